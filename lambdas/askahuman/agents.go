@@ -1,0 +1,40 @@
+package askahuman
+
+import (
+	"context"
+	"time"
+)
+
+// AgentStore is what [Agents] needs stored.
+type AgentStore interface {
+	// CreateQuestion stores a new question together with its place in the
+	// agent's quota and, if it has an idempotency key, the key with the digest
+	// of the request, all or nothing.
+	// It returns [ErrQuotaExceeded] or [*KeyUsedError].
+	CreateQuestion(ctx context.Context, question Question, requestDigest string) error
+	// Question reads one question as it is now. It returns [ErrQuestionNotFound],
+	// also when the retention has ended.
+	Question(ctx context.Context, id string, now time.Time) (Question, error)
+	// Responses reads all answers to a question, oldest first.
+	Responses(ctx context.Context, questionID string) ([]Response, error)
+	// AgentQuestions reads up to limit of an agent's questions after a position,
+	// newest first. status is the status at now; empty means any. more says
+	// whether there may be further ones; next is where they begin.
+	AgentQuestions(ctx context.Context, agentID string, status Status, limit int, after Position, now time.Time) (questions []Question, next Position, more bool, err error)
+	// EndQuestion closes an open or partial question (CLOSED), or marks an
+	// overdue one (EXPIRED), sets its retention and gives back its place in the
+	// quota. It reports false when the question had ended already.
+	EndQuestion(ctx context.Context, question Question, status Status, now time.Time) (ended bool, err error)
+}
+
+// KeyUsedError says that an idempotency key is in use.
+type KeyUsedError struct {
+	// QuestionID is the question that the key made, RequestDigest the digest of
+	// the request that made it.
+	QuestionID, RequestDigest string
+}
+
+// Error says so.
+func (e *KeyUsedError) Error() string {
+	return "the idempotency key is in use for question " + e.QuestionID
+}

@@ -1,0 +1,253 @@
+// Package askahuman holds the rules of Ask-a-Human: AI agents ask questions,
+// people answer them anonymously, agents read the answers.
+//
+// [Agents], [People] and [Notifier] are the three sides of the platform. Each
+// declares the store that it needs and knows no AWS type; package dynamodb
+// implements the stores, package api serves the first two over HTTP, and
+// package fcm sends what the third has to say.
+package askahuman
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// The errors that callers tell apart. Each is one code of the wire format.
+var (
+	// ErrQuestionNotFound: there is no such question, its retention has ended,
+	// or it is another agent's.
+	ErrQuestionNotFound = errors.New("no such question: check the id; questions are kept for 7 days after they close and for 24 hours after they expire")
+	// ErrQuestionClosed: the question takes no more answers.
+	ErrQuestionClosed = errors.New("this question takes no more answers: it has all it asked for, was closed, or its deadline has passed")
+	// ErrAlreadyAnswered: this person has answered this question.
+	ErrAlreadyAnswered = errors.New("you have answered this question already: one person answers a question once")
+	// ErrQuotaExceeded: the agent has as many open questions as it may have.
+	ErrQuotaExceeded = fmt.Errorf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", MaxOpenQuestions)
+	// ErrSubscriptionNotFound: there is no such subscription.
+	ErrSubscriptionNotFound = errors.New("no such subscription: it may have been ended; subscribe again with POST /human/push/subscribe")
+)
+
+// Problem is one thing wrong with a request: which field, what it got, what is
+// allowed.
+type Problem struct {
+	// Field is the wire name of the field or header, such as "min_responses".
+	Field string `json:"field"`
+	// Message says what was got and what is allowed.
+	Message string `json:"message"`
+}
+
+// InvalidError is a request that breaks a rule: every problem at once.
+type InvalidError struct {
+	Problems []Problem
+}
+
+// Error lists the problems.
+func (e *InvalidError) Error() string {
+	parts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		parts[i] = p.Field + ": " + p.Message
+	}
+	return strings.Join(parts, "; ")
+}
+
+// RateLimitedError is a call beyond a rate limit.
+type RateLimitedError struct {
+	RateLimitState
+}
+
+// Error says when to try again.
+func (e *RateLimitedError) Error() string {
+	return fmt.Sprintf("more than %d calls in this window: try again after %s", e.Limit, e.Reset.UTC().Format(time.RFC3339))
+}
+
+// RateLimitState is how much of a rate limit is used.
+type RateLimitState struct {
+	// Limit is how many calls the window allows, Remaining how many are left.
+	Limit, Remaining int
+	// Reset is when the next window begins.
+	Reset time.Time
+}
+
+// Status is where a question is in its life.
+type Status string
+
+// The statuses (seed: Questions table).
+const (
+	StatusOpen    Status = "OPEN"
+	StatusPartial Status = "PARTIAL"
+	StatusClosed  Status = "CLOSED"
+	StatusExpired Status = "EXPIRED"
+)
+
+// Statuses are all statuses in the order of a question's life.
+func Statuses() []Status {
+	return []Status{StatusOpen, StatusPartial, StatusClosed, StatusExpired}
+}
+
+// QuestionType is how a question is answered.
+type QuestionType string
+
+// The question types.
+const (
+	TypeText           QuestionType = "text"
+	TypeMultipleChoice QuestionType = "multiple_choice"
+)
+
+// The limits of the wire format. Lengths are in characters (Unicode code
+// points).
+const (
+	MinPromptLength, MaxPromptLength = 10, 2000
+	MinOptions, MaxOptions           = 2, 10
+	MaxOptionLength                  = 200
+	MinResponses, MaxResponses       = 1, 50
+	DefaultResponses                 = 5
+	MinTimeout, MaxTimeout           = time.Minute, 24 * time.Hour
+	DefaultTimeout                   = time.Hour
+	MaxAnswerLength                  = 5000
+	MinConfidence, MaxConfidence     = 1, 5
+	DefaultListLimit, MaxListLimit   = 20, 50
+	DefaultBoardLimit, MaxBoardLimit = 10, 100
+	MinInterval, MaxInterval         = 5 * time.Minute, 24 * time.Hour
+	DefaultInterval                  = 30 * time.Minute
+	MaxOpenQuestions                 = 100
+	MaxIdempotencyKeyLength          = 255
+	MaxAgentIDLength                 = 128
+	MaxFingerprintLength             = 512
+	MaxTokenLength                   = 4096
+	MaxRank                          = 1000 // ranks beyond it are not shown: counting further would read the whole board
+	IdempotencyWindow                = 24 * time.Hour
+	KeepClosed                       = 7 * 24 * time.Hour
+	KeepExpired                      = 24 * time.Hour
+	KeepResponses                    = 30 * 24 * time.Hour
+	NotificationBonusWindow          = 5 * time.Minute
+	RenotifyAfter                    = 15 * time.Minute
+	MaxDailyPoints                   = 500
+)
+
+// Audiences are the tags a question can be addressed to; the last is the
+// default.
+func Audiences() []string {
+	return []string{"technical", "product", "ethics", "creative", "general"}
+}
+
+// Question is a question and where it stands.
+type Question struct {
+	ID                string
+	Status            Status
+	Prompt            string
+	Type              QuestionType
+	Options           []string // of a multiple choice question
+	Audience          []string
+	RequiredResponses int
+	CurrentResponses  int
+	AgentID           string
+	IdempotencyKey    string // empty: none
+	CreatedAt         time.Time
+	Deadline          time.Time // when answers stop being taken
+	ExpiresAt         time.Time // when it may be deleted
+	ClosedAt          time.Time // zero: not closed
+	NotifiedAt        time.Time // zero: nobody was notified yet
+	DueAt             time.Time // when the notifier looks at it next; zero: never
+}
+
+// StatusAt is the status at a moment: an open or partial question is expired
+// from its deadline on, whether or not anything has rewritten it.
+func (q Question) StatusAt(now time.Time) Status {
+	if q.Answerable() && !now.Before(q.Deadline) {
+		return StatusExpired
+	}
+	return q.Status
+}
+
+// Answerable reports whether the stored status still takes answers.
+func (q Question) Answerable() bool {
+	return q.Status == StatusOpen || q.Status == StatusPartial
+}
+
+// Response is one person's answer to a question.
+type Response struct {
+	ID             string
+	QuestionID     string
+	PersonHash     string
+	Answer         string // of a text question
+	SelectedOption int    // of a multiple choice question
+	Type           QuestionType
+	Confidence     int   // zero: not given
+	ResponseTimeMS int64 // as the client says; -1: not given
+	CreatedAt      time.Time
+	Points         int
+	Flags          []string
+	ContentDigest  string // of a text answer
+	ContentLength  int    // of a text answer, in characters
+}
+
+// RecentAnswer is what is remembered of a person's earlier answer, to leave its
+// question out of the feed and to flag repetition.
+type RecentAnswer struct {
+	QuestionID    string
+	ContentDigest string // empty: multiple choice
+	ContentLength int
+	CreatedAt     time.Time
+}
+
+// Stats are a person's points, streak and badges. The zero value, with the
+// person's hash, is a person who never answered.
+type Stats struct {
+	PersonHash        string
+	TotalPoints       int
+	TotalAnswers      int
+	StreakDays        int
+	StreakLastDate    string // YYYY-MM-DD in the person's zone
+	Badges            []EarnedBadge
+	AnswersByCategory map[string]int
+	NightAnswers      int
+	FastAnswers       int
+	ConfidentAnswers  int
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	Version           int64  // zero: not stored yet
+	Day               string // UTC day of DailyPoints, YYYY-MM-DD
+	DailyPoints       int
+	DailyAnswers      int
+	Week              string // Monday of the UTC week of WeeklyPoints, YYYY-MM-DD
+	WeeklyPoints      int
+	WeeklyAnswers     int
+}
+
+// EarnedBadge is a badge and when it was earned.
+type EarnedBadge struct {
+	ID       string
+	EarnedAt time.Time
+}
+
+// Period is what a leaderboard covers.
+type Period string
+
+// The periods. Days and weeks are UTC; a week begins on Monday.
+const (
+	PeriodDaily   Period = "daily"
+	PeriodWeekly  Period = "weekly"
+	PeriodAllTime Period = "all_time"
+)
+
+// Subscription is a device that wants to be notified.
+type Subscription struct {
+	ID                 string
+	Token              string
+	Interval           time.Duration // least time between notifications, in whole minutes
+	LastNotifiedAt     time.Time     // zero: never
+	NextNotificationAt time.Time
+	Active             bool
+	PersonHash         string // empty: subscribed without a fingerprint
+	CreatedAt          time.Time
+	UpdatedAt          time.Time
+}
+
+// Position is a place in a list that is sorted by creation, newest first: the
+// item after which the next page begins. The zero value is the beginning.
+type Position struct {
+	CreatedAt time.Time
+	ID        string
+}

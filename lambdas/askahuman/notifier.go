@@ -1,0 +1,62 @@
+package askahuman
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// NotifierStore is what [Notifier] needs stored.
+type NotifierStore interface {
+	// DueQuestions reads the questions that are due at now, longest due first,
+	// page by page until yield returns false.
+	DueQuestions(ctx context.Context, now time.Time, yield func(Question) bool) error
+	// EndQuestion is as in [AgentStore].
+	EndQuestion(ctx context.Context, question Question, status Status, now time.Time) (ended bool, err error)
+	// ClaimQuestion makes the question due again at next, and notified at
+	// notifiedAt, if it is still open or partial and still due when it was read to
+	// be. It reports whether it was.
+	ClaimQuestion(ctx context.Context, question Question, notifiedAt, next time.Time) (claimed bool, err error)
+	// DueSubscriptions reads active subscriptions whose interval has passed at
+	// now, longest ago first, at most limit.
+	DueSubscriptions(ctx context.Context, now time.Time, limit int) ([]Subscription, error)
+	// ClaimSubscription takes a subscription for one notification of a question at
+	// now, if it is active and still due when it was read to be, and remembers it
+	// for the points of a quick answer. It reports whether it was.
+	ClaimSubscription(ctx context.Context, subscription Subscription, questionID string, now time.Time) (claimed bool, err error)
+	// ReleaseSubscription undoes the claim that was made at claimedAt, because the
+	// notification could not be sent.
+	ReleaseSubscription(ctx context.Context, subscription Subscription, questionID string, claimedAt time.Time) error
+	// DeactivateSubscription takes a subscription out of use, if it still has
+	// this token.
+	DeactivateSubscription(ctx context.Context, subscription Subscription, now time.Time) error
+}
+
+// Push sends one notification.
+type Push interface {
+	// Send returns [ErrDeadToken], a [*PushUnavailableError], or another error.
+	Send(ctx context.Context, message PushMessage) error
+}
+
+// PushMessage is a notification for one device.
+type PushMessage struct {
+	Token, Title, Body, Link string
+}
+
+// ErrDeadToken says that a device's token is no longer registered.
+var ErrDeadToken = errors.New("the push token is no longer registered")
+
+// PushUnavailableError says that a push service limits the rate or is down: try
+// again later.
+type PushUnavailableError struct {
+	// RetryAfter is how long the service asked to wait; zero: it did not say.
+	RetryAfter time.Duration
+	// Err is what it answered.
+	Err error
+}
+
+// Error says so.
+func (e *PushUnavailableError) Error() string { return "push service unavailable: " + e.Err.Error() }
+
+// Unwrap returns what the service answered.
+func (e *PushUnavailableError) Unwrap() error { return e.Err }

@@ -1,0 +1,60 @@
+package askahuman
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrStale says that what a write was computed from has changed meanwhile: read
+// again and compute again.
+var ErrStale = errors.New("the stored item has changed since it was read")
+
+// PeopleStore is what [People] needs stored.
+type PeopleStore interface {
+	// Question reads one question as it is now. It returns [ErrQuestionNotFound].
+	Question(ctx context.Context, id string, now time.Time) (Question, error)
+	// OpenQuestions reads up to limit questions that are open or partial and
+	// before their deadline, newest first, after a position. more says whether
+	// there may be further ones.
+	OpenQuestions(ctx context.Context, limit int, after Position, now time.Time) (questions []Question, more bool, err error)
+	// HasAnswered reports whether the person has answered the question.
+	HasAnswered(ctx context.Context, questionID, personHash string) (bool, error)
+	// RecentAnswers reads what a person answered since a moment, newest first, at
+	// most limit (0: all).
+	RecentAnswers(ctx context.Context, personHash string, since time.Time, limit int) ([]RecentAnswer, error)
+	// NotifiedAt is when the person was notified of the question; zero: never.
+	NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error)
+	// Stats reads a person's stats; those of a person who never answered are
+	// zero but for the hash.
+	Stats(ctx context.Context, personHash string) (Stats, error)
+	// SubmitResponse stores the answer, counts it on the question (closing it with
+	// the last one) and stores the stats, all or nothing. question is as it was
+	// read; stats are the new ones, with the Version that was read.
+	// It returns the question's status after it, or [ErrAlreadyAnswered],
+	// [ErrQuestionClosed] (also when the deadline has passed at response.CreatedAt),
+	// or [ErrStale] when the stats or the question's count changed meanwhile.
+	SubmitResponse(ctx context.Context, question Question, response Response, stats Stats) (Status, error)
+	// Top reads the highest entries of a board, highest first. day is the UTC day
+	// or Monday that Day and Week of [Stats] hold; empty for all time.
+	Top(ctx context.Context, period Period, day string, limit int) ([]BoardEntry, error)
+	// CountAbove counts the people of a board with more than points, up to
+	// [MaxRank].
+	CountAbove(ctx context.Context, period Period, day string, points int) (int, error)
+	// Subscribe stores a subscription. If its token has one already, that one is
+	// made active with the new interval and person, and returned instead.
+	Subscribe(ctx context.Context, subscription Subscription) (Subscription, error)
+	// ChangeSubscription sets a subscription's token (empty: as it is) and interval
+	// (zero: as it is) and makes it active. A token that another subscription has
+	// moves here and ends that one. It returns [ErrSubscriptionNotFound].
+	ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (Subscription, error)
+	// Unsubscribe ends a subscription. It returns [ErrSubscriptionNotFound].
+	Unsubscribe(ctx context.Context, id string) error
+}
+
+// BoardEntry is one person on a leaderboard.
+type BoardEntry struct {
+	PersonHash string
+	Points     int
+	Answers    int
+}

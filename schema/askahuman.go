@@ -1,0 +1,419 @@
+package schema
+
+import "time"
+
+// AskAHuman is the platform on which AI agents ask and people answer: the four
+// tables of the seed (ADR-02), the indexes and attributes that its requirements
+// force in addition, and a fifth table for what only guards the other four.
+// docs/DEVIATIONS.md gives the reason for each addition.
+func AskAHuman() Platform {
+	return Platform{
+		Name:  "askahuman",
+		Title: "Ask-a-Human",
+		Database: Database{
+			Prefix:         "aah",
+			Tables:         askAHumanTables(),
+			AccessPatterns: askAHumanAccessPatterns(),
+		},
+		RateLimits: []RateLimit{
+			{Name: "create", Requests: 60, Window: time.Hour, Per: PerAgent},
+			{Name: "poll", Requests: 600, Window: time.Hour, Per: PerAgent},
+			{Name: "answer", Requests: 30, Window: time.Hour, Per: PerPerson},
+			{Name: "read", Requests: 300, Window: time.Hour, Per: PerAddress},
+			{Name: "subscribe", Requests: 10, Window: time.Hour, Per: PerAddress},
+		},
+		Functions: []Function{
+			{
+				Name:        "agentapi",
+				Description: "Serves the routes that AI agents call",
+				AccessPatterns: []string{
+					"CountRequest", "CreateQuestion", "GetIdempotencyKey", "GetQuestion",
+					"ListResponses", "ListAgentQuestions", "EndQuestion",
+				},
+			},
+			{
+				Name:        "humanapi",
+				Description: "Serves the routes that people call",
+				AccessPatterns: []string{
+					"CountRequest", "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
+					"ListRecentAnswers", "GetNotificationMark", "GetUserStats", "SubmitResponse",
+					"ListTopTotal", "ListTopDaily", "ListTopWeekly",
+					"CountAboveTotal", "CountAboveDaily", "CountAboveWeekly",
+					"GetSubscription", "CreateSubscription", "UpdateSubscription", "DeleteSubscription",
+				},
+			},
+			{
+				Name:        "notifier",
+				Description: "Notifies people of questions short of answers, and marks overdue ones expired",
+				AccessPatterns: []string{
+					"ListDueQuestions", "GetQuestion", "EndQuestion", "ClaimQuestion",
+					"ListDueSubscriptions", "ClaimSubscription", "ReleaseSubscription", "DeactivateSubscription",
+				},
+			},
+		},
+		Routes: []Route{
+			{Method: "POST", Path: "/agent/questions", Function: "agentapi", Caller: CallerAgent, RateLimit: "create", Summary: "Ask a question"},
+			{Method: "GET", Path: "/agent/questions", Function: "agentapi", Caller: CallerAgent, RateLimit: "poll", Summary: "List the agent's own questions"},
+			{Method: "GET", Path: "/agent/questions/{question_id}", Function: "agentapi", Caller: CallerAgent, RateLimit: "poll", Summary: "Read a question and its answers"},
+			{Method: "DELETE", Path: "/agent/questions/{question_id}", Function: "agentapi", Caller: CallerAgent, RateLimit: "poll", Summary: "Close a question early"},
+			{Method: "GET", Path: "/human/questions", Function: "humanapi", Caller: CallerPerson, RateLimit: "read", Summary: "List questions that want answers"},
+			{Method: "GET", Path: "/human/questions/{question_id}", Function: "humanapi", Caller: CallerPerson, RateLimit: "read", Summary: "Read a question that wants answers"},
+			{Method: "POST", Path: "/human/responses", Function: "humanapi", Caller: CallerPerson, RateLimit: "answer", Summary: "Answer a question"},
+			{Method: "POST", Path: "/human/push/subscribe", Function: "humanapi", Caller: CallerPerson, RateLimit: "subscribe", Summary: "Subscribe to push notifications"},
+			{Method: "PUT", Path: "/human/push/subscribe/{subscription_id}", Function: "humanapi", Caller: CallerPerson, RateLimit: "subscribe", Summary: "Change a subscription"},
+			{Method: "DELETE", Path: "/human/push/subscribe/{subscription_id}", Function: "humanapi", Caller: CallerPerson, Summary: "End a subscription"},
+			{Method: "GET", Path: "/human/stats", Function: "humanapi", Caller: CallerPerson, RateLimit: "read", Summary: "Read one's own points, streak and badges"},
+			{Method: "GET", Path: "/human/leaderboard", Function: "humanapi", Caller: CallerPerson, RateLimit: "read", Summary: "Read the leaderboard"},
+			{Method: "GET", Path: "/openapi.json", Function: "agentapi", Caller: CallerAnyone, Summary: "Read this API's OpenAPI document"},
+		},
+	}
+}
+
+// timestamps are stored in one width, so that their text sorts as time does.
+const timestampFormat = "ISO 8601 in UTC with milliseconds, such as 2026-02-02T09:30:00.000Z"
+
+func askAHumanTables() []Table {
+	return []Table{
+		{
+			Name:         "Questions",
+			PhysicalName: "questions",
+			Description:  "Question metadata and status.",
+			Key:          Key{Partition: "question_id"},
+			TimeToLive:   "expires_at",
+			Attributes: []Attribute{
+				{"question_id", String, "UUID, partition key"},
+				{"status", String, "OPEN, PARTIAL, CLOSED or EXPIRED; with more than one shard followed by # and the shard's number"},
+				{"prompt", String, "The question text, 10 to 2000 characters"},
+				{"type", String, "text or multiple_choice"},
+				{"options", List, "The options of a multiple choice question, 2 to 10 strings"},
+				{"audience", List, "Tags of technical, product, ethics, creative, general"},
+				{"required_responses", Number, "Target number of responses, 1 to 50"},
+				{"current_responses", Number, "Number of responses stored, only ever counted up by the transaction that stores one"},
+				{"agent_id", String, "Identifier of the asking agent"},
+				{"idempotency_key", String, "The agent's key for duplicate request prevention, if it sent one"},
+				{"created_at", String, timestampFormat},
+				{"deadline", String, "When answers stop being taken: " + timestampFormat},
+				{"expires_at", Number, "End of retention in Unix seconds (TTL attribute): 24 hours after the deadline, or 7 days after closing"},
+				{"closed_at", String, "When it was closed: " + timestampFormat},
+				{"due", String, "DUE while the notifier has something left to do for the question, with the shard's number like status; absent after that"},
+				{"due_at", String, "When the notifier has to look at the question next: " + timestampFormat},
+				{"notified_at", String, "When people were last notified of it: " + timestampFormat},
+			},
+			Indexes: []Index{
+				{Name: "ByStatus", Key: Key{"status", "created_at"}, Description: "Fetch open questions for humans."},
+				{Name: "ByAgentId", Key: Key{"agent_id", "created_at"}, Description: "Agent fetches their questions."},
+				{Name: "ByDue", Key: Key{"due", "due_at"}, Projection: ProjectKeysOnly, Description: "Questions that the notifier has to notify of or to expire. Sparse: only open and partial ones have due."},
+			},
+		},
+		{
+			Name:         "Responses",
+			PhysicalName: "responses",
+			Description:  "Individual human responses.",
+			Key:          Key{"question_id", "response_id"},
+			TimeToLive:   "expires_at",
+			Attributes: []Attribute{
+				{"question_id", String, "Links to Questions, partition key"},
+				{"response_id", String, "UUID, sort key, derived from the question and the person: one person has one key per question"},
+				{"answer", String, "The answer to a text question, 1 to 5000 characters"},
+				{"selected_option", Number, "Index of the chosen option, from 0, if multiple choice"},
+				{"confidence", Number, "Optional confidence, 1 to 5"},
+				{"fingerprint_hash", String, "Anonymised person: HMAC-SHA-256 of the fingerprint, hexadecimal"},
+				{"created_at", String, timestampFormat},
+				{"response_time_ms", Number, "Milliseconds from page load to submission, as the client says"},
+				{"points_earned", Number, "Points that the answer earned"},
+				{"flags", List, "suspicious_timing, duplicate_content, pattern_match; absent when there are none"},
+				{"content_digest", String, "SHA-256 of the normalised text answer, hexadecimal"},
+				{"content_length", Number, "Length of the text answer in characters"},
+				{"expires_at", Number, "End of retention in Unix seconds (TTL attribute): 30 days after the answer"},
+			},
+			Indexes: []Index{
+				{Name: "ByFingerprint", Key: Key{"fingerprint_hash", "created_at"}, Projection: ProjectInclude, Include: []string{"content_digest", "content_length"}, Description: "A person's recent answers."},
+			},
+		},
+		{
+			Name:         "Subscriptions",
+			PhysicalName: "subscriptions",
+			Description:  "Push notification subscriptions, and for each token in use an item TOKEN#digest that makes it unique.",
+			Key:          Key{Partition: "subscription_id"},
+			Attributes: []Attribute{
+				{"subscription_id", String, "UUID, partition key; or TOKEN# and the SHA-256 of a token"},
+				{"fcm_token", String, "Firebase Cloud Messaging token"},
+				{"min_interval_minutes", Number, "The person's preferred least time between notifications, 5 to 1440"},
+				{"last_notified_at", String, "When the person was last notified, the Unix epoch if never: " + timestampFormat},
+				{"next_notification_at", String, "From when the person may be notified again: " + timestampFormat},
+				{"created_at", String, timestampFormat},
+				{"updated_at", String, timestampFormat},
+				{"active", String, "true while the subscription is active; absent otherwise"},
+				{"fingerprint_hash", String, "Anonymised person, if the subscription was made with a fingerprint"},
+				{"token_owner", String, "On a TOKEN# item: the subscription that has the token"},
+			},
+			Indexes: []Index{
+				{Name: "ByLastNotified", Key: Key{"active", "last_notified_at"}, Description: "Users by last notification. Sparse: only active subscriptions."},
+				{Name: "ByNextNotification", Key: Key{"active", "next_notification_at"}, Projection: ProjectInclude, Include: []string{"fcm_token", "min_interval_minutes", "last_notified_at", "fingerprint_hash"}, Description: "Find users eligible for notification by their own interval. Sparse: only active subscriptions."},
+			},
+		},
+		{
+			Name:         "UserStats",
+			PhysicalName: "user-stats",
+			Description:  "Gamification data, anonymous, keyed by fingerprint.",
+			Key:          Key{Partition: "fingerprint_hash"},
+			Attributes: []Attribute{
+				{"fingerprint_hash", String, "Anonymised person, partition key"},
+				{"total_points", Number, "Cumulative points"},
+				{"total_answers", Number, "Total answers submitted"},
+				{"streak_days", Number, "Length of the answer streak that ended on streak_last_date"},
+				{"streak_last_date", String, "Date of the last streak-counted answer in the person's time zone, YYYY-MM-DD"},
+				{"badges", List, "Earned badge IDs"},
+				{"badges_earned_at", Map, "When each badge was earned, by ID: " + timestampFormat},
+				{"answers_by_category", Map, "Count per category (technical, …)"},
+				{"night_answers", Number, "Answers from 00:00 to 06:00 in the person's time zone"},
+				{"fast_answers", Number, "Answers given in under 30 seconds"},
+				{"confident_answers", Number, "Answers with confidence 5"},
+				{"created_at", String, timestampFormat},
+				{"updated_at", String, timestampFormat},
+				{"version", Number, "Counted up by every write: a write holds only on the version that it read"},
+				{"_leaderboard", String, "The constant _leaderboard; with more than one shard followed by # and the shard's number"},
+				{"daily_board", String, "UTC day of daily_points, YYYY-MM-DD, with the shard's number like _leaderboard"},
+				{"daily_points", Number, "Points earned on that day"},
+				{"daily_answers", Number, "Answers on that day"},
+				{"weekly_board", String, "Monday of the UTC week of weekly_points, YYYY-MM-DD, with the shard's number like _leaderboard"},
+				{"weekly_points", Number, "Points earned in that week"},
+				{"weekly_answers", Number, "Answers in that week"},
+			},
+			Indexes: []Index{
+				{Name: "ByTotalPoints", Key: Key{"_leaderboard", "total_points"}, Projection: ProjectInclude, Include: []string{"total_answers"}, Description: "All-time leaderboard queries."},
+				{Name: "ByDailyPoints", Key: Key{"daily_board", "daily_points"}, Projection: ProjectInclude, Include: []string{"daily_answers"}, Description: "Leaderboard of one day."},
+				{Name: "ByWeeklyPoints", Key: Key{"weekly_board", "weekly_points"}, Projection: ProjectInclude, Include: []string{"weekly_answers"}, Description: "Leaderboard of one week."},
+			},
+		},
+		{
+			Name:         "Guards",
+			PhysicalName: "guards",
+			Description:  "Short-lived items that guard the other tables: rate limit counters, open question counts, idempotency keys, notification marks. No index, so that counting throttles nothing else.",
+			Key:          Key{Partition: "guard_key"},
+			TimeToLive:   "expires_at",
+			Attributes: []Attribute{
+				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person#question"},
+				{"requests", Number, "RATE#: calls counted in the window"},
+				{"open_questions", Number, "OPEN#: the agent's questions that are open or partial"},
+				{"request_digest", String, "IDEMPOTENCY#: SHA-256 of the request that first used the key, hexadecimal"},
+				{"question_id", String, "IDEMPOTENCY#: the question that the request made"},
+				{"notified_at", String, "NOTIFIED#: when the person was notified of the question: " + timestampFormat},
+				{"expires_at", Number, "End of use in Unix seconds (TTL attribute)"},
+			},
+		},
+	}
+}
+
+func askAHumanAccessPatterns() []AccessPattern {
+	return []AccessPattern{
+		{
+			Name: "GetQuestion", Seed: "Get question by ID",
+			Description: "A question as it is now.",
+			Operation:   GetItem, Table: "Questions", Consistent: true,
+		},
+		{
+			Name: "ListOpenQuestions", Seed: "List open questions",
+			Description: "Questions of one status and shard, newest first; the feed merges OPEN and PARTIAL by creation.",
+			Operation:   Query, Table: "Questions", Index: "ByStatus", Descending: true,
+			KeyConditions: []KeyCondition{{"status", Equal}, {"created_at", LessOrEqual}},
+			Filter:        []string{"deadline"},
+		},
+		{
+			Name: "ListAgentQuestions", Seed: "Agent's questions",
+			Description: "An agent's own questions, newest first.",
+			Operation:   Query, Table: "Questions", Index: "ByAgentId", Descending: true,
+			KeyConditions: []KeyCondition{{"agent_id", Equal}},
+			Filter:        []string{"status", "deadline", "expires_at"},
+		},
+		{
+			Name: "ListResponses", Seed: "Get responses for question",
+			Description: "All answers to a question.",
+			Operation:   Query, Table: "Responses", Consistent: true,
+			KeyConditions: []KeyCondition{{"question_id", Equal}},
+			Attributes:    []string{"response_id", "answer", "selected_option", "confidence", "created_at"},
+		},
+		{
+			Name: "ListRecentAnswers", Seed: "User's recent answers",
+			Description: "What a person answered since a moment, newest first: to leave it out of the feed and to flag repetition.",
+			Operation:   Query, Table: "Responses", Index: "ByFingerprint", Descending: true,
+			KeyConditions: []KeyCondition{{"fingerprint_hash", Equal}, {"created_at", GreaterOrEqual}},
+			Attributes:    []string{"question_id", "content_digest", "content_length", "created_at"},
+		},
+		{
+			Name: "GetOwnResponse", Seed: "Check duplicate answer",
+			Description: "Whether a person answered a question: a read of the one key that their answer can have.",
+			Operation:   GetItem, Table: "Responses", Consistent: true,
+			Attributes: []string{"response_id"},
+		},
+		{
+			Name: "ListByLastNotified", Seed: "Get eligible for notification",
+			Description: "Active subscriptions last notified before a moment, longest ago first. The notifier reads ListDueSubscriptions instead, because the interval is each person's own.",
+			Operation:   Query, Table: "Subscriptions", Index: "ByLastNotified",
+			KeyConditions: []KeyCondition{{"active", Equal}, {"last_notified_at", Less}},
+		},
+		{
+			Name: "GetUserStats", Seed: "Get user stats",
+			Description: "A person's points, streak and badges.",
+			Operation:   GetItem, Table: "UserStats", Consistent: true,
+		},
+		{
+			Name: "ListTopTotal", Seed: "Leaderboard",
+			Description: "The highest all-time points of one shard.",
+			Operation:   Query, Table: "UserStats", Index: "ByTotalPoints", Descending: true,
+			KeyConditions: []KeyCondition{{"_leaderboard", Equal}},
+			Attributes:    []string{"fingerprint_hash", "total_points", "total_answers"},
+		},
+		{
+			Name:        "ListTopDaily",
+			Description: "The highest points of one day and shard.",
+			Operation:   Query, Table: "UserStats", Index: "ByDailyPoints", Descending: true,
+			KeyConditions: []KeyCondition{{"daily_board", Equal}},
+			Attributes:    []string{"fingerprint_hash", "daily_points", "daily_answers"},
+		},
+		{
+			Name:        "ListTopWeekly",
+			Description: "The highest points of one week and shard.",
+			Operation:   Query, Table: "UserStats", Index: "ByWeeklyPoints", Descending: true,
+			KeyConditions: []KeyCondition{{"weekly_board", Equal}},
+			Attributes:    []string{"fingerprint_hash", "weekly_points", "weekly_answers"},
+		},
+		{
+			Name:        "CountAboveTotal",
+			Description: "How many people of one shard have more all-time points, counted no further than the ranks that are shown.",
+			Operation:   Query, Table: "UserStats", Index: "ByTotalPoints", Descending: true, Count: true,
+			KeyConditions: []KeyCondition{{"_leaderboard", Equal}, {"total_points", Greater}},
+		},
+		{
+			Name:        "CountAboveDaily",
+			Description: "How many people of one shard have more points on a day, counted no further than the ranks that are shown.",
+			Operation:   Query, Table: "UserStats", Index: "ByDailyPoints", Descending: true, Count: true,
+			KeyConditions: []KeyCondition{{"daily_board", Equal}, {"daily_points", Greater}},
+		},
+		{
+			Name:        "CountAboveWeekly",
+			Description: "How many people of one shard have more points in a week, counted no further than the ranks that are shown.",
+			Operation:   Query, Table: "UserStats", Index: "ByWeeklyPoints", Descending: true, Count: true,
+			KeyConditions: []KeyCondition{{"weekly_board", Equal}, {"weekly_points", Greater}},
+		},
+		{
+			Name:        "CountRequest",
+			Description: "Count a call towards a rate limit, unless the limit is reached.",
+			Operation:   UpdateItem, Table: "Guards",
+		},
+		{
+			Name:        "CreateQuestion",
+			Description: "Store a question, within the agent's quota, once per idempotency key.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Questions", Operation: PutItem, Description: "the question, unless its id exists"},
+				{Table: "Guards", Operation: UpdateItem, Description: "one more open question of the agent, if under the quota"},
+				{Table: "Guards", Operation: PutItem, Optional: true, Description: "the idempotency key, unless it is in use"},
+			},
+		},
+		{
+			Name:        "GetIdempotencyKey",
+			Description: "What an idempotency key was used for.",
+			Operation:   GetItem, Table: "Guards", Consistent: true,
+		},
+		{
+			Name:        "EndQuestion",
+			Description: "Close a question early, or mark it expired.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Questions", Operation: UpdateItem, Description: "status, end and retention, if it is open or partial"},
+				{Table: "Guards", Operation: UpdateItem, Description: "one open question of the agent less"},
+			},
+		},
+		{
+			Name:        "SubmitResponse",
+			Description: "Store an answer, count it, and give its points, all or nothing.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Responses", Operation: PutItem, Description: "the answer, unless the person has answered"},
+				{Table: "Questions", Operation: UpdateItem, Description: "one more response, if it is open or partial, in time and short of answers; the last one closes it"},
+				{Table: "UserStats", Operation: PutItem, Description: "the person's new points, if they are still those that were read"},
+				{Table: "Guards", Operation: UpdateItem, Optional: true, Description: "one open question of the agent less, when the answer closes it"},
+			},
+		},
+		{
+			Name:        "GetNotificationMark",
+			Description: "When a person was notified of a question.",
+			Operation:   GetItem, Table: "Guards", Consistent: true,
+		},
+		{
+			Name:        "GetSubscription",
+			Description: "A subscription, or the owner of a token.",
+			Operation:   GetItem, Table: "Subscriptions", Consistent: true,
+		},
+		{
+			Name:        "CreateSubscription",
+			Description: "Store a subscription for a token that no other one has.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Subscriptions", Operation: PutItem, Description: "the subscription, unless its id exists"},
+				{Table: "Subscriptions", Operation: PutItem, Description: "the token's owner, unless it has one"},
+			},
+		},
+		{
+			Name:        "UpdateSubscription",
+			Description: "Change a subscription's interval or token.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Subscriptions", Operation: UpdateItem, Description: "token, interval and activity, if it still has the token that was read"},
+				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the new token's owner"},
+				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the old token's owner"},
+				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the subscription that had the new token"},
+			},
+		},
+		{
+			Name:        "DeleteSubscription",
+			Description: "End a subscription.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Subscriptions", Operation: DeleteItem, Description: "the subscription, if it still has the token that was read"},
+				{Table: "Subscriptions", Operation: DeleteItem, Description: "the token's owner"},
+			},
+		},
+		{
+			Name:        "ListDueQuestions",
+			Description: "Questions of one shard that the notifier has to look at by now, longest due first.",
+			Operation:   Query, Table: "Questions", Index: "ByDue",
+			KeyConditions: []KeyCondition{{"due", Equal}, {"due_at", LessOrEqual}},
+		},
+		{
+			Name:        "ClaimQuestion",
+			Description: "Take a due question for this run of the notifier, unless another run has.",
+			Operation:   UpdateItem, Table: "Questions",
+		},
+		{
+			Name:        "ListDueSubscriptions",
+			Description: "Active subscriptions whose own interval has passed, longest ago first.",
+			Operation:   Query, Table: "Subscriptions", Index: "ByNextNotification",
+			KeyConditions: []KeyCondition{{"active", Equal}, {"next_notification_at", LessOrEqual}},
+		},
+		{
+			Name:        "ClaimSubscription",
+			Description: "Take a person for one notification, unless another run has, and remember which question it is for.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Subscriptions", Operation: UpdateItem, Description: "last and next notification, if the next one is due"},
+				{Table: "Guards", Operation: PutItem, Optional: true, Description: "the notification mark, if the person is known"},
+			},
+		},
+		{
+			Name:        "ReleaseSubscription",
+			Description: "Undo a claim whose notification could not be sent.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Subscriptions", Operation: UpdateItem, Description: "last and next notification as before, if the claim still holds"},
+				{Table: "Guards", Operation: DeleteItem, Optional: true, Description: "the notification mark"},
+			},
+		},
+		{
+			Name:        "DeactivateSubscription",
+			Description: "Take a subscription with a dead token out of use, if it still has that token.",
+			Operation:   UpdateItem, Table: "Subscriptions",
+		},
+	}
+}

@@ -1,0 +1,444 @@
+// Package schema holds the platforms' data models and routes as plain Go
+// values: the one contract that both sides read.
+//
+// The constructs turn it into tables, routes and grants; the handlers build
+// their requests from it; docs/ACCESS-PATTERNS.md is printed from it. It imports
+// nothing of this module, and nothing of AWS.
+package schema
+
+import (
+	"strings"
+	"time"
+)
+
+// Platform is everything the two sides of one platform share: its data model,
+// the functions that use it and the routes that those functions serve.
+type Platform struct {
+	// Name is the room that the platform has in constructs/ and lambdas/, such
+	// as "askahuman".
+	Name string
+	// Title is its name for people, such as "Ask-a-Human".
+	Title string
+	// Database is its data model.
+	Database Database
+	// RateLimits are the limits that Routes name.
+	RateLimits []RateLimit
+	// Functions are its Lambda functions; function F of platform P is the main
+	// package lambdas/P/F.
+	Functions []Function
+	// Routes are its HTTP operations.
+	Routes []Route
+}
+
+// Database is a data model: tables, and the only ways in which they are used.
+type Database struct {
+	// Prefix begins the physical table names of the seed: "aah" gives
+	// "aah-questions".
+	Prefix string
+	// Tables are listed in the order in which the seed describes them.
+	Tables []Table
+	// AccessPatterns are all the requests that anything makes of the tables.
+	AccessPatterns []AccessPattern
+}
+
+// Table is one DynamoDB table.
+type Table struct {
+	// Name is the logical name, such as "UserStats": the construct id, and the
+	// stem of [Table.EnvironmentVariable].
+	Name string
+	// PhysicalName is what follows the prefix in the physical name, such as
+	// "user-stats".
+	PhysicalName string
+	// Description says what an item is.
+	Description string
+	// Key is the primary key.
+	Key Key
+	// Attributes are all attributes that items may have, keys included.
+	Attributes []Attribute
+	// Indexes are the global secondary indexes.
+	Indexes []Index
+	// TimeToLive names the attribute that holds the second, in Unix time, after
+	// which DynamoDB may delete the item. Empty: items stay.
+	TimeToLive string
+	// Stream says what the table's stream carries. Empty: no stream.
+	Stream StreamView
+	// Capacity is the read and write capacity. The zero value is on-demand.
+	Capacity Capacity
+	// RecoveryDays is how far back point-in-time recovery reaches, 1 to 35.
+	// Zero means 35, DynamoDB's longest.
+	RecoveryDays int
+}
+
+// Key names the attributes of a primary key or of an index key.
+type Key struct {
+	// Partition is the partition key attribute.
+	Partition string
+	// Sort is the sort key attribute. Empty: the key is the partition key alone.
+	Sort string
+}
+
+// Attributes returns the attribute names of the key, partition key first.
+func (k Key) Attributes() []string {
+	if k.Sort == "" {
+		return []string{k.Partition}
+	}
+	return []string{k.Partition, k.Sort}
+}
+
+// Attribute is one attribute of a table's items.
+type Attribute struct {
+	// Name is the attribute's name as stored.
+	Name string
+	// Type is its DynamoDB type.
+	Type Type
+	// Description says what it means, with unit and format.
+	Description string
+}
+
+// Type is a DynamoDB data type ("Supported data types and naming rules in
+// Amazon DynamoDB").
+type Type string
+
+// The data types. Only String, Number and Binary can be a key.
+const (
+	String    Type = "String"
+	Number    Type = "Number"
+	Binary    Type = "Binary"
+	Boolean   Type = "Boolean"
+	List      Type = "List"
+	Map       Type = "Map"
+	StringSet Type = "StringSet"
+	NumberSet Type = "NumberSet"
+)
+
+// Index is one global secondary index.
+type Index struct {
+	// Name is the index's name, such as "ByStatus".
+	Name string
+	// Key is the index key.
+	Key Key
+	// Projection says which attributes the index holds. The zero value is all.
+	Projection Projection
+	// Include are the attributes projected beside the keys, with ProjectInclude.
+	Include []string
+	// Description says what the index is for, and, for a sparse one, which items
+	// are in it.
+	Description string
+}
+
+// Projection says which attributes an index holds.
+type Projection string
+
+// The projections.
+const (
+	ProjectAll      Projection = ""
+	ProjectKeysOnly Projection = "KEYS_ONLY"
+	ProjectInclude  Projection = "INCLUDE"
+)
+
+// StreamView says what a table's stream records carry.
+type StreamView string
+
+// The stream views. The zero value is no stream.
+const (
+	StreamNone            StreamView = ""
+	StreamKeysOnly        StreamView = "KEYS_ONLY"
+	StreamNewImage        StreamView = "NEW_IMAGE"
+	StreamOldImage        StreamView = "OLD_IMAGE"
+	StreamNewAndOldImages StreamView = "NEW_AND_OLD_IMAGES"
+)
+
+// Capacity is provisioned capacity. The zero value means on-demand.
+type Capacity struct {
+	// ReadUnits and WriteUnits are capacity units per second.
+	ReadUnits, WriteUnits int
+}
+
+// OnDemand reports whether capacity is paid by the request.
+func (c Capacity) OnDemand() bool { return c == Capacity{} }
+
+// Operation is a DynamoDB API operation that an access pattern makes.
+type Operation string
+
+// The operations. There is no Scan: a pattern that needs one is not an access
+// pattern.
+const (
+	GetItem            Operation = "GetItem"
+	BatchGetItem       Operation = "BatchGetItem"
+	Query              Operation = "Query"
+	PutItem            Operation = "PutItem"
+	UpdateItem         Operation = "UpdateItem"
+	DeleteItem         Operation = "DeleteItem"
+	ConditionCheckItem Operation = "ConditionCheckItem"
+	TransactWriteItems Operation = "TransactWriteItems"
+)
+
+// AccessPattern is one way in which a table is used. The handlers make no other
+// request, and a role is granted what its function's patterns need.
+type AccessPattern struct {
+	// Name is unique in the database, such as "ListOpenQuestions".
+	Name string
+	// Description says what it is for.
+	Description string
+	// Operation is the API operation.
+	Operation Operation
+	// Table is the logical name of the table. Empty with TransactWriteItems,
+	// whose Writes name theirs.
+	Table string
+	// Index is the index that a Query reads. Empty: the table.
+	Index string
+	// KeyConditions are a Query's key condition, the partition key first.
+	KeyConditions []KeyCondition
+	// Descending makes a Query read the highest sort key first.
+	Descending bool
+	// Consistent makes a read strongly consistent. An index cannot be.
+	Consistent bool
+	// Count makes a Query return the number of items instead of the items.
+	Count bool
+	// Attributes are those that a read returns (its projection expression).
+	// Empty: all that the table or index holds.
+	Attributes []string
+	// Filter are the attributes that a Query's filter expression names.
+	Filter []string
+	// Writes are the parts of a TransactWriteItems.
+	Writes []Write
+	// Seed is the seed's own wording of the pattern. Empty: the seed has none.
+	Seed string
+	// SeedCost is the seed's expected cost. Empty: the seed names none.
+	SeedCost string
+}
+
+// KeyCondition is one term of a key condition expression.
+type KeyCondition struct {
+	// Attribute is a key attribute of the table or index.
+	Attribute string
+	// Comparison is how it is compared. The partition key allows Equal only.
+	Comparison Comparison
+}
+
+// Comparison is a comparison that DynamoDB allows in a key condition ("Key
+// condition expressions for the Query operation in DynamoDB").
+type Comparison string
+
+// The comparisons.
+const (
+	Equal          Comparison = "="
+	Less           Comparison = "<"
+	LessOrEqual    Comparison = "<="
+	Greater        Comparison = ">"
+	GreaterOrEqual Comparison = ">="
+	BeginsWith     Comparison = "begins_with"
+	Between        Comparison = "between"
+)
+
+// Write is one part of a transaction.
+type Write struct {
+	// Table is the logical name of the table.
+	Table string
+	// Operation is PutItem, UpdateItem, DeleteItem or ConditionCheckItem.
+	Operation Operation
+	// Optional says that the part is in the transaction only when it is needed.
+	Optional bool
+	// Description says what the part does, and under which condition.
+	Description string
+}
+
+// Function is a Lambda function of a platform.
+type Function struct {
+	// Name is its main package below lambdas/<platform>/, such as "agentapi".
+	Name string
+	// Description is shown in the AWS console.
+	Description string
+	// AccessPatterns are the patterns it uses, by name: its role is granted
+	// exactly what these need.
+	AccessPatterns []string
+}
+
+// Route is an HTTP operation.
+type Route struct {
+	// Method is the HTTP method, in capitals.
+	Method string
+	// Path is the path with parameters in braces, such as
+	// "/agent/questions/{question_id}".
+	Path string
+	// Function is the name of the function that serves it.
+	Function string
+	// Caller says who may call it.
+	Caller Caller
+	// RateLimit names the limit that a call counts towards. Empty: none but the
+	// API's own throttling.
+	RateLimit string
+	// Summary is one line for people.
+	Summary string
+}
+
+// Caller says who may call a route.
+type Caller string
+
+// The callers.
+const (
+	// CallerAnyone needs to show nothing.
+	CallerAnyone Caller = "anyone"
+	// CallerAgent is an AI agent: the subject of a JWT, or, on an open platform,
+	// what its X-Agent-Id header says.
+	CallerAgent Caller = "agent"
+	// CallerPerson is an anonymous person, told apart by the X-Fingerprint header.
+	CallerPerson Caller = "person"
+	// CallerUser is a signed-in user: the subject of a JWT.
+	CallerUser Caller = "user"
+)
+
+// RateLimit is how often one caller may do a thing, counted in fixed windows
+// that begin at multiples of Window since the Unix epoch.
+type RateLimit struct {
+	// Name is what routes call it, such as "create".
+	Name string
+	// Requests is how many calls a window allows.
+	Requests int
+	// Window is the length of a window.
+	Window time.Duration
+	// Per says what the calls are counted by.
+	Per Identity
+}
+
+// Identity is what a rate limit counts calls by.
+type Identity string
+
+// The identities.
+const (
+	PerAgent   Identity = "agent"
+	PerPerson  Identity = "person"
+	PerAddress Identity = "address"
+	PerUser    Identity = "user"
+)
+
+// EnvironmentVariable is the variable in which functions find the table's
+// physical name: "UserStats" gives "USER_STATS_TABLE" (seed: Lingible's
+// configuration section; the other platforms follow it).
+func (t Table) EnvironmentVariable() string {
+	var b strings.Builder
+	for i, r := range t.Name {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(r)
+	}
+	return strings.ToUpper(b.String()) + "_TABLE"
+}
+
+// Attribute returns the attribute of that name.
+func (t Table) Attribute(name string) (Attribute, bool) {
+	for _, a := range t.Attributes {
+		if a.Name == name {
+			return a, true
+		}
+	}
+	return Attribute{}, false
+}
+
+// Index returns the index of that name.
+func (t Table) Index(name string) (Index, bool) {
+	for _, i := range t.Indexes {
+		if i.Name == name {
+			return i, true
+		}
+	}
+	return Index{}, false
+}
+
+// Projects reports whether reading the index returns the attribute: it is
+// projected, or a key of the index or of the table.
+func (t Table) Projects(index Index, attribute string) bool {
+	if index.Projection == ProjectAll {
+		_, ok := t.Attribute(attribute)
+		return ok
+	}
+	for _, names := range [][]string{index.Include, index.Key.Attributes(), t.Key.Attributes()} {
+		for _, name := range names {
+			if name == attribute {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Table returns the table of that logical name.
+func (d Database) Table(name string) (Table, bool) {
+	for _, t := range d.Tables {
+		if t.Name == name {
+			return t, true
+		}
+	}
+	return Table{}, false
+}
+
+// AccessPattern returns the pattern of that name.
+func (d Database) AccessPattern(name string) (AccessPattern, bool) {
+	for _, p := range d.AccessPatterns {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return AccessPattern{}, false
+}
+
+// RateLimit returns the limit of that name.
+func (p Platform) RateLimit(name string) (RateLimit, bool) {
+	for _, l := range p.RateLimits {
+		if l.Name == name {
+			return l, true
+		}
+	}
+	return RateLimit{}, false
+}
+
+// Function returns the function of that name.
+func (p Platform) Function(name string) (Function, bool) {
+	for _, f := range p.Functions {
+		if f.Name == name {
+			return f, true
+		}
+	}
+	return Function{}, false
+}
+
+// Grant is what a role must be allowed for a function's access patterns: one
+// action on one table or on one of its indexes.
+type Grant struct {
+	// Operation is the IAM action without its "dynamodb:".
+	Operation Operation
+	// Table is the logical name of the table.
+	Table string
+	// Index is the index, or empty for the table itself.
+	Index string
+}
+
+// Grants returns what the function's access patterns need, each once, in the
+// order of the patterns. A transaction needs the actions of its parts ("IAM and
+// transactions", DynamoDB developer guide). Patterns that the database does not
+// have are left out: [Platform.Validate] reports them.
+func (p Platform) Grants(f Function) []Grant {
+	var grants []Grant
+	seen := map[Grant]bool{}
+	add := func(g Grant) {
+		if !seen[g] {
+			seen[g] = true
+			grants = append(grants, g)
+		}
+	}
+	for _, name := range f.AccessPatterns {
+		pattern, ok := p.Database.AccessPattern(name)
+		if !ok {
+			continue
+		}
+		if pattern.Operation == TransactWriteItems {
+			for _, w := range pattern.Writes {
+				add(Grant{Operation: w.Operation, Table: w.Table})
+			}
+			continue
+		}
+		add(Grant{Operation: pattern.Operation, Table: pattern.Table, Index: pattern.Index})
+	}
+	return grants
+}
