@@ -1,0 +1,28 @@
+package askahuman
+
+import (
+	"crypto/sha256"
+
+	"github.com/google/uuid"
+)
+
+// ResponseID is the one id that a person's answer to a question can have: a
+// UUID (version 8) derived from both, so that a second answer meets the first
+// one's key.
+func ResponseID(questionID, personHash string) string {
+	digest := sha256.Sum256([]byte("response\x00" + questionID + "\x00" + personHash))
+	id := uuid.UUID(digest[:16])
+	id[6] = id[6]&0x0f | 0x80
+	id[8] = id[8]&0x3f | 0x80
+	return id.String()
+}
+
+// newID is a random UUID (version 4).
+func newID() string { return uuid.NewString() }
+
+// isID reports whether s is a UUID as [newID] writes it: other spellings of the
+// same UUID are other keys to a store, and so no id at all.
+func isID(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s
+}
