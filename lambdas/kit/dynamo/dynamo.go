@@ -1,0 +1,588 @@
+// Package dynamo reaches a platform's tables by the access patterns that its
+// schema declares, and in no other way: table and index names, key conditions,
+// projections and consistency come from the pattern, so that what a handler asks
+// is what its role was granted and what the documentation says.
+//
+// Every expression is built with placeholders, so reserved words such as status
+// and names such as _leaderboard need no care.
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Client is the part of the DynamoDB client that access patterns use.
+type Client interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+}
+
+// Item is an item, or the key of one, as DynamoDB has it.
+type Item = map[string]types.AttributeValue
+
+// ErrBusy says that DynamoDB refused a request for load or contention until the
+// retries ran out. The request can be made again.
+var ErrBusy = errors.New("the table is busy: try again shortly")
+
+// ConditionError says that a write's condition did not hold.
+type ConditionError struct {
+	// Item is the item as it is; nil if there is none.
+	Item Item
+}
+
+// Error says so.
+func (e *ConditionError) Error() string { return "the condition of the write does not hold" }
+
+// TransactionError says that a transaction was not done because conditions of
+// some of its writes did not hold.
+type TransactionError struct {
+	failed map[int]Item
+}
+
+// Error says which writes.
+func (e *TransactionError) Error() string {
+	return fmt.Sprintf("the conditions of %d of the transaction's writes do not hold", len(e.failed))
+}
+
+// Failed reports whether the condition of the i-th write of the call did not
+// hold, and gives that write's item as it is; nil if there is none.
+func (e *TransactionError) Failed(i int) (Item, bool) {
+	item, ok := e.failed[i]
+	return item, ok
+}
+
+// DB is a platform's tables. It is safe for concurrent use.
+type DB struct {
+	client   Client
+	database schema.Database
+	names    map[string]string
+}
+
+// New returns the tables of a database. names gives each table's physical name
+// by its logical one.
+func New(client Client, database schema.Database, names map[string]string) (*DB, error) {
+	for _, t := range database.Tables {
+		if names[t.Name] == "" {
+			return nil, fmt.Errorf("table %s has no name: set the environment variable %s to the physical name of the table", t.Name, t.EnvironmentVariable())
+		}
+	}
+	return &DB{client: client, database: database, names: names}, nil
+}
+
+// Open returns the tables of a database, whose physical names stand in the
+// environment variables that the construct sets ([schema.Table.EnvironmentVariable]).
+func Open(cfg aws.Config, database schema.Database) (*DB, error) {
+	names := map[string]string{}
+	for _, t := range database.Tables {
+		names[t.Name] = os.Getenv(t.EnvironmentVariable())
+	}
+	return New(dynamodb.NewFromConfig(cfg), database, names)
+}
+
+// Get reads the item with the key of these values, partition key first, into
+// out. It reports whether there is one.
+func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (bool, error) {
+	p, table, err := db.pattern(pattern, schema.GetItem)
+	if err != nil {
+		return false, err
+	}
+	input := &dynamodb.GetItemInput{TableName: aws.String(db.names[p.Table]), ConsistentRead: aws.Bool(p.Consistent)}
+	if input.Key, err = keyOf(table, key); err != nil {
+		return false, fmt.Errorf("%s: %w", pattern, err)
+	}
+	if len(p.Attributes) > 0 {
+		e, err := expression.NewBuilder().WithProjection(projection(p.Attributes)).Build()
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", pattern, err)
+		}
+		input.ProjectionExpression, input.ExpressionAttributeNames = e.Projection(), e.Names()
+	}
+	var item Item
+	err = retry(ctx, func() error {
+		output, err := db.client.GetItem(ctx, input)
+		if err == nil {
+			item = output.Item
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", pattern, err)
+	}
+	if item == nil {
+		return false, nil
+	}
+	if err := attributevalue.UnmarshalMap(item, out); err != nil {
+		return false, fmt.Errorf("%s: read item: %w", pattern, err)
+	}
+	return true, nil
+}
+
+// Query is what a pattern's query leaves open.
+type Query struct {
+	// Values are those of the pattern's key conditions, in order; Between takes
+	// two.
+	Values []any
+	// Filter drops items after they are read. The zero value drops none.
+	Filter expression.ConditionBuilder
+	// StartAfter is the key, of the table and of the index, after which to begin.
+	StartAfter Item
+	// PageSize is how many items one request reads; zero: as many as fit in 1 MB.
+	PageSize int
+}
+
+// Items reads the items of a query, page after page to the end, as they are
+// wanted. After an error it ends.
+func (db *DB) Items(ctx context.Context, pattern string, query Query) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		input, err := db.queryInput(pattern, query)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for {
+			output, err := db.query(ctx, pattern, input)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, item := range output.Items {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if len(output.LastEvaluatedKey) == 0 {
+				return
+			}
+			input.ExclusiveStartKey = output.LastEvaluatedKey
+		}
+	}
+}
+
+// Count counts the items of a counting pattern, no further than limit.
+func (db *DB) Count(ctx context.Context, pattern string, limit int, values ...any) (int, error) {
+	input, err := db.queryInput(pattern, Query{Values: values})
+	if err != nil {
+		return 0, err
+	}
+	count := 0
+	for count < limit {
+		input.Limit = aws.Int32(int32(limit - count))
+		output, err := db.query(ctx, pattern, input)
+		if err != nil {
+			return 0, err
+		}
+		count += int(output.Count)
+		if len(output.LastEvaluatedKey) == 0 {
+			break
+		}
+		input.ExclusiveStartKey = output.LastEvaluatedKey
+	}
+	return count, nil
+}
+
+func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryInput) (output *dynamodb.QueryOutput, err error) {
+	err = retry(ctx, func() error {
+		output, err = db.client.Query(ctx, input)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pattern, err)
+	}
+	return output, nil
+}
+
+func (db *DB) queryInput(pattern string, query Query) (*dynamodb.QueryInput, error) {
+	p, _, err := db.pattern(pattern, schema.Query)
+	if err != nil {
+		return nil, err
+	}
+	condition, err := keyCondition(p.KeyConditions, query.Values)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pattern, err)
+	}
+	builder := expression.NewBuilder().WithKeyCondition(condition)
+	if query.Filter.IsSet() {
+		builder = builder.WithFilter(query.Filter)
+	}
+	if len(p.Attributes) > 0 {
+		builder = builder.WithProjection(projection(p.Attributes))
+	}
+	e, err := builder.Build()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", pattern, err)
+	}
+	input := &dynamodb.QueryInput{
+		TableName:                 aws.String(db.names[p.Table]),
+		KeyConditionExpression:    e.KeyCondition(),
+		FilterExpression:          e.Filter(),
+		ProjectionExpression:      e.Projection(),
+		ExpressionAttributeNames:  e.Names(),
+		ExpressionAttributeValues: e.Values(),
+		ScanIndexForward:          aws.Bool(!p.Descending),
+		ExclusiveStartKey:         query.StartAfter,
+	}
+	if p.Index != "" {
+		input.IndexName = aws.String(p.Index)
+	}
+	if p.Consistent {
+		input.ConsistentRead = aws.Bool(true)
+	}
+	if p.Count {
+		input.Select = types.SelectCount
+	}
+	if query.PageSize > 0 {
+		input.Limit = aws.Int32(int32(query.PageSize))
+	}
+	return input, nil
+}
+
+// Update changes one item, if the condition (the zero value: always) holds, and
+// reads the attributes that it changed, as they are after it, into out, unless
+// out is nil. It returns a [*ConditionError] when the condition does not hold.
+func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder, out any) error {
+	p, table, err := db.pattern(pattern, schema.UpdateItem)
+	if err != nil {
+		return err
+	}
+	e, err := updateExpression(update, condition)
+	if err != nil {
+		return fmt.Errorf("%s: %w", pattern, err)
+	}
+	input := &dynamodb.UpdateItemInput{
+		TableName:                           aws.String(db.names[p.Table]),
+		UpdateExpression:                    e.Update(),
+		ConditionExpression:                 e.Condition(),
+		ExpressionAttributeNames:            e.Names(),
+		ExpressionAttributeValues:           e.Values(),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	if input.Key, err = keyOf(table, key); err != nil {
+		return fmt.Errorf("%s: %w", pattern, err)
+	}
+	if out != nil {
+		input.ReturnValues = types.ReturnValueUpdatedNew
+	}
+	var changed Item
+	err = retry(ctx, func() error {
+		output, err := db.client.UpdateItem(ctx, input)
+		if err == nil {
+			changed = output.Attributes
+		}
+		return err
+	})
+	var failed *types.ConditionalCheckFailedException
+	if errors.As(err, &failed) {
+		return &ConditionError{Item: failed.Item}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", pattern, err)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := attributevalue.UnmarshalMap(changed, out); err != nil {
+		return fmt.Errorf("%s: read attributes: %w", pattern, err)
+	}
+	return nil
+}
+
+// Write is one part of a transaction.
+type Write struct {
+	table     string
+	operation schema.Operation
+	item      any
+	key       []any
+	update    expression.UpdateBuilder
+	condition expression.ConditionBuilder
+}
+
+// Put stores an item in a table, replacing what has its key, if the condition
+// (the zero value: always) holds.
+func Put(table string, item any, condition expression.ConditionBuilder) Write {
+	return Write{table: table, operation: schema.PutItem, item: item, condition: condition}
+}
+
+// Update changes the item with this key, or makes it, if the condition holds.
+func Update(table string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder) Write {
+	return Write{table: table, operation: schema.UpdateItem, key: key, update: update, condition: condition}
+}
+
+// Delete removes the item with this key, if the condition holds.
+func Delete(table string, key []any, condition expression.ConditionBuilder) Write {
+	return Write{table: table, operation: schema.DeleteItem, key: key, condition: condition}
+}
+
+// Transact does all of the writes or none. They are the pattern's, in its order;
+// optional ones may be left out. Conflicts with other transactions are retried.
+// It returns a [*TransactionError] when conditions do not hold.
+func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) error {
+	p, _, err := db.pattern(pattern, schema.TransactWriteItems)
+	if err != nil {
+		return err
+	}
+	if err := declared(p, writes); err != nil {
+		return fmt.Errorf("%s: %w", pattern, err)
+	}
+	items := make([]types.TransactWriteItem, len(writes))
+	for i, w := range writes {
+		if items[i], err = db.transactItem(w); err != nil {
+			return fmt.Errorf("%s: write %d, %s %s: %w", pattern, i, w.operation, w.table, err)
+		}
+	}
+	err = retry(ctx, func() error {
+		// The client sends one token with each call and its own retries, so a call
+		// whose answer was lost is not done twice.
+		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+		return err
+	})
+	var canceled *types.TransactionCanceledException
+	if errors.As(err, &canceled) {
+		failed := map[int]Item{}
+		for i, reason := range canceled.CancellationReasons {
+			if aws.ToString(reason.Code) == "ConditionalCheckFailed" {
+				failed[i] = reason.Item
+			}
+		}
+		if len(failed) > 0 {
+			return &TransactionError{failed: failed}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", pattern, err)
+	}
+	return nil
+}
+
+func declared(p schema.AccessPattern, writes []Write) error {
+	i := 0
+	for _, d := range p.Writes {
+		if i < len(writes) && writes[i].table == d.Table && writes[i].operation == d.Operation {
+			i++
+		} else if !d.Optional {
+			return fmt.Errorf("the pattern declares %s %s, which the call leaves out", d.Operation, d.Table)
+		}
+	}
+	if i < len(writes) {
+		return fmt.Errorf("%s %s is not declared by the pattern, or not at this place", writes[i].operation, writes[i].table)
+	}
+	return nil
+}
+
+func (db *DB) transactItem(w Write) (types.TransactWriteItem, error) {
+	table, _ := db.database.Table(w.table)
+	name := aws.String(db.names[w.table])
+	const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
+	if w.operation == schema.UpdateItem {
+		key, err := keyOf(table, w.key)
+		if err != nil {
+			return types.TransactWriteItem{}, err
+		}
+		e, err := updateExpression(w.update, w.condition)
+		if err != nil {
+			return types.TransactWriteItem{}, err
+		}
+		return types.TransactWriteItem{Update: &types.Update{
+			TableName: name, Key: key, UpdateExpression: e.Update(), ConditionExpression: e.Condition(),
+			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+		}}, nil
+	}
+	var e expression.Expression
+	if w.condition.IsSet() {
+		var err error
+		if e, err = expression.NewBuilder().WithCondition(w.condition).Build(); err != nil {
+			return types.TransactWriteItem{}, err
+		}
+	}
+	if w.operation == schema.DeleteItem {
+		key, err := keyOf(table, w.key)
+		if err != nil {
+			return types.TransactWriteItem{}, err
+		}
+		return types.TransactWriteItem{Delete: &types.Delete{
+			TableName: name, Key: key, ConditionExpression: e.Condition(),
+			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+		}}, nil
+	}
+	item, err := attributevalue.MarshalMap(w.item)
+	if err != nil {
+		return types.TransactWriteItem{}, err
+	}
+	return types.TransactWriteItem{Put: &types.Put{
+		TableName: name, Item: item, ConditionExpression: e.Condition(),
+		ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+	}}, nil
+}
+
+func (db *DB) pattern(name string, operation schema.Operation) (schema.AccessPattern, schema.Table, error) {
+	p, ok := db.database.AccessPattern(name)
+	if !ok {
+		return p, schema.Table{}, fmt.Errorf("access pattern %q is not declared in the schema", name)
+	}
+	if p.Operation != operation {
+		return p, schema.Table{}, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Operation, operation)
+	}
+	table, _ := db.database.Table(p.Table)
+	return p, table, nil
+}
+
+func keyOf(table schema.Table, values []any) (Item, error) {
+	attributes := table.Key.Attributes()
+	if len(values) != len(attributes) {
+		return nil, fmt.Errorf("the key of %s is %v: got %d values", table.Name, attributes, len(values))
+	}
+	key := Item{}
+	for i, name := range attributes {
+		value, err := attributevalue.Marshal(values[i])
+		if err != nil {
+			return nil, err
+		}
+		key[name] = value
+	}
+	return key, nil
+}
+
+func keyCondition(conditions []schema.KeyCondition, values []any) (expression.KeyConditionBuilder, error) {
+	var built expression.KeyConditionBuilder
+	next := func() (any, error) {
+		if len(values) == 0 {
+			return nil, errors.New("fewer values than the pattern's key conditions take")
+		}
+		value := values[0]
+		values = values[1:]
+		return value, nil
+	}
+	for i, c := range conditions {
+		value, err := next()
+		if err != nil {
+			return built, err
+		}
+		key, operand := expression.Key(c.Attribute), expression.Value(value)
+		var term expression.KeyConditionBuilder
+		switch c.Comparison {
+		case schema.Equal:
+			term = key.Equal(operand)
+		case schema.Less:
+			term = key.LessThan(operand)
+		case schema.LessOrEqual:
+			term = key.LessThanEqual(operand)
+		case schema.Greater:
+			term = key.GreaterThan(operand)
+		case schema.GreaterOrEqual:
+			term = key.GreaterThanEqual(operand)
+		case schema.BeginsWith:
+			prefix, ok := value.(string)
+			if !ok {
+				return built, fmt.Errorf("begins_with on %s takes a string: got %T", c.Attribute, value)
+			}
+			term = key.BeginsWith(prefix)
+		case schema.Between:
+			upper, err := next()
+			if err != nil {
+				return built, err
+			}
+			term = key.Between(operand, expression.Value(upper))
+		default:
+			return built, fmt.Errorf("unknown comparison %q on %s", c.Comparison, c.Attribute)
+		}
+		if i == 0 {
+			built = term
+		} else {
+			built = built.And(term)
+		}
+	}
+	if len(values) > 0 {
+		return built, fmt.Errorf("%d values more than the pattern's key conditions take", len(values))
+	}
+	return built, nil
+}
+
+func projection(attributes []string) expression.ProjectionBuilder {
+	// A literal name keeps a dot or a leading underscore as it is.
+	var built expression.ProjectionBuilder
+	for _, a := range attributes {
+		built = built.AddNames(expression.NameNoDotSplit(a))
+	}
+	return built
+}
+
+func updateExpression(update expression.UpdateBuilder, condition expression.ConditionBuilder) (expression.Expression, error) {
+	builder := expression.NewBuilder().WithUpdate(update)
+	if condition.IsSet() {
+		builder = builder.WithCondition(condition)
+	}
+	return builder.Build()
+}
+
+const (
+	maxAttempts = 12
+	firstDelay  = 10 * time.Millisecond
+	maxDelay    = 400 * time.Millisecond
+)
+
+// retry makes a request again while it meets contention. The client has retried
+// throttling by itself already, but it takes conflicts for final, and throttling
+// that cancels a transaction too.
+func retry(ctx context.Context, request func() error) error {
+	for attempt := 1; ; attempt++ {
+		err := request()
+		if !busy(err) {
+			return err
+		}
+		if attempt == maxAttempts {
+			return fmt.Errorf("%w (%w)", ErrBusy, err)
+		}
+		// Full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog)
+		// spreads those that met over the whole delay.
+		delay := min(firstDelay<<(attempt-1), maxDelay)
+		timer := time.NewTimer(rand.N(delay) + time.Millisecond)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%w: %w (%w)", ErrBusy, ctx.Err(), err)
+		case <-timer.C:
+		}
+	}
+}
+
+func busy(err error) bool {
+	var canceled *types.TransactionCanceledException
+	if errors.As(err, &canceled) {
+		busy := false
+		for _, reason := range canceled.CancellationReasons {
+			switch aws.ToString(reason.Code) {
+			case "", "None":
+			case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+				busy = true
+			default:
+				return false
+			}
+		}
+		return busy
+	}
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		return false
+	}
+	switch api.ErrorCode() {
+	case "TransactionConflictException", "TransactionInProgressException", "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded":
+		return true
+	}
+	return false
+}
