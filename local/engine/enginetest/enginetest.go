@@ -1,0 +1,47 @@
+// Package enginetest gives tests a real DynamoDB, empty and their own.
+//
+// One DynamoDB Local serves a whole test process; it is started by the first test that asks and ends with the process.
+// When ONESYNTH_DYNAMODB_URL is set, as the Makefile does, every package shares the engine at that URL instead. Tests can
+// run in parallel on either: every access key is a database of its own.
+package enginetest
+
+import (
+	"context"
+	"crypto/rand"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/local/engine"
+)
+
+// URLVariable names the environment variable that holds the URL of a running DynamoDB Local.
+const URLVariable = "ONESYNTH_DYNAMODB_URL"
+
+var shared = sync.OnceValues(func() (*engine.Engine, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	return engine.Start(ctx, engine.Options{URL: os.Getenv(URLVariable)})
+})
+
+// Engine returns the DynamoDB of this test process. The test fails when there is none: a missing engine is never skipped.
+func Engine(t testing.TB) *engine.Engine {
+	t.Helper()
+	started, err := shared()
+	if err != nil {
+		t.Fatalf("DynamoDB for tests: %v", err)
+	}
+	return started
+}
+
+// AccessKey returns a new random alphanumeric access key: the name of an empty database.
+func AccessKey() string { return "TEST" + rand.Text() }
+
+// Client returns a client on a new, empty database.
+func Client(t testing.TB) *dynamodb.Client {
+	t.Helper()
+	return Engine(t).Client(AccessKey())
+}
