@@ -1,0 +1,255 @@
+package kit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/akrylysov/algnhsa"
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+)
+
+// DefaultMaxBodyBytes is the largest request body that is read, when
+// [API.MaxBodyBytes] does not say otherwise: 256 KiB.
+const DefaultMaxBodyBytes = 256 << 10
+
+// API serves a platform's HTTP routes. It is an [http.Handler]; [NewHTTPHandler]
+// puts it behind API Gateway. Around the routes it limits and reads the body,
+// turns a panic into an error, and writes one log line for each request, which
+// holds nothing of what was sent or answered.
+type API struct {
+	// Routes are the operations, registered with method and path. A request that
+	// none of them matches is a [*RequestError].
+	Routes *http.ServeMux
+	// Error is the platform's form of an error, written as JSON: a
+	// [*RequestError], or, when a handler panicked, any other, of which the caller
+	// is to learn nothing.
+	Error func(error) (status int, body any)
+	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
+	MaxBodyBytes int64
+	// Log receives the lines. Nil: [slog.Default].
+	Log *slog.Logger
+}
+
+// RequestError is a request that no operation sees, because of the request
+// itself.
+type RequestError struct {
+	// Status is 400 for one that cannot be read, 404 or 405 for one that matches no
+	// route, 413 for one that is too large.
+	Status int
+	// Field is what is wrong: "body", "path", "method" or "request".
+	Field string
+	// Message says what was got and what is allowed.
+	Message string
+}
+
+// Error returns the message.
+func (e *RequestError) Error() string { return e.Message }
+
+// ServeHTTP serves one request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	began := time.Now()
+	ctx := r.Context()
+	invocation, ok := ctx.Value(invocationKey{}).(*Invocation)
+	if !ok {
+		invocation = &Invocation{SourceAddress: r.RemoteAddr}
+		ctx = context.WithValue(ctx, invocationKey{}, invocation)
+	}
+	if event, ok := algnhsa.APIGatewayV2RequestFromContext(ctx); ok {
+		invocation.SourceAddress = event.RequestContext.HTTP.SourceIP
+		if authorizer := event.RequestContext.Authorizer; authorizer != nil && authorizer.JWT != nil {
+			invocation.Claims = authorizer.JWT.Claims
+		}
+	}
+	r = r.WithContext(ctx)
+	recorder := &statusRecorder{ResponseWriter: w}
+	defer func() {
+		if reason := recover(); reason != nil {
+			a.log().ErrorContext(ctx, "panic", "error", fmt.Sprint(reason), "stack", string(debug.Stack()))
+			if recorder.status == 0 {
+				a.writeError(ctx, recorder, fmt.Errorf("panic: %v", reason))
+			}
+		}
+		a.logAccess(ctx, recorder.status, began)
+	}()
+
+	_, pattern := a.Routes.Handler(r)
+	if err := a.match(r, pattern); err != nil {
+		if err.Status == http.StatusMethodNotAllowed {
+			recorder.Header().Set("Allow", strings.Join(a.allowed(r), ", "))
+		}
+		a.writeError(ctx, recorder, err)
+		return
+	}
+	invocation.Route = pattern
+	if err := a.readBody(r); err != nil {
+		a.writeError(ctx, recorder, err)
+		return
+	}
+	a.Routes.ServeHTTP(recorder, r)
+	if recorder.status == 0 {
+		recorder.status = http.StatusOK
+	}
+}
+
+// match reports what keeps the request from the routes. A route is matched by
+// its own method only, and the path is taken as it is: where the mux would
+// answer HEAD with GET, or redirect to a cleaned path, API Gateway has no route.
+func (a *API) match(r *http.Request, pattern string) *RequestError {
+	if strings.HasPrefix(pattern, r.Method+" ") && isClean(r.URL.Path) {
+		return nil
+	}
+	if allowed := a.allowed(r); len(allowed) > 0 {
+		return &RequestError{
+			Status: http.StatusMethodNotAllowed, Field: "method",
+			Message: fmt.Sprintf("%.20q is not allowed on this path: use %s", r.Method, strings.Join(allowed, ", ")),
+		}
+	}
+	return &RequestError{
+		Status: http.StatusNotFound, Field: "path",
+		Message: "there is no such route: check the path for typing errors, a slash at the end or a missing id",
+	}
+}
+
+// allowed lists the methods that the path has.
+func (a *API) allowed(r *http.Request) []string {
+	if !isClean(r.URL.Path) {
+		return nil
+	}
+	var methods []string
+	for _, method := range []string{http.MethodDelete, http.MethodGet, http.MethodPatch, http.MethodPost, http.MethodPut} {
+		other := *r
+		other.Method = method
+		if _, pattern := a.Routes.Handler(&other); strings.HasPrefix(pattern, method+" ") {
+			methods = append(methods, method)
+		}
+	}
+	return methods
+}
+
+func isClean(p string) bool { return path.Clean(p) == p && strings.HasPrefix(p, "/") }
+
+// readBody reads the body, so that what is wrong with it (too large, not the
+// base64 it claims to be) is found before any operation.
+func (a *API) readBody(r *http.Request) error {
+	limit := a.MaxBodyBytes
+	if limit == 0 {
+		limit = DefaultMaxBodyBytes
+	}
+	if r.Body == nil {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if err != nil {
+		return &RequestError{Status: http.StatusBadRequest, Field: "body", Message: "the body cannot be read: " + err.Error()}
+	}
+	if int64(len(body)) > limit {
+		return &RequestError{Status: http.StatusRequestEntityTooLarge, Field: "body", Message: fmt.Sprintf("the body has more than %d bytes, which is the most allowed", limit)}
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	return nil
+}
+
+func (a *API) writeError(ctx context.Context, w http.ResponseWriter, err error) {
+	status, body := a.errorResponse(ctx, err)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+func (a *API) errorResponse(ctx context.Context, err error) (int, []byte) {
+	status, value := a.Error(err)
+	body, marshalErr := json.Marshal(value)
+	if marshalErr != nil {
+		a.log().ErrorContext(ctx, "an error could not be written", "error", marshalErr.Error())
+		return http.StatusInternalServerError, []byte("{}")
+	}
+	return status, append(body, '\n')
+}
+
+func (a *API) logAccess(ctx context.Context, status int, began time.Time) {
+	a.log().InfoContext(ctx, "request", "status", status, "ms", milliseconds(time.Since(began)))
+}
+
+func (a *API) log() *slog.Logger {
+	if a.Log == nil {
+		return slog.Default()
+	}
+	return a.Log
+}
+
+// statusRecorder remembers the status that was written.
+type statusRecorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *statusRecorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *statusRecorder) Write(body []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(body)
+}
+
+// NewHTTPHandler is the Lambda handler that serves the API's requests as API
+// Gateway sends them (HTTP API, payload format 2.0). A request that is no HTTP
+// request, such as one with a bad escape in its path, is answered with 400. An
+// event that is not in this format fails the invocation.
+func NewHTTPHandler(api *API) lambda.Handler {
+	return &httpHandler{
+		api:     api,
+		adapter: algnhsa.New(api, &algnhsa.Options{RequestType: algnhsa.RequestTypeAPIGatewayV2}),
+	}
+}
+
+type httpHandler struct {
+	api         *API
+	adapter     lambda.Handler
+	invocations invocations
+}
+
+func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	ctx, _ = h.invocations.begin(ctx)
+	began := time.Now()
+	response, err := h.adapter.Invoke(ctx, payload)
+	if err == nil {
+		return response, nil
+	}
+	var event struct {
+		Version string `json:"version"`
+	}
+	if json.Unmarshal(payload, &event) != nil || event.Version != "2.0" {
+		err = errors.Join(errors.New("the event is not an API Gateway request in payload format 2.0: set the integration's payload format version to 2.0"), err)
+		h.api.log().ErrorContext(ctx, "invocation failed", "error", err.Error())
+		return nil, err
+	}
+	// The adapter's errors quote the request: the caller may see that, a log not.
+	status, body := h.api.errorResponse(ctx, &RequestError{
+		Status: http.StatusBadRequest, Field: "request",
+		Message: "this is not an HTTP request that can be read: check the escapes in the path, the Host header and the method",
+	})
+	h.api.logAccess(ctx, status, began)
+	return json.Marshal(events.APIGatewayV2HTTPResponse{
+		StatusCode: status,
+		Headers:    map[string]string{"Content-Type": "application/json"},
+		Body:       string(body),
+	})
+}

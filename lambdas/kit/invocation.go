@@ -1,0 +1,52 @@
+package kit
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+)
+
+// Invocation is what is known of the invocation that a context belongs to.
+type Invocation struct {
+	// RequestID is Lambda's id of the invocation.
+	RequestID string
+	// ColdStart says that it is the first one of this process.
+	ColdStart bool
+	// Route is the matched route of an HTTP request, such as
+	// "GET /agent/questions/{question_id}". Empty: none matched.
+	Route string
+	// SourceAddress is the IP address that an HTTP request came from.
+	SourceAddress string
+	// Claims are those of the JWT that API Gateway has verified. Nil: the route
+	// has no authorizer.
+	Claims map[string]string
+}
+
+type invocationKey struct{}
+
+// InvocationFrom returns the invocation that the context belongs to; the zero
+// value outside of one.
+func InvocationFrom(ctx context.Context) Invocation {
+	if invocation, ok := ctx.Value(invocationKey{}).(*Invocation); ok {
+		return *invocation
+	}
+	return Invocation{}
+}
+
+// WithInvocation returns a context that belongs to the invocation.
+func WithInvocation(ctx context.Context, invocation Invocation) context.Context {
+	return context.WithValue(ctx, invocationKey{}, &invocation)
+}
+
+// invocations counts those of a process. The zero value has seen none.
+type invocations struct{ begun atomic.Bool }
+
+// begin returns the context of the next invocation.
+func (i *invocations) begin(ctx context.Context) (context.Context, *Invocation) {
+	invocation := &Invocation{ColdStart: i.begun.CompareAndSwap(false, true)}
+	if lambda, ok := lambdacontext.FromContext(ctx); ok {
+		invocation.RequestID = lambda.AwsRequestID
+	}
+	return context.WithValue(ctx, invocationKey{}, invocation), invocation
+}

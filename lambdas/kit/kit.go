@@ -1,0 +1,168 @@
+// Package kit is what the handlers of every platform share: start-up, logs,
+// metrics, and HTTP behind API Gateway. It knows no platform.
+//
+// A main package calls [StartHTTP] or [StartEvent] with a function that wires
+// its handler from an [Environment], and does nothing else.
+package kit
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// Environment is what a function finds when it starts.
+type Environment struct {
+	// AWS is the configuration for AWS clients: the function's role and region,
+	// and [Retryer].
+	AWS aws.Config
+	// Log writes JSON lines to standard output.
+	Log *slog.Logger
+	// Metrics writes to the namespace Onesynth/<platform>.
+	Metrics *Metrics
+	// Getenv reads an environment variable.
+	Getenv func(string) string
+}
+
+// StartHTTP sets the function up and serves API Gateway requests in payload
+// format 2.0 until the process ends. When setup fails, it reports why to Lambda
+// and to the log, and ends the process.
+func StartHTTP(platform string, setup func(context.Context, Environment) (*API, error)) {
+	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
+		api, err := setup(ctx, environment)
+		if err != nil {
+			return nil, err
+		}
+		if api.Log == nil {
+			api.Log = environment.Log
+		}
+		return NewHTTPHandler(api), nil
+	})
+}
+
+// StartEvent is [StartHTTP] for a function that handles events of type E. An
+// error that handle returns fails the invocation: what invoked it retries or
+// dead-letters the event by its own settings.
+func StartEvent[E any](platform string, setup func(context.Context, Environment) (handle func(context.Context, E) error, err error)) {
+	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
+		handle, err := setup(ctx, environment)
+		if err != nil {
+			return nil, err
+		}
+		return NewEventHandler(environment.Log, handle), nil
+	})
+}
+
+// NewEventHandler is the handler that [StartEvent] starts. It writes one line
+// for each invocation.
+func NewEventHandler[E any](log *slog.Logger, handle func(context.Context, E) error) lambda.Handler {
+	return &eventHandler[E]{log: log, handle: handle}
+}
+
+type eventHandler[E any] struct {
+	log         *slog.Logger
+	handle      func(context.Context, E) error
+	invocations invocations
+}
+
+func (h *eventHandler[E]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	ctx, _ = h.invocations.begin(ctx)
+	began := time.Now()
+	var event E
+	if err := json.Unmarshal(payload, &event); err != nil {
+		return nil, fmt.Errorf("reading the event as %T: %w", event, err)
+	}
+	if err := h.handle(ctx, event); err != nil {
+		h.log.ErrorContext(ctx, "invocation failed", "error", err.Error(), "ms", milliseconds(time.Since(began)))
+		return nil, err
+	}
+	h.log.InfoContext(ctx, "invocation", "ms", milliseconds(time.Since(began)))
+	return []byte("null"), nil
+}
+
+func start(platform string, setup func(context.Context, Environment) (lambda.Handler, error)) {
+	ctx := context.Background()
+	handler, err := initialise(ctx, platform, os.Getenv, os.Stdout, setup)
+	if err != nil {
+		reportInitError(ctx, os.Getenv("AWS_LAMBDA_RUNTIME_API"), err)
+		os.Exit(1)
+	}
+	lambda.StartHandler(handler)
+}
+
+// initialise builds the environment and the handler, and logs what failed.
+func initialise(ctx context.Context, platform string, getenv func(string) string, out io.Writer, setup func(context.Context, Environment) (lambda.Handler, error)) (lambda.Handler, error) {
+	function := getenv("AWS_LAMBDA_FUNCTION_NAME")
+	log, err := NewLogger(out, getenv("LOG_LEVEL"), function)
+	if err != nil {
+		log, _ = NewLogger(out, "", function)
+		log.ErrorContext(ctx, "cannot start", "error", err.Error())
+		return nil, err
+	}
+	handler, err := func() (lambda.Handler, error) {
+		config, err := loadAWS(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("loading the AWS configuration: %w", err)
+		}
+		return setup(ctx, Environment{
+			AWS:     config,
+			Log:     log,
+			Metrics: &Metrics{Namespace: "Onesynth/" + platform, Function: function, Writer: out},
+			Getenv:  getenv,
+		})
+	}()
+	if err != nil {
+		log.ErrorContext(ctx, "cannot start", "error", err.Error())
+	}
+	return handler, err
+}
+
+// reportInitError tells Lambda why the function cannot start ("Lambda runtime
+// API": initialization error), so that its own record names the reason and not
+// only an exit status. What goes wrong here is not worth more: the log has the
+// reason already.
+func reportInitError(ctx context.Context, runtimeAPI string, reason error) {
+	if runtimeAPI == "" {
+		return
+	}
+	body, err := json.Marshal(map[string]string{"errorMessage": reason.Error(), "errorType": "Runtime.InitError"})
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+runtimeAPI+"/2018-06-01/runtime/init/error", bytes.NewReader(body))
+	if err != nil {
+		return
+	}
+	request.Header.Set("Lambda-Runtime-Function-Error-Type", "Runtime.InitError")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return
+	}
+	response.Body.Close()
+}
+
+// Require reads environment variables that must be set and returns their values
+// in the same order. The error names every one that is missing.
+func (e Environment) Require(names ...string) ([]string, error) {
+	values := make([]string, len(names))
+	var missing []error
+	for i, name := range names {
+		values[i] = e.Getenv(name)
+		if values[i] == "" {
+			missing = append(missing, fmt.Errorf("the environment variable %s is not set: the construct sets it; set it when you run the function by other means", name))
+		}
+	}
+	return values, errors.Join(missing...)
+}

@@ -1,0 +1,58 @@
+package kit
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+)
+
+// NewLogger returns a logger that writes JSON lines with timestamp, level and
+// message as Lambda's own JSON log format names them, function_name, and, in a
+// context of an invocation, request_id, route and, while the first invocation
+// lasts, cold_start.
+//
+// level is debug, info, warn or error; empty means info. Any other is an error.
+func NewLogger(w io.Writer, level, function string) (*slog.Logger, error) {
+	var threshold slog.Level
+	if level != "" {
+		if err := threshold.UnmarshalText([]byte(level)); err != nil {
+			return nil, fmt.Errorf("LOG_LEVEL is %q: write debug, info, warn or error", level)
+		}
+	}
+	handler := slog.NewJSONHandler(w, &slog.HandlerOptions{Level: threshold, ReplaceAttr: lambdacontext.ReplaceAttr})
+	return slog.New(invocationLogger{handler}).With("function_name", function), nil
+}
+
+// invocationLogger adds what the context knows of the invocation.
+type invocationLogger struct{ slog.Handler }
+
+func (h invocationLogger) Handle(ctx context.Context, record slog.Record) error {
+	if invocation, ok := ctx.Value(invocationKey{}).(*Invocation); ok {
+		record = record.Clone()
+		record.AddAttrs(slog.String("request_id", invocation.RequestID))
+		if invocation.ColdStart {
+			record.AddAttrs(slog.Bool("cold_start", true))
+		}
+		if invocation.Route != "" {
+			record.AddAttrs(slog.String("route", invocation.Route))
+		}
+	}
+	return h.Handler.Handle(ctx, record)
+}
+
+func (h invocationLogger) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return invocationLogger{h.Handler.WithAttrs(attrs)}
+}
+
+func (h invocationLogger) WithGroup(name string) slog.Handler {
+	return invocationLogger{h.Handler.WithGroup(name)}
+}
+
+// milliseconds is a duration as log lines and metrics give it.
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Microseconds()) / 1000
+}

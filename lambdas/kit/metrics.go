@@ -1,0 +1,90 @@
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+	"time"
+)
+
+// Metrics writes metrics as lines in CloudWatch's embedded metric format
+// ("Embedding metrics within logs"), which costs no API call. Every metric has
+// one dimension, FunctionName, as those of AWS/Lambda do: it keeps the
+// environments of one account apart. A nil *Metrics writes nothing.
+type Metrics struct {
+	// Namespace is the CloudWatch namespace, such as "Onesynth/askahuman".
+	Namespace string
+	// Function is the name of the Lambda function.
+	Function string
+	// Writer is where the lines go: the function's standard output.
+	Writer io.Writer
+	// Now is the clock. Nil: time.Now.
+	Now func() time.Time
+
+	mu sync.Mutex
+}
+
+// Metric is one value of a metric.
+type Metric struct {
+	name, unit string
+	value      float64
+}
+
+// Count is a number of things that happened.
+func Count(name string, n int) Metric { return Metric{name, "Count", float64(n)} }
+
+// Milliseconds is how long a thing took.
+func Milliseconds(name string, d time.Duration) Metric {
+	return Metric{name, "Milliseconds", milliseconds(d)}
+}
+
+type metricDefinition struct {
+	Name string
+	Unit string
+}
+
+type metricDirective struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []metricDefinition
+}
+
+type metricMetadata struct {
+	Timestamp         int64
+	CloudWatchMetrics []metricDirective
+}
+
+// Emit writes the values as one line; one name stands at most once in it. The
+// format allows 100 metrics to a line. What cannot be written is lost: a metric
+// is not worth failing a request for.
+func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
+	if m == nil || m.Writer == nil || len(metrics) == 0 {
+		return
+	}
+	now := time.Now
+	if m.Now != nil {
+		now = m.Now
+	}
+	definitions := make([]metricDefinition, len(metrics))
+	line := map[string]any{"FunctionName": m.Function, "request_id": InvocationFrom(ctx).RequestID}
+	for i, metric := range metrics {
+		definitions[i] = metricDefinition{metric.name, metric.unit}
+		line[metric.name] = metric.value
+	}
+	line["_aws"] = metricMetadata{
+		Timestamp: now().UnixMilli(),
+		CloudWatchMetrics: []metricDirective{{
+			Namespace:  m.Namespace,
+			Dimensions: [][]string{{"FunctionName"}},
+			Metrics:    definitions,
+		}},
+	}
+	body, err := json.Marshal(line)
+	if err != nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, _ = m.Writer.Write(append(body, '\n'))
+}

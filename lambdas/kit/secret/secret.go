@@ -1,0 +1,60 @@
+// Package secret reads secrets from AWS Secrets Manager.
+package secret
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+)
+
+// Secret is one secret string, read when it is first asked for and then kept.
+// Its methods may be called at the same time from several goroutines.
+type Secret struct {
+	client *secretsmanager.Client
+	arn    string
+	maxAge time.Duration
+	now    func() time.Time
+
+	mu     sync.Mutex
+	value  string
+	readAt time.Time
+}
+
+// New returns the secret with that ARN. After maxAge it is read again; zero keeps
+// it as long as the process lives.
+func New(config aws.Config, arn string, maxAge time.Duration) *Secret {
+	return &Secret{client: secretsmanager.NewFromConfig(config), arn: arn, maxAge: maxAge, now: time.Now}
+}
+
+// Value returns the secret string, which is never empty. An error is not kept:
+// the next call tries again.
+func (s *Secret) Value(ctx context.Context) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.value != "" && (s.maxAge == 0 || s.now().Sub(s.readAt) < s.maxAge) {
+		return s.value, nil
+	}
+	output, err := s.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.arn})
+	if err != nil {
+		return "", fmt.Errorf("reading the secret %s: %w", s.arn, err)
+	}
+	value := aws.ToString(output.SecretString)
+	if value == "" {
+		return "", fmt.Errorf("reading the secret %s: %w", s.arn, errors.New("it has no string value: put one"))
+	}
+	s.value, s.readAt = value, s.now()
+	return value, nil
+}
+
+// Forget makes the next Value read the secret again, for a caller who was told
+// that it no longer holds.
+func (s *Secret) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.value = ""
+}
