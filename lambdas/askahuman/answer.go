@@ -2,24 +2,20 @@ package askahuman
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
-// People is the side of the platform that people see: they find questions,
-// answer them, earn points and subscribe to notifications.
-type People struct {
-	// Store keeps the questions, answers, stats and subscriptions.
-	Store PeopleStore
-	// Now is the clock; nil is [time.Now].
-	Now func() time.Time
-}
-
-// Answer is an answer as a person gives it.
+// Answer is an answer as a person gives it. A text is kept exactly as given.
 type Answer struct {
 	// QuestionID is the question that it answers.
 	QuestionID string
-	// Text answers a text question, Option (an index from 0) a multiple choice
-	// question; the other is nil.
+	// Text answers a text question, with 1 to MaxAnswerLength characters; Option,
+	// an index from 0, a multiple choice question. The other is nil.
 	Text   *string
 	Option *int
 	// Confidence is MinConfidence to MaxConfidence; 0: not given.
@@ -29,10 +25,51 @@ type Answer struct {
 	ResponseTimeMS int64
 }
 
-// Badge is an earned badge with its name.
-type Badge struct {
-	ID, Name string
-	EarnedAt time.Time
+// validate returns an [*InvalidError] with all that is wrong whatever the
+// question is.
+func (a Answer) validate(personHash string) error {
+	var p problems
+	if personHash == "" {
+		p.add("X-Fingerprint", "is missing: send the device's fingerprint in this header, so that one person answers a question once")
+	}
+	switch {
+	case a.Text == nil && a.Option == nil:
+		p.add("answer", "is missing: send answer for a text question, or selected_option for a multiple choice question")
+	case a.Text != nil && a.Option != nil:
+		p.add("answer", "was sent together with selected_option: send answer for a text question, or selected_option for a multiple choice question")
+	}
+	if a.Text != nil {
+		p.text("answer", *a.Text, 1, MaxAnswerLength)
+	}
+	if a.Option != nil && (*a.Option < 0 || *a.Option >= MaxOptions) {
+		p.add("selected_option", "is %d; allowed is 0 to one less than the number of options", *a.Option)
+	}
+	if a.Confidence != 0 {
+		p.between("confidence", a.Confidence, MinConfidence, MaxConfidence)
+	}
+	if a.ResponseTimeMS < -1 {
+		p.add("response_time_ms", "is %d; allowed is 0 or more", a.ResponseTimeMS)
+	}
+	return p.err()
+}
+
+// validateFor returns an [*InvalidError] when the answer does not fit the
+// question.
+func (a Answer) validateFor(question Question) error {
+	var p problems
+	switch question.Type {
+	case TypeMultipleChoice:
+		if a.Option == nil {
+			p.add("selected_option", "is missing: this is a multiple choice question; send the index of an option, 0 to %d", len(question.Options)-1)
+		} else if *a.Option >= len(question.Options) {
+			p.add("selected_option", "is %d; this question has the options 0 to %d", *a.Option, len(question.Options)-1)
+		}
+	default:
+		if a.Text == nil {
+			p.add("answer", "is missing: this is a text question; send the answer as text, without selected_option")
+		}
+	}
+	return p.err()
 }
 
 // Receipt is what a person gets for an answer.
@@ -40,7 +77,7 @@ type Receipt struct {
 	ResponseID string
 	// Points is what the answer earned, bonuses included.
 	Points int
-	// NewBadges are the badges that it earned, in the order of [BadgeName]'s list.
+	// NewBadges are the badges that it earned.
 	NewBadges []Badge
 	// TotalPoints are all of the person's points after it.
 	TotalPoints int
@@ -48,69 +85,172 @@ type Receipt struct {
 	Status Status
 }
 
-// Standing is where a person stands.
-type Standing struct {
-	Stats
-	// StreakDays is the streak as of today: 0 when it is broken.
-	StreakDays int
-	// Rank is the all-time rank; 0: none, or beyond [MaxRank].
-	Rank int
-	// Badges are the earned badges with their names.
-	Badges []Badge
-}
+const (
+	// answerAttempts is how often an answer is computed anew because others
+	// answered the same question, or the person another one, at the same moment.
+	// Each round at least one of them gets through, and no question takes more
+	// than MaxResponses.
+	answerAttempts = 2 * MaxResponses
+	// The pauses between them double from the first to the longest, each cut to a
+	// random part, so that those who met once do not meet again.
+	firstPause, longestPause = 4 * time.Millisecond, 150 * time.Millisecond
+)
 
-// RankedEntry is one line of a leaderboard.
-type RankedEntry struct {
-	// Rank is 1 for the most points; equal points share a rank.
-	Rank int
-	BoardEntry
-	// IsCurrentUser says that this is the person who asks.
-	IsCurrentUser bool
-}
-
-// Board is a leaderboard as one person sees it.
-type Board struct {
-	Period  Period
-	Entries []RankedEntry
-	// YourRank and YourPoints are the person's own; the rank is 0 when there is
-	// none or it is beyond [MaxRank].
-	YourRank, YourPoints int
-}
-
-// Feed feeds.
-func (p *People) Feed(ctx context.Context, personHash string, audience []string, limit int, cursor string) ([]Question, string, error) {
-	return nil, "", errSkeleton
-}
-
-// Question reads.
-func (p *People) Question(ctx context.Context, personHash, questionID string) (q Question, canAnswer bool, err error) {
-	return Question{}, false, errSkeleton
-}
-
-// Answer answers.
+// Answer stores a person's answer and what it earns; zone is where the person's
+// days begin and end, nil is UTC.
+//
+// It returns an [*InvalidError], [ErrQuestionNotFound], [ErrAlreadyAnswered] (also
+// when the question has ended since), [ErrQuestionClosed], or an error that wraps
+// [ErrStale] when so many answer at once that trying again later is better.
 func (p *People) Answer(ctx context.Context, personHash string, zone *time.Location, answer Answer) (Receipt, error) {
-	return Receipt{}, errSkeleton
+	if zone == nil {
+		zone = time.UTC
+	}
+	if err := answer.validate(personHash); err != nil {
+		return Receipt{}, err
+	}
+	if !isID(answer.QuestionID) {
+		return Receipt{}, ErrQuestionNotFound
+	}
+	for attempt := range answerAttempts {
+		receipt, err := p.answer(ctx, personHash, zone, answer)
+		if !errors.Is(err, ErrStale) {
+			return receipt, err
+		}
+		if err := pause(ctx, attempt); err != nil {
+			return Receipt{}, fmt.Errorf("answer question %s: %w (%w)", answer.QuestionID, ErrStale, err)
+		}
+	}
+	return Receipt{}, fmt.Errorf("answer question %s, after %d attempts: %w", answer.QuestionID, answerAttempts, ErrStale)
 }
 
-// Stats reads.
-func (p *People) Stats(ctx context.Context, personHash string, zone *time.Location) (Standing, error) {
-	return Standing{}, errSkeleton
+// answer tries once.
+func (p *People) answer(ctx context.Context, personHash string, zone *time.Location, answer Answer) (Receipt, error) {
+	now := clock(p.Now)
+	known, err := p.knownFor(ctx, personHash, answer.QuestionID, now)
+	if err != nil {
+		return Receipt{}, err
+	}
+	if known.answered {
+		return Receipt{}, ErrAlreadyAnswered
+	}
+	if !known.question.AnswerableAt(now) {
+		return Receipt{}, p.refusal(ctx, personHash, answer.QuestionID)
+	}
+	if err := answer.validateFor(known.question); err != nil {
+		return Receipt{}, err
+	}
+
+	response := answer.response(known.question, personHash, now)
+	response.Flags = flagsFor(response, known.recent)
+	points, stats, earned := award(known.stats, known.question, response, known.notifiedAt, zone)
+	response.Points = points
+
+	status, err := p.Store.SubmitResponse(ctx, known.question, response, stats)
+	if errors.Is(err, ErrQuestionClosed) {
+		return Receipt{}, p.refusal(ctx, personHash, answer.QuestionID)
+	}
+	if err != nil {
+		return Receipt{}, because(err, "store the answer")
+	}
+	return Receipt{
+		ResponseID:  response.ID,
+		Points:      points,
+		NewBadges:   withNames(earned),
+		TotalPoints: stats.TotalPoints,
+		Status:      status,
+	}, nil
 }
 
-// Leaderboard reads.
-func (p *People) Leaderboard(ctx context.Context, personHash string, period Period, limit int) (Board, error) {
-	return Board{}, errSkeleton
+// response is the answer as it is stored.
+func (a Answer) response(question Question, personHash string, now time.Time) Response {
+	response := Response{
+		ID:             ResponseID(question.ID, personHash),
+		QuestionID:     question.ID,
+		PersonHash:     personHash,
+		Type:           question.Type,
+		Confidence:     a.Confidence,
+		ResponseTimeMS: a.ResponseTimeMS,
+		CreatedAt:      now,
+	}
+	if question.Type == TypeMultipleChoice {
+		response.SelectedOption = *a.Option
+		return response
+	}
+	response.Answer = *a.Text
+	response.ContentDigest = contentDigest(*a.Text)
+	response.ContentLength = lengthOf(*a.Text)
+	return response
 }
 
-// Subscribe subscribes.
-func (p *People) Subscribe(ctx context.Context, personHash, token string, interval time.Duration) (Subscription, error) {
-	return Subscription{}, errSkeleton
+// refusal is why a question that has ended takes no answer from this person. It
+// is read after the end was seen: the person's own answer may have been the last.
+func (p *People) refusal(ctx context.Context, personHash, questionID string) error {
+	answered, err := p.Store.HasAnswered(ctx, questionID, personHash)
+	switch {
+	case err != nil:
+		return because(err, "look for the person's answer")
+	case answered:
+		return ErrAlreadyAnswered
+	}
+	return ErrQuestionClosed
 }
 
-// ChangeSubscription changes.
-func (p *People) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration) (Subscription, error) {
-	return Subscription{}, errSkeleton
+// known is all that an answer's worth depends on.
+type known struct {
+	question   Question
+	answered   bool
+	stats      Stats
+	notifiedAt time.Time
+	recent     []RecentAnswer
 }
 
-// Unsubscribe ends.
-func (p *People) Unsubscribe(ctx context.Context, id string) error { return errSkeleton }
+func (p *People) knownFor(ctx context.Context, personHash, questionID string, now time.Time) (known, error) {
+	var k known
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		k.question, err = p.Store.Question(ctx, questionID, now)
+		return because(err, "read question "+questionID)
+	})
+	group.Go(func() (err error) {
+		k.answered, err = p.Store.HasAnswered(ctx, questionID, personHash)
+		return because(err, "look for the person's answer")
+	})
+	group.Go(func() (err error) {
+		k.stats, err = p.Store.Stats(ctx, personHash)
+		return because(err, "read the person's stats")
+	})
+	group.Go(func() (err error) {
+		k.notifiedAt, err = p.Store.NotifiedAt(ctx, questionID, personHash)
+		return because(err, "read when the person was notified")
+	})
+	group.Go(func() (err error) {
+		k.recent, err = p.Store.RecentAnswers(ctx, personHash, now.Add(-KeepResponses), RecentAnswersCompared)
+		return because(err, "list recent answers")
+	})
+	if err := group.Wait(); err != nil {
+		return known{}, err
+	}
+	return k, nil
+}
+
+// pause waits before the next attempt, or returns the context's error.
+func pause(ctx context.Context, attempt int) error {
+	longest := longestPause
+	if attempt < 10 {
+		longest = min(longest, firstPause<<attempt)
+	}
+	return sleep(ctx, rand.N(longest)+1)
+}
+
+// sleep waits for a while, or returns the context's error.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

@@ -2,12 +2,21 @@ package askahuman
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Agents is the side of the platform that AI agents see: they ask, read the
-// answers, list and close their own questions.
+// answers, list and close their own questions. Another agent's question is to
+// them as one that does not exist.
 type Agents struct {
 	// Store keeps the questions and answers.
 	Store AgentStore
@@ -15,23 +24,195 @@ type Agents struct {
 	Now func() time.Time
 }
 
-// Ask is a question as an agent asks it.
+// Ask is a question as an agent asks it. Texts are kept exactly as given.
 type Ask struct {
 	// Prompt is the question, MinPromptLength to MaxPromptLength characters.
 	Prompt string
 	// Type is how it is answered.
 	Type QuestionType
-	// Options are what a multiple choice question offers.
+	// Options are what a multiple choice question offers: MinOptions to
+	// MaxOptions, distinct, at most MaxOptionLength characters each.
 	Options []string
 	// Audience are tags of [Audiences]; empty is general.
 	Audience []string
-	// Responses is how many answers are wanted; 0 is DefaultResponses.
+	// Responses is how many answers are wanted, MinResponses to MaxResponses; 0 is
+	// DefaultResponses.
 	Responses int
-	// Timeout is how long answers are taken; 0 is DefaultTimeout.
+	// Timeout is how long answers are taken, MinTimeout to MaxTimeout; 0 is
+	// DefaultTimeout.
 	Timeout time.Duration
-	// IdempotencyKey makes a repeated ask return the question of the first one;
-	// empty: none.
+	// IdempotencyKey makes a repeated ask return the question of the first one for
+	// IdempotencyWindow, at most MaxIdempotencyKeyLength characters; empty: none.
 	IdempotencyKey string
+}
+
+// withDefaults fills in what was left out.
+func (a Ask) withDefaults() Ask {
+	if len(a.Audience) == 0 {
+		a.Audience = []string{defaultCategory}
+	}
+	if a.Responses == 0 {
+		a.Responses = DefaultResponses
+	}
+	if a.Timeout == 0 {
+		a.Timeout = DefaultTimeout
+	}
+	return a
+}
+
+// validate returns an [*InvalidError] with all that is wrong.
+func (a Ask) validate() error {
+	var p problems
+	p.text("prompt", a.Prompt, MinPromptLength, MaxPromptLength)
+	switch a.Type {
+	case TypeText:
+		if len(a.Options) > 0 {
+			p.add("options", "has %d options, but a text question takes none: leave them out, or ask with type %q", len(a.Options), TypeMultipleChoice)
+		}
+	case TypeMultipleChoice:
+		a.validateOptions(&p)
+	default:
+		p.add("type", "is %s; allowed are %q and %q", shown(string(a.Type)), TypeText, TypeMultipleChoice)
+	}
+	p.audience(a.Audience)
+	p.between("min_responses", a.Responses, MinResponses, MaxResponses)
+	if a.Timeout < MinTimeout || a.Timeout > MaxTimeout {
+		p.add("timeout_seconds", "is %v; allowed is %v to %v", a.Timeout.Seconds(), MinTimeout.Seconds(), MaxTimeout.Seconds())
+	}
+	if a.IdempotencyKey != "" {
+		p.text("idempotency_key", a.IdempotencyKey, 1, MaxIdempotencyKeyLength)
+	}
+	return p.err()
+}
+
+func (a Ask) validateOptions(p *problems) {
+	if len(a.Options) < MinOptions || len(a.Options) > MaxOptions {
+		p.add("options", "has %d options; a multiple choice question needs %d to %d", len(a.Options), MinOptions, MaxOptions)
+	}
+	seen := map[string]int{}
+	for i, option := range a.Options {
+		field := fmt.Sprintf("options[%d]", i)
+		p.text(field, option, 1, MaxOptionLength)
+		// White space around an option cannot be seen, so it does not tell two apart.
+		text := strings.TrimSpace(option)
+		if first, ok := seen[text]; ok {
+			p.add(field, "is the same as options[%d]: give each option once", first)
+			continue
+		}
+		seen[text] = i
+	}
+}
+
+// digest is SHA-256 over everything that is asked, defaults filled in, in
+// hexadecimal: two asks with one digest want the same question. JSON keeps the
+// fields apart whatever they contain.
+func (a Ask) digest() (string, error) {
+	a.IdempotencyKey = ""
+	encoded, err := json.Marshal(a)
+	if err != nil {
+		return "", fmt.Errorf("encode the request: %w", err)
+	}
+	sum := sha256.Sum256(encoded)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Ask stores a question and returns it. Repeated with the same idempotency key it
+// returns the first one's question as it is now.
+//
+// It returns an [*InvalidError] with every problem, also when the key was used
+// for another request; or [ErrQuotaExceeded].
+func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, error) {
+	ask = ask.withDefaults()
+	if err := ask.validate(); err != nil {
+		return Question{}, err
+	}
+	digest, err := ask.digest()
+	if err != nil {
+		return Question{}, err
+	}
+	now := clock(a.Now)
+	question := Question{
+		ID:                newID(),
+		Status:            StatusOpen,
+		Prompt:            ask.Prompt,
+		Type:              ask.Type,
+		Options:           slices.Clone(ask.Options),
+		Audience:          slices.Clone(ask.Audience),
+		RequiredResponses: ask.Responses,
+		AgentID:           agentID,
+		IdempotencyKey:    ask.IdempotencyKey,
+		CreatedAt:         now,
+		Deadline:          now.Add(ask.Timeout),
+		ExpiresAt:         now.Add(ask.Timeout + KeepExpired),
+		DueAt:             now,
+	}
+	err = a.Store.CreateQuestion(ctx, question, digest)
+	if errors.Is(err, ErrQuotaExceeded) {
+		// Questions whose deadline has passed hold their place until something
+		// marks them expired; the agent need not wait for the schedule that does.
+		ended, endErr := a.endOverdue(ctx, agentID, now)
+		if endErr != nil {
+			return Question{}, endErr
+		}
+		if ended {
+			err = a.Store.CreateQuestion(ctx, question, digest)
+		}
+	}
+	if used, ok := errors.AsType[*KeyUsedError](err); ok {
+		return a.askedBefore(ctx, used, digest, now)
+	}
+	if err != nil {
+		return Question{}, because(err, "create question")
+	}
+	return question, nil
+}
+
+// askedBefore is the question that an idempotency key made.
+func (a *Agents) askedBefore(ctx context.Context, used *KeyUsedError, digest string, now time.Time) (Question, error) {
+	if used.RequestDigest != digest {
+		return Question{}, &InvalidError{Problems: []Problem{{"idempotency_key", "was used for another question in the last 24 hours: repeat that request unchanged, or send a new key"}}}
+	}
+	question, err := a.Store.Question(ctx, used.QuestionID, now)
+	if errors.Is(err, ErrQuestionNotFound) {
+		// The retention outlasts the key, so this question was deleted by hand.
+		// Asking anew under the same key would break the promise of one question.
+		return Question{}, &InvalidError{Problems: []Problem{{"idempotency_key", "was used for a question that no longer exists: send a new key to ask again"}}}
+	}
+	if err != nil {
+		return Question{}, fmt.Errorf("read the question that the idempotency key made: %w", err)
+	}
+	question.Status = question.StatusAt(now)
+	return question, nil
+}
+
+// endOverdue marks the agent's questions past their deadline expired and reports
+// whether that freed a place.
+func (a *Agents) endOverdue(ctx context.Context, agentID string, now time.Time) (bool, error) {
+	var overdue []Question
+	for after, more := (Position{}), true; more && len(overdue) < MaxOpenQuestions; {
+		var page []Question
+		var err error
+		page, after, more, err = a.Store.AgentQuestions(ctx, agentID, StatusExpired, MaxOpenQuestions, after, now)
+		if err != nil {
+			return false, fmt.Errorf("list overdue questions: %w", err)
+		}
+		for _, question := range page {
+			if question.Answerable() {
+				overdue = append(overdue, question)
+			}
+		}
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(8)
+	for _, question := range overdue {
+		group.Go(func() error {
+			if _, err := a.Store.EndQuestion(ctx, question, StatusExpired, now); err != nil {
+				return fmt.Errorf("mark question %s expired: %w", question.ID, err)
+			}
+			return nil
+		})
+	}
+	return len(overdue) > 0, group.Wait()
 }
 
 // QuestionWithResponses is a question with its answers.
@@ -44,24 +225,111 @@ type QuestionWithResponses struct {
 	Summary map[string]int
 }
 
-var errSkeleton = errors.New("not built yet")
-
-// Ask asks.
-func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, error) {
-	return Question{}, errSkeleton
-}
-
-// Read reads.
+// Read reads one of the agent's questions with its answers. Its Status is the one
+// at this moment. It returns [ErrQuestionNotFound], also for another agent's.
 func (a *Agents) Read(ctx context.Context, agentID, questionID string) (QuestionWithResponses, error) {
-	return QuestionWithResponses{}, errSkeleton
+	now := clock(a.Now)
+	// Question and answers are two reads: an answer may come between them. The
+	// question is read first, so that no answer it counts is ever missing below,
+	// and both are read again when they disagree.
+	const attempts = 3
+	var read QuestionWithResponses
+	for range attempts {
+		question, err := a.own(ctx, agentID, questionID, now)
+		if err != nil {
+			return QuestionWithResponses{}, err
+		}
+		responses, err := a.Store.Responses(ctx, questionID)
+		if err != nil {
+			return QuestionWithResponses{}, fmt.Errorf("read the answers to question %s: %w", questionID, err)
+		}
+		read = QuestionWithResponses{Question: question, Responses: responses}
+		if len(responses) == question.CurrentResponses {
+			break
+		}
+	}
+	read.Status = read.StatusAt(now)
+	read.Summary = summary(read.Question, read.Responses)
+	return read, nil
 }
 
-// List lists.
+func summary(question Question, responses []Response) map[string]int {
+	if question.Type != TypeMultipleChoice {
+		return nil
+	}
+	votes := make(map[string]int, len(question.Options))
+	for _, option := range question.Options {
+		votes[option] = 0
+	}
+	for _, response := range responses {
+		if i := response.SelectedOption; i >= 0 && i < len(question.Options) {
+			votes[question.Options[i]]++
+		}
+	}
+	return votes
+}
+
+// own reads a question as stored, if it is the agent's.
+func (a *Agents) own(ctx context.Context, agentID, questionID string, now time.Time) (Question, error) {
+	if !isID(questionID) {
+		return Question{}, ErrQuestionNotFound
+	}
+	question, err := a.Store.Question(ctx, questionID, now)
+	if err != nil {
+		return Question{}, because(err, "read question "+questionID)
+	}
+	if question.AgentID != agentID {
+		return Question{}, ErrQuestionNotFound
+	}
+	return question, nil
+}
+
+// List reads a page of the agent's own questions, newest first, with their Status
+// at this moment. status empty is any; limit is 1 to MaxListLimit, 0 is
+// DefaultListLimit; cursor is the next of the page before. next is empty when
+// there are no more. It returns an [*InvalidError].
 func (a *Agents) List(ctx context.Context, agentID string, status Status, limit int, cursor string) (questions []Question, next string, err error) {
-	return nil, "", errSkeleton
+	var p problems
+	if status != "" && !slices.Contains(Statuses(), status) {
+		p.add("status", "is %s; allowed are OPEN, PARTIAL, CLOSED and EXPIRED", shown(string(status)))
+	}
+	limit = p.limit(limit, DefaultListLimit, MaxListLimit)
+	after := p.cursor(cursor)
+	if err := p.err(); err != nil {
+		return nil, "", err
+	}
+	now := clock(a.Now)
+	questions, position, more, err := a.Store.AgentQuestions(ctx, agentID, status, limit, after, now)
+	if err != nil {
+		return nil, "", fmt.Errorf("list questions: %w", err)
+	}
+	for i := range questions {
+		questions[i].Status = questions[i].StatusAt(now)
+	}
+	if more {
+		next = formatCursor(position)
+	}
+	return questions, next, nil
 }
 
-// Close closes.
+// Close ends one of the agent's questions early; its answers stay readable. One
+// that has ended already stays as it is. It returns [ErrQuestionNotFound], also
+// for another agent's.
 func (a *Agents) Close(ctx context.Context, agentID, questionID string) error {
-	return errSkeleton
+	now := clock(a.Now)
+	question, err := a.own(ctx, agentID, questionID, now)
+	if err != nil {
+		return err
+	}
+	if !question.Answerable() {
+		return nil
+	}
+	status := StatusClosed
+	if question.StatusAt(now) == StatusExpired {
+		status = StatusExpired
+	}
+	if _, err := a.Store.EndQuestion(ctx, question, status, now); err != nil {
+		return fmt.Errorf("close question %s: %w", questionID, err)
+	}
+	return nil
 }

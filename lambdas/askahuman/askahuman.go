@@ -166,6 +166,11 @@ func (q Question) Answerable() bool {
 	return q.Status == StatusOpen || q.Status == StatusPartial
 }
 
+// AnswerableAt reports whether the question takes answers at a moment.
+func (q Question) AnswerableAt(now time.Time) bool {
+	return q.Answerable() && now.Before(q.Deadline)
+}
+
 // Response is one person's answer to a question.
 type Response struct {
 	ID             string

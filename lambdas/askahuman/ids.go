@@ -2,6 +2,7 @@ package askahuman
 
 import (
 	"crypto/sha256"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -25,4 +26,13 @@ func newID() string { return uuid.NewString() }
 func isID(s string) bool {
 	id, err := uuid.Parse(s)
 	return err == nil && id.String() == s
+}
+
+// clock reads a service's clock. Stores keep milliseconds, so that is all the
+// rules see: what is computed before a write and after a read agrees.
+func clock(now func() time.Time) time.Time {
+	if now == nil {
+		now = time.Now
+	}
+	return now().UTC().Truncate(time.Millisecond)
 }

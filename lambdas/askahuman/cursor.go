@@ -1,0 +1,55 @@
+package askahuman
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// cursorVersion begins every cursor: a later layout takes the next number.
+const cursorVersion = 1
+
+// cursorSize is the version, the moment in Unix milliseconds and the id.
+const cursorSize = 1 + 8 + 16
+
+var errCursor = errors.New("malformed cursor")
+
+// latestCursorTime is the last moment whose text still sorts: five-digit years do
+// not.
+var latestCursorTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+
+// formatCursor writes a position for a caller to hand back. It tells where in a
+// list, never in whose: the list is always chosen by who asks.
+func formatCursor(p Position) string {
+	id, err := uuid.Parse(p.ID)
+	if err != nil {
+		return ""
+	}
+	var b [cursorSize]byte
+	b[0] = cursorVersion
+	binary.BigEndian.PutUint64(b[1:], uint64(p.CreatedAt.UnixMilli()))
+	copy(b[9:], id[:])
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// parseCursor reads what [formatCursor] wrote; an empty cursor is the beginning.
+func parseCursor(cursor string) (Position, error) {
+	if cursor == "" {
+		return Position{}, nil
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(b) != cursorSize || b[0] != cursorVersion {
+		return Position{}, errCursor
+	}
+	milliseconds := binary.BigEndian.Uint64(b[1:])
+	if milliseconds > uint64(latestCursorTime.UnixMilli()) {
+		return Position{}, errCursor
+	}
+	return Position{
+		CreatedAt: time.UnixMilli(int64(milliseconds)).UTC(),
+		ID:        uuid.UUID(b[9:]).String(),
+	}, nil
+}

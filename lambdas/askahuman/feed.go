@@ -1,0 +1,142 @@
+package askahuman
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// People is the side of the platform that people see: they find questions, answer
+// them, earn points and subscribe to notifications. A person is known by a hash
+// of the fingerprint that their device sends, and by nothing else.
+type People struct {
+	// Store keeps the questions, answers, stats and subscriptions.
+	Store PeopleStore
+	// Now is the clock; nil is [time.Now].
+	Now func() time.Time
+}
+
+const (
+	// feedPage is how many questions are read at a time for a feed.
+	feedPage = 50
+	// feedExamined is how many questions one call looks at, at most: someone who
+	// has answered nearly all of them gets a short page and a cursor.
+	feedExamined = 500
+)
+
+// Feed reads a page of the questions that take answers, newest first, without
+// those that the person has answered; personHash empty is an unknown person.
+// audience keeps questions with any of the tags; empty keeps all. limit is 1 to
+// MaxListLimit, 0 is DefaultListLimit; cursor is the next of the page before.
+//
+// next is empty when there are no more. A page may be short, even empty, and yet
+// have a next one. An answer given within the last moments may still be offered.
+// Feed returns an [*InvalidError].
+func (p *People) Feed(ctx context.Context, personHash string, audience []string, limit int, cursor string) (questions []Question, next string, err error) {
+	var invalid problems
+	invalid.audience(audience)
+	limit = invalid.limit(limit, DefaultListLimit, MaxListLimit)
+	after := invalid.cursor(cursor)
+	if err := invalid.err(); err != nil {
+		return nil, "", err
+	}
+	now := clock(p.Now)
+
+	var answered map[string]bool
+	var page []Question
+	var more bool
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		answered, err = p.answered(groupCtx, personHash, now)
+		return err
+	})
+	group.Go(func() (err error) {
+		page, more, err = p.Store.OpenQuestions(groupCtx, feedPage, after, now)
+		return because(err, "list open questions")
+	})
+	if err := group.Wait(); err != nil {
+		return nil, "", err
+	}
+
+	last := after // the last question that was looked at
+	for examined := 0; ; {
+		for _, question := range page {
+			if answered[question.ID] || !addressedTo(question, audience) {
+				last = positionOf(question)
+				continue
+			}
+			if len(questions) == limit {
+				return questions, formatCursor(positionOf(questions[limit-1])), nil
+			}
+			questions = append(questions, question)
+			last = positionOf(question)
+		}
+		examined += len(page)
+		if !more || len(page) == 0 {
+			return questions, "", nil
+		}
+		if examined >= feedExamined {
+			return questions, formatCursor(last), nil
+		}
+		if page, more, err = p.Store.OpenQuestions(ctx, feedPage, last, now); err != nil {
+			return nil, "", because(err, "list open questions")
+		}
+	}
+}
+
+func positionOf(question Question) Position {
+	return Position{CreatedAt: question.CreatedAt, ID: question.ID}
+}
+
+// answered are the open questions that the person has answered. No question is
+// open for longer than MaxTimeout, so older answers do not matter.
+func (p *People) answered(ctx context.Context, personHash string, now time.Time) (map[string]bool, error) {
+	if personHash == "" {
+		return nil, nil
+	}
+	recent, err := p.Store.RecentAnswers(ctx, personHash, now.Add(-MaxTimeout), 0)
+	if err != nil {
+		return nil, because(err, "list recent answers")
+	}
+	ids := make(map[string]bool, len(recent))
+	for _, answer := range recent {
+		ids[answer.QuestionID] = true
+	}
+	return ids, nil
+}
+
+func addressedTo(question Question, audience []string) bool {
+	return len(audience) == 0 || slices.ContainsFunc(audience, func(tag string) bool { return slices.Contains(question.Audience, tag) })
+}
+
+// Question reads one question that takes answers. canAnswer is false when the
+// person has answered it; nothing speaks against an unknown person (personHash
+// empty), who has to become known to answer. It returns [ErrQuestionNotFound] or
+// [ErrQuestionClosed].
+func (p *People) Question(ctx context.Context, personHash, questionID string) (q Question, canAnswer bool, err error) {
+	if !isID(questionID) {
+		return Question{}, false, ErrQuestionNotFound
+	}
+	now := clock(p.Now)
+	var answered bool
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() (err error) {
+		q, err = p.Store.Question(ctx, questionID, now)
+		return because(err, "read question "+questionID)
+	})
+	if personHash != "" {
+		group.Go(func() (err error) {
+			answered, err = p.Store.HasAnswered(ctx, questionID, personHash)
+			return because(err, "look for the person's answer")
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Question{}, false, err
+	}
+	if !q.AnswerableAt(now) {
+		return Question{}, false, ErrQuestionClosed
+	}
+	return q, !answered, nil
+}

@@ -1,0 +1,124 @@
+package askahuman
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The points of an answer (wire contract: numbers).
+const (
+	pointsText           = 10
+	pointsMultipleChoice = 5
+	pointsConfidence     = 2 // for saying how confident one is
+	pointsLongText       = 5 // for a text of more than longText characters
+	pointsNotified       = 3 // for answering within NotificationBonusWindow of a notification
+	pointsEarly          = 5 // for a question with less than half of its answers
+	longText             = 100
+)
+
+// pointsFor is what an answer to a question earns on its own: without the bonus
+// of a streak, and before the limit of a day. question is as it was before the
+// answer; notifiedAt is when this person was notified of it, zero: never. The
+// moment comes from the platform's own mark, never from the client, so the bonus
+// cannot be forged.
+func pointsFor(question Question, response Response, notifiedAt time.Time) int {
+	points := pointsMultipleChoice
+	if question.Type == TypeText {
+		points = pointsText
+		if response.ContentLength > longText {
+			points += pointsLongText
+		}
+	}
+	if response.Confidence > 0 {
+		points += pointsConfidence
+	}
+	if !notifiedAt.IsZero() {
+		if since := response.CreatedAt.Sub(notifiedAt); since >= 0 && since <= NotificationBonusWindow {
+			points += pointsNotified
+		}
+	}
+	if 2*question.CurrentResponses < question.RequiredResponses {
+		points += pointsEarly
+	}
+	return points
+}
+
+// award gives a person the points, streak and badges of an answer. It returns
+// what the answer earned, which is less than its worth when the day's limit is
+// reached; the stats after it; and the badges that are new. stats are not changed.
+func award(stats Stats, question Question, response Response, notifiedAt time.Time, zone *time.Location) (int, Stats, []EarnedBadge) {
+	now := response.CreatedAt
+	after := stats.startPeriods(now)
+
+	worth := pointsFor(question, response, notifiedAt)
+	if days, counted := after.streakAfter(now, zone); counted {
+		after.StreakDays, after.StreakLastDate = days, localDate(now, zone)
+		worth += streakBonus(days)
+	}
+	earned := min(worth, max(0, MaxDailyPoints-after.DailyPoints))
+
+	after.TotalPoints += earned
+	after.DailyPoints += earned
+	after.WeeklyPoints += earned
+	after.TotalAnswers++
+	after.DailyAnswers++
+	after.WeeklyAnswers++
+	after.AnswersByCategory = countOne(stats.AnswersByCategory, category(question))
+	if isNight(now, zone) {
+		after.NightAnswers++
+	}
+	if response.ResponseTimeMS >= 0 && response.ResponseTimeMS < fastAnswer.Milliseconds() {
+		after.FastAnswers++
+	}
+	if response.Confidence == MaxConfidence {
+		after.ConfidentAnswers++
+	}
+	after.UpdatedAt = now
+	if after.CreatedAt.IsZero() {
+		after.CreatedAt = now
+	}
+	earnedBadges := newBadges(after, question, now)
+	after.Badges = append(append([]EarnedBadge(nil), stats.Badges...), earnedBadges...)
+	return earned, after, earnedBadges
+}
+
+// startPeriods begins the day's and the week's points anew when a new one has
+// begun. A clock that is behind the last answer's counts on in that one's day, or
+// two clocks would let the limit of a day be earned twice.
+func (s Stats) startPeriods(now time.Time) Stats {
+	if day := Day(now); day > s.Day {
+		s.Day, s.DailyPoints, s.DailyAnswers = day, 0, 0
+	}
+	if week := Week(now); week > s.Week {
+		s.Week, s.WeeklyPoints, s.WeeklyAnswers = week, 0, 0
+	}
+	return s
+}
+
+// in is a person's points and answers of a period at a moment.
+func (s Stats) in(period Period, now time.Time) BoardEntry {
+	entry := BoardEntry{PersonHash: s.PersonHash}
+	switch {
+	case period == PeriodAllTime:
+		entry.Points, entry.Answers = s.TotalPoints, s.TotalAnswers
+	case period == PeriodDaily && s.Day == Day(now):
+		entry.Points, entry.Answers = s.DailyPoints, s.DailyAnswers
+	case period == PeriodWeekly && s.Week == Week(now):
+		entry.Points, entry.Answers = s.WeeklyPoints, s.WeeklyAnswers
+	}
+	return entry
+}
+
+func countOne(counts map[string]int, key string) map[string]int {
+	after := make(map[string]int, len(counts)+1)
+	for k, n := range counts {
+		after[k] = n
+	}
+	after[key]++
+	return after
+}
+
+// lengthOf is a text's length in characters without the white space around it:
+// blanks earn nothing.
+func lengthOf(text string) int { return utf8.RuneCountInString(strings.TrimSpace(text)) }

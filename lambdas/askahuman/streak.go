@@ -1,0 +1,74 @@
+package askahuman
+
+import "time"
+
+// streakBonus is what reaching a streak earns (wire contract: numbers).
+func streakBonus(days int) int {
+	switch days {
+	case 3:
+		return 10
+	case 7:
+		return 25
+	case 30:
+		return 100
+	case 100:
+		return 500
+	}
+	return 0
+}
+
+// localDate is the calendar date of a moment in a person's zone.
+func localDate(t time.Time, zone *time.Location) string { return t.In(zone).Format(dateFormat) }
+
+// dayAfter is the calendar date after a date. Dates are counted, not hours: days
+// of 23 and 25 hours are days.
+func dayAfter(date string) string {
+	t, err := time.Parse(dateFormat, date)
+	if err != nil {
+		return ""
+	}
+	return t.AddDate(0, 0, 1).Format(dateFormat)
+}
+
+// streakAfter is the streak with an answer at now, and whether that answer counts
+// a day. s is as before the answer.
+//
+// The zone is what the person says it is, and may differ from one answer to the
+// next. A day counts when it is a later date than the last one that counted, and
+// when in this same zone it was an earlier date at the person's last answer: who
+// answers twice in one hour has answered on one day, whatever zones they name. The
+// streak goes on when that earlier date was yesterday, in the zone of either
+// answer, so that a traveller who crosses the date line does not lose it.
+func (s Stats) streakAfter(now time.Time, zone *time.Location) (days int, counted bool) {
+	today := localDate(now, zone)
+	if s.StreakLastDate == "" {
+		return 1, true
+	}
+	last := s.lastAnswerDate(zone)
+	if today <= s.StreakLastDate || today <= last {
+		return s.StreakDays, false
+	}
+	if today == dayAfter(s.StreakLastDate) || today == dayAfter(last) {
+		return s.StreakDays + 1, true
+	}
+	return 1, true
+}
+
+// streakAsOf is the streak on the day that now is in the zone: 0 when more than a
+// whole day has passed without an answer.
+func (s Stats) streakAsOf(now time.Time, zone *time.Location) int {
+	today := localDate(now, zone)
+	if s.StreakLastDate == "" || today > dayAfter(s.StreakLastDate) && today > dayAfter(s.lastAnswerDate(zone)) {
+		return 0
+	}
+	return s.StreakDays
+}
+
+// lastAnswerDate is the date in the zone when the person last answered: each
+// answer updates the stats.
+func (s Stats) lastAnswerDate(zone *time.Location) string {
+	if s.UpdatedAt.IsZero() {
+		return s.StreakLastDate
+	}
+	return localDate(s.UpdatedAt, zone)
+}
