@@ -27,7 +27,7 @@ func AskAHuman() Platform {
 				Name:        "agentapi",
 				Description: "Serves the routes that AI agents call",
 				AccessPatterns: []string{
-					"CountRequest", "CreateQuestion", "GetIdempotencyKey", "GetQuestion",
+					"CountRequest", "CreateQuestion", "GetQuestion",
 					"ListResponses", "ListAgentQuestions", "EndQuestion",
 				},
 			},
@@ -310,11 +310,6 @@ func askAHumanAccessPatterns() []AccessPattern {
 				{Table: "Guards", Operation: UpdateItem, Description: "one more open question of the agent, if under the quota"},
 				{Table: "Guards", Operation: PutItem, Optional: true, Description: "the idempotency key, unless it is in use"},
 			},
-		},
-		{
-			Name:        "GetIdempotencyKey",
-			Description: "What an idempotency key was used for.",
-			Operation:   GetItem, Table: "Guards", Consistent: true,
 		},
 		{
 			Name:        "EndQuestion",

@@ -1,0 +1,174 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Document is the platforms' tables, access patterns, grants and routes as
+// Markdown: docs/ACCESS-PATTERNS.md.
+func Document(platforms ...Platform) string {
+	var b strings.Builder
+	b.WriteString("# Access patterns\n\n")
+	b.WriteString("Printed from the package `schema` by `go test ./schema -update`; a test fails when it is stale.\n")
+	b.WriteString("Every request that a handler makes of a table is one of these. None is a Scan, and a role is granted what its function's patterns need, no more.\n")
+	for _, p := range platforms {
+		p.document(&b)
+	}
+	return b.String()
+}
+
+func (p Platform) document(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %s\n", p.Title)
+
+	b.WriteString("\n### Access patterns\n\n")
+	row(b, "Access pattern", "Operation", "Table", "Index", "Key condition or writes", "In the seed", "Used by")
+	row(b, "---", "---", "---", "---", "---", "---", "---")
+	for _, pattern := range p.Database.AccessPatterns {
+		table, key := pattern.Table, pattern.key(p.Database)
+		if pattern.Operation == TransactWriteItems {
+			table = strings.Join(pattern.tables(), ", ")
+		}
+		seed := pattern.Seed
+		if pattern.SeedCost != "" {
+			seed += " (" + pattern.SeedCost + ")"
+		}
+		row(b, fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description), string(pattern.Operation), table, pattern.Index, key, seed, strings.Join(p.users(pattern.Name), ", "))
+	}
+
+	b.WriteString("\n### Tables\n")
+	for _, t := range p.Database.Tables {
+		t.document(b, p.Database.Prefix)
+	}
+
+	b.WriteString("\n### Grants\n\n")
+	row(b, "Function", "Action", "On")
+	row(b, "---", "---", "---")
+	for _, f := range p.Functions {
+		for _, g := range p.Grants(f) {
+			on := g.Table
+			if g.Index != "" {
+				on += "/index/" + g.Index
+			}
+			row(b, f.Name, "`dynamodb:"+string(g.Operation)+"`", on)
+		}
+	}
+
+	b.WriteString("\n### Routes\n\n")
+	row(b, "Route", "Served by", "Caller", "Limit", "")
+	row(b, "---", "---", "---", "---", "---")
+	for _, r := range p.Routes {
+		limit := ""
+		if l, ok := p.RateLimit(r.RateLimit); ok {
+			limit = fmt.Sprintf("%s: %d in %s per %s", l.Name, l.Requests, strings.TrimSuffix(l.Window.String(), "0m0s"), l.Per)
+		}
+		row(b, "`"+r.Method+" "+r.Path+"`", r.Function, string(r.Caller), limit, r.Summary)
+	}
+}
+
+func (t Table) document(b *strings.Builder, prefix string) {
+	fmt.Fprintf(b, "\n#### %s (`%s-%s`)\n\n%s", t.Name, prefix, t.PhysicalName, t.Description)
+	capacity := "On-demand."
+	if !t.Capacity.OnDemand() {
+		capacity = fmt.Sprintf("Provisioned: %d read and %d write units.", t.Capacity.ReadUnits, t.Capacity.WriteUnits)
+	}
+	fmt.Fprintf(b, " Key: %s. %s", t.Key, capacity)
+	if t.TimeToLive != "" {
+		fmt.Fprintf(b, " Time to live: `%s`.", t.TimeToLive)
+	}
+	if t.Stream != StreamNone {
+		fmt.Fprintf(b, " Stream: %s.", t.Stream)
+	}
+	b.WriteString("\n\n")
+	row(b, "Attribute", "Type", "Meaning")
+	row(b, "---", "---", "---")
+	for _, a := range t.Attributes {
+		row(b, "`"+a.Name+"`", string(a.Type), a.Description)
+	}
+	if len(t.Indexes) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	row(b, "Index", "Key", "Projection", "Use")
+	row(b, "---", "---", "---", "---")
+	for _, i := range t.Indexes {
+		projection := "ALL"
+		if i.Projection != ProjectAll {
+			projection = strings.TrimSpace(string(i.Projection) + " " + strings.Join(i.Include, ", "))
+		}
+		row(b, i.Name, i.Key.String(), projection, i.Description)
+	}
+}
+
+// String is the key as "`partition`" or "`partition`, `sort`".
+func (k Key) String() string { return "`" + strings.Join(k.Attributes(), "`, `") + "`" }
+
+func (p Platform) users(pattern string) []string {
+	var names []string
+	for _, f := range p.Functions {
+		for _, name := range f.AccessPatterns {
+			if name == pattern {
+				names = append(names, f.Name)
+			}
+		}
+	}
+	return names
+}
+
+func (p AccessPattern) tables() []string {
+	var names []string
+	seen := map[string]bool{}
+	for _, w := range p.Writes {
+		if !seen[w.Table] {
+			seen[w.Table] = true
+			names = append(names, w.Table)
+		}
+	}
+	return names
+}
+
+// key says in one line what the pattern's request names.
+func (p AccessPattern) key(d Database) string {
+	var parts []string
+	switch p.Operation {
+	case TransactWriteItems:
+		for _, w := range p.Writes {
+			part := fmt.Sprintf("%s %s: %s", w.Operation, w.Table, w.Description)
+			if w.Optional {
+				part += " (when needed)"
+			}
+			parts = append(parts, part)
+		}
+		return strings.Join(parts, "<br>")
+	case Query:
+		for _, c := range p.KeyConditions {
+			parts = append(parts, fmt.Sprintf("`%s` %s", c.Attribute, c.Comparison))
+		}
+	default:
+		table, _ := d.Table(p.Table)
+		for _, name := range table.Key.Attributes() {
+			parts = append(parts, fmt.Sprintf("`%s` =", name))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if len(p.Filter) > 0 {
+		text += "; filter on `" + strings.Join(p.Filter, "`, `") + "`"
+	}
+	if p.Descending {
+		text += "; highest first"
+	}
+	if p.Count {
+		text += "; count only"
+	}
+	if p.Consistent {
+		text += "; consistent"
+	}
+	return text
+}
+
+func row(b *strings.Builder, cells ...string) {
+	for i, cell := range cells {
+		cells[i] = strings.ReplaceAll(cell, "|", "\\|")
+	}
+	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+}

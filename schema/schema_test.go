@@ -1,0 +1,252 @@
+package schema_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var update = flag.Bool("update", false, "write docs/ACCESS-PATTERNS.md")
+
+func TestPlatformsAreValid(t *testing.T) {
+	t.Parallel()
+	for _, p := range []schema.Platform{schema.AskAHuman()} {
+		if err := p.Validate(); err != nil {
+			t.Errorf("%s: %v", p.Name, err)
+		}
+	}
+}
+
+func TestDocumentIsCurrent(t *testing.T) {
+	t.Parallel()
+	const path = "../docs/ACCESS-PATTERNS.md"
+	want := schema.Document(schema.AskAHuman())
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, string(got)); diff != "" {
+		t.Errorf("%s is stale: run `go test ./schema -update` (-want +got):\n%s", path, diff)
+	}
+}
+
+// TestAskAHumanIsTheSeed holds the model against the seed (ADR-02), whose values
+// are written out here once more.
+func TestAskAHumanIsTheSeed(t *testing.T) {
+	t.Parallel()
+	d := schema.AskAHuman().Database
+	for _, want := range []struct {
+		table, physical string
+		key             schema.Key
+		timeToLive      string
+		attributes      map[string]schema.Type
+		indexes         map[string]schema.Key
+	}{
+		{
+			"Questions", "aah-questions", schema.Key{Partition: "question_id"}, "expires_at",
+			map[string]schema.Type{
+				"question_id": "String", "status": "String", "prompt": "String", "type": "String", "options": "List", "audience": "List",
+				"required_responses": "Number", "current_responses": "Number", "agent_id": "String", "idempotency_key": "String",
+				"created_at": "String", "expires_at": "Number", "closed_at": "String",
+			},
+			map[string]schema.Key{"ByStatus": {Partition: "status", Sort: "created_at"}, "ByAgentId": {Partition: "agent_id", Sort: "created_at"}},
+		},
+		{
+			"Responses", "aah-responses", schema.Key{Partition: "question_id", Sort: "response_id"}, "expires_at",
+			map[string]schema.Type{
+				"question_id": "String", "response_id": "String", "answer": "String", "selected_option": "Number", "confidence": "Number",
+				"fingerprint_hash": "String", "created_at": "String", "response_time_ms": "Number",
+			},
+			map[string]schema.Key{"ByFingerprint": {Partition: "fingerprint_hash", Sort: "created_at"}},
+		},
+		{
+			"Subscriptions", "aah-subscriptions", schema.Key{Partition: "subscription_id"}, "",
+			map[string]schema.Type{
+				"subscription_id": "String", "fcm_token": "String", "min_interval_minutes": "Number", "last_notified_at": "String",
+				"created_at": "String", "updated_at": "String", "active": "String",
+			},
+			map[string]schema.Key{"ByLastNotified": {Partition: "active", Sort: "last_notified_at"}},
+		},
+		{
+			"UserStats", "aah-user-stats", schema.Key{Partition: "fingerprint_hash"}, "",
+			map[string]schema.Type{
+				"fingerprint_hash": "String", "total_points": "Number", "total_answers": "Number", "streak_days": "Number",
+				"streak_last_date": "String", "badges": "List", "answers_by_category": "Map", "created_at": "String", "updated_at": "String",
+			},
+			map[string]schema.Key{"ByTotalPoints": {Partition: "_leaderboard", Sort: "total_points"}},
+		},
+	} {
+		table, ok := d.Table(want.table)
+		if !ok {
+			t.Errorf("table %s is missing", want.table)
+			continue
+		}
+		if got := d.Prefix + "-" + table.PhysicalName; got != want.physical {
+			t.Errorf("%s: physical name: got %s, want %s", want.table, got, want.physical)
+		}
+		if table.Key != want.key || table.TimeToLive != want.timeToLive || !table.Capacity.OnDemand() {
+			t.Errorf("%s: got key %v, time to live %q, on-demand %v", want.table, table.Key, table.TimeToLive, table.Capacity.OnDemand())
+		}
+		for name, typ := range want.attributes {
+			if got, ok := table.Attribute(name); !ok || got.Type != typ {
+				t.Errorf("%s.%s: got %q, want %s", want.table, name, got.Type, typ)
+			}
+		}
+		for name, key := range want.indexes {
+			if got, ok := table.Index(name); !ok || got.Key != key {
+				t.Errorf("%s/%s: got %v, want %v", want.table, name, got.Key, key)
+			}
+		}
+	}
+	rows := map[string]bool{}
+	for _, p := range d.AccessPatterns {
+		rows[p.Seed] = true
+	}
+	for _, row := range []string{
+		"Get question by ID", "List open questions", "Agent's questions", "Get responses for question", "User's recent answers",
+		"Check duplicate answer", "Get eligible for notification", "Get user stats", "Leaderboard",
+	} {
+		if !rows[row] {
+			t.Errorf("no access pattern for the seed's row %q", row)
+		}
+	}
+}
+
+func TestEnvironmentVariable(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{"Users": "USERS_TABLE", "UserStats": "USER_STATS_TABLE"} {
+		if got := (schema.Table{Name: name}).EnvironmentVariable(); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
+func TestGrantsOfTransactions(t *testing.T) {
+	t.Parallel()
+	p := schema.AskAHuman()
+	got := p.Grants(schema.Function{AccessPatterns: []string{"SubmitResponse", "ListTopTotal", "CountAboveTotal"}})
+	want := []schema.Grant{
+		{Operation: "PutItem", Table: "Responses"}, {Operation: "UpdateItem", Table: "Questions"},
+		{Operation: "PutItem", Table: "UserStats"}, {Operation: "UpdateItem", Table: "Guards"},
+		{Operation: "Query", Table: "UserStats", Index: "ByTotalPoints"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// minimal is a valid platform for the cases below to break.
+func minimal() schema.Platform {
+	return schema.Platform{
+		Name: "notes",
+		Database: schema.Database{
+			Prefix: "notes",
+			Tables: []schema.Table{{
+				Name: "Notes", PhysicalName: "notes", Key: schema.Key{Partition: "id"}, TimeToLive: "ttl",
+				Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "ttl", Type: schema.Number}, {Name: "text", Type: schema.String}, {Name: "flag", Type: schema.Boolean}, {Name: "tags", Type: schema.List}, {Name: "at", Type: schema.Number}},
+				Indexes:    []schema.Index{{Name: "ByText", Key: schema.Key{Partition: "text", Sort: "at"}, Projection: schema.ProjectKeysOnly}},
+			}},
+			AccessPatterns: []schema.AccessPattern{
+				{Name: "GetNote", Operation: schema.GetItem, Table: "Notes"},
+				{Name: "ListByText", Operation: schema.Query, Table: "Notes", Index: "ByText", KeyConditions: []schema.KeyCondition{{Attribute: "text", Comparison: schema.Equal}}},
+				{Name: "Move", Operation: schema.TransactWriteItems, Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem}}},
+			},
+		},
+		RateLimits: []schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerUser}},
+		Functions:  []schema.Function{{Name: "api", AccessPatterns: []string{"GetNote"}}},
+		Routes:     []schema.Route{{Method: "GET", Path: "/notes/{id}", Function: "api", Caller: schema.CallerUser, RateLimit: "read"}},
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	if err := minimal().Validate(); err != nil {
+		t.Fatalf("the platform that the cases break is not valid: %v", err)
+	}
+	table := func(p *schema.Platform) *schema.Table { return &p.Database.Tables[0] }
+	pattern := func(p *schema.Platform, i int) *schema.AccessPattern { return &p.Database.AccessPatterns[i] }
+	for name, test := range map[string]struct {
+		spoil func(*schema.Platform)
+		path  string
+		text  string
+	}{
+		"ErrBooleanKey":           {func(p *schema.Platform) { table(p).Indexes[0].Key.Partition = "flag" }, "Tables[Notes].Indexes[ByText].Key.Partition", "String, Number or Binary"},
+		"ErrListKey":              {func(p *schema.Platform) { table(p).Key.Sort = "tags" }, "Tables[Notes].Key.Sort", "String, Number or Binary"},
+		"ErrUndeclaredKey":        {func(p *schema.Platform) { table(p).Key.Partition = "nope" }, "Tables[Notes].Key.Partition", "declare"},
+		"ErrSortIsPartition":      {func(p *schema.Platform) { table(p).Key.Sort = "id" }, "Tables[Notes].Key.Sort", "another attribute"},
+		"ErrTimeToLiveString":     {func(p *schema.Platform) { table(p).TimeToLive = "text" }, "Tables[Notes].TimeToLive", "Number"},
+		"ErrTimeToLiveUndeclared": {func(p *schema.Platform) { table(p).TimeToLive = "nope" }, "Tables[Notes].TimeToLive", "declare"},
+		"ErrRecovery36Days":       {func(p *schema.Platform) { table(p).RecoveryDays = 36 }, "Tables[Notes].RecoveryDays", "1 to 35"},
+		"ErrHalfCapacity":         {func(p *schema.Platform) { table(p).Capacity.ReadUnits = 5 }, "Tables[Notes].Capacity", "both"},
+		"ErrIncludeNothing":       {func(p *schema.Platform) { table(p).Indexes[0].Projection = schema.ProjectInclude }, "Tables[Notes].Indexes[ByText].Include", "KEYS_ONLY"},
+		"ErrIncludeUnasked":       {func(p *schema.Platform) { table(p).Indexes[0].Include = []string{"ttl"} }, "Tables[Notes].Indexes[ByText].Include", "ProjectInclude"},
+		"ErrAttributeTwice": {func(p *schema.Platform) {
+			table(p).Attributes = append(table(p).Attributes, schema.Attribute{Name: "id", Type: schema.String})
+		}, "Tables[Notes].Attributes[6]", "once"},
+		"ErrUnknownType":       {func(p *schema.Platform) { table(p).Attributes[2].Type = "Text" }, "Tables[Notes].Attributes[text].Type", "write String"},
+		"ErrIndexTwice":        {func(p *schema.Platform) { table(p).Indexes = append(table(p).Indexes, table(p).Indexes[0]) }, "Tables[Notes].Indexes[1]", "once"},
+		"ErrPhysicalName":      {func(p *schema.Platform) { table(p).PhysicalName = "my notes" }, "Tables[Notes].PhysicalName", "letters"},
+		"ErrUnknownTable":      {func(p *schema.Platform) { pattern(p, 0).Table = "Nope" }, "AccessPatterns[GetNote].Table", "declared table"},
+		"ErrUnknownIndex":      {func(p *schema.Platform) { pattern(p, 1).Index = "ByNope" }, "AccessPatterns[ListByText].Index", "name an index"},
+		"ErrScan":              {func(p *schema.Platform) { pattern(p, 0).Operation = "Scan" }, "AccessPatterns[GetNote].Operation", "no access pattern"},
+		"ErrUnprojectedRead":   {func(p *schema.Platform) { pattern(p, 1).Attributes = []string{"ttl"} }, "AccessPatterns[ListByText].Attributes", "does not project"},
+		"ErrUnprojectedFilter": {func(p *schema.Platform) { pattern(p, 1).Filter = []string{"tags"} }, "AccessPatterns[ListByText].Filter", "does not project"},
+		"ErrFilterOnKey":       {func(p *schema.Platform) { pattern(p, 1).Filter = []string{"at"} }, "AccessPatterns[ListByText].Filter", "key condition"},
+		"ErrConsistentIndex":   {func(p *schema.Platform) { pattern(p, 1).Consistent = true }, "AccessPatterns[ListByText].Consistent", "consistently"},
+		"ErrPartitionRange":    {func(p *schema.Platform) { pattern(p, 1).KeyConditions[0].Comparison = schema.Less }, "AccessPatterns[ListByText].KeyConditions[0].Comparison", "="},
+		"ErrBeginsWithNumber": {func(p *schema.Platform) {
+			pattern(p, 1).KeyConditions = append(pattern(p, 1).KeyConditions, schema.KeyCondition{Attribute: "at", Comparison: schema.BeginsWith})
+		}, "AccessPatterns[ListByText].KeyConditions[1].Comparison", "Number"},
+		"ErrConditionOnWrongKey": {func(p *schema.Platform) { pattern(p, 1).KeyConditions[0].Attribute = "id" }, "AccessPatterns[ListByText].KeyConditions[0].Attribute", "in this order"},
+		"ErrNoCondition":         {func(p *schema.Platform) { pattern(p, 1).KeyConditions = nil }, "AccessPatterns[ListByText].KeyConditions", "partition key"},
+		"ErrIndexOfGetItem":      {func(p *schema.Platform) { pattern(p, 0).Index = "ByText" }, "AccessPatterns[GetNote].Index", "only a Query"},
+		"ErrEmptyTransaction":    {func(p *schema.Platform) { pattern(p, 2).Writes = nil }, "AccessPatterns[Move].Writes", "1 to 100"},
+		"ErrTransactedRead":      {func(p *schema.Platform) { pattern(p, 2).Writes[0].Operation = schema.GetItem }, "AccessPatterns[Move].Writes[0].Operation", "PutItem"},
+		"ErrUnknownPattern":      {func(p *schema.Platform) { p.Functions[0].AccessPatterns[0] = "Nope" }, "Functions[api].AccessPatterns[0]", "declared"},
+		"ErrUnknownFunction":     {func(p *schema.Platform) { p.Routes[0].Function = "nope" }, "Routes[GET /notes/{id}].Function", "declared"},
+		"ErrUnknownLimit":        {func(p *schema.Platform) { p.Routes[0].RateLimit = "nope" }, "Routes[GET /notes/{id}].RateLimit", "declared"},
+		"ErrMethod":              {func(p *schema.Platform) { p.Routes[0].Method = "get" }, "Routes[get /notes/{id}].Method", "GET"},
+		"ErrSameRouteOtherName":  {func(p *schema.Platform) { r := p.Routes[0]; r.Path = "/notes/{other}"; p.Routes = append(p.Routes, r) }, "Routes[1]", "once"},
+		"ErrNoCaller":            {func(p *schema.Platform) { p.Routes[0].Caller = "" }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := minimal()
+			test.spoil(&p)
+			var findings schema.Findings
+			if err := p.Validate(); !errors.As(err, &findings) {
+				t.Fatalf("got %v, want findings", err)
+			}
+			for _, f := range findings {
+				if f.Path == test.path && strings.Contains(f.Remedy, test.text) && f.Got != "" {
+					return
+				}
+			}
+			t.Errorf("no finding at %s that says %q:\n%v", test.path, test.text, findings)
+		})
+	}
+}
+
+func TestValidateReportsEverything(t *testing.T) {
+	t.Parallel()
+	p := minimal()
+	p.Database.Tables[0].TimeToLive = "nope"
+	p.Database.AccessPatterns[0].Table = "Nope"
+	p.Routes[0].Function = "nope"
+	var findings schema.Findings
+	if err := p.Validate(); !errors.As(err, &findings) || len(findings) != 3 {
+		t.Errorf("got %v, want three findings", err)
+	}
+}

@@ -1,0 +1,385 @@
+package schema
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Finding is one thing wrong with a schema.
+type Finding struct {
+	// Path says where, such as "Tables[Questions].Indexes[ByStatus].Key.Partition".
+	Path string
+	// Got is what stands there.
+	Got string
+	// Remedy is what to write instead, and why.
+	Remedy string
+}
+
+// String is the finding in one line.
+func (f Finding) String() string { return fmt.Sprintf("%s: got %s: %s", f.Path, f.Got, f.Remedy) }
+
+// Findings are all things wrong with a schema. It is the error that Validate
+// returns.
+type Findings []Finding
+
+// Error lists the findings, one a line.
+func (f Findings) Error() string {
+	lines := make([]string, len(f))
+	for i, finding := range f {
+		lines[i] = finding.String()
+	}
+	return fmt.Sprintf("the schema has %d findings:\n%s", len(f), strings.Join(lines, "\n"))
+}
+
+// DynamoDB's own limits ("Service, account, and table quotas in Amazon
+// DynamoDB", "Naming rules").
+const (
+	maxIndexes             = 20
+	maxProjectedAttributes = 100
+	maxTransactionWrites   = 100
+	maxRecoveryDays        = 35
+)
+
+var (
+	tableName     = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
+	logicalName   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
+	functionName  = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
+	pathParameter = regexp.MustCompile(`^\{[a-z][a-z0-9_]*\+?\}$`)
+)
+
+type findings struct{ list Findings }
+
+func (f *findings) add(path, got, remedy string, arguments ...any) {
+	if got == "" {
+		got = "nothing"
+	}
+	f.list = append(f.list, Finding{Path: path, Got: got, Remedy: fmt.Sprintf(remedy, arguments...)})
+}
+
+func (f *findings) err() error {
+	if len(f.list) == 0 {
+		return nil
+	}
+	return f.list
+}
+
+// Validate refuses what DynamoDB would refuse at the deploy or at the first
+// write, and what the constructs and handlers could not carry out. It returns
+// all [Findings] at once, or nil.
+func (d Database) Validate() error {
+	f := &findings{}
+	d.validate(f)
+	return f.err()
+}
+
+// Validate is [Database.Validate] for the database, and the same for functions,
+// routes and rate limits.
+func (p Platform) Validate() error {
+	f := &findings{}
+	if !functionName.MatchString(p.Name) {
+		f.add("Name", quoted(p.Name), "write lower-case letters and digits: it names the platform's packages")
+	}
+	p.Database.validate(f)
+	limits := unique(f, "RateLimits", p.RateLimits, func(l RateLimit) string { return l.Name })
+	for _, l := range p.RateLimits {
+		path := "RateLimits[" + l.Name + "]"
+		if l.Requests < 1 {
+			f.add(path+".Requests", fmt.Sprint(l.Requests), "write how many calls a window allows, at least 1")
+		}
+		if l.Window <= 0 {
+			f.add(path+".Window", l.Window.String(), "write the length of a window, such as time.Hour")
+		}
+	}
+	functions := unique(f, "Functions", p.Functions, func(fn Function) string { return fn.Name })
+	for _, fn := range p.Functions {
+		path := "Functions[" + fn.Name + "]"
+		if !functionName.MatchString(fn.Name) {
+			f.add(path+".Name", quoted(fn.Name), "write lower-case letters and digits: it names the function's main package")
+		}
+		for i, name := range fn.AccessPatterns {
+			if _, ok := p.Database.AccessPattern(name); !ok {
+				f.add(fmt.Sprintf("%s.AccessPatterns[%d]", path, i), quoted(name), "name a declared access pattern")
+			}
+			if slices.Index(fn.AccessPatterns, name) < i {
+				f.add(fmt.Sprintf("%s.AccessPatterns[%d]", path, i), quoted(name), "name each pattern once")
+			}
+		}
+	}
+	unique(f, "Routes", p.Routes, func(r Route) string { return r.Method + " " + parametersUnnamed(r.Path) })
+	for _, r := range p.Routes {
+		r.validate(f, functions, limits)
+	}
+	return f.err()
+}
+
+func (r Route) validate(f *findings, functions, limits map[string]bool) {
+	path := "Routes[" + r.Method + " " + r.Path + "]"
+	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, r.Method) {
+		f.add(path+".Method", quoted(r.Method), "write one of GET, HEAD, POST, PUT, PATCH, DELETE")
+	}
+	if !strings.HasPrefix(r.Path, "/") {
+		f.add(path+".Path", quoted(r.Path), "begin it with /")
+	}
+	for _, segment := range strings.Split(strings.TrimPrefix(r.Path, "/"), "/") {
+		if strings.ContainsAny(segment, "{}") && !pathParameter.MatchString(segment) {
+			f.add(path+".Path", quoted(segment), "a parameter is a whole segment in braces, such as {question_id}")
+		}
+	}
+	if !functions[r.Function] {
+		f.add(path+".Function", quoted(r.Function), "name a declared function")
+	}
+	if r.RateLimit != "" && !limits[r.RateLimit] {
+		f.add(path+".RateLimit", quoted(r.RateLimit), "name a declared rate limit, or none")
+	}
+	switch r.Caller {
+	case CallerAnyone, CallerAgent, CallerPerson, CallerUser:
+	default:
+		f.add(path+".Caller", quoted(string(r.Caller)), "write CallerAnyone, CallerAgent, CallerPerson or CallerUser")
+	}
+}
+
+// parametersUnnamed makes paths equal that differ in parameter names only, as
+// API Gateway does.
+func parametersUnnamed(path string) string {
+	segments := strings.Split(path, "/")
+	for i, segment := range segments {
+		if pathParameter.MatchString(segment) {
+			segments[i] = "{}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+func (d Database) validate(f *findings) {
+	unique(f, "Tables", d.Tables, func(t Table) string { return t.Name })
+	unique(f, "Tables", d.Tables, func(t Table) string { return t.PhysicalName })
+	for _, t := range d.Tables {
+		t.validate(f, d.Prefix)
+	}
+	unique(f, "AccessPatterns", d.AccessPatterns, func(p AccessPattern) string { return p.Name })
+	for _, p := range d.AccessPatterns {
+		p.validate(f, d)
+	}
+}
+
+func (t Table) validate(f *findings, prefix string) {
+	path := "Tables[" + t.Name + "]"
+	if !logicalName.MatchString(t.Name) {
+		f.add(path+".Name", quoted(t.Name), "write letters and digits beginning with a capital: it is a construct id")
+	}
+	physical := strings.TrimPrefix(prefix+"-"+t.PhysicalName, "-")
+	if t.PhysicalName == "" || !tableName.MatchString(physical) {
+		f.add(path+".PhysicalName", quoted(physical), "with the prefix it must be 3 to 255 of letters, digits, _ . -")
+	}
+	attributes := unique(f, path+".Attributes", t.Attributes, func(a Attribute) string { return a.Name })
+	for _, a := range t.Attributes {
+		switch a.Type {
+		case String, Number, Binary, Boolean, List, Map, StringSet, NumberSet:
+		default:
+			f.add(path+".Attributes["+a.Name+"].Type", quoted(string(a.Type)), "write String, Number, Binary, Boolean, List, Map, StringSet or NumberSet")
+		}
+	}
+	t.validateKey(f, path+".Key", t.Key)
+	if t.TimeToLive != "" {
+		switch a, ok := t.Attribute(t.TimeToLive); {
+		case !ok:
+			f.add(path+".TimeToLive", quoted(t.TimeToLive), "declare the attribute, or name one that is declared")
+		case a.Type != Number:
+			f.add(path+".TimeToLive", fmt.Sprintf("%q, a %s", a.Name, a.Type), "time to live works on a Number of seconds since the Unix epoch only: DynamoDB ignores any other type")
+		}
+	}
+	switch t.Stream {
+	case StreamNone, StreamKeysOnly, StreamNewImage, StreamOldImage, StreamNewAndOldImages:
+	default:
+		f.add(path+".Stream", quoted(string(t.Stream)), "write KEYS_ONLY, NEW_IMAGE, OLD_IMAGE or NEW_AND_OLD_IMAGES, or nothing")
+	}
+	if c := t.Capacity; !c.OnDemand() && (c.ReadUnits < 1 || c.WriteUnits < 1) {
+		f.add(path+".Capacity", fmt.Sprintf("%d read and %d write units", c.ReadUnits, c.WriteUnits), "write at least 1 of both, or neither for on-demand")
+	}
+	if t.RecoveryDays < 0 || t.RecoveryDays > maxRecoveryDays {
+		f.add(path+".RecoveryDays", fmt.Sprint(t.RecoveryDays), "write 1 to %d days, or 0 for %d", maxRecoveryDays, maxRecoveryDays)
+	}
+	unique(f, path+".Indexes", t.Indexes, func(i Index) string { return i.Name })
+	if len(t.Indexes) > maxIndexes {
+		f.add(path+".Indexes", fmt.Sprint(len(t.Indexes)), "DynamoDB allows %d global secondary indexes on a table", maxIndexes)
+	}
+	included := 0
+	for _, index := range t.Indexes {
+		indexPath := path + ".Indexes[" + index.Name + "]"
+		if !tableName.MatchString(index.Name) {
+			f.add(indexPath+".Name", quoted(index.Name), "write 3 to 255 of letters, digits, _ . -")
+		}
+		t.validateKey(f, indexPath+".Key", index.Key)
+		switch {
+		case index.Projection == ProjectInclude && len(index.Include) == 0:
+			f.add(indexPath+".Include", "", "name the projected attributes, or project KEYS_ONLY")
+		case index.Projection != ProjectInclude && len(index.Include) > 0:
+			f.add(indexPath+".Include", fmt.Sprint(index.Include), "only ProjectInclude names attributes")
+		case index.Projection != ProjectAll && index.Projection != ProjectKeysOnly && index.Projection != ProjectInclude:
+			f.add(indexPath+".Projection", quoted(string(index.Projection)), "write ProjectAll, ProjectKeysOnly or ProjectInclude")
+		}
+		for _, name := range index.Include {
+			if !attributes[name] {
+				f.add(indexPath+".Include", quoted(name), "declare the attribute, or name one that is declared")
+			}
+		}
+		included += len(index.Include)
+	}
+	if included > maxProjectedAttributes {
+		f.add(path+".Indexes", fmt.Sprintf("%d included attributes", included), "DynamoDB allows %d over all indexes of a table", maxProjectedAttributes)
+	}
+}
+
+func (t Table) validateKey(f *findings, path string, key Key) {
+	check := func(part, name string) {
+		switch a, ok := t.Attribute(name); {
+		case name == "":
+			f.add(path+part, "", "name the partition key attribute")
+		case !ok:
+			f.add(path+part, quoted(name), "declare the attribute, or name one that is declared")
+		case a.Type != String && a.Type != Number && a.Type != Binary:
+			f.add(path+part, fmt.Sprintf("%q, a %s", name, a.Type), "a key attribute is a String, Number or Binary: for a flag write a String that only the flagged items have, which makes the index sparse")
+		}
+	}
+	check(".Partition", key.Partition)
+	if key.Sort != "" {
+		check(".Sort", key.Sort)
+		if key.Sort == key.Partition {
+			f.add(path+".Sort", quoted(key.Sort), "the sort key is another attribute than the partition key")
+		}
+	}
+}
+
+func (p AccessPattern) validate(f *findings, d Database) {
+	path := "AccessPatterns[" + p.Name + "]"
+	if !logicalName.MatchString(p.Name) {
+		f.add(path+".Name", quoted(p.Name), "write letters and digits beginning with a capital")
+	}
+	if p.Operation == TransactWriteItems {
+		p.validateTransaction(f, path, d)
+		return
+	}
+	if len(p.Writes) > 0 {
+		f.add(path+".Writes", fmt.Sprint(len(p.Writes)), "only TransactWriteItems has writes")
+	}
+	table, ok := d.Table(p.Table)
+	if !ok {
+		f.add(path+".Table", quoted(p.Table), "name a declared table")
+		return
+	}
+	switch p.Operation {
+	case Query:
+		p.validateQuery(f, path, table)
+		return
+	case GetItem, BatchGetItem:
+		p.validateAttributes(f, path, table, func(name string) bool { _, ok := table.Attribute(name); return ok }, table.Name)
+	case PutItem, UpdateItem, DeleteItem, ConditionCheckItem:
+	default:
+		f.add(path+".Operation", quoted(string(p.Operation)), "write GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem or TransactWriteItems: a Scan is no access pattern")
+	}
+	if p.Index != "" || len(p.KeyConditions) > 0 {
+		f.add(path+".Index", quoted(p.Index), "only a Query reads an index or has key conditions: %s takes the table's key", p.Operation)
+	}
+}
+
+func (p AccessPattern) validateTransaction(f *findings, path string, d Database) {
+	if p.Table != "" || p.Index != "" || len(p.KeyConditions) > 0 {
+		f.add(path+".Table", quoted(p.Table), "a transaction's writes name their tables: leave Table, Index and KeyConditions empty")
+	}
+	if len(p.Writes) == 0 || len(p.Writes) > maxTransactionWrites {
+		f.add(path+".Writes", fmt.Sprint(len(p.Writes)), "a transaction has 1 to %d writes", maxTransactionWrites)
+	}
+	for i, w := range p.Writes {
+		writePath := fmt.Sprintf("%s.Writes[%d]", path, i)
+		if _, ok := d.Table(w.Table); !ok {
+			f.add(writePath+".Table", quoted(w.Table), "name a declared table")
+		}
+		switch w.Operation {
+		case PutItem, UpdateItem, DeleteItem, ConditionCheckItem:
+		default:
+			f.add(writePath+".Operation", quoted(string(w.Operation)), "write PutItem, UpdateItem, DeleteItem or ConditionCheckItem")
+		}
+	}
+}
+
+func (p AccessPattern) validateQuery(f *findings, path string, table Table) {
+	key, projects, where := table.Key, func(name string) bool { _, ok := table.Attribute(name); return ok }, table.Name
+	if p.Index != "" {
+		index, ok := table.Index(p.Index)
+		if !ok {
+			f.add(path+".Index", quoted(p.Index), "name an index of %s, or none", table.Name)
+			return
+		}
+		key, projects, where = index.Key, func(name string) bool { return table.Projects(index, name) }, index.Name
+		if p.Consistent {
+			f.add(path+".Consistent", "true", "a global secondary index cannot be read consistently: read the table, or accept an eventual read")
+		}
+	}
+	names := key.Attributes()
+	if len(p.KeyConditions) == 0 || len(p.KeyConditions) > len(names) {
+		f.add(path+".KeyConditions", fmt.Sprint(len(p.KeyConditions)), "write one for the partition key and at most one for the sort key of %s: its key is %v", where, names)
+		return
+	}
+	for i, c := range p.KeyConditions {
+		conditionPath := fmt.Sprintf("%s.KeyConditions[%d]", path, i)
+		if c.Attribute != names[i] {
+			f.add(conditionPath+".Attribute", quoted(c.Attribute), "the key of %s is %v, in this order", where, names)
+		}
+		switch c.Comparison {
+		case Equal:
+		case Less, LessOrEqual, Greater, GreaterOrEqual, BeginsWith, Between:
+			if i == 0 {
+				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "the partition key can only be compared with =")
+			}
+			if a, _ := table.Attribute(c.Attribute); c.Comparison == BeginsWith && a.Type == Number {
+				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "begins_with does not work on a Number")
+			}
+		default:
+			f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "write =, <, <=, >, >=, begins_with or between")
+		}
+	}
+	for _, name := range p.Filter {
+		if slices.Contains(names, name) {
+			f.add(path+".Filter", quoted(name), "a filter cannot name an attribute of the key that is queried: use a key condition")
+		}
+		if !projects(name) {
+			f.add(path+".Filter", quoted(name), "%s does not project it: include it in the index, or filter on what it projects", where)
+		}
+	}
+	if p.Count && len(p.Attributes) > 0 {
+		f.add(path+".Attributes", fmt.Sprint(p.Attributes), "a counting query returns no attributes")
+	}
+	p.validateAttributes(f, path, table, projects, where)
+}
+
+func (p AccessPattern) validateAttributes(f *findings, path string, table Table, projects func(string) bool, where string) {
+	for _, name := range p.Attributes {
+		if _, ok := table.Attribute(name); !ok {
+			f.add(path+".Attributes", quoted(name), "declare the attribute in %s, or name one that is declared", table.Name)
+		} else if !projects(name) {
+			f.add(path+".Attributes", quoted(name), "%s does not project it: include it in the index, or read the item from the table", where)
+		}
+	}
+}
+
+// unique reports names that occur twice, and returns all names.
+func unique[T any](f *findings, path string, values []T, nameOf func(T) string) map[string]bool {
+	names := map[string]bool{}
+	for i, value := range values {
+		name := nameOf(value)
+		if names[name] {
+			f.add(fmt.Sprintf("%s[%d]", path, i), quoted(name), "use each name once")
+		}
+		names[name] = true
+	}
+	return names
+}
+
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("%q", text)
+}
