@@ -1,0 +1,501 @@
+// Package inmem stores Ask-a-Human in memory: for tests of what stands on a
+// store. It keeps the promises of the store interfaces, as package storetest
+// checks, and forgets everything when the process ends.
+package inmem
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+)
+
+var (
+	_ askahuman.AgentStore    = (*Store)(nil)
+	_ askahuman.PeopleStore   = (*Store)(nil)
+	_ askahuman.NotifierStore = (*Store)(nil)
+)
+
+// Store implements the three stores of package askahuman. The zero value is empty
+// and ready. It is safe for concurrent use.
+type Store struct {
+	mu            sync.Mutex
+	questions     map[string]askahuman.Question
+	responses     map[string][]askahuman.Response // by question
+	stats         map[string]askahuman.Stats      // by person
+	subscriptions map[string]askahuman.Subscription
+	open          map[string]int // by agent: questions in its quota
+	keys          map[[2]string]usedKey
+	notified      map[[2]string]time.Time // by question and person
+}
+
+type usedKey struct {
+	askahuman.KeyUsedError
+	until time.Time
+}
+
+// lock locks the store and makes its maps.
+func (s *Store) lock() func() {
+	s.mu.Lock()
+	if s.questions == nil {
+		s.questions = map[string]askahuman.Question{}
+		s.responses = map[string][]askahuman.Response{}
+		s.stats = map[string]askahuman.Stats{}
+		s.subscriptions = map[string]askahuman.Subscription{}
+		s.open = map[string]int{}
+		s.keys = map[[2]string]usedKey{}
+		s.notified = map[[2]string]time.Time{}
+	}
+	return s.mu.Unlock
+}
+
+// CreateQuestion implements [askahuman.AgentStore].
+func (s *Store) CreateQuestion(ctx context.Context, question askahuman.Question, requestDigest string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer s.lock()()
+	key := [2]string{question.AgentID, question.IdempotencyKey}
+	if used, ok := s.keys[key]; ok && question.IdempotencyKey != "" && used.until.After(question.CreatedAt) {
+		return &used.KeyUsedError
+	}
+	if s.open[question.AgentID] >= askahuman.MaxOpenQuestions {
+		return askahuman.ErrQuotaExceeded
+	}
+	if _, ok := s.questions[question.ID]; ok {
+		return fmt.Errorf("question %s exists already", question.ID)
+	}
+	s.questions[question.ID] = copyOf(question)
+	s.open[question.AgentID]++
+	if question.IdempotencyKey != "" {
+		s.keys[key] = usedKey{
+			KeyUsedError: askahuman.KeyUsedError{QuestionID: question.ID, RequestDigest: requestDigest},
+			until:        question.CreatedAt.Add(askahuman.IdempotencyWindow),
+		}
+	}
+	return nil
+}
+
+func copyOf(q askahuman.Question) askahuman.Question {
+	q.Options, q.Audience = slices.Clone(q.Options), slices.Clone(q.Audience)
+	return q
+}
+
+// Question implements the stores of package askahuman.
+func (s *Store) Question(ctx context.Context, id string, now time.Time) (askahuman.Question, error) {
+	if err := ctx.Err(); err != nil {
+		return askahuman.Question{}, err
+	}
+	defer s.lock()()
+	q, ok := s.questions[id]
+	if !ok || !now.Before(q.ExpiresAt) {
+		return askahuman.Question{}, askahuman.ErrQuestionNotFound
+	}
+	return copyOf(q), nil
+}
+
+// Responses implements [askahuman.AgentStore].
+func (s *Store) Responses(ctx context.Context, questionID string) ([]askahuman.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	defer s.lock()()
+	responses := slices.Clone(s.responses[questionID])
+	slices.SortStableFunc(responses, func(a, b askahuman.Response) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return responses, nil
+}
+
+// AgentQuestions implements [askahuman.AgentStore].
+func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, askahuman.Position, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, askahuman.Position{}, false, err
+	}
+	defer s.lock()()
+	questions, more := s.newestFirst(limit, after, func(q askahuman.Question) bool {
+		return q.AgentID == agentID && now.Before(q.ExpiresAt) && (status == "" || q.StatusAt(now) == status)
+	})
+	if !more {
+		return questions, askahuman.Position{}, false, nil
+	}
+	return questions, positionOf(questions[len(questions)-1]), true, nil
+}
+
+// OpenQuestions implements [askahuman.PeopleStore].
+func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, bool, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	defer s.lock()()
+	questions, more := s.newestFirst(limit, after, func(q askahuman.Question) bool { return q.AnswerableAt(now) })
+	return questions, more, nil
+}
+
+// newestFirst are up to limit questions after a position that are wanted, and
+// whether there are more. The store is locked.
+func (s *Store) newestFirst(limit int, after askahuman.Position, wanted func(askahuman.Question) bool) ([]askahuman.Question, bool) {
+	var questions []askahuman.Question
+	for _, q := range s.questions {
+		if wanted(q) && (after == askahuman.Position{} || newestOrder(positionOf(q), after) > 0) {
+			questions = append(questions, copyOf(q))
+		}
+	}
+	slices.SortFunc(questions, func(a, b askahuman.Question) int { return newestOrder(positionOf(a), positionOf(b)) })
+	if len(questions) > limit {
+		return questions[:limit], true
+	}
+	return questions, false
+}
+
+func positionOf(q askahuman.Question) askahuman.Position {
+	return askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+}
+
+func newestOrder(a, b askahuman.Position) int {
+	return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
+}
+
+// EndQuestion implements [askahuman.AgentStore] and [askahuman.NotifierStore].
+func (s *Store) EndQuestion(ctx context.Context, question askahuman.Question, status askahuman.Status, now time.Time) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	defer s.lock()()
+	q, ok := s.questions[question.ID]
+	overdue := !now.Before(q.Deadline)
+	if !ok || !q.Answerable() || overdue != (status == askahuman.StatusExpired) {
+		return false, nil
+	}
+	q.Status, q.DueAt = status, time.Time{}
+	if status == askahuman.StatusClosed {
+		q.ClosedAt, q.ExpiresAt = now, now.Add(askahuman.KeepClosed)
+	} else {
+		q.ExpiresAt = q.Deadline.Add(askahuman.KeepExpired)
+	}
+	s.questions[q.ID] = q
+	s.open[q.AgentID]--
+	return true, nil
+}
+
+// HasAnswered implements [askahuman.PeopleStore].
+func (s *Store) HasAnswered(ctx context.Context, questionID, personHash string) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	defer s.lock()()
+	return s.hasAnswered(questionID, personHash), nil
+}
+
+func (s *Store) hasAnswered(questionID, personHash string) bool {
+	return slices.ContainsFunc(s.responses[questionID], func(r askahuman.Response) bool { return r.PersonHash == personHash })
+}
+
+// RecentAnswers implements [askahuman.PeopleStore].
+func (s *Store) RecentAnswers(ctx context.Context, personHash string, since time.Time, limit int) ([]askahuman.RecentAnswer, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	defer s.lock()()
+	var answers []askahuman.RecentAnswer
+	for _, responses := range s.responses {
+		for _, r := range responses {
+			if r.PersonHash == personHash && !r.CreatedAt.Before(since) {
+				answers = append(answers, askahuman.RecentAnswer{
+					QuestionID: r.QuestionID, ContentDigest: r.ContentDigest, ContentLength: r.ContentLength, CreatedAt: r.CreatedAt,
+				})
+			}
+		}
+	}
+	slices.SortFunc(answers, func(a, b askahuman.RecentAnswer) int { return b.CreatedAt.Compare(a.CreatedAt) })
+	if limit > 0 && len(answers) > limit {
+		answers = answers[:limit]
+	}
+	return answers, nil
+}
+
+// NotifiedAt implements [askahuman.PeopleStore].
+func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error) {
+	if err := ctx.Err(); err != nil {
+		return time.Time{}, err
+	}
+	defer s.lock()()
+	return s.notified[[2]string{questionID, personHash}], nil
+}
+
+// Stats implements [askahuman.PeopleStore].
+func (s *Store) Stats(ctx context.Context, personHash string) (askahuman.Stats, error) {
+	if err := ctx.Err(); err != nil {
+		return askahuman.Stats{}, err
+	}
+	defer s.lock()()
+	stats := s.stats[personHash]
+	stats.PersonHash = personHash
+	stats.Badges = slices.Clone(stats.Badges)
+	stats.AnswersByCategory = maps.Clone(stats.AnswersByCategory)
+	return stats, nil
+}
+
+// SubmitResponse implements [askahuman.PeopleStore].
+func (s *Store) SubmitResponse(ctx context.Context, question askahuman.Question, response askahuman.Response, stats askahuman.Stats) (askahuman.Status, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	defer s.lock()()
+	q, ok := s.questions[question.ID]
+	switch {
+	case s.hasAnswered(question.ID, response.PersonHash):
+		return "", askahuman.ErrAlreadyAnswered
+	case !ok:
+		return "", askahuman.ErrQuestionNotFound
+	case !q.AnswerableAt(response.CreatedAt):
+		return "", askahuman.ErrQuestionClosed
+	case q.CurrentResponses != question.CurrentResponses || s.stats[stats.PersonHash].Version != stats.Version:
+		return "", askahuman.ErrStale
+	}
+	q.CurrentResponses++
+	q.Status = askahuman.StatusPartial
+	if q.CurrentResponses == q.RequiredResponses {
+		q.Status, q.DueAt = askahuman.StatusClosed, time.Time{}
+		q.ClosedAt, q.ExpiresAt = response.CreatedAt, response.CreatedAt.Add(askahuman.KeepClosed)
+		s.open[q.AgentID]--
+	}
+	s.questions[q.ID] = q
+	response.Flags = slices.Clone(response.Flags)
+	s.responses[q.ID] = append(s.responses[q.ID], response)
+	stats.Version++
+	stats.Badges = slices.Clone(stats.Badges)
+	stats.AnswersByCategory = maps.Clone(stats.AnswersByCategory)
+	s.stats[stats.PersonHash] = stats
+	return q.Status, nil
+}
+
+// board are the entries of a leaderboard, highest first. The store is locked.
+func (s *Store) board(period askahuman.Period, day string) []askahuman.BoardEntry {
+	var entries []askahuman.BoardEntry
+	for _, stats := range s.stats {
+		entry := askahuman.BoardEntry{PersonHash: stats.PersonHash}
+		switch {
+		case period == askahuman.PeriodAllTime:
+			entry.Points, entry.Answers = stats.TotalPoints, stats.TotalAnswers
+		case period == askahuman.PeriodDaily && stats.Day == day:
+			entry.Points, entry.Answers = stats.DailyPoints, stats.DailyAnswers
+		case period == askahuman.PeriodWeekly && stats.Week == day:
+			entry.Points, entry.Answers = stats.WeeklyPoints, stats.WeeklyAnswers
+		default:
+			continue
+		}
+		entries = append(entries, entry)
+	}
+	slices.SortFunc(entries, func(a, b askahuman.BoardEntry) int {
+		return cmp.Or(cmp.Compare(b.Points, a.Points), cmp.Compare(a.PersonHash, b.PersonHash))
+	})
+	return entries
+}
+
+// Top implements [askahuman.PeopleStore].
+func (s *Store) Top(ctx context.Context, period askahuman.Period, day string, limit int) ([]askahuman.BoardEntry, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	defer s.lock()()
+	entries := s.board(period, day)
+	return entries[:min(limit, len(entries))], nil
+}
+
+// CountAbove implements [askahuman.PeopleStore].
+func (s *Store) CountAbove(ctx context.Context, period askahuman.Period, day string, points int) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	defer s.lock()()
+	above := 0
+	for _, entry := range s.board(period, day) {
+		if entry.Points > points {
+			above++
+		}
+	}
+	return min(above, askahuman.MaxRank), nil
+}
+
+// Subscribe implements [askahuman.PeopleStore].
+func (s *Store) Subscribe(ctx context.Context, subscription askahuman.Subscription) (askahuman.Subscription, error) {
+	if err := ctx.Err(); err != nil {
+		return askahuman.Subscription{}, err
+	}
+	defer s.lock()()
+	if existing, ok := s.byToken(subscription.Token); ok {
+		if subscription.PersonHash != "" {
+			existing.PersonHash = subscription.PersonHash
+		}
+		return s.renew(existing, subscription.Interval, subscription.UpdatedAt), nil
+	}
+	s.subscriptions[subscription.ID] = subscription
+	return subscription, nil
+}
+
+func (s *Store) byToken(token string) (askahuman.Subscription, bool) {
+	for _, subscription := range s.subscriptions {
+		if subscription.Token == token {
+			return subscription, true
+		}
+	}
+	return askahuman.Subscription{}, false
+}
+
+// renew stores a subscription as active with an interval. The store is locked.
+func (s *Store) renew(subscription askahuman.Subscription, interval time.Duration, now time.Time) askahuman.Subscription {
+	if interval > 0 {
+		subscription.Interval = interval
+	}
+	if !subscription.LastNotifiedAt.IsZero() {
+		subscription.NextNotificationAt = subscription.LastNotifiedAt.Add(subscription.Interval)
+	}
+	subscription.Active = true
+	subscription.UpdatedAt = now
+	s.subscriptions[subscription.ID] = subscription
+	return subscription
+}
+
+// ChangeSubscription implements [askahuman.PeopleStore].
+func (s *Store) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (askahuman.Subscription, error) {
+	if err := ctx.Err(); err != nil {
+		return askahuman.Subscription{}, err
+	}
+	defer s.lock()()
+	subscription, ok := s.subscriptions[id]
+	if !ok {
+		return askahuman.Subscription{}, askahuman.ErrSubscriptionNotFound
+	}
+	if token != "" {
+		if owner, taken := s.byToken(token); taken && owner.ID != id {
+			delete(s.subscriptions, owner.ID)
+		}
+		subscription.Token = token
+	}
+	return s.renew(subscription, interval, now), nil
+}
+
+// Unsubscribe implements [askahuman.PeopleStore].
+func (s *Store) Unsubscribe(ctx context.Context, id string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer s.lock()()
+	if _, ok := s.subscriptions[id]; !ok {
+		return askahuman.ErrSubscriptionNotFound
+	}
+	delete(s.subscriptions, id)
+	return nil
+}
+
+// DueQuestions implements [askahuman.NotifierStore].
+func (s *Store) DueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, q := range s.dueQuestions(now) {
+		if !yield(q) {
+			return nil
+		}
+	}
+	return nil
+}
+
+func (s *Store) dueQuestions(now time.Time) []askahuman.Question {
+	defer s.lock()()
+	var due []askahuman.Question
+	for _, q := range s.questions {
+		if !q.DueAt.IsZero() && !q.DueAt.After(now) && now.Before(q.ExpiresAt) {
+			due = append(due, copyOf(q))
+		}
+	}
+	slices.SortFunc(due, func(a, b askahuman.Question) int {
+		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.ID, b.ID))
+	})
+	return due
+}
+
+// ClaimQuestion implements [askahuman.NotifierStore].
+func (s *Store) ClaimQuestion(ctx context.Context, question askahuman.Question, notifiedAt, next time.Time) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	defer s.lock()()
+	q, ok := s.questions[question.ID]
+	if !ok || !q.Answerable() || !q.DueAt.Equal(question.DueAt) {
+		return false, nil
+	}
+	q.NotifiedAt, q.DueAt = notifiedAt, next
+	s.questions[q.ID] = q
+	return true, nil
+}
+
+// DueSubscriptions implements [askahuman.NotifierStore].
+func (s *Store) DueSubscriptions(ctx context.Context, now time.Time, limit int) ([]askahuman.Subscription, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	defer s.lock()()
+	var due []askahuman.Subscription
+	for _, subscription := range s.subscriptions {
+		if subscription.Active && !subscription.NextNotificationAt.After(now) {
+			due = append(due, subscription)
+		}
+	}
+	slices.SortFunc(due, func(a, b askahuman.Subscription) int {
+		return cmp.Or(a.NextNotificationAt.Compare(b.NextNotificationAt), cmp.Compare(a.ID, b.ID))
+	})
+	return due[:min(limit, len(due))], nil
+}
+
+// ClaimSubscription implements [askahuman.NotifierStore].
+func (s *Store) ClaimSubscription(ctx context.Context, subscription askahuman.Subscription, questionID string, now time.Time) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	defer s.lock()()
+	stored, ok := s.subscriptions[subscription.ID]
+	if !ok || !stored.Active || stored.Token != subscription.Token || !stored.NextNotificationAt.Equal(subscription.NextNotificationAt) {
+		return false, nil
+	}
+	stored.LastNotifiedAt, stored.NextNotificationAt = now, now.Add(stored.Interval)
+	s.subscriptions[stored.ID] = stored
+	if stored.PersonHash != "" {
+		s.notified[[2]string{questionID, stored.PersonHash}] = now
+	}
+	return true, nil
+}
+
+// ReleaseSubscription implements [askahuman.NotifierStore].
+func (s *Store) ReleaseSubscription(ctx context.Context, subscription askahuman.Subscription, questionID string, claimedAt time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer s.lock()()
+	stored, ok := s.subscriptions[subscription.ID]
+	if !ok || !stored.LastNotifiedAt.Equal(claimedAt) {
+		return nil
+	}
+	stored.LastNotifiedAt, stored.NextNotificationAt = subscription.LastNotifiedAt, subscription.NextNotificationAt
+	s.subscriptions[stored.ID] = stored
+	delete(s.notified, [2]string{questionID, stored.PersonHash})
+	return nil
+}
+
+// DeactivateSubscription implements [askahuman.NotifierStore].
+func (s *Store) DeactivateSubscription(ctx context.Context, subscription askahuman.Subscription, now time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer s.lock()()
+	stored, ok := s.subscriptions[subscription.ID]
+	if ok && stored.Token == subscription.Token {
+		stored.Active, stored.UpdatedAt = false, now
+		s.subscriptions[stored.ID] = stored
+	}
+	return nil
+}
