@@ -1,0 +1,235 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// notes has one pattern of each kind, with reserved words and a leading
+// underscore for attribute names.
+func notes() schema.Database {
+	return schema.Database{
+		Tables: []schema.Table{{
+			Name: "Notes", PhysicalName: "notes", Key: schema.Key{Partition: "status", Sort: "_at"},
+			Attributes: []schema.Attribute{{Name: "status", Type: schema.String}, {Name: "_at", Type: schema.Number}, {Name: "size", Type: schema.Number}, {Name: "a.b", Type: schema.String}},
+			Indexes:    []schema.Index{{Name: "BySize", Key: schema.Key{Partition: "status", Sort: "size"}, Projection: schema.ProjectKeysOnly}},
+		}},
+		AccessPatterns: []schema.AccessPattern{
+			{Name: "Get", Operation: schema.GetItem, Table: "Notes", Consistent: true, Attributes: []string{"_at", "a.b"}},
+			{Name: "Range", Operation: schema.Query, Table: "Notes", KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}, {Attribute: "_at", Comparison: schema.Between}}, Filter: []string{"size"}},
+			{Name: "CountBelow", Operation: schema.Query, Table: "Notes", Index: "BySize", Count: true, KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}, {Attribute: "size", Comparison: schema.Less}}},
+			{Name: "Grow", Operation: schema.UpdateItem, Table: "Notes"},
+			{Name: "Move", Operation: schema.TransactWriteItems, Writes: []schema.Write{
+				{Table: "Notes", Operation: schema.PutItem}, {Table: "Notes", Operation: schema.DeleteItem, Optional: true}, {Table: "Notes", Operation: schema.UpdateItem, Optional: true},
+			}},
+		},
+	}
+}
+
+type note struct {
+	Status string `dynamodbav:"status"`
+	At     int    `dynamodbav:"_at"`
+	Size   int    `dynamodbav:"size"`
+	Text   string `dynamodbav:"a.b"`
+}
+
+var (
+	none  = expression.ConditionBuilder{}
+	isNew = expression.AttributeNotExists(expression.Name("status"))
+	size  = expression.Name("size")
+	key   = func(at int) []any { return []any{"kept", at} }
+)
+
+func TestReadsAndWrites(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Open(t, notes())
+	db.Recorder.PageSize = 2
+	for at := range 7 {
+		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{"kept", at, at * 10, fmt.Sprint("text ", at)}, isNew)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("Get", func(t *testing.T) {
+		var got note
+		found, err := db.Get(ctx, "Get", &got, "kept", 3)
+		if want := (note{At: 3, Text: "text 3"}); err != nil || !found || got != want {
+			t.Errorf("got %+v, %v, %v; want %+v", got, found, err, want)
+		}
+		if found, err := db.Get(ctx, "Get", &got, "kept", 99); found || err != nil {
+			t.Errorf("of nothing: got %v, %v", found, err)
+		}
+	})
+	t.Run("ItemsPageToTheEnd", func(t *testing.T) {
+		var got []int
+		for item, err := range db.Items(ctx, "Range", dynamo.Query{Values: []any{"kept", 1, 6}, Filter: size.NotEqual(expression.Value(30))}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var n note
+			if err := attributevalue.UnmarshalMap(item, &n); err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, n.At)
+		}
+		if diff := cmp.Diff([]int{1, 2, 4, 5, 6}, got); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+	})
+	t.Run("CountStopsAtTheLimit", func(t *testing.T) {
+		for limit, want := range map[int]int{100: 5, 5: 5, 3: 3} {
+			if got, err := db.Count(ctx, "CountBelow", limit, "kept", 50); got != want || err != nil {
+				t.Errorf("limit %d: got %d, %v; want %d", limit, got, err, want)
+			}
+		}
+	})
+	t.Run("Update", func(t *testing.T) {
+		var got note
+		if err := db.Update(ctx, "Grow", key(1), expression.Add(size, expression.Value(5)), size.Equal(expression.Value(10)), &got); err != nil || got.Size != 15 {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+	t.Run("ErrCondition", func(t *testing.T) {
+		err := db.Update(ctx, "Grow", key(2), expression.Add(size, expression.Value(5)), size.Equal(expression.Value(-1)), nil)
+		var refused *dynamo.ConditionError
+		if !errors.As(err, &refused) || refused.Item["size"] == nil {
+			t.Errorf("got %v, want a condition error with the item", err)
+		}
+	})
+	t.Run("ErrTransaction", func(t *testing.T) {
+		err := db.Transact(ctx, "Move",
+			dynamo.Put("Notes", note{Status: "moved", At: 1}, isNew),
+			dynamo.Delete("Notes", key(99), size.Equal(expression.Value(1))),
+			dynamo.Update("Notes", key(4), expression.Set(size, expression.Value(0)), size.Equal(expression.Value(1))))
+		var refused *dynamo.TransactionError
+		if !errors.As(err, &refused) {
+			t.Fatalf("got %v, want a transaction error", err)
+		}
+		if _, failed := refused.Failed(0); failed {
+			t.Error("the write whose condition holds is among the failed")
+		}
+		if item, failed := refused.Failed(1); !failed || item != nil {
+			t.Errorf("of no item: got %v, %v", item, failed)
+		}
+		if item, failed := refused.Failed(2); !failed || item["size"] == nil {
+			t.Errorf("of an item: got %v, %v", item, failed)
+		}
+		if found, _ := db.Get(ctx, "Get", &note{}, "moved", 1); found {
+			t.Error("a part of a refused transaction was stored")
+		}
+	})
+}
+
+func TestOnlyDeclaredRequests(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Open(t, notes())
+	for name, err := range map[string]error{
+		"unknown pattern":    second(db.Get(ctx, "Nope", &note{}, "kept", 1)),
+		"another operation":  second(db.Get(ctx, "Grow", &note{}, "kept", 1)),
+		"half a key":         second(db.Get(ctx, "Get", &note{}, "kept")),
+		"missing value":      second(db.Count(ctx, "CountBelow", 1, "kept")),
+		"value too many":     second(db.Count(ctx, "CountBelow", 1, "kept", 1, 2)),
+		"undeclared write":   db.Transact(ctx, "Move", dynamo.Delete("Notes", key(1), none)),
+		"writes in disorder": db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none), dynamo.Update("Notes", key(1), expression.Set(size, expression.Value(1)), none), dynamo.Delete("Notes", key(2), none)),
+		"no write":           db.Transact(ctx, "Move"),
+	} {
+		if err == nil {
+			t.Errorf("%s: got no error", name)
+		}
+	}
+	if got := db.Recorder.Requests(); len(got) != 0 {
+		t.Errorf("requests were made: %v", got)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
+
+func TestNewNamesTheMissingVariable(t *testing.T) {
+	t.Parallel()
+	if _, err := dynamo.New(nil, notes(), nil); err == nil || err.Error() == "" {
+		t.Error("got no error for a table without a name")
+	}
+}
+
+// contended refuses its first requests as DynamoDB refuses them for contention.
+type contended struct {
+	dynamo.Client
+	refusals []error
+	calls    int
+}
+
+func (c *contended) TransactWriteItems(context.Context, *awsdynamodb.TransactWriteItemsInput, ...func(*awsdynamodb.Options)) (*awsdynamodb.TransactWriteItemsOutput, error) {
+	c.calls++
+	if len(c.refusals) >= c.calls {
+		return nil, c.refusals[c.calls-1]
+	}
+	return &awsdynamodb.TransactWriteItemsOutput{}, nil
+}
+
+func TestContention(t *testing.T) {
+	t.Parallel()
+	canceled := func(codes ...string) error {
+		err := &types.TransactionCanceledException{}
+		for _, code := range codes {
+			err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
+		}
+		return err
+	}
+	conflicts := func(n int) (errs []error) {
+		for range n {
+			errs = append(errs, canceled("None", "TransactionConflict"))
+		}
+		return errs
+	}
+	for name, test := range map[string]struct {
+		refusals  []error
+		wantCalls int
+		check     func(error) bool
+	}{
+		"OK":             {nil, 1, func(err error) bool { return err == nil }},
+		"OKAfterRetries": {[]error{canceled("TransactionConflict"), &types.TransactionInProgressException{}, canceled("ThrottlingError"), canceled("None", "ProvisionedThroughputExceeded")}, 5, func(err error) bool { return err == nil }},
+		"ErrCondition": {[]error{canceled("TransactionConflict", "ConditionalCheckFailed")}, 1, func(err error) bool {
+			var refused *dynamo.TransactionError
+			return errors.As(err, &refused)
+		}},
+		"ErrValidation": {[]error{canceled("ValidationError")}, 1, func(err error) bool { return err != nil && !errors.Is(err, dynamo.ErrBusy) }},
+		"ErrBusy":       {conflicts(50), 12, func(err error) bool { return errors.Is(err, dynamo.ErrBusy) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := &contended{refusals: test.refusals}
+			db, err := dynamo.New(client, notes(), map[string]string{"Notes": "Notes"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = db.Transact(t.Context(), "Move", dynamo.Put("Notes", note{}, none))
+			if client.calls != test.wantCalls || !test.check(err) {
+				t.Errorf("got %d calls and %v, want %d calls", client.calls, err, test.wantCalls)
+			}
+		})
+	}
+	t.Run("ErrContextEnds", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		db, err := dynamo.New(&contended{refusals: conflicts(50)}, notes(), map[string]string{"Notes": "Notes"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none)); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want the context's error", err)
+		}
+	})
+}
