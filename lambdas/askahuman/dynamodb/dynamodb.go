@@ -1,0 +1,140 @@
+// Package dynamodb stores Ask-a-Human in DynamoDB: the tables and access patterns
+// of schema.AskAHuman.
+//
+// Whatever must agree is written in one transaction, uniqueness is a condition
+// on a key that only one item can have, and no count is ever read to be written
+// back, but for a person's own stats, which hold on their version.
+package dynamodb
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var (
+	_ askahuman.AgentStore    = (*Store)(nil)
+	_ askahuman.PeopleStore   = (*Store)(nil)
+	_ askahuman.NotifierStore = (*Store)(nil)
+)
+
+// Store implements the three stores of package askahuman. It is safe for
+// concurrent use.
+type Store struct {
+	db     *dynamo.DB
+	shards int
+}
+
+// New returns a store on the tables. shards is over how many partition keys the
+// busiest index keys (a status, a leaderboard) are spread; under 1 means 1, which
+// leaves the keys as in the seed.
+func New(db *dynamo.DB, shards int) *Store {
+	return &Store{db: db, shards: max(shards, 1)}
+}
+
+// shard returns an index key value spread over the shards by an item's id.
+func (s *Store) shard(value, id string) string {
+	hash := fnv.New32a()
+	hash.Write([]byte(id))
+	return s.shardValue(value, int(hash.Sum32()%uint32(s.shards)))
+}
+
+func (s *Store) shardValue(value string, shard int) string {
+	if s.shards == 1 {
+		return value
+	}
+	return value + "#" + strconv.Itoa(shard)
+}
+
+func unsharded(value string) string {
+	value, _, _ = strings.Cut(value, "#")
+	return value
+}
+
+// timeFormat has one width, so that text sorts as time does.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+func formatTime(t time.Time) string { return t.UTC().Format(timeFormat) }
+
+func formatOptionalTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return formatTime(t)
+}
+
+func parseTime(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	return time.Parse(timeFormat, text)
+}
+
+// unixAfter is the first whole second at which a moment has passed, so that
+// nothing expires early.
+func unixAfter(t time.Time) int64 {
+	if t.Nanosecond() > 0 {
+		return t.Unix() + 1
+	}
+	return t.Unix()
+}
+
+func digest(parts ...string) string {
+	hash := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(hash[:])
+}
+
+func name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
+
+func absent(attribute string) expression.ConditionBuilder {
+	return expression.AttributeNotExists(name(attribute))
+}
+
+func equal(attribute string, value any) expression.ConditionBuilder {
+	return name(attribute).Equal(expression.Value(value))
+}
+
+// answerable holds for questions whose stored status takes answers. The shard
+// follows the status, so it compares the beginning.
+func answerable() expression.ConditionBuilder {
+	return name("status").BeginsWith(string(askahuman.StatusOpen)).
+		Or(name("status").BeginsWith(string(askahuman.StatusPartial)))
+}
+
+// CountRequest counts a call of a caller towards a limit, in the window in which
+// now lies. It returns a [*askahuman.RateLimitedError] when the limit was
+// reached before it.
+func (s *Store) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (askahuman.RateLimitState, error) {
+	start := now.Truncate(limit.Window)
+	state := askahuman.RateLimitState{Limit: limit.Requests, Reset: start.Add(limit.Window)}
+	key := fmt.Sprintf("RATE#%s#%s#%d", limit.Name, digest(caller), start.Unix())
+	var counted struct {
+		Requests int `dynamodbav:"requests"`
+	}
+	err := s.db.Update(ctx, "CountRequest", []any{key},
+		expression.Add(name("requests"), expression.Value(1)).
+			Set(name("expires_at"), expression.Value(unixAfter(state.Reset))),
+		absent("requests").Or(name("requests").LessThan(expression.Value(limit.Requests))),
+		&counted)
+	var refused *dynamo.ConditionError
+	if errors.As(err, &refused) {
+		return state, &askahuman.RateLimitedError{RateLimitState: state}
+	}
+	if err != nil {
+		return state, err
+	}
+	state.Remaining = limit.Requests - counted.Requests
+	return state, nil
+}

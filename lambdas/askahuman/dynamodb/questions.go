@@ -1,0 +1,385 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sort"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+)
+
+// question is an item of the Questions table.
+type question struct {
+	ID                string   `dynamodbav:"question_id"`
+	Status            string   `dynamodbav:"status"`
+	Prompt            string   `dynamodbav:"prompt"`
+	Type              string   `dynamodbav:"type"`
+	Options           []string `dynamodbav:"options,omitempty"`
+	Audience          []string `dynamodbav:"audience"`
+	RequiredResponses int      `dynamodbav:"required_responses"`
+	CurrentResponses  int      `dynamodbav:"current_responses"`
+	AgentID           string   `dynamodbav:"agent_id"`
+	IdempotencyKey    string   `dynamodbav:"idempotency_key,omitempty"`
+	CreatedAt         string   `dynamodbav:"created_at"`
+	Deadline          string   `dynamodbav:"deadline"`
+	ExpiresAt         int64    `dynamodbav:"expires_at"`
+	ClosedAt          string   `dynamodbav:"closed_at,omitempty"`
+	Due               string   `dynamodbav:"due,omitempty"`
+	DueAt             string   `dynamodbav:"due_at,omitempty"`
+	NotifiedAt        string   `dynamodbav:"notified_at,omitempty"`
+}
+
+// dueKey is the partition key of questions that the notifier has to look at.
+const dueKey = "DUE"
+
+func (s *Store) newQuestion(q askahuman.Question) question {
+	item := question{
+		ID:                q.ID,
+		Status:            s.shard(string(q.Status), q.ID),
+		Prompt:            q.Prompt,
+		Type:              string(q.Type),
+		Options:           q.Options,
+		Audience:          q.Audience,
+		RequiredResponses: q.RequiredResponses,
+		CurrentResponses:  q.CurrentResponses,
+		AgentID:           q.AgentID,
+		IdempotencyKey:    q.IdempotencyKey,
+		CreatedAt:         formatTime(q.CreatedAt),
+		Deadline:          formatTime(q.Deadline),
+		ExpiresAt:         unixAfter(q.ExpiresAt),
+		ClosedAt:          formatOptionalTime(q.ClosedAt),
+		NotifiedAt:        formatOptionalTime(q.NotifiedAt),
+	}
+	if !q.DueAt.IsZero() {
+		item.Due, item.DueAt = s.shard(dueKey, q.ID), formatTime(q.DueAt)
+	}
+	return item
+}
+
+func (q question) domain() (askahuman.Question, error) {
+	converted := askahuman.Question{
+		ID:                q.ID,
+		Status:            askahuman.Status(unsharded(q.Status)),
+		Prompt:            q.Prompt,
+		Type:              askahuman.QuestionType(q.Type),
+		Options:           q.Options,
+		Audience:          q.Audience,
+		RequiredResponses: q.RequiredResponses,
+		CurrentResponses:  q.CurrentResponses,
+		AgentID:           q.AgentID,
+		IdempotencyKey:    q.IdempotencyKey,
+		ExpiresAt:         time.Unix(q.ExpiresAt, 0).UTC(),
+	}
+	for _, t := range []struct {
+		to   *time.Time
+		text string
+	}{
+		{&converted.CreatedAt, q.CreatedAt},
+		{&converted.Deadline, q.Deadline},
+		{&converted.ClosedAt, q.ClosedAt},
+		{&converted.DueAt, q.DueAt},
+		{&converted.NotifiedAt, q.NotifiedAt},
+	} {
+		var err error
+		if *t.to, err = parseTime(t.text); err != nil {
+			return converted, fmt.Errorf("question %s: %w", q.ID, err)
+		}
+	}
+	return converted, nil
+}
+
+func questionOf(item dynamo.Item) (askahuman.Question, error) {
+	var q question
+	if err := attributevalue.UnmarshalMap(item, &q); err != nil {
+		return askahuman.Question{}, fmt.Errorf("read question: %w", err)
+	}
+	return q.domain()
+}
+
+// quota and idempotencyKey are keys in the Guards table. Callers' own text is
+// digested: it may be longer than a key can be.
+func quota(agentID string) []any { return []any{"OPEN#" + digest(agentID)} }
+
+func idempotencyKey(agentID, key string) string { return "IDEMPOTENCY#" + digest(agentID, key) }
+
+// guardIdempotency is the item that an idempotency key leaves in Guards.
+type guardIdempotency struct {
+	Key           string `dynamodbav:"guard_key"`
+	RequestDigest string `dynamodbav:"request_digest"`
+	QuestionID    string `dynamodbav:"question_id"`
+	ExpiresAt     int64  `dynamodbav:"expires_at"`
+}
+
+// CreateQuestion implements [askahuman.AgentStore].
+func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question, requestDigest string) error {
+	// The count outlives every question it counts, and goes when the agent does.
+	quotaEnd := unixAfter(q.CreatedAt.Add(2 * askahuman.MaxTimeout))
+	writes := []dynamo.Write{
+		dynamo.Put("Questions", s.newQuestion(q), absent("question_id")),
+		dynamo.Update("Guards", quota(q.AgentID),
+			expression.Add(name("open_questions"), expression.Value(1)).
+				Set(name("expires_at"), expression.Value(quotaEnd)),
+			absent("open_questions").Or(name("open_questions").LessThan(expression.Value(askahuman.MaxOpenQuestions)))),
+	}
+	if q.IdempotencyKey != "" {
+		writes = append(writes, dynamo.Put("Guards",
+			guardIdempotency{
+				Key:           idempotencyKey(q.AgentID, q.IdempotencyKey),
+				RequestDigest: requestDigest,
+				QuestionID:    q.ID,
+				ExpiresAt:     unixAfter(q.CreatedAt.Add(askahuman.IdempotencyWindow)),
+			},
+			// Expired items may still be there for days.
+			absent("guard_key").Or(name("expires_at").LessThanEqual(expression.Value(q.CreatedAt.Unix())))))
+	}
+	err := s.db.Transact(ctx, "CreateQuestion", writes...)
+	var refused *dynamo.TransactionError
+	if !errors.As(err, &refused) {
+		return err
+	}
+	// A repeat is a repeat also when the quota is full.
+	if item, used := refused.Failed(2); used {
+		var key guardIdempotency
+		if err := attributevalue.UnmarshalMap(item, &key); err != nil {
+			return fmt.Errorf("read idempotency key: %w", err)
+		}
+		return &askahuman.KeyUsedError{QuestionID: key.QuestionID, RequestDigest: key.RequestDigest}
+	}
+	if _, full := refused.Failed(1); full {
+		return askahuman.ErrQuotaExceeded
+	}
+	return fmt.Errorf("question %s exists already", q.ID)
+}
+
+// Question implements the stores of package askahuman.
+func (s *Store) Question(ctx context.Context, id string, now time.Time) (askahuman.Question, error) {
+	var item question
+	found, err := s.db.Get(ctx, "GetQuestion", &item, id)
+	if err != nil {
+		return askahuman.Question{}, err
+	}
+	// DynamoDB deletes expired items late.
+	if !found || item.ExpiresAt <= now.Unix() {
+		return askahuman.Question{}, askahuman.ErrQuestionNotFound
+	}
+	return item.domain()
+}
+
+// AgentQuestions implements [askahuman.AgentStore].
+func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, askahuman.Position, bool, error) {
+	filter := name("expires_at").GreaterThan(expression.Value(now.Unix()))
+	overdue := name("deadline").LessThanEqual(expression.Value(formatTime(now)))
+	stored := name("status").BeginsWith(string(status))
+	switch status {
+	case "":
+	case askahuman.StatusExpired:
+		filter = filter.And(stored.Or(answerable().And(overdue)))
+	case askahuman.StatusClosed:
+		filter = filter.And(stored)
+	default:
+		filter = filter.And(stored, expression.Not(overdue))
+	}
+	query := dynamo.Query{Values: []any{agentID}, Filter: filter, PageSize: limit + 1}
+	if after != (askahuman.Position{}) {
+		query.StartAfter = dynamo.Item{
+			"agent_id":    &types.AttributeValueMemberS{Value: agentID},
+			"created_at":  &types.AttributeValueMemberS{Value: formatTime(after.CreatedAt)},
+			"question_id": &types.AttributeValueMemberS{Value: after.ID},
+		}
+	}
+	var questions []askahuman.Question
+	for item, err := range s.db.Items(ctx, "ListAgentQuestions", query) {
+		if err != nil {
+			return nil, askahuman.Position{}, false, err
+		}
+		q, err := questionOf(item)
+		if err != nil {
+			return nil, askahuman.Position{}, false, err
+		}
+		if len(questions) == limit {
+			last := questions[limit-1]
+			return questions, askahuman.Position{CreatedAt: last.CreatedAt, ID: last.ID}, true, nil
+		}
+		questions = append(questions, q)
+	}
+	return questions, askahuman.Position{}, false, nil
+}
+
+// EndQuestion implements [askahuman.AgentStore] and [askahuman.NotifierStore].
+func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool, error) {
+	update := expression.Set(name("status"), expression.Value(s.shard(string(status), q.ID))).
+		Remove(name("due")).Remove(name("due_at"))
+	condition := answerable()
+	if status == askahuman.StatusClosed {
+		update = update.Set(name("closed_at"), expression.Value(formatTime(now))).
+			Set(name("expires_at"), expression.Value(unixAfter(now.Add(askahuman.KeepClosed))))
+		// An overdue question is expired, not closed.
+		condition = condition.And(name("deadline").GreaterThan(expression.Value(formatTime(now))))
+	} else {
+		update = update.Set(name("expires_at"), expression.Value(unixAfter(q.Deadline.Add(askahuman.KeepExpired))))
+		condition = condition.And(name("deadline").LessThanEqual(expression.Value(formatTime(now))))
+	}
+	err := s.db.Transact(ctx, "EndQuestion",
+		dynamo.Update("Questions", []any{q.ID}, update, condition),
+		s.returnPlace(q.AgentID))
+	var refused *dynamo.TransactionError
+	if errors.As(err, &refused) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// returnPlace gives one place of an agent's quota back.
+func (s *Store) returnPlace(agentID string) dynamo.Write {
+	return dynamo.Update("Guards", quota(agentID),
+		expression.Add(name("open_questions"), expression.Value(-1)), expression.ConditionBuilder{})
+}
+
+// OpenQuestions implements [askahuman.PeopleStore]: it merges the open and the
+// partial questions of all shards, so that none of them waits behind another.
+func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, bool, error) {
+	// Any timestamp is under "9".
+	from := "9"
+	if after != (askahuman.Position{}) {
+		from = formatTime(after.CreatedAt)
+	}
+	var sources []*source
+	defer func() {
+		for _, source := range sources {
+			source.stop()
+		}
+	}()
+	for _, status := range []askahuman.Status{askahuman.StatusOpen, askahuman.StatusPartial} {
+		for shard := range s.shards {
+			source := newSource(s.db.Items(ctx, "ListOpenQuestions", dynamo.Query{
+				Values:   []any{s.shardValue(string(status), shard), from},
+				Filter:   name("deadline").GreaterThan(expression.Value(formatTime(now))),
+				PageSize: limit + 1,
+			}))
+			sources = append(sources, source)
+			if err := source.advance(); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	var questions []askahuman.Question
+	seen := map[string]bool{}
+	for {
+		// Questions of one millisecond come in no order from the index, so they are
+		// gathered and put in order together: the position of a page depends on it.
+		var newest time.Time
+		for _, source := range sources {
+			if !source.ended && source.head.CreatedAt.After(newest) {
+				newest = source.head.CreatedAt
+			}
+		}
+		if newest.IsZero() {
+			return questions, false, nil
+		}
+		var group []askahuman.Question
+		for _, source := range sources {
+			for !source.ended && source.head.CreatedAt.Equal(newest) {
+				q := source.head
+				// A question that turns partial meanwhile can be in both.
+				before := newest.Equal(after.CreatedAt) && q.ID >= after.ID
+				if !before && !seen[q.ID] {
+					seen[q.ID] = true
+					group = append(group, q)
+				}
+				if err := source.advance(); err != nil {
+					return nil, false, err
+				}
+			}
+		}
+		sort.Slice(group, func(i, j int) bool { return group[i].ID > group[j].ID })
+		for _, q := range group {
+			if len(questions) == limit {
+				return questions, true, nil
+			}
+			questions = append(questions, q)
+		}
+	}
+}
+
+// source is one of the lists that OpenQuestions merges.
+type source struct {
+	head  askahuman.Question
+	ended bool
+	next  func() (dynamo.Item, error, bool)
+	stop  func()
+}
+
+func newSource(items iter.Seq2[dynamo.Item, error]) *source {
+	next, stop := iter.Pull2(items)
+	return &source{next: next, stop: stop}
+}
+
+func (s *source) advance() error {
+	item, err, ok := s.next()
+	if !ok {
+		s.ended = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	s.head, err = questionOf(item)
+	return err
+}
+
+// DueQuestions implements [askahuman.NotifierStore].
+func (s *Store) DueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
+	for shard := range s.shards {
+		for item, err := range s.db.Items(ctx, "ListDueQuestions", dynamo.Query{
+			Values: []any{s.shardValue(dueKey, shard), formatTime(now)},
+		}) {
+			if err != nil {
+				return err
+			}
+			var key question
+			if err := attributevalue.UnmarshalMap(item, &key); err != nil {
+				return fmt.Errorf("read due question: %w", err)
+			}
+			// The index holds keys alone, and may be a moment behind.
+			q, err := s.Question(ctx, key.ID, now)
+			if errors.Is(err, askahuman.ErrQuestionNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			if q.DueAt.IsZero() || q.DueAt.After(now) {
+				continue
+			}
+			if !yield(q) {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// ClaimQuestion implements [askahuman.NotifierStore].
+func (s *Store) ClaimQuestion(ctx context.Context, q askahuman.Question, notifiedAt, next time.Time) (bool, error) {
+	update := expression.Set(name("due_at"), expression.Value(formatTime(next)))
+	if notifiedAt.IsZero() {
+		update = update.Remove(name("notified_at"))
+	} else {
+		update = update.Set(name("notified_at"), expression.Value(formatTime(notifiedAt)))
+	}
+	err := s.db.Update(ctx, "ClaimQuestion", []any{q.ID}, update,
+		answerable().And(equal("due_at", formatTime(q.DueAt))), nil)
+	var refused *dynamo.ConditionError
+	if errors.As(err, &refused) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,198 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+)
+
+// response is an item of the Responses table.
+type response struct {
+	QuestionID     string   `dynamodbav:"question_id"`
+	ID             string   `dynamodbav:"response_id"`
+	Answer         string   `dynamodbav:"answer,omitempty"`
+	SelectedOption *int     `dynamodbav:"selected_option,omitempty"`
+	Confidence     int      `dynamodbav:"confidence,omitempty"`
+	PersonHash     string   `dynamodbav:"fingerprint_hash"`
+	CreatedAt      string   `dynamodbav:"created_at"`
+	ResponseTimeMS *int64   `dynamodbav:"response_time_ms,omitempty"`
+	Points         int      `dynamodbav:"points_earned"`
+	Flags          []string `dynamodbav:"flags,omitempty"`
+	ContentDigest  string   `dynamodbav:"content_digest,omitempty"`
+	ContentLength  int      `dynamodbav:"content_length,omitempty"`
+	ExpiresAt      int64    `dynamodbav:"expires_at"`
+}
+
+func newResponse(r askahuman.Response) response {
+	item := response{
+		QuestionID:    r.QuestionID,
+		ID:            r.ID,
+		Answer:        r.Answer,
+		Confidence:    r.Confidence,
+		PersonHash:    r.PersonHash,
+		CreatedAt:     formatTime(r.CreatedAt),
+		Points:        r.Points,
+		Flags:         r.Flags,
+		ContentDigest: r.ContentDigest,
+		ContentLength: r.ContentLength,
+		ExpiresAt:     unixAfter(r.CreatedAt.Add(askahuman.KeepResponses)),
+	}
+	if r.Type == askahuman.TypeMultipleChoice {
+		item.SelectedOption = &r.SelectedOption
+	}
+	if r.ResponseTimeMS >= 0 {
+		item.ResponseTimeMS = &r.ResponseTimeMS
+	}
+	return item
+}
+
+// Responses implements [askahuman.AgentStore].
+func (s *Store) Responses(ctx context.Context, questionID string) ([]askahuman.Response, error) {
+	var responses []askahuman.Response
+	for item, err := range s.db.Items(ctx, "ListResponses", dynamo.Query{Values: []any{questionID}}) {
+		if err != nil {
+			return nil, err
+		}
+		var r response
+		if err := attributevalue.UnmarshalMap(item, &r); err != nil {
+			return nil, fmt.Errorf("read response: %w", err)
+		}
+		createdAt, err := parseTime(r.CreatedAt)
+		if err != nil {
+			return nil, fmt.Errorf("response %s: %w", r.ID, err)
+		}
+		converted := askahuman.Response{
+			ID: r.ID, QuestionID: questionID, Type: askahuman.TypeText, Answer: r.Answer,
+			Confidence: r.Confidence, CreatedAt: createdAt,
+		}
+		if r.SelectedOption != nil {
+			converted.Type, converted.SelectedOption = askahuman.TypeMultipleChoice, *r.SelectedOption
+		}
+		responses = append(responses, converted)
+	}
+	sort.SliceStable(responses, func(i, j int) bool { return responses[i].CreatedAt.Before(responses[j].CreatedAt) })
+	return responses, nil
+}
+
+// HasAnswered implements [askahuman.PeopleStore].
+func (s *Store) HasAnswered(ctx context.Context, questionID, personHash string) (bool, error) {
+	var item response
+	return s.db.Get(ctx, "GetOwnResponse", &item, questionID, askahuman.ResponseID(questionID, personHash))
+}
+
+// RecentAnswers implements [askahuman.PeopleStore].
+func (s *Store) RecentAnswers(ctx context.Context, personHash string, since time.Time, limit int) ([]askahuman.RecentAnswer, error) {
+	var answers []askahuman.RecentAnswer
+	for item, err := range s.db.Items(ctx, "ListRecentAnswers", dynamo.Query{
+		Values: []any{personHash, formatTime(since)}, PageSize: limit,
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		var r response
+		if err := attributevalue.UnmarshalMap(item, &r); err != nil {
+			return nil, fmt.Errorf("read recent answer: %w", err)
+		}
+		createdAt, err := parseTime(r.CreatedAt)
+		if err != nil {
+			return nil, fmt.Errorf("recent answer to %s: %w", r.QuestionID, err)
+		}
+		answers = append(answers, askahuman.RecentAnswer{
+			QuestionID: r.QuestionID, ContentDigest: r.ContentDigest, ContentLength: r.ContentLength, CreatedAt: createdAt,
+		})
+		if len(answers) == limit {
+			break
+		}
+	}
+	return answers, nil
+}
+
+// guardNotified is the item that a notification leaves in Guards.
+type guardNotified struct {
+	Key        string `dynamodbav:"guard_key"`
+	NotifiedAt string `dynamodbav:"notified_at"`
+	ExpiresAt  int64  `dynamodbav:"expires_at"`
+}
+
+func notifiedKey(questionID, personHash string) string {
+	return "NOTIFIED#" + personHash + "#" + questionID
+}
+
+// NotifiedAt implements [askahuman.PeopleStore].
+func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error) {
+	var item guardNotified
+	if _, err := s.db.Get(ctx, "GetNotificationMark", &item, notifiedKey(questionID, personHash)); err != nil {
+		return time.Time{}, err
+	}
+	return parseTime(item.NotifiedAt)
+}
+
+// SubmitResponse implements [askahuman.PeopleStore].
+func (s *Store) SubmitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats) (askahuman.Status, error) {
+	// The last answer closes the question, and only the count says which is the
+	// last. Each of the two ways holds for its own counts only, so guessing wrong
+	// costs a second try and can never store an answer too many.
+	last := q.CurrentResponses >= q.RequiredResponses-1
+	for {
+		status, err := s.submit(ctx, q, r, stats, last)
+		var refused *dynamo.TransactionError
+		if !errors.As(err, &refused) {
+			return status, err
+		}
+		if _, answered := refused.Failed(0); answered {
+			return "", askahuman.ErrAlreadyAnswered
+		}
+		if item, ok := refused.Failed(1); ok {
+			if len(item) == 0 {
+				return "", askahuman.ErrQuestionNotFound
+			}
+			now, err := questionOf(item)
+			if err != nil {
+				return "", err
+			}
+			isLast := now.CurrentResponses == now.RequiredResponses-1
+			if now.StatusAt(r.CreatedAt) != now.Status || !now.Answerable() || isLast == last {
+				return "", askahuman.ErrQuestionClosed
+			}
+			last = isLast
+			continue
+		}
+		return "", askahuman.ErrStale
+	}
+}
+
+func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats, last bool) (askahuman.Status, error) {
+	status := askahuman.StatusPartial
+	update := expression.Add(name("current_responses"), expression.Value(1))
+	count := name("current_responses").LessThan(expression.Value(q.RequiredResponses - 1))
+	if last {
+		status = askahuman.StatusClosed
+		update = update.Set(name("closed_at"), expression.Value(formatTime(r.CreatedAt))).
+			Set(name("expires_at"), expression.Value(unixAfter(r.CreatedAt.Add(askahuman.KeepClosed)))).
+			Remove(name("due")).Remove(name("due_at"))
+		count = equal("current_responses", q.RequiredResponses-1)
+	}
+	update = update.Set(name("status"), expression.Value(s.shard(string(status), q.ID)))
+	unchanged := absent("fingerprint_hash")
+	if stats.Version > 0 {
+		unchanged = equal("version", stats.Version)
+	}
+	writes := []dynamo.Write{
+		dynamo.Put("Responses", newResponse(r), absent("response_id")),
+		dynamo.Update("Questions", []any{q.ID}, update,
+			answerable().And(name("deadline").GreaterThan(expression.Value(formatTime(r.CreatedAt))), count)),
+		dynamo.Put("UserStats", s.newStats(stats), unchanged),
+	}
+	if last {
+		writes = append(writes, s.returnPlace(q.AgentID))
+	}
+	return status, s.db.Transact(ctx, "SubmitResponse", writes...)
+}

@@ -1,0 +1,190 @@
+package dynamodb
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+)
+
+// leaderboard is the constant key of the all-time board (seed: ByTotalPoints).
+const leaderboard = "_leaderboard"
+
+// stats is an item of the UserStats table.
+type stats struct {
+	PersonHash        string            `dynamodbav:"fingerprint_hash"`
+	TotalPoints       int               `dynamodbav:"total_points"`
+	TotalAnswers      int               `dynamodbav:"total_answers"`
+	StreakDays        int               `dynamodbav:"streak_days"`
+	StreakLastDate    string            `dynamodbav:"streak_last_date,omitempty"`
+	Badges            []string          `dynamodbav:"badges"`
+	BadgesEarnedAt    map[string]string `dynamodbav:"badges_earned_at"`
+	AnswersByCategory map[string]int    `dynamodbav:"answers_by_category"`
+	NightAnswers      int               `dynamodbav:"night_answers"`
+	FastAnswers       int               `dynamodbav:"fast_answers"`
+	ConfidentAnswers  int               `dynamodbav:"confident_answers"`
+	CreatedAt         string            `dynamodbav:"created_at"`
+	UpdatedAt         string            `dynamodbav:"updated_at"`
+	Version           int64             `dynamodbav:"version"`
+	Leaderboard       string            `dynamodbav:"_leaderboard"`
+	DailyBoard        string            `dynamodbav:"daily_board,omitempty"`
+	DailyPoints       int               `dynamodbav:"daily_points"`
+	DailyAnswers      int               `dynamodbav:"daily_answers"`
+	WeeklyBoard       string            `dynamodbav:"weekly_board,omitempty"`
+	WeeklyPoints      int               `dynamodbav:"weekly_points"`
+	WeeklyAnswers     int               `dynamodbav:"weekly_answers"`
+}
+
+// newStats is the item that follows the version which st was read at.
+func (s *Store) newStats(st askahuman.Stats) stats {
+	item := stats{
+		PersonHash:        st.PersonHash,
+		TotalPoints:       st.TotalPoints,
+		TotalAnswers:      st.TotalAnswers,
+		StreakDays:        st.StreakDays,
+		StreakLastDate:    st.StreakLastDate,
+		Badges:            []string{},
+		BadgesEarnedAt:    map[string]string{},
+		AnswersByCategory: st.AnswersByCategory,
+		NightAnswers:      st.NightAnswers,
+		FastAnswers:       st.FastAnswers,
+		ConfidentAnswers:  st.ConfidentAnswers,
+		CreatedAt:         formatTime(st.CreatedAt),
+		UpdatedAt:         formatTime(st.UpdatedAt),
+		Version:           st.Version + 1,
+		Leaderboard:       s.shard(leaderboard, st.PersonHash),
+		DailyPoints:       st.DailyPoints,
+		DailyAnswers:      st.DailyAnswers,
+		WeeklyPoints:      st.WeeklyPoints,
+		WeeklyAnswers:     st.WeeklyAnswers,
+	}
+	if item.AnswersByCategory == nil {
+		item.AnswersByCategory = map[string]int{}
+	}
+	if st.Day != "" {
+		item.DailyBoard = s.shard(st.Day, st.PersonHash)
+	}
+	if st.Week != "" {
+		item.WeeklyBoard = s.shard(st.Week, st.PersonHash)
+	}
+	for _, badge := range st.Badges {
+		item.Badges = append(item.Badges, badge.ID)
+		item.BadgesEarnedAt[badge.ID] = formatTime(badge.EarnedAt)
+	}
+	return item
+}
+
+// Stats implements [askahuman.PeopleStore].
+func (s *Store) Stats(ctx context.Context, personHash string) (askahuman.Stats, error) {
+	var item stats
+	found, err := s.db.Get(ctx, "GetUserStats", &item, personHash)
+	if err != nil || !found {
+		return askahuman.Stats{PersonHash: personHash}, err
+	}
+	st := askahuman.Stats{
+		PersonHash:        item.PersonHash,
+		TotalPoints:       item.TotalPoints,
+		TotalAnswers:      item.TotalAnswers,
+		StreakDays:        item.StreakDays,
+		StreakLastDate:    item.StreakLastDate,
+		AnswersByCategory: item.AnswersByCategory,
+		NightAnswers:      item.NightAnswers,
+		FastAnswers:       item.FastAnswers,
+		ConfidentAnswers:  item.ConfidentAnswers,
+		Version:           item.Version,
+		Day:               unsharded(item.DailyBoard),
+		DailyPoints:       item.DailyPoints,
+		DailyAnswers:      item.DailyAnswers,
+		Week:              unsharded(item.WeeklyBoard),
+		WeeklyPoints:      item.WeeklyPoints,
+		WeeklyAnswers:     item.WeeklyAnswers,
+	}
+	if st.CreatedAt, err = parseTime(item.CreatedAt); err != nil {
+		return st, fmt.Errorf("stats: %w", err)
+	}
+	if st.UpdatedAt, err = parseTime(item.UpdatedAt); err != nil {
+		return st, fmt.Errorf("stats: %w", err)
+	}
+	for _, id := range item.Badges {
+		earnedAt, err := parseTime(item.BadgesEarnedAt[id])
+		if err != nil {
+			return st, fmt.Errorf("stats: badge %s: %w", id, err)
+		}
+		st.Badges = append(st.Badges, askahuman.EarnedBadge{ID: id, EarnedAt: earnedAt})
+	}
+	return st, nil
+}
+
+// board is how a period's leaderboard is read.
+type board struct {
+	top, countAbove string
+	key             string
+	points, answers string
+}
+
+func boardOf(period askahuman.Period, day string) (board, error) {
+	switch period {
+	case askahuman.PeriodAllTime:
+		return board{"ListTopTotal", "CountAboveTotal", leaderboard, "total_points", "total_answers"}, nil
+	case askahuman.PeriodDaily:
+		return board{"ListTopDaily", "CountAboveDaily", day, "daily_points", "daily_answers"}, nil
+	case askahuman.PeriodWeekly:
+		return board{"ListTopWeekly", "CountAboveWeekly", day, "weekly_points", "weekly_answers"}, nil
+	}
+	return board{}, fmt.Errorf("unknown period %q", period)
+}
+
+// Top implements [askahuman.PeopleStore].
+func (s *Store) Top(ctx context.Context, period askahuman.Period, day string, limit int) ([]askahuman.BoardEntry, error) {
+	b, err := boardOf(period, day)
+	if err != nil {
+		return nil, err
+	}
+	var entries []askahuman.BoardEntry
+	for shard := range s.shards {
+		read := 0
+		for item, err := range s.db.Items(ctx, b.top, dynamo.Query{Values: []any{s.shardValue(b.key, shard)}, PageSize: limit}) {
+			if err != nil {
+				return nil, err
+			}
+			var entry askahuman.BoardEntry
+			for attribute, to := range map[string]any{"fingerprint_hash": &entry.PersonHash, b.points: &entry.Points, b.answers: &entry.Answers} {
+				if err := attributevalue.Unmarshal(item[attribute], to); err != nil {
+					return nil, fmt.Errorf("read leaderboard: %s: %w", attribute, err)
+				}
+			}
+			entries = append(entries, entry)
+			if read++; read == limit {
+				break
+			}
+		}
+	}
+	sort.SliceStable(entries, func(i, j int) bool { return entries[i].Points > entries[j].Points })
+	return entries[:min(limit, len(entries))], nil
+}
+
+// CountAbove implements [askahuman.PeopleStore].
+func (s *Store) CountAbove(ctx context.Context, period askahuman.Period, day string, points int) (int, error) {
+	b, err := boardOf(period, day)
+	if err != nil {
+		return 0, err
+	}
+	above := 0
+	for shard := range s.shards {
+		n, err := s.db.Count(ctx, b.countAbove, askahuman.MaxRank-above, s.shardValue(b.key, shard), points)
+		if err != nil {
+			return 0, err
+		}
+		above += n
+	}
+	return above, nil
+}
+
+// never is what last_notified_at says of a person who was never notified: the
+// index leaves out items without it.
+var never = formatTime(time.Unix(0, 0))

@@ -1,0 +1,345 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+)
+
+// subscription is an item of the Subscriptions table.
+type subscription struct {
+	ID                 string `dynamodbav:"subscription_id"`
+	Token              string `dynamodbav:"fcm_token,omitempty"`
+	IntervalMinutes    int    `dynamodbav:"min_interval_minutes,omitempty"`
+	LastNotifiedAt     string `dynamodbav:"last_notified_at,omitempty"`
+	NextNotificationAt string `dynamodbav:"next_notification_at,omitempty"`
+	CreatedAt          string `dynamodbav:"created_at,omitempty"`
+	UpdatedAt          string `dynamodbav:"updated_at,omitempty"`
+	Active             string `dynamodbav:"active,omitempty"`
+	PersonHash         string `dynamodbav:"fingerprint_hash,omitempty"`
+	TokenOwner         string `dynamodbav:"token_owner,omitempty"`
+}
+
+// active is the key of active subscriptions: a Boolean cannot be one.
+const active = "true"
+
+// tries bounds how often a write on a token is computed again because another
+// request changed the token meanwhile.
+const tries = 8
+
+func tokenKey(token string) string { return "TOKEN#" + digest(token) }
+
+func tokenOwner(token, subscriptionID string) subscription {
+	return subscription{ID: tokenKey(token), TokenOwner: subscriptionID}
+}
+
+func minutes(interval time.Duration) int { return int(interval / time.Minute) }
+
+// nextNotification is when someone may be notified again.
+func nextNotification(last time.Time, interval time.Duration) time.Time {
+	if last.Unix() <= 0 {
+		return time.Unix(0, 0)
+	}
+	return last.Add(interval)
+}
+
+func newSubscription(sub askahuman.Subscription) subscription {
+	item := subscription{
+		ID:                 sub.ID,
+		Token:              sub.Token,
+		IntervalMinutes:    minutes(sub.Interval),
+		LastNotifiedAt:     never,
+		NextNotificationAt: formatTime(nextNotification(sub.LastNotifiedAt, sub.Interval)),
+		CreatedAt:          formatTime(sub.CreatedAt),
+		UpdatedAt:          formatTime(sub.UpdatedAt),
+		PersonHash:         sub.PersonHash,
+	}
+	if !sub.LastNotifiedAt.IsZero() {
+		item.LastNotifiedAt = formatTime(sub.LastNotifiedAt)
+	}
+	if sub.Active {
+		item.Active = active
+	}
+	return item
+}
+
+func (item subscription) domain() (askahuman.Subscription, error) {
+	sub := askahuman.Subscription{
+		ID:         item.ID,
+		Token:      item.Token,
+		Interval:   time.Duration(item.IntervalMinutes) * time.Minute,
+		Active:     item.Active == active,
+		PersonHash: item.PersonHash,
+	}
+	for _, t := range []struct {
+		to   *time.Time
+		text string
+	}{
+		{&sub.LastNotifiedAt, item.LastNotifiedAt},
+		{&sub.NextNotificationAt, item.NextNotificationAt},
+		{&sub.CreatedAt, item.CreatedAt},
+		{&sub.UpdatedAt, item.UpdatedAt},
+	} {
+		var err error
+		if *t.to, err = parseTime(t.text); err != nil {
+			return sub, fmt.Errorf("subscription %s: %w", item.ID, err)
+		}
+	}
+	if item.LastNotifiedAt == never {
+		sub.LastNotifiedAt = time.Time{}
+	}
+	return sub, nil
+}
+
+// subscriptionItem reads one item of the table; nil if there is none.
+func (s *Store) subscriptionItem(ctx context.Context, id string) (*subscription, error) {
+	var item subscription
+	found, err := s.db.Get(ctx, "GetSubscription", &item, id)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &item, nil
+}
+
+// Subscribe implements [askahuman.PeopleStore].
+func (s *Store) Subscribe(ctx context.Context, sub askahuman.Subscription) (askahuman.Subscription, error) {
+	for range tries {
+		err := s.db.Transact(ctx, "CreateSubscription",
+			dynamo.Put("Subscriptions", newSubscription(sub), absent("subscription_id")),
+			dynamo.Put("Subscriptions", tokenOwner(sub.Token, sub.ID), absent("subscription_id")))
+		var refused *dynamo.TransactionError
+		if !errors.As(err, &refused) {
+			return sub, err
+		}
+		if _, taken := refused.Failed(0); taken {
+			return sub, fmt.Errorf("subscription %s exists already", sub.ID)
+		}
+		item, _ := refused.Failed(1)
+		var owner subscription
+		if err := attributevalue.UnmarshalMap(item, &owner); err != nil {
+			return sub, fmt.Errorf("read token owner: %w", err)
+		}
+		existing, err := s.subscriptionItem(ctx, owner.TokenOwner)
+		if err != nil {
+			return sub, err
+		}
+		if existing == nil || existing.Token != sub.Token {
+			continue
+		}
+		renewed, err := s.renew(ctx, *existing, sub.Interval, sub.PersonHash, sub.UpdatedAt)
+		if !errors.Is(err, askahuman.ErrStale) {
+			return renewed, err
+		}
+	}
+	return sub, fmt.Errorf("subscribe: %w", dynamo.ErrBusy)
+}
+
+// renew makes a subscription active with an interval, and with a person unless
+// that is empty. It returns [askahuman.ErrStale] when the subscription's token
+// has changed meanwhile.
+func (s *Store) renew(ctx context.Context, existing subscription, interval time.Duration, personHash string, now time.Time) (askahuman.Subscription, error) {
+	update, renewed, err := renewal(existing, interval, personHash, now)
+	if err != nil {
+		return renewed, err
+	}
+	err = s.db.Transact(ctx, "UpdateSubscription",
+		dynamo.Update("Subscriptions", []any{existing.ID}, update, unchangedSubscription(existing)))
+	var refused *dynamo.TransactionError
+	if errors.As(err, &refused) {
+		return renewed, askahuman.ErrStale
+	}
+	return renewed, err
+}
+
+// unchangedSubscription holds while a subscription has the token, and was last
+// notified, as read.
+func unchangedSubscription(existing subscription) expression.ConditionBuilder {
+	return equal("fcm_token", existing.Token).And(equal("last_notified_at", existing.LastNotifiedAt))
+}
+
+func renewal(existing subscription, interval time.Duration, personHash string, now time.Time) (expression.UpdateBuilder, askahuman.Subscription, error) {
+	renewed, err := existing.domain()
+	if err != nil {
+		return expression.UpdateBuilder{}, renewed, err
+	}
+	if interval > 0 {
+		renewed.Interval = interval
+	}
+	if personHash != "" {
+		renewed.PersonHash = personHash
+	}
+	renewed.Active = true
+	renewed.UpdatedAt = now
+	renewed.NextNotificationAt = nextNotification(renewed.LastNotifiedAt, renewed.Interval)
+	update := expression.Set(name("min_interval_minutes"), expression.Value(minutes(renewed.Interval))).
+		Set(name("next_notification_at"), expression.Value(formatTime(renewed.NextNotificationAt))).
+		Set(name("active"), expression.Value(active)).
+		Set(name("updated_at"), expression.Value(formatTime(now)))
+	if personHash != "" {
+		update = update.Set(name("fingerprint_hash"), expression.Value(personHash))
+	}
+	return update, renewed, nil
+}
+
+// ChangeSubscription implements [askahuman.PeopleStore].
+func (s *Store) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (askahuman.Subscription, error) {
+	for range tries {
+		existing, err := s.subscriptionItem(ctx, id)
+		if err != nil {
+			return askahuman.Subscription{}, err
+		}
+		if existing == nil || existing.Token == "" {
+			return askahuman.Subscription{}, askahuman.ErrSubscriptionNotFound
+		}
+		var changed askahuman.Subscription
+		if token == "" || token == existing.Token {
+			changed, err = s.renew(ctx, *existing, interval, "", now)
+		} else {
+			changed, err = s.moveToken(ctx, *existing, token, interval, now)
+		}
+		if !errors.Is(err, askahuman.ErrStale) {
+			return changed, err
+		}
+	}
+	return askahuman.Subscription{}, fmt.Errorf("change subscription: %w", dynamo.ErrBusy)
+}
+
+func (s *Store) moveToken(ctx context.Context, existing subscription, token string, interval time.Duration, now time.Time) (askahuman.Subscription, error) {
+	update, changed, err := renewal(existing, interval, "", now)
+	if err != nil {
+		return changed, err
+	}
+	changed.Token = token
+	owner, err := s.subscriptionItem(ctx, tokenKey(token))
+	if err != nil {
+		return changed, err
+	}
+	ownerUnchanged := absent("subscription_id")
+	if owner != nil {
+		ownerUnchanged = equal("token_owner", owner.TokenOwner)
+	}
+	writes := []dynamo.Write{
+		dynamo.Update("Subscriptions", []any{existing.ID},
+			update.Set(name("fcm_token"), expression.Value(token)), unchangedSubscription(existing)),
+		dynamo.Put("Subscriptions", tokenOwner(token, existing.ID), ownerUnchanged),
+		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
+	}
+	if owner != nil && owner.TokenOwner != existing.ID {
+		writes = append(writes, dynamo.Delete("Subscriptions", []any{owner.TokenOwner}, expression.ConditionBuilder{}))
+	}
+	err = s.db.Transact(ctx, "UpdateSubscription", writes...)
+	var refused *dynamo.TransactionError
+	if errors.As(err, &refused) {
+		return changed, askahuman.ErrStale
+	}
+	return changed, err
+}
+
+// Unsubscribe implements [askahuman.PeopleStore].
+func (s *Store) Unsubscribe(ctx context.Context, id string) error {
+	for range tries {
+		existing, err := s.subscriptionItem(ctx, id)
+		if err != nil {
+			return err
+		}
+		if existing == nil || existing.Token == "" {
+			return askahuman.ErrSubscriptionNotFound
+		}
+		err = s.db.Transact(ctx, "DeleteSubscription",
+			dynamo.Delete("Subscriptions", []any{id}, equal("fcm_token", existing.Token)),
+			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}))
+		var refused *dynamo.TransactionError
+		if !errors.As(err, &refused) {
+			return err
+		}
+	}
+	return fmt.Errorf("unsubscribe: %w", dynamo.ErrBusy)
+}
+
+// DueSubscriptions implements [askahuman.NotifierStore].
+func (s *Store) DueSubscriptions(ctx context.Context, now time.Time, limit int) ([]askahuman.Subscription, error) {
+	var subscriptions []askahuman.Subscription
+	for item, err := range s.db.Items(ctx, "ListDueSubscriptions", dynamo.Query{
+		Values: []any{active, formatTime(now)}, PageSize: limit,
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		var record subscription
+		if err := attributevalue.UnmarshalMap(item, &record); err != nil {
+			return nil, fmt.Errorf("read subscription: %w", err)
+		}
+		sub, err := record.domain()
+		if err != nil {
+			return nil, err
+		}
+		subscriptions = append(subscriptions, sub)
+		if len(subscriptions) == limit {
+			break
+		}
+	}
+	return subscriptions, nil
+}
+
+// ClaimSubscription implements [askahuman.NotifierStore].
+func (s *Store) ClaimSubscription(ctx context.Context, sub askahuman.Subscription, questionID string, now time.Time) (bool, error) {
+	writes := []dynamo.Write{
+		dynamo.Update("Subscriptions", []any{sub.ID},
+			expression.Set(name("last_notified_at"), expression.Value(formatTime(now))).
+				Set(name("next_notification_at"), expression.Value(formatTime(now.Add(sub.Interval)))),
+			equal("active", active).
+				And(equal("fcm_token", sub.Token), equal("next_notification_at", formatTime(sub.NextNotificationAt)))),
+	}
+	if sub.PersonHash != "" {
+		writes = append(writes, dynamo.Put("Guards", guardNotified{
+			Key:        notifiedKey(questionID, sub.PersonHash),
+			NotifiedAt: formatTime(now),
+			ExpiresAt:  unixAfter(now.Add(askahuman.NotificationBonusWindow)),
+		}, expression.ConditionBuilder{}))
+	}
+	return s.held(s.db.Transact(ctx, "ClaimSubscription", writes...))
+}
+
+// ReleaseSubscription implements [askahuman.NotifierStore].
+func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscription, questionID string, claimedAt time.Time) error {
+	before := newSubscription(sub)
+	writes := []dynamo.Write{
+		dynamo.Update("Subscriptions", []any{sub.ID},
+			expression.Set(name("last_notified_at"), expression.Value(before.LastNotifiedAt)).
+				Set(name("next_notification_at"), expression.Value(formatTime(sub.NextNotificationAt))),
+			equal("last_notified_at", formatTime(claimedAt))),
+	}
+	if sub.PersonHash != "" {
+		writes = append(writes, dynamo.Delete("Guards", []any{notifiedKey(questionID, sub.PersonHash)}, expression.ConditionBuilder{}))
+	}
+	_, err := s.held(s.db.Transact(ctx, "ReleaseSubscription", writes...))
+	return err
+}
+
+// DeactivateSubscription implements [askahuman.NotifierStore].
+func (s *Store) DeactivateSubscription(ctx context.Context, sub askahuman.Subscription, now time.Time) error {
+	err := s.db.Update(ctx, "DeactivateSubscription", []any{sub.ID},
+		expression.Remove(name("active")).Set(name("updated_at"), expression.Value(formatTime(now))),
+		equal("fcm_token", sub.Token), nil)
+	var refused *dynamo.ConditionError
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}
+
+// held turns a transaction whose conditions do not hold into false.
+func (s *Store) held(err error) (bool, error) {
+	var refused *dynamo.TransactionError
+	if errors.As(err, &refused) {
+		return false, nil
+	}
+	return err == nil, err
+}
