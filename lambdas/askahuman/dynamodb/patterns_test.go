@@ -1,0 +1,368 @@
+package dynamodb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var start = time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
+
+func newQuestion(agent string, required int) askahuman.Question {
+	return askahuman.Question{
+		ID: uuid.NewString(), Status: askahuman.StatusOpen, Prompt: "Should an error message apologise?", Type: askahuman.TypeText,
+		Audience: []string{"general"}, RequiredResponses: required, AgentID: agent,
+		CreatedAt: start, Deadline: start.Add(time.Hour), ExpiresAt: start.Add(25 * time.Hour), DueAt: start,
+	}
+}
+
+func newAnswer(q askahuman.Question, person string) (askahuman.Response, askahuman.Stats) {
+	r := askahuman.Response{
+		ID: askahuman.ResponseID(q.ID, person), QuestionID: q.ID, PersonHash: person, Answer: "Only when it is at fault.",
+		Type: askahuman.TypeText, ResponseTimeMS: -1, CreatedAt: start.Add(time.Minute), Points: 10, ContentDigest: "d", ContentLength: 25,
+	}
+	st := askahuman.Stats{
+		PersonHash: person, TotalPoints: 10, TotalAnswers: 1, CreatedAt: start, UpdatedAt: start,
+		Day: "2026-02-02", DailyPoints: 10, DailyAnswers: 1, Week: "2026-02-02", WeeklyPoints: 10, WeeklyAnswers: 1,
+	}
+	return r, st
+}
+
+func newSubscription(token string) askahuman.Subscription {
+	return askahuman.Subscription{
+		ID: uuid.NewString(), Token: token, Interval: 30 * time.Minute, Active: true, PersonHash: "person-" + token, CreatedAt: start, UpdatedAt: start,
+	}
+}
+
+// TestEveryAccessPattern makes each pattern's request through the store that the
+// handlers use, holds it against its declaration, and prints what it consumed.
+func TestEveryAccessPattern(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	platform := schema.AskAHuman()
+	tables := dynamotest.Open(t, platform.Database)
+	store := dynamodb.New(tables.DB, 1)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ask := func() askahuman.Question {
+		q := newQuestion("agent", 3)
+		must(store.CreateQuestion(ctx, q, ""))
+		return q
+	}
+	answer := func(q askahuman.Question, person string) {
+		r, st := newAnswer(q, person)
+		_, err := store.SubmitResponse(ctx, q, r, st)
+		must(err)
+	}
+	subscribe := func() askahuman.Subscription {
+		sub, err := store.Subscribe(ctx, newSubscription(uuid.NewString()))
+		must(err)
+		stored, err := store.DueSubscriptions(ctx, start, 1000)
+		must(err)
+		for _, s := range stored {
+			if s.ID == sub.ID {
+				return s
+			}
+		}
+		t.Fatal("a new subscription is not due")
+		return sub
+	}
+	answered := ask()
+	answer(answered, "alice")
+	answered.CurrentResponses++
+	answer(answered, "bob")
+	limit, _ := platform.RateLimit("poll")
+
+	later := start.Add(2 * time.Hour)
+	cases := map[string]func() (request func() error){
+		"GetQuestion": func() func() error {
+			return func() error { _, err := store.Question(ctx, answered.ID, start); return err }
+		},
+		"ListOpenQuestions": func() func() error {
+			return func() error { _, _, err := store.OpenQuestions(ctx, 20, askahuman.Position{}, start); return err }
+		},
+		"ListAgentQuestions": func() func() error {
+			return func() error {
+				_, _, _, err := store.AgentQuestions(ctx, "agent", askahuman.StatusPartial, 20, askahuman.Position{}, start)
+				return err
+			}
+		},
+		"ListResponses": func() func() error { return func() error { _, err := store.Responses(ctx, answered.ID); return err } },
+		"ListRecentAnswers": func() func() error {
+			return func() error { _, err := store.RecentAnswers(ctx, "alice", start, 20); return err }
+		},
+		"GetOwnResponse": func() func() error {
+			return func() error { _, err := store.HasAnswered(ctx, answered.ID, "alice"); return err }
+		},
+		"ListByLastNotified": func() func() error {
+			subscribe()
+			return func() error {
+				return drain(tables.DB, "ListByLastNotified", "true", "2026-02-02T09:30:00.000Z")
+			}
+		},
+		"GetUserStats": func() func() error { return func() error { _, err := store.Stats(ctx, "alice"); return err } },
+		"ListTopTotal": func() func() error {
+			return func() error { _, err := store.Top(ctx, askahuman.PeriodAllTime, "", 10); return err }
+		},
+		"ListTopDaily": func() func() error {
+			return func() error { _, err := store.Top(ctx, askahuman.PeriodDaily, "2026-02-02", 10); return err }
+		},
+		"ListTopWeekly": func() func() error {
+			return func() error { _, err := store.Top(ctx, askahuman.PeriodWeekly, "2026-02-02", 10); return err }
+		},
+		"CountAboveTotal": func() func() error {
+			return func() error { _, err := store.CountAbove(ctx, askahuman.PeriodAllTime, "", 5); return err }
+		},
+		"CountAboveDaily": func() func() error {
+			return func() error { _, err := store.CountAbove(ctx, askahuman.PeriodDaily, "2026-02-02", 5); return err }
+		},
+		"CountAboveWeekly": func() func() error {
+			return func() error { _, err := store.CountAbove(ctx, askahuman.PeriodWeekly, "2026-02-02", 5); return err }
+		},
+		"CountRequest": func() func() error {
+			return func() error { _, err := store.CountRequest(ctx, limit, "agent", start); return err }
+		},
+		"CreateQuestion": func() func() error {
+			q := newQuestion("agent", 3)
+			q.IdempotencyKey = "key"
+			return func() error { return store.CreateQuestion(ctx, q, "digest") }
+		},
+		"EndQuestion": func() func() error {
+			q := ask()
+			return func() error { return held(store.EndQuestion(ctx, q, askahuman.StatusClosed, start)) }
+		},
+		"SubmitResponse": func() func() error {
+			q := ask()
+			return func() error { answer(q, "carol"); return nil }
+		},
+		"GetNotificationMark": func() func() error {
+			return func() error { _, err := store.NotifiedAt(ctx, answered.ID, "alice"); return err }
+		},
+		"GetSubscription": func() func() error {
+			sub := subscribe()
+			return func() error { return get(tables.DB, "GetSubscription", sub.ID) }
+		},
+		"CreateSubscription": func() func() error {
+			return func() error { _, err := store.Subscribe(ctx, newSubscription("new token")); return err }
+		},
+		"UpdateSubscription": func() func() error {
+			sub := subscribe()
+			return func() error { _, err := store.ChangeSubscription(ctx, sub.ID, "", time.Hour, start); return err }
+		},
+		"DeleteSubscription": func() func() error {
+			sub := subscribe()
+			return func() error { return store.Unsubscribe(ctx, sub.ID) }
+		},
+		"ListDueQuestions": func() func() error {
+			ask()
+			return func() error { return store.DueQuestions(ctx, later, func(askahuman.Question) bool { return false }) }
+		},
+		"ClaimQuestion": func() func() error {
+			q := ask()
+			return func() error { return held(store.ClaimQuestion(ctx, q, start, later)) }
+		},
+		"ListDueSubscriptions": func() func() error {
+			return func() error { _, err := store.DueSubscriptions(ctx, later, 100); return err }
+		},
+		"ClaimSubscription": func() func() error {
+			sub := subscribe()
+			return func() error { return held(store.ClaimSubscription(ctx, sub, answered.ID, start)) }
+		},
+		"ReleaseSubscription": func() func() error {
+			sub := subscribe()
+			must(held(store.ClaimSubscription(ctx, sub, answered.ID, start)))
+			return func() error { return store.ReleaseSubscription(ctx, sub, answered.ID, start) }
+		},
+		"DeactivateSubscription": func() func() error {
+			sub := subscribe()
+			return func() error { return store.DeactivateSubscription(ctx, sub, start) }
+		},
+	}
+
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "access pattern\toperation\ton\tconsumed units\tin the seed")
+	for _, p := range platform.Database.AccessPatterns {
+		prepare, ok := cases[p.Name]
+		if !ok {
+			t.Errorf("%s: no case makes this request", p.Name)
+			continue
+		}
+		request := prepare()
+		tables.Recorder.Requests()
+		must(request())
+		made := tables.Recorder.Requests()
+		units := 0.0
+		i := slices.IndexFunc(made, func(r dynamotest.Request) bool {
+			return r.Operation == p.Operation && r.Table == p.Table && r.Index == p.Index
+		})
+		if i < 0 {
+			t.Errorf("%s: got the requests %+v, want a %s on %s %s", p.Name, made, p.Operation, p.Table, p.Index)
+			continue
+		}
+		for _, r := range made {
+			if r.Operation == p.Operation && r.Table == p.Table && r.Index == p.Index {
+				units += r.Units
+			}
+		}
+		on := p.Table
+		if p.Index != "" {
+			on += "/" + p.Index
+		}
+		seed := p.Seed
+		if seed == "" {
+			seed = "-"
+		} else if p.SeedCost == "" {
+			seed += " (no figure)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%s\n", p.Name, p.Operation, on, units, seed)
+	}
+	w.Flush()
+	t.Logf("measured on DynamoDB Local, reads of lists include all their pages:\n%s", table.String())
+}
+
+func held(ok bool, err error) error {
+	if err == nil && !ok {
+		return errors.New("the condition did not hold")
+	}
+	return err
+}
+
+func drain(db *dynamo.DB, pattern string, values ...any) error {
+	n := 0
+	for _, err := range db.Items(context.Background(), pattern, dynamo.Query{Values: values}) {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	if n == 0 {
+		return errors.New("no items")
+	}
+	return nil
+}
+
+func get(db *dynamo.DB, pattern string, key ...any) error {
+	var item map[string]any
+	found, err := db.Get(context.Background(), pattern, &item, key...)
+	if err == nil && !found {
+		return errors.New("no item")
+	}
+	return err
+}
+
+// TestReadsPageToTheEnd makes pages of two items, so that every list crosses page
+// boundaries.
+func TestReadsPageToTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, shards := range []int{1, 3} {
+		t.Run(fmt.Sprintf("%d shards", shards), func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			tables := dynamotest.Open(t, schema.AskAHuman().Database)
+			tables.Recorder.PageSize = 2
+			store := dynamodb.New(tables.DB, shards)
+			const n = 11
+			want := map[string]bool{}
+			for i := range n {
+				q := newQuestion("agent", n+1)
+				// Several in one millisecond: their order is the index's own.
+				q.CreatedAt = start.Add(time.Duration(i/3) * time.Millisecond)
+				want[q.ID] = true
+				if err := store.CreateQuestion(ctx, q, ""); err != nil {
+					t.Fatal(err)
+				}
+				r, st := newAnswer(q, fmt.Sprint("person", i))
+				if i%2 == 0 {
+					if _, err := store.SubmitResponse(ctx, q, r, st); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := store.Subscribe(ctx, newSubscription(fmt.Sprint("token", i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			check := func(what string, got []string) {
+				t.Helper()
+				seen := map[string]bool{}
+				for _, id := range got {
+					if seen[id] || !want[id] {
+						t.Errorf("%s: %s came twice or unasked", what, id)
+					}
+					seen[id] = true
+				}
+				if len(seen) != n {
+					t.Errorf("%s: got %d, want %d", what, len(seen), n)
+				}
+			}
+			var ids []string
+			for _, limit := range []int{1, 2, 3, 4, 20} {
+				ids = nil
+				var after askahuman.Position
+				var last time.Time
+				for more := true; more; {
+					var page []askahuman.Question
+					var err error
+					page, more, err = store.OpenQuestions(ctx, limit, after, start)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, q := range page {
+						if !last.IsZero() && q.CreatedAt.After(last) {
+							t.Errorf("limit %d: %s is newer than the one before it", limit, q.ID)
+						}
+						last = q.CreatedAt
+						ids = append(ids, q.ID)
+						after = askahuman.Position{CreatedAt: q.CreatedAt, ID: q.ID}
+					}
+				}
+				check(fmt.Sprintf("feed, limit %d", limit), ids)
+
+				ids, after = nil, askahuman.Position{}
+				for more := true; more; {
+					var page []askahuman.Question
+					var err error
+					page, after, more, err = store.AgentQuestions(ctx, "agent", "", limit, after, start)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, q := range page {
+						ids = append(ids, q.ID)
+					}
+				}
+				check(fmt.Sprintf("agent's questions, limit %d", limit), ids)
+			}
+			ids = nil
+			if err := store.DueQuestions(ctx, start, func(q askahuman.Question) bool { ids = append(ids, q.ID); return true }); err != nil {
+				t.Fatal(err)
+			}
+			check("due questions", ids)
+			if subs, err := store.DueSubscriptions(ctx, start, 1000); err != nil || len(subs) != n {
+				t.Errorf("due subscriptions: got %d, %v; want %d", len(subs), err, n)
+			}
+			if top, err := store.Top(ctx, askahuman.PeriodAllTime, "", 100); err != nil || len(top) != 6 {
+				t.Errorf("leaderboard: got %d, %v; want 6", len(top), err)
+			}
+			if above, err := store.CountAbove(ctx, askahuman.PeriodDaily, "2026-02-02", 9); err != nil || above != 6 {
+				t.Errorf("count above: got %d, %v; want 6", above, err)
+			}
+		})
+	}
+}
