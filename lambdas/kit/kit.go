@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -165,4 +166,31 @@ func (e Environment) Require(names ...string) ([]string, error) {
 		}
 	}
 	return values, errors.Join(missing...)
+}
+
+// Bool reads a variable that is "true" or "false". Unset means false; anything
+// else is an error.
+func (e Environment) Bool(name string) (bool, error) {
+	switch value := e.Getenv(name); value {
+	case "true":
+		return true, nil
+	case "false", "":
+		return false, nil
+	default:
+		return false, fmt.Errorf("%s is %q: write true or false", name, value)
+	}
+}
+
+// Int reads a variable that is a whole number of at least least. Unset means
+// least.
+func (e Environment) Int(name string, least int) (int, error) {
+	value := e.Getenv(name)
+	if value == "" {
+		return least, nil
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < least {
+		return 0, fmt.Errorf("%s is %q: write a whole number of at least %d", name, value, least)
+	}
+	return n, nil
 }

@@ -1,0 +1,275 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+// AgentService is what agents' routes call; [askahuman.Agents] is one.
+type AgentService interface {
+	Ask(ctx context.Context, agentID string, ask askahuman.Ask) (askahuman.Question, error)
+	Read(ctx context.Context, agentID, questionID string) (askahuman.QuestionWithResponses, error)
+	List(ctx context.Context, agentID string, status askahuman.Status, limit int, cursor string) (questions []askahuman.Question, next string, err error)
+	Close(ctx context.Context, agentID, questionID string) error
+}
+
+// AgentAPI serves the routes of AI agents, and the OpenAPI document of the whole
+// platform.
+type AgentAPI struct {
+	// Service does what is asked.
+	Service AgentService
+	// RateLimiter counts the calls of each agent.
+	RateLimiter RateLimiter
+	// OpenAgents trusts the X-Agent-Id header. Otherwise an agent is the subject of
+	// the JWT that API Gateway has verified.
+	OpenAgents bool
+	// Log receives errors that callers are not told. Nil: [slog.Default].
+	Log *slog.Logger
+	// Metrics receives the metrics Asked and ClosedByAgent. Nil: none.
+	Metrics *kit.Metrics
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+}
+
+// Handler returns what serves the routes.
+func (a *AgentAPI) Handler() *kit.API {
+	s := newServer(server{
+		limiter: a.RateLimiter, identify: identifyAgent(a.OpenAgents), open: a.OpenAgents,
+		log: a.Log, metrics: a.Metrics, now: a.Now,
+	})
+	registerAgents(s, a.Service)
+	return s.handler()
+}
+
+type askInput struct {
+	IdempotencyKey string `header:"X-Idempotency-Key" maxLength:"255" doc:"The same as idempotency_key in the body."`
+	Body           AskBody
+}
+
+// AskBody is a question as an agent asks it.
+type AskBody struct {
+	Prompt         string   `json:"prompt" minLength:"10" maxLength:"2000" doc:"The question." example:"Should error messages apologise to people?"`
+	Type           string   `json:"type" enum:"text,multiple_choice" doc:"How it is answered."`
+	Options        []string `json:"options,omitempty" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts." example:"[\"Submit\",\"Send\"]"`
+	Audience       []string `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
+	MinResponses   *int     `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
+	TimeoutSeconds *int     `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
+	IdempotencyKey *string  `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours returns the first one's question."`
+}
+
+type submissionOutput struct{ Body Submission }
+
+// Submission is a question that was stored.
+type Submission struct {
+	QuestionID string `json:"question_id" format:"uuid"`
+	Status     string `json:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" example:"OPEN"`
+	PollURL    string `json:"poll_url" doc:"The path to read the answers at." example:"/agent/questions/6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	ExpiresAt  string `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
+	CreatedAt  string `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+}
+
+// AgentQuestion is a question as its agent sees it.
+type AgentQuestion struct {
+	QuestionID        string   `json:"question_id" format:"uuid"`
+	Status            string   `json:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" example:"PARTIAL"`
+	Prompt            string   `json:"prompt"`
+	Type              string   `json:"type" enum:"text,multiple_choice"`
+	Options           []string `json:"options,omitempty" nullable:"false" doc:"Of a multiple choice question."`
+	Audience          []string `json:"audience" nullable:"false" example:"[\"general\"]"`
+	RequiredResponses int      `json:"required_responses" example:"5"`
+	CurrentResponses  int      `json:"current_responses" example:"2"`
+	CreatedAt         string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+	ExpiresAt         string   `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
+	ClosedAt          string   `json:"closed_at,omitempty" format:"date-time" doc:"Of a closed question." example:"2026-02-02T09:45:00.000Z"`
+}
+
+// AgentQuestionWithResponses is a question with its answers.
+type AgentQuestionWithResponses struct {
+	AgentQuestion
+	Responses []AgentResponse `json:"responses" nullable:"false" doc:"The answers, oldest first."`
+	Summary   map[string]int  `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option."`
+}
+
+// AgentResponse is an answer as the question's agent sees it.
+type AgentResponse struct {
+	Answer         *string `json:"answer,omitempty" doc:"To a text question."`
+	SelectedOption *int    `json:"selected_option,omitempty" doc:"To a multiple choice question: the option's index, from 0."`
+	Confidence     *int    `json:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it."`
+}
+
+type questionInput struct {
+	ID string `path:"question_id" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+}
+
+type agentQuestionOutput struct{ Body AgentQuestionWithResponses }
+
+type agentListInput struct {
+	Status string `query:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" doc:"Only questions of this status."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"How many to return at most."`
+	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
+}
+
+type agentListOutput struct{ Body AgentQuestionList }
+
+// AgentQuestionList is a page of an agent's questions.
+type AgentQuestionList struct {
+	Questions  []AgentQuestion `json:"questions" nullable:"false" doc:"Newest first."`
+	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
+type documentOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        []byte
+}
+
+// registerAgents declares the routes of the function agentapi.
+func registerAgents(s *server, service AgentService) {
+	register(s, operation{
+		method: http.MethodPost, path: "/agent/questions", id: "askQuestion", status: http.StatusCreated,
+		description: "Stores a question and shows it to people. At most 100 questions of one agent are open at a time.",
+		codes:       []code{codeQuotaExceeded},
+	}, func(ctx context.Context, input *askInput) (*submissionOutput, error) {
+		ask, err := input.ask()
+		if err != nil {
+			return nil, err
+		}
+		question, err := service.Ask(ctx, caller(ctx).agent, ask)
+		if err != nil {
+			return nil, err
+		}
+		s.metrics.Emit(ctx, kit.Count("Asked", 1))
+		return &submissionOutput{Submission{
+			QuestionID: question.ID,
+			Status:     string(question.Status),
+			PollURL:    "/agent/questions/" + question.ID,
+			ExpiresAt:  timestamp(question.Deadline),
+			CreatedAt:  timestamp(question.CreatedAt),
+		}}, nil
+	})
+
+	register(s, operation{
+		method: http.MethodGet, path: "/agent/questions/{question_id}", id: "readQuestion", status: http.StatusOK,
+		description: "Returns one of the agent's own questions with the answers it has so far.",
+		codes:       []code{codeQuestionNotFound},
+	}, func(ctx context.Context, input *questionInput) (*agentQuestionOutput, error) {
+		question, err := service.Read(ctx, caller(ctx).agent, input.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &agentQuestionOutput{agentQuestionWithResponses(question)}, nil
+	})
+
+	register(s, operation{
+		method: http.MethodGet, path: "/agent/questions", id: "listQuestions", status: http.StatusOK,
+		description: "Returns a page of the agent's own questions, newest first.",
+	}, func(ctx context.Context, input *agentListInput) (*agentListOutput, error) {
+		questions, next, err := service.List(ctx, caller(ctx).agent, askahuman.Status(input.Status), input.Limit, input.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		page := AgentQuestionList{Questions: make([]AgentQuestion, len(questions)), NextCursor: next}
+		for i, question := range questions {
+			page.Questions[i] = agentQuestion(question)
+		}
+		return &agentListOutput{page}, nil
+	})
+
+	register(s, operation{
+		method: http.MethodDelete, path: "/agent/questions/{question_id}", id: "closeQuestion", status: http.StatusNoContent,
+		description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that has ended already stays as it is.",
+		codes:       []code{codeQuestionNotFound},
+	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
+		if err := service.Close(ctx, caller(ctx).agent, input.ID); err != nil {
+			return nil, err
+		}
+		s.metrics.Emit(ctx, kit.Count("ClosedByAgent", 1))
+		return nil, nil
+	})
+
+	// The document is made when it is first asked for: no other request waits for it.
+	document := sync.OnceValues(func() ([]byte, error) { return Document(s.open) })
+	register(s, operation{
+		method: http.MethodGet, path: "/openapi.json", id: "readDocument", status: http.StatusOK,
+		description: "Returns the description of all routes, those of people included.",
+		content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}},
+	}, func(context.Context, *struct{}) (*documentOutput, error) {
+		body, err := document()
+		if err != nil {
+			return nil, err
+		}
+		return &documentOutput{ContentType: "application/json", Body: body}, nil
+	})
+}
+
+// ask is the request in the domain's terms. The idempotency key may come in the
+// header, in the body, or, if it is the same, in both.
+func (i *askInput) ask() (askahuman.Ask, error) {
+	ask := askahuman.Ask{
+		Prompt:         i.Body.Prompt,
+		Type:           askahuman.QuestionType(i.Body.Type),
+		Options:        i.Body.Options,
+		Audience:       i.Body.Audience,
+		IdempotencyKey: i.IdempotencyKey,
+	}
+	if i.Body.MinResponses != nil {
+		ask.Responses = *i.Body.MinResponses
+	}
+	if i.Body.TimeoutSeconds != nil {
+		ask.Timeout = time.Duration(*i.Body.TimeoutSeconds) * time.Second
+	}
+	if key := i.Body.IdempotencyKey; key != nil {
+		if ask.IdempotencyKey != "" && ask.IdempotencyKey != *key {
+			return ask, invalid("idempotency_key", "differs from the header X-Idempotency-Key: send the key once, or the same in both")
+		}
+		ask.IdempotencyKey = *key
+	}
+	return ask, nil
+}
+
+func agentQuestion(question askahuman.Question) AgentQuestion {
+	wire := AgentQuestion{
+		QuestionID:        question.ID,
+		Status:            string(question.Status),
+		Prompt:            question.Prompt,
+		Type:              string(question.Type),
+		Audience:          list(question.Audience),
+		RequiredResponses: question.RequiredResponses,
+		CurrentResponses:  question.CurrentResponses,
+		CreatedAt:         timestamp(question.CreatedAt),
+		ExpiresAt:         timestamp(question.Deadline),
+	}
+	if question.Type == askahuman.TypeMultipleChoice {
+		wire.Options = question.Options
+	}
+	if question.Status == askahuman.StatusClosed && !question.ClosedAt.IsZero() {
+		wire.ClosedAt = timestamp(question.ClosedAt)
+	}
+	return wire
+}
+
+func agentQuestionWithResponses(question askahuman.QuestionWithResponses) AgentQuestionWithResponses {
+	wire := AgentQuestionWithResponses{
+		AgentQuestion: agentQuestion(question.Question),
+		Responses:     make([]AgentResponse, len(question.Responses)),
+		Summary:       question.Summary,
+	}
+	for i, response := range question.Responses {
+		if question.Type == askahuman.TypeMultipleChoice {
+			wire.Responses[i].SelectedOption = &response.SelectedOption
+		} else {
+			wire.Responses[i].Answer = &response.Answer
+		}
+		if response.Confidence != 0 {
+			wire.Responses[i].Confidence = &response.Confidence
+		}
+	}
+	return wire
+}

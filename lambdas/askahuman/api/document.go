@@ -1,0 +1,151 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// tokenScheme is the name of the security scheme of agents' tokens.
+const tokenScheme = "agentToken"
+
+// Document is the OpenAPI 3.1 document of all routes, as JSON. openAgents is how
+// agents are identified ([AgentAPI.OpenAgents]).
+func Document(openAgents bool) ([]byte, error) {
+	s := newServer(server{open: openAgents})
+	registerAgents(s, nil)
+	registerPeople(s, nil)
+	openAPI := s.api.OpenAPI()
+	openAPI.Tags = []*huma.Tag{
+		{Name: "agents", Description: "What AI agents call."},
+		{Name: "people", Description: "What people's apps call."},
+	}
+	if !openAgents {
+		openAPI.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+			tokenScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of this platform's issuer. The agent is its subject."},
+		}
+	}
+	// huma registers its own form of errors, which nothing here has.
+	delete(openAPI.Components.Schemas.Map(), "ErrorModel")
+	delete(openAPI.Components.Schemas.Map(), "ErrorDetail")
+	body, err := json.Marshal(openAPI)
+	if err != nil {
+		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
+	}
+	return body, nil
+}
+
+// describe is an operation as huma has it.
+func (s *server) describe(op operation, route schema.Route) huma.Operation {
+	described := huma.Operation{
+		OperationID:   op.id,
+		Method:        op.method,
+		Path:          op.path,
+		Summary:       route.Summary,
+		Description:   op.description,
+		DefaultStatus: op.status,
+		Metadata:      map[string]any{routeMetadata: declaredRoute{route, op.needsPerson}},
+		Responses:     map[string]*huma.Response{},
+	}
+	codes := append([]code{codeValidation, codeServerError}, op.codes...)
+	switch route.Caller {
+	case schema.CallerAgent:
+		described.Tags = []string{"agents"}
+		if s.open {
+			described.Parameters = append(described.Parameters, header(agentHeader, true, askahuman.MaxAgentIDLength,
+				"Who asks: an id of the agent's own choice.", "my-agent"))
+		} else {
+			described.Security = []map[string][]string{{tokenScheme: {}}}
+			codes = append(codes, codeUnauthorized)
+		}
+	case schema.CallerPerson:
+		described.Tags = []string{"people"}
+		described.Parameters = append(described.Parameters, header(fingerprintHeader, op.needsPerson, askahuman.MaxFingerprintLength,
+			"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2"))
+	}
+	var headers map[string]*huma.Header
+	if limit, ok := s.platform.RateLimit(route.RateLimit); ok {
+		codes = append(codes, codeRateLimited)
+		described.Description += fmt.Sprintf(" At most %d calls in %s for each %s.", limit.Requests, limit.Window, limit.Per)
+		headers = map[string]*huma.Header{
+			"X-RateLimit-Limit":     integerHeader("How many calls a window allows."),
+			"X-RateLimit-Remaining": integerHeader("How many of them are left."),
+			"X-RateLimit-Reset":     integerHeader("When the next window begins, in Unix seconds."),
+		}
+	}
+	described.Responses[strconv.Itoa(op.status)] = &huma.Response{
+		Description: http.StatusText(op.status), Headers: headers, Content: op.content,
+	}
+	s.describeErrors(&described, codes, headers)
+	return described
+}
+
+// describeErrors adds a response for each status of the codes.
+func (s *server) describeErrors(described *huma.Operation, codes []code, headers map[string]*huma.Header) {
+	form := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ErrorResponse](), true, "")
+	slices.SortFunc(codes, func(a, b code) int { return a.status() - b.status() })
+	for _, c := range codes {
+		response := &huma.Response{
+			Description: string(c),
+			Headers:     headers,
+			Content: map[string]*huma.MediaType{"application/json": {
+				Schema:  form,
+				Example: ErrorResponse{exampleError(c)},
+			}},
+		}
+		if c == codeRateLimited {
+			response.Headers = map[string]*huma.Header{"Retry-After": integerHeader("When to try again, in seconds.")}
+			for name, h := range headers {
+				response.Headers[name] = h
+			}
+		}
+		described.Responses[strconv.Itoa(c.status())] = response
+	}
+}
+
+// exampleError is what an error of that code looks like.
+func exampleError(c code) ErrorBody {
+	body := ErrorBody{Code: c}
+	switch c {
+	case codeValidation:
+		body.Details = []askahuman.Problem{{Field: "prompt", Message: "has 4 characters; it needs 10 to 2000 characters"}}
+		body.Message = "prompt: has 4 characters; it needs 10 to 2000 characters"
+	case codeUnauthorized:
+		body.Message = errUnauthorized.Error()
+	case codeQuotaExceeded:
+		body.Message = askahuman.ErrQuotaExceeded.Error()
+	case codeQuestionNotFound:
+		body.Message = askahuman.ErrQuestionNotFound.Error()
+	case codeSubscriptionNotFound:
+		body.Message = askahuman.ErrSubscriptionNotFound.Error()
+	case codeAlreadyAnswered:
+		body.Message = askahuman.ErrAlreadyAnswered.Error()
+	case codeQuestionClosed:
+		body.Message = askahuman.ErrQuestionClosed.Error()
+	case codeRateLimited:
+		body.Message = "more than 60 calls in this window: try again after 2026-02-02T10:00:00Z"
+	default:
+		body.Message = "something went wrong on this side: try again; if it lasts, tell the operator when it happened"
+	}
+	return body
+}
+
+func header(name string, required bool, longest int, description, example string) *huma.Param {
+	least := 1
+	return &huma.Param{
+		Name: name, In: "header", Required: required, Description: description, Example: example,
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest},
+	}
+}
+
+func integerHeader(description string) *huma.Header {
+	return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeInteger}}
+}

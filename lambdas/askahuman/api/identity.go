@@ -1,0 +1,126 @@
+package api
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// The headers that say who calls.
+const (
+	agentHeader       = "X-Agent-Id"
+	fingerprintHeader = "X-Fingerprint"
+	timezoneHeader    = "X-Timezone"
+)
+
+// maxSubjectLength is how long a JWT's subject may be (OpenID Connect Core 1.0,
+// section 2: 255 ASCII characters).
+const maxSubjectLength = 255
+
+// identifyAgent finds out which agent calls. open trusts the X-Agent-Id header;
+// otherwise it is the subject of the token that API Gateway has verified.
+func identifyAgent(open bool) identify {
+	return func(ctx huma.Context) (identity, error) {
+		if routeOf(ctx).Caller != schema.CallerAgent {
+			return identity{}, nil
+		}
+		if !open {
+			subject := kit.InvocationFrom(ctx.Context()).Claims["sub"]
+			if subject == "" || len(subject) > maxSubjectLength {
+				return identity{}, errUnauthorized
+			}
+			return identity{agent: subject}, nil
+		}
+		id := ctx.Header(agentHeader)
+		switch length := utf8.RuneCountInString(id); {
+		case id == "":
+			return identity{}, invalid(agentHeader, fmt.Sprintf("is missing: send the header with an id of your choice, 1 to %d printable characters", askahuman.MaxAgentIDLength))
+		case length > askahuman.MaxAgentIDLength:
+			return identity{}, invalid(agentHeader, fmt.Sprintf("has %d characters; at most %d are allowed", length, askahuman.MaxAgentIDLength))
+		case !utf8.ValidString(id) || !isPrintable(id):
+			return identity{}, invalid(agentHeader, "holds characters that cannot be printed: use letters, digits, punctuation and spaces")
+		}
+		return identity{agent: id}, nil
+	}
+}
+
+// Hasher makes people and addresses anonymous: only an HMAC of either is ever
+// stored.
+type Hasher struct {
+	// Secret returns the key of the HMAC.
+	Secret func(context.Context) (string, error)
+}
+
+// Person is the HMAC-SHA-256 of a fingerprint, in hexadecimal.
+func (h Hasher) Person(ctx context.Context, fingerprint string) (string, error) {
+	return h.sum(ctx, fingerprint)
+}
+
+// Address is the HMAC-SHA-256 of an IP address, in hexadecimal. No fingerprint has
+// the same: none begins with the character NUL.
+func (h Hasher) Address(ctx context.Context, address string) (string, error) {
+	return h.sum(ctx, "\x00address\x00"+address)
+}
+
+func (h Hasher) sum(ctx context.Context, text string) (string, error) {
+	key, err := h.Secret(ctx)
+	if err != nil {
+		return "", fmt.Errorf("hashing who calls: %w", err)
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+// identifyPerson finds out which person calls, and from where.
+func identifyPerson(hasher Hasher) identify {
+	return func(ctx huma.Context) (identity, error) {
+		fingerprint := ctx.Header(fingerprintHeader)
+		switch length := utf8.RuneCountInString(fingerprint); {
+		case fingerprint == "" && routeOf(ctx).needsPerson:
+			return identity{}, invalid(fingerprintHeader, fmt.Sprintf("is missing: send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", askahuman.MaxFingerprintLength))
+		case length > askahuman.MaxFingerprintLength:
+			return identity{}, invalid(fingerprintHeader, fmt.Sprintf("has %d characters; at most %d are allowed", length, askahuman.MaxFingerprintLength))
+		case strings.ContainsFunc(fingerprint, unicode.IsControl):
+			return identity{}, invalid(fingerprintHeader, "holds control characters: send printable ones")
+		}
+		var who identity
+		var err error
+		if fingerprint != "" {
+			if who.person, err = hasher.Person(ctx.Context(), fingerprint); err != nil {
+				return identity{}, err
+			}
+		}
+		if who.address, err = hasher.Address(ctx.Context(), kit.InvocationFrom(ctx.Context()).SourceAddress); err != nil {
+			return identity{}, err
+		}
+		return who, nil
+	}
+}
+
+// zone is the time zone of the X-Timezone header; UTC when it is empty. A name
+// that is no time zone is refused, for a streak counted in another zone than the
+// person's would be a surprise days later.
+func zone(name string) (*time.Location, error) {
+	location, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		return nil, invalid(timezoneHeader, shown(name)+" is not the IANA name of a time zone: send one such as Europe/Berlin, or leave the header out for UTC")
+	}
+	return location, nil
+}
+
+func isPrintable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}

@@ -1,0 +1,389 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+// PeopleService is what people's routes call; [askahuman.People] is one.
+type PeopleService interface {
+	Feed(ctx context.Context, personHash string, audience []string, limit int, cursor string) ([]askahuman.Question, string, error)
+	Question(ctx context.Context, personHash, questionID string) (question askahuman.Question, canAnswer bool, err error)
+	Answer(ctx context.Context, personHash string, zone *time.Location, answer askahuman.Answer) (askahuman.Receipt, error)
+	Stats(ctx context.Context, personHash string, zone *time.Location) (askahuman.Standing, error)
+	Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (askahuman.Board, error)
+	Subscribe(ctx context.Context, personHash, token string, interval time.Duration) (askahuman.Subscription, error)
+	ChangeSubscription(ctx context.Context, id, token string, interval time.Duration) (askahuman.Subscription, error)
+	Unsubscribe(ctx context.Context, id string) error
+}
+
+// HumanAPI serves the routes of people.
+type HumanAPI struct {
+	// Service does what is asked.
+	Service PeopleService
+	// RateLimiter counts the calls of each person and each address.
+	RateLimiter RateLimiter
+	// Hasher makes people and addresses anonymous.
+	Hasher Hasher
+	// Log receives errors that callers are not told. Nil: [slog.Default].
+	Log *slog.Logger
+	// Metrics receives the metrics Answered, Closed and Subscribed. Nil: none.
+	Metrics *kit.Metrics
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+}
+
+// Handler returns what serves the routes.
+func (h *HumanAPI) Handler() *kit.API {
+	s := newServer(server{
+		limiter: h.RateLimiter, identify: identifyPerson(h.Hasher),
+		log: h.Log, metrics: h.Metrics, now: h.Now,
+	})
+	registerPeople(s, h.Service)
+	return s.handler()
+}
+
+type feedInput struct {
+	Limit    int      `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"How many to return at most."`
+	Cursor   string   `query:"cursor" doc:"The next_cursor of the page before."`
+	Audience []string `query:"audience,explode" doc:"Only questions for one of these audiences (technical, product, ethics, creative, general): repeat the parameter, or separate them by commas." example:"[\"technical\"]"`
+}
+
+// HumanQuestion is a question as people see it.
+type HumanQuestion struct {
+	QuestionID      string   `json:"question_id" format:"uuid"`
+	Prompt          string   `json:"prompt"`
+	Type            string   `json:"type" enum:"text,multiple_choice"`
+	Options         []string `json:"options,omitempty" nullable:"false" doc:"Of a multiple choice question."`
+	Audience        []string `json:"audience" nullable:"false" example:"[\"general\"]"`
+	ResponsesNeeded int      `json:"responses_needed" doc:"How many answers are still wanted." example:"3"`
+	CreatedAt       string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
+}
+
+type feedOutput struct{ Body HumanQuestionList }
+
+// HumanQuestionList is a page of questions that want answers.
+type HumanQuestionList struct {
+	Questions  []HumanQuestion `json:"questions" nullable:"false" doc:"Newest first."`
+	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
+}
+
+type humanQuestionOutput struct{ Body AnswerableQuestion }
+
+// AnswerableQuestion is a question for one person.
+type AnswerableQuestion struct {
+	HumanQuestion
+	CanAnswer bool `json:"can_answer" doc:"False for a person who has answered it."`
+}
+
+// ZonedInput is the header of operations that count days.
+type ZonedInput struct {
+	Timezone string `header:"X-Timezone" maxLength:"64" doc:"IANA name of the person's time zone, in which streaks are counted; UTC by default." example:"Europe/Berlin"`
+}
+
+type answerInput struct {
+	ZonedInput
+	Body AnswerBody
+}
+
+// AnswerBody is an answer as a person gives it.
+type AnswerBody struct {
+	QuestionID     string  `json:"question_id" maxLength:"64" doc:"The question that it answers." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	Answer         *string `json:"answer,omitempty" nullable:"true" minLength:"1" maxLength:"5000" doc:"To a text question." example:"Only if it is our fault."`
+	SelectedOption *int    `json:"selected_option,omitempty" nullable:"true" minimum:"0" maximum:"9" doc:"To a multiple choice question: the option's index, from 0."`
+	Confidence     *int    `json:"confidence,omitempty" nullable:"true" minimum:"1" maximum:"5" doc:"How sure the person is." example:"4"`
+	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
+}
+
+type receiptOutput struct{ Body Receipt }
+
+// Receipt is what a person gets for an answer.
+type Receipt struct {
+	ResponseID   string  `json:"response_id" format:"uuid"`
+	PointsEarned int     `json:"points_earned" example:"12"`
+	NewBadges    []Badge `json:"new_badges" nullable:"false"`
+	TotalPoints  int     `json:"total_points" example:"112"`
+}
+
+// Badge is an earned badge.
+type Badge struct {
+	ID       string `json:"id" example:"first_answer"`
+	Name     string `json:"name" example:"First Steps"`
+	EarnedAt string `json:"earned_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
+}
+
+type subscribeInput struct{ Body SubscribeBody }
+
+// SubscribeBody is a device that wants to be notified.
+type SubscribeBody struct {
+	Token    string `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's Firebase Cloud Messaging token."`
+	Interval *int   `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications; 30 by default." example:"30"`
+}
+
+type changeInput struct {
+	ID   string `path:"subscription_id" doc:"The subscription's id."`
+	Body ChangeBody
+}
+
+// ChangeBody is what is to change in a subscription.
+type ChangeBody struct {
+	Token    *string `json:"fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token."`
+	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications." example:"60"`
+}
+
+type subscriptionInput struct {
+	ID string `path:"subscription_id" doc:"The subscription's id."`
+}
+
+type subscriptionOutput struct{ Body Subscription }
+
+// Subscription is a device that is notified.
+type Subscription struct {
+	SubscriptionID string `json:"subscription_id" format:"uuid"`
+	Status         string `json:"status" enum:"active"`
+}
+
+type statsOutput struct{ Body Stats }
+
+// Stats are a person's points, streak and badges.
+type Stats struct {
+	TotalPoints       int            `json:"total_points" example:"112"`
+	TotalAnswers      int            `json:"total_answers" example:"9"`
+	StreakDays        int            `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday." example:"3"`
+	Badges            []Badge        `json:"badges" nullable:"false"`
+	Rank              *int           `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
+	AnswersByCategory map[string]int `json:"answers_by_category" example:"{\"technical\":7,\"general\":2}"`
+}
+
+type leaderboardInput struct {
+	Period string `query:"period" enum:"daily,weekly,all_time" default:"all_time" doc:"The UTC day, the week from Monday UTC, or all time."`
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"10" doc:"How many entries to return at most."`
+}
+
+type leaderboardOutput struct{ Body Leaderboard }
+
+// Leaderboard is a leaderboard as one person sees it.
+type Leaderboard struct {
+	Period     string             `json:"period" enum:"daily,weekly,all_time"`
+	Entries    []LeaderboardEntry `json:"entries" nullable:"false"`
+	YourRank   *int               `json:"your_rank" doc:"Null for a person without points, and beyond rank 1000." example:"17"`
+	YourPoints int                `json:"your_points" example:"112"`
+}
+
+// LeaderboardEntry is one person on a leaderboard.
+type LeaderboardEntry struct {
+	Rank          int  `json:"rank" doc:"Equal points share a rank." example:"1"`
+	Points        int  `json:"points" example:"990"`
+	Answers       int  `json:"answers" example:"80"`
+	IsCurrentUser bool `json:"is_current_user"`
+}
+
+// registerPeople declares the routes of the function humanapi.
+func registerPeople(s *server, service PeopleService) {
+	register(s, operation{
+		method: http.MethodGet, path: "/human/questions", id: "listOpenQuestions", status: http.StatusOK,
+		description: "Returns a page of questions that still want answers, newest first, without those that the person has answered.",
+	}, func(ctx context.Context, input *feedInput) (*feedOutput, error) {
+		var audience []string
+		for _, value := range input.Audience {
+			for tag := range strings.SplitSeq(value, ",") {
+				if tag = strings.TrimSpace(tag); tag != "" {
+					audience = append(audience, tag)
+				}
+			}
+		}
+		questions, next, err := service.Feed(ctx, caller(ctx).person, audience, input.Limit, input.Cursor)
+		if err != nil {
+			return nil, err
+		}
+		page := HumanQuestionList{Questions: make([]HumanQuestion, len(questions)), NextCursor: next}
+		for i, question := range questions {
+			page.Questions[i] = humanQuestion(question)
+		}
+		return &feedOutput{page}, nil
+	})
+
+	register(s, operation{
+		method: http.MethodGet, path: "/human/questions/{question_id}", id: "readOpenQuestion", status: http.StatusOK,
+		description: "Returns a question that still wants answers, and whether this person can give one.",
+		codes:       []code{codeQuestionNotFound, codeQuestionClosed},
+	}, func(ctx context.Context, input *questionInput) (*humanQuestionOutput, error) {
+		question, canAnswer, err := service.Question(ctx, caller(ctx).person, input.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &humanQuestionOutput{AnswerableQuestion{humanQuestion(question), canAnswer}}, nil
+	})
+
+	register(s, operation{
+		method: http.MethodPost, path: "/human/responses", id: "answerQuestion", needsPerson: true, status: http.StatusCreated,
+		description: "Stores a person's answer to a question and gives points for it. One person answers a question once.",
+		codes:       []code{codeQuestionNotFound, codeAlreadyAnswered, codeQuestionClosed},
+	}, func(ctx context.Context, input *answerInput) (*receiptOutput, error) {
+		location, err := zone(input.Timezone)
+		if err != nil {
+			return nil, err
+		}
+		receipt, err := service.Answer(ctx, caller(ctx).person, location, input.Body.answer())
+		if err != nil {
+			return nil, err
+		}
+		metrics := []kit.Metric{kit.Count("Answered", 1)}
+		if receipt.Status == askahuman.StatusClosed {
+			metrics = append(metrics, kit.Count("Closed", 1))
+		}
+		s.metrics.Emit(ctx, metrics...)
+		return &receiptOutput{Receipt{
+			ResponseID:   receipt.ResponseID,
+			PointsEarned: receipt.Points,
+			NewBadges:    badges(receipt.NewBadges),
+			TotalPoints:  receipt.TotalPoints,
+		}}, nil
+	})
+
+	register(s, operation{
+		method: http.MethodPost, path: "/human/push/subscribe", id: "subscribe", status: http.StatusCreated,
+		description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval.",
+	}, func(ctx context.Context, input *subscribeInput) (*subscriptionOutput, error) {
+		subscription, err := service.Subscribe(ctx, caller(ctx).person, input.Body.Token, minutes(input.Body.Interval))
+		if err != nil {
+			return nil, err
+		}
+		s.metrics.Emit(ctx, kit.Count("Subscribed", 1))
+		return subscribed(subscription), nil
+	})
+
+	register(s, operation{
+		method: http.MethodPut, path: "/human/push/subscribe/{subscription_id}", id: "changeSubscription", status: http.StatusOK,
+		description: "Gives a subscription a new token, a new interval, or both.",
+		codes:       []code{codeSubscriptionNotFound},
+	}, func(ctx context.Context, input *changeInput) (*subscriptionOutput, error) {
+		if input.Body.Token == nil && input.Body.Interval == nil {
+			return nil, invalid("body", "changes nothing: send fcm_token, min_interval_minutes, or both")
+		}
+		var token string
+		if input.Body.Token != nil {
+			token = *input.Body.Token
+		}
+		subscription, err := service.ChangeSubscription(ctx, input.ID, token, minutes(input.Body.Interval))
+		if err != nil {
+			return nil, err
+		}
+		return subscribed(subscription), nil
+	})
+
+	register(s, operation{
+		method: http.MethodDelete, path: "/human/push/subscribe/{subscription_id}", id: "unsubscribe", status: http.StatusNoContent,
+		description: "Ends a subscription.",
+		codes:       []code{codeSubscriptionNotFound},
+	}, func(ctx context.Context, input *subscriptionInput) (*struct{}, error) {
+		return nil, service.Unsubscribe(ctx, input.ID)
+	})
+
+	register(s, operation{
+		method: http.MethodGet, path: "/human/stats", id: "readStats", needsPerson: true, status: http.StatusOK,
+		description: "Returns the person's own points, streak and badges.",
+	}, func(ctx context.Context, input *ZonedInput) (*statsOutput, error) {
+		location, err := zone(input.Timezone)
+		if err != nil {
+			return nil, err
+		}
+		standing, err := service.Stats(ctx, caller(ctx).person, location)
+		if err != nil {
+			return nil, err
+		}
+		stats := Stats{
+			TotalPoints:       standing.TotalPoints,
+			TotalAnswers:      standing.TotalAnswers,
+			StreakDays:        standing.StreakDays,
+			Badges:            badges(standing.Badges),
+			Rank:              rank(standing.Rank),
+			AnswersByCategory: standing.AnswersByCategory,
+		}
+		if stats.AnswersByCategory == nil {
+			stats.AnswersByCategory = map[string]int{}
+		}
+		return &statsOutput{stats}, nil
+	})
+
+	register(s, operation{
+		method: http.MethodGet, path: "/human/leaderboard", id: "readLeaderboard", status: http.StatusOK,
+		description: "Returns the people with the most points, and where the person stands among them.",
+	}, func(ctx context.Context, input *leaderboardInput) (*leaderboardOutput, error) {
+		board, err := service.Leaderboard(ctx, caller(ctx).person, askahuman.Period(input.Period), input.Limit)
+		if err != nil {
+			return nil, err
+		}
+		wire := Leaderboard{
+			Period:     string(board.Period),
+			Entries:    make([]LeaderboardEntry, len(board.Entries)),
+			YourRank:   rank(board.YourRank),
+			YourPoints: board.YourPoints,
+		}
+		for i, entry := range board.Entries {
+			wire.Entries[i] = LeaderboardEntry{Rank: entry.Rank, Points: entry.Points, Answers: entry.Answers, IsCurrentUser: entry.IsCurrentUser}
+		}
+		return &leaderboardOutput{wire}, nil
+	})
+}
+
+// answer is the request in the domain's terms.
+func (b AnswerBody) answer() askahuman.Answer {
+	answer := askahuman.Answer{QuestionID: b.QuestionID, Text: b.Answer, Option: b.SelectedOption, ResponseTimeMS: -1}
+	if b.Confidence != nil {
+		answer.Confidence = *b.Confidence
+	}
+	if b.ResponseTimeMS != nil {
+		answer.ResponseTimeMS = *b.ResponseTimeMS
+	}
+	return answer
+}
+
+func humanQuestion(question askahuman.Question) HumanQuestion {
+	wire := HumanQuestion{
+		QuestionID:      question.ID,
+		Prompt:          question.Prompt,
+		Type:            string(question.Type),
+		Audience:        list(question.Audience),
+		ResponsesNeeded: max(0, question.RequiredResponses-question.CurrentResponses),
+		CreatedAt:       timestamp(question.CreatedAt),
+	}
+	if question.Type == askahuman.TypeMultipleChoice {
+		wire.Options = question.Options
+	}
+	return wire
+}
+
+func badges(earned []askahuman.Badge) []Badge {
+	wire := make([]Badge, len(earned))
+	for i, badge := range earned {
+		wire[i] = Badge{ID: badge.ID, Name: badge.Name, EarnedAt: timestamp(badge.EarnedAt)}
+	}
+	return wire
+}
+
+// minutes is a number of minutes; zero when there is none.
+func minutes(n *int) time.Duration {
+	if n == nil {
+		return 0
+	}
+	return time.Duration(*n) * time.Minute
+}
+
+// rank is a rank as the wire format has it: null when there is none.
+func rank(n int) *int {
+	if n == 0 {
+		return nil
+	}
+	return &n
+}
+
+func subscribed(subscription askahuman.Subscription) *subscriptionOutput {
+	return &subscriptionOutput{Subscription{SubscriptionID: subscription.ID, Status: "active"}}
+}

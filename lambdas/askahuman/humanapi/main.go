@@ -1,0 +1,42 @@
+// Command humanapi is the Lambda function that serves the routes of people.
+package main
+
+import (
+	"context"
+	_ "time/tzdata" // provided.al2023 has no time zones of its own
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+func main() {
+	kit.StartHTTP("askahuman", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
+		tables, err := dynamo.Open(environment.AWS, schema.AskAHuman().Database)
+		if err != nil {
+			return nil, err
+		}
+		shards, err := environment.Int("SHARDS", 1)
+		if err != nil {
+			return nil, err
+		}
+		store := dynamodb.New(tables, shards)
+		arn, err := environment.Require("FINGERPRINT_SECRET_ARN")
+		if err != nil {
+			return nil, err
+		}
+		key := secret.New(environment.AWS, arn[0], 0)
+		people := &api.HumanAPI{
+			Service:     &askahuman.People{Store: store},
+			RateLimiter: store,
+			Hasher:      api.Hasher{Secret: key.Value},
+			Log:         environment.Log,
+			Metrics:     environment.Metrics,
+		}
+		return people.Handler(), nil
+	})
+}
