@@ -1,0 +1,80 @@
+package lambda
+
+import (
+	"bytes"
+	"sync"
+)
+
+const (
+	maxLine   = 256 << 10 // CloudWatch Logs' largest event
+	keptLines = 1000
+)
+
+// lineWriter cuts a process's output into lines. Lines over maxLine are cut, as CloudWatch does.
+type lineWriter struct {
+	emit func(string)
+
+	mu      sync.Mutex
+	pending []byte
+}
+
+// Write never fails: what a process prints cannot break it.
+func (w *lineWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, '\n')
+		if i < 0 {
+			break
+		}
+		w.pending = append(w.pending, p[:i]...)
+		p = p[i+1:]
+		w.flushLocked()
+	}
+	w.pending = append(w.pending, p...)
+	for len(w.pending) >= maxLine {
+		rest := bytes.Clone(w.pending[maxLine:])
+		w.pending = w.pending[:maxLine]
+		w.flushLocked()
+		w.pending = append(w.pending, rest...)
+	}
+	return n, nil
+}
+
+func (w *lineWriter) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flushLocked()
+}
+
+func (w *lineWriter) flushLocked() {
+	if line := bytes.TrimRight(w.pending, "\r"); len(line) > 0 {
+		w.emit(string(line))
+	}
+	w.pending = w.pending[:0]
+}
+
+// ring keeps the newest keptLines lines.
+type ring struct {
+	mu    sync.Mutex
+	lines []string
+	next  int
+}
+
+func (r *ring) add(line string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.lines) < keptLines {
+		r.lines = append(r.lines, line)
+		return
+	}
+	r.lines[r.next] = line
+	r.next = (r.next + 1) % keptLines
+}
+
+func (r *ring) all() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append(append(make([]string, 0, len(r.lines)), r.lines[r.next:]...), r.lines[:r.next]...)
+}

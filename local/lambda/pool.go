@@ -1,0 +1,284 @@
+package lambda
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"time"
+)
+
+// function is the pool of one function's instances and the queue before it. An instance that asks for
+// work takes the oldest queued invocation, or waits among the idle; an invocation takes the idle
+// instance used last, so that a quiet function keeps few instances busy, or queues.
+type function struct {
+	Function
+	service *Service
+	limit   int
+	lines   ring
+
+	mu        sync.Mutex
+	instances map[*instance]struct{}
+	idle      []*instance
+	queue     []*invocation
+	starting  int
+	active    int // in flight or queued
+	closed    bool
+
+	invocations, errors, throttles, timeouts, coldStarts, deaths int64
+	busyTime                                                     time.Duration
+	lastInit                                                     time.Duration
+}
+
+type invocation struct {
+	id       string
+	payload  []byte
+	started  time.Time
+	deadline time.Time
+	timer    *time.Timer
+	done     chan Result
+}
+
+func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
+	inv := &invocation{id: newRequestID(), payload: payload, done: make(chan Result, 1)}
+	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return Result{}, ErrClosed
+	}
+	if f.ReservedConcurrency != nil && f.active >= *f.ReservedConcurrency {
+		f.throttles++
+		f.mu.Unlock()
+		return Result{}, fmt.Errorf("function %s: %w (%d)", f.Name, ErrThrottled, *f.ReservedConcurrency)
+	}
+	f.active++
+	f.invocations++
+	if n := len(f.idle); n > 0 {
+		inst := f.idle[n-1]
+		f.idle = f.idle[:n-1]
+		inst.idle = false
+		inst.work <- inv
+	} else {
+		f.queue = append(f.queue, inv)
+		f.growLocked()
+	}
+	f.mu.Unlock()
+
+	select {
+	case result := <-inv.done:
+		if result.RequestID == "" {
+			return Result{}, ErrClosed
+		}
+		return result, nil
+	case <-ctx.Done():
+	}
+	f.mu.Lock()
+	if i := slices.Index(f.queue, inv); i >= 0 {
+		f.queue = slices.Delete(f.queue, i, i+1)
+		f.active--
+	}
+	f.mu.Unlock()
+	return Result{RequestID: inv.id}, fmt.Errorf("function %s: %w", f.Name, ctx.Err())
+}
+
+// growLocked starts instances until each queued invocation has one coming, within the limit.
+func (f *function) growLocked() {
+	for !f.closed && f.starting < len(f.queue) && len(f.instances) < f.limit {
+		f.startLocked()
+	}
+}
+
+func (f *function) startLocked() {
+	inst := &instance{function: f, work: make(chan *invocation, 1), exited: make(chan struct{})}
+	f.instances[inst] = struct{}{}
+	f.starting++
+	f.coldStarts++
+	f.service.running.Add(1)
+	go func() {
+		defer f.service.running.Done()
+		inst.run()
+	}()
+}
+
+func (f *function) warm() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.closed && len(f.instances) == 0 && f.limit > 0 {
+		f.startLocked()
+	}
+}
+
+// offer is called by an instance that asks for work: it gets the oldest queued invocation, or nil after
+// it was put among the idle, where work arrives on its channel.
+func (f *function) offer(inst *instance) *invocation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, alive := f.instances[inst]; !alive {
+		return nil
+	}
+	if !inst.ready {
+		inst.ready = true
+		inst.init = time.Since(inst.began)
+		f.lastInit = inst.init
+		f.starting--
+	}
+	// Work handed over to a poll whose connection broke is still there for the next poll.
+	select {
+	case inv := <-inst.work:
+		return inv
+	default:
+	}
+	if len(f.queue) > 0 {
+		inv := f.queue[0]
+		f.queue = slices.Delete(f.queue, 0, 1)
+		return inv
+	}
+	if !inst.idle {
+		inst.idle = true
+		f.idle = append(f.idle, inst)
+	}
+	return nil
+}
+
+// withdraw takes an instance out of the idle ones when its poll ends without work.
+func (f *function) withdraw(inst *instance) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.withdrawLocked(inst)
+}
+
+func (f *function) withdrawLocked(inst *instance) {
+	if i := slices.Index(f.idle, inst); i >= 0 {
+		f.idle = slices.Delete(f.idle, i, i+1)
+	}
+	inst.idle = false
+}
+
+// requeue puts back an invocation that no process has seen.
+func (f *function) requeue(inv *invocation) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		inv.done <- Result{}
+		return
+	}
+	f.queue = slices.Insert(f.queue, 0, inv)
+	f.growLocked()
+}
+
+// finish answers an invocation exactly once: whoever removed it from its instance calls it.
+func (f *function) finish(inv *invocation, result Result) {
+	inv.timer.Stop()
+	f.mu.Lock()
+	f.active--
+	f.busyTime += time.Since(inv.started)
+	if result.FunctionError != "" {
+		f.errors++
+	}
+	f.mu.Unlock()
+	inv.done <- result
+}
+
+// exited removes a dead instance. reason is how it ended; report is what it said to init/error, if anything.
+func (f *function) exited(inst *instance, reason string, report *Result) {
+	f.mu.Lock()
+	delete(f.instances, inst)
+	f.withdrawLocked(inst)
+	if !inst.ready {
+		f.starting--
+	}
+	if !f.closed {
+		f.deaths++
+	}
+	var unseen *invocation
+	select {
+	case unseen = <-inst.work:
+		f.queue = slices.Insert(f.queue, 0, unseen)
+	default:
+	}
+	var victim *invocation
+	if !inst.ready && len(f.queue) > 0 {
+		victim = f.queue[0]
+		f.queue = slices.Delete(f.queue, 0, 1)
+		f.active--
+		f.errors++
+	}
+	f.growLocked()
+	f.mu.Unlock()
+
+	if victim != nil {
+		if report != nil {
+			report.RequestID = victim.id
+			victim.done <- *report
+		} else {
+			victim.done <- failure(victim.id, "Runtime.ExitError", fmt.Sprintf("RequestId: %s Error: Runtime exited with error: %s", victim.id, reason))
+		}
+	}
+	if inv := inst.take(""); inv != nil {
+		f.finish(inv, failure(inv.id, "Runtime.ExitError", fmt.Sprintf("RequestId: %s Error: Runtime exited with error: %s", inv.id, reason)))
+	}
+}
+
+func (f *function) kill() (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var target *os.Process
+	for inst := range f.instances {
+		process := inst.process.Load()
+		if process == nil {
+			continue
+		}
+		if target == nil || !inst.idle {
+			target = process
+		}
+	}
+	if target == nil {
+		return 0, fmt.Errorf("function %s: %w", f.Name, ErrNotRunning)
+	}
+	return target.Pid, killGroup(target.Pid)
+}
+
+func (f *function) close() {
+	f.mu.Lock()
+	f.closed = true
+	queue := f.queue
+	f.queue = nil
+	for inst := range f.instances {
+		inst.stop()
+	}
+	f.mu.Unlock()
+	for _, inv := range queue {
+		inv.done <- Result{}
+	}
+}
+
+func (f *function) status() Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := Status{
+		Name: f.Name, ARN: f.ARN, Invocations: f.invocations, Errors: f.errors, Throttles: f.throttles,
+		Timeouts: f.timeouts, ColdStarts: f.coldStarts, Deaths: f.deaths, Queued: len(f.queue), MaxInstances: f.limit,
+		LastInitMilli: milliseconds(f.lastInit), Instances: []Instance{},
+	}
+	if finished := f.invocations - int64(f.active); finished > 0 {
+		s.MeanMilli = milliseconds(f.busyTime) / float64(finished)
+	}
+	for inst := range f.instances {
+		process := inst.process.Load()
+		if process == nil {
+			continue
+		}
+		s.Instances = append(s.Instances, Instance{
+			PID: process.Pid, Busy: inst.ready && !inst.idle, Ready: inst.ready, Invocations: inst.served.Load(),
+			InitMilli: milliseconds(inst.init), RSSBytes: residentBytes(process.Pid),
+		})
+	}
+	slices.SortFunc(s.Instances, func(a, b Instance) int { return a.PID - b.PID })
+	return s
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
