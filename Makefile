@@ -1,0 +1,38 @@
+# Every target takes ENV=dev (the default) or ENV=prod, as cdk.json describes them,
+# and ARCH=arm64 or ARCH=x86_64.
+ENV ?= dev
+ARCH ?=
+
+# The CDK for Go says on standard error that it wants a newer Node.js than some
+# still have. It runs on those all the same.
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 1
+export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION = 1
+
+CDK = npx --no-install cdk --app bin/cdk-app -c env=$(ENV) $(if $(ARCH),-c arch=$(ARCH))
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: bin/cdk-app
+bin/cdk-app:
+	@go build -o $@ .
+
+.PHONY: synth
+synth: bin/cdk-app ## Write the cloud assembly to cdk.out; without ARCH for this machine's processor
+	@rm -rf cdk.out
+	@CDK_OUTDIR=cdk.out bin/cdk-app -c env=$(ENV) -c arch=$(or $(ARCH),local)
+
+.PHONY: deploy
+deploy: bin/cdk-app node_modules ## Deploy to the AWS account of the current credentials
+	$(CDK) deploy --all
+
+.PHONY: destroy
+destroy: bin/cdk-app node_modules ## Remove what deploy made; prod keeps its tables
+	$(CDK) destroy --all
+
+node_modules: package-lock.json
+	npm ci --no-audit --no-fund
+	@touch $@

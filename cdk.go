@@ -1,0 +1,164 @@
+// The CDK app of Onesynth: one stack per platform and environment.
+//
+// The CDK command runs it as cdk.json says; it also runs by itself, with the same
+// -c options, and then reads cdk.json for what the command would have told it:
+//
+//	cdk synth -c env=prod -c arch=x86_64
+//	CDK_OUTDIR=cdk.out go run . -c env=prod -c arch=x86_64
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "onesynth:", err)
+		os.Exit(1)
+	}
+}
+
+// run synthesises the stacks of one environment.
+func run(ctx context.Context, arguments []string) error {
+	values, err := readContext(arguments)
+	if err != nil {
+		return err
+	}
+	name, settings, err := chooseEnvironment(values)
+	if err != nil {
+		return err
+	}
+	if err := settings.AskAHuman.Validate(); err != nil {
+		return fmt.Errorf("environment %s, platform askahuman: %w", name, err)
+	}
+	// The handlers build while the CDK starts: each takes about a second.
+	settings.AskAHuman.Build = askahuman.StartBuild(ctx, settings.AskAHuman.Architecture)
+
+	defer jsii.Close()
+	app := awscdk.NewApp(&awscdk.AppProps{
+		Context:            &values,
+		AnalyticsReporting: jsii.Bool(false),
+		// Traces would name files of the CDK's own temporary folder.
+		StackTraces: jsii.Bool(false),
+	})
+	if err := settings.AskAHuman.Build.Wait(); err != nil {
+		return err
+	}
+	stack := awscdk.NewStack(app, jsii.String("onesynth-askahuman-"+name), &awscdk.StackProps{
+		Description:           jsii.String("Ask-a-Human: AI agents ask, people answer"),
+		TerminationProtection: jsii.Bool(settings.AskAHuman.DeletionProtection),
+	})
+	askahuman.New(stack, "AskAHuman", settings.AskAHuman)
+	app.Synth(nil)
+	return nil
+}
+
+// environment is what cdk.json says of one environment: the props of each
+// platform.
+type environment struct {
+	AskAHuman askahuman.Props
+}
+
+// chooseEnvironment returns the name and the settings of the environment that the
+// context value "env" names, or else "environment" in cdk.json, with the
+// processor that "arch" names: arm64, x86_64, or local for this machine's.
+func chooseEnvironment(values map[string]any) (string, environment, error) {
+	name, _ := values["env"].(string)
+	if name == "" {
+		name, _ = values["environment"].(string)
+	}
+	environments, _ := values["environments"].(map[string]any)
+	chosen, ok := environments[name]
+	if !ok {
+		return "", environment{}, fmt.Errorf("env: got %q, allowed is one of %s: choose one with -c env=…, or describe %q under context.environments in cdk.json",
+			name, strings.Join(slices.Sorted(maps.Keys(environments)), ", "), name)
+	}
+	text, err := json.Marshal(chosen)
+	if err != nil {
+		return "", environment{}, fmt.Errorf("environment %s: %w", name, err)
+	}
+	var settings environment
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&settings); err != nil {
+		return "", environment{}, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs are the fields of the platform's Props", name, err)
+	}
+	switch arch, _ := values["arch"].(string); arch {
+	case "":
+	case "local":
+		local, ok := gofunction.ArchitectureOf(runtime.GOARCH)
+		if !ok {
+			return "", environment{}, fmt.Errorf("arch: got %q, but this machine's processor is %s, which AWS Lambda does not have: choose arm64 or x86_64", arch, runtime.GOARCH)
+		}
+		settings.AskAHuman.Architecture = local
+	default:
+		settings.AskAHuman.Architecture = gofunction.Architecture(arch)
+	}
+	return name, settings, nil
+}
+
+// readContext returns the CDK's context: what the CDK command hands over in the
+// environment (aws-cdk-lib, cx-api), or without it the context of ./cdk.json, and
+// in both cases the values of -c.
+func readContext(arguments []string) (map[string]any, error) {
+	values := map[string]any{}
+	if handed := os.Getenv("CDK_CONTEXT_JSON"); handed != "" {
+		if err := json.Unmarshal([]byte(handed), &values); err != nil {
+			return nil, fmt.Errorf("reading CDK_CONTEXT_JSON: %w", err)
+		}
+		// What is too long for an environment variable is in a file.
+		if file := os.Getenv("CONTEXT_OVERFLOW_LOCATION"); file != "" {
+			if err := readJSON(file, &values); err != nil {
+				return nil, err
+			}
+		}
+	} else {
+		var configuration struct{ Context map[string]any }
+		if err := readJSON("cdk.json", &configuration); err != nil {
+			return nil, fmt.Errorf("%w: run the app in the folder of cdk.json", err)
+		}
+		maps.Copy(values, configuration.Context)
+	}
+	flags := flag.NewFlagSet("cdk-app", flag.ContinueOnError)
+	flags.Func("c", "context value, as `key=value`", func(s string) error {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok || key == "" {
+			return fmt.Errorf("write it as key=value")
+		}
+		values[key] = value
+		return nil
+	})
+	if err := flags.Parse(arguments); err != nil {
+		return nil, err
+	}
+	return values, nil
+}
+
+func readJSON(file string, into any) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("reading the context: %w", err)
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return fmt.Errorf("reading the context in %s: %w", file, err)
+	}
+	return nil
+}

@@ -1,0 +1,361 @@
+// Package askahuman declares Ask-a-Human: the platform on which AI agents ask and
+// people answer.
+//
+//	askahuman.New(stack, "AskAHuman", askahuman.Props{})
+//
+// gives tables, functions, HTTP API, schedule, secrets and the agents' identity,
+// with secure defaults.
+package askahuman
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// The functions, as schema.AskAHuman names them.
+const (
+	agentAPI = "agentapi"
+	humanAPI = "humanapi"
+	notifier = "notifier"
+)
+
+const (
+	// notifierTimeout ends a run before the next one begins by default.
+	notifierTimeout = 55 * time.Second
+	// staleRun is how old a run's event may get before it is given up. The next
+	// runs do its work.
+	staleRun = 5 * time.Minute
+	// undeliveredKept is how long failed runs can be looked into: the longest that
+	// Amazon SQS keeps a message ("Amazon SQS quotas").
+	undeliveredKept = 14 * 24 * time.Hour
+	// fcmEndpoint is where Firebase Cloud Messaging takes messages ("Send a Message
+	// using FCM HTTP v1 API").
+	fcmEndpoint = "https://fcm.googleapis.com"
+	// fcmCredentials is a service account key with everything but a private key,
+	// which AWS Secrets Manager puts in. It authenticates nobody.
+	fcmCredentials = `{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token"}`
+)
+
+// AskAHuman is the platform.
+type AskAHuman struct {
+	constructs.Construct
+	// Database is the tables.
+	Database *table.Database
+	// AgentAPI serves the routes of agents, HumanAPI those of people, and Notifier
+	// runs on Schedule.
+	AgentAPI, HumanAPI, Notifier *gofunction.Function
+	// API is the HTTP API.
+	API *httpapi.API
+	// Agents issues the agents' tokens. It is nil with OpenAgents or a JWTIssuer.
+	Agents *identity.Machines
+	// Schedule runs the notifier.
+	Schedule awsscheduler.Schedule
+	// ScheduleRole is what Schedule runs as: it may invoke the notifier and write to
+	// the dead-letter queue.
+	ScheduleRole awsiam.Role
+	// DeadLetters receives the notifier's runs that could not be started or that
+	// failed.
+	DeadLetters awssqs.Queue
+	// FingerprintSecret is the generated key under which people's fingerprints and
+	// addresses are hashed. It is not rotated: with another key every person would
+	// be a new one.
+	FingerprintSecret awssecretsmanager.Secret
+	// FCMCredentials is the service account key for Firebase Cloud Messaging, a JSON
+	// object as the Firebase console gives it. It is made with a key that
+	// authenticates nobody: put the real one in before notifications can be sent.
+	FCMCredentials awssecretsmanager.Secret
+	// Alarms are there with Props.Alarms.
+	Alarms []awscloudwatch.Alarm
+
+	platform schema.Platform
+}
+
+// StartBuild begins to build the handlers for the architecture and returns at
+// once. Pass the build as Props.Build.
+func StartBuild(ctx context.Context, architecture gofunction.Architecture) *gofunction.Build {
+	platform := schema.AskAHuman()
+	source := gofunction.Source{Architecture: architecture}
+	for _, f := range platform.Functions {
+		source.Packages = append(source.Packages, "lambdas/"+platform.Name+"/"+f.Name)
+	}
+	return gofunction.Start(ctx, source)
+}
+
+// New declares the platform. It panics with the error of [Props.Validate], or of
+// [gofunction.Build.Wait], before it declares anything.
+func New(scope constructs.Construct, id string, p Props) *AskAHuman {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("askahuman %s: %w", id, err))
+	}
+	if p.Build == nil {
+		p.Build = StartBuild(context.Background(), p.Architecture)
+	}
+	if err := p.Build.Wait(); err != nil {
+		panic(fmt.Errorf("askahuman %s: %w", id, err))
+	}
+	p = p.withDefaults()
+
+	a := &AskAHuman{platform: schema.AskAHuman()}
+	constructs.NewConstruct_Override(a, scope, &id)
+	a.Database = table.NewDatabase(a, "Database", table.DatabaseProps{
+		Database:           a.platform.Database,
+		Prefix:             p.Prefix,
+		RemoveWithStack:    p.RemoveWithStack,
+		DeletionProtection: p.DeletionProtection,
+	})
+	a.addSecrets(p)
+	a.addFunctions(p)
+	a.addAPI(p)
+	a.addSchedule(p)
+	if p.Alarms {
+		a.addAlarms()
+	}
+	a.addOutputs(scope, id)
+	awscdk.Stack_Of(a).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": p.LocalPort})
+	return a
+}
+
+func (a *AskAHuman) addSecrets(p Props) {
+	removal := awscdk.RemovalPolicy_RETAIN
+	if p.RemoveWithStack {
+		removal = awscdk.RemovalPolicy_DESTROY
+	}
+	a.FingerprintSecret = awssecretsmanager.NewSecret(a, jsii.String("FingerprintSecret"), &awssecretsmanager.SecretProps{
+		Description:   jsii.String("Key under which fingerprints and addresses of people are hashed"),
+		RemovalPolicy: removal,
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			PasswordLength:     jsii.Number(64),
+			ExcludePunctuation: jsii.Bool(true),
+		},
+	})
+	a.FCMCredentials = awssecretsmanager.NewSecret(a, jsii.String("FCMCredentials"), &awssecretsmanager.SecretProps{
+		Description:   jsii.String("Service account key for Firebase Cloud Messaging: replace it with the JSON file that the Firebase console gives"),
+		RemovalPolicy: removal,
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			SecretStringTemplate: jsii.String(fcmCredentials),
+			GenerateStringKey:    jsii.String("private_key"),
+		},
+	})
+}
+
+func (a *AskAHuman) addFunctions(p Props) {
+	a.AgentAPI = a.addFunction("AgentAPI", agentAPI, p, 0, nil)
+	a.HumanAPI = a.addFunction("HumanAPI", humanAPI, p, 0, map[string]string{
+		"FINGERPRINT_SECRET_ARN": *a.FingerprintSecret.SecretArn(),
+	})
+	a.Notifier = a.addFunction("Notifier", notifier, p, notifierTimeout, map[string]string{
+		"FCM_CREDENTIALS_SECRET_ARN": *a.FCMCredentials.SecretArn(),
+		"FCM_ENDPOINT":               fcmEndpoint,
+		"LINK_BASE":                  p.WebURL,
+	})
+	// The CDK's own grant adds secretsmanager:DescribeSecret, which no request
+	// needs.
+	read := []string{"secretsmanager:GetSecretValue"}
+	a.HumanAPI.Allow(read, *a.FingerprintSecret.SecretArn())
+	a.Notifier.Allow(read, *a.FCMCredentials.SecretArn())
+}
+
+func (a *AskAHuman) addFunction(id, name string, p Props, timeout time.Duration, environment map[string]string) *gofunction.Function {
+	declared, _ := a.platform.Function(name)
+	variables := a.Database.Environment()
+	variables["OPEN_AGENTS"] = strconv.FormatBool(p.OpenAgents)
+	variables["SHARDS"] = strconv.Itoa(p.Shards)
+	for k, v := range environment {
+		variables[k] = v
+	}
+	f := gofunction.New(a, id, gofunction.Props{
+		Build:        p.Build,
+		Name:         name,
+		Description:  a.platform.Title + ": " + declared.Description,
+		Environment:  variables,
+		Timeout:      timeout,
+		LogLevel:     p.LogLevel,
+		LogRetention: p.LogRetention,
+		Tracing:      p.Tracing,
+	})
+	a.Database.Grant(f.Role, a.platform.Grants(declared)...)
+	return f
+}
+
+func (a *AskAHuman) addAPI(p Props) {
+	jwt := p.jwt()
+	if !p.OpenAgents && jwt.Issuer == "" {
+		a.Agents = identity.NewMachines(a, "Agents", identity.MachinesProps{
+			Name:               a.platform.Name,
+			Clients:            p.Agents,
+			RemoveWithStack:    p.RemoveWithStack,
+			DeletionProtection: p.DeletionProtection,
+		})
+		jwt = httpapi.JWT{Issuer: a.Agents.Issuer, Audience: a.Agents.ClientIDs()}
+	}
+	a.API = httpapi.New(a, "API", httpapi.Props{
+		Name:           a.platform.Title,
+		Description:    "AI agents ask, people answer",
+		Routes:         a.platform.Routes,
+		Functions:      map[string]*gofunction.Function{agentAPI: a.AgentAPI, humanAPI: a.HumanAPI},
+		JWT:            jwt,
+		Authorized:     []schema.Caller{schema.CallerAgent},
+		AllowedOrigins: p.AllowedOrigins,
+		AllowedHeaders: []string{"Authorization", "Content-Type", "X-Agent-Id", "X-Fingerprint", "X-Idempotency-Key", "X-Timezone"},
+		ExposedHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
+		Throttle:       p.Throttle,
+		// Nobody needs to subscribe often; each call costs a transaction.
+		Throttles:    map[string]httpapi.Throttle{"subscribe": {RequestsPerSecond: 100, Burst: 200}},
+		LogRetention: p.LogRetention,
+	})
+}
+
+func (a *AskAHuman) addSchedule(p Props) {
+	a.DeadLetters = awssqs.NewQueue(a, jsii.String("DeadLetters"), &awssqs.QueueProps{
+		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
+		EnforceSSL:      jsii.Bool(true),
+		RetentionPeriod: awscdk.Duration_Seconds(jsii.Number(undeliveredKept.Seconds())),
+		RemovalPolicy:   awscdk.RemovalPolicy_DESTROY,
+	})
+	send := []string{"sqs:SendMessage"}
+
+	// The scheduler hands a run over and does not wait for it: what then fails is
+	// the function's to report.
+	awslambda.NewCfnEventInvokeConfig(a, jsii.String("NotifierFailures"), &awslambda.CfnEventInvokeConfigProps{
+		FunctionName:             a.Notifier.Resource.FunctionName(),
+		Qualifier:                jsii.String("$LATEST"),
+		MaximumEventAgeInSeconds: jsii.Number(staleRun.Seconds()),
+		MaximumRetryAttempts:     jsii.Number(1),
+		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
+			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: a.DeadLetters.QueueArn()},
+		},
+	})
+	a.Notifier.Allow(send, *a.DeadLetters.QueueArn())
+
+	a.ScheduleRole = awsiam.NewRole(a, jsii.String("ScheduleRole"), &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{
+			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Stack_Of(a).Account()}},
+		}),
+	})
+	a.Notifier.GrantInvoke(a.ScheduleRole)
+	a.ScheduleRole.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:   jsii.Strings(send...),
+		Resources: jsii.Strings(*a.DeadLetters.QueueArn()),
+	}))
+	a.Schedule = awsscheduler.NewSchedule(a, jsii.String("Schedule"), &awsscheduler.ScheduleProps{
+		Description: jsii.String(a.platform.Title + ": runs the notifier"),
+		Schedule:    awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.NotifyEvery.Minutes()))),
+		TimeWindow:  awsscheduler.TimeWindow_Off(),
+		Target: awsschedulertargets.NewLambdaInvoke(a.Notifier.Resource, &awsschedulertargets.ScheduleTargetBaseProps{
+			// The target would add a grant on all versions of the function.
+			Role:            a.ScheduleRole.WithoutPolicyUpdates(nil),
+			DeadLetterQueue: a.DeadLetters,
+			MaxEventAge:     awscdk.Duration_Seconds(jsii.Number(staleRun.Seconds())),
+			RetryAttempts:   jsii.Number(3),
+		}),
+	})
+	// Until the policy is there, runs would be refused.
+	a.Schedule.Node().AddDependency(a.ScheduleRole)
+}
+
+func (a *AskAHuman) addAlarms() {
+	add := func(id, description string, metric awscloudwatch.Metric) {
+		a.Alarms = append(a.Alarms, metric.CreateAlarm(a, &id, &awscloudwatch.CreateAlarmOptions{
+			AlarmDescription:   &description,
+			Threshold:          jsii.Number(1),
+			EvaluationPeriods:  jsii.Number(1),
+			ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+			TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
+		}))
+	}
+	add("APIAlarm", a.platform.Title+": requests failed on the server's side", a.API.MetricServerErrors(nil))
+	add("AgentAPIAlarm", a.platform.Title+": the function agentapi failed", a.AgentAPI.MetricErrors(nil))
+	add("HumanAPIAlarm", a.platform.Title+": the function humanapi failed", a.HumanAPI.MetricErrors(nil))
+	add("NotifierAlarm", a.platform.Title+": the function notifier failed", a.Notifier.MetricErrors(nil))
+	add("DeadLettersAlarm", a.platform.Title+": runs of the notifier are in the dead-letter queue", a.MetricDeadLetters(nil))
+}
+
+// addOutputs names what a caller has to know. Where the construct is a stack's
+// child the outputs have plain names: the construct's id and "ApiUrl" and so on.
+func (a *AskAHuman) addOutputs(scope constructs.Construct, id string) {
+	plain := *awscdk.Stack_IsStack(scope)
+	add := func(name, description string, value *string) {
+		output := awscdk.NewCfnOutput(a, &name, &awscdk.CfnOutputProps{Value: value, Description: &description})
+		if plain {
+			output.OverrideLogicalId(jsii.String(alphanumeric(id) + name))
+		}
+	}
+	url := a.API.URL()
+	add("ApiUrl", "Address of the API", &url)
+	for _, t := range a.Database.Tables {
+		add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
+	}
+	add("DeadLetterQueueUrl", "Address of the queue of failed runs of the notifier", a.DeadLetters.QueueUrl())
+	add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
+	if a.Agents == nil {
+		return
+	}
+	add("TokenIssuer", "Issuer of the agents' tokens", &a.Agents.Issuer)
+	add("TokenEndpoint", "Where agents get tokens by the client credentials grant", &a.Agents.TokenEndpoint)
+	add("TokenScope", "Scope to ask for", &a.Agents.Scope)
+	for i, client := range a.Agents.Clients {
+		add(fmt.Sprintf("Agent%dClientId", i+1), "Client id of an agent", client.UserPoolClientId())
+	}
+}
+
+// alphanumeric returns what may be part of a logical id.
+func alphanumeric(s string) string {
+	var kept []rune
+	for _, r := range s {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			kept = append(kept, r)
+		}
+	}
+	return string(kept)
+}
+
+// GrantAccessPatterns lets the grantee use the tables in exactly the ways that
+// the access patterns of schema.AskAHuman describe, such as "GetQuestion". It
+// panics if there is no pattern of a name.
+func (a *AskAHuman) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
+	for _, name := range patterns {
+		if _, ok := a.platform.Database.AccessPattern(name); !ok {
+			panic(fmt.Errorf("askahuman has no access pattern %q", name))
+		}
+	}
+	a.Database.Grant(grantee, a.platform.Grants(schema.Function{AccessPatterns: patterns})...)
+}
+
+// GrantRunNotifier lets the grantee run the notifier between its scheduled runs.
+func (a *AskAHuman) GrantRunNotifier(grantee awsiam.IGrantable) awsiam.Grant {
+	return a.Notifier.GrantInvoke(grantee)
+}
+
+// MetricDeadLetters is how many failed runs of the notifier wait in the queue: a
+// maximum over five minutes unless options say otherwise; options may be nil.
+func (a *AskAHuman) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	if options == nil {
+		options = &awscloudwatch.MetricOptions{Statistic: jsii.String("Maximum")}
+	}
+	return a.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
+}
+
+// MetricServerErrors counts the API's responses from 500 up: a sum over five
+// minutes unless options say otherwise; options may be nil.
+func (a *AskAHuman) MetricServerErrors(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return a.API.MetricServerErrors(options)
+}

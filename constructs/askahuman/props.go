@@ -1,0 +1,150 @@
+package askahuman
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// maximumShards is how many partitions a request may have to read.
+const maximumShards = 100
+
+// Props configure the platform. The zero value gives all of it with secure
+// defaults.
+type Props struct {
+	// OpenAgents lets anyone ask, and takes the agent's identity from the
+	// X-Agent-Id header. It is meant for development. Default: agents need a JSON
+	// Web Token, and the agent is its subject.
+	OpenAgents bool
+	// JWTIssuer is the OpenID Connect issuer of the agents' tokens, an https URL.
+	// Default: an Amazon Cognito user pool that is part of the construct.
+	JWTIssuer string
+	// JWTAudience are the accepted audiences of the agents' tokens. Required with
+	// JWTIssuer.
+	JWTAudience []string
+	// Agents are the agents that the construct's own user pool has clients for, by
+	// name. Default: one, called "agent".
+	Agents []string
+
+	// Prefix begins the physical names of the tables: "aah" gives "aah-questions".
+	// Default: names that AWS CloudFormation makes up.
+	Prefix string
+	// RemoveWithStack deletes tables, secrets and the user pool, and all that is in
+	// them, with the stack. It is meant for development. Default: they outlive the
+	// stack.
+	RemoveWithStack bool
+	// DeletionProtection makes DynamoDB and Amazon Cognito refuse to delete tables
+	// and user pool. Default: off.
+	DeletionProtection bool
+
+	// Architecture is the processor of the functions. Default: [gofunction.ARM64].
+	Architecture gofunction.Architecture
+	// AllowedOrigins are the web pages that may call the API from a browser, such
+	// as "https://example.com". Default: "*", any page: see
+	// [httpapi.Props.AllowedOrigins].
+	AllowedOrigins []string
+	// Throttle limits every route, all callers together. Default: that of
+	// [httpapi.Props.Throttle].
+	Throttle httpapi.Throttle
+	// Shards is over how many partitions the keys are spread that otherwise all
+	// writes share: the open questions and the leaderboards. One partition takes
+	// 1,000 writes a second. It must not be lowered once there is data. Allowed: 1
+	// to 100. Default: 1, as in the seed.
+	Shards int
+	// NotifyEvery is how often the notifier runs, in whole minutes up to an hour.
+	// Default: 1 minute.
+	NotifyEvery time.Duration
+	// WebURL begins the links in notifications, such as "https://example.com",
+	// which gives "https://example.com/q/{question_id}". Default: links are
+	// relative, "/q/{question_id}".
+	WebURL string
+
+	// LogLevel is "debug", "info", "warn" or "error". Default: "info".
+	LogLevel string
+	// LogRetention is how long logs are kept. Default: [props.OneMonth].
+	LogRetention props.LogRetention
+	// Tracing sends traces of the functions to AWS X-Ray: see
+	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
+	Tracing bool
+	// Alarms adds CloudWatch alarms on failed requests, failed functions and
+	// undelivered notifier runs. They have no actions: add yours to
+	// [AskAHuman.Alarms]. Default: none.
+	Alarms bool
+	// LocalPort is the port of the API when the assembly runs on a developer's
+	// machine: 1024 to 65535. Default: 8080.
+	LocalPort int
+
+	// Build is the build of the handlers, begun earlier with [StartBuild] so that
+	// it runs beside the start of the CDK. Default: New builds them.
+	Build *gofunction.Build `json:"-"`
+}
+
+var (
+	tablePrefix = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
+	webURL      = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*[A-Za-z0-9._~-])?$`)
+)
+
+// Validate returns a [*props.Error] with all invalid props, or nil. [New] does
+// the same first.
+func (p Props) Validate() error {
+	var f props.Findings
+	if p.OpenAgents && p.JWTIssuer != "" {
+		f.Add("Props.OpenAgents", true, "false with a JWTIssuer", "choose: agents either show a token or are trusted without")
+	}
+	p.jwt().Check(&f, "Props.JWTIssuer", "Props.JWTAudience")
+	if len(p.Agents) > 0 && (p.OpenAgents || p.JWTIssuer != "") {
+		f.Add("Props.Agents", p.Agents, "empty with OpenAgents or a JWTIssuer", "agents are then not clients of a user pool here: leave it empty")
+	}
+	identity.CheckClients(&f, "Props.Agents", p.Agents)
+	if p.Prefix != "" && !tablePrefix.MatchString(p.Prefix) {
+		f.Add("Props.Prefix", p.Prefix, "2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen", `write something like "aah"`)
+	}
+	if p.RemoveWithStack && p.DeletionProtection {
+		f.Add("Props.DeletionProtection", true, "false with RemoveWithStack", "protected tables cannot be removed with their stack: set one of the two")
+	}
+	p.Architecture.Check(&f, "Props.Architecture")
+	httpapi.CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
+	p.Throttle.Check(&f, "Props.Throttle")
+	if p.Shards < 0 || p.Shards > maximumShards {
+		f.Add("Props.Shards", p.Shards, "1 to 100", "leave it 0 for 1")
+	}
+	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
+		f.Add("Props.NotifyEvery", p.NotifyEvery.String(), "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
+	}
+	if p.WebURL != "" && !webURL.MatchString(p.WebURL) {
+		f.Add("Props.WebURL", p.WebURL, `an http or https URL without a slash at the end, such as "https://example.com"`, "leave out the last slash, query and fragment")
+	}
+	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
+	p.LogRetention.Check(&f, "Props.LogRetention")
+	if p.LocalPort != 0 && (p.LocalPort < 1024 || p.LocalPort > 65535) {
+		f.Add("Props.LocalPort", p.LocalPort, "1024 to 65535", "leave it 0 for 8080")
+	}
+	return f.Err()
+}
+
+// jwt returns what the agents' tokens must be, if the issuer is not ours.
+func (p Props) jwt() httpapi.JWT {
+	return httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience}
+}
+
+// withDefaults returns the props with their defaults filled in, where these are
+// not those of another construct.
+func (p Props) withDefaults() Props {
+	if len(p.Agents) == 0 {
+		p.Agents = []string{"agent"}
+	}
+	if p.Shards == 0 {
+		p.Shards = 1
+	}
+	if p.NotifyEvery == 0 {
+		p.NotifyEvery = time.Minute
+	}
+	if p.LocalPort == 0 {
+		p.LocalPort = 8080
+	}
+	return p
+}

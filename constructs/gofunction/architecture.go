@@ -1,0 +1,50 @@
+package gofunction
+
+import "github.com/onesynth-cdk/onesynth/constructs/props"
+
+// Architecture is the processor that a function runs on, as AWS Lambda spells
+// it. The zero value is [ARM64].
+type Architecture string
+
+// The architectures of AWS Lambda ("Selecting and configuring an instruction set
+// architecture for your Lambda function").
+const (
+	ARM64  Architecture = "arm64"
+	X86_64 Architecture = "x86_64"
+)
+
+// Valid reports whether AWS Lambda has the architecture; the zero value is valid.
+func (a Architecture) Valid() bool {
+	switch a {
+	case "", ARM64, X86_64:
+		return true
+	}
+	return false
+}
+
+// Check adds a finding at path if AWS Lambda does not have the architecture.
+func (a Architecture) Check(f *props.Findings, path string) {
+	if !a.Valid() {
+		f.Add(path, string(a), `"arm64" or "x86_64"`, "use gofunction.ARM64 or gofunction.X86_64")
+	}
+}
+
+// goarch returns Go's name of the architecture.
+func (a Architecture) goarch() string {
+	if a == X86_64 {
+		return "amd64"
+	}
+	return "arm64"
+}
+
+// ArchitectureOf returns the architecture that Go calls goarch, and whether AWS
+// Lambda has it.
+func ArchitectureOf(goarch string) (Architecture, bool) {
+	switch goarch {
+	case "arm64":
+		return ARM64, true
+	case "amd64":
+		return X86_64, true
+	}
+	return "", false
+}

@@ -1,0 +1,164 @@
+package gofunction
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// cacheVariable names the environment variable that moves the cache.
+const cacheVariable = "ONESYNTH_CACHE"
+
+// unusedAfter is how long an entry that no build asks for is kept.
+const unusedAfter = 30 * 24 * time.Hour
+
+// errMiss says that the cache does not have what was asked for.
+var errMiss = errors.New("not in the cache")
+
+// cache keeps binaries in a folder: binaries/<SHA-256>/bootstrap by content, and
+// builds/<key>.json which says what a build gave.
+type cache struct {
+	folder string
+}
+
+// cached is what a builds/<key>.json says: the SHA-256 of each binary by name.
+type cached map[string]string
+
+func openCache() (cache, error) {
+	folder := os.Getenv(cacheVariable)
+	if folder == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return cache{}, fmt.Errorf("finding the user's cache folder: %w: set %s to a folder for built handlers", err, cacheVariable)
+		}
+		folder = filepath.Join(user, "onesynth")
+	}
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return cache{}, fmt.Errorf("resolving the cache folder: %w", err)
+	}
+	for _, sub := range []string{"binaries", "builds"} {
+		if err := os.MkdirAll(filepath.Join(folder, sub), 0o755); err != nil {
+			return cache{}, fmt.Errorf("making the cache folder: %w: set %s to a folder that can be written", err, cacheVariable)
+		}
+	}
+	return cache{folder: folder}, nil
+}
+
+func (c cache) buildFile(key string) string {
+	return filepath.Join(c.folder, "builds", key+".json")
+}
+
+func (c cache) binaryFolder(hash string) string {
+	return filepath.Join(c.folder, "binaries", hash)
+}
+
+// temporary makes a folder for the toolchain's output, on the cache's own file
+// system so that binaries can be moved.
+func (c cache) temporary() (string, error) {
+	folder, err := os.MkdirTemp(c.folder, "build-")
+	if err != nil {
+		return "", fmt.Errorf("making a folder for the build: %w", err)
+	}
+	return folder, nil
+}
+
+// read returns what the build of that key gave, or errMiss. Each binary is
+// hashed again, so that a damaged one is built anew instead of deployed.
+func (c cache) read(key string, architecture Architecture) (map[string]Binary, error) {
+	file := c.buildFile(key)
+	content, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, errMiss
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the cache: %w", err)
+	}
+	var entry cached
+	if json.Unmarshal(content, &entry) != nil || len(entry) == 0 {
+		return nil, errMiss
+	}
+	binaries := map[string]Binary{}
+	for name, hash := range entry {
+		found, size, err := digest(filepath.Join(c.binaryFolder(hash), "bootstrap"))
+		if err != nil || found != hash {
+			return nil, errMiss
+		}
+		binaries[name] = Binary{Directory: c.binaryFolder(hash), Hash: hash, Size: size, Architecture: architecture}
+	}
+	now := time.Now()
+	touch := func(name string) { _ = os.Chtimes(name, now, now) } // only delays the removal of an entry
+	touch(file)
+	for _, b := range binaries {
+		touch(b.Directory)
+	}
+	return binaries, nil
+}
+
+// write moves the toolchain's output into the cache.
+func (c cache) write(key, output string, architecture Architecture) (map[string]Binary, error) {
+	c.removeUnused()
+	files, err := os.ReadDir(output)
+	if err != nil {
+		return nil, fmt.Errorf("reading the build's output: %w", err)
+	}
+	entry, binaries := cached{}, map[string]Binary{}
+	for _, f := range files {
+		binary, err := c.add(filepath.Join(output, f.Name()))
+		if err != nil {
+			return nil, err
+		}
+		binary.Architecture = architecture
+		entry[f.Name()], binaries[f.Name()] = binary.Hash, binary
+	}
+	content, err := json.Marshal(entry)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the cache entry: %w", err)
+	}
+	// Written beside and renamed: another run sees the whole file or none.
+	part := filepath.Join(output, "entry.json")
+	if err := os.WriteFile(part, content, 0o644); err != nil {
+		return nil, fmt.Errorf("writing the cache: %w", err)
+	}
+	if err := os.Rename(part, c.buildFile(key)); err != nil {
+		return nil, fmt.Errorf("writing the cache: %w", err)
+	}
+	return binaries, nil
+}
+
+// add moves one binary to the folder that its content names.
+func (c cache) add(file string) (Binary, error) {
+	hash, size, err := digest(file)
+	if err != nil {
+		return Binary{}, fmt.Errorf("hashing the binary: %w", err)
+	}
+	folder := c.binaryFolder(hash)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return Binary{}, fmt.Errorf("writing the cache: %w", err)
+	}
+	// The mode and the time go into the archive that is deployed.
+	if err := os.Chmod(file, 0o755); err != nil {
+		return Binary{}, fmt.Errorf("writing the cache: %w", err)
+	}
+	if err := os.Rename(file, filepath.Join(folder, "bootstrap")); err != nil {
+		return Binary{}, fmt.Errorf("writing the cache: %w", err)
+	}
+	return Binary{Directory: folder, Hash: hash, Size: size}, nil
+}
+
+// removeUnused deletes entries that no build has asked for in a long time. What
+// cannot be deleted stays: the next build tries again.
+func (c cache) removeUnused() {
+	limit := time.Now().Add(-unusedAfter)
+	for _, pattern := range []string{"builds/*.json", "binaries/*", "build-*"} {
+		entries, _ := filepath.Glob(filepath.Join(c.folder, pattern))
+		for _, entry := range entries {
+			if info, err := os.Stat(entry); err == nil && info.ModTime().Before(limit) {
+				_ = os.RemoveAll(entry)
+			}
+		}
+	}
+}

@@ -1,0 +1,245 @@
+// Package gofunction makes an AWS Lambda function of a Go main package.
+//
+// [Start] builds main packages with the Go toolchain that every user of the CDK
+// for Go has: no container, no shell. [New] declares a function that runs one of
+// the binaries.
+package gofunction
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// Limits and defaults ("Lambda quotas", AWS Lambda developer guide).
+const (
+	minimumMemory  = 128
+	maximumMemory  = 10240
+	defaultMemory  = 256
+	maximumTimeout = 15 * time.Minute
+	defaultTimeout = 10 * time.Second
+)
+
+// Props describe a function. Package, or Build with Name, is required.
+type Props struct {
+	// Package is the folder of the main package of the caller's own module,
+	// relative to the working directory, such as "handlers/hello". It is built on
+	// the spot; to build several at once, use Build.
+	Package string
+	// Architecture is the processor for Package. Default: [ARM64]. With Build it
+	// is the build's.
+	Architecture Architecture
+	// Build is a build begun with [Start]. Default: Package is built.
+	Build *Build
+	// Name says which of the build's binaries the function runs: the last element
+	// of its package.
+	Name string
+
+	// Description is shown in the AWS console. Default: none.
+	Description string
+	// Environment are the function's environment variables. Default: none.
+	Environment map[string]string
+	// MemoryMegabytes is the memory in MB, 128 to 10240; processor time grows with
+	// it. Default: 256.
+	MemoryMegabytes int
+	// Timeout ends an invocation that takes longer: 1 second to 15 minutes, in
+	// whole seconds. Default: 10 seconds.
+	Timeout time.Duration
+	// LogLevel is "debug", "info", "warn" or "error": AWS Lambda drops what is below
+	// it, and the function finds it in the variable LOG_LEVEL. Default: "info".
+	LogLevel string
+	// LogRetention is how long logs are kept. Default: [props.OneMonth].
+	LogRetention props.LogRetention
+	// Tracing sends traces to AWS X-Ray. The permission that this takes cannot be
+	// limited to a resource ("Actions, resources, and condition keys for AWS
+	// X-Ray"), so the function's role then has one statement on all resources.
+	// Default: off.
+	Tracing bool
+	// ReservedConcurrency limits how many invocations run at once, and keeps as
+	// many for this function. Default: 0, no limit and no reserve.
+	ReservedConcurrency int
+}
+
+// Validate returns a [*props.Error] with all invalid props, or nil.
+func (p Props) Validate() error {
+	var f props.Findings
+	switch {
+	case p.Build == nil && p.Package == "":
+		f.Add("Props.Package", p.Package, "the folder of a main package", "name the handler's folder, or set Build and Name")
+	case p.Build != nil && p.Package != "":
+		f.Add("Props.Package", p.Package, "empty with Build", "set Name to the package's last element instead")
+	case p.Build != nil && p.Name == "":
+		f.Add("Props.Name", p.Name, "the last element of a package of the build", "set it to the handler's name")
+	}
+	p.Architecture.Check(&f, "Props.Architecture")
+	if p.MemoryMegabytes != 0 && (p.MemoryMegabytes < minimumMemory || p.MemoryMegabytes > maximumMemory) {
+		f.Add("Props.MemoryMegabytes", p.MemoryMegabytes, "128 to 10240", "leave it 0 for 256")
+	}
+	if p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > maximumTimeout || p.Timeout%time.Second != 0) {
+		f.Add("Props.Timeout", p.Timeout.String(), "1s to 15m0s in whole seconds", "leave it 0 for 10 seconds")
+	}
+	CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
+	p.LogRetention.Check(&f, "Props.LogRetention")
+	if p.ReservedConcurrency < 0 {
+		f.Add("Props.ReservedConcurrency", p.ReservedConcurrency, "0 or more", "leave it 0 for no limit")
+	}
+	return f.Err()
+}
+
+// CheckLogLevel adds a finding at path if there is no such level; the empty one
+// is the default.
+func CheckLogLevel(f *props.Findings, path, level string) {
+	switch level {
+	case "", "debug", "info", "warn", "error":
+	default:
+		f.Add(path, level, `"debug", "info", "warn" or "error"`, `leave it empty for "info"`)
+	}
+}
+
+// Function is an AWS Lambda function with its own role and log group.
+type Function struct {
+	constructs.Construct
+	// Resource is the function.
+	Resource awslambda.Function
+	// Role is the function's role. It may write to its own log group and nothing
+	// else until something is granted.
+	Role awsiam.Role
+	// LogGroup receives the function's logs; it is removed with the function.
+	LogGroup awslogs.LogGroup
+}
+
+// New declares a function. It panics with the error of [Props.Validate] or of
+// [Build.Binary] before it declares anything.
+func New(scope constructs.Construct, id string, p Props) *Function {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("gofunction %s: %w", id, err))
+	}
+	build, name := p.Build, p.Name
+	if build == nil {
+		source, base := ownModule(p.Package, p.Architecture)
+		build, name = Start(context.Background(), source), base
+	}
+	binary, err := build.Binary(name)
+	if err != nil {
+		panic(fmt.Errorf("gofunction %s: %w", id, err))
+	}
+
+	f := &Function{}
+	constructs.NewConstruct_Override(f, scope, &id)
+	f.LogGroup = awslogs.NewLogGroup(f, jsii.String("Logs"), &awslogs.LogGroupProps{
+		Retention:     p.LogRetention.Days(),
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+	})
+	// A role of our own: the one that the CDK makes has an AWS managed policy
+	// that allows writing to every log group.
+	f.Role = awsiam.NewRole(f, jsii.String("Role"), &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+	})
+	f.Allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, *f.LogGroup.LogGroupArn())
+
+	timeout, memory := p.Timeout, p.MemoryMegabytes
+	if timeout == 0 {
+		timeout = defaultTimeout
+	}
+	if memory == 0 {
+		memory = defaultMemory
+	}
+	description := &awslambda.FunctionProps{
+		Code: awslambda.Code_FromAsset(&binary.Directory, &awss3assets.AssetOptions{
+			AssetHash:     &binary.Hash,
+			AssetHashType: awscdk.AssetHashType_CUSTOM,
+		}),
+		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
+		Handler:       jsii.String("bootstrap"),
+		Architecture:  awslambda.Architecture_ARM_64(),
+		MemorySize:    jsii.Number(memory),
+		Timeout:       awscdk.Duration_Seconds(jsii.Number(timeout.Seconds())),
+		Role:          f.Role,
+		LogGroup:      f.LogGroup,
+		LoggingFormat: awslambda.LoggingFormat_JSON,
+		RecursiveLoop: awslambda.RecursiveLoop_TERMINATE,
+	}
+	if binary.Architecture == X86_64 {
+		description.Architecture = awslambda.Architecture_X86_64()
+	}
+	if p.Description != "" {
+		description.Description = &p.Description
+	}
+	if p.Tracing {
+		description.Tracing = awslambda.Tracing_ACTIVE
+	}
+	if p.ReservedConcurrency > 0 {
+		description.ReservedConcurrentExecutions = jsii.Number(p.ReservedConcurrency)
+	}
+	level := p.LogLevel
+	if level == "" {
+		level = "info"
+	}
+	description.ApplicationLogLevelV2 = awslambda.ApplicationLogLevel(strings.ToUpper(level))
+	environment := map[string]*string{"LOG_LEVEL": &level}
+	for k, v := range p.Environment {
+		environment[k] = &v
+	}
+	description.Environment = &environment
+	f.Resource = awslambda.NewFunction(f, jsii.String("Resource"), description)
+	return f
+}
+
+// Allow lets the function's role do the actions, such as
+// "secretsmanager:GetSecretValue", on exactly the resources.
+func (f *Function) Allow(actions []string, resourceARNs ...string) {
+	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:   jsii.Strings(slices.Sorted(slices.Values(actions))...),
+		Resources: jsii.Strings(resourceARNs...),
+	}))
+}
+
+// AddEnvironment sets environment variables.
+func (f *Function) AddEnvironment(variables map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		f.Resource.AddEnvironment(jsii.String(name), jsii.String(variables[name]), nil)
+	}
+}
+
+// GrantInvoke lets the grantee invoke the function. Versions and aliases, which
+// the CDK's own grant covers with a wildcard, are not included.
+func (f *Function) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
+	return awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
+		Grantee:      grantee,
+		Actions:      jsii.Strings("lambda:InvokeFunction"),
+		ResourceArns: jsii.Strings(*f.Resource.FunctionArn()),
+		Scope:        f,
+	})
+}
+
+// MetricErrors counts failed invocations: a sum over five minutes unless options
+// say otherwise; options may be nil.
+func (f *Function) MetricErrors(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return f.Resource.MetricErrors(options)
+}
+
+// MetricThrottles counts invocations refused for want of concurrency: a sum over
+// five minutes unless options say otherwise; options may be nil.
+func (f *Function) MetricThrottles(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return f.Resource.MetricThrottles(options)
+}
+
+// MetricDuration is the time that invocations took, in milliseconds: an average
+// over five minutes unless options say otherwise; options may be nil.
+func (f *Function) MetricDuration(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return f.Resource.MetricDuration(options)
+}

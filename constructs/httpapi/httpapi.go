@@ -1,0 +1,331 @@
+// Package httpapi makes an API Gateway HTTP API of the routes that package
+// schema describes.
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2authorizers"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// preflightAge is how long browsers may remember what CORS allows.
+const preflightAge = time.Hour
+
+// Throttle limits how often routes are called, by everyone together.
+type Throttle struct {
+	// RequestsPerSecond is the steady rate.
+	RequestsPerSecond int
+	// Burst is how many requests may come at once.
+	Burst int
+}
+
+// defaultThrottle is a tenth of what an account may do in a region ("Quotas for
+// API Gateway"), so that one API cannot starve the account's others.
+var defaultThrottle = Throttle{RequestsPerSecond: 1000, Burst: 2000}
+
+// JWT says whose tokens an API takes.
+type JWT struct {
+	// Issuer is the tokens' "iss", an https URL that has an OpenID Connect
+	// discovery document. Default: no authorizer.
+	Issuer string
+	// Audience are the accepted values of "aud", or of "client_id" in a token
+	// without it. Required with Issuer.
+	Audience []string
+}
+
+// Props describe an API. Name, Routes and Functions are required.
+type Props struct {
+	// Name is shown in the AWS console.
+	Name string
+	// Description is shown in the AWS console. Default: none.
+	Description string
+	// Routes are the API's operations. What is not among them is answered 404 by
+	// the gateway.
+	Routes []schema.Route
+	// Functions are the functions that the routes name.
+	Functions map[string]*gofunction.Function
+	// JWT is the authorizer of the routes whose caller is in Authorized. Default:
+	// no authorizer, every route is open.
+	JWT JWT
+	// Authorized are the callers that need a token. Required with JWT.
+	Authorized []schema.Caller
+
+	// AllowedOrigins are the web pages that may call the API from a browser, such
+	// as "https://example.com". Default: "*", any page. The API has no cookies and
+	// no other credentials that a browser adds by itself, so a page can do no more
+	// in a visitor's browser than without it.
+	AllowedOrigins []string
+	// AllowedHeaders are the request headers that pages may send. Default: none
+	// but those that CORS always allows.
+	AllowedHeaders []string
+	// ExposedHeaders are the response headers that pages may read. Default: none
+	// but those that CORS always exposes.
+	ExposedHeaders []string
+
+	// Throttle limits every route. Default: 1,000 requests a second, bursts of
+	// 2,000.
+	Throttle Throttle
+	// Throttles limit the routes of a rate limit further, by the limit's name.
+	// Default: none.
+	Throttles map[string]Throttle
+	// LogRetention is how long access logs are kept. Default: [props.OneMonth].
+	LogRetention props.LogRetention
+}
+
+// origin is what a browser sends as Origin (RFC 6454, section 7).
+var origin = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
+
+// Validate returns a [*props.Error] with all invalid props, or nil.
+func (p Props) Validate() error {
+	var f props.Findings
+	if p.Name == "" {
+		f.Add("Props.Name", p.Name, "a name", "name the API")
+	}
+	if len(p.Routes) == 0 {
+		f.Add("Props.Routes", p.Routes, "at least one route", "pass the routes of a schema.Platform")
+	}
+	for i, r := range p.Routes {
+		if p.Functions[r.Function] == nil {
+			f.Add(fmt.Sprintf("Props.Routes[%d].Function", i), r.Function, "a key of Props.Functions", "declare the function, or correct the route")
+		}
+	}
+	p.JWT.Check(&f, "Props.JWT.Issuer", "Props.JWT.Audience")
+	if p.JWT.Issuer != "" && len(p.Authorized) == 0 {
+		f.Add("Props.Authorized", p.Authorized, "at least one caller with an issuer", "name the callers that need a token")
+	}
+	CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
+	p.Throttle.Check(&f, "Props.Throttle")
+	for _, name := range slices.Sorted(maps.Keys(p.Throttles)) {
+		p.Throttles[name].Check(&f, fmt.Sprintf("Props.Throttles[%q]", name))
+	}
+	p.LogRetention.Check(&f, "Props.LogRetention")
+	return f.Err()
+}
+
+// Check adds a finding for each value that is wrong; the paths are those of the
+// issuer and of the audience.
+func (j JWT) Check(f *props.Findings, issuer, audience string) {
+	switch {
+	case j.Issuer == "" && len(j.Audience) > 0:
+		f.Add(audience, j.Audience, "empty without an issuer", "set the issuer, or leave both empty")
+	case j.Issuer == "":
+		return
+	case len(j.Audience) == 0:
+		f.Add(audience, j.Audience, "at least one audience with an issuer", `name what tokens for this API have as "aud"`)
+	}
+	if j.Issuer != "" && !strings.HasPrefix(j.Issuer, "https://") && !props.IsToken(j.Issuer) {
+		f.Add(issuer, j.Issuer, "an https URL", `copy "issuer" from the issuer's /.well-known/openid-configuration`)
+	}
+}
+
+// Check adds a finding for each value that is wrong; the zero value is right.
+func (t Throttle) Check(f *props.Findings, path string) {
+	if t == (Throttle{}) {
+		return
+	}
+	if t.RequestsPerSecond < 1 {
+		f.Add(path+".RequestsPerSecond", t.RequestsPerSecond, "1 or more", "leave the whole throttle out for the default")
+	}
+	if t.Burst < 1 {
+		f.Add(path+".Burst", t.Burst, "1 or more", "leave the whole throttle out for the default")
+	}
+}
+
+// CheckOrigins adds a finding for each origin that no browser would send.
+func CheckOrigins(f *props.Findings, path string, origins []string) {
+	for i, o := range origins {
+		if o != "*" && !origin.MatchString(o) {
+			f.Add(fmt.Sprintf("%s[%d]", path, i), o, `"*" or a scheme and host, such as "https://example.com"`, "leave out the path and the trailing slash")
+		}
+	}
+}
+
+// API is an API Gateway HTTP API.
+type API struct {
+	constructs.Construct
+	// Resource is the API.
+	Resource awsapigatewayv2.HttpApi
+	// Stage is its only stage, $default, which deploys by itself.
+	Stage awsapigatewayv2.HttpStage
+	// Routes are in the order of the props.
+	Routes []awsapigatewayv2.HttpRoute
+	// AccessLogs receive one JSON object per request.
+	AccessLogs awslogs.LogGroup
+}
+
+// accessLogFields are those that answer who called what, how it ended, and where
+// the time went ("Customize HTTP API access logs", API Gateway developer guide).
+// Of the caller there is the address alone; no header and no body is logged.
+var accessLogFields = map[string]string{
+	"requestId":          "$context.requestId",
+	"requestTime":        "$context.requestTime",
+	"sourceIp":           "$context.identity.sourceIp",
+	"httpMethod":         "$context.httpMethod",
+	"routeKey":           "$context.routeKey",
+	"path":               "$context.path",
+	"protocol":           "$context.protocol",
+	"status":             "$context.status",
+	"responseLength":     "$context.responseLength",
+	"responseLatency":    "$context.responseLatency",
+	"integrationLatency": "$context.integrationLatency",
+	"integrationStatus":  "$context.integrationStatus",
+	"integrationError":   "$context.integrationErrorMessage",
+	"authorizerError":    "$context.authorizer.error",
+	"error":              "$context.error.message",
+}
+
+// New declares an API. It panics with the error of [Props.Validate] before it
+// declares anything.
+func New(scope constructs.Construct, id string, p Props) *API {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("httpapi %s: %w", id, err))
+	}
+	a := &API{}
+	constructs.NewConstruct_Override(a, scope, &id)
+	description := &awsapigatewayv2.HttpApiProps{
+		ApiName:            &p.Name,
+		CreateDefaultStage: jsii.Bool(false),
+		CorsPreflight:      p.cors(),
+	}
+	if p.Description != "" {
+		description.Description = &p.Description
+	}
+	a.Resource = awsapigatewayv2.NewHttpApi(a, jsii.String("Resource"), description)
+	a.addRoutes(p)
+	a.addStage(p)
+	return a
+}
+
+func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
+	origins := p.AllowedOrigins
+	if len(origins) == 0 {
+		origins = []string{"*"}
+	}
+	used := map[string]bool{"OPTIONS": true}
+	for _, r := range p.Routes {
+		used[r.Method] = true
+	}
+	var methods []awsapigatewayv2.CorsHttpMethod
+	for _, m := range slices.Sorted(maps.Keys(used)) {
+		methods = append(methods, awsapigatewayv2.CorsHttpMethod(m))
+	}
+	return &awsapigatewayv2.CorsPreflightOptions{
+		AllowOrigins:  jsii.Strings(origins...),
+		AllowMethods:  &methods,
+		AllowHeaders:  jsii.Strings(p.AllowedHeaders...),
+		ExposeHeaders: jsii.Strings(p.ExposedHeaders...),
+		MaxAge:        awscdk.Duration_Seconds(jsii.Number(preflightAge.Seconds())),
+	}
+}
+
+func (a *API) addRoutes(p Props) {
+	var authorizer awsapigatewayv2.IHttpRouteAuthorizer
+	if p.JWT.Issuer != "" {
+		authorizer = awsapigatewayv2authorizers.NewHttpJwtAuthorizer(jsii.String("Authorizer"), &p.JWT.Issuer,
+			&awsapigatewayv2authorizers.HttpJwtAuthorizerProps{JwtAudience: jsii.Strings(p.JWT.Audience...)})
+	}
+	integrations := map[string]awsapigatewayv2.HttpRouteIntegration{}
+	for _, r := range p.Routes {
+		if integrations[r.Function] == nil {
+			integrations[r.Function] = awsapigatewayv2integrations.NewHttpLambdaIntegration(
+				jsii.String("Integration-"+r.Function), p.Functions[r.Function].Resource, nil)
+		}
+		route := &awsapigatewayv2.HttpRouteProps{
+			HttpApi:     a.Resource,
+			Integration: integrations[r.Function],
+			RouteKey:    awsapigatewayv2.HttpRouteKey_With(&r.Path, awsapigatewayv2.HttpMethod(r.Method)),
+		}
+		if authorizer != nil && slices.Contains(p.Authorized, r.Caller) {
+			route.Authorizer = authorizer
+		}
+		a.Routes = append(a.Routes, awsapigatewayv2.NewHttpRoute(a, jsii.String(routeKey(r)), route))
+	}
+}
+
+func routeKey(r schema.Route) string { return r.Method + " " + r.Path }
+
+func (a *API) addStage(p Props) {
+	a.AccessLogs = awslogs.NewLogGroup(a, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
+		Retention:     p.LogRetention.Days(),
+		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+	})
+	throttle := p.Throttle
+	if throttle == (Throttle{}) {
+		throttle = defaultThrottle
+	}
+	a.Stage = awsapigatewayv2.NewHttpStage(a, jsii.String("Stage"), &awsapigatewayv2.HttpStageProps{
+		HttpApi:    a.Resource,
+		AutoDeploy: jsii.Bool(true),
+		Throttle: &awsapigatewayv2.ThrottleSettings{
+			RateLimit:  jsii.Number(throttle.RequestsPerSecond),
+			BurstLimit: jsii.Number(throttle.Burst),
+		},
+	})
+	format, err := json.Marshal(accessLogFields)
+	if err != nil {
+		panic(fmt.Errorf("httpapi: encoding the access log format: %w", err))
+	}
+	stage := a.Stage.Node().DefaultChild().(awsapigatewayv2.CfnStage)
+	stage.SetAccessLogSettings(&awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
+		DestinationArn: a.AccessLogs.LogGroupArn(),
+		Format:         jsii.String(string(format)),
+	})
+	settings := map[string]any{}
+	for i, r := range p.Routes {
+		if t, ok := p.Throttles[r.RateLimit]; ok && t != (Throttle{}) {
+			settings[routeKey(r)] = map[string]any{
+				"ThrottlingRateLimit":  t.RequestsPerSecond,
+				"ThrottlingBurstLimit": t.Burst,
+			}
+			// The stage refuses settings of a route that is not there yet.
+			a.Stage.Node().AddDependency(a.Routes[i])
+		}
+	}
+	if len(settings) > 0 {
+		stage.SetRouteSettings(settings)
+	}
+}
+
+// URL returns the API's address, without a slash at the end.
+func (a *API) URL() string { return *a.Resource.ApiEndpoint() }
+
+// MetricServerErrors counts the responses from 500 up: a sum over five minutes
+// unless options say otherwise; options may be nil.
+func (a *API) MetricServerErrors(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return a.Resource.MetricServerError(options)
+}
+
+// MetricClientErrors counts the responses from 400 to 499: a sum over five
+// minutes unless options say otherwise; options may be nil.
+func (a *API) MetricClientErrors(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return a.Resource.MetricClientError(options)
+}
+
+// MetricRequests counts the requests: a sum over five minutes unless options say
+// otherwise; options may be nil.
+func (a *API) MetricRequests(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return a.Resource.MetricCount(options)
+}
+
+// MetricLatency is the time from request to response in milliseconds: an average
+// over five minutes unless options say otherwise; options may be nil.
+func (a *API) MetricLatency(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return a.Resource.MetricLatency(options)
+}

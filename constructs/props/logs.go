@@ -1,0 +1,48 @@
+package props
+
+import "github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+
+// LogRetention is how long a log group keeps its events, in days. The zero value
+// is [OneMonth].
+type LogRetention int
+
+// The retentions that Amazon CloudWatch Logs has ("PutRetentionPolicy", API
+// reference), as far as they are of use here.
+const (
+	OneDay      LogRetention = 1
+	OneWeek     LogRetention = 7
+	TwoWeeks    LogRetention = 14
+	OneMonth    LogRetention = 30
+	TwoMonths   LogRetention = 60
+	ThreeMonths LogRetention = 90
+	SixMonths   LogRetention = 180
+	OneYear     LogRetention = 365
+	TwoYears    LogRetention = 731
+	FiveYears   LogRetention = 1827
+	TenYears    LogRetention = 3653
+)
+
+var retentions = map[LogRetention]awslogs.RetentionDays{
+	0:           awslogs.RetentionDays_ONE_MONTH,
+	OneDay:      awslogs.RetentionDays_ONE_DAY,
+	OneWeek:     awslogs.RetentionDays_ONE_WEEK,
+	TwoWeeks:    awslogs.RetentionDays_TWO_WEEKS,
+	OneMonth:    awslogs.RetentionDays_ONE_MONTH,
+	TwoMonths:   awslogs.RetentionDays_TWO_MONTHS,
+	ThreeMonths: awslogs.RetentionDays_THREE_MONTHS,
+	SixMonths:   awslogs.RetentionDays_SIX_MONTHS,
+	OneYear:     awslogs.RetentionDays_ONE_YEAR,
+	TwoYears:    awslogs.RetentionDays_TWO_YEARS,
+	FiveYears:   awslogs.RetentionDays_FIVE_YEARS,
+	TenYears:    awslogs.RetentionDays_TEN_YEARS,
+}
+
+// Check adds a finding at path if it is not one of the constants or zero.
+func (r LogRetention) Check(f *Findings, path string) {
+	if _, ok := retentions[r]; !ok {
+		f.Add(path, int(r), "1, 7, 14, 30, 60, 90, 180, 365, 731, 1827 or 3653 days", "use one of the constants of package props, such as props.OneMonth")
+	}
+}
+
+// Days returns the CDK's value of a valid retention.
+func (r LogRetention) Days() awslogs.RetentionDays { return retentions[r] }
