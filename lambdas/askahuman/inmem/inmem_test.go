@@ -1,0 +1,13 @@
+package inmem_test
+
+import (
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+)
+
+func TestStore(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(*testing.T) storetest.Store { return &inmem.Store{} })
+}

@@ -1,0 +1,441 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+)
+
+// answersOf reads what an agent sees of the answers to a question.
+func answersOf(t *testing.T, s Store, questionID string) []askahuman.Response {
+	t.Helper()
+	responses, err := s.Responses(t.Context(), questionID)
+	if err != nil {
+		t.Fatalf("Responses: %v", err)
+	}
+	for i, r := range responses {
+		responses[i] = seen(r)
+	}
+	return responses
+}
+
+// seen is what an agent sees of an answer: nothing of the person.
+func seen(r askahuman.Response) askahuman.Response {
+	return askahuman.Response{
+		ID: r.ID, QuestionID: r.QuestionID, Type: r.Type, Answer: r.Answer, SelectedOption: r.SelectedOption,
+		Confidence: r.Confidence, CreatedAt: r.CreatedAt,
+	}
+}
+
+func submitResponse(t *testing.T, s Store) {
+	q := newQuestion("agent", start)
+	mustCreate(t, s, q)
+	want := q
+	var answers []askahuman.Response
+	for i, status := range []askahuman.Status{askahuman.StatusPartial, askahuman.StatusPartial, askahuman.StatusClosed} {
+		at := start.Add(time.Duration(i+1) * time.Minute)
+		before := mustRead(t, s, q.ID)
+		response := newResponse(before, person(i), at)
+		response.Confidence, response.ResponseTimeMS = i+1, int64(i)
+		response.Flags = []string{askahuman.FlagSuspiciousTiming, askahuman.FlagDuplicateContent}
+		got, err := s.SubmitResponse(t.Context(), before, response, counted(statsOf(t, s, person(i)), 10, at))
+		if err != nil || got != status {
+			t.Fatalf("answer %d: SubmitResponse = %s, %v; want %s", i, got, err, status)
+		}
+		answers = append(answers, seen(response))
+		want.Status, want.CurrentResponses = status, i+1
+		if status == askahuman.StatusClosed {
+			want.ClosedAt, want.ExpiresAt, want.DueAt = at, at.Add(askahuman.KeepClosed), time.Time{}
+		}
+		wantEqual(t, fmt.Sprintf("question after answer %d", i), mustRead(t, s, q.ID), want)
+		for p := range 3 {
+			answered, err := s.HasAnswered(t.Context(), q.ID, person(p))
+			if err != nil || answered != (p <= i) {
+				t.Errorf("after answer %d: HasAnswered(person %d) = %v, %v", i, p, answered, err)
+			}
+		}
+	}
+	wantEqual(t, "answers", answersOf(t, s, q.ID), answers)
+	wantEqual(t, "answers to another question", answersOf(t, s, newQuestion("agent", start).ID), nil)
+}
+
+func submitMultipleChoice(t *testing.T, s Store) {
+	q := newQuestion("agent", start)
+	q.Type, q.Options, q.RequiredResponses = askahuman.TypeMultipleChoice, []string{"a", "b", "c"}, 1
+	mustCreate(t, s, q)
+	response := newResponse(q, person(0), start)
+	response.Type, response.Answer, response.ContentDigest, response.ContentLength = q.Type, "", "", 0
+	response.SelectedOption = 0
+	status, err := s.SubmitResponse(t.Context(), q, response, counted(statsOf(t, s, person(0)), 5, start))
+	if err != nil || status != askahuman.StatusClosed {
+		t.Fatalf("SubmitResponse of the only answer = %s, %v; want CLOSED", status, err)
+	}
+	wantEqual(t, "answers", answersOf(t, s, q.ID), []askahuman.Response{seen(response)})
+}
+
+func submitRefused(t *testing.T, s Store) {
+	for name, test := range map[string]struct {
+		prepare func(t *testing.T, q askahuman.Question)
+		at      time.Duration
+		want    error
+	}{
+		"AtTheDeadline": {at: time.Hour, want: askahuman.ErrQuestionClosed},
+		"Closed": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
+			if _, err := s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"Expired": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
+			if _, err := s.EndQuestion(t.Context(), q, askahuman.StatusExpired, q.Deadline); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		"Full": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
+			for i := range q.RequiredResponses {
+				mustSubmit(t, s, q.ID, person(i), start)
+			}
+		}},
+		"Answered": {want: askahuman.ErrAlreadyAnswered, prepare: func(t *testing.T, q askahuman.Question) {
+			mustSubmit(t, s, q.ID, person(99), start)
+		}},
+		"AnsweredAndClosed": {want: askahuman.ErrAlreadyAnswered, prepare: func(t *testing.T, q askahuman.Question) {
+			mustSubmit(t, s, q.ID, person(99), start)
+			if _, err := s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := newQuestion("agent", start)
+			mustCreate(t, s, q)
+			if test.prepare != nil {
+				test.prepare(t, q)
+			}
+			question, answers, stats := mustRead(t, s, q.ID), answersOf(t, s, q.ID), statsOf(t, s, person(99))
+			at := start.Add(test.at)
+			_, err := s.SubmitResponse(t.Context(), question, newResponse(q, person(99), at), counted(stats, 10, at))
+			wantError(t, err, test.want)
+			wantEqual(t, "question", mustRead(t, s, q.ID), question)
+			wantEqual(t, "answers", answersOf(t, s, q.ID), answers)
+			wantEqual(t, "stats", statsOf(t, s, person(99)), stats)
+		})
+	}
+}
+
+// submitStale checks that stats hold on the version they were read at. That the
+// question's count has changed is not always stale, but must never be lost.
+func submitStale(t *testing.T, s Store) {
+	first, second := newQuestion("agent", start), newQuestion("agent", start)
+	mustCreate(t, s, first, second)
+	stats := statsOf(t, s, person(0))
+	mustSubmit(t, s, first.ID, person(0), start)
+	_, err := s.SubmitResponse(t.Context(), second, newResponse(second, person(0), start), counted(stats, 10, start))
+	wantError(t, err, askahuman.ErrStale)
+	wantEqual(t, "question", mustRead(t, s, second.ID), second)
+	if got := statsOf(t, s, person(0)); got.TotalAnswers != 1 {
+		t.Errorf("total answers = %d, want 1", got.TotalAnswers)
+	}
+
+	before := mustRead(t, s, second.ID)
+	mustSubmit(t, s, second.ID, person(1), start)
+	_, err = s.SubmitResponse(t.Context(), before, newResponse(second, person(2), start), counted(statsOf(t, s, person(2)), 10, start))
+	stored := 2
+	if errors.Is(err, askahuman.ErrStale) {
+		stored = 1
+	} else if err != nil {
+		t.Errorf("SubmitResponse on an older count: %v", err)
+	}
+	if got := mustRead(t, s, second.ID).CurrentResponses; got != stored {
+		t.Errorf("the question counts %d answers, want %d", got, stored)
+	}
+	if got := len(answersOf(t, s, second.ID)); got != stored {
+		t.Errorf("%d answers are stored, want %d", got, stored)
+	}
+}
+
+func lastAnswerGivesPlaceBack(t *testing.T, s Store) {
+	q := newQuestion("agent", start)
+	q.RequiredResponses = 2
+	mustCreate(t, s, q)
+	for range askahuman.MaxOpenQuestions - 1 {
+		mustCreate(t, s, newQuestion("agent", start))
+	}
+	mustSubmit(t, s, q.ID, person(0), start)
+	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start), "digest"), askahuman.ErrQuotaExceeded)
+	mustSubmit(t, s, q.ID, person(1), start)
+	mustCreate(t, s, newQuestion("agent", start))
+	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start), "digest"), askahuman.ErrQuotaExceeded)
+}
+
+func recentAnswers(t *testing.T, s Store) {
+	var want []askahuman.RecentAnswer
+	for i := range 6 {
+		q := newQuestion("agent", start)
+		mustCreate(t, s, q)
+		at := start.Add(time.Duration(i) * time.Minute)
+		mustSubmit(t, s, q.ID, person(0), at)
+		mustSubmit(t, s, q.ID, person(1), at)
+		want = append([]askahuman.RecentAnswer{{
+			QuestionID: q.ID, ContentDigest: "digest of " + person(0), ContentLength: 70, CreatedAt: at,
+		}}, want...)
+	}
+	for _, test := range []struct {
+		since time.Duration
+		limit int
+		want  []askahuman.RecentAnswer
+	}{
+		{0, 0, want},
+		{0, 4, want[:4]},
+		{0, 100, want},
+		{3 * time.Minute, 0, want[:3]},
+		{3*time.Minute + time.Millisecond, 0, want[:2]},
+		{time.Hour, 0, nil},
+	} {
+		got, err := s.RecentAnswers(t.Context(), person(0), start.Add(test.since), test.limit)
+		if err != nil {
+			t.Fatalf("RecentAnswers: %v", err)
+		}
+		wantEqual(t, fmt.Sprintf("since %v, limit %d", test.since, test.limit), got, test.want)
+	}
+}
+
+func statsKept(t *testing.T, s Store) {
+	wantEqual(t, "stats of a person who never answered", statsOf(t, s, person(0)), askahuman.Stats{PersonHash: person(0)})
+	q := newQuestion("agent", start)
+	mustCreate(t, s, q)
+	stats := askahuman.Stats{
+		PersonHash: person(0), TotalPoints: 1234, TotalAnswers: 56, StreakDays: 7, StreakLastDate: "2026-03-04",
+		Badges:            []askahuman.EarnedBadge{{ID: "first_answer", EarnedAt: start.Add(-time.Hour)}, {ID: "confident", EarnedAt: start}},
+		AnswersByCategory: map[string]int{"technical": 50, "general": 6},
+		NightAnswers:      1, FastAnswers: 2, ConfidentAnswers: 3,
+		CreatedAt: start.Add(-time.Hour), UpdatedAt: start,
+		Day: "2026-03-04", DailyPoints: 20, DailyAnswers: 2, Week: "2026-03-02", WeeklyPoints: 30, WeeklyAnswers: 3,
+	}
+	if _, err := s.SubmitResponse(t.Context(), q, newResponse(q, person(0), start), stats); err != nil {
+		t.Fatalf("SubmitResponse: %v", err)
+	}
+	got := statsOf(t, s, person(0))
+	if got.Version <= stats.Version {
+		t.Errorf("version = %d, want more than %d", got.Version, stats.Version)
+	}
+	stats.Version = got.Version
+	wantEqual(t, "stats", got, stats)
+}
+
+func boards(t *testing.T, s Store) {
+	const today, monday = "2026-03-04", "2026-03-02"
+	q := newQuestion("agent", start)
+	q.RequiredResponses = askahuman.MaxResponses
+	mustCreate(t, s, q)
+	for i, points := range []struct{ total, daily, weekly int }{
+		{300, 30, 100}, {200, 40, 100}, {200, 10, 50}, {100, 0, 0},
+	} {
+		stats := askahuman.Stats{
+			PersonHash: person(i), TotalPoints: points.total, TotalAnswers: 40 + i, CreatedAt: start, UpdatedAt: start,
+			Day: today, DailyPoints: points.daily, DailyAnswers: 1 + i, Week: monday, WeeklyPoints: points.weekly, WeeklyAnswers: 20 + i,
+		}
+		if points.weekly == 0 {
+			stats.Day, stats.Week = "2026-02-20", "2026-02-16"
+		}
+		if _, err := s.SubmitResponse(t.Context(), mustRead(t, s, q.ID), newResponse(q, person(i), start), stats); err != nil {
+			t.Fatalf("SubmitResponse: %v", err)
+		}
+	}
+	for _, test := range []struct {
+		period askahuman.Period
+		day    string
+		points []int
+	}{
+		{askahuman.PeriodAllTime, "", []int{300, 200, 200, 100}},
+		{askahuman.PeriodDaily, today, []int{40, 30, 10}},
+		{askahuman.PeriodDaily, "2026-03-05", nil},
+		{askahuman.PeriodWeekly, monday, []int{100, 100, 50}},
+		{askahuman.PeriodWeekly, "2026-02-16", []int{0}},
+	} {
+		t.Run(string(test.period)+test.day, func(t *testing.T) {
+			for limit := 1; limit <= 5; limit++ {
+				entries, err := s.Top(t.Context(), test.period, test.day, limit)
+				if err != nil {
+					t.Fatalf("Top: %v", err)
+				}
+				var points []int
+				for _, entry := range entries {
+					points = append(points, entry.Points)
+				}
+				wantEqual(t, fmt.Sprintf("top %d", limit), points, test.points[:min(limit, len(test.points))])
+			}
+			for _, points := range []int{-1, 0, 10, 30, 100, 199, 200, 300, 1000} {
+				want := 0
+				for _, p := range test.points {
+					if p > points {
+						want++
+					}
+				}
+				got, err := s.CountAbove(t.Context(), test.period, test.day, points)
+				if err != nil || got != want {
+					t.Errorf("CountAbove(%d) = %d, %v; want %d", points, got, err, want)
+				}
+			}
+		})
+	}
+	entries, err := s.Top(t.Context(), askahuman.PeriodDaily, today, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantEqual(t, "entry", entries, []askahuman.BoardEntry{{PersonHash: person(1), Points: 40, Answers: 2}})
+}
+
+// answering are people on the store, at a moment.
+func answering(s Store, now time.Time) *askahuman.People {
+	return &askahuman.People{Store: s, Now: func() time.Time { return now }}
+}
+
+type outcome struct {
+	receipt askahuman.Receipt
+	err     error
+}
+
+func answerOnce(t *testing.T, people *askahuman.People, person, questionID string) outcome {
+	text := "An answer that is neither short nor long."
+	receipt, err := people.Answer(t.Context(), person, time.UTC, askahuman.Answer{QuestionID: questionID, Text: &text, ResponseTimeMS: -1})
+	return outcome{receipt, err}
+}
+
+// wantConsistent checks that what people were told is what is stored: as many
+// answers as receipts, and each person's points the sum of theirs.
+func wantConsistent(t *testing.T, s Store, q askahuman.Question, outcomes map[string][]outcome) {
+	t.Helper()
+	accepted := 0
+	for p, list := range outcomes {
+		points, answers := 0, 0
+		for _, o := range list {
+			if o.err == nil {
+				points += o.receipt.Points
+				answers++
+			}
+		}
+		accepted += answers
+		stats := statsOf(t, s, p)
+		if stats.TotalPoints != points || stats.TotalAnswers != answers {
+			t.Errorf("person %s has %d points for %d answers, but was given %d for %d", p, stats.TotalPoints, stats.TotalAnswers, points, answers)
+		}
+	}
+	stored, err := s.Question(t.Context(), q.ID, start)
+	if err != nil {
+		t.Fatalf("Question: %v", err)
+	}
+	if stored.CurrentResponses != accepted {
+		t.Errorf("the question counts %d answers, but %d were accepted", stored.CurrentResponses, accepted)
+	}
+	if got := len(answersOf(t, s, q.ID)); got != accepted {
+		t.Errorf("%d answers are stored, but %d were accepted", got, accepted)
+	}
+}
+
+func errorsOf(outcomes []outcome) []error {
+	errs := make([]error, len(outcomes))
+	for i, o := range outcomes {
+		errs[i] = o.err
+	}
+	return errs
+}
+
+func raceForPlaces(t *testing.T, s Store) {
+	const people, places = 64, 5
+	q := newQuestion("agent", start)
+	q.RequiredResponses = places
+	mustCreate(t, s, q)
+	side := answering(s, start.Add(time.Minute))
+	outcomes := atOnce(people, func(i int) outcome { return answerOnce(t, side, person(i), q.ID) })
+	counts := tally(t, errorsOf(outcomes), askahuman.ErrQuestionClosed)
+	if counts[nil] != places || counts[askahuman.ErrQuestionClosed] != people-places {
+		t.Errorf("%d were accepted and %d too late; want %d and %d", counts[nil], counts[askahuman.ErrQuestionClosed], places, people-places)
+	}
+	byPerson := map[string][]outcome{}
+	for i, o := range outcomes {
+		byPerson[person(i)] = append(byPerson[person(i)], o)
+	}
+	wantConsistent(t, s, q, byPerson)
+	if got := mustRead(t, s, q.ID); got.Status != askahuman.StatusClosed || got.ClosedAt.IsZero() {
+		t.Errorf("status = %s, closed at %v; want CLOSED and when", got.Status, got.ClosedAt)
+	}
+}
+
+func raceOneself(t *testing.T, s Store) {
+	for _, required := range []int{1, 2, 5} {
+		t.Run(fmt.Sprintf("%d wanted", required), func(t *testing.T) {
+			const times = 24
+			q := newQuestion("agent", start)
+			q.RequiredResponses = required
+			mustCreate(t, s, q)
+			me := person(1000 + required)
+			side := answering(s, start.Add(time.Minute))
+			outcomes := atOnce(times, func(int) outcome { return answerOnce(t, side, me, q.ID) })
+			counts := tally(t, errorsOf(outcomes), askahuman.ErrAlreadyAnswered)
+			if counts[nil] != 1 || counts[askahuman.ErrAlreadyAnswered] != times-1 {
+				t.Errorf("%d were accepted and %d refused as repeated; want 1 and %d", counts[nil], counts[askahuman.ErrAlreadyAnswered], times-1)
+			}
+			wantConsistent(t, s, q, map[string][]outcome{me: outcomes})
+		})
+	}
+}
+
+// raceManyQuestions lets one person answer several questions at once, which all
+// change the same stats.
+func raceManyQuestions(t *testing.T, s Store) {
+	const questions = 8
+	var asked []askahuman.Question
+	for range questions {
+		q := newQuestion("agent", start)
+		mustCreate(t, s, q)
+		asked = append(asked, q)
+	}
+	side := answering(s, start.Add(time.Minute))
+	outcomes := atOnce(questions, func(i int) outcome { return answerOnce(t, side, person(0), asked[i].ID) })
+	points, totals := 0, map[int]bool{}
+	for _, o := range outcomes {
+		if o.err != nil {
+			t.Fatalf("Answer: %v", o.err)
+		}
+		points += o.receipt.Points
+		totals[o.receipt.TotalPoints] = true
+	}
+	stats := statsOf(t, s, person(0))
+	if stats.TotalPoints != points || stats.TotalAnswers != questions {
+		t.Errorf("%d points for %d answers; want %d for %d", stats.TotalPoints, stats.TotalAnswers, points, questions)
+	}
+	if len(totals) != questions {
+		t.Errorf("the %d receipts show %d different totals: some answers overwrote others", questions, len(totals))
+	}
+}
+
+func raceWithClose(t *testing.T, s Store) {
+	q := newQuestion("agent", start)
+	q.RequiredResponses = 20
+	mustCreate(t, s, q)
+	side := answering(s, start.Add(time.Minute))
+	agents := &askahuman.Agents{Store: s, Now: side.Now}
+	outcomes := atOnce(17, func(i int) outcome {
+		if i == 8 {
+			return outcome{err: agents.Close(t.Context(), "agent", q.ID)}
+		}
+		return answerOnce(t, side, person(i), q.ID)
+	})
+	if outcomes[8].err != nil {
+		t.Fatalf("Close: %v", outcomes[8].err)
+	}
+	tally(t, errorsOf(outcomes), askahuman.ErrQuestionClosed)
+	byPerson := map[string][]outcome{}
+	for i, o := range outcomes {
+		if i != 8 {
+			byPerson[person(i)] = append(byPerson[person(i)], o)
+		}
+	}
+	wantConsistent(t, s, q, byPerson)
+	if got := mustRead(t, s, q.ID).Status; got != askahuman.StatusClosed {
+		t.Errorf("status = %s, want CLOSED", got)
+	}
+}

@@ -1,0 +1,404 @@
+package storetest
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+)
+
+func newSubscription(token, personHash string, createdAt time.Time) askahuman.Subscription {
+	return askahuman.Subscription{
+		ID:                 uuid.NewString(),
+		Token:              token,
+		Interval:           30 * time.Minute,
+		NextNotificationAt: createdAt,
+		Active:             true,
+		PersonHash:         personHash,
+		CreatedAt:          createdAt,
+		UpdatedAt:          createdAt,
+	}
+}
+
+func mustSubscribe(t *testing.T, s Store, subscription askahuman.Subscription) askahuman.Subscription {
+	t.Helper()
+	stored, err := s.Subscribe(t.Context(), subscription)
+	if err != nil {
+		t.Fatalf("Subscribe: %v", err)
+	}
+	return stored
+}
+
+// due reads the subscriptions that may be notified at a moment, by id.
+func due(t *testing.T, s Store, now time.Time) map[string]askahuman.Subscription {
+	t.Helper()
+	list, err := s.DueSubscriptions(t.Context(), now, 1000)
+	if err != nil {
+		t.Fatalf("DueSubscriptions: %v", err)
+	}
+	byID := map[string]askahuman.Subscription{}
+	for _, subscription := range list {
+		byID[subscription.ID] = subscription
+	}
+	return byID
+}
+
+func wantDue(t *testing.T, s Store, now time.Time, want ...string) {
+	t.Helper()
+	var got []string
+	for id := range due(t, s, now) {
+		got = append(got, id)
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	wantEqual(t, "due subscriptions", got, want)
+}
+
+func mustClaim(t *testing.T, s Store, id, questionID string, now time.Time) {
+	t.Helper()
+	subscription, ok := due(t, s, now)[id]
+	if !ok {
+		t.Fatalf("subscription %s is not due", id)
+	}
+	if claimed, err := s.ClaimSubscription(t.Context(), subscription, questionID, now); !claimed || err != nil {
+		t.Fatalf("ClaimSubscription = %v, %v", claimed, err)
+	}
+}
+
+// subscribe checks that one who was never notified can be at once.
+func subscribe(t *testing.T, s Store) {
+	subscription := newSubscription("token", person(0), start)
+	stored := mustSubscribe(t, s, subscription)
+	if stored.ID != subscription.ID || !stored.Active {
+		t.Errorf("stored id %s, active %v; want %s, true", stored.ID, stored.Active, subscription.ID)
+	}
+	got, ok := due(t, s, start)[subscription.ID]
+	if !ok {
+		t.Fatal("a new subscription is not due")
+	}
+	if got.Token != "token" || got.Interval != 30*time.Minute || got.PersonHash != person(0) || !got.LastNotifiedAt.IsZero() {
+		t.Errorf("due subscription = %+v", got)
+	}
+}
+
+func subscribeSameToken(t *testing.T, s Store) {
+	first := mustSubscribe(t, s, newSubscription("token", "", start))
+	now := start.Add(time.Minute)
+	mustClaim(t, s, first.ID, uuid.NewString(), now)
+	if err := s.DeactivateSubscription(t.Context(), first, now); err != nil {
+		t.Fatal(err)
+	}
+
+	again := newSubscription("token", person(0), start.Add(2*time.Minute))
+	again.Interval = 10 * time.Minute
+	stored := mustSubscribe(t, s, again)
+	if stored.ID != first.ID || stored.Interval != 10*time.Minute || stored.PersonHash != person(0) || !stored.Active {
+		t.Errorf("subscribed again = %+v; want subscription %s with the new interval and person, active", stored, first.ID)
+	}
+	// Subscribing again does not make the next notification come earlier than the
+	// person chose.
+	wantDue(t, s, now.Add(10*time.Minute-time.Millisecond))
+	wantDue(t, s, now.Add(10*time.Minute), first.ID)
+}
+
+func subscribeRace(t *testing.T, s Store) {
+	type result struct {
+		id  string
+		err error
+	}
+	results := atOnce(16, func(int) result {
+		stored, err := s.Subscribe(t.Context(), newSubscription("token", person(0), start))
+		return result{stored.ID, err}
+	})
+	for _, r := range results {
+		if r.err != nil {
+			t.Fatalf("Subscribe: %v", r.err)
+		}
+		if r.id != results[0].id {
+			t.Errorf("one token has the subscriptions %s and %s", r.id, results[0].id)
+		}
+	}
+	wantDue(t, s, start, results[0].id)
+}
+
+func changeSubscription(t *testing.T, s Store) {
+	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
+	now := start.Add(time.Minute)
+	mustClaim(t, s, subscription.ID, uuid.NewString(), now)
+
+	changed, err := s.ChangeSubscription(t.Context(), subscription.ID, "", 5*time.Minute, now)
+	if err != nil || changed.Token != "token" || changed.Interval != 5*time.Minute {
+		t.Errorf("new interval: %+v, %v", changed, err)
+	}
+	wantDue(t, s, now.Add(5*time.Minute-time.Millisecond))
+	wantDue(t, s, now.Add(5*time.Minute), subscription.ID)
+
+	changed, err = s.ChangeSubscription(t.Context(), subscription.ID, "new token", 0, now)
+	if err != nil || changed.Token != "new token" || changed.Interval != 5*time.Minute {
+		t.Errorf("new token: %+v, %v", changed, err)
+	}
+	if got := due(t, s, now.Add(time.Hour))[subscription.ID].Token; got != "new token" {
+		t.Errorf("token = %q, want the new one", got)
+	}
+	// The old token is free, the new one is not.
+	if other := mustSubscribe(t, s, newSubscription("token", "", now)); other.ID == subscription.ID {
+		t.Error("the old token still belongs to the subscription")
+	}
+	if same := mustSubscribe(t, s, newSubscription("new token", "", now)); same.ID != subscription.ID {
+		t.Error("the new token does not belong to the subscription")
+	}
+
+	if err := s.DeactivateSubscription(t.Context(), changed, now); err != nil {
+		t.Fatal(err)
+	}
+	changed, err = s.ChangeSubscription(t.Context(), subscription.ID, "", 0, now)
+	if err != nil || !changed.Active {
+		t.Errorf("changing makes active: %+v, %v", changed, err)
+	}
+
+	_, err = s.ChangeSubscription(t.Context(), uuid.NewString(), "token", 0, now)
+	wantError(t, err, askahuman.ErrSubscriptionNotFound)
+}
+
+func tokenMoves(t *testing.T, s Store) {
+	first := mustSubscribe(t, s, newSubscription("first", person(0), start))
+	second := mustSubscribe(t, s, newSubscription("second", person(1), start))
+	changed, err := s.ChangeSubscription(t.Context(), second.ID, "first", 0, start)
+	if err != nil || changed.ID != second.ID || changed.Token != "first" {
+		t.Fatalf("ChangeSubscription = %+v, %v", changed, err)
+	}
+	wantDue(t, s, start, second.ID)
+	_, err = s.ChangeSubscription(t.Context(), first.ID, "", time.Hour, start)
+	wantError(t, err, askahuman.ErrSubscriptionNotFound)
+	if free := mustSubscribe(t, s, newSubscription("second", "", start)); free.ID == second.ID {
+		t.Error("the old token still belongs to the subscription")
+	}
+}
+
+// tokenMoveRace lets several devices take one token at once: one ends up with it.
+func tokenMoveRace(t *testing.T, s Store) {
+	const devices = 4
+	var subscriptions []askahuman.Subscription
+	for i := range devices {
+		subscriptions = append(subscriptions, mustSubscribe(t, s, newSubscription(person(i), "", start)))
+	}
+	errs := atOnce(devices, func(i int) error {
+		_, err := s.ChangeSubscription(t.Context(), subscriptions[i].ID, "wanted by all", 0, start)
+		return err
+	})
+	counts := tally(t, errs, askahuman.ErrSubscriptionNotFound)
+	if counts[nil] == 0 {
+		t.Error("nobody got the token")
+	}
+	holders := 0
+	for _, subscription := range due(t, s, start) {
+		if subscription.Token == "wanted by all" {
+			holders++
+		}
+	}
+	if holders != 1 {
+		t.Errorf("%d subscriptions have the token, want 1", holders)
+	}
+}
+
+func unsubscribe(t *testing.T, s Store) {
+	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
+	if err := s.Unsubscribe(t.Context(), subscription.ID); err != nil {
+		t.Fatalf("Unsubscribe: %v", err)
+	}
+	wantDue(t, s, start)
+	wantError(t, s.Unsubscribe(t.Context(), subscription.ID), askahuman.ErrSubscriptionNotFound)
+	again := newSubscription("token", person(0), start)
+	if stored := mustSubscribe(t, s, again); stored.ID != again.ID {
+		t.Error("the token still belongs to the ended subscription")
+	}
+}
+
+func dueQuestionIDs(t *testing.T, s Store, now time.Time, most int) []string {
+	t.Helper()
+	var list []string
+	err := s.DueQuestions(t.Context(), now, func(q askahuman.Question) bool {
+		list = append(list, q.ID)
+		return len(list) < most
+	})
+	if err != nil {
+		t.Fatalf("DueQuestions: %v", err)
+	}
+	return list
+}
+
+func dueQuestions(t *testing.T, s Store) {
+	first, second, later, closed := newQuestion("agent", start), newQuestion("agent", start.Add(time.Second)), newQuestion("agent", start.Add(time.Minute)), newQuestion("agent", start)
+	mustCreate(t, s, second, first, later, closed)
+	if _, err := s.EndQuestion(t.Context(), closed, askahuman.StatusClosed, start); err != nil {
+		t.Fatal(err)
+	}
+	now := start.Add(30 * time.Second)
+	wantEqual(t, "due", dueQuestionIDs(t, s, now, 100), []string{first.ID, second.ID})
+	wantEqual(t, "the first due", dueQuestionIDs(t, s, now, 1), []string{first.ID})
+
+	next := start.Add(15 * time.Minute)
+	if claimed, err := s.ClaimQuestion(t.Context(), first, now, next); !claimed || err != nil {
+		t.Fatalf("ClaimQuestion = %v, %v", claimed, err)
+	}
+	wantEqual(t, "due after a claim", dueQuestionIDs(t, s, now, 100), []string{second.ID})
+	want := first
+	want.NotifiedAt, want.DueAt = now, next
+	wantEqual(t, "claimed question", mustRead(t, s, first.ID), want)
+	if claimed, err := s.ClaimQuestion(t.Context(), first, now, next.Add(time.Minute)); claimed || err != nil {
+		t.Errorf("a claim on an older read = %v, %v; want false and no error", claimed, err)
+	}
+	// Given back by the run that claimed it, as it was.
+	if claimed, err := s.ClaimQuestion(t.Context(), want, first.NotifiedAt, first.DueAt); !claimed || err != nil {
+		t.Errorf("ClaimQuestion back = %v, %v", claimed, err)
+	}
+	wantEqual(t, "question given back", mustRead(t, s, first.ID), first)
+	wantEqual(t, "due after it was given back", dueQuestionIDs(t, s, now, 100), []string{first.ID, second.ID})
+
+	if claimed, err := s.ClaimQuestion(t.Context(), closed, now, next); claimed || err != nil {
+		t.Errorf("a claim on a closed question = %v, %v; want false and no error", claimed, err)
+	}
+}
+
+func claimQuestionRace(t *testing.T, s Store) {
+	q := newQuestion("agent", start)
+	mustCreate(t, s, q)
+	claims := 0
+	for _, claimed := range atOnce(16, func(int) bool {
+		claimed, err := s.ClaimQuestion(t.Context(), q, start, start.Add(15*time.Minute))
+		if err != nil {
+			t.Errorf("ClaimQuestion: %v", err)
+		}
+		return claimed
+	}) {
+		if claimed {
+			claims++
+		}
+	}
+	if claims != 1 {
+		t.Errorf("%d runs claimed the question, want 1", claims)
+	}
+}
+
+func dueSubscriptions(t *testing.T, s Store) {
+	var subscriptions []askahuman.Subscription
+	for i := range 5 {
+		subscriptions = append(subscriptions, mustSubscribe(t, s, newSubscription(person(i), "", start)))
+	}
+	question := uuid.NewString()
+	for i, subscription := range subscriptions[:4] {
+		mustClaim(t, s, subscription.ID, question, start.Add(time.Duration(4-i)*time.Minute))
+	}
+	wantDue(t, s, start.Add(20*time.Minute), subscriptions[4].ID)
+	list, err := s.DueSubscriptions(t.Context(), start.Add(33*time.Minute), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, subscription := range list {
+		got = append(got, subscription.ID)
+	}
+	wantEqual(t, "due, longest ago first", got, []string{subscriptions[4].ID, subscriptions[3].ID, subscriptions[2].ID})
+}
+
+func claimSubscription(t *testing.T, s Store) {
+	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
+	anonymous := mustSubscribe(t, s, newSubscription("another token", "", start))
+	question := uuid.NewString()
+	now := start.Add(time.Minute)
+	before := due(t, s, now)[subscription.ID]
+	mustClaim(t, s, subscription.ID, question, now)
+	mustClaim(t, s, anonymous.ID, question, now)
+	wantDue(t, s, now.Add(30*time.Minute-time.Millisecond))
+	wantDue(t, s, now.Add(30*time.Minute), subscription.ID, anonymous.ID)
+	if got := due(t, s, now.Add(30*time.Minute))[subscription.ID].LastNotifiedAt; !got.Equal(now) {
+		t.Errorf("last notified at %v, want %v", got, now)
+	}
+	if claimed, err := s.ClaimSubscription(t.Context(), before, question, now); claimed || err != nil {
+		t.Errorf("a claim on an older read = %v, %v; want false and no error", claimed, err)
+	}
+	for _, test := range []struct {
+		question, person string
+		want             time.Time
+	}{
+		{question, person(0), now},
+		{question, person(1), time.Time{}},
+		{uuid.NewString(), person(0), time.Time{}},
+	} {
+		if got, err := s.NotifiedAt(t.Context(), test.question, test.person); err != nil || !got.Equal(test.want) {
+			t.Errorf("NotifiedAt = %v, %v; want %v", got, err, test.want)
+		}
+	}
+}
+
+func claimSubscriptionRace(t *testing.T, s Store) {
+	mustSubscribe(t, s, newSubscription("token", person(0), start))
+	var subscription askahuman.Subscription
+	for _, subscription = range due(t, s, start) {
+	}
+	claims := 0
+	for _, claimed := range atOnce(16, func(int) bool {
+		claimed, err := s.ClaimSubscription(t.Context(), subscription, uuid.NewString(), start)
+		if err != nil {
+			t.Errorf("ClaimSubscription: %v", err)
+		}
+		return claimed
+	}) {
+		if claimed {
+			claims++
+		}
+	}
+	if claims != 1 {
+		t.Errorf("%d runs claimed the subscription, want 1", claims)
+	}
+}
+
+func releaseSubscription(t *testing.T, s Store) {
+	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
+	question := uuid.NewString()
+	for _, at := range []time.Time{start, start.Add(31 * time.Minute)} {
+		before := due(t, s, at)[subscription.ID]
+		mustClaim(t, s, subscription.ID, question, at)
+		if err := s.ReleaseSubscription(t.Context(), before, question, at); err != nil {
+			t.Fatalf("ReleaseSubscription: %v", err)
+		}
+		after := due(t, s, at)[subscription.ID]
+		if !after.NextNotificationAt.Equal(before.NextNotificationAt) || !after.LastNotifiedAt.Equal(before.LastNotifiedAt) {
+			t.Errorf("released: last %v, next %v; want %v and %v", after.LastNotifiedAt, after.NextNotificationAt, before.LastNotifiedAt, before.NextNotificationAt)
+		}
+		if got, err := s.NotifiedAt(t.Context(), question, person(0)); err != nil || !got.IsZero() {
+			t.Errorf("NotifiedAt after the release = %v, %v; want none", got, err)
+		}
+		mustClaim(t, s, subscription.ID, question, at)
+		// The claim of another moment is not this one's to undo.
+		if err := s.ReleaseSubscription(t.Context(), before, question, at.Add(-time.Minute)); err != nil {
+			t.Fatalf("ReleaseSubscription: %v", err)
+		}
+		wantDue(t, s, at.Add(time.Minute))
+	}
+}
+
+func deactivateSubscription(t *testing.T, s Store) {
+	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
+	stale := subscription
+	stale.Token = "an older token"
+	if err := s.DeactivateSubscription(t.Context(), stale, start); err != nil {
+		t.Fatalf("DeactivateSubscription: %v", err)
+	}
+	wantDue(t, s, start, subscription.ID)
+	if err := s.DeactivateSubscription(t.Context(), subscription, start); err != nil {
+		t.Fatalf("DeactivateSubscription: %v", err)
+	}
+	wantDue(t, s, start)
+	if claimed, err := s.ClaimSubscription(t.Context(), subscription, uuid.NewString(), start); claimed || err != nil {
+		t.Errorf("a claim on an inactive subscription = %v, %v; want false and no error", claimed, err)
+	}
+	missing := newSubscription("token of nobody", "", start)
+	if err := s.DeactivateSubscription(t.Context(), missing, start); err != nil {
+		t.Errorf("DeactivateSubscription of none: %v", err)
+	}
+	wantDue(t, s, start)
+}
