@@ -1,0 +1,346 @@
+// Package assembly reads a cloud assembly, the folder that `cdk synth` writes, and resolves its templates as
+// CloudFormation would: parameters, conditions, references between resources and stacks, and the names that deployed
+// resources would get. It knows nothing of how the assembly was made.
+package assembly
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// The environment of stacks that name none.
+const (
+	DefaultRegion  = "us-east-1"
+	DefaultAccount = "000000000000"
+)
+
+// ErrNoAssembly reports a folder without a manifest.json.
+var ErrNoAssembly = errors.New("no cloud assembly")
+
+// Options change how an assembly is resolved. The zero value is useful.
+type Options struct {
+	// Region and Account stand in for those of stacks that are synthesised for any environment.
+	// Defaults: DefaultRegion, DefaultAccount.
+	Region, Account string
+	// Parameters are values of template parameters by name; a parameter without one takes its default.
+	Parameters map[string]string
+	// URL gives the address at which a resource is reached on this machine: an HTTP API's endpoint, a queue's URL, a user
+	// pool's issuer. It is asked once per resource, while Properties are not resolved yet. An empty answer, or no function,
+	// means the address AWS would give.
+	URL func(resource *Resource) string
+}
+
+// Assembly is a resolved cloud assembly.
+type Assembly struct {
+	// Dir is the absolute path of its folder.
+	Dir string
+	// Stacks are in the manifest's order of names, those of nested assemblies included.
+	Stacks []*Stack
+
+	assets    map[string]Asset
+	importing map[string]bool
+}
+
+// Stack is one CloudFormation stack.
+type Stack struct {
+	Name    string
+	Region  string
+	Account string
+	// Metadata is the template's own Metadata section.
+	Metadata map[string]any
+	// Resources are sorted by logical id. Those whose condition is false are left out.
+	Resources []*Resource
+	// Outputs by logical id.
+	Outputs map[string]Output
+
+	template  template
+	options   Options
+	assembly  *Assembly
+	resources map[string]*Resource
+	verdicts  map[string]verdict
+}
+
+// Output is a resolved stack output.
+type Output struct {
+	Value       string
+	Description string
+	Export      string
+}
+
+// Resource is one resource of a stack, resolved.
+type Resource struct {
+	LogicalID string
+	// Type is the CloudFormation type, such as AWS::DynamoDB::GlobalTable.
+	Type string
+	// Path is the construct path (aws:cdk:path), or the logical id when the template gives none.
+	Path string
+	// Properties hold no intrinsic functions any more: only map[string]any, []any, string, json.Number, bool and nil.
+	Properties map[string]any
+	// DependsOn are logical ids.
+	DependsOn []string
+	// Metadata is the resource's own, as in the template.
+	Metadata map[string]any
+	// Name is the physical name: the one that the template gives, or STACK-LOGICALID.
+	Name string
+	// Ref is what a Ref to the resource gives.
+	Ref string
+	// ARN is empty for types that have none.
+	ARN string
+	// Stack is the resource's stack.
+	Stack *Stack
+
+	raw      map[string]any
+	url      string
+	naming   map[string]string
+	identity state
+	failure  error
+}
+
+// Decode reads the resolved properties into v, a pointer to a struct whose fields are named like the properties.
+func (r *Resource) Decode(v any) error {
+	text, err := json.Marshal(r.Properties)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r, err)
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%s: properties: %w", r, err)
+	}
+	return nil
+}
+
+// String names the resource for people: type, logical id and construct path.
+func (r *Resource) String() string {
+	return fmt.Sprintf("%s %s (%s)", r.Type, r.LogicalID, r.Path)
+}
+
+// Attribute is what Fn::GetAtt of the named attribute gives. Errors: *ResolveError.
+func (r *Resource) Attribute(name string) (string, error) {
+	return r.Stack.attribute(r.LogicalID, name, "Fn::GetAtt")
+}
+
+// Load reads and resolves the assembly in dir. Errors: ErrNoAssembly; otherwise every *ResolveError found, joined.
+func Load(dir string, options Options) (*Assembly, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cloud assembly %q: %w", dir, err)
+	}
+	if options.Region == "" {
+		options.Region = DefaultRegion
+	}
+	if options.Account == "" {
+		options.Account = DefaultAccount
+	}
+	loaded := &Assembly{Dir: absolute, assets: map[string]Asset{}, importing: map[string]bool{}}
+	if err := loaded.read(absolute, options); err != nil {
+		if errors.Is(err, ErrNoAssembly) {
+			return nil, fmt.Errorf("%w: no manifest.json in %s: run `make synth` first", ErrNoAssembly, dir)
+		}
+		return nil, err
+	}
+	if len(loaded.Stacks) == 0 {
+		return nil, fmt.Errorf("cloud assembly %s holds no stack: synthesise an app with at least one", dir)
+	}
+	var problems []error
+	for _, stack := range loaded.Stacks {
+		problems = append(problems, stack.prepare()...)
+	}
+	if len(problems) == 0 {
+		for _, stack := range loaded.Stacks {
+			problems = append(problems, stack.resolve()...)
+		}
+	}
+	if len(problems) > 0 {
+		return nil, errors.Join(problems...)
+	}
+	return loaded, nil
+}
+
+type manifest struct {
+	Artifacts map[string]struct {
+		Type        string
+		Environment string
+		Properties  struct {
+			TemplateFile  string
+			StackName     string
+			File          string
+			DirectoryName string
+			Parameters    map[string]string
+		}
+		DisplayName string
+	}
+}
+
+func (a *Assembly) read(dir string, options Options) error {
+	var read manifest
+	if err := readJSON(filepath.Join(dir, "manifest.json"), &read); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return ErrNoAssembly
+		}
+		return err
+	}
+	ids := make([]string, 0, len(read.Artifacts))
+	for id := range read.Artifacts {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	for _, id := range ids {
+		artifact := read.Artifacts[id]
+		switch artifact.Type {
+		case "cdk:asset-manifest":
+			if err := a.readAssets(dir, artifact.Properties.File); err != nil {
+				return err
+			}
+		case "cdk:cloud-assembly":
+			nested, err := inside(dir, artifact.Properties.DirectoryName)
+			if err != nil {
+				return fmt.Errorf("manifest.json: artifact %s: %w", id, err)
+			}
+			if err := a.read(nested, options); err != nil {
+				return fmt.Errorf("nested assembly %s: %w", id, err)
+			}
+		case "aws:cloudformation:stack":
+			name := artifact.Properties.StackName
+			if name == "" {
+				name = id
+			}
+			path, err := inside(dir, artifact.Properties.TemplateFile)
+			if err != nil {
+				return fmt.Errorf("manifest.json: artifact %s: %w", id, err)
+			}
+			stack := &Stack{Name: name, Region: options.Region, Account: options.Account, options: options, assembly: a}
+			// aws://ACCOUNT/REGION, with unknown-account and unknown-region for stacks of any environment.
+			if account, region, ok := strings.Cut(strings.TrimPrefix(artifact.Environment, "aws://"), "/"); ok {
+				if account != "unknown-account" && account != "" {
+					stack.Account = account
+				}
+				if region != "unknown-region" && region != "" {
+					stack.Region = region
+				}
+			}
+			if err := readJSON(path, &stack.template); err != nil {
+				return fmt.Errorf("stack %s: %w", name, err)
+			}
+			for parameter, value := range artifact.Properties.Parameters {
+				if _, given := options.Parameters[parameter]; !given {
+					stack.template.overrides(parameter, value)
+				}
+			}
+			a.Stacks = append(a.Stacks, stack)
+		}
+	}
+	return nil
+}
+
+func readJSON(path string, v any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read cloud assembly: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(v); err != nil {
+		return fmt.Errorf("%s is not what `cdk synth` writes (JSON): %w; synthesise again", path, err)
+	}
+	return nil
+}
+
+// inside joins a name from a file of the assembly to its folder, and refuses names that lead out of it.
+func inside(dir, name string) (string, error) {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return "", fmt.Errorf("got path %q: it must lie within the assembly", name)
+	}
+	return filepath.Join(dir, filepath.FromSlash(name)), nil
+}
+
+// Resources returns the resources of the given types in all stacks, or all resources when no type is given.
+func (a *Assembly) Resources(types ...string) []*Resource {
+	var found []*Resource
+	for _, stack := range a.Stacks {
+		for _, resource := range stack.Resources {
+			if len(types) == 0 || slices.Contains(types, resource.Type) {
+				found = append(found, resource)
+			}
+		}
+	}
+	return found
+}
+
+// ByARN returns the resource with the ARN, or nil. A log group is found with and without the `:*` its ARN ends in.
+func (a *Assembly) ByARN(arn string) *Resource {
+	if arn == "" {
+		return nil
+	}
+	for _, stack := range a.Stacks {
+		for _, resource := range stack.Resources {
+			if resource.ARN == arn || strings.TrimSuffix(resource.ARN, ":*") == arn {
+				return resource
+			}
+		}
+	}
+	return nil
+}
+
+// ByName returns the resource of one of the types with the physical name, or nil.
+func (a *Assembly) ByName(name string, types ...string) *Resource {
+	for _, resource := range a.Resources(types...) {
+		if resource.Name == name {
+			return resource
+		}
+	}
+	return nil
+}
+
+// ByLogicalID returns the stack's resource, or nil.
+func (s *Stack) ByLogicalID(id string) *Resource {
+	for _, resource := range s.Resources {
+		if resource.LogicalID == id {
+			return resource
+		}
+	}
+	return nil
+}
+
+// Unsupported returns the resources that a laptop does not emulate. A run must end naming them, unless told otherwise.
+func (a *Assembly) Unsupported() []*Resource {
+	var found []*Resource
+	for _, resource := range a.Resources() {
+		if types[resource.Type].support == unsupported {
+			found = append(found, resource)
+		}
+	}
+	return found
+}
+
+// Accepted returns the resources that a local run takes without giving them any behaviour, such as alarms.
+func (a *Assembly) Accepted() []*Resource {
+	var found []*Resource
+	for _, resource := range a.Resources() {
+		if types[resource.Type].support == accepted {
+			found = append(found, resource)
+		}
+	}
+	return found
+}
+
+// SupportedTypes returns the types that are run and the types that are accepted without behaviour, both sorted.
+func SupportedTypes() (run, acceptedOnly []string) {
+	for name, entry := range types {
+		switch entry.support {
+		case running:
+			run = append(run, name)
+		case accepted:
+			acceptedOnly = append(acceptedOnly, name)
+		}
+	}
+	sort.Strings(run)
+	sort.Strings(acceptedOnly)
+	return run, acceptedOnly
+}

@@ -1,0 +1,254 @@
+package assembly
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+type support int
+
+const (
+	unsupported support = iota
+	// accepted types have no behaviour on a laptop that a program could notice the lack of.
+	accepted
+	running
+)
+
+type give func(*Resource) (string, error)
+
+// typeEntry says what a resource type is called and what references to it give, from the "Return values" section of the
+// type's page in the CloudFormation template reference.
+type typeEntry struct {
+	support support
+	// nameProperty is the property that sets the physical name.
+	nameProperty string
+	// naming are further properties that the ARN is made of.
+	naming []string
+	// limit is the longest physical name; 0 means 255.
+	limit int
+	// lower says that names are lower case.
+	lower bool
+	// addressed types have a URL on this machine.
+	addressed  bool
+	ref        give
+	arn        give
+	attributes map[string]give
+}
+
+// arn gives an ARN of a service, made from the resource's name.
+func arn(service, prefix string) give {
+	return func(r *Resource) (string, error) {
+		return fmt.Sprintf("arn:aws:%s:%s:%s:%s%s", service, r.Stack.Region, r.Stack.Account, prefix, r.Name), nil
+	}
+}
+
+func iamARN(prefix string) give {
+	return func(r *Resource) (string, error) {
+		path := r.naming["Path"]
+		if path == "" {
+			path = "/"
+		}
+		return fmt.Sprintf("arn:aws:iam::%s:%s%s%s", r.Stack.Account, prefix, path, r.Name), nil
+	}
+}
+
+func name(r *Resource) (string, error)   { return r.Name, nil }
+func ownARN(r *Resource) (string, error) { return r.ARN, nil }
+func ref(r *Resource) (string, error)    { return r.Ref, nil }
+
+// id gives an identifier as AWS makes them up, but the same one in every run.
+func id(size int) give {
+	return func(r *Resource) (string, error) { return identifier(r, size), nil }
+}
+
+func identifier(r *Resource, size int) string {
+	sum := sha256.Sum256([]byte(r.Stack.Name + "/" + r.LogicalID))
+	text := new(big.Int).SetBytes(sum[:]).Text(36)
+	return text[len(text)-size:]
+}
+
+func uuid(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	digits := hex.EncodeToString(sum[:16])
+	return strings.Join([]string{digits[:8], digits[8:12], "4" + digits[13:16], "8" + digits[17:20], digits[20:32]}, "-")
+}
+
+func generatedName(name string, entry typeEntry) string {
+	limit := entry.limit
+	if limit == 0 {
+		limit = 255
+	}
+	if len(name) > limit {
+		sum := sha256.Sum256([]byte(name))
+		name = name[:limit-9] + "-" + hex.EncodeToString(sum[:4])
+	}
+	if entry.lower {
+		name = strings.ToLower(name)
+	}
+	return name
+}
+
+func streamARN(r *Resource) (string, error) {
+	if _, ok := r.raw["StreamSpecification"]; !ok {
+		return "", errors.New("the table has no StreamSpecification: give it a stream view")
+	}
+	// AWS ends the ARN with the time the stream was made; a local run has one stream per table for ever.
+	return r.ARN + "/stream/1970-01-01T00:00:00.000", nil
+}
+
+func tableEntry() typeEntry {
+	return typeEntry{support: running, nameProperty: "TableName", arn: arn("dynamodb", "table/"), attributes: map[string]give{
+		"Arn": ownARN, "StreamArn": streamARN,
+		"TableId": func(r *Resource) (string, error) { return uuid(r.ARN), nil },
+	}}
+}
+
+func queueURL(r *Resource) (string, error) {
+	base := r.url
+	if base == "" {
+		base = fmt.Sprintf("https://sqs.%s.amazonaws.com", r.Stack.Region)
+	}
+	return fmt.Sprintf("%s/%s/%s", base, r.Stack.Account, r.Name), nil
+}
+
+func apiEndpoint(r *Resource) (string, error) {
+	if r.url != "" {
+		return r.url, nil
+	}
+	return fmt.Sprintf("https://%s.execute-api.%s.amazonaws.com", r.Ref, r.Stack.Region), nil
+}
+
+func userPoolID(r *Resource) (string, error) {
+	return r.Stack.Region + "_" + identifier(r, 9), nil
+}
+
+func providerName(r *Resource) (string, error) {
+	pool, err := userPoolID(r)
+	return fmt.Sprintf("cognito-idp.%s.amazonaws.com/%s", r.Stack.Region, pool), err
+}
+
+// providerURL stays AWS's own on a laptop too: tokens carry it as their issuer.
+func providerURL(r *Resource) (string, error) {
+	provider, err := providerName(r)
+	return "https://" + provider, err
+}
+
+func scheduleARN(r *Resource) (string, error) {
+	group := r.naming["GroupName"]
+	if group == "" {
+		group = "default"
+	}
+	return fmt.Sprintf("arn:aws:scheduler:%s:%s:schedule/%s/%s", r.Stack.Region, r.Stack.Account, group, r.Name), nil
+}
+
+func globalARN(service string) give {
+	return func(r *Resource) (string, error) { return "arn:aws:" + service + ":::" + r.Name, nil }
+}
+
+func domain(format string) give {
+	return func(r *Resource) (string, error) {
+		return strings.NewReplacer("NAME", r.Name, "REGION", r.Stack.Region).Replace(format), nil
+	}
+}
+
+var types = map[string]typeEntry{
+	"AWS::DynamoDB::Table":       tableEntry(),
+	"AWS::DynamoDB::GlobalTable": tableEntry(),
+
+	"AWS::Lambda::Function": {support: running, nameProperty: "FunctionName", limit: 64, arn: arn("lambda", "function:"),
+		attributes: map[string]give{"Arn": ownARN}},
+	"AWS::Lambda::Permission": {support: running, ref: id(12), attributes: map[string]give{"Id": id(12)}},
+	"AWS::Lambda::EventSourceMapping": {support: running,
+		ref:        func(r *Resource) (string, error) { return uuid(r.Stack.Name + "/" + r.LogicalID), nil },
+		attributes: map[string]give{"Id": ref}},
+	"AWS::Lambda::EventInvokeConfig": {support: running},
+
+	"AWS::ApiGatewayV2::Api": {support: running, addressed: true, ref: id(10),
+		attributes: map[string]give{"ApiEndpoint": apiEndpoint, "ApiId": ref}},
+	"AWS::ApiGatewayV2::Stage":       {support: running, nameProperty: "StageName"},
+	"AWS::ApiGatewayV2::Route":       {support: running, ref: id(7), attributes: map[string]give{"RouteId": ref}},
+	"AWS::ApiGatewayV2::Integration": {support: running, ref: id(7), attributes: map[string]give{"IntegrationId": ref}},
+	"AWS::ApiGatewayV2::Authorizer":  {support: running, ref: id(6), attributes: map[string]give{"AuthorizerId": ref}},
+	"AWS::ApiGatewayV2::Deployment":  {support: accepted, ref: id(6), attributes: map[string]give{"DeploymentId": ref}},
+
+	"AWS::Scheduler::Schedule": {support: running, nameProperty: "Name", naming: []string{"GroupName"}, limit: 64, arn: scheduleARN,
+		attributes: map[string]give{"Arn": ownARN}},
+	"AWS::Scheduler::ScheduleGroup": {support: running, nameProperty: "Name", limit: 64, arn: arn("scheduler", "schedule-group/"),
+		attributes: map[string]give{"Arn": ownARN}},
+
+	"AWS::SQS::Queue": {support: running, nameProperty: "QueueName", limit: 80, addressed: true, ref: queueURL, arn: arn("sqs", ""),
+		attributes: map[string]give{"Arn": ownARN, "QueueName": name, "QueueUrl": ref}},
+	"AWS::SQS::QueuePolicy": {support: accepted, ref: id(12), attributes: map[string]give{"Id": ref}},
+
+	"AWS::SecretsManager::Secret": {support: running, nameProperty: "Name",
+		// AWS ends a secret's ARN with six random characters.
+		arn: func(r *Resource) (string, error) {
+			return fmt.Sprintf("arn:aws:secretsmanager:%s:%s:secret:%s-%s", r.Stack.Region, r.Stack.Account, r.Name, identifier(r, 6)), nil
+		},
+		ref: ownARN, attributes: map[string]give{"Id": ownARN}},
+	"AWS::SecretsManager::ResourcePolicy": {support: accepted},
+
+	"AWS::IAM::Role": {support: running, nameProperty: "RoleName", naming: []string{"Path"}, limit: 64, arn: iamARN("role"),
+		attributes: map[string]give{"Arn": ownARN, "RoleId": func(r *Resource) (string, error) {
+			return "AROA" + strings.ToUpper(identifier(r, 17)), nil
+		}}},
+	"AWS::IAM::Policy": {support: running, nameProperty: "PolicyName", ref: id(12), attributes: map[string]give{"Id": ref}},
+	"AWS::IAM::ManagedPolicy": {support: running, nameProperty: "ManagedPolicyName", naming: []string{"Path"}, limit: 128, arn: iamARN("policy"), ref: ownARN,
+		attributes: map[string]give{"PolicyArn": ownARN}},
+
+	"AWS::Logs::LogGroup": {support: accepted, nameProperty: "LogGroupName",
+		arn: func(r *Resource) (string, error) {
+			return fmt.Sprintf("arn:aws:logs:%s:%s:log-group:%s:*", r.Stack.Region, r.Stack.Account, r.Name), nil
+		},
+		attributes: map[string]give{"Arn": ownARN}},
+	"AWS::Logs::MetricFilter":    {support: accepted, nameProperty: "FilterName"},
+	"AWS::Logs::ResourcePolicy":  {support: accepted, nameProperty: "PolicyName"},
+	"AWS::Logs::QueryDefinition": {support: accepted, ref: id(12), attributes: map[string]give{"QueryDefinitionId": ref}},
+
+	"AWS::CloudWatch::Alarm": {support: accepted, nameProperty: "AlarmName", arn: arn("cloudwatch", "alarm:"),
+		attributes: map[string]give{"Arn": ownARN}},
+	"AWS::CloudWatch::CompositeAlarm": {support: accepted, nameProperty: "AlarmName", arn: arn("cloudwatch", "alarm:"),
+		attributes: map[string]give{"Arn": ownARN}},
+	"AWS::CloudWatch::Dashboard": {support: accepted, nameProperty: "DashboardName"},
+
+	"AWS::SNS::Topic": {support: accepted, nameProperty: "TopicName", arn: arn("sns", ""), ref: ownARN,
+		attributes: map[string]give{"TopicArn": ownARN, "TopicName": name}},
+	"AWS::SNS::TopicPolicy":  {support: accepted, ref: id(12)},
+	"AWS::SNS::Subscription": {support: accepted, ref: id(12), attributes: map[string]give{"Arn": ref}},
+
+	"AWS::KMS::Key": {support: accepted,
+		ref: func(r *Resource) (string, error) { return uuid(r.Stack.Name + "/" + r.LogicalID), nil },
+		arn: func(r *Resource) (string, error) {
+			return fmt.Sprintf("arn:aws:kms:%s:%s:key/%s", r.Stack.Region, r.Stack.Account, uuid(r.Stack.Name+"/"+r.LogicalID)), nil
+		},
+		attributes: map[string]give{"Arn": ownARN, "KeyId": ref}},
+	"AWS::KMS::Alias": {support: accepted, nameProperty: "AliasName"},
+
+	"AWS::ApplicationAutoScaling::ScalableTarget": {support: accepted, ref: id(12), attributes: map[string]give{"Id": ref}},
+	"AWS::ApplicationAutoScaling::ScalingPolicy":  {support: accepted, ref: id(12), attributes: map[string]give{"Arn": ref}},
+
+	"AWS::CDK::Metadata": {support: accepted},
+
+	"AWS::Cognito::UserPool": {support: running, nameProperty: "UserPoolName", ref: userPoolID,
+		arn: func(r *Resource) (string, error) {
+			pool, err := userPoolID(r)
+			return fmt.Sprintf("arn:aws:cognito-idp:%s:%s:userpool/%s", r.Stack.Region, r.Stack.Account, pool), err
+		},
+		attributes: map[string]give{"Arn": ownARN, "UserPoolId": ref, "ProviderName": providerName, "ProviderURL": providerURL}},
+	"AWS::Cognito::UserPoolClient": {support: running, nameProperty: "ClientName", ref: id(26),
+		attributes: map[string]give{"ClientId": ref, "Name": name}},
+	"AWS::Cognito::UserPoolDomain":         {support: accepted, nameProperty: "Domain"},
+	"AWS::Cognito::UserPoolResourceServer": {support: accepted, nameProperty: "Identifier"},
+	"AWS::Cognito::UserPoolGroup":          {support: accepted, nameProperty: "GroupName"},
+
+	// Known by name so that an assembly that is allowed to hold one still resolves.
+	"AWS::S3::Bucket": {nameProperty: "BucketName", limit: 63, lower: true, arn: globalARN("s3"), attributes: map[string]give{
+		"Arn": ownARN, "DomainName": domain("NAME.s3.amazonaws.com"), "RegionalDomainName": domain("NAME.s3.REGION.amazonaws.com"),
+		"DualStackDomainName": domain("NAME.s3.dualstack.REGION.amazonaws.com"),
+	}},
+	"AWS::S3::BucketPolicy": {},
+}

@@ -1,0 +1,181 @@
+package policy_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+)
+
+const roleARN = "arn:aws:iam::000000000000:role/Stack-Role"
+
+func load(t testing.TB, resources string) *assembly.Assembly {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,
+		"Stack.template.json": `{"Resources": ` + resources + `}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded, err := assembly.Load(dir, assembly.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+// role reads a role with the statements attached to it.
+func role(t testing.TB, statements string) (*policy.Role, error) {
+	t.Helper()
+	return policy.ForRole(load(t, `{"Role": {"Type": "AWS::IAM::Role"}, "Policy": {"Type": "AWS::IAM::Policy",
+		"Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": `+statements+`}}}}`), roleARN)
+}
+
+func TestDecide(t *testing.T) {
+	t.Parallel()
+	const table = "arn:aws:dynamodb:us-east-1:000000000000:table/questions"
+	for name, test := range map[string]struct {
+		statements string
+		request    policy.Request
+		want       policy.Decision
+	}{
+		"exact":                {`{"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "` + table + `"}`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.Allowed},
+		"action in other case": {`{"Effect": "Allow", "Action": "DynamoDB:getitem", "Resource": "` + table + `"}`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.Allowed},
+		"resource in other case": {`{"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "` + strings.ToUpper(table) + `"}`,
+			policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.NotAllowed},
+		"other action":               {`{"Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": "*"}`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.NotAllowed},
+		"table does not cover index": {`{"Effect": "Allow", "Action": "dynamodb:Query", "Resource": "` + table + `"}`, policy.Request{Action: "dynamodb:Query", Resource: table + "/index/by-time"}, policy.NotAllowed},
+		"star reaches over slashes":  {`{"Effect": "Allow", "Action": "dynamodb:Query", "Resource": "` + table + `*"}`, policy.Request{Action: "dynamodb:Query", Resource: table + "/index/by-time"}, policy.Allowed},
+		"star in action":             {`{"Effect": "Allow", "Action": "dynamodb:*Item", "Resource": "*"}`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.Allowed},
+		"star in action, no match":   {`{"Effect": "Allow", "Action": "dynamodb:*Item", "Resource": "*"}`, policy.Request{Action: "dynamodb:Query", Resource: table}, policy.NotAllowed},
+		"question mark":              {`{"Effect": "Allow", "Action": ["dynamodb:?etItem"], "Resource": ["*"]}`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.Allowed},
+		"question mark is one":       {`{"Effect": "Allow", "Action": "dynamodb:?GetItem", "Resource": "*"}`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.NotAllowed},
+		"deny wins": {`[{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "Action": "dynamodb:Scan", "Resource": "*"}]`,
+			policy.Request{Action: "dynamodb:Scan", Resource: table}, policy.ExplicitlyDenied},
+		"deny first":        {`[{"Effect": "Deny", "Action": "*", "Resource": "*"}, {"Effect": "Allow", "Action": "*", "Resource": "*"}]`, policy.Request{Action: "a:b", Resource: table}, policy.ExplicitlyDenied},
+		"nothing":           {`[]`, policy.Request{Action: "a:b", Resource: table}, policy.NotAllowed},
+		"condition met":     {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": ["1", "2"]}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.Allowed},
+		"condition not met": {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.NotAllowed},
+		"key absent":        {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}`, policy.Request{Action: "a:b"}, policy.NotAllowed},
+		"key absent, if exists": {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEqualsIfExists": {"AWS:sourceaccount": "1"}}}`,
+			policy.Request{Action: "a:b"}, policy.Allowed},
+		"deny without TLS":       {`[{"Effect": "Allow", "Action": "a:b", "Resource": "*"}, {"Effect": "Deny", "Action": "a:*", "Resource": "*", "Condition": {"Bool": {"aws:SecureTransport": false}}}]`, policy.Request{Action: "a:b", Context: map[string]string{policy.SecureTransport: "false"}}, policy.ExplicitlyDenied},
+		"not equals":             {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringNotEquals": {"aws:SourceAccount": ["1", "2"]}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.NotAllowed},
+		"arn like":               {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:scheduler:*:*:schedule/default/*"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceARN: "arn:aws:scheduler:us-east-1:1:schedule/default/x"}}, policy.Allowed},
+		"arn like stays in part": {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:*:1:schedule/x"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceARN: "arn:aws:scheduler:us-east-1:1:schedule/x"}}, policy.NotAllowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read, err := role(t, test.statements)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := read.Decide(test.request); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestRefusedElements(t *testing.T) {
+	t.Parallel()
+	for statements, want := range map[string]string{
+		`{"Effect": "Allow", "NotAction": "a:b", "Resource": "*"}`:                                                                                   "NotAction",
+		`{"Effect": "Deny", "Action": "a:b", "NotResource": "*"}`:                                                                                    "NotResource",
+		`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": "x"}}}`:           "condition ForAllValues:StringEquals",
+		`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"dynamodb:Select": "x"}}}`:                             "condition StringEquals on dynamodb:Select",
+		`{"Effect": "Allow", "Action": "a:b", "Resource": "arn:aws:s3:::b/${aws:username}"}`:                                                         "policy variable",
+		`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "${aws:PrincipalTag/account}"}}}`: "policy variable",
+	} {
+		_, err := role(t, statements)
+		var unsupported *policy.UnsupportedError
+		if !errors.As(err, &unsupported) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want an UnsupportedError naming %s", statements, err, want)
+		}
+	}
+}
+
+func TestSourcesOfPolicies(t *testing.T) {
+	t.Parallel()
+	source := load(t, `{
+		"Role": {"Type": "AWS::IAM::Role", "Properties": {
+			"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}},
+				{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": ["scheduler.amazonaws.com"]},
+				 "Condition": {"StringEquals": {"aws:SourceAccount": "000000000000"}}}]},
+			"ManagedPolicyArns": [{"Ref": "Managed"}, {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"]]}],
+			"Policies": [{"PolicyName": "inline", "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "in:line", "Resource": "*"}}}]}},
+		"Managed": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "man:aged", "Resource": "*"}}}},
+		"ManagedByRoles": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "by:roles", "Resource": "*"}}}},
+		"Attached": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": ["at:tached", "at:tached2"], "Resource": ["a", "b"]}}}},
+		"Foreign": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": ["other"], "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "for:eign", "Resource": "*"}}}}}`)
+	read, err := policy.ForRole(source, roleARN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, want := range map[string]bool{"in:line": true, "man:aged": true, "by:roles": true, "at:tached": true, "for:eign": false, "logs:PutLogEvents": true} {
+		if got := read.Allows(action, "a"); got != want {
+			t.Errorf("%s: got %v, want %v", action, got, want)
+		}
+	}
+	if !read.Trusts(policy.Lambda, nil) {
+		t.Error("Lambda may not assume the role")
+	}
+	if read.Trusts(policy.Scheduler, nil) || !read.Trusts(policy.Scheduler, map[string]string{policy.SourceAccount: "000000000000"}) {
+		t.Error("the scheduler's condition is not kept")
+	}
+	if read.Trusts("ec2.amazonaws.com", nil) {
+		t.Error("a service that is not named may assume the role")
+	}
+	if got := len(read.Grants()); got != 1+1+1+4+3 {
+		t.Errorf("got %d grants: %v", got, read.Grants())
+	}
+	for _, grant := range read.Grants() {
+		if reduced := read.Without(grant); reduced.Allows(grant.Action, grant.Resource) {
+			t.Errorf("without %v it is still allowed", grant)
+		} else if len(reduced.Grants()) != len(read.Grants())-1 {
+			t.Errorf("without %v other grants went too", grant)
+		}
+	}
+}
+
+func TestForRoleErrors(t *testing.T) {
+	t.Parallel()
+	if _, err := policy.ForRole(load(t, `{"Role": {"Type": "AWS::SQS::Queue"}}`), roleARN); !errors.Is(err, policy.ErrNoRole) {
+		t.Errorf("got %v", err)
+	}
+	for _, properties := range []string{
+		`{"ManagedPolicyArns": ["arn:aws:iam::aws:policy/AdministratorAccess"]}`,
+		`{"PermissionsBoundary": "arn:aws:iam::aws:policy/AdministratorAccess"}`,
+	} {
+		_, err := policy.ForRole(load(t, `{"Role": {"Type": "AWS::IAM::Role", "Properties": `+properties+`}}`), roleARN)
+		var unsupported *policy.UnsupportedError
+		if !errors.As(err, &unsupported) {
+			t.Errorf("%s: got %v", properties, err)
+		}
+	}
+	var none *policy.Role
+	if none.Allows("a:b", "*") || new(policy.Role).Allows("a:b", "*") {
+		t.Error("no role allows something")
+	}
+}
+
+func FuzzMatches(f *testing.F) {
+	f.Add("a*b?c", "axxbyc")
+	f.Add("*****", "")
+	f.Fuzz(func(t *testing.T, pattern, text string) {
+		grant := policy.Grant{Action: "*", Resource: pattern}
+		if !strings.ContainsAny(pattern, "*?") && grant.Matches("a", text) != (pattern == text) {
+			t.Errorf("%q on %q", pattern, text)
+		}
+		if !(policy.Grant{Action: "*", Resource: "*" + text + "*"}).Matches("a", text) {
+			t.Errorf("*%q* does not match itself", text)
+		}
+	})
+}
