@@ -19,6 +19,7 @@ func createQuestion(t *testing.T, s Store) {
 	choice.Type = askahuman.TypeMultipleChoice
 	choice.Options = []string{awkward, "yes", "0"}
 	choice.IdempotencyKey = awkward
+	choice.ExpiresAt = text.ExpiresAt
 	mustCreate(t, s, text, choice)
 	wantEqual(t, "text question", mustRead(t, s, text.ID), text)
 	wantEqual(t, "multiple choice question", mustRead(t, s, choice.ID), choice)
