@@ -1,0 +1,72 @@
+package gateway
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// CORS is an API's CorsConfiguration ("Configure CORS for HTTP APIs"). With it, API Gateway answers
+// preflights itself and ignores the CORS headers of functions.
+type CORS struct {
+	AllowOrigins, AllowMethods, AllowHeaders, ExposeHeaders []string
+	AllowCredentials                                        bool
+	// MaxAge of a preflight's answer in seconds; 0 sends none.
+	MaxAge int
+}
+
+// origin is the Access-Control-Allow-Origin for a request's origin, or "" when it is not allowed.
+// http://* and https://* allow every origin of their scheme.
+func (c *CORS) origin(origin string) string {
+	for _, allowed := range c.AllowOrigins {
+		if allowed == "*" && !c.AllowCredentials {
+			return "*"
+		}
+		prefix, wild := strings.CutSuffix(allowed, "*")
+		if strings.EqualFold(allowed, origin) || wild && strings.HasPrefix(strings.ToLower(origin), strings.ToLower(prefix)) {
+			return origin
+		}
+	}
+	return ""
+}
+
+func (c *CORS) actual(h http.Header, origin string) {
+	allowed := c.origin(origin)
+	if allowed == "" {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", allowed)
+	if allowed != "*" {
+		h.Set("Vary", "Origin")
+	}
+	if c.AllowCredentials {
+		h.Set("Access-Control-Allow-Credentials", "true")
+	}
+	if len(c.ExposeHeaders) > 0 {
+		h.Set("Access-Control-Expose-Headers", strings.Join(c.ExposeHeaders, ","))
+	}
+}
+
+func (c *CORS) preflight(h http.Header, origin, method string) {
+	allowed := c.origin(origin)
+	if allowed == "" || !slices.Contains(c.AllowMethods, "*") && !slices.Contains(c.AllowMethods, method) {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", allowed)
+	if allowed != "*" {
+		h.Set("Vary", "Origin")
+	}
+	if c.AllowCredentials {
+		h.Set("Access-Control-Allow-Credentials", "true")
+	}
+	if len(c.AllowMethods) > 0 {
+		h.Set("Access-Control-Allow-Methods", strings.Join(c.AllowMethods, ","))
+	}
+	if len(c.AllowHeaders) > 0 {
+		h.Set("Access-Control-Allow-Headers", strings.ToLower(strings.Join(c.AllowHeaders, ",")))
+	}
+	if c.MaxAge > 0 {
+		h.Set("Access-Control-Max-Age", strconv.Itoa(c.MaxAge))
+	}
+}
