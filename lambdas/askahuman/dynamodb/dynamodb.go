@@ -12,8 +12,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/fnv"
-	"strconv"
 	"strings"
 	"time"
 
@@ -42,25 +40,6 @@ type Store struct {
 // leaves the keys as in the seed.
 func New(db *dynamo.DB, shards int) *Store {
 	return &Store{db: db, shards: max(shards, 1)}
-}
-
-// shard returns an index key value spread over the shards by an item's id.
-func (s *Store) shard(value, id string) string {
-	hash := fnv.New32a()
-	hash.Write([]byte(id))
-	return s.shardValue(value, int(hash.Sum32()%uint32(s.shards)))
-}
-
-func (s *Store) shardValue(value string, shard int) string {
-	if s.shards == 1 {
-		return value
-	}
-	return value + "#" + strconv.Itoa(shard)
-}
-
-func unsharded(value string) string {
-	value, _, _ = strings.Cut(value, "#")
-	return value
 }
 
 // timeFormat has one width, so that text sorts as time does.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"sort"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -251,117 +251,82 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 	if after != (askahuman.Position{}) {
 		from = formatTime(after.CreatedAt)
 	}
-	var sources []*source
-	defer func() {
-		for _, source := range sources {
-			source.stop()
-		}
-	}()
+	var lists []list
 	for _, status := range []askahuman.Status{askahuman.StatusOpen, askahuman.StatusPartial} {
 		for shard := range s.shards {
-			source := newSource(s.db.Items(ctx, "ListOpenQuestions", dynamo.Query{
+			lists = append(lists, s.db.Items(ctx, "ListOpenQuestions", dynamo.Query{
 				Values:   []any{s.shardValue(string(status), shard), from},
 				Filter:   name("deadline").GreaterThan(expression.Value(formatTime(now))),
 				PageSize: limit + 1,
 			}))
-			sources = append(sources, source)
-			if err := source.advance(); err != nil {
-				return nil, false, err
-			}
 		}
 	}
-	var questions []askahuman.Question
+	// Questions of one millisecond come in no order from the index, so they are
+	// gathered and put in order together: the position of a page depends on it.
+	var questions, group []askahuman.Question
+	flush := func() {
+		slices.SortFunc(group, func(a, b askahuman.Question) int { return strings.Compare(b.ID, a.ID) })
+		questions = append(questions, group...)
+		group = nil
+	}
 	seen := map[string]bool{}
-	for {
-		// Questions of one millisecond come in no order from the index, so they are
-		// gathered and put in order together: the position of a page depends on it.
-		var newest time.Time
-		for _, source := range sources {
-			if !source.ended && source.head.CreatedAt.After(newest) {
-				newest = source.head.CreatedAt
-			}
+	for item, err := range merge("created_at", true, lists...) {
+		if err != nil {
+			return nil, false, err
 		}
-		if newest.IsZero() {
-			return questions, false, nil
+		q, err := questionOf(item)
+		if err != nil {
+			return nil, false, err
 		}
-		var group []askahuman.Question
-		for _, source := range sources {
-			for !source.ended && source.head.CreatedAt.Equal(newest) {
-				q := source.head
-				// A question that turns partial meanwhile can be in both.
-				before := newest.Equal(after.CreatedAt) && q.ID >= after.ID
-				if !before && !seen[q.ID] {
-					seen[q.ID] = true
-					group = append(group, q)
-				}
-				if err := source.advance(); err != nil {
-					return nil, false, err
-				}
-			}
+		if len(group) > 0 && !group[0].CreatedAt.Equal(q.CreatedAt) {
+			flush()
 		}
-		sort.Slice(group, func(i, j int) bool { return group[i].ID > group[j].ID })
-		for _, q := range group {
-			if len(questions) == limit {
-				return questions, true, nil
-			}
-			questions = append(questions, q)
+		if len(questions) > limit {
+			break
+		}
+		before := q.CreatedAt.Equal(after.CreatedAt) && q.ID >= after.ID
+		// A question that turns partial meanwhile can be in two lists.
+		if !before && !seen[q.ID] {
+			seen[q.ID] = true
+			group = append(group, q)
 		}
 	}
-}
-
-// source is one of the lists that OpenQuestions merges.
-type source struct {
-	head  askahuman.Question
-	ended bool
-	next  func() (dynamo.Item, error, bool)
-	stop  func()
-}
-
-func newSource(items iter.Seq2[dynamo.Item, error]) *source {
-	next, stop := iter.Pull2(items)
-	return &source{next: next, stop: stop}
-}
-
-func (s *source) advance() error {
-	item, err, ok := s.next()
-	if !ok {
-		s.ended = true
-		return nil
+	flush()
+	if len(questions) > limit {
+		return questions[:limit], true, nil
 	}
-	if err != nil {
-		return err
-	}
-	s.head, err = questionOf(item)
-	return err
+	return questions, false, nil
 }
 
 // DueQuestions implements [askahuman.NotifierStore].
 func (s *Store) DueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
+	var lists []list
 	for shard := range s.shards {
-		for item, err := range s.db.Items(ctx, "ListDueQuestions", dynamo.Query{
+		lists = append(lists, s.db.Items(ctx, "ListDueQuestions", dynamo.Query{
 			Values: []any{s.shardValue(dueKey, shard), formatTime(now)},
-		}) {
-			if err != nil {
-				return err
-			}
-			var key question
-			if err := attributevalue.UnmarshalMap(item, &key); err != nil {
-				return fmt.Errorf("read due question: %w", err)
-			}
-			// The index holds keys alone, and may be a moment behind.
-			q, err := s.Question(ctx, key.ID, now)
-			if errors.Is(err, askahuman.ErrQuestionNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			if q.DueAt.IsZero() || q.DueAt.After(now) {
-				continue
-			}
-			if !yield(q) {
-				return nil
-			}
+		}))
+	}
+	for item, err := range merge("due_at", false, lists...) {
+		if err != nil {
+			return err
+		}
+		var key question
+		if err := attributevalue.UnmarshalMap(item, &key); err != nil {
+			return fmt.Errorf("read due question: %w", err)
+		}
+		// The index holds keys alone, and may be a moment behind.
+		q, err := s.Question(ctx, key.ID, now)
+		if errors.Is(err, askahuman.ErrQuestionNotFound) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if q.DueAt.IsZero() || q.DueAt.After(now) {
+			continue
+		}
+		if !yield(q) {
+			return nil
 		}
 	}
 	return nil

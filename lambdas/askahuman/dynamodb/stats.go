@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"context"
 	"fmt"
-	"sort"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -145,27 +144,26 @@ func (s *Store) Top(ctx context.Context, period askahuman.Period, day string, li
 	if err != nil {
 		return nil, err
 	}
-	var entries []askahuman.BoardEntry
+	var lists []list
 	for shard := range s.shards {
-		read := 0
-		for item, err := range s.db.Items(ctx, b.top, dynamo.Query{Values: []any{s.shardValue(b.key, shard)}, PageSize: limit}) {
-			if err != nil {
-				return nil, err
-			}
-			var entry askahuman.BoardEntry
-			for attribute, to := range map[string]any{"fingerprint_hash": &entry.PersonHash, b.points: &entry.Points, b.answers: &entry.Answers} {
-				if err := attributevalue.Unmarshal(item[attribute], to); err != nil {
-					return nil, fmt.Errorf("read leaderboard: %s: %w", attribute, err)
-				}
-			}
-			entries = append(entries, entry)
-			if read++; read == limit {
-				break
+		lists = append(lists, s.db.Items(ctx, b.top, dynamo.Query{Values: []any{s.shardValue(b.key, shard)}, PageSize: limit}))
+	}
+	var entries []askahuman.BoardEntry
+	for item, err := range merge(b.points, true, lists...) {
+		if err != nil {
+			return nil, err
+		}
+		var entry askahuman.BoardEntry
+		for attribute, to := range map[string]any{"fingerprint_hash": &entry.PersonHash, b.points: &entry.Points, b.answers: &entry.Answers} {
+			if err := attributevalue.Unmarshal(item[attribute], to); err != nil {
+				return nil, fmt.Errorf("read leaderboard: %s: %w", attribute, err)
 			}
 		}
+		if entries = append(entries, entry); len(entries) == limit {
+			break
+		}
 	}
-	sort.SliceStable(entries, func(i, j int) bool { return entries[i].Points > entries[j].Points })
-	return entries[:min(limit, len(entries))], nil
+	return entries, nil
 }
 
 // CountAbove implements [askahuman.PeopleStore].
