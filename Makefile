@@ -36,3 +36,39 @@ destroy: bin/cdk-app node_modules ## Remove what deploy made; prod keeps its tab
 node_modules: package-lock.json
 	npm ci --no-audit --no-fund
 	@touch $@
+
+.PHONY: bin/onesynth
+bin/onesynth:
+	@go build -o $@ ./cmd/onesynth
+
+.PHONY: run
+run: node_modules synth bin/onesynth ## Run the platforms on this machine: install what is missing, synthesise, start
+	@bin/onesynth local
+
+# The constructs' tests start the CDK, where the race detector has nothing to find
+# and its instrumented build of the CDK alone takes minutes.
+CDK_PACKAGES = . ./constructs/...
+
+.PHONY: test
+test: node_modules lint ## Run every check and test, on this machine alone
+	go test $(CDK_PACKAGES)
+	go test -race $$(go list ./... | grep -v -e /constructs -e 'onesynth$$')
+	cd test && go test -race ./...
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
+
+.PHONY: lint
+lint: ## Check format, vet and staticcheck.conf
+	@unformatted=$$(gofmt -l cdk.go schema constructs lambdas local cmd test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	go vet ./...
+	cd test && go vet ./...
+	go run $(STATICCHECK) ./...
+	cd test && go run $(STATICCHECK) ./...
+
+.PHONY: bench
+bench: node_modules ## Measure, and print figures and ratios
+	cd test && go run ./bench
+
+.PHONY: access-patterns
+access-patterns: ## Write docs/ACCESS-PATTERNS.md anew
+	go test ./schema -run TestDocumentIsCurrent -update
