@@ -52,7 +52,7 @@ CDK_PACKAGES = . ./constructs/...
 .PHONY: test
 test: node_modules lint ## Run every check and test, on this machine alone
 	go test $(CDK_PACKAGES)
-	go test -race $$(go list ./... | grep -v -e /constructs -e 'onesynth$$')
+	go test -race $$(go list ./... | grep -v -e /constructs -e 'onesynth-cdk/onesynth$$')
 	cd test && go test -race ./...
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
