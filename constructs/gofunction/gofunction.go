@@ -222,7 +222,6 @@ func (f *Function) GrantInvoke(grantee awsiam.IGrantable) awsiam.Grant {
 		Grantee:      grantee,
 		Actions:      jsii.Strings("lambda:InvokeFunction"),
 		ResourceArns: jsii.Strings(*f.Resource.FunctionArn()),
-		Scope:        f,
 	})
 }
 

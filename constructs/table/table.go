@@ -201,7 +201,6 @@ func (t *Table) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) awsiam.
 			Grantee:      grantee,
 			Actions:      jsii.Strings(sorted...),
 			ResourceArns: jsii.Strings(arn),
-			Scope:        t,
 		})
 		if all == nil {
 			all = grant
