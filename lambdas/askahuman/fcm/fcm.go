@@ -1,0 +1,334 @@
+// Package fcm sends push notifications through Firebase Cloud Messaging's HTTP v1
+// API (Firebase documentation: "FCM HTTP v1 API", "Error codes for the HTTP v1
+// API").
+package fcm
+
+import (
+	"bytes"
+	"context"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/oauth2"
+	"golang.org/x/oauth2/jwt"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+)
+
+const (
+	// Endpoint is Google's own.
+	Endpoint = "https://fcm.googleapis.com"
+
+	scope           = "https://www.googleapis.com/auth/firebase.messaging"
+	defaultTokenURI = "https://oauth2.googleapis.com/token"
+	// unset stands in a secret that nobody has filled in.
+	unset = "unset"
+	// timeout bounds one request when the caller brings no client of their own.
+	timeout = 10 * time.Second
+	// answerLimit is how much of an answer is read, in bytes.
+	answerLimit = 64 << 10
+)
+
+var (
+	// ErrNotConfigured: the credentials are the placeholder that the platform was
+	// created with.
+	ErrNotConfigured = errors.New("push is not configured: put the key file of a Firebase service account (Firebase console, Project settings, Service accounts, Generate new private key) into the secret as its value")
+	// ErrUnauthorized: the credentials were refused. They may have been replaced
+	// since they were read.
+	ErrUnauthorized = errors.New("the push service refused the credentials: check that the service account still exists, holds the role Firebase Cloud Messaging API Admin, and that its key is the one in the secret")
+)
+
+// Client sends push notifications. It implements [askahuman.Push] and is safe for
+// concurrent use.
+type Client struct {
+	config jwt.Config
+	http   *http.Client
+	url    string
+
+	fetching singleflight.Group
+	mu       sync.Mutex
+	current  *oauth2.Token
+}
+
+var _ askahuman.Push = (*Client)(nil)
+
+// New returns a client for the project of a service account, whose key file
+// serviceAccountJSON is. endpoint is the base URL of the service; empty is
+// [Endpoint]. client may be nil. New asks nothing of the network.
+//
+// It returns [ErrNotConfigured] for the placeholder, or an error that says what is
+// wrong with the key file and never shows any of it.
+func New(serviceAccountJSON []byte, endpoint string, client *http.Client) (*Client, error) {
+	var account struct {
+		Type         string `json:"type"`
+		ProjectID    string `json:"project_id"`
+		ClientEmail  string `json:"client_email"`
+		PrivateKey   string `json:"private_key"`
+		PrivateKeyID string `json:"private_key_id"`
+		TokenURI     string `json:"token_uri"`
+	}
+	if err := json.Unmarshal(serviceAccountJSON, &account); err != nil {
+		// The text of err could quote the secret.
+		return nil, errors.New("the push credentials are not the JSON key file of a service account: put the file into the secret unchanged")
+	}
+	block, _ := pem.Decode([]byte(account.PrivateKey))
+	switch {
+	case account.ProjectID == unset || account.ClientEmail == unset:
+		return nil, ErrNotConfigured
+	case account.Type != "service_account":
+		return nil, errors.New(`the push credentials are not those of a service account: "type" must be "service_account"`)
+	case account.ProjectID == "" || account.ClientEmail == "":
+		return nil, errors.New("the push credentials lack project_id or client_email: put the key file into the secret unchanged")
+	case block == nil:
+		return nil, fmt.Errorf("%w: private_key is not a PEM block", ErrNotConfigured)
+	}
+	if !isRSA(block.Bytes) {
+		return nil, errors.New("the push credentials' private_key is not an RSA key in PKCS #8 or PKCS #1: put the key file into the secret unchanged")
+	}
+	if account.TokenURI == "" {
+		account.TokenURI = defaultTokenURI
+	}
+	if endpoint == "" {
+		endpoint = Endpoint
+	}
+	if client == nil {
+		client = &http.Client{Timeout: timeout}
+	}
+	return &Client{
+		config: jwt.Config{
+			Email:        account.ClientEmail,
+			PrivateKey:   []byte(account.PrivateKey),
+			PrivateKeyID: account.PrivateKeyID,
+			TokenURL:     account.TokenURI,
+			Scopes:       []string{scope},
+		},
+		http: client,
+		url:  strings.TrimSuffix(endpoint, "/") + "/v1/projects/" + url.PathEscape(account.ProjectID) + "/messages:send",
+	}, nil
+}
+
+func isRSA(der []byte) bool {
+	if key, err := x509.ParsePKCS8PrivateKey(der); err == nil {
+		_, ok := key.(*rsa.PrivateKey)
+		return ok
+	}
+	_, err := x509.ParsePKCS1PrivateKey(der)
+	return err == nil
+}
+
+// message is the body of messages:send.
+type message struct {
+	Message struct {
+		Token        string            `json:"token"`
+		Notification notification      `json:"notification"`
+		Data         map[string]string `json:"data"`
+		Webpush      *webpush          `json:"webpush,omitempty"`
+	} `json:"message"`
+}
+
+type notification struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+}
+
+type webpush struct {
+	Options struct {
+		Link string `json:"link"`
+	} `json:"fcm_options"`
+}
+
+func newMessage(m askahuman.PushMessage) message {
+	var body message
+	body.Message.Token = m.Token
+	body.Message.Notification = notification{Title: m.Title, Body: m.Body}
+	body.Message.Data = map[string]string{"link": m.Link}
+	// FCM refuses a message whose link is not https ("WebpushFcmOptions"). The
+	// page's own service worker reads data.link, whatever it is.
+	if strings.HasPrefix(m.Link, "https://") {
+		body.Message.Webpush = &webpush{}
+		body.Message.Webpush.Options.Link = m.Link
+	}
+	return body
+}
+
+// Send sends one notification. It returns [askahuman.ErrDeadToken], a
+// [*askahuman.PushUnavailableError], [ErrUnauthorized], or another error that
+// names FCM's error code.
+func (c *Client) Send(ctx context.Context, m askahuman.PushMessage) error {
+	body, err := json.Marshal(newMessage(m))
+	if err != nil {
+		return fmt.Errorf("encode the push message: %w", err)
+	}
+	token, err := c.token(ctx, nil)
+	if err != nil {
+		return err
+	}
+	err = c.post(ctx, body, token)
+	if !errors.Is(err, ErrUnauthorized) {
+		return err
+	}
+	// A token can be revoked before it ends: one try with a new one.
+	if token, err = c.token(ctx, token); err != nil {
+		return err
+	}
+	return c.post(ctx, body, token)
+}
+
+// token is an access token, other than one that was refused. Those who ask while
+// one is being fetched share its result, so that a slow or failing token endpoint
+// is asked once and not by each in turn.
+func (c *Client) token(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
+	c.mu.Lock()
+	current := c.current
+	c.mu.Unlock()
+	if current.Valid() && current != refused {
+		return current, nil
+	}
+	fetched := c.fetching.DoChan("", func() (any, error) {
+		token, err := c.fetchToken()
+		if err != nil {
+			return nil, err
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.current = token
+		return token, nil
+	})
+	select {
+	case <-ctx.Done():
+		return nil, fmt.Errorf("get an access token: %w", ctx.Err())
+	case result := <-fetched:
+		if result.Err != nil {
+			return nil, result.Err
+		}
+		return result.Val.(*oauth2.Token), nil
+	}
+}
+
+// fetchToken asks for a new token. It serves every caller who waits, so it is in
+// no caller's context: the client's timeout bounds it.
+func (c *Client) fetchToken() (*oauth2.Token, error) {
+	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, c.http)
+	token, err := c.config.TokenSource(ctx).Token()
+	if err == nil {
+		return token, nil
+	}
+	refusal, answered := errors.AsType[*oauth2.RetrieveError](err)
+	if !answered {
+		return nil, &askahuman.PushUnavailableError{Err: fmt.Errorf("get an access token: %w", err)}
+	}
+	// The answer's body is left out: it belongs to an exchange of credentials.
+	status := refusal.Response.StatusCode
+	if status == http.StatusTooManyRequests || status >= 500 {
+		return nil, &askahuman.PushUnavailableError{
+			RetryAfter: retryAfter(refusal.Response.Header),
+			Err:        fmt.Errorf("get an access token: status %d", status),
+		}
+	}
+	return nil, fmt.Errorf("get an access token: status %d: %w", status, ErrUnauthorized)
+}
+
+func (c *Client) post(ctx context.Context, body []byte, token *oauth2.Token) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("push: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json; charset=utf-8")
+	token.SetAuthHeader(request)
+	response, err := c.http.Do(request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return fmt.Errorf("push: %w", ctx.Err())
+		}
+		return &askahuman.PushUnavailableError{Err: err}
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(response.Body, answerLimit))
+	if response.StatusCode == http.StatusOK {
+		// It was taken, whether or not the whole answer arrived.
+		return nil
+	}
+	if err != nil && ctx.Err() != nil {
+		return fmt.Errorf("push: %w", ctx.Err())
+	}
+	return refusalOf(response, answer)
+}
+
+// refusal is an error in the form of all Google APIs, with FCM's own code in the
+// details.
+type refusal struct {
+	Error struct {
+		Message string `json:"message"`
+		Status  string `json:"status"`
+		Details []struct {
+			ErrorCode       string `json:"errorCode"`
+			FieldViolations []struct {
+				Field string `json:"field"`
+			} `json:"fieldViolations"`
+		} `json:"details"`
+	} `json:"error"`
+}
+
+func (r refusal) code() string {
+	for _, detail := range r.Error.Details {
+		if detail.ErrorCode != "" {
+			return detail.ErrorCode
+		}
+	}
+	return r.Error.Status
+}
+
+// isAboutToken reports whether an INVALID_ARGUMENT is the token's fault and not
+// the message's.
+func (r refusal) isAboutToken() bool {
+	for _, detail := range r.Error.Details {
+		for _, violation := range detail.FieldViolations {
+			if violation.Field == "message.token" {
+				return true
+			}
+		}
+	}
+	return strings.Contains(r.Error.Message, "not a valid FCM registration token")
+}
+
+func refusalOf(response *http.Response, body []byte) error {
+	var r refusal
+	// What is not in this form, such as a proxy's page, is judged by its status.
+	_ = json.Unmarshal(body, &r)
+	err := fmt.Errorf("push: status %d %s: %s", response.StatusCode, r.code(), r.Error.Message)
+	switch status := response.StatusCode; {
+	case status == http.StatusNotFound && r.code() == "UNREGISTERED",
+		status == http.StatusForbidden && r.code() == "SENDER_ID_MISMATCH",
+		status == http.StatusBadRequest && r.isAboutToken():
+		return fmt.Errorf("%w (%w)", askahuman.ErrDeadToken, err)
+	case status == http.StatusTooManyRequests || status >= 500:
+		return &askahuman.PushUnavailableError{RetryAfter: retryAfter(response.Header), Err: err}
+	case status == http.StatusUnauthorized && r.code() != "THIRD_PARTY_AUTH_ERROR":
+		return fmt.Errorf("%w (%w)", ErrUnauthorized, err)
+	}
+	return err
+}
+
+// retryAfter reads the header in both its forms (RFC 9110, section 10.2.3).
+func retryAfter(header http.Header) time.Duration {
+	value := header.Get("Retry-After")
+	if seconds, err := strconv.Atoi(value); err == nil {
+		return time.Duration(max(0, seconds)) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(at))
+	}
+	return 0
+}

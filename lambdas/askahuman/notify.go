@@ -1,0 +1,453 @@
+package askahuman
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Notifier asks people for the answers that questions are short of, and marks
+// overdue questions expired. Runs may overlap, and one that dies is made up for by
+// the next: everything is claimed in the store before it is done.
+type Notifier struct {
+	// Store keeps the questions and subscriptions.
+	Store NotifierStore
+	// Push sends the notifications; nil: none are sent, questions still expire.
+	Push Push
+	// WebURL is where people answer: notifications link to
+	// WebURL/q/{question_id}.
+	WebURL string
+	// Now is the clock; nil is [time.Now].
+	Now func() time.Time
+	// Rand draws the people to notify; nil is a source of its own.
+	Rand *rand.Rand
+	// Sleep waits between attempts, or returns the context's error; nil waits as
+	// long as it is told.
+	Sleep func(ctx context.Context, d time.Duration) error
+	// Log gets a line for each failure of the report; nil: none.
+	Log *slog.Logger
+}
+
+const (
+	// peoplePerAnswer is how many people are notified for each answer that a
+	// question is short of: most do not answer at once (wire contract: notifier).
+	peoplePerAnswer = 3
+	// poolSize is how many subscriptions a run reads, at most, and samplesPerPlace
+	// how many for each notification it has to send: enough to draw from.
+	poolSize, samplesPerPlace = 2000, 4
+	// questionsPerRun is how many questions a run notifies of, at most.
+	questionsPerRun = 500
+	// workers is how many notifications or writes are under way at once.
+	workers = 16
+	// timeToSpare is how long before the end of its time a run begins nothing new:
+	// what is claimed by then can still be sent or released.
+	timeToSpare = 5 * time.Second
+	// releaseTime bounds undoing a claim, also when the run's time is over.
+	releaseTime = 3 * time.Second
+	// sendAttempts is how often one notification is tried while the push service is
+	// unavailable, and longestRetryAfter the longest wait that is worth it within a
+	// run: the next run is a minute away.
+	sendAttempts      = 3
+	longestRetryAfter = 5 * time.Second
+	firstSendPause    = 250 * time.Millisecond
+	// failuresAllowed is how many notifications may fail for reasons of their own
+	// before a run gives up on the push service.
+	failuresAllowed = 5
+
+	notificationTitle = "A question is waiting for your answer"
+	// bodyLength is how much of the prompt a notification shows, in characters.
+	bodyLength = 120
+)
+
+// Report is what a run did.
+type Report struct {
+	// Expired is how many questions were marked expired.
+	Expired int
+	// Questions is how many questions somebody was notified of, Notified how many
+	// notifications were sent.
+	Questions, Notified int
+	// Deactivated is how many subscriptions had a dead token, Released how many
+	// people may be notified again at once because theirs could not be sent.
+	Deactivated, Released int
+	// Waiting is how many questions are left for the next run.
+	Waiting int
+	// Unavailable says that the push service was, so that the run stopped sending.
+	Unavailable bool
+	// Failures are what went wrong without failing the run.
+	Failures []error
+}
+
+// Run does what is due. It stops in good time before the context's deadline and
+// leaves the rest to the next run.
+//
+// It returns an error only when it could not even read what is due: then trying
+// again at once may do what this run did not. Whatever else fails is in the report
+// and stays due: the next run is the better retry, because it sees what this one
+// has done.
+func (n *Notifier) Run(ctx context.Context) (Report, error) {
+	run := &notifierRun{Notifier: n, ctx: ctx}
+	short, err := run.expireOverdue()
+	switch {
+	case err != nil:
+	case n.Push == nil:
+		run.report.Waiting += len(short)
+	case len(short) > 0:
+		err = run.notify(short)
+	}
+	return run.report, err
+}
+
+// notifierRun is one run.
+type notifierRun struct {
+	*Notifier
+	ctx context.Context
+
+	mu      sync.Mutex // guards what follows
+	report  Report
+	pool    []Subscription // the people who are left to notify, in random order
+	failed  int            // notifications that failed for reasons of their own
+	stopped bool           // nothing more is sent
+}
+
+// expireOverdue marks what is past its deadline, and returns what is due and short
+// of answers.
+func (r *notifierRun) expireOverdue() ([]Question, error) {
+	var short []Question
+	var expiring errgroup.Group
+	expiring.SetLimit(workers)
+	now := clock(r.Now)
+	err := r.Store.DueQuestions(r.ctx, now, func(question Question) bool {
+		switch {
+		case r.outOfTime():
+			return false
+		case question.Answerable() && !question.AnswerableAt(now):
+			expiring.Go(func() error {
+				ended, err := r.Store.EndQuestion(r.ctx, question, StatusExpired, now)
+				r.record(func(report *Report) {
+					if ended {
+						report.Expired++
+					}
+				})
+				r.fail("mark question "+question.ID+" expired", err)
+				return nil
+			})
+		case !question.AnswerableAt(now) || missing(question) <= 0:
+		case len(short) == questionsPerRun:
+			r.record(func(report *Report) { report.Waiting++ })
+		default:
+			short = append(short, question)
+		}
+		return true
+	})
+	_ = expiring.Wait() // each has recorded its own failure
+	if err != nil {
+		return nil, fmt.Errorf("list due questions: %w", err)
+	}
+	return short, nil
+}
+
+// missing is how many answers a question is short of.
+func missing(question Question) int { return question.RequiredResponses - question.CurrentResponses }
+
+// claimedQuestion is a question that this run notifies people of.
+type claimedQuestion struct {
+	Question          // as claimed
+	before   Question // as read
+	message  PushMessage
+	// The run's mutex guards these.
+	reached bool // somebody was notified
+	cut     bool // the push service failed before all were
+}
+
+func (r *notifierRun) notify(short []Question) error {
+	places := 0
+	for _, question := range short {
+		places += peoplePerAnswer * missing(question)
+	}
+	pool, err := r.Store.DueSubscriptions(r.ctx, clock(r.Now), min(poolSize, samplesPerPlace*places))
+	if err != nil {
+		return fmt.Errorf("list due subscriptions: %w", err)
+	}
+	r.pool = r.shuffle(pool)
+
+	notifications := make(chan *claimedQuestion)
+	var sending sync.WaitGroup
+	for range workers {
+		sending.Go(func() {
+			for question := range notifications {
+				r.notifySomebody(question)
+			}
+		})
+	}
+	var claimed []*claimedQuestion
+	for i, question := range short {
+		if !r.canSend() {
+			r.record(func(report *Report) { report.Waiting += len(short) - i })
+			break
+		}
+		c := r.claim(question)
+		if c == nil {
+			continue
+		}
+		claimed = append(claimed, c)
+		for range peoplePerAnswer * missing(question) {
+			notifications <- c
+		}
+	}
+	close(notifications)
+	sending.Wait()
+	for _, question := range claimed {
+		r.settle(question)
+	}
+	return nil
+}
+
+// shuffle puts people in random order, each person once: a person's other devices
+// wait for another run.
+func (r *notifierRun) shuffle(subscriptions []Subscription) []Subscription {
+	swap := func(i, j int) { subscriptions[i], subscriptions[j] = subscriptions[j], subscriptions[i] }
+	if r.Rand != nil {
+		r.Rand.Shuffle(len(subscriptions), swap)
+	} else {
+		rand.Shuffle(len(subscriptions), swap)
+	}
+	seen := map[string]bool{}
+	pool := subscriptions[:0]
+	for _, subscription := range subscriptions {
+		if person := subscription.PersonHash; person != "" {
+			if seen[person] {
+				continue
+			}
+			seen[person] = true
+		}
+		pool = append(pool, subscription)
+	}
+	return pool
+}
+
+// claim takes a question for this run, until it is due again; nil: another run
+// has, or it has ended.
+func (r *notifierRun) claim(question Question) *claimedQuestion {
+	now := clock(r.Now)
+	next := now.Add(RenotifyAfter)
+	if question.Deadline.Before(next) {
+		next = question.Deadline
+	}
+	ok, err := r.Store.ClaimQuestion(r.ctx, question, now, next)
+	if err != nil || !ok {
+		r.fail("claim question "+question.ID, err)
+		return nil
+	}
+	claimed := &claimedQuestion{
+		Question: question,
+		before:   question,
+		message: PushMessage{
+			Title: notificationTitle,
+			Body:  shorten(question.Prompt),
+			Link:  strings.TrimSuffix(r.WebURL, "/") + "/q/" + question.ID,
+		},
+	}
+	claimed.NotifiedAt, claimed.DueAt = now, next
+	return claimed
+}
+
+// shorten is a prompt on one line of at most bodyLength characters.
+func shorten(prompt string) string {
+	line := strings.Join(strings.Fields(prompt), " ")
+	if utf8.RuneCountInString(line) <= bodyLength {
+		return line
+	}
+	return strings.TrimSpace(string([]rune(line)[:bodyLength-1])) + "…"
+}
+
+// notifySomebody notifies the next person who can be.
+func (r *notifierRun) notifySomebody(question *claimedQuestion) {
+	for {
+		subscription, ok := r.next()
+		if !ok {
+			return
+		}
+		now := clock(r.Now)
+		claimed, err := r.Store.ClaimSubscription(r.ctx, subscription, question.ID, now)
+		if err != nil {
+			r.fail("claim a subscription for question "+question.ID, err)
+			return
+		}
+		if !claimed {
+			continue
+		}
+		message := question.message
+		message.Token = subscription.Token
+		err = r.send(message)
+		if errors.Is(err, ErrDeadToken) {
+			r.deactivate(subscription)
+			continue
+		}
+		if r.sent(question, err) {
+			return
+		}
+		r.release(subscription, question, now)
+		return
+	}
+}
+
+// send sends one notification, more than once while the push service is
+// unavailable for a moment.
+func (r *notifierRun) send(message PushMessage) error {
+	for attempt := 1; ; attempt++ {
+		err := r.Push.Send(r.ctx, message)
+		unavailable, ok := errors.AsType[*PushUnavailableError](err)
+		if !ok || mayHaveArrived(err) || attempt == sendAttempts || unavailable.RetryAfter > longestRetryAfter || !r.canGoOn() {
+			return err
+		}
+		wait := unavailable.RetryAfter + rand.N(firstSendPause<<attempt)
+		sleeping := sleep
+		if r.Sleep != nil {
+			sleeping = r.Sleep
+		}
+		if sleeping(r.ctx, wait) != nil {
+			return err
+		}
+	}
+}
+
+// mayHaveArrived reports whether a notification that failed may have arrived all the
+// same: the answer did not come in time. It is not tried again, nor its claim
+// released: rather one notification too few than more than a person chose.
+func mayHaveArrived(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// sent records how a notification went, and reports whether its claim stays.
+func (r *notifierRun) sent(question *claimedQuestion, err error) bool {
+	if err != nil {
+		r.fail("notify somebody of question "+question.ID, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err == nil {
+		r.report.Notified++
+		if !question.reached {
+			r.report.Questions++
+		}
+		question.reached = true
+		return true
+	}
+	question.cut = true
+	_, unavailable := errors.AsType[*PushUnavailableError](err)
+	if unavailable || mayHaveArrived(err) {
+		r.stopped, r.report.Unavailable = true, true
+	} else if r.failed++; r.failed >= failuresAllowed {
+		r.stopped = true
+	}
+	return mayHaveArrived(err)
+}
+
+func (r *notifierRun) deactivate(subscription Subscription) {
+	err := r.Store.DeactivateSubscription(r.ctx, subscription, clock(r.Now))
+	r.fail("deactivate a subscription with a dead token", err)
+	if err == nil {
+		r.record(func(report *Report) { report.Deactivated++ })
+	}
+}
+
+// release lets a person go whose notification could not be sent.
+func (r *notifierRun) release(subscription Subscription, question *claimedQuestion, claimedAt time.Time) {
+	ctx, cancel := r.lastContext()
+	defer cancel()
+	err := r.Store.ReleaseSubscription(ctx, subscription, question.ID, claimedAt)
+	r.fail("release a subscription", err)
+	if err == nil {
+		r.record(func(report *Report) { report.Released++ })
+	}
+}
+
+// settle leaves a question to the next run when this one could not do what it
+// claimed it for.
+func (r *notifierRun) settle(question *claimedQuestion) {
+	if question.reached && !question.cut {
+		return
+	}
+	notifiedAt := question.before.NotifiedAt
+	if question.reached {
+		notifiedAt = question.NotifiedAt
+	}
+	ctx, cancel := r.lastContext()
+	defer cancel()
+	// Due since it was read to be, so it keeps its place among the due ones.
+	_, err := r.Store.ClaimQuestion(ctx, question.Question, notifiedAt, question.before.DueAt)
+	r.fail("give question "+question.ID+" back", err)
+	r.record(func(report *Report) { report.Waiting++ })
+}
+
+// lastContext is for undoing a claim: it holds when the run's time is over.
+func (r *notifierRun) lastContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(r.ctx), releaseTime)
+}
+
+// next takes the next person from the pool, if one may still be notified.
+func (r *notifierRun) next() (Subscription, bool) {
+	if !r.canSend() {
+		return Subscription{}, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.pool) == 0 {
+		return Subscription{}, false
+	}
+	subscription := r.pool[0]
+	r.pool = r.pool[1:]
+	return subscription, true
+}
+
+// canSend reports whether there is time, a push service and somebody to notify.
+func (r *notifierRun) canSend() bool {
+	if !r.canGoOn() {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.pool) > 0
+}
+
+// canGoOn reports whether there is time and a push service.
+func (r *notifierRun) canGoOn() bool {
+	if r.outOfTime() {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.stopped
+}
+
+// outOfTime reports whether the run should begin nothing new.
+func (r *notifierRun) outOfTime() bool {
+	deadline, ok := r.ctx.Deadline()
+	return r.ctx.Err() != nil || ok && time.Until(deadline) < timeToSpare
+}
+
+func (r *notifierRun) record(change func(*Report)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.report)
+}
+
+// fail records what went wrong without failing the run; nil is nothing.
+func (r *notifierRun) fail(doing string, err error) {
+	if err == nil {
+		return
+	}
+	err = fmt.Errorf("%s: %w", doing, err)
+	if r.Log != nil {
+		r.Log.WarnContext(r.ctx, "a part of the run failed", "error", err.Error())
+	}
+	r.record(func(report *Report) { report.Failures = append(report.Failures, err) })
+}

@@ -1,0 +1,36 @@
+package askahuman
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Push sends one notification.
+type Push interface {
+	// Send returns [ErrDeadToken], a [*PushUnavailableError], or another error.
+	Send(ctx context.Context, message PushMessage) error
+}
+
+// PushMessage is a notification for one device.
+type PushMessage struct {
+	Token, Title, Body, Link string
+}
+
+// ErrDeadToken says that a device's token is no longer registered.
+var ErrDeadToken = errors.New("the push token is no longer registered")
+
+// PushUnavailableError says that a push service limits the rate or is down: try
+// again later.
+type PushUnavailableError struct {
+	// RetryAfter is how long the service asked to wait; zero: it did not say.
+	RetryAfter time.Duration
+	// Err is what it answered.
+	Err error
+}
+
+// Error says so.
+func (e *PushUnavailableError) Error() string { return "push service unavailable: " + e.Err.Error() }
+
+// Unwrap returns what the service answered.
+func (e *PushUnavailableError) Unwrap() error { return e.Err }
