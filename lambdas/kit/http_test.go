@@ -1,0 +1,224 @@
+package kit
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+)
+
+// testAPI echoes what handlers see; /panic panics, /late panics after it began to
+// answer.
+func testAPI(t testing.TB, out io.Writer) *API {
+	t.Helper()
+	log, err := NewLogger(out, "", "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /echo/{id}", func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Errorf("the body that was read before: %v", err)
+		}
+		w.WriteHeader(http.StatusCreated)
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"id": r.PathValue("id"), "body": string(body), "query": r.URL.RawQuery,
+			"header": r.Header.Get("X-Test"), "invocation": InvocationFrom(r.Context()),
+		})
+	})
+	mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("the secret is 42") })
+	mux.HandleFunc("GET /late", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("partly"))
+		panic("late")
+	})
+	mux.HandleFunc("DELETE /empty", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	return &API{
+		Routes: mux, Log: log, MaxBodyBytes: 100,
+		Error: func(err error) (int, any) {
+			if request, ok := errors.AsType[*RequestError](err); ok {
+				return request.Status, map[string]string{"field": request.Field}
+			}
+			return http.StatusInternalServerError, map[string]string{"field": "?"}
+		},
+	}
+}
+
+// event is an API Gateway request.
+func event(method, path string) events.APIGatewayV2HTTPRequest {
+	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, Headers: map[string]string{"host": "api.example.com"}}
+	e.RequestContext.HTTP.Method = method
+	e.RequestContext.HTTP.Path = path
+	e.RequestContext.HTTP.SourceIP = "203.0.113.7"
+	return e
+}
+
+func invoke(t testing.TB, handler lambda.Handler, e any) events.APIGatewayV2HTTPResponse {
+	t.Helper()
+	payload, err := json.Marshal(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := handler.Invoke(invoked("r"), payload)
+	if err != nil {
+		t.Fatalf("the invocation failed: %v", err)
+	}
+	var response events.APIGatewayV2HTTPResponse
+	if err := json.Unmarshal(answer, &response); err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+func TestHTTPHandler(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	handler := NewHTTPHandler(testAPI(t, &out))
+	e := event("POST", "/echo/a%20b")
+	e.RawQueryString = "x=1&x=2"
+	e.Headers["x-test"] = "yes"
+	e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte("{\"ü\":1}")), true
+	e.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
+		JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "me"}},
+	}
+	response := invoke(t, handler, e)
+	if response.StatusCode != http.StatusCreated {
+		t.Errorf("status is %d", response.StatusCode)
+	}
+	want := `{"body":"{\"ü\":1}","header":"yes","id":"a b","invocation":{"RequestID":"r","ColdStart":true,"Route":"POST /echo/{id}","SourceAddress":"203.0.113.7","Claims":{"sub":"me"}},"query":"x=1\u0026x=2"}`
+	if got := strings.TrimSpace(response.Body); got != want {
+		t.Errorf("handlers see %s\nwant         %s", got, want)
+	}
+	if response := invoke(t, handler, event("DELETE", "/empty")); response.StatusCode != http.StatusNoContent || response.Body != "" {
+		t.Errorf("got %+v", response)
+	}
+	logged := lines(t, &out)
+	if len(logged) != 2 {
+		t.Fatalf("logged %v", logged)
+	}
+	for key, want := range map[string]any{"message": "request", "status": 201.0, "route": "POST /echo/{id}", "cold_start": true, "request_id": "r"} {
+		if logged[0][key] != want {
+			t.Errorf("%s is %v; want %v", key, logged[0][key], want)
+		}
+	}
+	if _, cold := logged[1]["cold_start"]; cold {
+		t.Error("the second invocation is a cold start as well")
+	}
+}
+
+func TestHTTPHandlerRefuses(t *testing.T) {
+	t.Parallel()
+	with := func(e events.APIGatewayV2HTTPRequest, change func(*events.APIGatewayV2HTTPRequest)) events.APIGatewayV2HTTPRequest {
+		e.Headers = maps.Clone(e.Headers)
+		change(&e)
+		return e
+	}
+	for _, test := range []struct {
+		name   string
+		event  any
+		status int
+		field  string
+		allow  string
+	}{
+		{name: "NoRoute", event: event("GET", "/nowhere"), status: 404, field: "path"},
+		{name: "EmptyPath", event: event("GET", ""), status: 404, field: "path"},
+		{name: "DotSegments", event: event("DELETE", "/echo/../empty"), status: 404, field: "path"},
+		{name: "DoubleSlash", event: event("DELETE", "//empty"), status: 404, field: "path"},
+		{name: "TrailingSlash", event: event("DELETE", "/empty/"), status: 404, field: "path"},
+		{name: "HostInPath", event: event("GET", "//evil.example.com/panic"), status: 404, field: "path"},
+		{name: "Method", event: event("PUT", "/empty"), status: 405, field: "method", allow: "DELETE"},
+		{name: "HeadIsNotGet", event: event("HEAD", "/panic"), status: 405, field: "method", allow: "GET"},
+		{name: "Connect", event: event("CONNECT", "/empty"), status: 405, field: "method", allow: "DELETE"},
+		{name: "LowerCaseMethod", event: event("delete", "/empty"), status: 405, field: "method", allow: "DELETE"},
+		{name: "NoMethodIsGet", event: event("", "/empty"), status: 405, field: "method", allow: "DELETE"},
+		{name: "MethodWithNewline", event: event("GET\n", "/empty"), status: 400, field: "request"},
+		{name: "BadEscape", event: event("GET", "/echo/%zz"), status: 400, field: "request"},
+		{name: "BadHost", event: with(event("GET", "/panic"), func(e *events.APIGatewayV2HTTPRequest) { e.Headers["host"] = "a b\n%" }), status: 400, field: "request"},
+		{name: "HeadersOfAnotherForm", event: map[string]any{"version": "2.0", "headers": 3}, status: 400, field: "request"},
+		{name: "BadBase64", event: with(event("POST", "/echo/1"), func(e *events.APIGatewayV2HTTPRequest) { e.Body, e.IsBase64Encoded = "?!", true }), status: 400, field: "body"},
+		{name: "BodyTooLarge", event: with(event("POST", "/echo/1"), func(e *events.APIGatewayV2HTTPRequest) { e.Body = strings.Repeat("x", 101) }), status: 413, field: "body"},
+		{name: "Panic", event: event("GET", "/panic"), status: 500, field: "?"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			response := invoke(t, NewHTTPHandler(testAPI(t, &out)), test.event)
+			if response.StatusCode != test.status {
+				t.Errorf("status is %d; want %d: %s", response.StatusCode, test.status, response.Body)
+			}
+			if want := `{"field":"` + test.field + `"}`; strings.TrimSpace(response.Body) != want {
+				t.Errorf("body is %s; want %s", response.Body, want)
+			}
+			if response.Headers["Content-Type"] != "application/json" || response.Headers["Allow"] != test.allow {
+				t.Errorf("headers are %v", response.Headers)
+			}
+			logged := lines(t, &out)
+			if access := logged[len(logged)-1]; access["message"] != "request" || access["status"] != float64(test.status) {
+				t.Errorf("the access line is %v", access)
+			}
+			if test.name == "Panic" && (!strings.Contains(out.String(), "the secret is 42") || !strings.Contains(logged[0]["stack"].(string), "http_test.go")) {
+				t.Errorf("the log does not say where it panicked: %s", &out)
+			}
+		})
+	}
+}
+
+// A body of exactly the limit is read.
+func TestBodyLimit(t *testing.T) {
+	t.Parallel()
+	e := event("POST", "/echo/1")
+	e.Body = strings.Repeat("x", 100)
+	if response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e); response.StatusCode != http.StatusCreated {
+		t.Errorf("got %+v", response)
+	}
+}
+
+// A panic after the first byte cannot be answered any more, but is logged.
+func TestLatePanic(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	response := invoke(t, NewHTTPHandler(testAPI(t, &out)), event("GET", "/late"))
+	if response.StatusCode != http.StatusOK || response.Body != "partly" {
+		t.Errorf("got %+v", response)
+	}
+	if logged := lines(t, &out); len(logged) != 2 || logged[0]["message"] != "panic" {
+		t.Errorf("logged %v", logged)
+	}
+}
+
+func TestHTTPHandlerFailsOtherEvents(t *testing.T) {
+	t.Parallel()
+	for _, payload := range []string{`{`, `3`, `null`, `{}`, `{"version":"1.0","httpMethod":"GET"}`, `{"version":2}`} {
+		if answer, err := NewHTTPHandler(testAPI(t, io.Discard)).Invoke(invoked("r"), []byte(payload)); err == nil || !strings.Contains(err.Error(), "payload format") {
+			t.Errorf("%s: got %s, %v", payload, answer, err)
+		}
+	}
+}
+
+// FuzzHTTPHandler: whatever API Gateway might send, the invocation succeeds with
+// a response in the platform's form.
+func FuzzHTTPHandler(f *testing.F) {
+	f.Add("POST", "/echo/1", "a=1", "x-test", "v", "body", false)
+	f.Add("GET", "/%zz", "%", "host", "a b", "?!", true)
+	f.Add("G\x00T", "//a/..//b", ";", "\xff", "\n", "\xff", true)
+	f.Fuzz(func(t *testing.T, method, path, query, header, value, body string, encoded bool) {
+		e := event(method, path)
+		e.RawQueryString, e.Body, e.IsBase64Encoded = query, body, encoded
+		e.Headers[header] = value
+		response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e)
+		if strings.Contains(path, "panic") || strings.Contains(path, "late") {
+			return
+		}
+		if response.StatusCode < 200 || response.StatusCode >= 500 {
+			t.Errorf("got %+v", response)
+		}
+	})
+}
