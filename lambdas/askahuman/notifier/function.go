@@ -1,0 +1,85 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+// credentialsAge is how long the push credentials are used before the secret is
+// read again: new ones hold after that at the latest.
+const credentialsAge = 10 * time.Minute
+
+// credentials is the secret with the key file of a Firebase service account.
+type credentials interface {
+	// Value reads it, or returns what it read before.
+	Value(ctx context.Context) (string, error)
+	// Forget makes the next Value read it again.
+	Forget()
+}
+
+// function is the notifier. Lambda gives a process one event at a time.
+type function struct {
+	store       askahuman.NotifierStore
+	credentials credentials
+	endpoint    string // of Firebase Cloud Messaging
+	webURL      string // where people answer
+	log         *slog.Logger
+	metrics     *kit.Metrics
+	now         func() time.Time // nil: time.Now
+
+	used string         // the credentials that push was made of
+	push askahuman.Push // nil: push is not configured
+}
+
+// handle does one run. The event is the schedule's and says nothing.
+func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
+	unread := f.refresh(ctx)
+	notifier := &askahuman.Notifier{Store: f.store, Push: f.push, WebURL: f.webURL, Now: f.now, Log: f.log}
+	report, err := notifier.Run(ctx)
+	if slices.ContainsFunc(report.Failures, func(err error) bool { return errors.Is(err, fcm.ErrUnauthorized) }) {
+		f.credentials.Forget()
+	}
+	f.metrics.Emit(ctx,
+		kit.Count("Expired", report.Expired),
+		kit.Count("Notified", report.Notified),
+		kit.Count("SubscriptionsDeactivated", report.Deactivated),
+		kit.Count("NotificationsReleased", report.Released),
+		kit.Count("NotifierFailures", len(report.Failures)))
+	f.log.InfoContext(ctx, "notifier run",
+		"expired", report.Expired, "questions", report.Questions, "notified", report.Notified,
+		"deactivated", report.Deactivated, "released", report.Released, "waiting", report.Waiting,
+		"push_unavailable", report.Unavailable, "failures", len(report.Failures))
+	return errors.Join(unread, err)
+}
+
+// refresh makes the push client of the credentials as they are now. It returns an
+// error when they cannot be read: then nothing is sent, but questions expire.
+func (f *function) refresh(ctx context.Context) error {
+	value, err := f.credentials.Value(ctx)
+	if err != nil {
+		return fmt.Errorf("read the push credentials: %w", err)
+	}
+	if value == f.used {
+		return nil
+	}
+	client, err := fcm.New([]byte(value), f.endpoint, nil)
+	f.used, f.push = value, nil
+	switch {
+	case errors.Is(err, fcm.ErrNotConfigured):
+		f.log.WarnContext(ctx, "nobody is notified; questions expire all the same", "reason", err.Error())
+	case err != nil:
+		f.log.ErrorContext(ctx, "nobody is notified; questions expire all the same", "reason", err.Error())
+	default:
+		f.push = client
+	}
+	return nil
+}
