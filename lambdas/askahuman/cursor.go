@@ -40,7 +40,7 @@ func parseCursor(cursor string) (Position, error) {
 	if cursor == "" {
 		return Position{}, nil
 	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(b) != cursorSize || b[0] != cursorVersion {
 		return Position{}, errCursor
 	}
@@ -48,8 +48,13 @@ func parseCursor(cursor string) (Position, error) {
 	if milliseconds > uint64(latestCursorTime.UnixMilli()) {
 		return Position{}, errCursor
 	}
-	return Position{
+	position := Position{
 		CreatedAt: time.UnixMilli(int64(milliseconds)).UTC(),
 		ID:        uuid.UUID(b[9:]).String(),
-	}, nil
+	}
+	// Decoders pass over line breaks and spare bits.
+	if formatCursor(position) != cursor {
+		return Position{}, errCursor
+	}
+	return position, nil
 }

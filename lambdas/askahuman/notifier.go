@@ -30,4 +30,3 @@ type NotifierStore interface {
 	// this token.
 	DeactivateSubscription(ctx context.Context, subscription Subscription, now time.Time) error
 }
-

@@ -48,9 +48,10 @@ const (
 	// workers is how many notifications or writes are under way at once.
 	workers = 16
 	// timeToSpare is how long before the end of its time a run begins nothing new:
-	// what is claimed by then can still be sent or released.
-	timeToSpare = 5 * time.Second
-	// releaseTime bounds undoing a claim, also when the run's time is over.
+	// what is claimed by then can still be sent, for sendTime at most, or released,
+	// for releaseTime at most.
+	timeToSpare = 10 * time.Second
+	sendTime    = 5 * time.Second
 	releaseTime = 3 * time.Second
 	// sendAttempts is how often one notification is tried while the push service is
 	// unavailable, and longestRetryAfter the longest wait that is worth it within a
@@ -303,7 +304,7 @@ func (r *notifierRun) notifySomebody(question *claimedQuestion) {
 // unavailable for a moment.
 func (r *notifierRun) send(message PushMessage) error {
 	for attempt := 1; ; attempt++ {
-		err := r.Push.Send(r.ctx, message)
+		err := r.sendOnce(message)
 		unavailable, ok := errors.AsType[*PushUnavailableError](err)
 		if !ok || mayHaveArrived(err) || attempt == sendAttempts || unavailable.RetryAfter > longestRetryAfter || !r.canGoOn() {
 			return err
@@ -317,6 +318,12 @@ func (r *notifierRun) send(message PushMessage) error {
 			return err
 		}
 	}
+}
+
+func (r *notifierRun) sendOnce(message PushMessage) error {
+	ctx, cancel := context.WithTimeout(r.ctx, sendTime)
+	defer cancel()
+	return r.Push.Send(ctx, message)
 }
 
 // mayHaveArrived reports whether a notification that failed may have arrived all the

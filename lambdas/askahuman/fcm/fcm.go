@@ -37,6 +37,9 @@ const (
 	unset = "unset"
 	// timeout bounds one request when the caller brings no client of their own.
 	timeout = 10 * time.Second
+	// connections is how many stay open between notifications where the service
+	// does not speak HTTP/2.
+	connections = 16
 	// answerLimit is how much of an answer is read, in bytes.
 	answerLimit = 64 << 10
 )
@@ -66,7 +69,7 @@ var _ askahuman.Push = (*Client)(nil)
 
 // New returns a client for the project of a service account, whose key file
 // serviceAccountJSON is. endpoint is the base URL of the service; empty is
-// [Endpoint]. client may be nil. New asks nothing of the network.
+// [Endpoint]. client should have a timeout; nil is one of New's own. New asks nothing of the network.
 //
 // It returns [ErrNotConfigured] for the placeholder, or an error that says what is
 // wrong with the key file and never shows any of it.
@@ -104,7 +107,7 @@ func New(serviceAccountJSON []byte, endpoint string, client *http.Client) (*Clie
 		endpoint = Endpoint
 	}
 	if client == nil {
-		client = &http.Client{Timeout: timeout}
+		client = newHTTPClient()
 	}
 	return &Client{
 		config: jwt.Config{
@@ -117,6 +120,16 @@ func New(serviceAccountJSON []byte, endpoint string, client *http.Client) (*Clie
 		http: client,
 		url:  strings.TrimSuffix(endpoint, "/") + "/v1/projects/" + url.PathEscape(account.ProjectID) + "/messages:send",
 	}, nil
+}
+
+func newHTTPClient() *http.Client {
+	client := &http.Client{Timeout: timeout}
+	if standard, ok := http.DefaultTransport.(*http.Transport); ok {
+		transport := standard.Clone()
+		transport.MaxIdleConnsPerHost = connections
+		client.Transport = transport
+	}
+	return client
 }
 
 func isRSA(der []byte) bool {

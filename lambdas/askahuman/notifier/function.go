@@ -62,7 +62,8 @@ func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
 }
 
 // refresh makes the push client of the credentials as they are now. It returns an
-// error when they cannot be read: then nothing is sent, but questions expire.
+// error when they cannot be read: then those read before are used; without any,
+// nothing is sent, but questions expire.
 func (f *function) refresh(ctx context.Context) error {
 	value, err := f.credentials.Value(ctx)
 	if err != nil {
