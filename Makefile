@@ -5,7 +5,7 @@ ARCH ?=
 
 # The CDK for Go says on standard error that it wants a newer Node.js than some
 # still have. It runs on those all the same.
-export JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION = 1
+export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
 
 CDK = npx --no-install cdk --app bin/cdk-app -c env=$(ENV) $(if $(ARCH),-c arch=$(ARCH))
 

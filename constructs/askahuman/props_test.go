@@ -1,0 +1,109 @@
+package askahuman_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+func TestPropsValidate(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		props askahuman.Props
+		// paths are those of the findings, in order.
+		paths []string
+	}{
+		"Zero":                   {askahuman.Props{}, nil},
+		"Open":                   {askahuman.Props{OpenAgents: true}, nil},
+		"Issuer":                 {askahuman.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, nil},
+		"IssuerOfAnotherStack":   {askahuman.Props{JWTIssuer: "${Token[TOKEN.7]}", JWTAudience: []string{"b"}}, nil},
+		"Agents":                 {askahuman.Props{Agents: []string{"mcp", "ci"}}, nil},
+		"ErrOpenWithIssuer":      {askahuman.Props{OpenAgents: true, JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, []string{"Props.OpenAgents"}},
+		"ErrIssuerWithoutTLS":    {askahuman.Props{JWTIssuer: "http://a.example", JWTAudience: []string{"b"}}, []string{"Props.JWTIssuer"}},
+		"ErrNoAudience":          {askahuman.Props{JWTIssuer: "https://a.example"}, []string{"Props.JWTAudience"}},
+		"ErrAudienceAlone":       {askahuman.Props{JWTAudience: []string{"b"}}, []string{"Props.JWTAudience"}},
+		"ErrAgentsOfNoPool":      {askahuman.Props{OpenAgents: true, Agents: []string{"a"}}, []string{"Props.Agents"}},
+		"ErrAgentTwice":          {askahuman.Props{Agents: []string{"a", "b", "a"}}, []string{"Props.Agents[2]"}},
+		"ErrAgentName":           {askahuman.Props{Agents: []string{"", "ä", "a b"}}, []string{"Props.Agents[0]", "Props.Agents[1]", "Props.Agents[2]"}},
+		"ErrPrefix":              {askahuman.Props{Prefix: "Aah-"}, []string{"Props.Prefix"}},
+		"ErrProtectedButRemoved": {askahuman.Props{RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
+		"ErrArchitecture":        {askahuman.Props{Architecture: "riscv64"}, []string{"Props.Architecture"}},
+		"ErrOrigin":              {askahuman.Props{AllowedOrigins: []string{"*", "https://a.example/", "a.example"}}, []string{"Props.AllowedOrigins[1]", "Props.AllowedOrigins[2]"}},
+		"ErrThrottle":            {askahuman.Props{Throttle: httpapi.Throttle{RequestsPerSecond: -1}}, []string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
+		"ErrShards":              {askahuman.Props{Shards: 101}, []string{"Props.Shards"}},
+		"ErrNotifyEvery":         {askahuman.Props{NotifyEvery: 90 * time.Second}, []string{"Props.NotifyEvery"}},
+		"ErrWebURL":              {askahuman.Props{WebURL: "https://a.example/"}, []string{"Props.WebURL"}},
+		"ErrLogLevel":            {askahuman.Props{LogLevel: "verbose"}, []string{"Props.LogLevel"}},
+		"ErrLogRetention":        {askahuman.Props{LogRetention: 31}, []string{"Props.LogRetention"}},
+		"ErrLocalPort":           {askahuman.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.paths, paths(t, test.props.Validate())); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// paths returns the paths of the findings, and checks that each says all that a
+// person needs.
+func paths(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	var invalid *props.Error
+	if !errors.As(err, &invalid) {
+		t.Fatalf("got %T %v, want a *props.Error", err, err)
+	}
+	var list []string
+	for _, f := range invalid.Findings {
+		list = append(list, f.Path)
+		if f.Got == "" || f.Allowed == "" || f.Remedy == "" {
+			t.Errorf("finding says too little: %+v", f)
+		}
+		if !strings.Contains(err.Error(), f.String()) {
+			t.Errorf("the error's text lacks %q", f.String())
+		}
+	}
+	return list
+}
+
+// All findings come in one panic, before the CDK is called: there is not even a
+// scope here.
+func TestNewErrProps(t *testing.T) {
+	t.Parallel()
+	defer func() {
+		err, ok := recover().(error)
+		if !ok {
+			t.Fatal("New did not panic with an error")
+		}
+		want := []string{"Props.Prefix", "Props.Architecture", "Props.Shards"}
+		if diff := cmp.Diff(want, paths(t, err)); diff != "" {
+			t.Errorf("findings (-want +got):\n%s", diff)
+		}
+	}()
+	askahuman.New(nil, "AskAHuman", askahuman.Props{Prefix: "-", Architecture: "arm", Shards: -1})
+}
+
+func TestNewErrBuild(t *testing.T) {
+	t.Parallel()
+	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere"}})
+	defer func() {
+		var failed *gofunction.CompileError
+		if err, ok := recover().(error); !ok || !errors.As(err, &failed) {
+			t.Fatalf("got %v, want a panic with a *gofunction.CompileError", err)
+		}
+	}()
+	askahuman.New(nil, "AskAHuman", askahuman.Props{Build: build})
+}
