@@ -1,0 +1,417 @@
+package awsapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// measured are the operations that take ReturnConsumedCapacity; true marks those that write.
+var measured = map[string]bool{
+	"GetItem": false, "Query": false, "Scan": false, "BatchGetItem": false, "TransactGetItems": false,
+	"PutItem": true, "UpdateItem": true, "DeleteItem": true, "BatchWriteItem": true, "TransactWriteItems": true,
+}
+
+// described are the other operations that pass. PartiQL is not among them: its statements are not read, so they cannot be
+// authorised.
+var described = []string{"DescribeTable", "ListTables", "DescribeLimits", "DescribeEndpoints"}
+
+// dynamodbInput is the part of a request that says what it touches.
+type dynamodbInput struct {
+	TableName              string
+	IndexName              string
+	ReturnConsumedCapacity string
+	RequestItems           map[string]json.RawMessage
+	TransactItems          []struct {
+		Get, Put, Update, Delete, ConditionCheck *struct{ TableName string }
+	}
+}
+
+func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, operation string, body []byte) {
+	write, known := measured[operation]
+	if !known && !slices.Contains(described, operation) {
+		writeError(w, unknown("dynamodb", operation))
+		return
+	}
+	var input dynamodbInput
+	err := json.Unmarshal(body, &input)
+	if err == nil && bytes.TrimLeft(body, " \t\r\n")[0] != '{' {
+		err = errors.New("the request is not a JSON object")
+	}
+	if err != nil {
+		writeError(w, &apiError{Type: "com.amazon.coral.service#SerializationException", Message: err.Error()})
+		return
+	}
+	for _, needed := range s.needs(operation, &input) {
+		if err := s.authorise(by, needed.action, needed.resource); err != nil {
+			writeError(w, err)
+			return
+		}
+	}
+	faults := s.faults.Load()
+	if known {
+		if fault := faults.before(operation, len(input.TransactItems)); fault != nil {
+			writeError(w, fault)
+			return
+		}
+		body = askForCapacity(body, input.ReturnConsumedCapacity)
+	}
+	started := time.Now()
+	status, header, answer, err := s.forward(r, body)
+	taken := time.Since(started)
+	if err != nil {
+		if r.Context().Err() != nil {
+			panic(http.ErrAbortHandler) // the function is gone
+		}
+		writeError(w, fmt.Errorf("DynamoDB engine at %s: %w", s.engine, err))
+		return
+	}
+	if known {
+		s.capacity.add(by.function, operation, write, &input, answer, taken)
+		if faults.dropResponse() {
+			panic(http.ErrAbortHandler)
+		}
+	}
+	for _, name := range []string{"Content-Type", "X-Amzn-Requestid"} {
+		if value := header.Get(name); value != "" {
+			w.Header().Set(name, value)
+		}
+	}
+	// The engine leaves the checksum out of some answers; AWS sends it with every one.
+	w.Header().Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(answer)), 10))
+	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
+	w.WriteHeader(status)
+	_, _ = w.Write(answer)
+}
+
+func (s *Server) forward(r *http.Request, body []byte) (status int, header http.Header, answer []byte, err error) {
+	request := (&http.Request{
+		Method: http.MethodPost, URL: s.engine, Host: s.engine.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: http.Header{
+			"Content-Type":  {"application/x-amz-json-1.0"},
+			"X-Amz-Target":  {r.Header.Get("X-Amz-Target")},
+			"Authorization": {s.authorization},
+			// The answer's capacity is read here; compressing it would cost more than the loopback saves.
+			"Accept-Encoding": {"identity"},
+		},
+		Body:          io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)),
+		GetBody:       func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
+	}).WithContext(r.Context())
+	response, err := s.options.Transport.RoundTrip(request)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.ContentLength > 0 {
+		answer = make([]byte, response.ContentLength)
+		_, err = io.ReadFull(response.Body, answer)
+	} else {
+		answer, err = io.ReadAll(response.Body)
+	}
+	return response.StatusCode, response.Header, answer, err
+}
+
+// needs lists what IAM asks for, from "Actions, resources, and condition keys for Amazon DynamoDB" and "Using IAM with
+// DynamoDB transactions" (AWS): transactions and batches need the actions of their elements.
+func (s *Server) needs(operation string, input *dynamodbInput) []request {
+	switch operation {
+	case "BatchGetItem", "BatchWriteItem":
+		var needed []request
+		for _, table := range slices.Sorted(maps.Keys(input.RequestItems)) {
+			needed = append(needed, request{"dynamodb:" + operation, s.tableARN(table)})
+		}
+		return needed
+	case "TransactGetItems", "TransactWriteItems":
+		var needed []request
+		need := func(action string, target *struct{ TableName string }) {
+			if target == nil {
+				return
+			}
+			if asked := (request{"dynamodb:" + action, s.tableARN(target.TableName)}); !slices.Contains(needed, asked) {
+				needed = append(needed, asked)
+			}
+		}
+		for _, item := range input.TransactItems {
+			need("GetItem", item.Get)
+			need("PutItem", item.Put)
+			need("UpdateItem", item.Update)
+			need("DeleteItem", item.Delete)
+			need("ConditionCheckItem", item.ConditionCheck)
+		}
+		return needed
+	case "ListTables", "DescribeLimits", "DescribeEndpoints":
+		return []request{{"dynamodb:" + operation, "*"}}
+	}
+	resource := s.tableARN(input.TableName)
+	if input.IndexName != "" {
+		resource += "/index/" + input.IndexName
+	}
+	return []request{{"dynamodb:" + operation, resource}}
+}
+
+func (s *Server) tableARN(name string) string {
+	if arn, ok := s.tables[name]; ok {
+		return arn
+	}
+	if strings.HasPrefix(name, "arn:") {
+		return name
+	}
+	stack := s.options.Assembly.Stacks[0]
+	return fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", stack.Region, stack.Account, name)
+}
+
+// askForCapacity makes the request ask for the capacity of every index. A quotation mark inside an item's text is escaped, so
+// the member cannot be mistaken for data.
+func askForCapacity(body []byte, asked string) []byte {
+	const member = `"ReturnConsumedCapacity":"INDEXES"`
+	switch asked {
+	case "INDEXES":
+		return body
+	case "":
+		start := bytes.IndexByte(body, '{')
+		rest := bytes.TrimLeft(body[start+1:], " \t\r\n")
+		grown := make([]byte, 0, len(body)+len(member)+2)
+		grown = append(append(grown, '{'), member...)
+		if len(rest) > 0 && rest[0] != '}' {
+			grown = append(grown, ',')
+		}
+		return append(grown, rest...)
+	}
+	return bytes.Replace(body, []byte(`"ReturnConsumedCapacity":"`+asked+`"`), []byte(member), 1)
+}
+
+// CapacityRow is what a function's operation consumed of one table or index.
+type CapacityRow struct {
+	Function  string
+	Table     string
+	Index     string // empty for the table itself
+	Operation string
+	// Requests is how many requests consumed capacity here or, for the table or index that the request is for, ended in an
+	// error.
+	Requests int
+	// ReadUnits and WriteUnits are capacity units as DynamoDB reports them.
+	ReadUnits, WriteUnits float64
+	// Time is what the engine took. It counts once per request: in the row of the table or index that the request is for, the
+	// first one of a batch or transaction.
+	Time time.Duration
+}
+
+type capacityKey struct{ function, table, index, operation string }
+
+type capacity struct {
+	mutex sync.Mutex
+	rows  map[capacityKey]*CapacityRow
+}
+
+type consumed struct {
+	TableName              string
+	CapacityUnits          float64
+	Table                  *struct{ CapacityUnits float64 }
+	GlobalSecondaryIndexes map[string]struct{ CapacityUnits float64 }
+	LocalSecondaryIndexes  map[string]struct{ CapacityUnits float64 }
+}
+
+func (c *capacity) add(function, operation string, write bool, input *dynamodbInput, answer []byte, taken time.Duration) {
+	var reported struct{ ConsumedCapacity json.RawMessage }
+	var list []consumed
+	// An answer that is no JSON, or has no capacity, as an error: the request counts all the same.
+	if json.Unmarshal(answer, &reported) == nil && len(reported.ConsumedCapacity) > 0 {
+		if reported.ConsumedCapacity[0] == '[' {
+			_ = json.Unmarshal(reported.ConsumedCapacity, &list)
+		} else {
+			list = make([]consumed, 1)
+			_ = json.Unmarshal(reported.ConsumedCapacity, &list[0])
+		}
+	}
+	table, index := input.target()
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.rows == nil {
+		c.rows = map[capacityKey]*CapacityRow{}
+	}
+	touched := map[*CapacityRow]bool{}
+	row := func(table, index string) *CapacityRow {
+		key := capacityKey{function, table, index, operation}
+		if c.rows[key] == nil {
+			c.rows[key] = &CapacityRow{Function: function, Table: table, Index: index, Operation: operation}
+		}
+		if !touched[c.rows[key]] {
+			touched[c.rows[key]] = true
+			c.rows[key].Requests++
+		}
+		return c.rows[key]
+	}
+	consume := func(table, index string, units float64) {
+		if units == 0 {
+			return
+		}
+		if into := row(table, index); write {
+			into.WriteUnits += units
+		} else {
+			into.ReadUnits += units
+		}
+	}
+	row(table, index).Time += taken
+	for _, entry := range list {
+		units := entry.CapacityUnits
+		if entry.Table != nil {
+			units = entry.Table.CapacityUnits
+		}
+		consume(entry.TableName, "", units)
+		for name, part := range entry.GlobalSecondaryIndexes {
+			consume(entry.TableName, name, part.CapacityUnits)
+		}
+		for name, part := range entry.LocalSecondaryIndexes {
+			consume(entry.TableName, name, part.CapacityUnits)
+		}
+	}
+}
+
+// target is the table and index that the request is for, the first ones of a batch or transaction.
+func (i *dynamodbInput) target() (table, index string) {
+	if i.TableName != "" {
+		return i.TableName, i.IndexName
+	}
+	if len(i.RequestItems) > 0 {
+		return slices.Min(slices.Collect(maps.Keys(i.RequestItems))), ""
+	}
+	for _, item := range i.TransactItems {
+		for _, part := range []*struct{ TableName string }{item.Get, item.Put, item.Update, item.Delete, item.ConditionCheck} {
+			if part != nil {
+				return part.TableName, ""
+			}
+		}
+	}
+	return "", ""
+}
+
+// Capacity returns what was consumed since the start or the last ResetCapacity, sorted.
+func (s *Server) Capacity() []CapacityRow {
+	s.capacity.mutex.Lock()
+	defer s.capacity.mutex.Unlock()
+	rows := make([]CapacityRow, 0, len(s.capacity.rows))
+	for _, row := range s.capacity.rows {
+		rows = append(rows, *row)
+	}
+	slices.SortFunc(rows, func(a, b CapacityRow) int {
+		return slices.Compare([]string{a.Function, a.Table, a.Index, a.Operation}, []string{b.Function, b.Table, b.Index, b.Operation})
+	})
+	return rows
+}
+
+// ResetCapacity starts counting from nothing.
+func (s *Server) ResetCapacity() {
+	s.capacity.mutex.Lock()
+	defer s.capacity.mutex.Unlock()
+	s.capacity.rows = nil
+}
+
+// Faults are what DynamoDB does to requests now and then, each with a probability from 0 to 1. The zero value does nothing.
+type Faults struct {
+	// Throttle refuses the request before it is done: ProvisionedThroughputExceededException or ThrottlingException, for
+	// transactions also a cancellation with the reason ThrottlingError.
+	Throttle float64
+	// TransactionConflict refuses writes and transactions before they are done: TransactionConflictException, for
+	// transactions a cancellation with the reason TransactionConflict at one of its items.
+	TransactionConflict float64
+	// DropResponse does the request and then drops the connection without an answer.
+	DropResponse float64
+	// Seed makes the sequence of faults repeatable, for requests that come one after the other.
+	Seed uint64
+}
+
+type injector struct {
+	Faults
+	mutex  sync.Mutex
+	random *rand.Rand
+}
+
+// SetFaults replaces the faults that requests of functions meet. Errors name a probability out of range.
+func (s *Server) SetFaults(faults Faults) error {
+	for name, probability := range map[string]float64{
+		"Throttle": faults.Throttle, "TransactionConflict": faults.TransactionConflict, "DropResponse": faults.DropResponse,
+	} {
+		if !(probability >= 0 && probability <= 1) {
+			return fmt.Errorf("%s: got %v: write a probability from 0 to 1", name, probability)
+		}
+	}
+	if faults.Throttle == 0 && faults.TransactionConflict == 0 && faults.DropResponse == 0 {
+		s.faults.Store(nil)
+		return nil
+	}
+	s.faults.Store(&injector{Faults: faults, random: rand.New(rand.NewPCG(faults.Seed, faults.Seed))})
+	return nil
+}
+
+// Faults returns what SetFaults set.
+func (s *Server) Faults() Faults {
+	if faults := s.faults.Load(); faults != nil {
+		return faults.Faults
+	}
+	return Faults{}
+}
+
+func (f *injector) before(operation string, items int) error {
+	if f == nil {
+		return nil
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	const namespace = "com.amazonaws.dynamodb.v20120810#"
+	transaction := strings.HasPrefix(operation, "Transact") && items > 0
+	cancelled := func(code, message string) error {
+		reasons, codes := make([]cancellation, items), make([]string, items)
+		at := f.random.IntN(items)
+		for i := range reasons {
+			reasons[i].Code = "None"
+			if i == at {
+				reasons[i] = cancellation{Code: code, Message: message}
+			}
+			codes[i] = reasons[i].Code
+		}
+		return &apiError{
+			Type:    namespace + "TransactionCanceledException",
+			Message: "Transaction cancelled, please refer cancellation reasons for specific reasons [" + strings.Join(codes, ", ") + "]",
+			Reasons: reasons,
+		}
+	}
+	if f.random.Float64() < f.Throttle {
+		kind := f.random.IntN(3)
+		switch {
+		case kind == 0 && transaction:
+			return cancelled("ThrottlingError", "Throughput exceeds the current capacity for one or more global secondary indexes. DynamoDB is automatically scaling your index so please try again shortly.")
+		case kind == 1:
+			return &apiError{Type: "com.amazon.coral.availability#ThrottlingException", Message: "Throughput exceeds the current capacity of your table or index. DynamoDB is automatically scaling your table or index so please try again shortly. If exceptions persist, check if you have a hot key: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html"}
+		}
+		return &apiError{Type: namespace + "ProvisionedThroughputExceededException", Message: "The level of configured provisioned throughput for the table was exceeded. Consider increasing your provisioning level with the UpdateTable API."}
+	}
+	write := operation == "PutItem" || operation == "UpdateItem" || operation == "DeleteItem"
+	if (write || transaction) && f.random.Float64() < f.TransactionConflict {
+		if transaction {
+			return cancelled("TransactionConflict", "Transaction is ongoing for the item")
+		}
+		return &apiError{Type: namespace + "TransactionConflictException", Message: "Transaction is ongoing for the item"}
+	}
+	return nil
+}
+
+func (f *injector) dropResponse() bool {
+	if f == nil || f.DropResponse == 0 {
+		return false
+	}
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.random.Float64() < f.DropResponse
+}

@@ -1,0 +1,525 @@
+package awsapi
+
+import (
+	"context"
+	"crypto/md5"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// MessageAttribute is a message attribute of SQS.
+type MessageAttribute struct {
+	// DataType is String, Number or Binary, with an optional label after a dot.
+	DataType    string
+	StringValue string `json:",omitempty"`
+	BinaryValue []byte `json:",omitempty"`
+}
+
+// Message is a message in a queue.
+type Message struct {
+	ID         string
+	Body       string
+	Attributes map[string]MessageAttribute
+	Sent       time.Time
+	// Received is how often it was received.
+	Received int
+
+	visible time.Time
+	receipt string
+	first   time.Time
+}
+
+// Queue is a standard queue, as far as failure destinations and their readers need one. It is safe for concurrent use.
+type Queue struct {
+	// Name, ARN and URL identify the queue.
+	Name, ARN, URL string
+
+	visibility time.Duration
+	retention  time.Duration
+	wait       time.Duration
+	delay      time.Duration
+	most       int
+	dead       *Queue
+
+	mutex    sync.Mutex
+	messages []*Message
+	arrived  chan struct{}
+}
+
+// number is a JSON number that may be written as a text, as CloudFormation and redrive policies do.
+type number int
+
+func (n *number) UnmarshalJSON(text []byte) error {
+	value, err := strconv.Atoi(strings.Trim(string(text), `"`))
+	*n = number(value)
+	return err
+}
+
+func (s *Server) readQueues() error {
+	type redrive struct {
+		DeadLetterTargetArn string `json:"deadLetterTargetArn"`
+		MaxReceiveCount     number `json:"maxReceiveCount"`
+	}
+	redrives := map[*Queue]redrive{}
+	for _, resource := range s.options.Assembly.Resources("AWS::SQS::Queue") {
+		var declared struct {
+			FifoQueue                     any
+			VisibilityTimeout             *number
+			MessageRetentionPeriod        *number
+			ReceiveMessageWaitTimeSeconds number
+			DelaySeconds                  number
+			RedrivePolicy                 *redrive
+		}
+		if err := resource.Decode(&declared); err != nil {
+			return err
+		}
+		if declared.FifoQueue != nil && fmt.Sprint(declared.FifoQueue) != "false" {
+			return fmt.Errorf("%s: FIFO queues are not served by a local run: use a standard queue", resource)
+		}
+		seconds := func(given *number, otherwise time.Duration) time.Duration {
+			if given == nil {
+				return otherwise
+			}
+			return time.Duration(*given) * time.Second
+		}
+		queue := &Queue{
+			Name: resource.Name, ARN: resource.ARN, URL: resource.Ref,
+			visibility: seconds(declared.VisibilityTimeout, 30*time.Second),
+			retention:  seconds(declared.MessageRetentionPeriod, 4*24*time.Hour),
+			wait:       seconds(&declared.ReceiveMessageWaitTimeSeconds, 0),
+			delay:      seconds(&declared.DelaySeconds, 0),
+			arrived:    make(chan struct{}),
+		}
+		s.queues[resource.ARN] = queue
+		if declared.RedrivePolicy != nil {
+			redrives[queue] = *declared.RedrivePolicy
+		}
+	}
+	for queue, policy := range redrives {
+		queue.dead, queue.most = s.queues[policy.DeadLetterTargetArn], int(policy.MaxReceiveCount)
+		if queue.dead == nil {
+			return fmt.Errorf("queue %s: dead-letter queue %s is not in the assembly", queue.Name, policy.DeadLetterTargetArn)
+		}
+	}
+	return nil
+}
+
+// Queue returns the queue with the ARN, URL or name, or nil.
+func (s *Server) Queue(id string) *Queue {
+	if queue := s.queues[id]; queue != nil {
+		return queue
+	}
+	name := id[strings.LastIndexByte(id, '/')+1:]
+	for _, queue := range s.queues {
+		if queue.Name == name {
+			return queue
+		}
+	}
+	return nil
+}
+
+// Queues returns every queue, sorted by name.
+func (s *Server) Queues() []*Queue {
+	return slices.SortedFunc(maps.Values(s.queues), func(a, b *Queue) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Send puts a message into the queue and returns its id.
+func (q *Queue) Send(body string, attributes map[string]MessageAttribute) string {
+	return q.send(body, attributes, q.delay)
+}
+
+func (q *Queue) send(body string, attributes map[string]MessageAttribute, delay time.Duration) string {
+	now := time.Now()
+	message := &Message{ID: rand.Text(), Body: body, Attributes: attributes, Sent: now, visible: now.Add(delay)}
+	q.push(message)
+	return message.ID
+}
+
+func (q *Queue) push(message *Message) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.messages = append(q.messages, message)
+	close(q.arrived)
+	q.arrived = make(chan struct{})
+}
+
+// Messages returns the messages in the queue, those being worked on included, oldest first.
+func (q *Queue) Messages() []Message {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	messages := make([]Message, len(q.messages))
+	for i, message := range q.messages {
+		messages[i] = *message
+	}
+	return messages
+}
+
+// Purge removes every message.
+func (q *Queue) Purge() {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.messages = nil
+}
+
+// receive takes up to most messages, waiting up to wait for the first one.
+func (q *Queue) receive(ctx context.Context, most int, visibility, wait time.Duration) []Message {
+	deadline := time.Now().Add(wait)
+	for {
+		received, next, arrived := q.take(most, visibility)
+		left := time.Until(deadline)
+		if len(received) > 0 || left <= 0 {
+			return received
+		}
+		timer := time.NewTimer(min(left, next))
+		select {
+		case <-arrived:
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		}
+		timer.Stop()
+	}
+}
+
+// take returns visible messages, and otherwise when to look again.
+func (q *Queue) take(most int, visibility time.Duration) (received []Message, next time.Duration, arrived <-chan struct{}) {
+	var dead []*Message
+	defer func() {
+		for _, message := range dead {
+			q.dead.push(message)
+		}
+	}()
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	now, next := time.Now(), time.Minute
+	q.messages = slices.DeleteFunc(q.messages, func(message *Message) bool {
+		if now.Sub(message.Sent) > q.retention {
+			return true
+		}
+		if message.visible.After(now) {
+			next = min(next, message.visible.Sub(now))
+			return false
+		}
+		if q.dead != nil && message.Received >= q.most {
+			message.visible, message.receipt = now, ""
+			dead = append(dead, message)
+			return true
+		}
+		if len(received) < most {
+			message.Received++
+			if message.first.IsZero() {
+				message.first = now
+			}
+			message.receipt, message.visible = rand.Text(), now.Add(visibility)
+			received = append(received, *message)
+		}
+		return false
+	})
+	return received, next, q.arrived
+}
+
+// find runs change on the message that the receipt handle stands for. A handle of an earlier receive stands for nothing.
+func (q *Queue) find(receipt string, change func(at int)) bool {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	at := slices.IndexFunc(q.messages, func(message *Message) bool { return receipt != "" && message.receipt == receipt })
+	if at >= 0 {
+		change(at)
+	}
+	return at >= 0
+}
+
+func (q *Queue) remove(receipt string) bool {
+	return q.find(receipt, func(at int) { q.messages = slices.Delete(q.messages, at, at+1) })
+}
+
+// entry is one message to send: of SendMessage or of a batch.
+type entry struct {
+	Id                string
+	MessageBody       string
+	DelaySeconds      *number
+	MessageAttributes map[string]MessageAttribute
+}
+
+type sqsInput struct {
+	entry
+	QueueUrl              string
+	QueueName             string
+	Entries               []json.RawMessage
+	ReceiptHandle         string
+	MaxNumberOfMessages   *number
+	VisibilityTimeout     *number
+	WaitTimeSeconds       *number
+	MessageAttributeNames []string
+	AttributeNames        []string
+}
+
+func (s *Server) sqs(by *caller, operation string) func(context.Context, []byte) (any, error) {
+	// Batches are authorised as the operation they repeat ("Actions, resources, and condition keys for Amazon SQS").
+	action := "sqs:" + strings.TrimSuffix(operation, "Batch")
+	serve := map[string]func(context.Context, *Queue, sqsInput) (any, error){
+		"SendMessage":             sendMessage,
+		"SendMessageBatch":        sendMessageBatch,
+		"ReceiveMessage":          receiveMessage,
+		"DeleteMessage":           deleteMessage,
+		"DeleteMessageBatch":      deleteMessageBatch,
+		"ChangeMessageVisibility": changeMessageVisibility,
+		"GetQueueAttributes":      getQueueAttributes,
+		"GetQueueUrl": func(_ context.Context, q *Queue, _ sqsInput) (any, error) {
+			return map[string]string{"QueueUrl": q.URL}, nil
+		},
+		"PurgeQueue": func(_ context.Context, q *Queue, _ sqsInput) (any, error) { q.Purge(); return struct{}{}, nil },
+	}[operation]
+	if serve == nil {
+		return func(context.Context, []byte) (any, error) { return nil, unknown("sqs", operation) }
+	}
+	return typed(func(ctx context.Context, in sqsInput) (any, error) {
+		id := in.QueueUrl
+		if operation == "GetQueueUrl" {
+			id = in.QueueName
+		}
+		queue := s.Queue(id)
+		resource := id
+		if queue != nil {
+			resource = queue.ARN
+		} else {
+			stack := s.options.Assembly.Stacks[0]
+			resource = fmt.Sprintf("arn:aws:sqs:%s:%s:%s", stack.Region, stack.Account, id[strings.LastIndexByte(id, '/')+1:])
+		}
+		if err := s.authorise(by, action, resource); err != nil {
+			return nil, err
+		}
+		if queue == nil {
+			return nil, &apiError{Type: "com.amazonaws.sqs#QueueDoesNotExist", Message: "The specified queue does not exist.",
+				QueryError: "AWS.SimpleQueueService.NonExistentQueue"}
+		}
+		return serve(ctx, queue, in)
+	})
+}
+
+// longest is SQS's limit on a message, body and attributes together: 1 MiB.
+const longest = 1 << 20
+
+func (e entry) check() error {
+	size := len(e.MessageBody)
+	for name, attribute := range e.MessageAttributes {
+		size += len(name) + len(attribute.DataType) + len(attribute.StringValue) + len(attribute.BinaryValue)
+	}
+	switch {
+	case e.MessageBody == "":
+		return &apiError{Type: "com.amazonaws.sqs#MissingParameter", Message: "The request must contain the parameter MessageBody.", QueryError: "MissingParameter"}
+	case size > longest:
+		return &apiError{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+			Message: fmt.Sprintf("One or more parameters are invalid. Reason: Message must be shorter than %d bytes.", longest)}
+	case e.DelaySeconds != nil && (*e.DelaySeconds < 0 || *e.DelaySeconds > 900):
+		return &apiError{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+			Message: fmt.Sprintf("Value %d for parameter DelaySeconds is invalid. Reason: DelaySeconds must be >= 0 and <= 900.", *e.DelaySeconds)}
+	}
+	return nil
+}
+
+func (e entry) sendTo(queue *Queue) map[string]string {
+	delay := queue.delay
+	if e.DelaySeconds != nil {
+		delay = time.Duration(*e.DelaySeconds) * time.Second
+	}
+	answer := map[string]string{"MessageId": queue.send(e.MessageBody, e.MessageAttributes, delay), "MD5OfMessageBody": digest([]byte(e.MessageBody))}
+	if len(e.MessageAttributes) > 0 {
+		answer["MD5OfMessageAttributes"] = attributesDigest(e.MessageAttributes)
+	}
+	return answer
+}
+
+func sendMessage(_ context.Context, queue *Queue, in sqsInput) (any, error) {
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	return in.sendTo(queue), nil
+}
+
+// batch decodes the entries of a batch request: 1 to 10 with different ids.
+func batch[Entry any](in sqsInput, id func(Entry) string) ([]Entry, error) {
+	if len(in.Entries) == 0 {
+		return nil, &apiError{Type: "com.amazonaws.sqs#EmptyBatchRequest", Message: "There should be at least one entry in the request.", QueryError: "AWS.SimpleQueueService.EmptyBatchRequest"}
+	}
+	if len(in.Entries) > 10 {
+		return nil, &apiError{Type: "com.amazonaws.sqs#TooManyEntriesInBatchRequest", QueryError: "AWS.SimpleQueueService.TooManyEntriesInBatchRequest",
+			Message: fmt.Sprintf("Maximum number of entries per request are 10. You have sent %d.", len(in.Entries))}
+	}
+	entries, ids := make([]Entry, len(in.Entries)), map[string]bool{}
+	for i, raw := range in.Entries {
+		if err := json.Unmarshal(raw, &entries[i]); err != nil {
+			return nil, &apiError{Type: "com.amazon.coral.service#SerializationException", Message: err.Error()}
+		}
+		if ids[id(entries[i])] {
+			return nil, &apiError{Type: "com.amazonaws.sqs#BatchEntryIdsNotDistinct", QueryError: "AWS.SimpleQueueService.BatchEntryIdsNotDistinct",
+				Message: fmt.Sprintf("Id %s repeated.", id(entries[i]))}
+		}
+		ids[id(entries[i])] = true
+	}
+	return entries, nil
+}
+
+type batchFailure struct {
+	Id, Code, Message string
+	SenderFault       bool
+}
+
+func sendMessageBatch(_ context.Context, queue *Queue, in sqsInput) (any, error) {
+	entries, err := batch(in, func(e entry) string { return e.Id })
+	if err != nil {
+		return nil, err
+	}
+	sent, failed := []map[string]string{}, []batchFailure{}
+	for _, entry := range entries {
+		if err := entry.check(); err != nil {
+			failed = append(failed, batchFailure{Id: entry.Id, Code: "InvalidParameterValue", Message: err.Error(), SenderFault: true})
+			continue
+		}
+		answer := entry.sendTo(queue)
+		answer["Id"] = entry.Id
+		sent = append(sent, answer)
+	}
+	return map[string]any{"Successful": sent, "Failed": failed}, nil
+}
+
+func receiveMessage(ctx context.Context, queue *Queue, in sqsInput) (any, error) {
+	most, visibility, wait := 1, queue.visibility, queue.wait
+	if in.MaxNumberOfMessages != nil {
+		if most = int(*in.MaxNumberOfMessages); most < 1 || most > 10 {
+			return nil, &apiError{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
+				Message: fmt.Sprintf("Value %d for parameter MaxNumberOfMessages is invalid. Reason: Must be between 1 and 10, if provided.", most)}
+		}
+	}
+	if in.VisibilityTimeout != nil {
+		visibility = time.Duration(*in.VisibilityTimeout) * time.Second
+	}
+	if in.WaitTimeSeconds != nil {
+		wait = time.Duration(*in.WaitTimeSeconds) * time.Second
+	}
+	messages := []map[string]any{}
+	for _, message := range queue.receive(ctx, most, visibility, min(wait, 20*time.Second)) {
+		answer := map[string]any{"MessageId": message.ID, "ReceiptHandle": message.receipt, "Body": message.Body, "MD5OfBody": digest([]byte(message.Body)),
+			"Attributes": map[string]string{
+				"SentTimestamp":                    strconv.FormatInt(message.Sent.UnixMilli(), 10),
+				"ApproximateReceiveCount":          strconv.Itoa(message.Received),
+				"ApproximateFirstReceiveTimestamp": strconv.FormatInt(message.first.UnixMilli(), 10),
+			}}
+		wanted := map[string]MessageAttribute{}
+		for name, attribute := range message.Attributes {
+			if slices.ContainsFunc(in.MessageAttributeNames, func(want string) bool {
+				prefix, wildcard := strings.CutSuffix(want, ".*")
+				return want == "All" || want == name || wildcard && strings.HasPrefix(name, prefix)
+			}) {
+				wanted[name] = attribute
+			}
+		}
+		if len(wanted) > 0 {
+			answer["MessageAttributes"], answer["MD5OfMessageAttributes"] = wanted, attributesDigest(wanted)
+		}
+		messages = append(messages, answer)
+	}
+	return map[string]any{"Messages": messages}, nil
+}
+
+func deleteMessage(_ context.Context, queue *Queue, in sqsInput) (any, error) {
+	// Deleting what is gone succeeds, as in AWS.
+	queue.remove(in.ReceiptHandle)
+	return struct{}{}, nil
+}
+
+func deleteMessageBatch(_ context.Context, queue *Queue, in sqsInput) (any, error) {
+	type deletion struct{ Id, ReceiptHandle string }
+	entries, err := batch(in, func(d deletion) string { return d.Id })
+	if err != nil {
+		return nil, err
+	}
+	deleted := []map[string]string{}
+	for _, entry := range entries {
+		queue.remove(entry.ReceiptHandle)
+		deleted = append(deleted, map[string]string{"Id": entry.Id})
+	}
+	return map[string]any{"Successful": deleted, "Failed": []batchFailure{}}, nil
+}
+
+func changeMessageVisibility(_ context.Context, queue *Queue, in sqsInput) (any, error) {
+	if in.VisibilityTimeout == nil {
+		return nil, &apiError{Type: "com.amazonaws.sqs#MissingParameter", Message: "The request must contain the parameter VisibilityTimeout.", QueryError: "MissingParameter"}
+	}
+	found := queue.find(in.ReceiptHandle, func(at int) {
+		queue.messages[at].visible = time.Now().Add(time.Duration(*in.VisibilityTimeout) * time.Second)
+		close(queue.arrived)
+		queue.arrived = make(chan struct{})
+	})
+	if !found {
+		return nil, &apiError{Type: "com.amazonaws.sqs#ReceiptHandleIsInvalid", Message: "The input receipt handle is invalid.", QueryError: "ReceiptHandleIsInvalid"}
+	}
+	return struct{}{}, nil
+}
+
+func getQueueAttributes(_ context.Context, queue *Queue, in sqsInput) (any, error) {
+	waiting, working, delayed := 0, 0, 0
+	now := time.Now()
+	for _, message := range queue.Messages() {
+		switch {
+		case !message.visible.After(now):
+			waiting++
+		case message.Received > 0:
+			working++
+		default:
+			delayed++
+		}
+	}
+	attributes := map[string]string{
+		"QueueArn":                              queue.ARN,
+		"ApproximateNumberOfMessages":           strconv.Itoa(waiting),
+		"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(working),
+		"ApproximateNumberOfMessagesDelayed":    strconv.Itoa(delayed),
+		"VisibilityTimeout":                     strconv.Itoa(int(queue.visibility / time.Second)),
+		"MessageRetentionPeriod":                strconv.Itoa(int(queue.retention / time.Second)),
+	}
+	if queue.dead != nil {
+		attributes["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, queue.dead.ARN, queue.most)
+	}
+	if !slices.Contains(in.AttributeNames, "All") {
+		maps.DeleteFunc(attributes, func(name, _ string) bool { return !slices.Contains(in.AttributeNames, name) })
+	}
+	return map[string]any{"Attributes": attributes}, nil
+}
+
+func digest(text []byte) string {
+	sum := md5.Sum(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// attributesDigest is described in "Calculating the MD5 message digest for message attributes" (AWS).
+func attributesDigest(attributes map[string]MessageAttribute) string {
+	var encoded []byte
+	add := func(part []byte) {
+		encoded = binary.BigEndian.AppendUint32(encoded, uint32(len(part)))
+		encoded = append(encoded, part...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		attribute := attributes[name]
+		add([]byte(name))
+		add([]byte(attribute.DataType))
+		if strings.HasPrefix(attribute.DataType, "Binary") {
+			encoded = append(encoded, 2)
+			add(attribute.BinaryValue)
+		} else {
+			encoded = append(encoded, 1)
+			add([]byte(attribute.StringValue))
+		}
+	}
+	return digest(encoded)
+}

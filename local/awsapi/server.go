@@ -1,0 +1,430 @@
+// Package awsapi is the AWS endpoint that functions get in a local run (AWS_ENDPOINT_URL).
+//
+// It knows the calling function by the access key that signed the request, checks every request against the function's
+// role as synthesised, and then serves it: DynamoDB by an engine behind it, Secrets Manager and SQS by itself. What it does
+// not serve it refuses by name.
+package awsapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+)
+
+// ErrUnknownFunction reports a function that was not registered.
+var ErrUnknownFunction = errors.New("function is not registered at the AWS endpoint")
+
+// Options say what the endpoint serves.
+type Options struct {
+	// Assembly holds the tables, secrets and queues. It must not be nil.
+	Assembly *assembly.Assembly
+	// EngineURL is the base URL of the DynamoDB behind the endpoint, and Transport the connections to it.
+	// Default transport: http.DefaultTransport.
+	EngineURL string
+	Transport http.RoundTripper
+	// AccessKey and Region name the engine's database that holds the tables. Defaults: onesynth, us-east-1.
+	AccessKey, Region string
+	// Dir is a folder that keeps generated secrets between runs (secrets.json, mode 0600). Default: they are made anew.
+	Dir string
+	// ServiceAccount makes a Google service account key, as downloaded from Google, out of a secret's template whose type is
+	// service_account. Default: such a secret is generated like any other.
+	ServiceAccount func(template string) (string, error)
+	// Log gets a line per refused request. Default: none.
+	Log *slog.Logger
+}
+
+// Server is the endpoint: an http.Handler. Make one with New. It is safe for concurrent use.
+type Server struct {
+	options Options
+	engine  *url.URL
+	// authorization is the header that selects the engine's database; DynamoDB Local checks no signature.
+	authorization string
+	tables        map[string]string
+	secrets       []*secret
+	queues        map[string]*Queue
+
+	mutex   sync.RWMutex
+	keys    map[string]string
+	callers map[string]*caller
+	used    map[Use]bool
+	refused map[Use]int
+
+	capacity capacity
+	faults   atomic.Pointer[injector]
+}
+
+// caller is a function with its role. Its decisions are remembered: roles do not change.
+type caller struct {
+	function  string
+	role      *policy.Role
+	mutex     sync.RWMutex
+	decisions map[request]policy.Decision
+}
+
+type request struct{ action, resource string }
+
+// Use is an action on a resource that a function asked for.
+type Use struct{ Function, Action, Resource string }
+
+// Refusal is a use that the function's role does not allow.
+type Refusal struct {
+	Use
+	// Times is how often it was asked for.
+	Times int
+}
+
+// DeniedError is a request that the function's role does not allow, in AWS's wording.
+type DeniedError struct {
+	Use
+	// Principal is the ARN of the assumed role.
+	Principal string
+	// Explicit says that a Deny statement covers the request, not that no Allow does.
+	Explicit bool
+}
+
+func (e *DeniedError) Error() string {
+	reason := fmt.Sprintf("because no identity-based policy allows the %s action", e.Action)
+	if e.Explicit {
+		reason = "with an explicit deny in an identity-based policy"
+	}
+	return fmt.Sprintf("User: %s is not authorized to perform: %s on resource: %s %s", e.Principal, e.Action, e.Resource, reason)
+}
+
+// New makes the endpoint. Errors name a queue or secret of the assembly that cannot be served.
+func New(options Options) (*Server, error) {
+	if options.Transport == nil {
+		options.Transport = http.DefaultTransport
+	}
+	if options.AccessKey == "" {
+		options.AccessKey = "onesynth"
+	}
+	if options.Region == "" {
+		options.Region = assembly.DefaultRegion
+	}
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	engine, err := url.Parse(options.EngineURL)
+	if err != nil || engine.Host == "" {
+		return nil, fmt.Errorf("engine URL: got %q: write http://HOST:PORT", options.EngineURL)
+	}
+	if engine.Path == "" {
+		engine.Path = "/"
+	}
+	server := &Server{
+		options: options,
+		engine:  engine,
+		authorization: fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
+			options.AccessKey, options.Region),
+		tables:  map[string]string{},
+		queues:  map[string]*Queue{},
+		keys:    map[string]string{},
+		callers: map[string]*caller{},
+		used:    map[Use]bool{},
+		refused: map[Use]int{},
+	}
+	for _, table := range options.Assembly.Resources("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable") {
+		server.tables[table.Name] = table.ARN
+	}
+	if err := server.readQueues(); err != nil {
+		return nil, err
+	}
+	if err := server.readSecrets(); err != nil {
+		return nil, err
+	}
+	return server, nil
+}
+
+// Register lets the function call with the access key, as the role. Registering a function again replaces its role.
+func (s *Server) Register(accessKey, function string, role *policy.Role) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.keys[accessKey] = function
+	s.callers[function] = &caller{function: function, role: role, decisions: map[request]policy.Decision{}}
+}
+
+// Authorise checks an action of a function against its role and records it as used or refused. It serves the parts of the
+// run that act for a function, such as its logs. Errors: *DeniedError, ErrUnknownFunction.
+func (s *Server) Authorise(function, action, resource string) error {
+	s.mutex.RLock()
+	caller := s.callers[function]
+	s.mutex.RUnlock()
+	if caller == nil {
+		return fmt.Errorf("%w: got %q", ErrUnknownFunction, function)
+	}
+	return s.authorise(caller, action, resource)
+}
+
+func (s *Server) authorise(by *caller, action, resource string) error {
+	asked := request{action, resource}
+	by.mutex.RLock()
+	decision, known := by.decisions[asked]
+	by.mutex.RUnlock()
+	use := Use{Function: by.function, Action: action, Resource: resource}
+	if !known {
+		decision = by.role.Decide(policy.Request{Action: action, Resource: resource})
+		by.mutex.Lock()
+		by.decisions[asked] = decision
+		by.mutex.Unlock()
+		if decision == policy.Allowed {
+			s.mutex.Lock()
+			s.used[use] = true
+			s.mutex.Unlock()
+		}
+	}
+	if decision == policy.Allowed {
+		return nil
+	}
+	s.mutex.Lock()
+	s.refused[use]++
+	s.mutex.Unlock()
+	denied := &DeniedError{Use: use, Principal: by.principal(), Explicit: decision == policy.ExplicitlyDenied}
+	s.options.Log.Warn("request refused by the function's role", "function", by.function, "action", action, "resource", resource)
+	return denied
+}
+
+func (c *caller) principal() string {
+	if c.role == nil {
+		return "arn:aws:sts::" + assembly.DefaultAccount + ":assumed-role/none/" + c.function
+	}
+	account := assembly.DefaultAccount
+	if parts := strings.Split(c.role.ARN, ":"); len(parts) > 4 {
+		account = parts[4]
+	}
+	return fmt.Sprintf("arn:aws:sts::%s:assumed-role/%s/%s", account, c.role.Name, c.function)
+}
+
+// Used returns every action on every resource that was asked for and allowed, sorted.
+func (s *Server) Used() []Use {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	uses := make([]Use, 0, len(s.used))
+	for use := range s.used {
+		uses = append(uses, use)
+	}
+	slices.SortFunc(uses, Use.compare)
+	return uses
+}
+
+// Refused returns every action on every resource that was asked for and not allowed, sorted.
+func (s *Server) Refused() []Refusal {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	refusals := make([]Refusal, 0, len(s.refused))
+	for use, times := range s.refused {
+		refusals = append(refusals, Refusal{Use: use, Times: times})
+	}
+	slices.SortFunc(refusals, func(a, b Refusal) int { return a.compare(b.Use) })
+	return refusals
+}
+
+func (u Use) compare(other Use) int {
+	return strings.Compare(u.Function+"\x00"+u.Action+"\x00"+u.Resource, other.Function+"\x00"+other.Action+"\x00"+other.Resource)
+}
+
+// UnusedGrants returns the Allow grants of the function's role that no request so far has used.
+func (s *Server) UnusedGrants(function string) []policy.Grant {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	caller := s.callers[function]
+	if caller == nil || caller.role == nil {
+		return nil
+	}
+	var unused []policy.Grant
+	for _, grant := range caller.role.Grants() {
+		if grant.Effect != "Allow" {
+			continue
+		}
+		matched := false
+		for use := range s.used {
+			matched = matched || use.Function == function && grant.Matches(use.Action, use.Resource)
+		}
+		if !matched {
+			unused = append(unused, grant)
+		}
+	}
+	return unused
+}
+
+// largest is more than the largest request any served operation takes (DynamoDB's batches: 16 MB, before encoding).
+const largest = 32 << 20
+
+// ServeHTTP serves one request of an AWS SDK.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	service, operation := "", ""
+	key, scope := credential(r.Header.Get("Authorization"))
+	if len(scope) == 4 {
+		service = scope[2]
+	}
+	if target := r.Header.Get("X-Amz-Target"); target != "" {
+		_, operation, _ = strings.Cut(target, ".")
+	}
+	s.mutex.RLock()
+	caller := s.callers[s.keys[key]]
+	s.mutex.RUnlock()
+	if key == "" {
+		writeError(w, &apiError{Type: "com.amazon.coral.service#MissingAuthenticationTokenException", Message: "Request is missing Authentication Token"})
+		return
+	}
+	if caller == nil {
+		writeError(w, &apiError{Type: "com.amazon.coral.service#UnrecognizedClientException", Message: "The security token included in the request is invalid."})
+		return
+	}
+	body, err := readBody(w, r)
+	if err != nil {
+		writeError(w, &apiError{Type: "com.amazon.coral.service#SerializationException", Message: "request body: " + err.Error()})
+		return
+	}
+	switch {
+	case service == "dynamodb" && strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810."):
+		s.dynamodb(w, r, caller, operation, body)
+	case service == "secretsmanager":
+		respond(w, operation, s.secretsManager(caller, operation), r.Context(), body)
+	case service == "sqs":
+		respond(w, operation, s.sqs(caller, operation), r.Context(), body)
+	default:
+		if operation == "" {
+			operation = r.Method + " " + r.URL.Path
+		}
+		writeError(w, unknown(service, operation))
+	}
+}
+
+// respond runs an operation that is served here. A nil operation is unknown.
+func respond(w http.ResponseWriter, name string, operation func(context.Context, []byte) (any, error), ctx context.Context, body []byte) {
+	answer, err := operation(ctx, body)
+	if err != nil {
+		writeError(w, err)
+		return
+	}
+	text, err := json.Marshal(answer)
+	if err != nil {
+		writeError(w, fmt.Errorf("%s: %w", name, err))
+		return
+	}
+	write(w, http.StatusOK, text)
+}
+
+func unknown(service, operation string) error {
+	if service == "" {
+		service = "an unnamed service"
+	}
+	return &apiError{Type: "UnknownOperationException", Message: fmt.Sprintf("onesynth local does not serve %s of %s", operation, service)}
+}
+
+// credential reads the access key and the credential scope (date, region, service, aws4_request) of a signature version 4
+// header.
+func credential(authorization string) (key string, scope []string) {
+	_, rest, ok := strings.Cut(authorization, "Credential=")
+	if !ok {
+		return "", nil
+	}
+	rest, _, _ = strings.Cut(rest, ",")
+	parts := strings.Split(strings.TrimSpace(rest), "/")
+	return parts[0], parts[1:]
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > largest {
+		return nil, fmt.Errorf("got %d bytes, at most %d are taken", r.ContentLength, largest)
+	}
+	if r.ContentLength > 0 {
+		body := make([]byte, r.ContentLength)
+		_, err := io.ReadFull(r.Body, body)
+		return body, err
+	}
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, largest))
+}
+
+// apiError is an error in the shape of AWS's JSON protocols.
+type apiError struct {
+	Type    string
+	Message string
+	// Reasons are those of a cancelled transaction.
+	Reasons []cancellation
+	// Status is the HTTP status; 0 means 400.
+	Status int
+	// QueryError is the error's code in SQS's older protocol, which SDKs report.
+	QueryError string
+}
+
+type cancellation struct {
+	Code    string `json:"Code"`
+	Message string `json:"Message,omitempty"`
+}
+
+func (e *apiError) Error() string { return e.Type + ": " + e.Message }
+
+func writeError(w http.ResponseWriter, err error) {
+	var failure *apiError
+	var denied *DeniedError
+	switch {
+	case errors.As(err, &failure):
+	case errors.As(err, &denied):
+		failure = &apiError{Type: "com.amazon.coral.service#AccessDeniedException", Message: denied.Error()}
+	default:
+		failure = &apiError{Type: "com.amazon.coral.service#InternalFailure", Message: err.Error(), Status: http.StatusInternalServerError}
+	}
+	members := map[string]any{"__type": failure.Type}
+	// AWS writes the member with a capital in these two, and SDKs read exactly that.
+	if failure.Reasons != nil || denied != nil {
+		members["Message"] = failure.Message
+	} else {
+		members["message"] = failure.Message
+	}
+	if failure.Reasons != nil {
+		members["CancellationReasons"] = failure.Reasons
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		text = []byte("{}")
+	}
+	if failure.QueryError != "" {
+		w.Header().Set("X-Amzn-Query-Error", failure.QueryError+";Sender")
+	}
+	status := failure.Status
+	if status == 0 {
+		status = http.StatusBadRequest
+	}
+	write(w, status, text)
+}
+
+func write(w http.ResponseWriter, status int, text []byte) {
+	header := w.Header()
+	header.Set("Content-Type", "application/x-amz-json-1.0")
+	header.Set("X-Amzn-Requestid", rand.Text())
+	header.Set("X-Amz-Crc32", strconv.FormatUint(uint64(crc32.ChecksumIEEE(text)), 10))
+	header.Set("Content-Length", strconv.Itoa(len(text)))
+	w.WriteHeader(status)
+	_, _ = w.Write(text)
+}
+
+// typed makes an operation out of a function of its input. The function authorises by itself, once it knows the resource.
+func typed[In any](run func(context.Context, In) (any, error)) func(context.Context, []byte) (any, error) {
+	return func(ctx context.Context, body []byte) (any, error) {
+		var input In
+		if err := json.Unmarshal(body, &input); err != nil {
+			return nil, &apiError{Type: "com.amazon.coral.service#SerializationException", Message: err.Error()}
+		}
+		return run(ctx, input)
+	}
+}
+
+// epoch is a time in AWS's JSON: seconds since 1970 with a fraction.
+func epoch(at time.Time) float64 { return float64(at.UnixMilli()) / 1000 }
