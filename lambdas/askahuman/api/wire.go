@@ -84,10 +84,11 @@ func unmarshal(data []byte, v any) error {
 		return fmt.Errorf("the body is not valid JSON: %s at byte %d", syntax.Error(), syntax.Offset)
 	}
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return &huma.ErrorDetail{
-			Location: strings.TrimSuffix("body."+mismatch.Field, "."),
-			Message:  "cannot hold the " + mismatch.Value + ": whole numbers are written without fraction and exponent, and have at most 18 digits",
+		field := mismatch.Field
+		if field == "" {
+			field = "a field"
 		}
+		return fmt.Errorf("%s cannot be the %s: write whole numbers without fraction and exponent, of at most 18 digits", field, mismatch.Value)
 	}
 	return err
 }

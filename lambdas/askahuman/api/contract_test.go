@@ -1,0 +1,263 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// golden makes the request and holds status and body, byte for byte, to what is
+// wanted. Ids, which are random, are written as <id>.
+func (p *platform) golden(t *testing.T, r request, status int, want string) {
+	t.Helper()
+	handler := p.agents
+	if strings.Contains(r.line, " /human/") {
+		handler = p.people
+	}
+	w := r.do(handler)
+	got := strings.TrimSuffix(uuids.ReplaceAllString(w.Body.String(), "<id>"), "\n")
+	if w.Code != status || got != want {
+		t.Errorf("%s\n got %d %s\nwant %d %s", r.line, w.Code, got, status, want)
+	}
+}
+
+const longAnswer = `"` + "It depends on whose fault it is, and on whether the person who reads it can do anything about it at all." + `"`
+
+// The life of a text question, in the very bytes of the wire format.
+func TestTextQuestion(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.golden(t, asAgent("POST /agent/questions", `{"prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"min_responses":2,"timeout_seconds":60}`), 201,
+		`{"question_id":"<id>","status":"OPEN","poll_url":"/agent/questions/<id>","expires_at":"2026-02-02T09:31:00.000Z","created_at":"2026-02-02T09:30:00.000Z"}`)
+	id := p.do(t, asAgent("GET /agent/questions", ""), 200)["questions"].([]any)[0].(map[string]any)["question_id"].(string)
+	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
+		`{"question_id":"<id>","status":"OPEN","prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"required_responses":2,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T09:31:00.000Z","responses":[]}`)
+	p.golden(t, asPerson("ann", "GET /human/questions", ""), 200,
+		`{"questions":[{"question_id":"<id>","prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"responses_needed":2,"created_at":"2026-02-02T09:30:00.000Z"}]}`)
+	p.golden(t, request{line: "GET /human/questions/" + id}, 200,
+		`{"question_id":"<id>","prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"responses_needed":2,"created_at":"2026-02-02T09:30:00.000Z","can_answer":true}`)
+
+	p.clock.advance(10 * time.Second)
+	// 10 for a text, 2 for confidence, 5 for its length, 5 for a question short of
+	// answers; early_bird for an answer within two minutes.
+	p.golden(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":`+longAnswer+`,"confidence":4,"response_time_ms":9000}`), 201,
+		`{"response_id":"<id>","points_earned":22,"new_badges":[{"id":"first_answer","name":"First Steps","earned_at":"2026-02-02T09:30:10.000Z"},{"id":"early_bird","name":"Early Bird","earned_at":"2026-02-02T09:30:10.000Z"}],"total_points":22}`)
+	p.golden(t, asPerson("ann", "GET /human/questions", ""), 200, `{"questions":[]}`)
+	if got := p.do(t, asPerson("ann", "GET /human/questions/"+id, ""), 200)["can_answer"]; got != false {
+		t.Errorf("can_answer is %v after the answer", got)
+	}
+	if got := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200)["status"]; got != "PARTIAL" {
+		t.Errorf("status is %v", got)
+	}
+	p.do(t, asPerson("bob", "POST /human/responses", `{"question_id":"`+id+`","answer":"No.","selected_option":null}`), 201)
+	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
+		`{"question_id":"<id>","status":"CLOSED","prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"required_responses":2,"current_responses":2,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T09:31:00.000Z","closed_at":"2026-02-02T09:30:10.000Z","responses":[{"answer":`+longAnswer+`,"confidence":4},{"answer":"No."}]}`)
+	p.golden(t, request{line: "GET /human/questions/" + id}, 410,
+		`{"error":{"code":"QUESTION_CLOSED","message":"this question takes no more answers: it has all it asked for, was closed, or its deadline has passed"}}`)
+}
+
+// A multiple choice question: the first option is 0, and is there.
+func TestMultipleChoice(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	id := p.ask(t, `{"prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"min_responses":3}`)
+	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
+		`{"question_id":"<id>","status":"OPEN","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","responses":[],"summary":{"Go":0,"Send":0,"Submit":0}}`)
+	p.golden(t, request{line: "GET /human/questions"}, 200,
+		`{"questions":[{"question_id":"<id>","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"responses_needed":3,"created_at":"2026-02-02T09:30:00.000Z"}]}`)
+	for i, body := range []string{`"selected_option":0`, `"selected_option":0,"confidence":5`, `"selected_option":2`} {
+		p.clock.advance(time.Second)
+		p.do(t, asPerson(fmt.Sprint("person", i), "POST /human/responses", `{"question_id":"`+id+`",`+body+`}`), 201)
+	}
+	p.golden(t, asAgent("GET /agent/questions?status=CLOSED", ""), 200,
+		`{"questions":[{"question_id":"<id>","status":"CLOSED","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":3,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","closed_at":"2026-02-02T09:30:03.000Z"}]}`)
+	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
+		`{"question_id":"<id>","status":"CLOSED","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":3,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","closed_at":"2026-02-02T09:30:03.000Z","responses":[{"selected_option":0},{"selected_option":0,"confidence":5},{"selected_option":2}],"summary":{"Go":1,"Send":0,"Submit":2}}`)
+}
+
+// An expired question has no closed_at.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text","timeout_seconds":60}`)
+	p.clock.advance(time.Minute)
+	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
+		`{"question_id":"<id>","status":"EXPIRED","prompt":"Is anybody out there?","type":"text","audience":["general"],"required_responses":5,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T09:31:00.000Z","responses":[]}`)
+	p.golden(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":"Yes."}`), 410,
+		`{"error":{"code":"QUESTION_CLOSED","message":"this question takes no more answers: it has all it asked for, was closed, or its deadline has passed"}}`)
+	p.golden(t, request{line: "GET /human/questions"}, 200, `{"questions":[]}`)
+}
+
+func TestClose(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text"}`)
+	p.do(t, request{line: "DELETE /agent/questions/" + id, headers: []string{"X-Agent-Id: another"}}, http.StatusNotFound)
+	p.do(t, asAgent("DELETE /agent/questions/"+id, ""), http.StatusNoContent)
+	p.do(t, asAgent("DELETE /agent/questions/"+id, ""), http.StatusNoContent)
+	if got := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200); got["status"] != "CLOSED" || got["closed_at"] != "2026-02-02T09:30:00.000Z" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestIdempotency(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	const question = `"prompt":"Is anybody out there?","type":"text"`
+	first := p.ask(t, `{`+question+`,"idempotency_key":"k"}`)
+	for name, r := range map[string]request{
+		"Body":   asAgent("POST /agent/questions", `{`+question+`,"idempotency_key":"k"}`),
+		"Header": {line: "POST /agent/questions", headers: []string{"X-Agent-Id: agent-1", "X-Idempotency-Key: k"}, body: `{` + question + `}`},
+		"Both":   {line: "POST /agent/questions", headers: []string{"X-Agent-Id: agent-1", "X-Idempotency-Key: k"}, body: `{` + question + `,"idempotency_key":"k"}`},
+		"Null":   {line: "POST /agent/questions", headers: []string{"X-Agent-Id: agent-1", "X-Idempotency-Key: k"}, body: `{` + question + `,"idempotency_key":null}`},
+	} {
+		if got := p.do(t, r, http.StatusCreated)["question_id"]; got != first {
+			t.Errorf("%s: a repeat made the question %v; want %s", name, got, first)
+		}
+	}
+	other := request{line: "POST /agent/questions", headers: []string{"X-Agent-Id: another"}, body: `{` + question + `,"idempotency_key":"k"}`}
+	if got := p.do(t, other, http.StatusCreated)["question_id"]; got == first {
+		t.Error("another agent's key is the same key")
+	}
+	for name, r := range map[string]request{
+		"OtherBody": asAgent("POST /agent/questions", `{`+question+`,"min_responses":2,"idempotency_key":"k"}`),
+		"TwoKeys":   {line: "POST /agent/questions", headers: []string{"X-Agent-Id: agent-1", "X-Idempotency-Key: k"}, body: `{` + question + `,"idempotency_key":"l"}`},
+	} {
+		body := p.do(t, r, http.StatusBadRequest)
+		if !strings.Contains(fmt.Sprint(body), "field:idempotency_key") {
+			t.Errorf("%s: got %v", name, body)
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	var newest []string
+	for i := range 5 {
+		p.clock.advance(time.Second)
+		newest = append([]string{p.ask(t, fmt.Sprintf(`{"prompt":"This is question %d.","type":"text","audience":["%s"]}`, i, []string{"ethics", "product"}[i%2]))}, newest...)
+	}
+	pages := func(line string, most int) (ids []string) {
+		cursor := ""
+		for range 10 {
+			target := line
+			if cursor != "" {
+				target += "&cursor=" + cursor
+			}
+			page := p.do(t, request{line: target, headers: []string{"X-Agent-Id: agent-1"}}, 200)
+			questions := page["questions"].([]any)
+			if len(questions) > most {
+				t.Errorf("%s: a page of %d", target, len(questions))
+			}
+			for _, q := range questions {
+				ids = append(ids, q.(map[string]any)["question_id"].(string))
+			}
+			next, more := page["next_cursor"].(string)
+			if !more {
+				return ids
+			}
+			cursor = next
+		}
+		t.Errorf("%s: pages without end", line)
+		return ids
+	}
+	for _, line := range []string{"GET /agent/questions?limit=2", "GET /human/questions?limit=2", "GET /human/questions?limit=50"} {
+		if got := pages(line, 50); strings.Join(got, " ") != strings.Join(newest, " ") {
+			t.Errorf("%s: got %v; want %v", line, got, newest)
+		}
+	}
+	for line, want := range map[string]int{
+		"GET /human/questions?audience=ethics":                           3,
+		"GET /human/questions?audience=product&audience=creative":        2,
+		"GET /human/questions?audience=product,%20ethics":                5,
+		"GET /human/questions?audience=technical":                        0,
+		"GET /human/questions?audience=":                                 5,
+		"GET /human/questions?limit=3&unknown=x":                         3,
+		"GET /human/questions?cursor=&limit=":                            5,
+		"GET /agent/questions?status=OPEN":                               5,
+		"GET /agent/questions?status=PARTIAL":                            0,
+		"GET /agent/questions?status=OPEN&status=CLOSED&limit=2&limit=1": 2,
+	} {
+		body := p.do(t, request{line: line, headers: []string{"X-Agent-Id: agent-1"}}, 200)
+		if got := len(body["questions"].([]any)); got != want {
+			t.Errorf("%s: got %d questions; want %d", line, got, want)
+		}
+	}
+}
+
+func TestStatsAndLeaderboard(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.golden(t, asPerson("ann", "GET /human/stats", ""), 200,
+		`{"total_points":0,"total_answers":0,"streak_days":0,"badges":[],"rank":null,"answers_by_category":{}}`)
+	p.golden(t, request{line: "GET /human/leaderboard"}, 200,
+		`{"period":"all_time","entries":[],"your_rank":null,"your_points":0}`)
+	id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text","audience":["ethics","product"]}`)
+	p.clock.advance(time.Hour - time.Second)
+	p.do(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":"I am out here."}`), 201)
+	p.do(t, asPerson("bob", "POST /human/responses", `{"question_id":"`+id+`","answer":"So am I, and sure of it.","confidence":3}`), 201)
+	p.golden(t, asPerson("ann", "GET /human/stats", ""), 200,
+		`{"total_points":15,"total_answers":1,"streak_days":1,"badges":[{"id":"first_answer","name":"First Steps","earned_at":"2026-02-02T10:29:59.000Z"}],"rank":2,"answers_by_category":{"ethics":1}}`)
+	for _, period := range []string{"daily", "weekly", "all_time"} {
+		p.golden(t, asPerson("ann", "GET /human/leaderboard?limit=2&period="+period, ""), 200,
+			`{"period":"`+period+`","entries":[{"rank":1,"points":17,"answers":1,"is_current_user":false},{"rank":2,"points":15,"answers":1,"is_current_user":true}],"your_rank":2,"your_points":15}`)
+	}
+	p.golden(t, request{line: "GET /human/leaderboard?limit=1"}, 200,
+		`{"period":"all_time","entries":[{"rank":1,"points":17,"answers":1,"is_current_user":false}],"your_rank":null,"your_points":0}`)
+}
+
+// A day is counted in the zone that X-Timezone names.
+func TestTimezone(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.clock.advance(14 * time.Hour) // 23:30 UTC
+	answer := func(zone string) {
+		t.Helper()
+		id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text"}`)
+		r := asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":"I am out here."}`)
+		r.headers = append(r.headers, "X-Timezone: "+zone)
+		p.do(t, r, 201)
+	}
+	stats := asPerson("ann", "GET /human/stats", "")
+	stats.headers = append(stats.headers, "X-Timezone: America/New_York")
+	answer("America/New_York") // 18:30
+	p.clock.advance(time.Hour) // 00:30 UTC, 19:30 on the same day there
+	answer("America/New_York")
+	if got := p.do(t, stats, 200)["streak_days"]; got != 1.0 {
+		t.Errorf("streak_days is %v on the first day in New York", got)
+	}
+	p.clock.advance(5 * time.Hour) // 00:30 in New York
+	answer("America/New_York")
+	if got := p.do(t, stats, 200)["streak_days"]; got != 2.0 {
+		t.Errorf("streak_days is %v on the second day in New York", got)
+	}
+}
+
+func TestSubscriptions(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.golden(t, request{line: "POST /human/push/subscribe", body: `{"fcm_token":"token","min_interval_minutes":5}`}, 201,
+		`{"subscription_id":"<id>","status":"active"}`)
+	id := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"token"}`), 201)["subscription_id"].(string)
+	again := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"token","min_interval_minutes":1440}`), 201)["subscription_id"]
+	if again != id {
+		t.Errorf("a token has two subscriptions: %s and %v", id, again)
+	}
+	for _, body := range []string{`{"fcm_token":"other"}`, `{"min_interval_minutes":5}`, `{"fcm_token":null,"min_interval_minutes":60}`} {
+		p.golden(t, request{line: "PUT /human/push/subscribe/" + id, body: body}, 200, `{"subscription_id":"<id>","status":"active"}`)
+	}
+	for _, body := range []string{`{}`, `{"fcm_token":null}`} {
+		p.golden(t, request{line: "PUT /human/push/subscribe/" + id, body: body}, 400,
+			`{"error":{"code":"VALIDATION_ERROR","message":"body: changes nothing: send fcm_token, min_interval_minutes, or both","details":[{"field":"body","message":"changes nothing: send fcm_token, min_interval_minutes, or both"}]}}`)
+	}
+	p.do(t, request{line: "DELETE /human/push/subscribe/" + id}, 204)
+	for _, r := range []request{{line: "DELETE /human/push/subscribe/" + id}, {line: "PUT /human/push/subscribe/" + id, body: `{"min_interval_minutes":5}`}, {line: "DELETE /human/push/subscribe/x"}} {
+		p.golden(t, r, 404, `{"error":{"code":"SUBSCRIPTION_NOT_FOUND","message":"no such subscription: it may have been ended; subscribe again with POST /human/push/subscribe"}}`)
+	}
+}
