@@ -94,7 +94,7 @@ func start(t testing.TB, statements string, change ...func(*awsapi.Options)) *fi
 			t.Fatal(err)
 		}
 	}
-	options := awsapi.Options{Assembly: loaded, EngineURL: engine.URL(), Transport: engine.Transport(), AccessKey: key}
+	options := awsapi.Options{Assembly: loaded, EngineURL: engine.URL(), AccessKey: key}
 	for _, apply := range change {
 		apply(&options)
 	}

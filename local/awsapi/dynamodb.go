@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -68,13 +67,13 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 		body = askForCapacity(body, input.ReturnConsumedCapacity)
 	}
 	started := time.Now()
-	status, header, answer, err := s.forward(r, body)
+	status, header, answer, err := s.engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
 	taken := time.Since(started)
 	if err != nil {
 		if r.Context().Err() != nil {
 			panic(http.ErrAbortHandler) // the function is gone
 		}
-		writeError(w, fmt.Errorf("DynamoDB engine at %s: %w", s.engine, err))
+		writeError(w, fmt.Errorf("DynamoDB engine at %s: %w", s.engine.address, err))
 		return
 	}
 	if known {
@@ -93,34 +92,6 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 	w.WriteHeader(status)
 	_, _ = w.Write(answer)
-}
-
-func (s *Server) forward(r *http.Request, body []byte) (status int, header http.Header, answer []byte, err error) {
-	request := (&http.Request{
-		Method: http.MethodPost, URL: s.engine, Host: s.engine.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: http.Header{
-			"Content-Type":  {"application/x-amz-json-1.0"},
-			"X-Amz-Target":  {r.Header.Get("X-Amz-Target")},
-			"Authorization": {s.authorization},
-			// The answer's capacity is read here; compressing it would cost more than the loopback saves.
-			"Accept-Encoding": {"identity"},
-		},
-		Body:          io.NopCloser(bytes.NewReader(body)),
-		ContentLength: int64(len(body)),
-		GetBody:       func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
-	}).WithContext(r.Context())
-	response, err := s.options.Transport.RoundTrip(request)
-	if err != nil {
-		return 0, nil, nil, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	if response.ContentLength > 0 {
-		answer = make([]byte, response.ContentLength)
-		_, err = io.ReadFull(response.Body, answer)
-	} else {
-		answer, err = io.ReadAll(response.Body)
-	}
-	return response.StatusCode, response.Header, answer, err
 }
 
 // needs lists what IAM asks for, from "Actions, resources, and condition keys for Amazon DynamoDB" and "Using IAM with

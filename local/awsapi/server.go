@@ -34,10 +34,8 @@ var ErrUnknownFunction = errors.New("function is not registered at the AWS endpo
 type Options struct {
 	// Assembly holds the tables, secrets and queues. It must not be nil.
 	Assembly *assembly.Assembly
-	// EngineURL is the base URL of the DynamoDB behind the endpoint, and Transport the connections to it.
-	// Default transport: http.DefaultTransport.
+	// EngineURL is the base URL of the DynamoDB behind the endpoint, such as http://127.0.0.1:8000.
 	EngineURL string
-	Transport http.RoundTripper
 	// AccessKey and Region name the engine's database that holds the tables. Defaults: onesynth, us-east-1.
 	AccessKey, Region string
 	// Dir is a folder that keeps generated secrets between runs (secrets.json, mode 0600). Default: they are made anew.
@@ -52,12 +50,10 @@ type Options struct {
 // Server is the endpoint: an http.Handler. Make one with New. It is safe for concurrent use.
 type Server struct {
 	options Options
-	engine  *url.URL
-	// authorization is the header that selects the engine's database; DynamoDB Local checks no signature.
-	authorization string
-	tables        map[string]string
-	secrets       []*secret
-	queues        map[string]*Queue
+	engine  *connections
+	tables  map[string]string
+	secrets []*secret
+	queues  map[string]*Queue
 
 	mutex   sync.RWMutex
 	keys    map[string]string
@@ -108,9 +104,6 @@ func (e *DeniedError) Error() string {
 
 // New makes the endpoint. Errors name a queue or secret of the assembly that cannot be served.
 func New(options Options) (*Server, error) {
-	if options.Transport == nil {
-		options.Transport = http.DefaultTransport
-	}
 	if options.AccessKey == "" {
 		options.AccessKey = "onesynth"
 	}
@@ -121,17 +114,15 @@ func New(options Options) (*Server, error) {
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	engine, err := url.Parse(options.EngineURL)
-	if err != nil || engine.Host == "" {
+	if err != nil || engine.Scheme != "http" || engine.Port() == "" {
 		return nil, fmt.Errorf("engine URL: got %q: write http://HOST:PORT", options.EngineURL)
 	}
-	if engine.Path == "" {
-		engine.Path = "/"
-	}
+	// The header selects the engine's database; DynamoDB Local checks no signature.
+	authorization := fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
+		options.AccessKey, options.Region)
 	server := &Server{
 		options: options,
-		engine:  engine,
-		authorization: fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
-			options.AccessKey, options.Region),
+		engine:  newConnections(engine.Host, "/"+strings.TrimPrefix(engine.EscapedPath(), "/"), authorization),
 		tables:  map[string]string{},
 		queues:  map[string]*Queue{},
 		keys:    map[string]string{},

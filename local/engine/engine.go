@@ -211,9 +211,6 @@ func (e *Engine) PID() int {
 // Exited is closed when the engine's process ends. It is nil, and so blocks for ever, for an engine given by URL.
 func (e *Engine) Exited() <-chan struct{} { return e.exited }
 
-// Transport is the connection pool to the engine, for proxies that speak to it directly.
-func (e *Engine) Transport() http.RoundTripper { return e.transport }
-
 // Config is the SDK configuration that reaches the engine as accessKey, which must be alphanumeric: every access key is a
 // database of its own.
 func (e *Engine) Config(accessKey string) aws.Config {
