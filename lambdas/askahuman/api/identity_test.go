@@ -1,0 +1,246 @@
+package api_test
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+func TestOpenAgents(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		id     string
+		status int
+	}{
+		"OK":         {"agent-1", 200},
+		"Shortest":   {"a", 200},
+		"Longest":    {strings.Repeat("é", 128), 200},
+		"Spaces":     {"my agent (test)", 200},
+		"Missing":    {"", 400},
+		"TooLong":    {strings.Repeat("a", 129), 400},
+		"Control":    {"a\x07b", 400},
+		"Newline":    {"a\nb", 400},
+		"NotUTF8":    {"a\xff", 400},
+		"RightToLef": {"a\u202eb", 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform(t)
+			hr := httptest.NewRequest("GET", "/agent/questions", nil)
+			hr.Header["X-Agent-Id"] = []string{test.id}
+			w := httptest.NewRecorder()
+			p.agents.ServeHTTP(w, hr)
+			if w.Code != test.status || (test.status == 400 && !strings.Contains(w.Body.String(), `"field":"X-Agent-Id"`)) {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+			if counted := p.limiter.callers("poll"); (len(counted) == 1 && counted[0] == test.id) != (test.status == 200) {
+				t.Errorf("counted %q", counted)
+			}
+		})
+	}
+}
+
+// With tokens, X-Agent-Id says nothing, and the subject everything.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	store := &inmem.Store{}
+	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, RateLimiter: &limiter{used: map[string]int{}}, Log: slog.New(slog.DiscardHandler)}).Handler()
+	as := func(subject, method, target, body string) *httptest.ResponseRecorder {
+		hr := httptest.NewRequest(method, target, strings.NewReader(body))
+		hr.Header.Set("X-Agent-Id", "ann")
+		claims := map[string]string{"sub": subject}
+		if subject == "" {
+			claims = nil
+		}
+		w := httptest.NewRecorder()
+		agents.ServeHTTP(w, hr.WithContext(kit.WithInvocation(t.Context(), kit.Invocation{Claims: claims})))
+		return w
+	}
+	const question = `{"prompt":"Is anybody out there?","type":"text"}`
+	w := as("ann", "POST", "/agent/questions", question)
+	if w.Code != http.StatusCreated {
+		t.Fatalf("got %d %s", w.Code, w.Body)
+	}
+	id := uuids.FindString(w.Body.String())
+	for subject, want := range map[string]int{
+		"ann": 200, "bob": 404, "": 401, strings.Repeat("s", 255): 404, strings.Repeat("s", 256): 401,
+	} {
+		if w := as(subject, "GET", "/agent/questions/"+id, ""); w.Code != want {
+			t.Errorf("subject %.10q: got %d %s; want %d", subject, w.Code, w.Body, want)
+		} else if want == 401 && !strings.Contains(w.Body.String(), `"code":"UNAUTHORIZED"`) {
+			t.Errorf("got %s", w.Body)
+		}
+	}
+	if w := as("", "GET", "/openapi.json", ""); w.Code != http.StatusOK {
+		t.Errorf("the document needs a token: %d %s", w.Code, w.Body)
+	}
+}
+
+// recording remembers whom the services were called for.
+type recording struct {
+	api.PeopleService
+	persons []string
+}
+
+func (r *recording) Stats(_ context.Context, person string, _ *time.Location) (askahuman.Standing, error) {
+	r.persons = append(r.persons, person)
+	return askahuman.Standing{}, nil
+}
+
+func (r *recording) Feed(_ context.Context, person string, _ []string, _ int, _ string) ([]askahuman.Question, string, error) {
+	r.persons = append(r.persons, person)
+	return nil, "", nil
+}
+
+// A person is known to what is behind the API by an HMAC, an address likewise.
+func TestFingerprints(t *testing.T) {
+	t.Parallel()
+	service, limits := &recording{}, &limiter{used: map[string]int{}}
+	people := (&api.HumanAPI{Service: service, RateLimiter: limits, Hasher: testHasher(), Log: slog.New(slog.DiscardHandler)}).Handler()
+	mac := hmac.New(sha256.New, []byte("the key of these tests"))
+	mac.Write([]byte("ann"))
+	ann := hex.EncodeToString(mac.Sum(nil))
+
+	if w := asPerson("ann", "GET /human/stats", "").do(people); w.Code != 200 {
+		t.Fatalf("got %d %s", w.Code, w.Body)
+	}
+	if w := (request{line: "GET /human/questions"}).do(people); w.Code != 200 {
+		t.Fatalf("got %d %s", w.Code, w.Body)
+	}
+	if !slices.Equal(service.persons, []string{ann, ""}) {
+		t.Errorf("called for %q; want %q and nobody", service.persons, ann)
+	}
+	counted := limits.callers("read")
+	if len(counted) != 1 || len(counted[0]) != 64 || counted[0] == ann {
+		t.Errorf("counted %q; want one hash of the address", counted)
+	}
+	for _, line := range []string{"GET /human/stats", "POST /human/responses"} {
+		if w := (request{line: line, body: `{"question_id":"x","answer":"Yes."}`}).do(people); w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"X-Fingerprint"`) {
+			t.Errorf("%s without a fingerprint: got %d %s", line, w.Code, w.Body)
+		}
+	}
+	for fingerprint, want := range map[string]int{
+		strings.Repeat("é", 512): 200, strings.Repeat("f", 513): 400, "a\x00b": 400, "a\nb": 400,
+	} {
+		hr := httptest.NewRequest("GET", "/human/stats", nil)
+		hr.Header["X-Fingerprint"] = []string{fingerprint}
+		w := httptest.NewRecorder()
+		people.ServeHTTP(w, hr)
+		if w.Code != want {
+			t.Errorf("%.10q: got %d %s; want %d", fingerprint, w.Code, w.Body, want)
+		}
+		if strings.Contains(w.Body.String(), fingerprint[:3]) {
+			t.Errorf("the answer repeats the fingerprint: %s", w.Body)
+		}
+	}
+}
+
+// An address and a fingerprint of the same text have different hashes.
+func TestHasher(t *testing.T) {
+	t.Parallel()
+	h := testHasher()
+	person, err := h.Person(t.Context(), "203.0.113.7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, err := h.Address(t.Context(), "203.0.113.7")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if person == address || len(person) != 64 || len(address) != 64 {
+		t.Errorf("got %s and %s", person, address)
+	}
+	reason := errors.New("no secret")
+	if _, err := (api.Hasher{Secret: func(context.Context) (string, error) { return "", reason }}).Person(t.Context(), "x"); !errors.Is(err, reason) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Each route counts towards the limit that the schema gives it, and says so on
+// every answer, good or bad.
+func TestRateLimits(t *testing.T) {
+	t.Parallel()
+	limits := map[string][]request{
+		"create":    {asAgent("POST /agent/questions", `{}`)},
+		"poll":      {asAgent("GET /agent/questions/x", ""), asAgent("GET /agent/questions", ""), asAgent("DELETE /agent/questions/x", "")},
+		"answer":    {asPerson("ann", "POST /human/responses", `{}`)},
+		"read":      {{line: "GET /human/questions"}, {line: "GET /human/questions/x"}, {line: "GET /human/leaderboard"}, asPerson("ann", "GET /human/stats", "")},
+		"subscribe": {{line: "POST /human/push/subscribe", body: `{"fcm_token":"t"}`}, {line: "PUT /human/push/subscribe/x", body: `{"fcm_token":"t"}`}},
+	}
+	for _, limit := range schema.AskAHuman().RateLimits {
+		t.Run(limit.Name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform(t)
+			requests := limits[limit.Name]
+			if len(requests) == 0 {
+				t.Fatal("no request of this test counts towards it")
+			}
+			for i := range limit.Requests {
+				r := requests[i%len(requests)]
+				w := p.serve(r)
+				if w.Code == http.StatusTooManyRequests {
+					t.Fatalf("call %d is refused", i+1)
+				}
+				if i == 0 {
+					h := w.Header()
+					if h.Get("X-RateLimit-Limit") == "" || h.Get("X-RateLimit-Remaining") == "" || h.Get("X-RateLimit-Reset") != "1770026400" || h.Get("Retry-After") != "" {
+						t.Errorf("headers are %v", h)
+					}
+				}
+			}
+			for _, r := range requests {
+				w := p.serve(r)
+				if w.Code != http.StatusTooManyRequests || !strings.Contains(w.Body.String(), `"code":"RATE_LIMITED"`) {
+					t.Errorf("%s beyond the limit: got %d %s", r.line, w.Code, w.Body)
+				}
+				if h := w.Header(); h.Get("Retry-After") != "1800" || h.Get("X-RateLimit-Remaining") != "0" || h.Get("X-RateLimit-Reset") != "1770026400" {
+					t.Errorf("%s: headers are %v", r.line, h)
+				}
+			}
+			// Another caller has a limit of its own.
+			other := requests[0]
+			other.headers = []string{"X-Agent-Id: other", "X-Fingerprint: other"}
+			if limit.Per != schema.PerAddress && p.serve(other).Code == http.StatusTooManyRequests {
+				t.Error("another caller is refused as well")
+			}
+		})
+	}
+	p := newPlatform(t)
+	for range 50 {
+		if w := p.serve(request{line: "DELETE /human/push/subscribe/x"}); w.Code != 404 || w.Header().Get("X-RateLimit-Limit") != "" {
+			t.Fatalf("ending a subscription is limited: %d %v", w.Code, w.Header())
+		}
+	}
+}
+
+// A limit that cannot be counted lets nobody through unseen.
+func TestRateLimiterFails(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	p.limiter.err = errors.New("no table")
+	if w := p.serve(asAgent("GET /agent/questions", "")); w.Code != 500 || strings.Contains(w.Body.String(), "no table") {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}
+
+func (p *platform) serve(r request) *httptest.ResponseRecorder {
+	if strings.Contains(r.line, " /human/") {
+		return r.do(p.people)
+	}
+	return r.do(p.agents)
+}
