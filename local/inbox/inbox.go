@@ -117,8 +117,9 @@ func (i *Inbox) URL() string { return i.url }
 func (i *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) { i.mux.ServeHTTP(w, r) }
 
 // ServiceAccount fills a service account key, the JSON document that Google's console downloads, for this
-// inbox: the private key, its id and the token endpoint. Fields of the template that Google leaves to the
-// project (project_id, client_email) are kept when given. It fails when the template is no JSON object.
+// inbox: the private key, its id and the token endpoint. The template's project_id and client_email are kept
+// when they name an account, and replaced when they are placeholders (no "@" in client_email). It fails when
+// the template is no JSON object.
 func (i *Inbox) ServiceAccount(template string) (string, error) {
 	document := map[string]any{}
 	if template != "" {
@@ -134,14 +135,12 @@ func (i *Inbox) ServiceAccount(template string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("service account key: %w", err)
 	}
-	text := func(name, fallback string) string {
-		if given, ok := document[name].(string); ok && given != "" {
-			return given
-		}
-		return fallback
+	email, _ := document["client_email"].(string)
+	project, _ := document["project_id"].(string)
+	if !strings.Contains(email, "@") || project == "" {
+		project = "local"
+		email = "push@local.iam.gserviceaccount.com"
 	}
-	project := text("project_id", "local")
-	email := text("client_email", "push@"+project+".iam.gserviceaccount.com")
 	maps.Copy(document, map[string]any{
 		"type": "service_account", "project_id": project, "client_email": email, "private_key_id": keyID(&key.PublicKey),
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),

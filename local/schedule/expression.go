@@ -206,7 +206,9 @@ func parseMonthDays(text string) (func(int, time.Month, int) bool, error) {
 		return func(year int, month time.Month, day int) bool { return day == lastDay(year, month) }, nil
 	}
 	if text == "LW" {
-		return func(year int, month time.Month, day int) bool { return day == nearestWeekday(year, month, lastDay(year, month)) }, nil
+		return func(year int, month time.Month, day int) bool {
+			return day == nearestWeekday(year, month, lastDay(year, month))
+		}, nil
 	}
 	if number, ok := strings.CutSuffix(text, "W"); ok {
 		target, err := parseValue("day-of-month", number, 1, 31, nil)

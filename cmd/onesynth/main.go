@@ -1,0 +1,75 @@
+// Command onesynth runs cloud assemblies on this machine and talks to such a run.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+type commands struct {
+	Local       localCommand       `cmd:"" help:"Run a cloud assembly on this machine: functions, HTTP APIs, tables, schedules, queues, secrets."`
+	Token       tokenCommand       `cmd:"" help:"Mint a token that the JWT authorizers of the running assembly accept."`
+	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished."`
+	Push        pushCommand        `cmd:"" help:"List the push messages that the running assembly has sent."`
+	Version     kong.VersionFlag   `help:"Print the version."`
+}
+
+func main() {
+	// The first Ctrl-C ends the run in order. From then on the signal has its default effect, so a second one
+	// ends this process at once; its children die with it.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:]))
+}
+
+func run(ctx context.Context, arguments []string) int {
+	var c commands
+	parser, err := kong.New(&c,
+		kong.Name("onesynth"),
+		kong.Description("Runs the cloud assembly that cdk synth writes on this machine, without an AWS account and without Docker."),
+		kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Vars{"version": version()},
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "onesynth:", err)
+		return 1
+	}
+	command, err := parser.Parse(arguments)
+	if err != nil {
+		parser.Errorf("%v", err)
+		var parseError *kong.ParseError
+		if errors.As(err, &parseError) {
+			fmt.Fprintln(os.Stderr, `Run "onesynth --help" for the commands and "onesynth COMMAND --help" for their flags.`)
+		}
+		return 2
+	}
+	if err := command.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "onesynth:", err)
+		return 1
+	}
+	return 0
+}
+
+// version is what the Go toolchain recorded when it built the command.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "onesynth (unknown version)"
+	}
+	text := "onesynth " + info.Main.Version
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			text += " " + setting.Value
+		}
+	}
+	return text + " " + info.GoVersion
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/console"
+)
+
+// running is how commands find the run they talk to.
+type running struct {
+	Console string `help:"Address of the run's console." default:"http://127.0.0.1:8079" placeholder:"URL"`
+}
+
+// call asks the console and decodes its answer into the value.
+func (c running) call(ctx context.Context, method, path string, body, into any) error {
+	var reader io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return fmt.Errorf("request: %w", err)
+		}
+		reader = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.Console+path, reader)
+	if err != nil {
+		return fmt.Errorf("console address: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("nothing runs at %s: start it with onesynth local, or name its console with --console", c.Console)
+	}
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= 300 {
+		var problem struct{ Error string }
+		if err := json.NewDecoder(response.Body).Decode(&problem); err != nil || problem.Error == "" {
+			return fmt.Errorf("%s %s answered %s: is %s the console of a local run?", method, path, response.Status, c.Console)
+		}
+		return errors.New(problem.Error)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.NewDecoder(response.Body).Decode(into); err != nil {
+		return fmt.Errorf("answer of %s: %w", c.Console, err)
+	}
+	return nil
+}
+
+type tokenCommand struct {
+	running
+	Sub     string            `help:"Subject: who the token is for." required:""`
+	Aud     string            `help:"Audience. Default: the authorizer's first."`
+	Iss     string            `help:"Issuer. Default: that of the run's authorizer." placeholder:"URL"`
+	Scope   string            `help:"Scopes, separated by spaces."`
+	Claim   map[string]string `help:"Further claim; may be repeated." placeholder:"NAME=VALUE"`
+	Expires time.Duration     `help:"Life of the token." default:"1h"`
+}
+
+// Run prints the token alone, so that it fits into a shell variable.
+func (c *tokenCommand) Run(ctx context.Context) error {
+	claims := map[string]any{}
+	for name, value := range c.Claim {
+		claims[name] = value
+	}
+	var token console.Token
+	err := c.call(ctx, http.MethodPost, "/token", console.TokenRequest{
+		Subject: c.Sub, Audience: c.Aud, Issuer: c.Iss, Scope: c.Scope, Expires: c.Expires.String(), Claims: claims,
+	}, &token)
+	if err != nil {
+		return err
+	}
+	fmt.Println(token.AccessToken)
+	return nil
+}
+
+type runScheduleCommand struct {
+	running
+	Name string `arg:"" help:"Name of the schedule, as onesynth local prints it."`
+}
+
+// Run waits until the function has finished.
+func (c *runScheduleCommand) Run(ctx context.Context) error {
+	return c.call(ctx, http.MethodPost, "/schedules/"+url.PathEscape(c.Name)+"/run", nil, nil)
+}
+
+type pushCommand struct {
+	running
+	Clear bool `help:"Remove the messages after listing them."`
+}
+
+// Run prints the messages as JSON.
+func (c *pushCommand) Run(ctx context.Context) error {
+	var messages []json.RawMessage
+	if err := c.call(ctx, http.MethodGet, "/push", nil, &messages); err != nil {
+		return err
+	}
+	encoder := json.NewEncoder(os.Stdout)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(messages); err != nil {
+		return fmt.Errorf("print messages: %w", err)
+	}
+	if c.Clear {
+		return c.call(ctx, http.MethodDelete, "/push", nil, nil)
+	}
+	return nil
+}

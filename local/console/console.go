@@ -1,0 +1,379 @@
+// Package console is the JSON view of a local run: what runs where, what it has done, and the few levers
+// that tests and people need. It serves this machine only: requests that a web page of another site could
+// cause are refused.
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/gateway"
+	"github.com/onesynth-cdk/onesynth/local/inbox"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/schedule"
+)
+
+const maxBody = 1 << 20
+
+// Functions is what the console shows and does with functions.
+type Functions interface {
+	Functions() []lambda.Status
+	Lines(function string) ([]string, error)
+	Kill(function string) (pid int, err error)
+}
+
+// Schedules is what the console shows and does with schedules.
+type Schedules interface {
+	Schedules() []schedule.Status
+	Run(ctx context.Context, name string) error
+}
+
+// Cloud is what the console shows and does with the run's AWS services. Answers are encoded as JSON.
+type Cloud interface {
+	// Capacity is the consumed capacity per function, table, index and operation; ResetCapacity zeroes it.
+	Capacity() any
+	ResetCapacity()
+	// UsedPermissions and RefusedPermissions are what functions asked of their roles.
+	UsedPermissions() any
+	RefusedPermissions() any
+	// Faults is what is injected now; SetFaults replaces it from JSON.
+	Faults() any
+	SetFaults(document []byte) error
+	// Queues are all queues with their number of messages; Queue is one with its messages, if it exists.
+	Queues() any
+	Queue(name string) (any, bool)
+	// Tables are as the engine describes them.
+	Tables(ctx context.Context) (any, error)
+	// Sweep deletes expired items now and returns how many.
+	Sweep(ctx context.Context) (int, error)
+}
+
+// API is a running HTTP API.
+type API struct {
+	Stack string `json:"stack"`
+	Name  string `json:"name"`
+	URL   string `json:"url"`
+	// Issuer and Audience are those of the API's JWT authorizer, if it has one.
+	Issuer   string   `json:"issuer,omitempty"`
+	Audience []string `json:"audience,omitempty"`
+}
+
+// Options of a console. All fields are needed.
+type Options struct {
+	APIs      []API
+	Functions Functions
+	Schedules Schedules
+	Cloud     Cloud
+	Inbox     *inbox.Inbox
+	Issuer    *gateway.Issuer
+	// Endpoint is the AWS endpoint of the run, DynamoDB the engine behind it.
+	Endpoint, DynamoDB string
+}
+
+// Console is an http.Handler.
+type Console struct {
+	options Options
+	mux     *http.ServeMux
+}
+
+// New returns the console of a run.
+func New(options Options) *Console {
+	c := &Console{options: options, mux: http.NewServeMux()}
+	get := func(path string, answer func(*http.Request) (any, error)) {
+		c.mux.HandleFunc("GET "+path, c.answer(answer))
+	}
+	post := func(path string, answer func(*http.Request) (any, error)) {
+		c.mux.HandleFunc("POST "+path, c.answer(answer))
+	}
+	get("/{$}", c.index)
+	get("/functions", func(*http.Request) (any, error) { return options.Functions.Functions(), nil })
+	post("/functions/{name}/kill", c.kill)
+	get("/logs", c.logs)
+	get("/capacity", func(*http.Request) (any, error) { return options.Cloud.Capacity(), nil })
+	c.mux.HandleFunc("DELETE /capacity", c.answer(func(*http.Request) (any, error) { options.Cloud.ResetCapacity(); return nil, nil }))
+	get("/used-permissions", func(*http.Request) (any, error) { return options.Cloud.UsedPermissions(), nil })
+	get("/refused", func(*http.Request) (any, error) { return options.Cloud.RefusedPermissions(), nil })
+	get("/faults", func(*http.Request) (any, error) { return options.Cloud.Faults(), nil })
+	post("/faults", c.faults)
+	get("/tables", func(r *http.Request) (any, error) { return options.Cloud.Tables(r.Context()) })
+	post("/sweep", func(r *http.Request) (any, error) {
+		n, err := options.Cloud.Sweep(r.Context())
+		return map[string]int{"deleted": n}, err
+	})
+	get("/queues", func(*http.Request) (any, error) { return options.Cloud.Queues(), nil })
+	get("/queues/{name}", c.queue)
+	get("/schedules", func(*http.Request) (any, error) { return options.Schedules.Schedules(), nil })
+	post("/schedules/{name}/run", c.runSchedule)
+	get("/push", func(*http.Request) (any, error) { return options.Inbox.Messages(), nil })
+	c.mux.HandleFunc("DELETE /push", c.answer(func(*http.Request) (any, error) { options.Inbox.Clear(); return nil, nil }))
+	post("/push/faults", c.pushFault)
+	post("/token", c.token)
+	get("/.well-known/openid-configuration", c.discovery)
+	get("/.well-known/jwks.json", func(*http.Request) (any, error) { return options.Issuer.JWKS() })
+	c.mux.HandleFunc("/", c.answer(func(r *http.Request) (any, error) {
+		return nil, &problem{http.StatusNotFound, fmt.Sprintf("no %s %s here: GET / lists what there is", r.Method, r.URL.Path)}
+	}))
+	return c
+}
+
+// ServeHTTP answers requests of this machine's own programs.
+func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := guard(r); err != nil {
+		writeJSON(w, http.StatusForbidden, map[string]string{"error": err.Error()})
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	c.mux.ServeHTTP(w, r)
+}
+
+// guard refuses names that a foreign DNS answer may have pointed here, and requests from other sites' pages.
+func guard(r *http.Request) error {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if !loopback(host) {
+		return fmt.Errorf("host %q: the console answers only to localhost and 127.0.0.1", r.Host)
+	}
+	if origin := r.Header.Get("Origin"); origin != "" {
+		parsed, err := url.Parse(origin)
+		if err != nil || parsed.Host != r.Host {
+			return fmt.Errorf("origin %q: web pages of other sites may not use the console", origin)
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" && r.Method != http.MethodGet {
+		return errors.New("web pages of other sites may not use the console")
+	}
+	return nil
+}
+
+func loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return ip != nil && ip.IsLoopback()
+}
+
+type problem struct {
+	status  int
+	message string
+}
+
+func (p *problem) Error() string { return p.message }
+
+func (c *Console) answer(handler func(*http.Request) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		document, err := handler(r)
+		var p *problem
+		switch {
+		case errors.As(err, &p):
+			writeJSON(w, p.status, map[string]string{"error": p.message})
+		case errors.Is(err, lambda.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, lambda.ErrNotRunning):
+			writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
+		case err != nil:
+			writeJSON(w, http.StatusBadGateway, map[string]string{"error": err.Error()})
+		case document == nil:
+			w.WriteHeader(http.StatusNoContent)
+		default:
+			writeJSON(w, http.StatusOK, document)
+		}
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, document any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.Encode(document)
+}
+
+func (c *Console) index(*http.Request) (any, error) {
+	return map[string]any{
+		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB,
+		"links": []string{
+			"GET /functions", "POST /functions/{name}/kill", "GET /logs?function=NAME", "GET /capacity", "DELETE /capacity",
+			"GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /push", "DELETE /push", "POST /push/faults",
+			"GET /queues", "GET /queues/{name}", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
+			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",
+		},
+	}, nil
+}
+
+func (c *Console) kill(r *http.Request) (any, error) {
+	pid, err := c.options.Functions.Kill(r.PathValue("name"))
+	return map[string]int{"killed": pid}, err
+}
+
+func (c *Console) logs(r *http.Request) (any, error) {
+	name := r.URL.Query().Get("function")
+	if name == "" {
+		return nil, &problem{http.StatusBadRequest, "give the function: /logs?function=NAME (GET /functions lists them)"}
+	}
+	return c.options.Functions.Lines(name)
+}
+
+func (c *Console) faults(r *http.Request) (any, error) {
+	document, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, &problem{http.StatusBadRequest, err.Error()}
+	}
+	if err := c.options.Cloud.SetFaults(document); err != nil {
+		return nil, &problem{http.StatusBadRequest, err.Error()}
+	}
+	return c.options.Cloud.Faults(), nil
+}
+
+func (c *Console) queue(r *http.Request) (any, error) {
+	queue, ok := c.options.Cloud.Queue(r.PathValue("name"))
+	if !ok {
+		return nil, &problem{http.StatusNotFound, fmt.Sprintf("no queue %q: GET /queues lists them", r.PathValue("name"))}
+	}
+	return queue, nil
+}
+
+func (c *Console) runSchedule(r *http.Request) (any, error) {
+	name := r.PathValue("name")
+	if err := c.options.Schedules.Run(r.Context(), name); err != nil {
+		return nil, err
+	}
+	return map[string]string{"ran": name}, nil
+}
+
+func (c *Console) pushFault(r *http.Request) (any, error) {
+	var request struct {
+		Token string
+		Error inbox.Fault
+	}
+	if err := decode(r, &request); err != nil {
+		return nil, err
+	}
+	if request.Token == "" {
+		return nil, &problem{http.StatusBadRequest, `write {"token": DEVICE_TOKEN, "error": "UNREGISTERED"}; error "" lets the token pass again`}
+	}
+	if err := c.options.Inbox.Fail(request.Token, request.Error); err != nil {
+		return nil, &problem{http.StatusBadRequest, err.Error()}
+	}
+	return nil, nil
+}
+
+// TokenRequest is the body of POST /token.
+type TokenRequest struct {
+	// Subject is the sub claim, and the only field that is needed.
+	Subject string `json:"sub"`
+	// Audience is the aud claim. Default: the authorizer's first audience.
+	Audience string `json:"aud,omitempty"`
+	// Issuer is the iss claim. Default: the issuer of the run's only authorizer, or of the one with the audience.
+	Issuer string `json:"iss,omitempty"`
+	// Scope is the scope claim, words separated by spaces.
+	Scope string `json:"scope,omitempty"`
+	// Expires is the token's life as a Go duration, such as 1h. Default: 1h. A negative one makes an expired token.
+	Expires string `json:"expires,omitempty"`
+	// Claims are added as they are.
+	Claims map[string]any `json:"claims,omitempty"`
+}
+
+// Token is the answer to POST /token.
+type Token struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	Issuer      string `json:"issuer"`
+	Audience    string `json:"audience"`
+}
+
+func (c *Console) token(r *http.Request) (any, error) {
+	var request TokenRequest
+	if err := decode(r, &request); err != nil {
+		return nil, err
+	}
+	if request.Subject == "" {
+		return nil, &problem{http.StatusBadRequest, "sub: a token needs a subject"}
+	}
+	var lifetime time.Duration
+	if request.Expires != "" {
+		var err error
+		if lifetime, err = time.ParseDuration(request.Expires); err != nil || lifetime == 0 {
+			return nil, &problem{http.StatusBadRequest, fmt.Sprintf("expires %q: want a duration such as 30m or 1h", request.Expires)}
+		}
+	}
+	if err := c.fill(&request); err != nil {
+		return nil, err
+	}
+	signed, err := c.options.Issuer.Mint(gateway.Request{
+		Issuer: request.Issuer, Subject: request.Subject, Audience: request.Audience, Scope: request.Scope, Lifetime: lifetime, Claims: request.Claims,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Token{AccessToken: signed, TokenType: "Bearer", Issuer: request.Issuer, Audience: request.Audience}, nil
+}
+
+// fill chooses issuer and audience where the request leaves no doubt.
+func (c *Console) fill(request *TokenRequest) error {
+	var issuers []string
+	for _, api := range c.options.APIs {
+		if api.Issuer == "" || request.Issuer != "" && api.Issuer != request.Issuer {
+			continue
+		}
+		matches := request.Audience == ""
+		for _, audience := range api.Audience {
+			matches = matches || audience == request.Audience
+		}
+		if !matches {
+			continue
+		}
+		if len(issuers) == 0 {
+			if request.Audience == "" && len(api.Audience) > 0 {
+				request.Audience = api.Audience[0]
+			}
+			issuers = append(issuers, api.Issuer)
+		} else if issuers[0] != api.Issuer {
+			issuers = append(issuers, api.Issuer)
+		}
+	}
+	switch {
+	case request.Issuer != "":
+		return nil
+	case len(issuers) == 1:
+		request.Issuer = issuers[0]
+		return nil
+	case len(issuers) > 1:
+		return &problem{http.StatusBadRequest, "iss: this run has several issuers, name one: " + strings.Join(issuers, ", ")}
+	}
+	for _, api := range c.options.APIs {
+		if api.Issuer != "" && request.Audience != "" {
+			// A token for another audience is what tests of refusals ask for.
+			request.Issuer = api.Issuer
+			return nil
+		}
+	}
+	return &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (give iss to mint one all the same)"}
+}
+
+func decode(r *http.Request, into any) error {
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return &problem{http.StatusBadRequest, "body: " + err.Error()}
+	}
+	return nil
+}
+
+func (c *Console) discovery(r *http.Request) (any, error) {
+	base := "http://" + r.Host
+	return map[string]any{
+		"issuer": base, "jwks_uri": base + "/.well-known/jwks.json", "token_endpoint": base + "/token",
+		"response_types_supported": []string{"token"}, "subject_types_supported": []string{"public"},
+		"id_token_signing_alg_values_supported": []string{"RS256"},
+	}, nil
+}

@@ -1,0 +1,148 @@
+package local
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+)
+
+// functionProperties are those of AWS::Lambda::Function that a local run reads.
+type functionProperties struct {
+	PackageType                  string
+	Runtime                      string
+	Code                         struct{ S3Key, ImageUri, ZipFile string }
+	Handler                      string
+	Role                         string
+	MemorySize                   int
+	Timeout                      int
+	ReservedConcurrentExecutions *int
+	Environment                  struct{ Variables map[string]string }
+	LoggingConfig                struct{ LogGroup string }
+	TracingConfig                struct{ Mode string }
+	DeadLetterConfig             struct{ TargetArn string }
+	Layers                       []string
+	VpcConfig                    map[string]any
+}
+
+// function is a function of the assembly, ready to be added.
+type function struct {
+	definition lambda.Function
+	role       *policy.Role
+	traced     bool
+}
+
+// readFunctions reads every function with its role and asynchronous settings. All problems come back together.
+func readFunctions(a *assembly.Assembly, folder string) (functions []function, problems []error) {
+	async := map[string]lambda.Async{}
+	for _, resource := range a.Resources("AWS::Lambda::EventInvokeConfig") {
+		var p struct {
+			FunctionName             string
+			MaximumEventAgeInSeconds int
+			MaximumRetryAttempts     *int
+			DestinationConfig        struct{ OnFailure, OnSuccess struct{ Destination string } }
+		}
+		if err := resource.Decode(&p); err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		if p.DestinationConfig.OnSuccess.Destination != "" {
+			problems = append(problems, fmt.Errorf("%s: OnSuccess destinations are not run locally", resource))
+		}
+		if d := p.DestinationConfig.OnFailure.Destination; d != "" && !isQueue(a, d) {
+			problems = append(problems, fmt.Errorf("%s: OnFailure destination %s: only queues of the assembly are run locally", resource, d))
+		}
+		async[functionName(p.FunctionName)] = lambda.Async{
+			MaxRetries: p.MaximumRetryAttempts, MaxAge: time.Duration(p.MaximumEventAgeInSeconds) * time.Second,
+			OnFailure: p.DestinationConfig.OnFailure.Destination,
+		}
+	}
+	for _, resource := range a.Resources("AWS::Lambda::Function") {
+		f, err := readFunction(a, resource, async[resource.Name], folder)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		functions = append(functions, f)
+	}
+	return functions, problems
+}
+
+func readFunction(a *assembly.Assembly, resource *assembly.Resource, async lambda.Async, folder string) (function, error) {
+	var p functionProperties
+	if err := resource.Decode(&p); err != nil {
+		return function{}, err
+	}
+	switch {
+	case p.PackageType == "Image" || p.Code.ImageUri != "":
+		return function{}, fmt.Errorf("%s: container images are not run locally: build a bootstrap binary", resource)
+	case !strings.HasPrefix(p.Runtime, "provided"):
+		return function{}, fmt.Errorf("%s: runtime %q: a local run starts bootstrap binaries (provided.al2023)", resource, p.Runtime)
+	case p.Code.S3Key == "":
+		return function{}, fmt.Errorf("%s: its code is not an asset of the assembly", resource)
+	case len(p.Layers) > 0:
+		return function{}, fmt.Errorf("%s: layers are not run locally", resource)
+	}
+	asset, err := a.Asset(p.Code.S3Key)
+	if err != nil {
+		return function{}, fmt.Errorf("%s: %w", resource, err)
+	}
+	target := filepath.Join(folder, resource.Name)
+	if err := os.MkdirAll(target, 0o700); err != nil {
+		return function{}, fmt.Errorf("%s: %w", resource, err)
+	}
+	code, err := asset.Folder(target)
+	if err != nil {
+		return function{}, fmt.Errorf("%s: %w", resource, err)
+	}
+	role, err := policy.ForRole(a, p.Role)
+	if err != nil {
+		return function{}, fmt.Errorf("%s: %w", resource, err)
+	}
+	if !role.Trusts(policy.Lambda, map[string]string{policy.SourceAccount: resource.Stack.Account, policy.SourceARN: resource.ARN}) {
+		return function{}, fmt.Errorf("%s: role %s does not let %s assume it: AWS would refuse to create the function", resource, role.Name, policy.Lambda)
+	}
+	if d := p.DeadLetterConfig.TargetArn; d != "" && !isQueue(a, d) {
+		return function{}, fmt.Errorf("%s: dead-letter target %s: only queues of the assembly are run locally", resource, d)
+	}
+	async.DeadLetter = p.DeadLetterConfig.TargetArn
+	environment := maps.Clone(p.Environment.Variables)
+	return function{
+		definition: lambda.Function{
+			Name: resource.Name, ARN: resource.ARN, Code: code, Handler: p.Handler, MemoryMB: p.MemorySize,
+			Timeout: time.Duration(p.Timeout) * time.Second, ReservedConcurrency: p.ReservedConcurrentExecutions,
+			Environment: environment, LogGroup: p.LoggingConfig.LogGroup, Async: async,
+		},
+		role: role, traced: p.TracingConfig.Mode == "Active",
+	}, nil
+}
+
+func isQueue(a *assembly.Assembly, arn string) bool {
+	resource := a.ByARN(arn)
+	return resource != nil && resource.Type == "AWS::SQS::Queue"
+}
+
+// functionName is the name within a function's ARN, with or without alias, or the name itself.
+func functionName(text string) string {
+	parts := strings.Split(text, ":")
+	if i := slices.Index(parts, "function"); i >= 0 && i+1 < len(parts) {
+		return parts[i+1]
+	}
+	return parts[0]
+}
+
+// functionOfIntegration is the function that an integration URI names: its ARN, or API Gateway's path to it,
+// arn:aws:apigateway:REGION:lambda:path/2015-03-31/functions/ARN/invocations.
+func functionOfIntegration(uri string) string {
+	if _, rest, ok := strings.Cut(uri, "/functions/"); ok {
+		uri = strings.TrimSuffix(rest, "/invocations")
+	}
+	return functionName(uri)
+}
