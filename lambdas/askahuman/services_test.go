@@ -1,0 +1,919 @@
+package askahuman_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+)
+
+// platform is both sides on one store, at a moment that tests move.
+type platform struct {
+	*askahuman.Agents
+	people *askahuman.People
+	store  *inmem.Store
+	now    time.Time
+}
+
+func newPlatform() *platform {
+	p := &platform{store: &inmem.Store{}, now: time.Date(2026, 3, 4, 12, 0, 0, 123_456_789, time.UTC)}
+	now := func() time.Time { return p.now }
+	p.Agents = &askahuman.Agents{Store: p.store, Now: now}
+	p.people = &askahuman.People{Store: p.store, Now: now}
+	return p
+}
+
+func textAsk() askahuman.Ask {
+	return askahuman.Ask{Prompt: "Is this a good name for a function?", Type: askahuman.TypeText}
+}
+
+func choiceAsk(options ...string) askahuman.Ask {
+	return askahuman.Ask{Prompt: "Which of these is better?", Type: askahuman.TypeMultipleChoice, Options: options}
+}
+
+func (p *platform) ask(t testing.TB, ask askahuman.Ask) askahuman.Question {
+	t.Helper()
+	q, err := p.Ask(context.Background(), "agent", ask)
+	if err != nil {
+		t.Fatalf("Ask: %v", err)
+	}
+	return q
+}
+
+func text(id, answer string) askahuman.Answer {
+	return askahuman.Answer{QuestionID: id, Text: &answer, ResponseTimeMS: -1}
+}
+
+func option(id string, i int) askahuman.Answer {
+	return askahuman.Answer{QuestionID: id, Option: &i, ResponseTimeMS: -1}
+}
+
+func (p *platform) answer(t testing.TB, person string, answer askahuman.Answer) askahuman.Receipt {
+	t.Helper()
+	receipt, err := p.people.Answer(context.Background(), person, nil, answer)
+	if err != nil {
+		t.Fatalf("Answer: %v", err)
+	}
+	return receipt
+}
+
+func fields(t testing.TB, err error) []string {
+	t.Helper()
+	invalid, ok := errors.AsType[*askahuman.InvalidError](err)
+	if !ok {
+		t.Fatalf("error = %v, want an InvalidError", err)
+	}
+	var names []string
+	for _, problem := range invalid.Problems {
+		names = append(names, problem.Field)
+		if problem.Message == "" || !utf8.ValidString(problem.Message) || len(problem.Message) > 400 {
+			t.Errorf("message of %s: %q", problem.Field, problem.Message)
+		}
+	}
+	return names
+}
+
+func wantErr(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("error = %v, want %v", err, want)
+	}
+	// What callers tell apart is shown to people: nothing is wrapped around it.
+	if err != nil && want != nil && errors.Is(err, want) && err.Error() != want.Error() {
+		t.Errorf("text = %q, want %q", err, want)
+	}
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	got := p.ask(t, textAsk())
+	now := p.now.Truncate(time.Millisecond)
+	want := askahuman.Question{
+		ID: got.ID, Status: askahuman.StatusOpen, Prompt: textAsk().Prompt, Type: askahuman.TypeText,
+		Audience: []string{"general"}, RequiredResponses: 5, AgentID: "agent",
+		CreatedAt: now, Deadline: now.Add(time.Hour), ExpiresAt: now.Add(25 * time.Hour), DueAt: now,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if _, err := uuid.Parse(got.ID); err != nil {
+		t.Errorf("id %q: %v", got.ID, err)
+	}
+	read, err := p.Read(t.Context(), "agent", got.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(got, read.Question); diff != "" {
+		t.Errorf("as read (-asked +read):\n%s", diff)
+	}
+	if read.Summary != nil {
+		t.Errorf("a text question has the summary %v", read.Summary)
+	}
+}
+
+func TestAskInvalid(t *testing.T) {
+	t.Parallel()
+	change := func(base askahuman.Ask, f func(*askahuman.Ask)) askahuman.Ask {
+		f(&base)
+		return base
+	}
+	prompt := func(s string) askahuman.Ask { return change(textAsk(), func(a *askahuman.Ask) { a.Prompt = s }) }
+	for name, test := range map[string]struct {
+		ask  askahuman.Ask
+		want []string // nil: valid
+	}{
+		"all of it": {ask: askahuman.Ask{Type: "essay", Audience: []string{"martians"}, Responses: 51, Timeout: time.Second, IdempotencyKey: " "},
+			want: []string{"prompt", "type", "audience[0]", "min_responses", "timeout_seconds", "idempotency_key"}},
+		"prompt of 9":                       {ask: prompt("123456789"), want: []string{"prompt"}},
+		"prompt of 10":                      {ask: prompt("1234567890")},
+		"prompt of 10 beyond ASCII":         {ask: prompt(strings.Repeat("👩", 10))},
+		"prompt of 9 and blanks":            {ask: prompt(" 123456789 \n"), want: []string{"prompt"}},
+		"prompt of 2000 beyond ASCII":       {ask: prompt(strings.Repeat("é", 2000))},
+		"prompt of 2001":                    {ask: prompt(strings.Repeat("é", 2001)), want: []string{"prompt"}},
+		"prompt of blanks":                  {ask: prompt(strings.Repeat(" \t\u00a0\u200b", 10)), want: []string{"prompt"}},
+		"prompt with NUL":                   {ask: prompt("1234567890\x00"), want: []string{"prompt"}},
+		"prompt not UTF-8":                  {ask: prompt("1234567890\xff"), want: []string{"prompt"}},
+		"no type":                           {ask: change(textAsk(), func(a *askahuman.Ask) { a.Type = "" }), want: []string{"type"}},
+		"type in capitals":                  {ask: change(textAsk(), func(a *askahuman.Ask) { a.Type = "TEXT" }), want: []string{"type"}},
+		"a type as long as a book":          {ask: change(textAsk(), func(a *askahuman.Ask) { a.Type = askahuman.QuestionType(strings.Repeat("\xff", 100_000)) }), want: []string{"type"}},
+		"text with options":                 {ask: change(textAsk(), func(a *askahuman.Ask) { a.Options = []string{"a", "b"} }), want: []string{"options"}},
+		"text with no options":              {ask: change(textAsk(), func(a *askahuman.Ask) { a.Options = []string{} })},
+		"choice without options":            {ask: choiceAsk(), want: []string{"options"}},
+		"one option":                        {ask: choiceAsk("a"), want: []string{"options"}},
+		"two options":                       {ask: choiceAsk("a", "b")},
+		"ten options":                       {ask: choiceAsk("1", "2", "3", "4", "5", "6", "7", "8", "9", "0")},
+		"eleven options, two of them wrong": {ask: choiceAsk("1", "2", "3", "", "5", "6", "7", "8", "9", "0", "1"), want: []string{"options", "options[3]", "options[10]"}},
+		"options that look the same":        {ask: choiceAsk("a", " a"), want: []string{"options[1]"}},
+		"options that differ in case":       {ask: choiceAsk("a", "A")},
+		"option of 200":                     {ask: choiceAsk("a", strings.Repeat("ü", 200))},
+		"option of 201":                     {ask: choiceAsk("a", strings.Repeat("ü", 201)), want: []string{"options[1]"}},
+		"every audience":                    {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = askahuman.Audiences() })},
+		"an audience twice":                 {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = []string{"ethics", "ethics"} }), want: []string{"audience[1]"}},
+		"an audience in capitals":           {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = []string{"Ethics"} }), want: []string{"audience[0]"}},
+		"1 response":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.Responses = 1 })},
+		"50 responses":                      {ask: change(textAsk(), func(a *askahuman.Ask) { a.Responses = 50 })},
+		"-1 responses":                      {ask: change(textAsk(), func(a *askahuman.Ask) { a.Responses = -1 }), want: []string{"min_responses"}},
+		"60 seconds":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = time.Minute })},
+		"59 seconds":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = 59 * time.Second }), want: []string{"timeout_seconds"}},
+		"a day":                             {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = 24 * time.Hour })},
+		"a day and a second":                {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = 24*time.Hour + time.Second }), want: []string{"timeout_seconds"}},
+		"a negative time":                   {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = -1 << 63 }), want: []string{"timeout_seconds"}},
+		"key of 255":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.IdempotencyKey = strings.Repeat("é", 255) })},
+		"key of 256":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.IdempotencyKey = strings.Repeat("é", 256) }), want: []string{"idempotency_key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform()
+			_, err := p.Ask(t.Context(), "agent", test.ask)
+			if test.want == nil {
+				if err != nil {
+					t.Errorf("error = %v, want none", err)
+				}
+				return
+			}
+			if diff := cmp.Diff(test.want, fields(t, err)); diff != "" {
+				t.Errorf("fields (-want +got):\n%s\n%v", diff, err)
+			}
+			if list, _, err := p.List(t.Context(), "agent", "", 0, ""); err != nil || len(list) != 0 {
+				t.Errorf("stored all the same: %v, %v", list, err)
+			}
+		})
+	}
+}
+
+// TestAskAnything puts any text anywhere: a refusal names fields, and what is
+// taken is kept as it was.
+func TestAskAnything(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := newPlatform()
+		ask := askahuman.Ask{
+			Prompt:         rapid.String().Draw(t, "prompt"),
+			Type:           rapid.SampledFrom([]askahuman.QuestionType{askahuman.TypeText, askahuman.TypeMultipleChoice, askahuman.QuestionType(rapid.String().Draw(t, "type"))}).Draw(t, "which type"),
+			Options:        rapid.SliceOfN(rapid.String(), 0, 12).Draw(t, "options"),
+			Audience:       rapid.SliceOfN(rapid.SampledFrom(append(askahuman.Audiences(), "x")), 0, 3).Draw(t, "audience"),
+			Responses:      rapid.IntRange(-1, 52).Draw(t, "responses"),
+			IdempotencyKey: rapid.String().Draw(t, "key"),
+		}
+		q, err := p.Ask(context.Background(), "agent", ask)
+		if err != nil {
+			if _, ok := errors.AsType[*askahuman.InvalidError](err); !ok {
+				t.Fatalf("error = %v", err)
+			}
+			return
+		}
+		if q.Prompt != ask.Prompt || !slices.Equal(q.Options, ask.Options) {
+			t.Fatalf("kept %q %q, want %q %q", q.Prompt, q.Options, ask.Prompt, ask.Options)
+		}
+	})
+}
+
+func TestAskIdempotent(t *testing.T) {
+	t.Parallel()
+	base := choiceAsk("yes", "no")
+	base.IdempotencyKey = "key"
+	changes := map[string]func(*askahuman.Ask){
+		"prompt":         func(a *askahuman.Ask) { a.Prompt += "!" },
+		"blank":          func(a *askahuman.Ask) { a.Prompt += " " },
+		"type":           func(a *askahuman.Ask) { a.Type, a.Options = askahuman.TypeText, nil },
+		"option":         func(a *askahuman.Ask) { a.Options = []string{"yes", "No"} },
+		"order":          func(a *askahuman.Ask) { a.Options = []string{"no", "yes"} },
+		"audience":       func(a *askahuman.Ask) { a.Audience = []string{"technical"} },
+		"responses":      func(a *askahuman.Ask) { a.Responses = 6 },
+		"timeout":        func(a *askahuman.Ask) { a.Timeout = 2 * time.Hour },
+		"moved brackets": func(a *askahuman.Ask) { a.Options = []string{`yes","no`, "x"} },
+	}
+	for name, change := range changes {
+		t.Run("changed "+name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform()
+			p.ask(t, base)
+			changed := base
+			change(&changed)
+			_, err := p.Ask(t.Context(), "agent", changed)
+			if got := fields(t, err); !slices.Equal(got, []string{"idempotency_key"}) {
+				t.Errorf("fields = %v", got)
+			}
+		})
+	}
+	t.Run("repeated", func(t *testing.T) {
+		t.Parallel()
+		p := newPlatform()
+		first := p.ask(t, base)
+		p.answer(t, "p", option(first.ID, 0))
+		p.now = p.now.Add(30 * time.Minute)
+		explicit := base
+		explicit.Audience, explicit.Responses, explicit.Timeout = []string{"general"}, 5, time.Hour
+		second := p.ask(t, explicit)
+		if second.ID != first.ID || second.CreatedAt != first.CreatedAt || second.Status != askahuman.StatusPartial || second.CurrentResponses != 1 {
+			t.Errorf("repeated: %+v", second)
+		}
+		p.now = p.now.Add(30 * time.Minute)
+		if third := p.ask(t, base); third.ID != first.ID || third.Status != askahuman.StatusExpired {
+			t.Errorf("repeated after the deadline: %+v", third)
+		}
+		p.now = first.CreatedAt.Add(24 * time.Hour)
+		if later := p.ask(t, base); later.ID == first.ID {
+			t.Error("repeated after 24 hours: the same question")
+		}
+	})
+	t.Run("another agent", func(t *testing.T) {
+		t.Parallel()
+		p := newPlatform()
+		first := p.ask(t, base)
+		second, err := p.Ask(t.Context(), "another agent", base)
+		if err != nil || second.ID == first.ID {
+			t.Errorf("%v, %v", second, err)
+		}
+	})
+	t.Run("at once", func(t *testing.T) {
+		t.Parallel()
+		p := newPlatform()
+		var ids sync.Map
+		var group sync.WaitGroup
+		for range 24 {
+			group.Go(func() { ids.Store(p.ask(t, base).ID, true) })
+		}
+		group.Wait()
+		if n := len(maps.Collect(func(yield func(any, any) bool) { ids.Range(yield) })); n != 1 {
+			t.Errorf("%d questions, want 1", n)
+		}
+	})
+}
+
+// gone is a store whose questions cannot be found any more.
+type gone struct{ *inmem.Store }
+
+func (gone) Question(context.Context, string, time.Time) (askahuman.Question, error) {
+	return askahuman.Question{}, askahuman.ErrQuestionNotFound
+}
+
+func TestAskAgainForADeletedQuestion(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	ask := textAsk()
+	ask.IdempotencyKey = "key"
+	p.ask(t, ask)
+	p.Agents.Store = gone{p.store}
+	_, err := p.Ask(t.Context(), "agent", ask)
+	if got := fields(t, err); !slices.Equal(got, []string{"idempotency_key"}) {
+		t.Errorf("fields = %v", got)
+	}
+}
+
+func TestAskQuota(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	short := textAsk()
+	short.Timeout = time.Minute
+	for i := range askahuman.MaxOpenQuestions {
+		if i < 3 {
+			p.ask(t, short)
+		} else {
+			p.ask(t, textAsk())
+		}
+	}
+	_, err := p.Ask(t.Context(), "agent", textAsk())
+	wantErr(t, err, askahuman.ErrQuotaExceeded)
+	if _, err := p.Ask(t.Context(), "another agent", textAsk()); err != nil {
+		t.Errorf("another agent: %v", err)
+	}
+	// Three deadlines pass, and nothing has rewritten the questions.
+	p.now = p.now.Add(time.Minute)
+	for range 3 {
+		p.ask(t, textAsk())
+	}
+	_, err = p.Ask(t.Context(), "agent", textAsk())
+	wantErr(t, err, askahuman.ErrQuotaExceeded)
+}
+
+func TestReadAndClose(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	ask := choiceAsk("yes", "no", "maybe")
+	ask.Responses = 3
+	q := p.ask(t, ask)
+	p.answer(t, "p1", option(q.ID, 2))
+	p.answer(t, "p2", option(q.ID, 0))
+	read, err := p.Read(t.Context(), "agent", q.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int{"yes": 1, "no": 0, "maybe": 1}, read.Summary); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	if read.Status != askahuman.StatusPartial || len(read.Responses) != 2 {
+		t.Errorf("status %s, %d responses", read.Status, len(read.Responses))
+	}
+
+	for _, id := range []string{uuid.NewString(), "", "x", "../" + q.ID, strings.ToUpper(q.ID), "\x00", strings.Repeat("9", 5000)} {
+		_, err := p.Read(t.Context(), "agent", id)
+		wantErr(t, err, askahuman.ErrQuestionNotFound)
+		wantErr(t, p.Close(t.Context(), "agent", id), askahuman.ErrQuestionNotFound)
+	}
+	_, err = p.Read(t.Context(), "another agent", q.ID)
+	wantErr(t, err, askahuman.ErrQuestionNotFound)
+	wantErr(t, p.Close(t.Context(), "another agent", q.ID), askahuman.ErrQuestionNotFound)
+
+	for range 2 {
+		if err := p.Close(t.Context(), "agent", q.ID); err != nil {
+			t.Fatalf("Close: %v", err)
+		}
+	}
+	if read, err = p.Read(t.Context(), "agent", q.ID); err != nil || read.Status != askahuman.StatusClosed || len(read.Responses) != 2 || read.ClosedAt.IsZero() {
+		t.Errorf("closed: %+v, %v", read, err)
+	}
+	p.now = p.now.Add(7 * 24 * time.Hour)
+	_, err = p.Read(t.Context(), "agent", q.ID)
+	wantErr(t, err, askahuman.ErrQuestionNotFound)
+}
+
+func TestCloseAfterTheDeadline(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	q := p.ask(t, textAsk())
+	p.now = p.now.Add(time.Hour)
+	if err := p.Close(t.Context(), "agent", q.ID); err != nil {
+		t.Fatalf("Close: %v", err)
+	}
+	read, err := p.Read(t.Context(), "agent", q.ID)
+	if err != nil || read.Status != askahuman.StatusExpired || !read.ClosedAt.IsZero() {
+		t.Errorf("%+v, %v; want EXPIRED", read, err)
+	}
+}
+
+// growing is a store in which one more answer arrives between two reads, once.
+type growing struct {
+	*inmem.Store
+	between func()
+	once    *sync.Once
+}
+
+func (g growing) Responses(ctx context.Context, questionID string) ([]askahuman.Response, error) {
+	g.once.Do(g.between)
+	return g.Store.Responses(ctx, questionID)
+}
+
+func TestReadAgreesWithItself(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	ask := textAsk()
+	ask.Responses = 1
+	q := p.ask(t, ask)
+	p.Agents.Store = growing{p.store, func() { p.answer(t, "p", text(q.ID, "an answer")) }, &sync.Once{}}
+	read, err := p.Read(t.Context(), "agent", q.ID)
+	if err != nil || read.Status != askahuman.StatusClosed || read.CurrentResponses != 1 || len(read.Responses) != 1 {
+		t.Errorf("read %s with %d of %d answers, %v", read.Status, len(read.Responses), read.CurrentResponses, err)
+	}
+}
+
+func TestList(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	var want []string
+	for i := range 5 {
+		ask := textAsk()
+		ask.Timeout = time.Duration(5-i) * time.Minute
+		want = slices.Insert(want, 0, p.ask(t, ask).ID)
+		p.now = p.now.Add(time.Second)
+	}
+	for limit := 1; limit <= 6; limit++ {
+		var got []string
+		cursor := ""
+		for {
+			page, next, err := p.List(t.Context(), "agent", "", limit, cursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, q := range page {
+				got = append(got, q.ID)
+			}
+			if cursor = next; cursor == "" {
+				break
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("pages of %d: %v, want %v", limit, got, want)
+		}
+	}
+	p.now = p.now.Add(3 * time.Minute)
+	for status, n := range map[askahuman.Status]int{askahuman.StatusOpen: 2, askahuman.StatusExpired: 3, askahuman.StatusClosed: 0} {
+		page, next, err := p.List(t.Context(), "agent", status, 0, "")
+		if err != nil || len(page) != n || next != "" {
+			t.Errorf("%s: %d questions, next %q, %v; want %d", status, len(page), next, err, n)
+		}
+		for _, q := range page {
+			if q.Status != status {
+				t.Errorf("a question listed as %s says %s", status, q.Status)
+			}
+		}
+	}
+	_, next, err := p.List(t.Context(), "agent", "", 2, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page, _, err := p.List(t.Context(), "another agent", "", 2, next); err != nil || len(page) != 0 {
+		t.Errorf("another agent with this cursor: %v, %v", page, err)
+	}
+	_, _, err = p.List(t.Context(), "agent", "DONE", 51, "garbage")
+	if got := fields(t, err); !slices.Equal(got, []string{"status", "limit", "cursor"}) {
+		t.Errorf("fields = %v", got)
+	}
+}
+
+func TestFeed(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	var want []string
+	for i := range 130 {
+		// A hundred open questions is an agent's most.
+		ask := textAsk()
+		ask.Audience = []string{askahuman.Audiences()[i%5], askahuman.Audiences()[(i+1)%5]}
+		q, err := p.Ask(t.Context(), fmt.Sprint("agent ", i%2), ask)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%3 == 0 {
+			p.answer(t, "me", text(q.ID, "mine"))
+		} else {
+			p.answer(t, "you", text(q.ID, "yours"))
+			want = slices.Insert(want, 0, q.ID)
+		}
+		p.now = p.now.Add(time.Second)
+	}
+	feed := func(person string, audience []string, limit int) (ids []string, pages int) {
+		t.Helper()
+		cursor := ""
+		for {
+			page, next, err := p.people.Feed(t.Context(), person, audience, limit, cursor)
+			if err != nil {
+				t.Fatalf("Feed: %v", err)
+			}
+			pages++
+			for _, q := range page {
+				ids = append(ids, q.ID)
+			}
+			if cursor = next; cursor == "" {
+				return ids, pages
+			}
+		}
+	}
+	for _, limit := range []int{1, 7, 20, 50} {
+		got, pages := feed("me", nil, limit)
+		if !slices.Equal(got, want) {
+			t.Errorf("pages of %d: %d questions, want %d", limit, len(got), len(want))
+		}
+		if wantPages := (len(want) + limit - 1) / limit; pages != wantPages {
+			t.Errorf("pages of %d: %d pages, want %d", limit, pages, wantPages)
+		}
+	}
+	if got, _ := feed("", nil, 50); len(got) != 130 {
+		t.Errorf("somebody unknown sees %d questions, want 130", len(got))
+	}
+	if got, _ := feed("", []string{"technical"}, 50); len(got) != 52 {
+		t.Errorf("%d technical questions, want 52", len(got))
+	}
+	if got, _ := feed("", []string{"technical", "product"}, 3); len(got) != 78 {
+		t.Errorf("%d technical or product questions, want 78", len(got))
+	}
+	p.now = p.now.Add(time.Hour)
+	if got, _ := feed("", nil, 50); len(got) != 0 {
+		t.Errorf("%d questions after their deadlines", len(got))
+	}
+	_, _, err := p.people.Feed(t.Context(), "me", []string{"x", "ethics", "ethics"}, -1, "%")
+	if got := fields(t, err); !slices.Equal(got, []string{"audience[0]", "audience[2]", "limit", "cursor"}) {
+		t.Errorf("fields = %v", got)
+	}
+}
+
+// TestFeedIsBounded answers nearly everything: one call looks at so many
+// questions and no more.
+func TestFeedIsBounded(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	oldest := p.ask(t, textAsk())
+	for i := range 620 {
+		p.now = p.now.Add(time.Millisecond)
+		q, err := p.Ask(t.Context(), fmt.Sprint("agent ", i/100), textAsk())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.answer(t, "me", text(q.ID, "mine"))
+	}
+	page, next, err := p.people.Feed(t.Context(), "me", nil, 10, "")
+	if err != nil || len(page) != 0 || next == "" {
+		t.Fatalf("the first page: %d questions, next %q, %v; want none and a next one", len(page), next, err)
+	}
+	page, next, err = p.people.Feed(t.Context(), "me", nil, 10, next)
+	if err != nil || len(page) != 1 || page[0].ID != oldest.ID || next != "" {
+		t.Errorf("the second page: %d questions, next %q, %v; want the oldest one", len(page), next, err)
+	}
+}
+
+func TestQuestion(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	q := p.ask(t, textAsk())
+	p.answer(t, "me", text(q.ID, "an answer"))
+	for person, want := range map[string]bool{"me": false, "you": true, "": true} {
+		got, can, err := p.people.Question(t.Context(), person, q.ID)
+		if err != nil || can != want || got.ID != q.ID {
+			t.Errorf("person %q: can answer %v, %v; want %v", person, can, err, want)
+		}
+	}
+	for _, id := range []string{uuid.NewString(), "x", ""} {
+		_, _, err := p.people.Question(t.Context(), "me", id)
+		wantErr(t, err, askahuman.ErrQuestionNotFound)
+	}
+	p.now = q.Deadline
+	_, _, err := p.people.Question(t.Context(), "me", q.ID)
+	wantErr(t, err, askahuman.ErrQuestionClosed)
+}
+
+func TestAnswer(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	ask := textAsk()
+	ask.Responses = 2
+	q := p.ask(t, ask)
+	answer := text(q.ID, "  "+strings.Repeat("é", 101)+"\n")
+	answer.Confidence = 5
+	got := p.answer(t, "me", answer)
+	if got.Points != 22 || got.TotalPoints != 22 || got.Status != askahuman.StatusPartial || got.ResponseID != askahuman.ResponseID(q.ID, "me") {
+		t.Errorf("receipt = %+v", got)
+	}
+	var badges []string
+	for _, b := range got.NewBadges {
+		badges = append(badges, b.Name)
+	}
+	if !slices.Equal(badges, []string{"First Steps", "Early Bird"}) {
+		t.Errorf("new badges = %v", badges)
+	}
+	read, err := p.Read(t.Context(), "agent", q.ID)
+	if err != nil || len(read.Responses) != 1 || read.Responses[0].Answer != *answer.Text {
+		t.Errorf("the agent reads %+v, %v", read.Responses, err)
+	}
+	if last := p.answer(t, "you", text(q.ID, "ok")); last.Status != askahuman.StatusClosed || last.Points != 10 {
+		t.Errorf("the last receipt = %+v", last)
+	}
+	standing, err := p.people.Stats(t.Context(), "me", nil)
+	if err != nil || standing.TotalPoints != 22 || standing.StreakDays != 1 || standing.Rank != 1 || len(standing.Badges) != 2 || standing.AnswersByCategory["general"] != 1 {
+		t.Errorf("stats = %+v, %v", standing, err)
+	}
+}
+
+func TestAnswerRefused(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	textual, choice := p.ask(t, textAsk()), p.ask(t, choiceAsk("yes", "no"))
+	late := textAsk()
+	late.Timeout = time.Minute
+	overdue := p.ask(t, late)
+	answeredAndOverdue := p.ask(t, late)
+	p.answer(t, "me", text(answeredAndOverdue.ID, "in time"))
+	closed, answeredAndClosed := p.ask(t, textAsk()), p.ask(t, textAsk())
+	p.answer(t, "me", text(answeredAndClosed.ID, "in time"))
+	for _, q := range []askahuman.Question{closed, answeredAndClosed} {
+		if err := p.Close(t.Context(), "agent", q.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.now = p.now.Add(time.Minute)
+
+	before, err := p.people.Stats(t.Context(), "me", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		answer askahuman.Answer
+		want   error
+	}{
+		"unknown":             {text(uuid.NewString(), "an answer"), askahuman.ErrQuestionNotFound},
+		"not an id":           {text("'; DROP TABLE", "an answer"), askahuman.ErrQuestionNotFound},
+		"overdue":             {text(overdue.ID, "an answer"), askahuman.ErrQuestionClosed},
+		"answered and late":   {text(answeredAndOverdue.ID, "an answer"), askahuman.ErrAlreadyAnswered},
+		"closed":              {text(closed.ID, "an answer"), askahuman.ErrQuestionClosed},
+		"answered and closed": {text(answeredAndClosed.ID, "an answer"), askahuman.ErrAlreadyAnswered},
+	} {
+		_, err := p.people.Answer(t.Context(), "me", nil, test.answer)
+		t.Log(name)
+		wantErr(t, err, test.want)
+	}
+
+	both := text(textual.ID, "an answer")
+	both.Option = new(int)
+	with := func(f func(*askahuman.Answer)) askahuman.Answer {
+		a := text(textual.ID, "an answer")
+		f(&a)
+		return a
+	}
+	for name, test := range map[string]struct {
+		person string
+		answer askahuman.Answer
+		want   []string
+	}{
+		"nobody":                   {"", text(textual.ID, "an answer"), []string{"X-Fingerprint"}},
+		"neither":                  {"me", askahuman.Answer{QuestionID: textual.ID}, []string{"answer"}},
+		"both":                     {"me", both, []string{"answer"}},
+		"text for a choice":        {"me", text(choice.ID, "yes"), []string{"selected_option"}},
+		"choice for a text":        {"me", option(textual.ID, 0), []string{"answer"}},
+		"option -1":                {"me", option(choice.ID, -1), []string{"selected_option"}},
+		"option 2 of 2":            {"me", option(choice.ID, 2), []string{"selected_option"}},
+		"option of no question":    {"me", option(choice.ID, 1<<40), []string{"selected_option"}},
+		"empty":                    {"me", text(textual.ID, ""), []string{"answer"}},
+		"blank":                    {"me", text(textual.ID, " \u2003\n"), []string{"answer"}},
+		"5001":                     {"me", text(textual.ID, strings.Repeat("x", 5001)), []string{"answer"}},
+		"NUL":                      {"me", text(textual.ID, "a\x00b"), []string{"answer"}},
+		"confidence 6":             {"me", with(func(a *askahuman.Answer) { a.Confidence = 6 }), []string{"confidence"}},
+		"confidence -1":            {"me", with(func(a *askahuman.Answer) { a.Confidence = -1 }), []string{"confidence"}},
+		"time -2":                  {"me", with(func(a *askahuman.Answer) { a.ResponseTimeMS = -2 }), []string{"response_time_ms"}},
+		"several things at once":   {"", with(func(a *askahuman.Answer) { a.Text, a.Confidence, a.ResponseTimeMS = nil, 9, -9 }), []string{"X-Fingerprint", "answer", "confidence", "response_time_ms"}},
+		"5000 characters are fine": {"another", text(textual.ID, strings.Repeat("é", 5000)), nil},
+		"option 0 is fine":         {"another", option(choice.ID, 0), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := p.people.Answer(t.Context(), test.person, nil, test.answer)
+			if test.want == nil {
+				if err != nil {
+					t.Errorf("error = %v", err)
+				}
+				return
+			}
+			if got := fields(t, err); !slices.Equal(got, test.want) {
+				t.Errorf("fields = %v, want %v", got, test.want)
+			}
+		})
+	}
+	after, err := p.people.Stats(t.Context(), "me", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("refused answers changed the stats (-before +after):\n%s", diff)
+	}
+}
+
+func TestAnswerForANotification(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	q, other := p.ask(t, textAsk()), p.ask(t, textAsk())
+	sub, err := p.people.Subscribe(t.Context(), "me", "token", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := p.store.ClaimSubscription(t.Context(), sub, q.ID, p.now); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	p.now = p.now.Add(5 * time.Minute)
+	if got := p.answer(t, "me", text(q.ID, "an answer")); got.Points != 18 {
+		t.Errorf("points = %d, want 18", got.Points)
+	}
+	if got := p.answer(t, "me", text(other.ID, "an answer too")); got.Points != 15 {
+		t.Errorf("points for another question = %d, want 15", got.Points)
+	}
+	if got := p.answer(t, "you", text(q.ID, "an answer")); got.Points != 15 {
+		t.Errorf("points of somebody else = %d, want 15", got.Points)
+	}
+}
+
+// stale is a store that answers a number of submissions with ErrStale.
+type stale struct {
+	*inmem.Store
+	left *atomic.Int64
+}
+
+func (s stale) SubmitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response, st askahuman.Stats) (askahuman.Status, error) {
+	if s.left.Add(-1) >= 0 {
+		return "", askahuman.ErrStale
+	}
+	return s.Store.SubmitResponse(ctx, q, r, st)
+}
+
+func TestAnswerTriesAgain(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	q := p.ask(t, textAsk())
+	s := stale{p.store, &atomic.Int64{}}
+	p.people.Store = s
+	s.left.Store(5)
+	if got := p.answer(t, "me", text(q.ID, "an answer")); got.Points != 15 {
+		t.Errorf("receipt = %+v", got)
+	}
+	s.left.Store(1 << 40)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := p.people.Answer(ctx, "you", nil, text(q.ID, "an answer"))
+	if !errors.Is(err, askahuman.ErrStale) && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v, want ErrStale", err)
+	}
+}
+
+// broken is a store that fails.
+type broken struct{ *inmem.Store }
+
+var errBroken = errors.New("broken")
+
+func (broken) Stats(context.Context, string) (askahuman.Stats, error) {
+	return askahuman.Stats{}, errBroken
+}
+
+func (broken) OpenQuestions(context.Context, int, askahuman.Position, time.Time) ([]askahuman.Question, bool, error) {
+	return nil, false, errBroken
+}
+
+func TestStoreErrorsComeThrough(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	q := p.ask(t, textAsk())
+	p.people.Store = broken{p.store}
+	_, err := p.people.Answer(t.Context(), "me", nil, text(q.ID, "an answer"))
+	if !errors.Is(err, errBroken) {
+		t.Errorf("Answer: %v", err)
+	}
+	if _, _, err := p.people.Feed(t.Context(), "me", nil, 0, ""); !errors.Is(err, errBroken) {
+		t.Errorf("Feed: %v", err)
+	}
+	if _, err := p.people.Stats(t.Context(), "me", nil); !errors.Is(err, errBroken) {
+		t.Errorf("Stats: %v", err)
+	}
+}
+
+func TestLeaderboard(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	// b answers twice on Tuesday, a and c once on Wednesday.
+	p.now = time.Date(2026, 3, 3, 12, 0, 0, 0, time.UTC)
+	for range 2 {
+		p.answer(t, "b", text(p.ask(t, textAsk()).ID, "an answer"))
+	}
+	p.now = p.now.Add(24 * time.Hour)
+	for _, person := range []string{"a", "c"} {
+		p.answer(t, person, text(p.ask(t, textAsk()).ID, "an answer"))
+	}
+	type line struct {
+		rank, points int
+		me           bool
+	}
+	for _, test := range []struct {
+		period               askahuman.Period
+		person               string
+		limit                int
+		want                 []line
+		yourRank, yourPoints int
+	}{
+		{"", "c", 0, []line{{1, 30, false}, {2, 15, false}, {2, 15, true}}, 2, 15},
+		{askahuman.PeriodAllTime, "b", 1, []line{{1, 30, true}}, 1, 30},
+		{askahuman.PeriodWeekly, "c", 2, []line{{1, 30, false}, {2, 15, false}}, 2, 15},
+		{askahuman.PeriodDaily, "b", 10, []line{{1, 15, false}, {1, 15, false}}, 0, 0},
+		{askahuman.PeriodDaily, "a", 10, []line{{1, 15, true}, {1, 15, false}}, 1, 15},
+		{askahuman.PeriodDaily, "", 10, []line{{1, 15, false}, {1, 15, false}}, 0, 0},
+		{askahuman.PeriodAllTime, "nobody", 100, []line{{1, 30, false}, {2, 15, false}, {2, 15, false}}, 0, 0},
+	} {
+		board, err := p.people.Leaderboard(t.Context(), test.person, test.period, test.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []line
+		for _, e := range board.Entries {
+			got = append(got, line{e.Rank, e.Points, e.IsCurrentUser})
+		}
+		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(line{})); diff != "" {
+			t.Errorf("%s for %q (-want +got):\n%s", test.period, test.person, diff)
+		}
+		if board.YourRank != test.yourRank || board.YourPoints != test.yourPoints {
+			t.Errorf("%s for %q: rank %d with %d points, want %d with %d", test.period, test.person, board.YourRank, board.YourPoints, test.yourRank, test.yourPoints)
+		}
+	}
+	_, err := p.people.Leaderboard(t.Context(), "a", "hourly", 101)
+	if got := fields(t, err); !slices.Equal(got, []string{"period", "limit"}) {
+		t.Errorf("fields = %v", got)
+	}
+	_, err = p.people.Stats(t.Context(), "", nil)
+	if got := fields(t, err); !slices.Equal(got, []string{"X-Fingerprint"}) {
+		t.Errorf("fields = %v", got)
+	}
+}
+
+// crowded is a store with so many people ahead.
+type crowded struct {
+	*inmem.Store
+	ahead int
+}
+
+func (c crowded) CountAbove(context.Context, askahuman.Period, string, int) (int, error) {
+	return c.ahead, nil
+}
+
+func TestRankIsLimited(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	p.answer(t, "me", text(p.ask(t, textAsk()).ID, "an answer"))
+	for ahead, want := range map[int]int{0: 1, askahuman.MaxRank - 1: askahuman.MaxRank, askahuman.MaxRank: 0} {
+		p.people.Store = crowded{p.store, ahead}
+		standing, err := p.people.Stats(t.Context(), "me", nil)
+		if err != nil || standing.Rank != want {
+			t.Errorf("with %d ahead: rank %d, %v; want %d", ahead, standing.Rank, err, want)
+		}
+	}
+}
+
+func TestSubscriptions(t *testing.T) {
+	t.Parallel()
+	p := newPlatform()
+	sub, err := p.people.Subscribe(t.Context(), "me", "token", 0)
+	if err != nil || sub.Interval != 30*time.Minute || !sub.Active || sub.PersonHash != "me" || !sub.NextNotificationAt.Equal(sub.CreatedAt) {
+		t.Errorf("Subscribe = %+v, %v", sub, err)
+	}
+	if changed, err := p.people.ChangeSubscription(t.Context(), sub.ID, "another", time.Hour); err != nil || changed.Token != "another" || changed.Interval != time.Hour {
+		t.Errorf("ChangeSubscription = %+v, %v", changed, err)
+	}
+	for token, interval := range map[string]time.Duration{
+		"":                         30 * time.Minute,
+		" ":                        30 * time.Minute,
+		"a b":                      30 * time.Minute,
+		"a\n":                      30 * time.Minute,
+		strings.Repeat("x", 4097):  30 * time.Minute,
+		"\xff":                     30 * time.Minute,
+		strings.Repeat("xy", 2049): 30 * time.Minute,
+	} {
+		_, err := p.people.Subscribe(t.Context(), "me", token, interval)
+		if got := fields(t, err); !slices.Equal(got, []string{"fcm_token"}) {
+			t.Errorf("token %.10q: fields = %v", token, got)
+		}
+	}
+	for interval, valid := range map[time.Duration]bool{
+		5 * time.Minute: true, 24 * time.Hour: true, 4 * time.Minute: false, 24*time.Hour + time.Minute: false, 90 * time.Second: false, -time.Minute: false, 6*time.Minute + 1: false,
+	} {
+		_, err := p.people.Subscribe(t.Context(), "me", "token "[:5], interval)
+		_, changeErr := p.people.ChangeSubscription(t.Context(), sub.ID, "", interval)
+		if (err == nil) != valid || (changeErr == nil) != valid {
+			t.Errorf("interval %v: %v and %v; valid %v", interval, err, changeErr, valid)
+		}
+	}
+	_, err = p.people.ChangeSubscription(t.Context(), sub.ID, "", 0)
+	if got := fields(t, err); !slices.Equal(got, []string{"fcm_token"}) {
+		t.Errorf("fields = %v", got)
+	}
+	for _, id := range []string{uuid.NewString(), "x", "", "TOKEN#abc"} {
+		_, err := p.people.ChangeSubscription(t.Context(), id, "token", 0)
+		wantErr(t, err, askahuman.ErrSubscriptionNotFound)
+		wantErr(t, p.people.Unsubscribe(t.Context(), id), askahuman.ErrSubscriptionNotFound)
+	}
+	wantErr(t, p.people.Unsubscribe(t.Context(), sub.ID), nil)
+	wantErr(t, p.people.Unsubscribe(t.Context(), sub.ID), askahuman.ErrSubscriptionNotFound)
+}
