@@ -1,0 +1,124 @@
+package test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Answers that do not fit their question are refused and stored nowhere.
+func TestAnswerRefusesInvalid(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker, one := c.newAgent(), c.newPerson()
+	text, choices := asker.ask(t, textQuestion(1)).QuestionID, asker.ask(t, choiceQuestion(1)).QuestionID
+	tests := map[string]struct {
+		body  map[string]any
+		field string
+	}{
+		"Nothing":            {map[string]any{"question_id": text}, "answer"},
+		"Both":               {map[string]any{"question_id": text, "answer": "Yes, by all means.", "selected_option": 0}, "answer"},
+		"EmptyText":          {map[string]any{"question_id": text, "answer": ""}, "answer"},
+		"BlankText":          {map[string]any{"question_id": text, "answer": " \t\n"}, "answer"},
+		"LongText":           {map[string]any{"question_id": text, "answer": strings.Repeat("x", 5001)}, "answer"},
+		"ChoiceForText":      {map[string]any{"question_id": text, "selected_option": 0}, "answer"},
+		"TextForChoice":      {map[string]any{"question_id": choices, "answer": "Submit"}, "selected_option"},
+		"OptionBeyond":       {map[string]any{"question_id": choices, "selected_option": 3}, "selected_option"},
+		"OptionNegative":     {map[string]any{"question_id": choices, "selected_option": -1}, "selected_option"},
+		"ConfidenceNone":     {map[string]any{"question_id": choices, "selected_option": 0, "confidence": 0}, "confidence"},
+		"ConfidenceSix":      {map[string]any{"question_id": choices, "selected_option": 0, "confidence": 6}, "confidence"},
+		"TimeNegative":       {map[string]any{"question_id": choices, "selected_option": 0, "response_time_ms": -5}, "response_time_ms"},
+		"WithoutQuestion":    {map[string]any{"answer": "Yes, by all means."}, "question_id"},
+		"ConfidenceFraction": {map[string]any{"question_id": choices, "selected_option": 0, "confidence": 1.5}, "confidence"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			invalid(t, one.try(t, http.MethodPost, "/human/responses", test.body), test.field)
+		})
+	}
+	t.Run("WithoutFingerprint", func(t *testing.T) {
+		invalid(t, c.mustSend(t, http.MethodPost, "/human/responses", nil, textAnswer(text)), "X-Fingerprint")
+	})
+	t.Run("UnknownQuestion", func(t *testing.T) {
+		refused(t, one.try(t, http.MethodPost, "/human/responses", textAnswer("00000000-0000-4000-8000-000000000000")), http.StatusNotFound, "QUESTION_NOT_FOUND")
+	})
+	t.Run("UnknownZone", func(t *testing.T) {
+		header := one.header()
+		header.Set("X-Timezone", "Mars/Olympus")
+		invalid(t, one.mustSend(t, http.MethodPost, "/human/responses", header, textAnswer(text)), "X-Timezone")
+	})
+	if got := one.stats(t); got.TotalAnswers != 0 {
+		t.Errorf("got %+v after refusals alone; want nothing", got)
+	}
+	if got := asker.question(t, text); got.CurrentResponses != 0 || got.Status != "OPEN" {
+		t.Errorf("got %+v after refusals alone; want OPEN", got)
+	}
+}
+
+// Unicode comes back as it was sent.
+func TestAnswerKeepsText(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	texts := []string{"naïve — 日本語 🇩🇪 👩‍👩‍👧", "  blanks around  ", `quotes " and \ and </script>`, "line\nbreak\ttab", strings.Repeat("ü", 5000)}
+	asked := asker.ask(t, textQuestion(len(texts)))
+	for _, text := range texts {
+		c.newPerson().answer(t, answer{QuestionID: asked.QuestionID, Answer: text})
+	}
+	for _, r := range asker.question(t, asked.QuestionID).Responses {
+		if !slices.Contains(texts, *r.Answer) {
+			t.Errorf("got %q, which nobody sent", *r.Answer)
+		}
+	}
+}
+
+// Stats and badges are those of the answers given.
+func TestStatsAndBadges(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker, one := c.newAgent(), c.newPerson()
+	if got := one.stats(t); got.TotalPoints != 0 || got.TotalAnswers != 0 || got.StreakDays != 0 || len(got.Badges) != 0 || got.Badges == nil || got.Rank != nil || got.AnswersByCategory == nil {
+		t.Errorf("got %+v for a person who never answered", got)
+	}
+	total := 0
+	var badges []string
+	for i := range 10 {
+		question := textQuestion(5)
+		question.Audience = []string{[]string{"technical", "ethics"}[i%2], "creative"}
+		given := textAnswer(asker.ask(t, question).QuestionID)
+		given.Confidence = 5
+		given.ResponseTimeMS = 20_000
+		got := one.answer(t, given)
+		if total += got.PointsEarned; got.TotalPoints != total {
+			t.Errorf("answer %d: got total_points %d; want %d", i+1, got.TotalPoints, total)
+		}
+		for _, b := range got.NewBadges {
+			if b.Name == "" || b.EarnedAt.IsZero() {
+				t.Errorf("got badge %+v", b)
+			}
+			badges = append(badges, b.ID)
+		}
+	}
+	// night_owl depends on the hour.
+	badges = slices.DeleteFunc(badges, func(id string) bool { return id == "night_owl" })
+	if want := []string{"first_answer", "early_bird", "speed_demon", "answers_10", "confident"}; !slices.Equal(badges, want) {
+		t.Errorf("got badges %v; want %v", badges, want)
+	}
+	got := one.stats(t)
+	if got.TotalPoints != total || got.TotalAnswers != 10 || got.StreakDays != 1 {
+		t.Errorf("got %+v; want %d points, 10 answers, a streak of 1", got, total)
+	}
+	if got.AnswersByCategory["technical"] != 5 || got.AnswersByCategory["ethics"] != 5 || got.AnswersByCategory["creative"] != 0 {
+		t.Errorf("got categories %v; want 5 technical, 5 ethics", got.AnswersByCategory)
+	}
+	names := map[string]string{}
+	for _, b := range got.Badges {
+		names[b.ID] = b.Name
+	}
+	for id, name := range map[string]string{"first_answer": "First Steps", "answers_10": "Getting Started", "confident": "Confident"} {
+		if names[id] != name {
+			t.Errorf("badge %s: got name %q; want %q", id, names[id], name)
+		}
+	}
+}

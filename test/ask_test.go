@@ -1,0 +1,250 @@
+package test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A text question is asked, answered until it has enough, and read by its agent at
+// every step.
+func TestTextQuestionIsAnsweredUntilClosed(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	question := textQuestion(2)
+	question.Audience = []string{"product", "creative"}
+
+	asked := asker.ask(t, question)
+	switch {
+	case asked.Status != "OPEN":
+		t.Errorf("got status %s; want OPEN", asked.Status)
+	case asked.PollURL != "/agent/questions/"+asked.QuestionID:
+		t.Errorf("got poll_url %s for question %s", asked.PollURL, asked.QuestionID)
+	case asked.ExpiresAt.Sub(asked.CreatedAt) != time.Hour:
+		t.Errorf("got expires_at %v after created_at; want an hour", asked.ExpiresAt.Sub(asked.CreatedAt))
+	}
+
+	read := asker.question(t, asked.QuestionID)
+	if read.Status != "OPEN" || read.CurrentResponses != 0 || read.RequiredResponses != 2 || read.Responses == nil || len(read.Responses) != 0 {
+		t.Errorf("got %+v; want OPEN with 0 of 2 and an empty list", read)
+	}
+	if read.Prompt != question.Prompt || read.Type != "text" || read.Options != nil || read.Summary != nil || read.ClosedAt != nil {
+		t.Errorf("got %+v; want the question as asked, without options, summary and closed_at", read)
+	}
+	if !slices.Equal(read.Audience, question.Audience) || !read.ExpiresAt.Equal(asked.ExpiresAt) {
+		t.Errorf("got %+v; want the audience as asked and the same deadline", read)
+	}
+
+	first, second, late := c.newPerson(), c.newPerson(), c.newPerson()
+	seen := first.question(t, asked.QuestionID)
+	if seen.CanAnswer == nil || !*seen.CanAnswer || seen.ResponsesNeeded != 2 {
+		t.Errorf("got %+v; want can_answer and 2 responses needed", seen)
+	}
+	given := textAnswer(asked.QuestionID)
+	given.Confidence = 4
+	// 10 for a text, 2 for the confidence, 5 for a question with under half of its answers.
+	if got := first.answer(t, given); got.PointsEarned != 17 || got.TotalPoints != 17 {
+		t.Errorf("got %+v; want 17 points", got)
+	}
+	if seen = first.question(t, asked.QuestionID); seen.CanAnswer == nil || *seen.CanAnswer || seen.ResponsesNeeded != 1 {
+		t.Errorf("got %+v; want no can_answer and 1 response needed", seen)
+	}
+	if read = asker.question(t, asked.QuestionID); read.Status != "PARTIAL" || read.CurrentResponses != 1 || len(read.Responses) != 1 {
+		t.Errorf("got %+v; want PARTIAL with 1", read)
+	}
+	if r := read.Responses[0]; r.Answer == nil || *r.Answer != given.Answer || r.Confidence == nil || *r.Confidence != 4 || r.SelectedOption != nil {
+		t.Errorf("got response %+v; want the answer as given", r)
+	}
+
+	long := answer{QuestionID: asked.QuestionID, Answer: strings.Repeat("Größe zählt. ", 9)}
+	// 10 for a text, 5 for over 100 characters; half of the answers are there.
+	if got := second.answer(t, long); got.PointsEarned != 15 {
+		t.Errorf("got %+v; want 15 points", got)
+	}
+	if read = asker.question(t, asked.QuestionID); read.Status != "CLOSED" || read.CurrentResponses != 2 || len(read.Responses) != 2 || read.ClosedAt == nil {
+		t.Fatalf("got %+v; want CLOSED with 2 and closed_at", read)
+	}
+	if r := read.Responses[1]; r.Answer == nil || *r.Answer != long.Answer || r.Confidence != nil {
+		t.Errorf("got response %+v; want the second answer, without confidence", r)
+	}
+
+	refused(t, late.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone, "QUESTION_CLOSED")
+	refused(t, late.try(t, http.MethodGet, "/human/questions/"+asked.QuestionID, nil), http.StatusGone, "QUESTION_CLOSED")
+	if got := late.stats(t); got.TotalPoints != 0 || got.TotalAnswers != 0 {
+		t.Errorf("got %+v for a surplus answer; want nothing", got)
+	}
+	refused(t, first.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict, "ALREADY_ANSWERED")
+}
+
+// A multiple choice question counts the votes for every option.
+func TestMultipleChoiceQuestionHasSummary(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	asked := asker.ask(t, choiceQuestion(3))
+	for i, option := range []int{0, 2, 0} {
+		got := c.newPerson().answer(t, choice(asked.QuestionID, option))
+		// 5 for a choice, 5 for a question with under half of its answers.
+		if want := 5 + 5*(1-i/2); got.PointsEarned != want {
+			t.Errorf("answer %d: got %d points; want %d", i, got.PointsEarned, want)
+		}
+	}
+	read := asker.question(t, asked.QuestionID)
+	if read.Status != "CLOSED" || !slices.Equal(read.Options, []string{"Submit", "Send", "Confirm"}) {
+		t.Errorf("got %+v; want CLOSED with the options", read)
+	}
+	if want := map[string]int{"Submit": 2, "Send": 0, "Confirm": 1}; !maps.Equal(read.Summary, want) {
+		t.Errorf("got summary %v; want %v", read.Summary, want)
+	}
+	zeros := 0
+	for _, r := range read.Responses {
+		if r.SelectedOption == nil || r.Answer != nil {
+			t.Fatalf("got response %+v; want selected_option alone", r)
+		}
+		if *r.SelectedOption == 0 {
+			zeros++
+		}
+	}
+	if zeros != 2 {
+		t.Errorf("got %d choices of option 0; want 2", zeros)
+	}
+}
+
+// With one answer wanted, a question goes from OPEN straight to CLOSED.
+func TestQuestionForOneAnswer(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	asked := asker.ask(t, textQuestion(1))
+	one := c.newPerson()
+	one.answer(t, textAnswer(asked.QuestionID))
+	if got := asker.question(t, asked.QuestionID); got.Status != "CLOSED" {
+		t.Errorf("got %s; want CLOSED", got.Status)
+	}
+	refused(t, one.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict, "ALREADY_ANSWERED")
+}
+
+// What is at the bounds of every field is taken as it is.
+func TestAskTakesBounds(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	options := make([]string, 10)
+	for i := range options {
+		options[i] = strings.Repeat("ж", 199) + fmt.Sprint(i)
+	}
+	tests := map[string]ask{
+		"Least": {Prompt: "Ten signs.", Type: "text", MinResponses: 1, TimeoutSeconds: 60},
+		"Most":  {Prompt: strings.Repeat("🦀", 2000), Type: "multiple_choice", Options: options, MinResponses: 50, TimeoutSeconds: 86400},
+	}
+	for name, question := range tests {
+		t.Run(name, func(t *testing.T) {
+			asked := asker.ask(t, question)
+			got := asker.question(t, asked.QuestionID)
+			if got.Prompt != question.Prompt || !slices.Equal(got.Options, question.Options) || got.RequiredResponses != question.MinResponses {
+				t.Errorf("got %+v; want %+v", got, question)
+			}
+			if got.ExpiresAt.Sub(got.CreatedAt) != time.Duration(question.TimeoutSeconds)*time.Second {
+				t.Errorf("got expires_at %v after created_at", got.ExpiresAt.Sub(got.CreatedAt))
+			}
+			asker.close(t, asked.QuestionID)
+		})
+	}
+	t.Run("Defaults", func(t *testing.T) {
+		asked := asker.ask(t, ask{Prompt: "What is left out has a default.", Type: "text"})
+		got := asker.question(t, asked.QuestionID)
+		if got.RequiredResponses != 5 || !slices.Equal(got.Audience, []string{"general"}) || got.ExpiresAt.Sub(got.CreatedAt) != time.Hour {
+			t.Errorf("got %+v; want 5 responses, general, an hour", got)
+		}
+		asker.close(t, asked.QuestionID)
+	})
+}
+
+// What is out of bounds is refused with the field's name.
+func TestAskRefusesInvalid(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	tests := map[string]struct {
+		change func(body map[string]any)
+		field  string
+	}{
+		"PromptShort":     {func(b map[string]any) { b["prompt"] = "Nine sign" }, "prompt"},
+		"PromptLong":      {func(b map[string]any) { b["prompt"] = strings.Repeat("x", 2001) }, "prompt"},
+		"PromptBlank":     {func(b map[string]any) { b["prompt"] = strings.Repeat(" ", 20) }, "prompt"},
+		"PromptMissing":   {func(b map[string]any) { delete(b, "prompt") }, "prompt"},
+		"PromptNumber":    {func(b map[string]any) { b["prompt"] = 1234567890 }, "prompt"},
+		"TypeUnknown":     {func(b map[string]any) { b["type"] = "essay" }, "type"},
+		"NoOptions":       {func(b map[string]any) { delete(b, "options") }, "options"},
+		"OneOption":       {func(b map[string]any) { b["options"] = []string{"Yes"} }, "options"},
+		"ElevenOptions":   {func(b map[string]any) { b["options"] = strings.Split("abcdefghijk", "") }, "options"},
+		"SameOptions":     {func(b map[string]any) { b["options"] = []string{"Yes", "Yes"} }, "options[1]"},
+		"EmptyOption":     {func(b map[string]any) { b["options"] = []string{"Yes", ""} }, "options[1]"},
+		"LongOption":      {func(b map[string]any) { b["options"] = []string{"Yes", strings.Repeat("x", 201)} }, "options[1]"},
+		"NoResponses":     {func(b map[string]any) { b["min_responses"] = 0 }, "min_responses"},
+		"ManyResponses":   {func(b map[string]any) { b["min_responses"] = 51 }, "min_responses"},
+		"Fraction":        {func(b map[string]any) { b["min_responses"] = 2.5 }, "min_responses"},
+		"TimeoutShort":    {func(b map[string]any) { b["timeout_seconds"] = 59 }, "timeout_seconds"},
+		"TimeoutLong":     {func(b map[string]any) { b["timeout_seconds"] = 86401 }, "timeout_seconds"},
+		"AudienceUnknown": {func(b map[string]any) { b["audience"] = []string{"general", "everyone"} }, "audience[1]"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body := map[string]any{"prompt": "Which button label is clearer?", "type": "multiple_choice", "options": []string{"Submit", "Send"}}
+			test.change(body)
+			invalid(t, asker.try(t, http.MethodPost, "/agent/questions", body), test.field)
+		})
+	}
+	t.Run("WithoutAgent", func(t *testing.T) {
+		t.Parallel()
+		invalid(t, c.mustSend(t, http.MethodPost, "/agent/questions", nil, textQuestion(1)), "X-Agent-Id")
+	})
+	t.Run("NotJSON", func(t *testing.T) {
+		t.Parallel()
+		refused(t, asker.try(t, http.MethodPost, "/agent/questions", []byte("prompt=hello")), http.StatusBadRequest, "VALIDATION_ERROR")
+	})
+}
+
+// An agent sees its own questions, and nobody else's exist for it.
+func TestAgentSeesOnlyItsOwn(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker, other := c.newAgent(), c.newAgent()
+	asked := asker.ask(t, textQuestion(2))
+	refused(t, other.try(t, http.MethodGet, "/agent/questions/"+asked.QuestionID, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
+	refused(t, other.try(t, http.MethodDelete, "/agent/questions/"+asked.QuestionID, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
+	if page := other.list(t, nil); len(page.Questions) != 0 {
+		t.Errorf("got %+v; want none", page.Questions)
+	}
+	for _, id := range []string{"00000000-0000-4000-8000-000000000000", "no-uuid", strings.Repeat("x", 3000), "%00", "%F0%9F%A6%80"} {
+		refused(t, asker.try(t, http.MethodGet, "/agent/questions/"+id, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
+	}
+	if got := asker.question(t, asked.QuestionID); got.Status != "OPEN" {
+		t.Errorf("got %s after another agent's DELETE; want OPEN", got.Status)
+	}
+}
+
+// A closed question keeps its answers for its agent and takes no more.
+func TestDeleteClosesEarly(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	asked := asker.ask(t, textQuestion(3))
+	c.newPerson().answer(t, textAnswer(asked.QuestionID))
+	asker.close(t, asked.QuestionID)
+	got := asker.question(t, asked.QuestionID)
+	if got.Status != "CLOSED" || len(got.Responses) != 1 || got.ClosedAt == nil {
+		t.Errorf("got %+v; want CLOSED with the answer", got)
+	}
+	refused(t, c.newPerson().try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone, "QUESTION_CLOSED")
+	asker.close(t, asked.QuestionID)
+	if again := asker.question(t, asked.QuestionID); again.ClosedAt == nil || !again.ClosedAt.Equal(*got.ClosedAt) {
+		t.Errorf("got closed_at %v after closing again; want %v", again.ClosedAt, got.ClosedAt)
+	}
+}

@@ -1,0 +1,186 @@
+// Bench measures Ask-a-Human's synthesis, build, start and requests on this
+// machine, and prints each figure beside the one it should reach. It asserts
+// nothing: machines differ, ratios less so.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	b := bench{out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
+	flag.IntVar(&b.runs, "runs", 5, "how often to measure whole commands")
+	flag.DurationVar(&b.load, "load", 3*time.Second, "how long to load each route with each number of clients")
+	flag.Parse()
+	if err := b.run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+type bench struct {
+	runs int
+	load time.Duration
+	out  *tabwriter.Writer
+
+	root   string // the repository
+	folder string // for what is built and written
+}
+
+func (b *bench) run(ctx context.Context) error {
+	var err error
+	if b.root, err = repository(); err != nil {
+		return err
+	}
+	if b.folder, err = os.MkdirTemp("", "onesynth-bench-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.folder)
+	fmt.Println("building the CDK app, the small app and the command…")
+	for name, source := range map[string]string{"cdk-app": ".", "onesynth": "./cmd/onesynth"} {
+		if err := b.command(ctx, b.root, "go", "build", "-o", b.path(name), source).Run(); err != nil {
+			return fmt.Errorf("build %s: %w", source, err)
+		}
+	}
+	if err := b.command(ctx, filepath.Join(b.root, "test"), "go", "build", "-o", b.path("three"), "./bench/threeresources").Run(); err != nil {
+		return fmt.Errorf("build the small app: %w", err)
+	}
+	for _, part := range []func(context.Context) error{b.synthesis, b.start, b.requests} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+		if err := b.out.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.folder, name) }
+
+// row prints a figure, what it should reach, and whether it does.
+func (b *bench) row(what, figure, reach string, reached bool) {
+	verdict := ""
+	if reach != "" {
+		verdict = "reached"
+		if !reached {
+			verdict = "NOT reached"
+		}
+	}
+	fmt.Fprintf(b.out, "%s\t%s\t%s\t%s\n", what, figure, reach, verdict)
+}
+
+func (b *bench) title(text string) {
+	fmt.Fprintf(b.out, "\n%s\n", text)
+}
+
+// command is a command whose error output is shown.
+func (b *bench) command(ctx context.Context, dir, name string, arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, arguments...)
+	cmd.Dir = dir
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// synthesis measures the platform's app against the small one, in turn, so that
+// both meet the same machine.
+func (b *bench) synthesis(ctx context.Context) error {
+	synth := func(app, out string, arguments ...string) func() error {
+		return func() error {
+			cmd := exec.CommandContext(ctx, b.path(app), arguments...)
+			cmd.Dir = b.root
+			cmd.Env = append(os.Environ(), "CDK_OUTDIR="+b.path(out), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1", "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION=1")
+			if output, err := cmd.CombinedOutput(); err != nil {
+				return fmt.Errorf("synthesise %s: %w\n%s", app, err, output)
+			}
+			return nil
+		}
+	}
+	platform, small := synth("cdk-app", "cdk.out", "-c", "env=dev", "-c", "arch=local"), synth("three", "small.out")
+	var platformTimes, smallTimes, ratios []time.Duration
+	for i := range b.runs + 1 {
+		p, err := timed(platform)
+		if err != nil {
+			return err
+		}
+		s, err := timed(small)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			continue // warms the caches of jsii and of the handlers' build
+		}
+		platformTimes, smallTimes = append(platformTimes, p), append(smallTimes, s)
+		ratios = append(ratios, p*1000/s)
+	}
+	b.title("Synthesis, warm, nothing changed (so the handlers' rebuild is in it)")
+	b.row("three-resource app", spread(smallTimes), "", true)
+	b.row("Ask-a-Human", spread(platformTimes), "", true)
+	ratio := float64(median(ratios)) / 1000
+	b.row("ratio", fmt.Sprintf("%.2f", ratio), "at most 1.5", ratio <= 1.5)
+
+	assets, err := filepath.Glob(filepath.Join(b.path("cdk.out"), "asset.*"))
+	if err != nil {
+		return err
+	}
+	if len(assets) == 0 {
+		return errors.New("the assembly has no handlers")
+	}
+	for _, asset := range assets {
+		size, err := zipSize(filepath.Join(asset, "bootstrap"))
+		if err != nil {
+			return err
+		}
+		b.row("zip of handler "+strings.TrimPrefix(filepath.Base(asset), "asset.")[:8], fmt.Sprintf("%.1f MB", float64(size)/1e6), "at most 8 MB", size <= 8e6)
+	}
+	return b.rebuild(ctx)
+}
+
+// repository is the folder of the module beside this one.
+func repository() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, statErr := os.Stat(filepath.Join(dir, "cdk.json")); statErr == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			err = errors.New("no cdk.json in this folder or above it: run `make bench` in the repository")
+		}
+		dir = parent
+	}
+	return "", err
+}
+
+func timed(f func() error) (time.Duration, error) {
+	began := time.Now()
+	err := f()
+	return time.Since(began), err
+}
+
+func median(durations []time.Duration) time.Duration { return quantile(durations, 0.5) }
+
+func quantile(durations []time.Duration, q float64) time.Duration {
+	if len(durations) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(durations))
+	return sorted[int(q*float64(len(sorted)-1)+0.5)]
+}
+
+func spread(durations []time.Duration) string {
+	return fmt.Sprintf("%.2f s (%.2f–%.2f)", median(durations).Seconds(), slices.Min(durations).Seconds(), slices.Max(durations).Seconds())
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The platform's limits would end a load within the first second. So each client
+// is many agents and many people at many addresses, each of which stays within
+// its limits.
+const (
+	callsPerAgent   = 50
+	callsPerPerson  = 25
+	callsPerAddress = 250
+)
+
+// client is one caller that makes one request after another.
+type client struct {
+	base    string
+	calls   int
+	agent   string
+	person  string
+	http    *http.Client
+	address *atomic.Uint32
+
+	question string // to answer or to poll
+	left     int    // answers that the question still takes
+}
+
+func (c *client) agentID() string {
+	if c.calls%callsPerAgent == 0 || c.agent == "" {
+		c.agent = "bench-" + rand.Text()
+	}
+	return c.agent
+}
+
+func (c *client) fingerprint() string {
+	if c.calls%callsPerPerson == 0 || c.person == "" {
+		c.person = rand.Text()
+	}
+	return c.person
+}
+
+// transport makes connections from a loopback address that no other has.
+func (c *client) transport() *http.Client {
+	if c.http == nil || c.calls%callsPerAddress == 0 {
+		if c.http != nil {
+			c.http.CloseIdleConnections()
+		}
+		n := c.address.Add(1)
+		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, byte(1+n>>16), byte(n>>8), byte(n))}}
+		c.http = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
+	}
+	return c.http
+}
+
+// call makes one request and reads its answer into out, unless that is nil.
+func (c *client) call(ctx context.Context, method, path string, want int, body, out any) error {
+	var payload io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("X-Agent-Id", c.agentID())
+	request.Header.Set("X-Fingerprint", c.fingerprint())
+	response, err := c.transport().Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	c.calls++
+	if response.StatusCode != want {
+		return fmt.Errorf("%s %s: got %d, want %d: %s", method, path, response.StatusCode, want, answer)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, out)
+}
+
+func (c *client) ask(ctx context.Context) error {
+	var asked struct {
+		ID string `json:"question_id"`
+	}
+	err := c.call(ctx, "POST", "/agent/questions", http.StatusCreated, map[string]any{
+		"prompt": "Should an error message apologise to the person who reads it?", "type": "text", "min_responses": 50,
+	}, &asked)
+	c.question, c.left = asked.ID, 50
+	return err
+}
+
+func (c *client) answer(ctx context.Context) error {
+	c.left--
+	return c.call(ctx, "POST", "/human/responses", http.StatusCreated, map[string]any{
+		"question_id": c.question, "answer": "Only when the program is at fault, and then with what to do about it.", "confidence": 4,
+	}, nil)
+}
+
+func (c *client) poll(ctx context.Context) error {
+	return c.call(ctx, "GET", "/agent/questions/"+c.question, http.StatusOK, nil, nil)
+}
+
+func (c *client) feed(ctx context.Context) error {
+	return c.call(ctx, "GET", "/human/questions?limit=20", http.StatusOK, nil, nil)
+}
+
+// route is what a load does: prepare, unmeasured, before each request, and the
+// request.
+type route struct {
+	name    string
+	prepare func(context.Context, *client) error
+	request func(*client, context.Context) error
+}
+
+func routes() []route {
+	needsQuestion := func(ctx context.Context, c *client) error {
+		c.person = rand.Text() // one person answers a question once
+		if c.left == 0 {
+			return c.ask(ctx)
+		}
+		return nil
+	}
+	ownQuestion := func(ctx context.Context, c *client) error {
+		// An agent reads its own questions only.
+		if c.question == "" || c.calls%callsPerAgent == 0 {
+			c.agent = ""
+			if err := c.ask(ctx); err != nil {
+				return err
+			}
+			return c.answer(ctx)
+		}
+		return nil
+	}
+	nothing := func(context.Context, *client) error { return nil }
+	return []route{
+		{"ask    POST /agent/questions", nothing, (*client).ask},
+		{"answer POST /human/responses", needsQuestion, (*client).answer},
+		{"poll   GET /agent/questions/{id}", ownQuestion, (*client).poll},
+		{"feed   GET /human/questions", nothing, (*client).feed},
+	}
+}
+
+// loaded is what a load measured.
+type loaded struct {
+	times   []time.Duration
+	elapsed time.Duration
+}
+
+func (l loaded) perSecond() float64 { return float64(len(l.times)) / l.elapsed.Seconds() }
+
+// loadRoute makes requests with a number of clients for a while.
+func (b *bench) loadRoute(ctx context.Context, base string, r route, clients int, addresses *atomic.Uint32) (loaded, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	var result loaded
+	for range clients {
+		wg.Go(func() {
+			c := &client{base: base, address: addresses}
+			var times []time.Duration
+			var prepared time.Duration
+			for began := time.Now(); time.Since(began)-prepared < b.load; {
+				took, err := timed(func() error { return r.prepare(ctx, c) })
+				prepared += took
+				if err == nil {
+					took, err = timed(func() error { return r.request(c, ctx) })
+				}
+				if err != nil {
+					cancel(err)
+					return
+				}
+				times = append(times, took)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			result.times = append(result.times, times...)
+		})
+	}
+	wg.Wait()
+	result.elapsed = b.load
+	if err := context.Cause(ctx); err != nil {
+		return result, fmt.Errorf("%s with %d clients: %w", r.name, clients, err)
+	}
+	return result, nil
+}

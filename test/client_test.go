@@ -1,0 +1,478 @@
+package test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// client reaches the platform from one address.
+type client struct {
+	url  string
+	http *http.Client
+}
+
+// addresses counts the loopback addresses that have been given to clients.
+var addresses atomic.Uint32
+
+// newClient returns a client of its own address, where the target has addresses to
+// give: people's reads are limited by address.
+func newClient(t testing.TB, platform *target) *client {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}
+	if platform.run != nil {
+		n := addresses.Add(1)
+		from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(n>>8), byte(n))}
+		transport.DialContext = (&net.Dialer{LocalAddr: from}).DialContext
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &client{url: platform.url, http: &http.Client{Transport: transport, Timeout: time.Minute}}
+}
+
+// reply is what the platform answered.
+type reply struct {
+	request string
+	status  int
+	header  http.Header
+	body    []byte
+}
+
+// String is the reply for failure messages.
+func (r reply) String() string {
+	const most = 600
+	return fmt.Sprintf("%s: %d %.*s", r.request, r.status, most, r.body)
+}
+
+// send makes a request. body is sent as it is when it is []byte, else as JSON; nil
+// is no body. The error is one of the connection: every status is a reply.
+func (c *client) send(ctx context.Context, method, path string, header http.Header, body any) (reply, error) {
+	var content io.Reader
+	header = header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	switch body := body.(type) {
+	case nil:
+	case []byte:
+		content = bytes.NewReader(body)
+	default:
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return reply{}, fmt.Errorf("encode the request: %w", err)
+		}
+		content = bytes.NewReader(encoded)
+		if header.Get("Content-Type") == "" {
+			header.Set("Content-Type", "application/json")
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.url+path, content)
+	if err != nil {
+		return reply{}, err
+	}
+	request.Header = header
+	response, err := c.http.Do(request)
+	if err != nil {
+		return reply{}, err
+	}
+	defer response.Body.Close()
+	received, err := io.ReadAll(response.Body)
+	if err != nil {
+		return reply{}, fmt.Errorf("read the reply to %s %s: %w", method, path, err)
+	}
+	return reply{request: method + " " + path, status: response.StatusCode, header: response.Header, body: received}, nil
+}
+
+// mustSend is send for when the connection has to hold.
+func (c *client) mustSend(t testing.TB, method, path string, header http.Header, body any) reply {
+	t.Helper()
+	r, err := c.send(t.Context(), method, path, header, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return r
+}
+
+// read decodes a reply of the status that is wanted.
+func read[T any](t testing.TB, r reply, status int) T {
+	t.Helper()
+	var value T
+	if r.status != status {
+		t.Fatalf("got %v; want status %d", r, status)
+	}
+	if status == http.StatusNoContent {
+		if len(r.body) > 0 {
+			t.Fatalf("got %v; want no body", r)
+		}
+		return value
+	}
+	decoder := json.NewDecoder(bytes.NewReader(r.body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatalf("got %v: %v", r, err)
+	}
+	return value
+}
+
+// problem is the form of every error.
+type problem struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Details []struct {
+		Field   string `json:"field"`
+		Message string `json:"message"`
+	} `json:"details"`
+}
+
+// problem decodes a reply that is an error of the platform's own form.
+func (r reply) problem() (problem, error) {
+	var body struct {
+		Error *problem `json:"error"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(r.body))
+	decoder.DisallowUnknownFields()
+	switch err := decoder.Decode(&body); {
+	case err != nil:
+		return problem{}, fmt.Errorf("got %v, which has not the form of an error: %w", r, err)
+	case body.Error == nil || body.Error.Code == "" || body.Error.Message == "":
+		return problem{}, fmt.Errorf("got %v, which has not the form of an error", r)
+	case !strings.HasPrefix(r.header.Get("Content-Type"), "application/json"):
+		return problem{}, fmt.Errorf("got %v of content type %q", r, r.header.Get("Content-Type"))
+	}
+	return *body.Error, nil
+}
+
+// refused checks that a reply is the error of that status and code.
+func refused(t testing.TB, r reply, status int, code string) problem {
+	t.Helper()
+	if r.status != status {
+		t.Fatalf("got %v; want %d %s", r, status, code)
+	}
+	p, err := r.problem()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Code != code {
+		t.Fatalf("got %v; want code %s", r, code)
+	}
+	return p
+}
+
+// invalid checks that a reply is VALIDATION_ERROR and names the field.
+func invalid(t testing.TB, r reply, field string) {
+	t.Helper()
+	p := refused(t, r, http.StatusBadRequest, "VALIDATION_ERROR")
+	for _, detail := range p.Details {
+		if strings.EqualFold(detail.Field, field) && detail.Message != "" {
+			return
+		}
+	}
+	t.Fatalf("got %v; want details that name %s", r, field)
+}
+
+// limits are the headers of a rate limit.
+type limits struct{ limit, remaining, reset int }
+
+func parseLimits(r reply) (limits, error) {
+	var l limits
+	for name, into := range map[string]*int{"X-RateLimit-Limit": &l.limit, "X-RateLimit-Remaining": &l.remaining, "X-RateLimit-Reset": &l.reset} {
+		n, err := strconv.Atoi(r.header.Get(name))
+		if err != nil {
+			return l, fmt.Errorf("got %v with %s %q; want a number", r, name, r.header.Get(name))
+		}
+		*into = n
+	}
+	return l, nil
+}
+
+func readLimits(t testing.TB, r reply) limits {
+	t.Helper()
+	l, err := parseLimits(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// field is a text of a JSON object; empty when it is not there.
+func field(body []byte, name string) string {
+	var object map[string]any
+	_ = json.Unmarshal(body, &object)
+	text, _ := object[name].(string)
+	return text
+}
+
+// unique makes a name that no other test, and no run before, has used.
+func unique(prefix string) string { return prefix + "-" + strings.ToLower(rand.Text()[:12]) }
+
+// agent is an AI agent.
+type agent struct {
+	*client
+	id string
+}
+
+func (c *client) newAgent() agent { return agent{c, unique("agent")} }
+
+// ask is a question as an agent asks it.
+type ask struct {
+	Prompt         string   `json:"prompt"`
+	Type           string   `json:"type"`
+	Options        []string `json:"options,omitempty"`
+	Audience       []string `json:"audience,omitempty"`
+	MinResponses   int      `json:"min_responses,omitempty"`
+	TimeoutSeconds int      `json:"timeout_seconds,omitempty"`
+	IdempotencyKey string   `json:"idempotency_key,omitempty"`
+}
+
+// textQuestion is a question that wants so many texts.
+func textQuestion(answers int) ask {
+	return ask{Prompt: "Should error messages apologise to people?", Type: "text", MinResponses: answers}
+}
+
+// choiceQuestion is a question that wants so many choices.
+func choiceQuestion(answers int) ask {
+	return ask{Prompt: "Which button label is clearer?", Type: "multiple_choice", Options: []string{"Submit", "Send", "Confirm"}, MinResponses: answers}
+}
+
+type submission struct {
+	QuestionID string    `json:"question_id"`
+	Status     string    `json:"status"`
+	PollURL    string    `json:"poll_url"`
+	ExpiresAt  time.Time `json:"expires_at"`
+	CreatedAt  time.Time `json:"created_at"`
+}
+
+type agentQuestion struct {
+	QuestionID        string         `json:"question_id"`
+	Status            string         `json:"status"`
+	Prompt            string         `json:"prompt"`
+	Type              string         `json:"type"`
+	Options           []string       `json:"options"`
+	Audience          []string       `json:"audience"`
+	RequiredResponses int            `json:"required_responses"`
+	CurrentResponses  int            `json:"current_responses"`
+	CreatedAt         time.Time      `json:"created_at"`
+	ExpiresAt         time.Time      `json:"expires_at"`
+	ClosedAt          *time.Time     `json:"closed_at"`
+	Responses         []response     `json:"responses"`
+	Summary           map[string]int `json:"summary"`
+}
+
+type response struct {
+	Answer         *string `json:"answer"`
+	SelectedOption *int    `json:"selected_option"`
+	Confidence     *int    `json:"confidence"`
+}
+
+type agentPage struct {
+	Questions  []agentQuestion `json:"questions"`
+	NextCursor string          `json:"next_cursor"`
+}
+
+func (a agent) header() http.Header { return http.Header{"X-Agent-Id": {a.id}} }
+
+func (a agent) try(t testing.TB, method, path string, body any) reply {
+	t.Helper()
+	return a.mustSend(t, method, path, a.header(), body)
+}
+
+func (a agent) ask(t testing.TB, question ask) submission {
+	t.Helper()
+	return read[submission](t, a.try(t, http.MethodPost, "/agent/questions", question), http.StatusCreated)
+}
+
+func (a agent) question(t testing.TB, id string) agentQuestion {
+	t.Helper()
+	return read[agentQuestion](t, a.try(t, http.MethodGet, "/agent/questions/"+id, nil), http.StatusOK)
+}
+
+func (a agent) list(t testing.TB, query url.Values) agentPage {
+	t.Helper()
+	return read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions?"+query.Encode(), nil), http.StatusOK)
+}
+
+func (a agent) close(t testing.TB, id string) {
+	t.Helper()
+	read[struct{}](t, a.try(t, http.MethodDelete, "/agent/questions/"+id, nil), http.StatusNoContent)
+}
+
+// person is someone who answers.
+type person struct {
+	*client
+	fingerprint string
+}
+
+func (c *client) newPerson() person { return person{c, unique("person")} }
+
+func (c *client) newPeople(n int) []person {
+	people := make([]person, n)
+	for i := range people {
+		people[i] = c.newPerson()
+	}
+	return people
+}
+
+// answer is an answer as a person gives it.
+type answer struct {
+	QuestionID     string `json:"question_id"`
+	Answer         string `json:"answer,omitempty"`
+	SelectedOption *int   `json:"selected_option,omitempty"`
+	Confidence     int    `json:"confidence,omitempty"`
+	ResponseTimeMS int    `json:"response_time_ms,omitempty"`
+}
+
+func textAnswer(questionID string) answer {
+	return answer{QuestionID: questionID, Answer: "Only if it is our fault."}
+}
+
+func choice(questionID string, option int) answer {
+	return answer{QuestionID: questionID, SelectedOption: &option}
+}
+
+type receipt struct {
+	ResponseID   string  `json:"response_id"`
+	PointsEarned int     `json:"points_earned"`
+	NewBadges    []badge `json:"new_badges"`
+	TotalPoints  int     `json:"total_points"`
+}
+
+type badge struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	EarnedAt time.Time `json:"earned_at"`
+}
+
+type humanQuestion struct {
+	QuestionID      string    `json:"question_id"`
+	Prompt          string    `json:"prompt"`
+	Type            string    `json:"type"`
+	Options         []string  `json:"options"`
+	Audience        []string  `json:"audience"`
+	ResponsesNeeded int       `json:"responses_needed"`
+	CreatedAt       time.Time `json:"created_at"`
+	CanAnswer       *bool     `json:"can_answer"`
+}
+
+type humanPage struct {
+	Questions  []humanQuestion `json:"questions"`
+	NextCursor string          `json:"next_cursor"`
+}
+
+type stats struct {
+	TotalPoints       int            `json:"total_points"`
+	TotalAnswers      int            `json:"total_answers"`
+	StreakDays        int            `json:"streak_days"`
+	Badges            []badge        `json:"badges"`
+	Rank              *int           `json:"rank"`
+	AnswersByCategory map[string]int `json:"answers_by_category"`
+}
+
+type leaderboard struct {
+	Period  string `json:"period"`
+	Entries []struct {
+		Rank          int  `json:"rank"`
+		Points        int  `json:"points"`
+		Answers       int  `json:"answers"`
+		IsCurrentUser bool `json:"is_current_user"`
+	} `json:"entries"`
+	YourRank   *int `json:"your_rank"`
+	YourPoints int  `json:"your_points"`
+}
+
+type subscribe struct {
+	Token    string `json:"fcm_token,omitempty"`
+	Interval int    `json:"min_interval_minutes,omitempty"`
+}
+
+type subscription struct {
+	SubscriptionID string `json:"subscription_id"`
+	Status         string `json:"status"`
+}
+
+func (p person) header() http.Header { return http.Header{"X-Fingerprint": {p.fingerprint}} }
+
+func (p person) try(t testing.TB, method, path string, body any) reply {
+	t.Helper()
+	return p.mustSend(t, method, path, p.header(), body)
+}
+
+// tryAnswer is an attempt to answer that may fail; it can be made by any goroutine.
+func (p person) tryAnswer(ctx context.Context, a answer) (reply, error) {
+	return p.send(ctx, http.MethodPost, "/human/responses", p.header(), a)
+}
+
+func (p person) answer(t testing.TB, a answer) receipt {
+	t.Helper()
+	return read[receipt](t, p.try(t, http.MethodPost, "/human/responses", a), http.StatusCreated)
+}
+
+func (p person) question(t testing.TB, id string) humanQuestion {
+	t.Helper()
+	return read[humanQuestion](t, p.try(t, http.MethodGet, "/human/questions/"+id, nil), http.StatusOK)
+}
+
+func (p person) feed(t testing.TB, query url.Values) humanPage {
+	t.Helper()
+	return read[humanPage](t, p.try(t, http.MethodGet, "/human/questions?"+query.Encode(), nil), http.StatusOK)
+}
+
+// wholeFeed reads the feed page by page to its end.
+func (p person) wholeFeed(t testing.TB, query url.Values) []humanQuestion {
+	t.Helper()
+	var all []humanQuestion
+	for cursor := ""; ; {
+		page := url.Values{"limit": {"50"}, "cursor": {cursor}}
+		for name, values := range query {
+			page[name] = values
+		}
+		read := p.feed(t, page)
+		all = append(all, read.Questions...)
+		if cursor = read.NextCursor; cursor == "" {
+			return all
+		}
+	}
+}
+
+func (p person) stats(t testing.TB) stats {
+	t.Helper()
+	return read[stats](t, p.try(t, http.MethodGet, "/human/stats", nil), http.StatusOK)
+}
+
+func (p person) leaderboard(t testing.TB, query url.Values) leaderboard {
+	t.Helper()
+	return read[leaderboard](t, p.try(t, http.MethodGet, "/human/leaderboard?"+query.Encode(), nil), http.StatusOK)
+}
+
+func (p person) subscribe(t testing.TB, s subscribe) subscription {
+	t.Helper()
+	return read[subscription](t, p.try(t, http.MethodPost, "/human/push/subscribe", s), http.StatusCreated)
+}
+
+// together does n things at the same moment and waits for all of them.
+func together(n int, do func(i int) error) error {
+	start := make(chan struct{})
+	failures := make(chan error, n)
+	for i := range n {
+		go func() {
+			<-start
+			failures <- do(i)
+		}()
+	}
+	close(start)
+	var failed error
+	for range n {
+		failed = errors.Join(failed, <-failures)
+	}
+	return failed
+}

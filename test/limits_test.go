@@ -1,0 +1,156 @@
+package test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Each limited route says what is left of its limit, and refuses what is beyond.
+func TestRateLimits(t *testing.T) {
+	t.Parallel()
+	platform := shared(t)
+	c := newClient(t, platform)
+	asker, one := c.newAgent(), c.newPerson()
+	asked := asker.ask(t, textQuestion(50))
+
+	tests := map[string]struct {
+		limit int
+		send  func(i int) (reply, error)
+		// refusals also count
+		status int
+	}{
+		"Create": {60, func(int) (reply, error) {
+			return asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), map[string]string{"prompt": "short"})
+		}, http.StatusBadRequest},
+		"Answer": {30, func(int) (reply, error) { return one.tryAnswer(t.Context(), answer{QuestionID: asked.QuestionID}) }, http.StatusBadRequest},
+		"Poll": {600, func(int) (reply, error) {
+			return asker.send(t.Context(), http.MethodGet, "/agent/questions?limit=1", asker.header(), nil)
+		}, http.StatusOK},
+		"Read": {300, func(int) (reply, error) {
+			return one.send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
+		}, http.StatusOK},
+		"Subscribe": {10, func(int) (reply, error) {
+			return one.send(t.Context(), http.MethodPost, "/human/push/subscribe", nil, subscribe{Token: "", Interval: 30})
+		}, http.StatusBadRequest},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if name == "Read" || name == "Subscribe" {
+				platform.localOnly(t, "it uses up an hour's calls of this machine's address")
+			}
+			avoidEndOfHour(t)
+			// Whatever the order in which they are counted, each count is told once.
+			const workers = 8
+			told := make(chan limits, test.limit)
+			if err := together(workers, func(worker int) error {
+				for i := worker; ; i += workers {
+					if name == "Create" && i == 0 {
+						continue // the question above
+					}
+					if i >= test.limit {
+						return nil
+					}
+					r, err := test.send(i)
+					if err != nil {
+						return err
+					}
+					if r.status != test.status {
+						return fmt.Errorf("call %d: got %v; want %d", i, r, test.status)
+					}
+					l, err := parseLimits(r)
+					if err != nil {
+						return err
+					}
+					told <- l
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			close(told)
+			remaining := map[int]bool{}
+			for l := range told {
+				if l.limit != test.limit || remaining[l.remaining] {
+					t.Errorf("got limit %d with %d remaining; want limit %d and every count once", l.limit, l.remaining, test.limit)
+				}
+				if in := time.Until(time.Unix(int64(l.reset), 0)); in <= 0 || in > time.Hour {
+					t.Errorf("got a reset in %v; want within the hour", in)
+				}
+				remaining[l.remaining] = true
+			}
+			if !remaining[0] {
+				t.Error("no call was told that it was the last")
+			}
+
+			r, err := test.send(test.limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused(t, r, http.StatusTooManyRequests, "RATE_LIMITED")
+			after, err := strconv.Atoi(r.header.Get("Retry-After"))
+			if err != nil || after < 1 || after > 3600 {
+				t.Errorf("got Retry-After %q; want 1 to 3600 seconds", r.header.Get("Retry-After"))
+			}
+			if l := readLimits(t, r); l.limit != test.limit || l.remaining != 0 {
+				t.Errorf("got %+v; want nothing remaining of %d", l, test.limit)
+			}
+		})
+	}
+	// One caller's limit is no other's.
+	if got := c.newPerson().answer(t, textAnswer(asked.QuestionID)); got.TotalPoints == 0 {
+		t.Errorf("got %+v; want points", got)
+	}
+	c.newAgent().ask(t, textQuestion(1))
+}
+
+// avoidEndOfHour waits when the windows of the limits are about to end, for counts
+// begin anew then.
+func avoidEndOfHour(t testing.TB) {
+	t.Helper()
+	if rest := time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)); rest < 15*time.Second {
+		time.Sleep(rest)
+	}
+}
+
+// An agent has at most 100 open questions; one that ends makes room.
+func TestQuota(t *testing.T) {
+	t.Parallel()
+	platform := shared(t)
+	c := newClient(t, platform)
+	asker := c.newAgent()
+	ids := fillQuota(t, platform, asker)
+	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "AGENT_QUOTA_EXCEEDED")
+	asker.close(t, ids[0])
+	asker.ask(t, textQuestion(1))
+	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "AGENT_QUOTA_EXCEEDED")
+	c.newPerson().answer(t, textAnswer(ids[1]))
+	asker.ask(t, textQuestion(1))
+	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "AGENT_QUOTA_EXCEEDED")
+}
+
+// fillQuota asks as many questions for one answer as an agent may have open. They
+// are more than it may ask in an hour, so the count of the hour begins anew twice.
+func fillQuota(t testing.TB, platform *target, asker agent) []string {
+	t.Helper()
+	ids := make([]string, 100)
+	for from := 0; from < len(ids); from += 50 {
+		platform.forgetRateLimit(t, "create", asker.id)
+		if err := together(50, func(i int) error {
+			r, err := asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), textQuestion(1))
+			if err != nil {
+				return err
+			}
+			if r.status != http.StatusCreated {
+				return fmt.Errorf("question %d: got %v; want 201", from+i, r)
+			}
+			ids[from+i] = field(r.body, "question_id")
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	platform.forgetRateLimit(t, "create", asker.id)
+	return ids
+}

@@ -1,0 +1,140 @@
+package test
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"testing"
+)
+
+// An agent's list has each of its questions once, newest first, also while more
+// are asked between two pages.
+func TestAgentListPagesWhileMoreAreAsked(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	var asked []string
+	for range 7 {
+		asked = append(asked, asker.ask(t, textQuestion(2)).QuestionID)
+	}
+	var listed []string
+	for cursor := ""; ; {
+		page := asker.list(t, url.Values{"limit": {"2"}, "cursor": {cursor}})
+		if len(page.Questions) > 2 {
+			t.Fatalf("got %d questions in a page; want at most 2", len(page.Questions))
+		}
+		for _, q := range page.Questions {
+			listed = append(listed, q.QuestionID)
+		}
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+		asker.ask(t, textQuestion(2))
+	}
+	slices.Reverse(asked)
+	if !slices.Equal(listed, asked) {
+		t.Errorf("got %v; want %v", listed, asked)
+	}
+}
+
+// A list can be of one status.
+func TestAgentListByStatus(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	open, partial, closed := asker.ask(t, textQuestion(2)), asker.ask(t, textQuestion(2)), asker.ask(t, textQuestion(2))
+	c.newPerson().answer(t, textAnswer(partial.QuestionID))
+	asker.close(t, closed.QuestionID)
+	for status, want := range map[string]string{"OPEN": open.QuestionID, "PARTIAL": partial.QuestionID, "CLOSED": closed.QuestionID} {
+		page := asker.list(t, url.Values{"status": {status}})
+		if len(page.Questions) != 1 || page.Questions[0].QuestionID != want || page.Questions[0].Status != status {
+			t.Errorf("status %s: got %+v; want %s", status, page.Questions, want)
+		}
+	}
+	if page := asker.list(t, url.Values{"status": {"EXPIRED"}}); len(page.Questions) != 0 {
+		t.Errorf("status EXPIRED: got %+v; want none", page.Questions)
+	}
+	for query, field := range map[string]string{"status=NEW": "status", "limit=51": "limit", "limit=0": "limit", "limit=x": "limit", "cursor=zzz": "cursor"} {
+		invalid(t, asker.try(t, http.MethodGet, "/agent/questions?"+query, nil), field)
+	}
+}
+
+// The feed has every open question once, newest first, without those that the
+// person has answered and without those that have ended, also while others ask,
+// answer and close.
+func TestFeedPagesWhileOthersWrite(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker, reader := c.newAgent(), c.newPerson()
+	var stay []string
+	for range 6 {
+		stay = append(stay, asker.ask(t, textQuestion(3)).QuestionID)
+	}
+	own := asker.ask(t, textQuestion(3)).QuestionID
+	reader.answer(t, textAnswer(own))
+	// A question that has an answer already must not fall behind those that have none.
+	c.newPerson().answer(t, textAnswer(stay[2]))
+	ended := asker.ask(t, textQuestion(3)).QuestionID
+	asker.close(t, ended)
+
+	settled(t, "the reader's answer leaves the feed", func() bool {
+		return !slices.ContainsFunc(reader.feed(t, url.Values{"limit": {"50"}}).Questions, func(q humanQuestion) bool { return q.QuestionID == own })
+	})
+	var seen []humanQuestion
+	for cursor, pages := "", 0; ; pages++ {
+		page := reader.feed(t, url.Values{"limit": {"3"}, "cursor": {cursor}})
+		seen = append(seen, page.Questions...)
+		if cursor = page.NextCursor; cursor == "" {
+			break
+		}
+		if pages == 1 {
+			asker.ask(t, textQuestion(3))
+			c.newPerson().answer(t, textAnswer(stay[0]))
+		}
+	}
+	if !slices.IsSortedFunc(seen, func(a, b humanQuestion) int { return b.CreatedAt.Compare(a.CreatedAt) }) {
+		t.Error("the feed is not newest first")
+	}
+	counts := map[string]int{}
+	for _, q := range seen {
+		counts[q.QuestionID]++
+		if q.ResponsesNeeded < 1 {
+			t.Errorf("got %+v, which needs no responses", q)
+		}
+	}
+	for _, id := range stay {
+		if counts[id] != 1 {
+			t.Errorf("question %s: got it %d times; want once", id, counts[id])
+		}
+	}
+	for id, n := range counts {
+		if n > 1 {
+			t.Errorf("question %s: got it %d times", id, n)
+		}
+	}
+	if counts[own] > 0 || counts[ended] > 0 {
+		t.Error("the feed has a question that the person answered, or one that has ended")
+	}
+}
+
+// The feed can be of an audience.
+func TestFeedByAudience(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker, reader := c.newAgent(), c.newPerson()
+	ids := map[string]string{}
+	for _, tag := range []string{"technical", "ethics", "general"} {
+		question := textQuestion(3)
+		question.Audience = []string{tag}
+		ids[tag] = asker.ask(t, question).QuestionID
+	}
+	has := func(query url.Values, tag string) bool {
+		return slices.ContainsFunc(reader.wholeFeed(t, query), func(q humanQuestion) bool { return q.QuestionID == ids[tag] })
+	}
+	settled(t, "all three are in the feed", func() bool { return has(nil, "technical") && has(nil, "ethics") && has(nil, "general") })
+	two := url.Values{"audience": {"technical,ethics"}}
+	if !has(two, "technical") || !has(two, "ethics") || has(two, "general") {
+		t.Error("audience=technical,ethics gave other questions")
+	}
+	invalid(t, reader.try(t, http.MethodGet, "/human/questions?audience=everyone", nil), "audience[0]")
+}
