@@ -1,12 +1,20 @@
 package api_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
 var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -259,5 +267,45 @@ func TestSubscriptions(t *testing.T) {
 	p.do(t, request{line: "DELETE /human/push/subscribe/" + id}, 204)
 	for _, r := range []request{{line: "DELETE /human/push/subscribe/" + id}, {line: "PUT /human/push/subscribe/" + id, body: `{"min_interval_minutes":5}`}, {line: "DELETE /human/push/subscribe/x"}} {
 		p.golden(t, r, 404, `{"error":{"code":"SUBSCRIPTION_NOT_FOUND","message":"no such subscription: it may have been ended; subscribe again with POST /human/push/subscribe"}}`)
+	}
+}
+
+// What happens is counted, once each, when it has happened.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	metrics := &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}
+	store := &inmem.Store{}
+	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, RateLimiter: &limiter{used: map[string]int{}}, OpenAgents: true, Metrics: metrics, Log: slog.New(slog.DiscardHandler)}).Handler()
+	people := (&api.HumanAPI{Service: &askahuman.People{Store: store}, RateLimiter: &limiter{used: map[string]int{}}, Hasher: testHasher(), Metrics: metrics, Log: slog.New(slog.DiscardHandler)}).Handler()
+	counted := func(w *httptest.ResponseRecorder) string {
+		t.Helper()
+		var names []string
+		for _, name := range []string{"Asked", "Answered", "Closed", "ClosedByAgent", "Subscribed"} {
+			if strings.Contains(out.String(), `"`+name+`":1,`) {
+				names = append(names, name)
+			}
+		}
+		out.Reset()
+		return fmt.Sprint(w.Code, names)
+	}
+	w := asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text","min_responses":2}`).do(agents)
+	id := uuids.FindString(w.Body.String())
+	if got := counted(w); got != "201 [Asked]" {
+		t.Errorf("asking: %s", got)
+	}
+	answer := `{"question_id":"` + id + `","answer":"I am out here."}`
+	for _, step := range []struct{ person, want string }{
+		{"ann", "201 [Answered]"}, {"ann", "409 []"}, {"bob", "201 [Answered Closed]"}, {"eve", "410 []"},
+	} {
+		if got := counted(asPerson(step.person, "POST /human/responses", answer).do(people)); got != step.want {
+			t.Errorf("%s answers: %s; want %s", step.person, got, step.want)
+		}
+	}
+	if got := counted(asAgent("DELETE /agent/questions/"+id, "").do(agents)); got != "204 [ClosedByAgent]" {
+		t.Errorf("closing: %s", got)
+	}
+	if got := counted((request{line: "POST /human/push/subscribe", body: `{"fcm_token":"t"}`}).do(people)); got != "201 [Subscribed]" {
+		t.Errorf("subscribing: %s", got)
 	}
 }

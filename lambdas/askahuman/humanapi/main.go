@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"time"
 	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
@@ -15,7 +16,7 @@ import (
 )
 
 func main() {
-	kit.StartHTTP("askahuman", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
+	kit.StartHTTP("askahuman", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
 		tables, err := dynamo.Open(environment.AWS, schema.AskAHuman().Database)
 		if err != nil {
 			return nil, err
@@ -30,6 +31,13 @@ func main() {
 			return nil, err
 		}
 		key := secret.New(environment.AWS, arn[0], 0)
+		// The key is read while the function starts, so that the first request need
+		// not wait for it. If that fails or takes too long, the request reads it.
+		go func() {
+			ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+			defer cancel()
+			_, _ = key.Value(ctx)
+		}()
 		people := &api.HumanAPI{
 			Service:     &askahuman.People{Store: store},
 			RateLimiter: store,
