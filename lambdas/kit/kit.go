@@ -98,7 +98,7 @@ func start(platform string, setup func(context.Context, Environment) (lambda.Han
 		reportInitError(ctx, os.Getenv("AWS_LAMBDA_RUNTIME_API"), err)
 		os.Exit(1)
 	}
-	lambda.StartHandler(handler)
+	lambda.Start(handler)
 }
 
 // initialise builds the environment and the handler, and logs what failed.
