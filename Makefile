@@ -46,19 +46,19 @@ run: node_modules synth bin/onesynth ## Run the platforms on this machine: insta
 
 # The constructs' tests start the CDK, where the race detector has nothing to find
 # and its instrumented build of the CDK alone takes minutes.
-CDK_PACKAGES = . ./constructs/...
+CDK_PACKAGES = . ./bench/... ./constructs/...
 
 .PHONY: test
 test: node_modules lint ## Run every check and test, on this machine alone
 	go test $(CDK_PACKAGES)
-	go test -race $$(go list ./... | grep -v -e /constructs -e 'onesynth-cdk/onesynth$$')
+	go test -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	cd test && go test -race ./...
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 .PHONY: lint
 lint: ## Check format, vet and staticcheck.conf
-	@unformatted=$$(gofmt -l cdk.go schema constructs lambdas local cmd test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l *.go bench schema constructs lambdas local cmd test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	cd test && go vet ./...
 	go run $(STATICCHECK) ./...
@@ -66,7 +66,7 @@ lint: ## Check format, vet and staticcheck.conf
 
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios
-	cd test && go run ./bench
+	go run ./bench
 
 .PHONY: access-patterns
 access-patterns: ## Write docs/ACCESS-PATTERNS.md anew

@@ -2,10 +2,6 @@ package askahuman_test
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
 // template is a synthesised AWS CloudFormation template.
@@ -39,8 +36,7 @@ type output struct {
 	Value any
 }
 
-// templates are those of all variants, synthesised once by TestMain: the CDK is
-// one process that takes one call at a time.
+// templates are those of all variants.
 var templates map[string]template
 
 // variants are the props under test, by stack name.
@@ -54,24 +50,9 @@ func variants() map[string]askahuman.Props {
 	}
 }
 
-func TestMain(m *testing.M) {
-	code, err := synthesise(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
 
-func synthesise(m *testing.M) (code int, err error) {
-	folder, err := os.MkdirTemp("", "askahuman-")
-	if err != nil {
-		return 0, err
-	}
-	defer os.RemoveAll(folder)
-	if err := os.Setenv("ONESYNTH_CACHE", filepath.Join(folder, "cache")); err != nil {
-		return 0, err
-	}
+func declare(app awscdk.App) {
 	builds := map[gofunction.Architecture]*gofunction.Build{}
 	for _, architecture := range []gofunction.Architecture{"", gofunction.X86_64} {
 		builds[architecture] = gofunction.Start(context.Background(), gofunction.Source{
@@ -80,27 +61,22 @@ func synthesise(m *testing.M) (code int, err error) {
 			Architecture: architecture,
 		})
 	}
-	defer jsii.Close()
-	app := awscdk.NewApp(&awscdk.AppProps{
-		Outdir:             jsii.String(filepath.Join(folder, "cdk.out")),
-		AnalyticsReporting: jsii.Bool(false),
-	})
 	for name, p := range variants() {
 		p.Build = builds[p.Architecture]
 		askahuman.New(awscdk.NewStack(app, jsii.String(name), nil), "AskAHuman", p)
 	}
-	app.Synth(nil)
+}
+
+func use(folder string) error {
 	templates = map[string]template{}
 	for name := range variants() {
-		content, err := os.ReadFile(filepath.Join(folder, "cdk.out", name+".template.json"))
+		var t template
+		text, err := synthtest.Template(folder, name, &t)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		t := template{text: string(content)}
-		if err := json.Unmarshal(content, &t); err != nil {
-			return 0, err
-		}
+		t.text = text
 		templates[name] = t
 	}
-	return m.Run(), nil
+	return nil
 }

@@ -77,7 +77,7 @@ func Start(ctx context.Context, source Source) *Build {
 	b := &Build{done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
-		b.binaries, b.err = build(ctx, source)
+		b.binaries, b.err = build(ctx, source, os.Getenv(cacheVariable))
 	}()
 	return b
 }
@@ -114,7 +114,9 @@ func (b *Build) Binary(name string) (Binary, error) {
 // Go", AWS Lambda developer guide).
 var buildFlags = []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc", "-ldflags=-s -w -buildid="}
 
-func build(ctx context.Context, source Source) (map[string]Binary, error) {
+// build returns the binaries by name, from the cache in the folder, or from the
+// default one if that is empty.
+func build(ctx context.Context, source Source, cacheFolder string) (map[string]Binary, error) {
 	if err := source.check(); err != nil {
 		return nil, err
 	}
@@ -123,7 +125,7 @@ func build(ctx context.Context, source Source) (map[string]Binary, error) {
 		return nil, err
 	}
 	toolchain := toolchain{place: place, architecture: source.Architecture, packages: source.Packages}
-	cache, err := openCache()
+	cache, err := openCache(cacheFolder)
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +147,11 @@ func build(ctx context.Context, source Source) (map[string]Binary, error) {
 	defer os.RemoveAll(output)
 	if err := toolchain.build(ctx, output); err != nil {
 		return nil, err
+	}
+	for _, p := range source.Packages {
+		if _, err := os.Stat(filepath.Join(output, path.Base(path.Clean(p)))); err != nil {
+			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main function", p, place.directory)
+		}
 	}
 	return cache.write(key, output, source.Architecture)
 }
@@ -224,8 +231,11 @@ func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) 
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOFLAGS=")
 	command.Env = append(command.Env, t.place.environment...)
 	output, err := output(command)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("building %s: %w", strings.Join(t.packages, ", "), context.Cause(ctx))
+	}
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && ctx.Err() == nil {
+	if errors.As(err, &exit) {
 		return nil, &CompileError{Packages: t.packages, Directory: t.place.directory, Output: string(exit.Stderr)}
 	}
 	if err != nil {

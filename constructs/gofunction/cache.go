@@ -27,8 +27,7 @@ type cache struct {
 // cached is what a builds/<key>.json says: the SHA-256 of each binary by name.
 type cached map[string]string
 
-func openCache() (cache, error) {
-	folder := os.Getenv(cacheVariable)
+func openCache(folder string) (cache, error) {
 	if folder == "" {
 		user, err := os.UserCacheDir()
 		if err != nil {

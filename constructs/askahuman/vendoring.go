@@ -1,0 +1,12 @@
+//go:build vendoring
+
+package askahuman
+
+// These imports are never compiled: main packages cannot be imported. They make
+// "go mod vendor" of an importer copy the handlers and all that they need, which
+// it looks for under every build tag.
+import (
+	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/agentapi"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/humanapi"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/askahuman/notifier"
+)
