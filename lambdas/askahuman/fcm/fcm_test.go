@@ -1,0 +1,454 @@
+package fcm_test
+
+import (
+	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
+)
+
+var key = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+func pkcs8(key any) string {
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		panic(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
+}
+
+// google speaks the protocol of Google's token endpoint and of FCM.
+type google struct {
+	*httptest.Server
+	mu        sync.Mutex
+	tokens    int                            // that were issued
+	revoked   map[string]bool                // tokens
+	requests  []map[string]any               // bodies of messages:send
+	answer    func(http.ResponseWriter) bool // to messages:send; false: take it
+	authorise func(http.ResponseWriter) bool // to the token endpoint; false: issue one
+}
+
+func newGoogle(t *testing.T) *google {
+	g := &google{revoked: map[string]bool{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /token", g.token)
+	mux.HandleFunc("POST /v1/projects/{project}/messages:send", g.send)
+	g.Server = httptest.NewServer(mux)
+	t.Cleanup(g.Close)
+	return g
+}
+
+func (g *google) token(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.authorise != nil && g.authorise(w) {
+		return
+	}
+	if err := g.checkAssertion(r); err != nil {
+		w.WriteHeader(http.StatusBadRequest)
+		fmt.Fprintf(w, `{"error":"invalid_grant","error_description":%q}`, err)
+		return
+	}
+	g.tokens++
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"access_token":"token-%d","expires_in":3599,"token_type":"Bearer"}`, g.tokens)
+}
+
+// checkAssertion does what Google does ("Using OAuth 2.0 for Server to Server
+// Applications").
+func (g *google) checkAssertion(r *http.Request) error {
+	if grant := r.FormValue("grant_type"); grant != "urn:ietf:params:oauth:grant-type:jwt-bearer" {
+		return fmt.Errorf("grant_type %q", grant)
+	}
+	parts := strings.Split(r.FormValue("assertion"), ".")
+	if len(parts) != 3 {
+		return errors.New("not a JWT")
+	}
+	signature, err := base64.RawURLEncoding.DecodeString(parts[2])
+	if err != nil {
+		return err
+	}
+	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	if err := rsa.VerifyPKCS1v15(&key().PublicKey, crypto.SHA256, digest[:], signature); err != nil {
+		return err
+	}
+	var claims struct {
+		Issuer   string `json:"iss"`
+		Scope    string `json:"scope"`
+		Audience string `json:"aud"`
+		Expires  int64  `json:"exp"`
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(payload, &claims); err != nil {
+		return err
+	}
+	if claims.Issuer != "push@project.example" || claims.Audience != g.URL+"/token" || claims.Expires == 0 ||
+		!strings.Contains(claims.Scope, "https://www.googleapis.com/auth/firebase.messaging") {
+		return fmt.Errorf("claims %+v", claims)
+	}
+	return nil
+}
+
+func (g *google) send(w http.ResponseWriter, r *http.Request) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !strings.HasPrefix(token, "token-") || g.revoked[token] {
+		refuse(w, 401, "UNAUTHENTICATED", "", "Request had invalid authentication credentials.")
+		return
+	}
+	if r.PathValue("project") != "project" {
+		refuse(w, 404, "NOT_FOUND", "", "Requested entity was not found.")
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	var message map[string]any
+	if err != nil || json.Unmarshal(body, &message) != nil {
+		refuse(w, 400, "INVALID_ARGUMENT", "", "Invalid JSON payload received.")
+		return
+	}
+	g.requests = append(g.requests, message)
+	if g.answer != nil && g.answer(w) {
+		return
+	}
+	fmt.Fprint(w, `{"name":"projects/project/messages/0:1"}`)
+}
+
+func refuse(w http.ResponseWriter, status int, name, code, message string) {
+	details := "[]"
+	if code != "" {
+		details = fmt.Sprintf(`[{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":%q}]`, code)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
+	w.WriteHeader(status)
+	fmt.Fprintf(w, `{"error":{"code":%d,"message":%q,"status":%q,"details":%s}}`, status, message, name, details)
+}
+
+// account is a key file, with changes.
+func (g *google) account(change map[string]any) []byte {
+	file := map[string]any{
+		"type": "service_account", "project_id": "project", "private_key_id": "k1", "private_key": pkcs8(key()),
+		"client_email": "push@project.example", "client_id": "1", "token_uri": g.URL + "/token",
+	}
+	for name, value := range change {
+		file[name] = value
+	}
+	encoded, err := json.Marshal(file)
+	if err != nil {
+		panic(err)
+	}
+	return encoded
+}
+
+func (g *google) client(t *testing.T) *fcm.Client {
+	t.Helper()
+	client, err := fcm.New(g.account(nil), g.URL, nil)
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	return client
+}
+
+func message() askahuman.PushMessage {
+	return askahuman.PushMessage{Token: "device", Title: "A title", Body: "Is \"this\" <ok>? 👍", Link: "https://example.com/q/1"}
+}
+
+func TestSend(t *testing.T) {
+	t.Parallel()
+	for link, want := range map[string]map[string]any{
+		"https://example.com/q/1": {"fcm_options": map[string]any{"link": "https://example.com/q/1"}},
+		"http://localhost:1/q/1":  nil,
+		"/q/1":                    nil,
+	} {
+		t.Run(link, func(t *testing.T) {
+			t.Parallel()
+			g := newGoogle(t)
+			m := message()
+			m.Link = link
+			if err := g.client(t).Send(t.Context(), m); err != nil {
+				t.Fatalf("Send: %v", err)
+			}
+			expected := map[string]any{
+				"token":        "device",
+				"notification": map[string]any{"title": "A title", "body": "Is \"this\" <ok>? 👍"},
+				"data":         map[string]any{"link": link},
+			}
+			if want != nil {
+				expected["webpush"] = want
+			}
+			if diff := cmp.Diff([]map[string]any{{"message": expected}}, g.requests); diff != "" {
+				t.Errorf("request (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestSendReusesItsToken(t *testing.T) {
+	t.Parallel()
+	g := newGoogle(t)
+	client := g.client(t)
+	var group sync.WaitGroup
+	for range 24 {
+		group.Go(func() {
+			if err := client.Send(context.Background(), message()); err != nil {
+				t.Errorf("Send: %v", err)
+			}
+		})
+	}
+	group.Wait()
+	if g.tokens != 1 || len(g.requests) != 24 {
+		t.Errorf("%d tokens for %d messages, want 1 for 24", g.tokens, len(g.requests))
+	}
+}
+
+func TestSendWithARevokedToken(t *testing.T) {
+	t.Parallel()
+	g := newGoogle(t)
+	client := g.client(t)
+	if err := client.Send(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	g.revoked["token-1"] = true
+	if err := client.Send(t.Context(), message()); err != nil {
+		t.Errorf("after the token was revoked: %v", err)
+	}
+	if g.tokens != 2 {
+		t.Errorf("%d tokens, want 2", g.tokens)
+	}
+	for i := range 10 {
+		g.revoked[fmt.Sprint("token-", i)] = true
+	}
+	if err := client.Send(t.Context(), message()); !errors.Is(err, fcm.ErrUnauthorized) {
+		t.Errorf("when every token is refused: %v, want ErrUnauthorized", err)
+	}
+}
+
+func TestSendRefused(t *testing.T) {
+	t.Parallel()
+	const violation = `{"error":{"code":400,"message":"Invalid value","status":"INVALID_ARGUMENT","details":[
+		{"@type":"type.googleapis.com/google.firebase.fcm.v1.FcmError","errorCode":"INVALID_ARGUMENT"},
+		{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":%q,"description":"Invalid value"}]}]}}`
+	raw := func(status int, body string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { w.WriteHeader(status); fmt.Fprint(w, body) }
+	}
+	google := func(status int, name, code, message string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) { refuse(w, status, name, code, message) }
+	}
+	type kind struct {
+		dead, unavailable, unauthorized bool
+	}
+	for name, test := range map[string]struct {
+		answer     func(http.ResponseWriter)
+		retryAfter string
+		want       kind
+		wait       time.Duration
+	}{
+		"unregistered":             {answer: google(404, "NOT_FOUND", "UNREGISTERED", "Requested entity was not found."), want: kind{dead: true}},
+		"project not found":        {answer: google(404, "NOT_FOUND", "", "Requested entity was not found.")},
+		"not a token":              {answer: google(400, "INVALID_ARGUMENT", "INVALID_ARGUMENT", "The registration token is not a valid FCM registration token"), want: kind{dead: true}},
+		"token field":              {answer: raw(400, fmt.Sprintf(violation, "message.token")), want: kind{dead: true}},
+		"another field":            {answer: raw(400, fmt.Sprintf(violation, "message.webpush.fcm_options.link"))},
+		"sender id mismatch":       {answer: google(403, "PERMISSION_DENIED", "SENDER_ID_MISMATCH", "SenderId mismatch"), want: kind{dead: true}},
+		"permission denied":        {answer: google(403, "PERMISSION_DENIED", "", "Permission denied")},
+		"third party":              {answer: google(401, "UNAUTHENTICATED", "THIRD_PARTY_AUTH_ERROR", "Auth error from APNS or Web Push Service")},
+		"unauthenticated":          {answer: google(401, "UNAUTHENTICATED", "", "Invalid credentials"), want: kind{unauthorized: true}},
+		"quota":                    {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), retryAfter: "7", want: kind{unavailable: true}, wait: 7 * time.Second},
+		"quota, not said how long": {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), want: kind{unavailable: true}},
+		"quota, nonsense":          {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), retryAfter: "soon", want: kind{unavailable: true}},
+		"quota, until the past":    {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), retryAfter: "Wed, 21 Oct 2015 07:28:00 GMT", want: kind{unavailable: true}},
+		"quota, negative":          {answer: google(429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED", "Quota exceeded"), retryAfter: "-5", want: kind{unavailable: true}},
+		"internal":                 {answer: google(500, "INTERNAL", "INTERNAL", "Internal error"), want: kind{unavailable: true}},
+		"unavailable":              {answer: google(503, "UNAVAILABLE", "UNAVAILABLE", "Unavailable"), retryAfter: "30", want: kind{unavailable: true}, wait: 30 * time.Second},
+		"a proxy's page":           {answer: raw(502, "<html>Bad gateway</html>"), want: kind{unavailable: true}},
+		"not JSON":                 {answer: raw(400, "nope")},
+		"JSON of another shape":    {answer: raw(400, `{"error":"text"}`)},
+		"nothing":                  {answer: raw(400, "")},
+		"far too much":             {answer: raw(404, strings.Repeat("x", 1<<20))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGoogle(t)
+			g.answer = func(w http.ResponseWriter) bool {
+				if test.retryAfter != "" {
+					w.Header().Set("Retry-After", test.retryAfter)
+				}
+				test.answer(w)
+				return true
+			}
+			err := g.client(t).Send(t.Context(), message())
+			if err == nil {
+				t.Fatal("Send returned no error")
+			}
+			unavailable, isUnavailable := errors.AsType[*askahuman.PushUnavailableError](err)
+			got := kind{errors.Is(err, askahuman.ErrDeadToken), isUnavailable, errors.Is(err, fcm.ErrUnauthorized)}
+			if got != test.want {
+				t.Errorf("error is %+v, want %+v: %v", got, test.want, err)
+			}
+			if isUnavailable && unavailable.RetryAfter != test.wait {
+				t.Errorf("retry after %v, want %v", unavailable.RetryAfter, test.wait)
+			}
+			wantNoSecret(t, err)
+		})
+	}
+}
+
+// wantNoSecret checks that an error can be logged.
+func wantNoSecret(t *testing.T, err error) {
+	t.Helper()
+	for _, secret := range []string{"PRIVATE KEY", "token-1", "device", "assertion"} {
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("the error shows %q: %v", secret, err)
+		}
+	}
+}
+
+func TestSendWithoutAToken(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status                    int
+		unavailable, unauthorized bool
+	}{
+		"the account is gone": {400, false, true},
+		"unauthorised":        {401, false, true},
+		"too many":            {429, true, false},
+		"down":                {503, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGoogle(t)
+			g.authorise = func(w http.ResponseWriter) bool {
+				w.WriteHeader(test.status)
+				fmt.Fprint(w, `{"error":"invalid_grant","error_description":"secret assertion"}`)
+				return true
+			}
+			client := g.client(t)
+			err := client.Send(t.Context(), message())
+			_, unavailable := errors.AsType[*askahuman.PushUnavailableError](err)
+			if unavailable != test.unavailable || errors.Is(err, fcm.ErrUnauthorized) != test.unauthorized {
+				t.Errorf("error = %v", err)
+			}
+			wantNoSecret(t, err)
+			g.mu.Lock()
+			g.authorise = nil
+			g.mu.Unlock()
+			if err := client.Send(t.Context(), message()); err != nil {
+				t.Errorf("when tokens are issued again: %v", err)
+			}
+		})
+	}
+}
+
+func TestSendToNobody(t *testing.T) {
+	t.Parallel()
+	g := newGoogle(t)
+	client := g.client(t)
+	g.Close()
+	err := client.Send(t.Context(), message())
+	if _, ok := errors.AsType[*askahuman.PushUnavailableError](err); !ok {
+		t.Errorf("error = %v, want unavailable", err)
+	}
+
+	g = newGoogle(t)
+	client = g.client(t)
+	if err := client.Send(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	g.Close()
+	err = client.Send(t.Context(), message())
+	if _, ok := errors.AsType[*askahuman.PushUnavailableError](err); !ok {
+		t.Errorf("error = %v, want unavailable", err)
+	}
+}
+
+func TestSendCancelled(t *testing.T) {
+	t.Parallel()
+	g := newGoogle(t)
+	client := g.client(t)
+	if err := client.Send(t.Context(), message()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := client.Send(ctx, message())
+	if _, unavailable := errors.AsType[*askahuman.PushUnavailableError](err); unavailable || !errors.Is(err, context.Canceled) {
+		t.Errorf("error = %v, want context.Canceled", err)
+	}
+	if err := g.client(t).Send(ctx, message()); !errors.Is(err, context.Canceled) {
+		t.Errorf("while waiting for a token: %v, want context.Canceled", err)
+	}
+}
+
+func TestNew(t *testing.T) {
+	t.Parallel()
+	g := newGoogle(t)
+	onCurve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key())}))
+	for name, test := range map[string]struct {
+		file          []byte
+		valid         bool
+		notConfigured bool
+	}{
+		"a key file":              {file: g.account(nil), valid: true},
+		"a PKCS #1 key":           {file: g.account(map[string]any{"private_key": pkcs1}), valid: true},
+		"without token_uri":       {file: g.account(map[string]any{"token_uri": ""}), valid: true},
+		"the placeholder":         {file: []byte(`{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token","private_key":"k,J]=nS0me/random"}`), notConfigured: true},
+		"private key not PEM":     {file: g.account(map[string]any{"private_key": "nS0me/random"}), notConfigured: true},
+		"no private key":          {file: g.account(map[string]any{"private_key": ""}), notConfigured: true},
+		"empty":                   {file: nil},
+		"not JSON":                {file: []byte("-----BEGIN PRIVATE KEY-----")},
+		"null":                    {file: []byte("null")},
+		"a list":                  {file: []byte("[]")},
+		"wrong types":             {file: g.account(map[string]any{"project_id": 5})},
+		"another kind of account": {file: g.account(map[string]any{"type": "authorized_user"})},
+		"no project":              {file: g.account(map[string]any{"project_id": ""})},
+		"an elliptic key":         {file: g.account(map[string]any{"private_key": pkcs8(onCurve)})},
+		"PEM of rubbish":          {file: g.account(map[string]any{"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("rubbish")}))})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, err := fcm.New(test.file, "", nil)
+			if (err == nil) != test.valid || (client != nil) != test.valid {
+				t.Fatalf("New = %v, %v; valid %v", client, err, test.valid)
+			}
+			if errors.Is(err, fcm.ErrNotConfigured) != test.notConfigured {
+				t.Errorf("error = %v; not configured %v", err, test.notConfigured)
+			}
+			if err != nil && (strings.Contains(err.Error(), "rubbish") || strings.Contains(err.Error(), "S0me")) {
+				t.Errorf("the error shows the secret: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+// placeholder is what the construct generates.
+const placeholder = `{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token","private_key":"a8s7df6"}`
+
+// vault is a secret.
+type vault struct {
+	value     string
+	err       error
+	forgotten int
+}
+
+func (v *vault) Value(context.Context) (string, error) { return v.value, v.err }
+func (v *vault) Forget()                               { v.forgotten++ }
+
+// service is a push service that counts what it takes.
+type service struct {
+	*httptest.Server
+	mu    sync.Mutex
+	sent  int
+	allow bool
+}
+
+func newService(t *testing.T) *service {
+	s := &service{allow: true}
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /token", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"access_token":"t","expires_in":3599,"token_type":"Bearer"}`)
+	})
+	mux.HandleFunc("POST /v1/projects/p/messages:send", func(w http.ResponseWriter, _ *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.allow {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		s.sent++
+		fmt.Fprint(w, `{"name":"projects/p/messages/1"}`)
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *service) keyFile(t *testing.T) string {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := json.Marshal(map[string]string{
+		"type": "service_account", "project_id": "p", "client_email": "push@p.example", "token_uri": s.URL + "/token",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(file)
+}
+
+// set is a function with a question to notify three people of, and one that is
+// overdue.
+type set struct {
+	*function
+	service *service
+	vault   *vault
+	output  bytes.Buffer
+}
+
+func newSet(t *testing.T) *set {
+	t.Helper()
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	store := &inmem.Store{}
+	agents, people := &askahuman.Agents{Store: store, Now: clock}, &askahuman.People{Store: store, Now: clock}
+	ask := askahuman.Ask{Prompt: "Is this a good name?", Type: askahuman.TypeText, Responses: 1, Timeout: time.Minute}
+	if _, err := agents.Ask(t.Context(), "agent", ask); err != nil {
+		t.Fatal(err)
+	}
+	now = now.Add(time.Minute)
+	if _, err := agents.Ask(t.Context(), "agent", ask); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		if _, err := people.Subscribe(t.Context(), "", fmt.Sprint("device-", i), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := &set{service: newService(t), vault: &vault{}}
+	log, err := kit.NewLogger(&s.output, "", "notifier")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.function = &function{
+		store: store, credentials: s.vault, endpoint: s.service.URL, webURL: "https://example.com", log: log, now: clock,
+		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "notifier", Writer: &s.output},
+	}
+	return s
+}
+
+// metric is a value of the last line of metrics.
+func (s *set) metric(t *testing.T, name string) int {
+	t.Helper()
+	value := -1
+	for line := range strings.Lines(s.output.String()) {
+		var fields map[string]any
+		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+			t.Fatalf("line %q: %v", line, err)
+		}
+		if n, ok := fields[name].(float64); ok && fields["_aws"] != nil {
+			value = int(n)
+		}
+	}
+	return value
+}
+
+func TestHandle(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	s.vault.value = s.service.keyFile(t)
+	for range 2 {
+		if err := s.handle(t.Context(), nil); err != nil {
+			t.Fatalf("handle: %v", err)
+		}
+	}
+	if s.service.sent != 3 {
+		t.Errorf("%d notifications, want 3", s.service.sent)
+	}
+	if strings.Contains(s.output.String(), "PRIVATE KEY") || strings.Contains(s.output.String(), "device-") {
+		t.Errorf("the log shows secrets:\n%s", s.output.String())
+	}
+}
+
+func TestHandleNotConfigured(t *testing.T) {
+	t.Parallel()
+	for name, value := range map[string]string{"placeholder": placeholder, "broken key file": `{"type":"service_account"`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSet(t)
+			s.vault.value = value
+			for range 3 {
+				if err := s.handle(t.Context(), nil); err != nil {
+					t.Fatalf("handle: %v", err)
+				}
+				if s.function.push != nil {
+					t.Error("there is a push client")
+				}
+			}
+			if n := strings.Count(s.output.String(), "nobody is notified"); n != 1 {
+				t.Errorf("%d warnings in three runs, want 1:\n%s", n, s.output.String())
+			}
+			if !strings.Contains(s.output.String(), `"expired":1`) {
+				t.Errorf("nothing has expired:\n%s", s.output.String())
+			}
+			// Configured while the process lives.
+			s.vault.value = s.service.keyFile(t)
+			if err := s.handle(t.Context(), nil); err != nil || s.metric(t, "Notified") != 3 {
+				t.Errorf("when configured: %v, %d notified", err, s.metric(t, "Notified"))
+			}
+		})
+	}
+}
+
+func TestHandleUnreadableCredentials(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	s.vault.err = errors.New("access denied")
+	if err := s.handle(t.Context(), nil); !errors.Is(err, s.vault.err) {
+		t.Errorf("handle: %v, want the reason", err)
+	}
+	if got := s.metric(t, "Expired"); got != 1 {
+		t.Errorf("%d expired, want 1", got)
+	}
+}
+
+func TestHandleRefusedCredentials(t *testing.T) {
+	t.Parallel()
+	s := newSet(t)
+	s.vault.value = s.service.keyFile(t)
+	s.service.allow = false
+	if err := s.handle(t.Context(), nil); err != nil {
+		t.Fatalf("handle: %v", err)
+	}
+	if s.vault.forgotten != 1 || s.metric(t, "NotifierFailures") == 0 || s.metric(t, "NotificationsReleased") != 3 {
+		t.Errorf("forgotten %d times, %d failures, %d released", s.vault.forgotten, s.metric(t, "NotifierFailures"), s.metric(t, "NotificationsReleased"))
+	}
+	s.service.mu.Lock()
+	s.service.allow = true
+	s.service.mu.Unlock()
+	if err := s.handle(t.Context(), nil); err != nil || s.service.sent != 3 {
+		t.Errorf("the next run: %v, %d notified; want 3", err, s.service.sent)
+	}
+}
