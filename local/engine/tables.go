@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+)
+
+// ErrTableDiffers reports a table kept from an earlier run that the assembly now declares in another way.
+var ErrTableDiffers = errors.New("the kept table differs from the declared one: remove the data folder, or keep the data of each design in a folder of its own")
+
+// tableProperties are those of AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable that the engine takes.
+type tableProperties struct {
+	KeySchema              []types.KeySchemaElement
+	AttributeDefinitions   []types.AttributeDefinition
+	LocalSecondaryIndexes  []types.LocalSecondaryIndex
+	GlobalSecondaryIndexes []struct {
+		IndexName                          *string
+		KeySchema                          []types.KeySchemaElement
+		Projection                         *types.Projection
+		ProvisionedThroughput              *types.ProvisionedThroughput
+		WriteProvisionedThroughputSettings *writeSettings
+	}
+	BillingMode                        types.BillingMode
+	ProvisionedThroughput              *types.ProvisionedThroughput
+	WriteProvisionedThroughputSettings *writeSettings
+	Replicas                           []struct {
+		ReadProvisionedThroughputSettings *struct {
+			ReadCapacityUnits               *int64
+			ReadCapacityAutoScalingSettings *scaling
+		}
+	}
+	StreamSpecification     *struct{ StreamViewType types.StreamViewType }
+	TimeToLiveSpecification *struct {
+		AttributeName string
+		Enabled       bool
+	}
+}
+
+type scaling struct{ MinCapacity, SeedCapacity int64 }
+
+type writeSettings struct{ WriteCapacityAutoScalingSettings *scaling }
+
+func (s *scaling) units() int64 {
+	switch {
+	case s == nil:
+		return 1
+	case s.SeedCapacity > 0:
+		return s.SeedCapacity
+	}
+	return max(s.MinCapacity, 1)
+}
+
+// TableTypes are the CloudFormation types of tables.
+func TableTypes() []string { return []string{"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"} }
+
+// throughput is nil for on-demand tables. The engine reports provisioned capacity but does not enforce it.
+func (p *tableProperties) throughput(given *types.ProvisionedThroughput, write *writeSettings) *types.ProvisionedThroughput {
+	if p.billing() == types.BillingModePayPerRequest {
+		return nil
+	}
+	if given != nil {
+		return given
+	}
+	units := &types.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(1), WriteCapacityUnits: aws.Int64(1)}
+	if write == nil {
+		write = p.WriteProvisionedThroughputSettings
+	}
+	if write != nil {
+		units.WriteCapacityUnits = aws.Int64(write.WriteCapacityAutoScalingSettings.units())
+	}
+	if len(p.Replicas) > 0 && p.Replicas[0].ReadProvisionedThroughputSettings != nil {
+		read := p.Replicas[0].ReadProvisionedThroughputSettings
+		if units.ReadCapacityUnits = read.ReadCapacityUnits; units.ReadCapacityUnits == nil {
+			units.ReadCapacityUnits = aws.Int64(read.ReadCapacityAutoScalingSettings.units())
+		}
+	}
+	return units
+}
+
+// billing is PROVISIONED unless on-demand is asked for: CloudFormation's default.
+func (p *tableProperties) billing() types.BillingMode {
+	if p.BillingMode == "" {
+		return types.BillingModeProvisioned
+	}
+	return p.BillingMode
+}
+
+func (p *tableProperties) input(name string) *dynamodb.CreateTableInput {
+	input := &dynamodb.CreateTableInput{
+		TableName: aws.String(name), KeySchema: p.KeySchema, AttributeDefinitions: p.AttributeDefinitions,
+		LocalSecondaryIndexes: p.LocalSecondaryIndexes, BillingMode: p.billing(), ProvisionedThroughput: p.throughput(p.ProvisionedThroughput, nil),
+	}
+	for _, index := range p.GlobalSecondaryIndexes {
+		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: index.IndexName, KeySchema: index.KeySchema, Projection: index.Projection,
+			ProvisionedThroughput: p.throughput(index.ProvisionedThroughput, index.WriteProvisionedThroughputSettings),
+		})
+	}
+	if p.StreamSpecification != nil {
+		input.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: p.StreamSpecification.StreamViewType}
+	}
+	return input
+}
+
+// CreateTables creates every table of the assembly, in parallel, and returns when all are active. A table that exists
+// already, kept in a data folder, must have the declared keys, indexes and stream. Errors: ErrTableDiffers, or the engine's.
+func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, resource := range source.Resources(TableTypes()...) {
+		group.Go(func() error {
+			var properties tableProperties
+			if err := resource.Decode(&properties); err != nil {
+				return err
+			}
+			if err := createTable(ctx, client, properties.input(resource.Name)); err != nil {
+				return fmt.Errorf("create table %s: %w", resource, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput) error {
+	_, err := client.CreateTable(ctx, input)
+	var exists *types.ResourceInUseException
+	kept := errors.As(err, &exists)
+	if err != nil && !kept {
+		return err
+	}
+	for {
+		described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: input.TableName})
+		if err != nil {
+			return err
+		}
+		table := described.Table
+		active := table.TableStatus == types.TableStatusActive
+		for _, index := range table.GlobalSecondaryIndexes {
+			active = active && index.IndexStatus == types.IndexStatusActive
+		}
+		if active {
+			if got, want := shapeOf(table), shapeOfInput(input); kept && got != want {
+				return fmt.Errorf("%w: got %s, declared %s", ErrTableDiffers, got, want)
+			}
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the table is %s: %w", table.TableStatus, ctx.Err())
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// shapeOf writes down what decides whether kept data fits: keys, indexes and stream.
+func shapeOf(table *types.TableDescription) string {
+	var indexes []string
+	for _, index := range table.GlobalSecondaryIndexes {
+		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection))
+	}
+	for _, index := range table.LocalSecondaryIndexes {
+		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection))
+	}
+	return shape(table.KeySchema, table.AttributeDefinitions, indexes, table.StreamSpecification)
+}
+
+func shapeOfInput(input *dynamodb.CreateTableInput) string {
+	var indexes []string
+	for _, index := range input.GlobalSecondaryIndexes {
+		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection))
+	}
+	for _, index := range input.LocalSecondaryIndexes {
+		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection))
+	}
+	return shape(input.KeySchema, input.AttributeDefinitions, indexes, input.StreamSpecification)
+}
+
+func shape(keys []types.KeySchemaElement, attributes []types.AttributeDefinition, indexes []string, stream *types.StreamSpecification) string {
+	view := ""
+	if stream != nil && aws.ToBool(stream.StreamEnabled) {
+		view = " stream " + string(stream.StreamViewType)
+	}
+	var definitions []string
+	for _, attribute := range attributes {
+		definitions = append(definitions, aws.ToString(attribute.AttributeName)+":"+string(attribute.AttributeType))
+	}
+	slices.Sort(definitions)
+	slices.Sort(indexes)
+	return fmt.Sprintf("keys %s of %v indexes %v%s", shapeOfKeys(keys), definitions, indexes, view)
+}
+
+func shapeOfIndex(name *string, keys []types.KeySchemaElement, projection *types.Projection) string {
+	kind := types.ProjectionTypeAll
+	var included []string
+	if projection != nil {
+		kind, included = projection.ProjectionType, slices.Sorted(slices.Values(projection.NonKeyAttributes))
+	}
+	return fmt.Sprintf("%s %s %s%v", aws.ToString(name), shapeOfKeys(keys), kind, included)
+}
+
+func shapeOfKeys(keys []types.KeySchemaElement) string {
+	var parts []string
+	for _, key := range keys {
+		parts = append(parts, aws.ToString(key.AttributeName)+" "+string(key.KeyType))
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// Table is a table as the engine describes it, with what only the template says of it.
+type Table struct {
+	Name, ARN string
+	// LogicalID and Stack tell where the template declares it.
+	LogicalID, Stack string
+	Status           string
+	Keys             []Key
+	Indexes          []Index
+	Billing          string
+	// Stream is the view type of the table's stream, or empty.
+	Stream string `json:",omitempty"`
+	// TimeToLive is the attribute that the template names; the run's own sweeper, not the engine, deletes by it.
+	TimeToLive string `json:",omitempty"`
+	Items      int64
+}
+
+// Key is an attribute of a key.
+type Key struct {
+	Attribute string
+	// Type is S, N or B; Role is HASH or RANGE.
+	Type, Role string
+}
+
+// Index is a secondary index.
+type Index struct {
+	Name string
+	Keys []Key
+	// Projection is ALL, KEYS_ONLY or INCLUDE; Attributes are those that INCLUDE adds to the keys.
+	Projection string
+	Attributes []string `json:",omitempty"`
+	Status     string   `json:",omitempty"`
+	Local      bool     `json:",omitempty"`
+}
+
+// DescribeTables describes every table of the assembly, in the assembly's order.
+func DescribeTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) ([]Table, error) {
+	tables := []Table{}
+	for _, resource := range source.Resources(TableTypes()...) {
+		var properties tableProperties
+		if err := resource.Decode(&properties); err != nil {
+			return nil, err
+		}
+		described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(resource.Name)})
+		if err != nil {
+			return nil, fmt.Errorf("describe %s: %w", resource, err)
+		}
+		tables = append(tables, describe(resource, &properties, described.Table))
+	}
+	return tables, nil
+}
+
+func describe(resource *assembly.Resource, properties *tableProperties, described *types.TableDescription) Table {
+	attributes := map[string]string{}
+	for _, attribute := range described.AttributeDefinitions {
+		attributes[aws.ToString(attribute.AttributeName)] = string(attribute.AttributeType)
+	}
+	keys := func(schema []types.KeySchemaElement) (keys []Key) {
+		for _, element := range schema {
+			name := aws.ToString(element.AttributeName)
+			keys = append(keys, Key{Attribute: name, Type: attributes[name], Role: string(element.KeyType)})
+		}
+		return keys
+	}
+	table := Table{
+		Name: resource.Name, ARN: resource.ARN, LogicalID: resource.LogicalID, Stack: resource.Stack.Name,
+		Status: string(described.TableStatus), Keys: keys(described.KeySchema), Indexes: []Index{},
+		Billing: string(types.BillingModeProvisioned), Items: aws.ToInt64(described.ItemCount),
+	}
+	if described.BillingModeSummary != nil {
+		table.Billing = string(described.BillingModeSummary.BillingMode)
+	}
+	if stream := described.StreamSpecification; stream != nil && aws.ToBool(stream.StreamEnabled) {
+		table.Stream = string(stream.StreamViewType)
+	}
+	if ttl := properties.TimeToLiveSpecification; ttl != nil && ttl.Enabled {
+		table.TimeToLive = ttl.AttributeName
+	}
+	add := func(name *string, schema []types.KeySchemaElement, projection *types.Projection, status string, local bool) {
+		index := Index{Name: aws.ToString(name), Keys: keys(schema), Status: status, Local: local}
+		if projection != nil {
+			index.Projection, index.Attributes = string(projection.ProjectionType), slices.Sorted(slices.Values(projection.NonKeyAttributes))
+		}
+		table.Indexes = append(table.Indexes, index)
+	}
+	for _, index := range described.GlobalSecondaryIndexes {
+		add(index.IndexName, index.KeySchema, index.Projection, string(index.IndexStatus), false)
+	}
+	for _, index := range described.LocalSecondaryIndexes {
+		add(index.IndexName, index.KeySchema, index.Projection, "", true)
+	}
+	slices.SortFunc(table.Indexes, func(a, b Index) int { return strings.Compare(a.Name, b.Name) })
+	return table
+}
