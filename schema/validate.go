@@ -42,12 +42,16 @@ const (
 	maxRecoveryDays        = 35
 )
 
-var (
-	tableName     = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
-	logicalName   = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
-	functionName  = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
-	pathParameter = regexp.MustCompile(`^\{[a-z][a-z0-9_]*\+?\}$`)
+// The patterns are compiled when they are used: every handler imports this
+// package, and none validates.
+const (
+	tableName     = `^[a-zA-Z0-9_.-]{3,255}$`
+	logicalName   = `^[A-Z][A-Za-z0-9]*$`
+	functionName  = `^[a-z][a-z0-9]*$`
+	pathParameter = `^\{[a-z][a-z0-9_]*\+?\}$`
 )
+
+func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
 type findings struct{ list Findings }
 
@@ -78,7 +82,7 @@ func (d Database) Validate() error {
 // routes and rate limits.
 func (p Platform) Validate() error {
 	f := &findings{}
-	if !functionName.MatchString(p.Name) {
+	if !matches(functionName, p.Name) {
 		f.add("Name", quoted(p.Name), "write lower-case letters and digits: it names the platform's packages")
 	}
 	p.Database.validate(f)
@@ -95,7 +99,7 @@ func (p Platform) Validate() error {
 	functions := unique(f, "Functions", p.Functions, func(fn Function) string { return fn.Name })
 	for _, fn := range p.Functions {
 		path := "Functions[" + fn.Name + "]"
-		if !functionName.MatchString(fn.Name) {
+		if !matches(functionName, fn.Name) {
 			f.add(path+".Name", quoted(fn.Name), "write lower-case letters and digits: it names the function's main package")
 		}
 		for i, name := range fn.AccessPatterns {
@@ -123,7 +127,7 @@ func (r Route) validate(f *findings, functions, limits map[string]bool) {
 		f.add(path+".Path", quoted(r.Path), "begin it with /")
 	}
 	for _, segment := range strings.Split(strings.TrimPrefix(r.Path, "/"), "/") {
-		if strings.ContainsAny(segment, "{}") && !pathParameter.MatchString(segment) {
+		if strings.ContainsAny(segment, "{}") && !matches(pathParameter, segment) {
 			f.add(path+".Path", quoted(segment), "a parameter is a whole segment in braces, such as {question_id}")
 		}
 	}
@@ -145,7 +149,7 @@ func (r Route) validate(f *findings, functions, limits map[string]bool) {
 func parametersUnnamed(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {
-		if pathParameter.MatchString(segment) {
+		if matches(pathParameter, segment) {
 			segments[i] = "{}"
 		}
 	}
@@ -166,11 +170,11 @@ func (d Database) validate(f *findings) {
 
 func (t Table) validate(f *findings, prefix string) {
 	path := "Tables[" + t.Name + "]"
-	if !logicalName.MatchString(t.Name) {
+	if !matches(logicalName, t.Name) {
 		f.add(path+".Name", quoted(t.Name), "write letters and digits beginning with a capital: it is a construct id")
 	}
 	physical := strings.TrimPrefix(prefix+"-"+t.PhysicalName, "-")
-	if t.PhysicalName == "" || !tableName.MatchString(physical) {
+	if t.PhysicalName == "" || !matches(tableName, physical) {
 		f.add(path+".PhysicalName", quoted(physical), "with the prefix it must be 3 to 255 of letters, digits, _ . -")
 	}
 	attributes := unique(f, path+".Attributes", t.Attributes, func(a Attribute) string { return a.Name })
@@ -208,7 +212,7 @@ func (t Table) validate(f *findings, prefix string) {
 	included := 0
 	for _, index := range t.Indexes {
 		indexPath := path + ".Indexes[" + index.Name + "]"
-		if !tableName.MatchString(index.Name) {
+		if !matches(tableName, index.Name) {
 			f.add(indexPath+".Name", quoted(index.Name), "write 3 to 255 of letters, digits, _ . -")
 		}
 		t.validateKey(f, indexPath+".Key", index.Key)
@@ -254,7 +258,7 @@ func (t Table) validateKey(f *findings, path string, key Key) {
 
 func (p AccessPattern) validate(f *findings, d Database) {
 	path := "AccessPatterns[" + p.Name + "]"
-	if !logicalName.MatchString(p.Name) {
+	if !matches(logicalName, p.Name) {
 		f.add(path+".Name", quoted(p.Name), "write letters and digits beginning with a capital")
 	}
 	if p.Operation == TransactWriteItems {

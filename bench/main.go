@@ -50,13 +50,12 @@ func (b *bench) run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(b.folder)
 	fmt.Println("building the CDK app, the small app and the command…")
-	for name, source := range map[string]string{"cdk-app": ".", "onesynth": "./cmd/onesynth"} {
-		if err := b.command(ctx, b.root, "go", "build", "-o", b.path(name), source).Run(); err != nil {
+	for name, source := range map[string]string{"cdk-app": ".", "onesynth": "./cmd/onesynth", "three": "./bench/threeresources"} {
+		cmd := exec.CommandContext(ctx, "go", "build", "-o", b.path(name), source)
+		cmd.Dir, cmd.Stderr = b.root, os.Stderr
+		if err := cmd.Run(); err != nil {
 			return fmt.Errorf("build %s: %w", source, err)
 		}
-	}
-	if err := b.command(ctx, filepath.Join(b.root, "test"), "go", "build", "-o", b.path("three"), "./bench/threeresources").Run(); err != nil {
-		return fmt.Errorf("build the small app: %w", err)
 	}
 	for _, part := range []func(context.Context) error{b.synthesis, b.start, b.requests} {
 		if err := part(ctx); err != nil {
@@ -85,14 +84,6 @@ func (b *bench) row(what, figure, reach string, reached bool) {
 
 func (b *bench) title(text string) {
 	fmt.Fprintf(b.out, "\n%s\n", text)
-}
-
-// command is a command whose error output is shown.
-func (b *bench) command(ctx context.Context, dir, name string, arguments ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, arguments...)
-	cmd.Dir = dir
-	cmd.Stderr = os.Stderr
-	return cmd
 }
 
 // synthesis measures the platform's app against the small one, in turn, so that

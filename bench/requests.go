@@ -205,3 +205,97 @@ func (b *bench) loadRoute(ctx context.Context, base string, r route, clients int
 	}
 	return result, nil
 }
+
+// used is what the console says of the requests to DynamoDB since the last look.
+type used struct {
+	Requests              int64
+	ReadUnits, WriteUnits float64
+	Time                  time.Duration
+}
+
+func (l *local) used(ctx context.Context) (sum used, err error) {
+	var rows []used
+	if err := l.get(ctx, "/capacity", &rows); err != nil {
+		return sum, err
+	}
+	for _, row := range rows {
+		sum.Requests += row.Requests
+		sum.ReadUnits += row.ReadUnits
+		sum.WriteUnits += row.WriteUnits
+		sum.Time += row.Time
+	}
+	return sum, nil
+}
+
+func (u used) minus(before used) used {
+	return used{u.Requests - before.Requests, u.ReadUnits - before.ReadUnits, u.WriteUnits - before.WriteUnits, u.Time - before.Time}
+}
+
+// requests measures every route with 1, 8 and 32 clients.
+func (b *bench) requests(ctx context.Context) error {
+	l, err := b.runLocal(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.stop()
+	var addresses atomic.Uint32
+	b.title(fmt.Sprintf("Requests, %s each", b.load))
+	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tDynamoDB's share of p50\tread units\twrite units")
+	for _, r := range routes() {
+		// The first requests start processes and fill the feed.
+		if _, err := b.loadRoute(ctx, l.api, r, 4, &addresses); err != nil {
+			return err
+		}
+		for _, clients := range []int{1, 8, 32} {
+			before, err := l.used(ctx)
+			if err != nil {
+				return err
+			}
+			result, err := b.loadRoute(ctx, l.api, r, clients, &addresses)
+			if err != nil {
+				return err
+			}
+			after, err := l.used(ctx)
+			if err != nil {
+				return err
+			}
+			u, n := after.minus(before), float64(len(result.times))
+			fmt.Fprintf(b.out, "%s\t%d\t%.0f\t%.1f ms\t%.1f ms\t%.1f ms in %.1f calls\t%.1f\t%.1f\n", r.name, clients, result.perSecond(),
+				milliseconds(median(result.times)), milliseconds(quantile(result.times, 0.99)),
+				milliseconds(u.Time)/n, float64(u.Requests)/n, u.ReadUnits/n, u.WriteUnits/n)
+			if err := b.out.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return b.functions(ctx, l)
+}
+
+// functions prints what the handlers' processes needed.
+func (b *bench) functions(ctx context.Context, l *local) error {
+	var functions []struct {
+		Name       string  `json:"name"`
+		LastInitMS float64 `json:"last_init_ms"`
+		Instances  []struct {
+			InitMS float64 `json:"init_ms"`
+			RSS    int64   `json:"rss_bytes"`
+		} `json:"instances"`
+	}
+	if err := l.get(ctx, "/functions", &functions); err != nil {
+		return err
+	}
+	b.title("Handlers, after the load")
+	for _, f := range functions {
+		var largest int64
+		var inits []time.Duration
+		for _, i := range f.Instances {
+			largest = max(largest, i.RSS)
+			inits = append(inits, time.Duration(i.InitMS*float64(time.Millisecond)))
+		}
+		b.row(f.Name+": init, median of its processes", fmt.Sprintf("%.1f ms", milliseconds(median(inits))), "", true)
+		b.row(f.Name+": memory of its largest process", fmt.Sprintf("%.1f MB", float64(largest)/1e6), "at most 40 MB", largest <= 40e6)
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
