@@ -1,0 +1,148 @@
+package test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+)
+
+// Killing handlers in the middle of requests loses nothing that was acknowledged,
+// and who tries again until there is an answer has done it once.
+func TestKilledHandlersLoseNothing(t *testing.T) {
+	t.Parallel()
+	platform := ownRun(t, local.Options{})
+	c := newClient(t, platform)
+	asker := c.newAgent()
+	human, agentAPI := platform.function(t, "HumanAPI"), platform.function(t, "AgentAPI")
+
+	const questions, people = 5, 40
+	keys := make([]string, questions)
+	for i := range keys {
+		keys[i] = unique("key")
+	}
+	var kills, failures, replies atomic.Int32
+	// Every few replies an instance dies, a busy one if there is any.
+	reap := func(function string) error {
+		if replies.Add(1)%4 != 0 {
+			return nil
+		}
+		_, err := platform.run.Kill(function)
+		if errors.Is(err, lambda.ErrNotRunning) {
+			return nil
+		}
+		kills.Add(1)
+		return err
+	}
+	// until repeats a request until the platform itself answers.
+	until := func(function string, request func() (reply, error)) (reply, error) {
+		for range 25 {
+			r, err := request()
+			if err != nil {
+				return r, err
+			}
+			if err := reap(function); err != nil {
+				return r, err
+			}
+			if r.status < 500 {
+				return r, nil
+			}
+			failures.Add(1)
+		}
+		return reply{}, errors.New("got failures alone in 25 attempts")
+	}
+
+	// Asks repeated with their key are one question each.
+	ids := make([]string, questions)
+	if err := together(4*questions, func(i int) error {
+		question := textQuestion(50)
+		question.IdempotencyKey = keys[i%questions]
+		r, err := until(agentAPI, func() (reply, error) {
+			return asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
+		})
+		if err != nil {
+			return err
+		}
+		if r.status != http.StatusCreated {
+			return fmt.Errorf("got %v; want 201", r)
+		}
+		if i < questions {
+			ids[i] = field(r.body, "question_id")
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if stored := platform.items(t, "Questions"); len(stored) != questions {
+		t.Fatalf("got %d questions stored; want %d", len(stored), questions)
+	}
+
+	// Answers repeated until they are acknowledged, or known to be stored, are stored
+	// once each.
+	var mutex sync.Mutex
+	acknowledged := map[string]int{} // points by response
+	if err := together(people, func(int) error {
+		one := c.newPerson()
+		for _, id := range ids {
+			r, err := until(human, func() (reply, error) { return one.tryAnswer(t.Context(), textAnswer(id)) })
+			switch {
+			case err != nil:
+				return err
+			case r.status == http.StatusCreated:
+				got := read[receipt](t, r, http.StatusCreated)
+				mutex.Lock()
+				acknowledged[got.ResponseID] = got.PointsEarned
+				mutex.Unlock()
+			case r.status != http.StatusConflict:
+				return fmt.Errorf("got %v; want 201, or 409 for one that was stored without an answer", r)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if kills.Load() == 0 || failures.Load() == 0 {
+		t.Errorf("got %d kills and %d failed requests: the test has shown nothing", kills.Load(), failures.Load())
+	}
+	t.Logf("%d kills, %d requests failed, %d of %d answers acknowledged", kills.Load(), failures.Load(), len(acknowledged), questions*people)
+
+	stored, perQuestion, pointsOf, answersOf := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	for _, item := range platform.items(t, "Responses") {
+		points, person := int(item["points_earned"].(float64)), item["fingerprint_hash"].(string)
+		stored[item["response_id"].(string)] = points
+		perQuestion[item["question_id"].(string)]++
+		pointsOf[person] += points
+		answersOf[person]++
+	}
+	for id, points := range acknowledged {
+		if got, ok := stored[id]; !ok || got != points {
+			t.Errorf("response %s: acknowledged with %d points, stored: %v with %d", id, points, ok, got)
+		}
+	}
+	for _, id := range ids {
+		got := asker.question(t, id)
+		if got.CurrentResponses != people || perQuestion[id] != people || got.Status != "PARTIAL" {
+			t.Errorf("question %s: got %s with %d counted and %d stored; want PARTIAL with %d", id, got.Status, got.CurrentResponses, perQuestion[id], people)
+		}
+	}
+	for _, item := range platform.items(t, "UserStats") {
+		person := item["fingerprint_hash"].(string)
+		if points, answers := int(item["total_points"].(float64)), int(item["total_answers"].(float64)); points != pointsOf[person] || answers != answersOf[person] || answers != questions {
+			t.Errorf("person %.8s: got %d points for %d answers in stats, %d for %d stored", person, points, answers, pointsOf[person], answersOf[person])
+		}
+	}
+	open := 0
+	for _, item := range platform.items(t, "Guards") {
+		if n, ok := item["open_questions"].(float64); ok {
+			open += int(n)
+		}
+	}
+	if open != questions {
+		t.Errorf("got %d open questions counted; want %d", open, questions)
+	}
+}

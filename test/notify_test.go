@@ -1,0 +1,265 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/inbox"
+)
+
+// pushed is a notification as Firebase Cloud Messaging got it.
+type pushed struct {
+	Token        string
+	Notification struct{ Title, Body string }
+	Data         map[string]string
+}
+
+// pushes are all notifications that the run's inbox took.
+func (p *target) pushes(t testing.TB) []pushed {
+	t.Helper()
+	var all []pushed
+	for _, message := range p.run.Inbox().Messages() {
+		var one pushed
+		if err := json.Unmarshal(message.Message, &one); err != nil {
+			t.Fatalf("notification %s: %v", message.Message, err)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// subscribers subscribes people, each with a device of its own. Subscribing is
+// limited by address, so each has that, too.
+func subscribers(t testing.TB, platform *target, n int) (people []person, tokens []string) {
+	t.Helper()
+	for range n {
+		one, token := newClient(t, platform).newPerson(), unique("token")
+		one.subscribe(t, subscribe{Token: token, Interval: 5})
+		people, tokens = append(people, one), append(tokens, token)
+	}
+	return people, tokens
+}
+
+// A new question is notified of at once, to three times as many people as it wants
+// answers, with title, text and link; who answers at once earns more.
+func TestNotifications(t *testing.T) {
+	t.Parallel()
+	platform := ownRun(t, local.Options{})
+	people, tokens := subscribers(t, platform, 8)
+	asker := newClient(t, platform).newAgent()
+	question := textQuestion(2)
+	question.Prompt = "Is a prompt of more than one hundred and twenty characters cut where it has to be, or " + strings.Repeat("does it go on and on ", 20) + "?"
+	asked := asker.ask(t, question)
+	platform.runNotifier(t)
+
+	got := platform.pushes(t)
+	if len(got) != 6 {
+		t.Fatalf("got %d notifications; want 6, three for each answer", len(got))
+	}
+	notified := map[string]bool{}
+	for _, one := range got {
+		if notified[one.Token] || !slices.Contains(tokens, one.Token) {
+			t.Errorf("got a notification for %s, who had one or is nobody", one.Token)
+		}
+		notified[one.Token] = true
+		if one.Notification.Title == "" || !strings.HasPrefix(one.Notification.Body, "Is a prompt of more") || len([]rune(one.Notification.Body)) > 120 {
+			t.Errorf("got %+v; want a title and the beginning of the prompt", one.Notification)
+		}
+		if !strings.HasSuffix(one.Data["link"], "/q/"+asked.QuestionID) {
+			t.Errorf("got link %q; want …/q/%s", one.Data["link"], asked.QuestionID)
+		}
+	}
+
+	// Nobody is notified of another question before their interval has passed.
+	asker.ask(t, textQuestion(5))
+	platform.runNotifier(t)
+	if all := platform.pushes(t); len(all) != len(tokens) {
+		t.Errorf("got %d notifications after the second question; want %d, one for each person", len(all), len(tokens))
+	}
+
+	// 10 for a text, 5 for a question with under half of its answers, and 3 for who was
+	// notified, which nobody else can claim.
+	for i, one := range people {
+		if !notified[tokens[i]] {
+			continue
+		}
+		if earned := one.answer(t, textAnswer(asked.QuestionID)); earned.PointsEarned != 18 {
+			t.Errorf("got %d points for an answer after a notification; want 18", earned.PointsEarned)
+		}
+		break
+	}
+	for i, one := range people {
+		if notified[tokens[i]] {
+			continue
+		}
+		if earned := one.answer(t, textAnswer(asked.QuestionID)); earned.PointsEarned != 10 {
+			t.Errorf("got %d points for an answer without a notification; want 10", earned.PointsEarned)
+		}
+		break
+	}
+}
+
+// A question that is still short is notified of again after a quarter of an hour,
+// to people whose interval has passed.
+func TestNotifiedAgain(t *testing.T) {
+	t.Parallel()
+	platform := ownRun(t, local.Options{})
+	_, tokens := subscribers(t, platform, 2)
+	asked := newClient(t, platform).newAgent().ask(t, textQuestion(1))
+	platform.runNotifier(t)
+	platform.runNotifier(t)
+	if got := platform.pushes(t); len(got) != len(tokens) {
+		t.Fatalf("got %d notifications after two runs; want %d", len(got), len(tokens))
+	}
+	// Nothing but time is missing: it passes in the tables.
+	platform.turnBack(t, "Questions", "question_id", asked.QuestionID, "due_at", 16*time.Minute)
+	for _, item := range platform.items(t, "Subscriptions") {
+		if item["next_notification_at"] != nil {
+			platform.turnBack(t, "Subscriptions", "subscription_id", item["subscription_id"].(string), "next_notification_at", 16*time.Minute)
+		}
+	}
+	platform.runNotifier(t)
+	if got := platform.pushes(t); len(got) != 2*len(tokens) {
+		t.Errorf("got %d notifications a quarter of an hour later; want %d", len(got), 2*len(tokens))
+	}
+}
+
+// turnBack sets a moment of an item to so long before now.
+func (p *target) turnBack(t testing.TB, table, key, value, attribute string, by time.Duration) {
+	t.Helper()
+	if _, err := p.database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName:                aws.String(p.tables[table]),
+		Key:                      map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
+		UpdateExpression:         aws.String("SET #a = :then"),
+		ExpressionAttributeNames: map[string]string{"#a": attribute},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":then": &types.AttributeValueMemberS{Value: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A dead token ends its subscription's notifications, and only its own.
+func TestDeadTokenIsDeactivated(t *testing.T) {
+	t.Parallel()
+	platform := ownRun(t, local.Options{})
+	one := newClient(t, platform).newPerson()
+	dead := one.subscribe(t, subscribe{Token: unique("unregistered"), Interval: 5})
+	_, tokens := subscribers(t, platform, 1)
+	asker := newClient(t, platform).newAgent()
+	asker.ask(t, textQuestion(3))
+	platform.runNotifier(t)
+	if got := platform.pushes(t); len(got) != 1 || got[0].Token != tokens[0] {
+		t.Errorf("got %+v; want one for %s", got, tokens[0])
+	}
+	if item := platform.item(t, "Subscriptions", "subscription_id", dead.SubscriptionID); item == nil || item["active"] != nil {
+		t.Errorf("got %v; want a subscription that is not active", item)
+	}
+	// A new token makes it active again.
+	token := unique("token")
+	read[subscription](t, one.try(t, "PUT", "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), 200)
+	platform.turnBack(t, "Subscriptions", "subscription_id", dead.SubscriptionID, "next_notification_at", time.Minute)
+	asker.ask(t, textQuestion(3))
+	platform.runNotifier(t)
+	if got := platform.pushes(t); !slices.ContainsFunc(got, func(p pushed) bool { return p.Token == token }) {
+		t.Errorf("got %+v; want one for the new token", got)
+	}
+}
+
+// What could not be sent while the push service was down is sent once it is up.
+func TestOutageIsRetried(t *testing.T) {
+	t.Parallel()
+	for _, fault := range []inbox.Fault{inbox.Unavailable, inbox.QuotaExceeded, inbox.Internal} {
+		t.Run(string(fault), func(t *testing.T) {
+			t.Parallel()
+			platform := ownRun(t, local.Options{})
+			_, tokens := subscribers(t, platform, 3)
+			for _, token := range tokens {
+				if err := platform.run.Inbox().Fail(token, fault); err != nil {
+					t.Fatal(err)
+				}
+			}
+			newClient(t, platform).newAgent().ask(t, textQuestion(1))
+			platform.runNotifier(t)
+			if got := platform.pushes(t); len(got) != 0 {
+				t.Fatalf("got %+v during the outage", got)
+			}
+			for _, token := range tokens {
+				if err := platform.run.Inbox().Fail(token, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			platform.runNotifier(t)
+			if got := platform.pushes(t); len(got) != len(tokens) {
+				t.Errorf("got %d notifications after the outage; want %d", len(got), len(tokens))
+			}
+		})
+	}
+}
+
+// Overlapping runs notify nobody twice, and of no question more people than it needs.
+func TestOverlappingRunsNotifyOnce(t *testing.T) {
+	t.Parallel()
+	platform := ownRun(t, local.Options{})
+	_, tokens := subscribers(t, platform, 30)
+	asker := newClient(t, platform).newAgent()
+	for range 4 {
+		asker.ask(t, textQuestion(2))
+	}
+	if err := together(4, func(int) error { return platform.run.RunSchedule(t.Context(), platform.schedule(t)) }); err != nil {
+		t.Fatal(err)
+	}
+	got := platform.pushes(t)
+	perToken, perQuestion := map[string]int{}, map[string]int{}
+	for _, one := range got {
+		perToken[one.Token]++
+		perQuestion[one.Data["link"]]++
+	}
+	if len(got) != 24 {
+		t.Errorf("got %d notifications; want 24: 4 questions, 2 answers each, 3 people each", len(got))
+	}
+	for token, n := range perToken {
+		if n > 1 || !slices.Contains(tokens, token) {
+			t.Errorf("%s: got %d notifications; want at most 1", token, n)
+		}
+	}
+	for link, n := range perQuestion {
+		if n != 6 {
+			t.Errorf("%s: got %d notifications; want 6", link, n)
+		}
+	}
+}
+
+// The notifier's failures end in the dead-letter queue.
+func TestFailedRunsAreKept(t *testing.T) {
+	t.Parallel()
+	platform := ownRun(t, local.Options{RetryDelay: func(int) time.Duration { return 0 }})
+	failNotifier(t, platform)
+}
+
+// failNotifier makes a run of the notifier fail for good and waits until the
+// dead-letter queue has it.
+func failNotifier(t testing.TB, platform *target) {
+	t.Helper()
+	queue := platform.run.AWS().Queues()[0]
+	before := len(queue.Messages())
+	setFaults(t, platform, 1)
+	if _, err := platform.run.Functions().InvokeAsync(platform.function(t, "Notifier"), []byte(`{"id":"a run that fails"}`)); err != nil {
+		t.Fatal(err)
+	}
+	settled(t, "the dead-letter queue has the run", func() bool { return len(queue.Messages()) > before })
+	setFaults(t, platform, 0)
+	if body := fmt.Sprint(queue.Messages()[before].Body); !strings.Contains(body, "a run that fails") {
+		t.Errorf("got message %s; want the run's event", body)
+	}
+}

@@ -1,0 +1,150 @@
+package test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+)
+
+// However many race for a question's last places, and whatever DynamoDB does to
+// requests meanwhile, exactly as many answers are stored as were wanted, and points
+// are what was told.
+func TestRaces(t *testing.T) {
+	t.Parallel()
+	for name, faults := range map[string]awsapi.Faults{
+		"WithThrottlingAndConflicts": {Throttle: 0.05, TransactionConflict: 0.05, Seed: 1},
+		"WithLostResponses":          {Throttle: 0.02, TransactionConflict: 0.02, DropResponse: 0.03, Seed: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			platform := ownRun(t, local.Options{})
+			if err := platform.run.AWS().SetFaults(faults); err != nil {
+				t.Fatal(err)
+			}
+			rounds := 20
+			if faults.DropResponse > 0 {
+				rounds = 5
+			}
+			told := 0 // the sum of all points that were told
+			for round := range rounds {
+				// Reads are limited by address: each round has its own.
+				c := newClient(t, platform)
+				told += raceOfPeople(t, c, round)
+				told += raceWithOneself(t, c, round)
+			}
+			if err := platform.run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+				t.Fatal(err)
+			}
+			points, answers := 0, 0
+			for _, item := range platform.items(t, "UserStats") {
+				points += int(item["total_points"].(float64))
+				answers += int(item["total_answers"].(float64))
+			}
+			stored := 0
+			for _, item := range platform.items(t, "Responses") {
+				stored += int(item["points_earned"].(float64))
+			}
+			if points != told || stored != told || answers != 6*rounds {
+				t.Errorf("got %d points in stats and %d in responses for %d answers; told were %d, for %d answers", points, stored, answers, told, 6*rounds)
+			}
+		})
+	}
+}
+
+// raceOfPeople has 64 people race for 5 places, and returns the points that were
+// told.
+func raceOfPeople(t *testing.T, c *client, round int) int {
+	t.Helper()
+	const racers, places = 64, 5
+	asker := c.newAgent()
+	asked := asker.ask(t, textQuestion(places))
+	people := c.newPeople(racers)
+	receipts := make([]*receipt, racers)
+	if err := together(racers, func(i int) error {
+		r, err := people[i].tryAnswer(t.Context(), textAnswer(asked.QuestionID))
+		switch {
+		case err != nil:
+			return err
+		case r.status == http.StatusCreated:
+			got := read[receipt](t, r, http.StatusCreated)
+			receipts[i] = &got
+		case r.status == http.StatusGone:
+			if p, err := r.problem(); err != nil || p.Code != "QUESTION_CLOSED" {
+				return fmt.Errorf("got %v; want QUESTION_CLOSED", r)
+			}
+		default:
+			return fmt.Errorf("got %v; want 201 or 410", r)
+		}
+		return nil
+	}); err != nil {
+		t.Fatalf("round %d: %v", round, err)
+	}
+	told, won := 0, 0
+	for i, got := range receipts {
+		want := stats{}
+		if got != nil {
+			won++
+			told += got.PointsEarned
+			want = stats{TotalPoints: got.PointsEarned, TotalAnswers: 1, StreakDays: 1}
+			if got.TotalPoints != got.PointsEarned {
+				t.Errorf("round %d: got %+v for a first answer", round, got)
+			}
+		}
+		if has := people[i].stats(t); has.TotalPoints != want.TotalPoints || has.TotalAnswers != want.TotalAnswers || has.StreakDays != want.StreakDays {
+			t.Errorf("round %d: got %+v for a person who was told %+v", round, has, got)
+		}
+	}
+	if won != places {
+		t.Errorf("round %d: got %d winners; want %d", round, won, places)
+	}
+	if got := asker.question(t, asked.QuestionID); got.Status != "CLOSED" || got.CurrentResponses != places || len(got.Responses) != places {
+		t.Errorf("round %d: got %+v; want CLOSED with %d", round, got, places)
+	}
+	return told
+}
+
+// raceWithOneself has one person answer the same question 24 times at once, and
+// returns the points that were told.
+func raceWithOneself(t *testing.T, c *client, round int) int {
+	t.Helper()
+	const times = 24
+	asker, one := c.newAgent(), c.newPerson()
+	places := 1 + round%2 // the one answer closes the question, or it does not
+	asked := asker.ask(t, textQuestion(places))
+	var mutex sync.Mutex
+	told, won := 0, 0
+	if err := together(times, func(int) error {
+		r, err := one.tryAnswer(t.Context(), textAnswer(asked.QuestionID))
+		if err != nil {
+			return err
+		}
+		if r.status == http.StatusCreated {
+			got := read[receipt](t, r, http.StatusCreated)
+			mutex.Lock()
+			defer mutex.Unlock()
+			won++
+			told += got.PointsEarned
+			return nil
+		}
+		if p, err := r.problem(); err != nil || r.status != http.StatusConflict || p.Code != "ALREADY_ANSWERED" {
+			return fmt.Errorf("got %v; want 201 or 409 ALREADY_ANSWERED", r)
+		}
+		return nil
+	}); err != nil {
+		t.Fatalf("round %d, with oneself: %v", round, err)
+	}
+	if won != 1 {
+		t.Errorf("round %d, with oneself: got 201 %d times; want once", round, won)
+	}
+	if has := one.stats(t); has.TotalPoints != told || has.TotalAnswers != 1 {
+		t.Errorf("round %d, with oneself: got %+v; told were %d points", round, has, told)
+	}
+	if got := asker.question(t, asked.QuestionID); got.CurrentResponses != 1 || len(got.Responses) != 1 {
+		t.Errorf("round %d, with oneself: got %+v; want one answer", round, got)
+	}
+	return told
+}
