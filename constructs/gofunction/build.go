@@ -34,9 +34,9 @@ type Source struct {
 type Binary struct {
 	// Directory holds the binary, called "bootstrap", and nothing else.
 	Directory string
-	// Hash is the SHA-256 of the binary in hexadecimal. It is the asset's hash:
-	// the same source gives the same one in any folder on any machine that has
-	// the same release of Go.
+	// Hash is the SHA-256 of the binary in hexadecimal. The asset's hash is made of
+	// it alone: the same source gives the same one in any folder on any machine
+	// that has the same release of Go.
 	Hash string
 	// Size is the binary's size in bytes.
 	Size int64

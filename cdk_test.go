@@ -1,0 +1,245 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+)
+
+// copyTree copies what a synth needs of the module.
+func copyTree(t *testing.T, to string) {
+	t.Helper()
+	for _, folder := range []string{"schema", "constructs", "lambdas"} {
+		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(folder)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range []string{"cdk.go", "cdk.json", "go.mod", "go.sum"} {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(to, file), content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func output(t *testing.T, command *exec.Cmd) string {
+	t.Helper()
+	text, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v in %s: %v\n%s", command.Args, command.Dir, err, text)
+	}
+	return string(text)
+}
+
+// digests returns the SHA-256 of every file below a folder by path.
+func digests(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(filepath.Join(folder, path))
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(content)
+		all[path] = hex.EncodeToString(sum[:])
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Two copies of the module, each with its own app and its own cache of handlers,
+// give the same assembly to the byte.
+func TestSynthIsReproducible(t *testing.T) {
+	t.Parallel()
+	var folders []string
+	for _, name := range []string{"a", "a folder with another name"} {
+		folder := filepath.Join(t.TempDir(), name)
+		copyTree(t, folder)
+		build := exec.Command("go", "build", "-o", "cdk-app", ".")
+		build.Dir = folder
+		output(t, build)
+		folders = append(folders, folder)
+	}
+	for _, variant := range []struct{ environment, architecture string }{{"dev", "x86_64"}, {"prod", "arm64"}} {
+		var assemblies []map[string]string
+		for _, folder := range folders {
+			assembly := filepath.Join(folder, variant.environment+"-"+variant.architecture)
+			synth := exec.Command(filepath.Join(folder, "cdk-app"), "-c", "env="+variant.environment, "-c", "arch="+variant.architecture)
+			synth.Dir = folder
+			synth.Env = append(os.Environ(), "CDK_OUTDIR="+assembly, "ONESYNTH_CACHE="+filepath.Join(folder, "cache"))
+			output(t, synth)
+			assemblies = append(assemblies, digests(t, assembly))
+		}
+		if diff := cmp.Diff(assemblies[0], assemblies[1]); diff != "" {
+			t.Errorf("%s %s: two folders gave (-first +second):\n%s", variant.environment, variant.architecture, diff)
+		}
+		stack := "onesynth-askahuman-" + variant.environment
+		if assemblies[0][stack+".template.json"] == "" {
+			t.Errorf("%s %s: no template of stack %s", variant.environment, variant.architecture, stack)
+		}
+		binaries := 0
+		for path, hash := range assemblies[0] {
+			if filepath.Base(path) == "bootstrap" {
+				binaries++
+				// The CDK hashes what it is given as the hash once more.
+				sum := sha256.Sum256([]byte(hash))
+				if want := "asset." + hex.EncodeToString(sum[:]) + "/bootstrap"; path != want {
+					t.Errorf("asset: got %s, want %s: named after its content", path, want)
+				}
+			}
+		}
+		if binaries != 3 {
+			t.Errorf("%s %s: binaries: got %d, want 3", variant.environment, variant.architecture, binaries)
+		}
+	}
+}
+
+// contextOfFile returns the context of cdk.json.
+func contextOfFile(t *testing.T) map[string]any {
+	t.Helper()
+	var configuration struct{ Context map[string]any }
+	if err := readJSON("cdk.json", &configuration); err != nil {
+		t.Fatal(err)
+	}
+	return configuration.Context
+}
+
+func TestChooseEnvironment(t *testing.T) {
+	t.Parallel()
+	local, ok := gofunction.ArchitectureOf(runtime.GOARCH)
+	if !ok {
+		t.Skipf("AWS Lambda has no %s", runtime.GOARCH)
+	}
+	dev := askahuman.Props{OpenAgents: true, RemoveWithStack: true, LogLevel: "debug"}
+	devLocal := dev
+	devLocal.Architecture = local
+	prod := askahuman.Props{Prefix: "aah", DeletionProtection: true, Alarms: true}
+	prodX86 := prod
+	prodX86.Architecture = gofunction.X86_64
+	tests := map[string]struct {
+		env, arch string
+		name      string
+		want      askahuman.Props
+	}{
+		"Default": {"", "", "dev", dev},
+		"Dev":     {"dev", "local", "dev", devLocal},
+		"Prod":    {"prod", "", "prod", prod},
+		"ProdX86": {"prod", "x86_64", "prod", prodX86},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values := contextOfFile(t)
+			values["env"], values["arch"] = test.env, test.arch
+			got, settings, err := chooseEnvironment(values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got != test.name {
+				t.Errorf("environment: got %s, want %s", got, test.name)
+			}
+			if diff := cmp.Diff(fmt.Sprintf("%+v", test.want), fmt.Sprintf("%+v", settings.AskAHuman)); diff != "" {
+				t.Errorf("settings (-want +got):\n%s", diff)
+			}
+			if err := settings.AskAHuman.Validate(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestChooseEnvironmentErr(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ values, want string }{
+		"Empty":           {`{}`, `env: got ""`},
+		"Unknown":         {`{"env":"staging","environments":{"prod":{},"dev":{}}}`, `got "staging", allowed is one of dev, prod`},
+		"UnknownPlatform": {`{"env":"dev","environments":{"dev":{"askhuman":{}}}}`, `unknown field "askhuman"`},
+		"UnknownProp":     {`{"env":"dev","environments":{"dev":{"askahuman":{"shard":2}}}}`, `unknown field "shard"`},
+		"WrongType":       {`{"env":"dev","environments":{"dev":{"askahuman":{"shards":"2"}}}}`, "context.environments.dev"},
+		"NoObject":        {`{"env":"dev","environments":["dev"]}`, `got "dev"`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var values map[string]any
+			if err := json.Unmarshal([]byte(test.values), &values); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := chooseEnvironment(values); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want an error with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestReadContext(t *testing.T) {
+	overflow := filepath.Join(t.TempDir(), "context.json")
+	if err := os.WriteFile(overflow, []byte(`{"long":"value"}`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		handed, overflow string
+		arguments        []string
+		want             map[string]any
+		err              string
+	}{
+		"Command":     {handed: `{"env":"prod"}`, want: map[string]any{"env": "prod"}},
+		"Overflow":    {handed: `{"env":"prod"}`, overflow: overflow, want: map[string]any{"env": "prod", "long": "value"}},
+		"Option":      {handed: `{"env":"prod"}`, arguments: []string{"-c", "env=dev", "-c", "arch=a=b"}, want: map[string]any{"env": "dev", "arch": "a=b"}},
+		"ErrJSON":     {handed: `{`, err: "CDK_CONTEXT_JSON"},
+		"ErrOverflow": {handed: `{}`, overflow: overflow + "x", err: "reading the context"},
+		"ErrOption":   {handed: `{}`, arguments: []string{"-c", "env"}, err: "key=value"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("CDK_CONTEXT_JSON", test.handed)
+			t.Setenv("CONTEXT_OVERFLOW_LOCATION", test.overflow)
+			got, err := readContext(test.arguments)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("got %v, want an error with %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("context (-want +got):\n%s", diff)
+			}
+		})
+	}
+	t.Run("File", func(t *testing.T) {
+		t.Setenv("CDK_CONTEXT_JSON", "")
+		got, err := readContext([]string{"-c", "env=prod"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		environments, _ := got["environments"].(map[string]any)
+		if got["env"] != "prod" || len(environments) != 2 {
+			t.Errorf("got env %v and environments %v, want prod of two", got["env"], environments)
+		}
+	})
+}
