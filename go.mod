@@ -2,6 +2,9 @@ module github.com/onesynth-cdk/onesynth
 
 go 1.26
 
+// The CDK command brings templates of Go programs that are no Go.
+ignore ./node_modules
+
 require (
 	github.com/Masterminds/semver/v3 v3.5.0 // indirect
 	github.com/akrylysov/algnhsa v1.1.0 // indirect
