@@ -86,6 +86,7 @@ type Runner struct {
 	schedules *schedule.Scheduler
 	inbox     *inbox.Inbox
 	issuer    *gateway.Issuer
+	sweeper   *engine.Sweeper
 
 	roles      []held
 	apis       []console.API

@@ -188,7 +188,7 @@ func (r *Runner) begin(ctx, background context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.createTables(ctx); err != nil {
+	if err := r.createTables(ctx, background); err != nil {
 		return err
 	}
 	r.serve(r.doors[doorAWS], aws)

@@ -4,44 +4,71 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
+	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
-func (r *Runner) createTables(ctx context.Context) error {
-	client := r.DynamoDB()
-	group, ctx := errgroup.WithContext(ctx)
-	for _, resource := range r.assembly.Resources("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable") {
-		group.Go(func() error {
-			var p struct {
-				KeySchema              []types.KeySchemaElement
-				AttributeDefinitions   []types.AttributeDefinition
-				GlobalSecondaryIndexes []types.GlobalSecondaryIndex
-				StreamSpecification    *struct{ StreamViewType types.StreamViewType }
-			}
-			if err := resource.Decode(&p); err != nil {
-				return err
-			}
-			input := &dynamodb.CreateTableInput{TableName: aws.String(resource.Name), KeySchema: p.KeySchema, AttributeDefinitions: p.AttributeDefinitions, GlobalSecondaryIndexes: p.GlobalSecondaryIndexes, BillingMode: types.BillingModePayPerRequest}
-			if s := p.StreamSpecification; s != nil {
-				input.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: s.StreamViewType}
-			}
-			_, err := client.CreateTable(ctx, input)
-			var exists *types.ResourceInUseException
-			if err != nil && !errors.As(err, &exists) {
-				return fmt.Errorf("%s: %w", resource, err)
-			}
-			return nil
-		})
+// createTables creates the assembly's tables and begins to delete what expires in them.
+func (r *Runner) createTables(ctx, background context.Context) error {
+	if err := engine.CreateTables(ctx, r.DynamoDB(), r.assembly); err != nil {
+		return err
 	}
-	return group.Wait()
+	sweeper, err := engine.NewSweeper(r.DynamoDB(), r.assembly, engine.SweeperOptions{
+		Interval: r.options.SweepInterval, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+	})
+	if err != nil {
+		return err
+	}
+	r.sweeper = sweeper
+	if r.options.SweepInterval >= 0 {
+		r.working.Go(func() { sweeper.Run(background) })
+	}
+	return nil
 }
 
-func (r *Runner) startStreams(context.Context) error { return nil }
+// startStreams delivers stream records to functions.
+func (r *Runner) startStreams(background context.Context) error {
+	streams, err := engine.NewStreams(r.engine, r.options.AccessKey, r.assembly, engine.StreamsOptions{
+		Invoke: streamInvoker{r.functions}, Authorise: r.aws.Authorise, Sweeper: r.sweeper, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+		Send: func(queueARN, body string) error { return send(r.aws, queueARN, body, nil) },
+	})
+	if err != nil {
+		return err
+	}
+	done, err := streams.Start(background)
+	if err != nil {
+		return err
+	}
+	r.working.Go(func() { <-done })
+	return nil
+}
 
-func (r *Runner) Sweep(context.Context) (int, error) { return 0, nil }
+// streamInvoker makes a failure of the function an error, as event source mappings see it.
+type streamInvoker struct{ functions *lambda.Service }
 
-func (c cloud) Tables(context.Context) (any, error) { return nil, nil }
+// Invoke implements engine.Invoker.
+func (s streamInvoker) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+	result, err := s.functions.Invoke(ctx, function, payload)
+	if err != nil {
+		return nil, err
+	}
+	if result.FunctionError != "" {
+		return nil, fmt.Errorf("function %s: %w: %s", function, errFunction, result.Payload)
+	}
+	return result.Payload, nil
+}
+
+var errFunction = errors.New("the function failed")
+
+// Sweep deletes expired items now and returns how many.
+func (r *Runner) Sweep(ctx context.Context) (int, error) { return r.sweeper.Sweep(ctx) }
+
+// Tables describes the tables as the engine does, with what only the template says of them.
+func (r *Runner) Tables(ctx context.Context) ([]engine.Table, error) {
+	return engine.DescribeTables(ctx, r.DynamoDB(), r.assembly)
+}
+
+// Tables shows them to the console.
+func (c cloud) Tables(ctx context.Context) (any, error) { return c.Runner.Tables(ctx) }

@@ -28,9 +28,10 @@ type instance struct {
 	began    time.Time
 	stream   string
 
-	// ready, init and idle are guarded by function.mu.
+	// ready, init, idle and dying are guarded by function.mu.
 	ready bool
 	idle  bool
+	dying bool
 	init  time.Duration
 
 	mu        sync.Mutex

@@ -3,7 +3,6 @@ package lambda
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -117,7 +116,7 @@ func (f *function) warm() {
 func (f *function) offer(inst *instance) *invocation {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if _, alive := f.instances[inst]; !alive {
+	if _, alive := f.instances[inst]; !alive || inst.dying {
 		return nil
 	}
 	if !inst.ready {
@@ -226,20 +225,20 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 func (f *function) kill() (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var target *os.Process
+	var target *instance
 	for inst := range f.instances {
-		process := inst.process.Load()
-		if process == nil {
-			continue
-		}
-		if target == nil || !inst.idle {
-			target = process
+		if inst.process.Load() != nil && (target == nil || !inst.idle) {
+			target = inst
 		}
 	}
 	if target == nil {
 		return 0, fmt.Errorf("function %s: %w", f.Name, ErrNotRunning)
 	}
-	return target.Pid, killGroup(target.Pid)
+	// No invocation may go to an instance that is about to die.
+	f.withdrawLocked(target)
+	target.dying = true
+	pid := target.process.Load().Pid
+	return pid, killGroup(pid)
 }
 
 func (f *function) close() {

@@ -1,0 +1,555 @@
+package local_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/local/lambda/lambdatest"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+)
+
+type object = map[string]any
+
+func ref(id string) object     { return object{"Ref": id} }
+func arn(id string) object     { return object{"Fn::GetAtt": []string{id, "Arn"}} }
+func join(parts ...any) object { return object{"Fn::Join": []any{"", parts}} }
+func allow(resource any, actions ...string) object {
+	return object{"Effect": "Allow", "Action": actions, "Resource": resource}
+}
+
+func role(service string, statements ...object) object {
+	return object{"Type": "AWS::IAM::Role", "Properties": object{
+		"AssumeRolePolicyDocument": object{"Statement": []object{{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": object{"Service": service}}}},
+		"Policies":                 []object{{"PolicyName": "p", "PolicyDocument": object{"Statement": statements}}},
+	}}
+}
+
+// template is a platform of one function, table, API, schedule, queue and secret.
+func template() object {
+	resources := object{
+		"Table": object{"Type": "AWS::DynamoDB::Table", "Properties": object{
+			"AttributeDefinitions":    []object{{"AttributeName": "id", "AttributeType": "S"}},
+			"KeySchema":               []object{{"AttributeName": "id", "KeyType": "HASH"}},
+			"BillingMode":             "PAY_PER_REQUEST",
+			"StreamSpecification":     object{"StreamViewType": "NEW_AND_OLD_IMAGES"},
+			"TimeToLiveSpecification": object{"AttributeName": "expires_at", "Enabled": true},
+		}},
+		"Queue":  object{"Type": "AWS::SQS::Queue"},
+		"Secret": object{"Type": "AWS::SecretsManager::Secret", "Properties": object{"GenerateSecretString": object{"PasswordLength": 20, "ExcludePunctuation": true}}},
+		"Logs":   object{"Type": "AWS::Logs::LogGroup", "Properties": object{"LogGroupName": "/test/logs"}},
+		"Role": role("lambda.amazonaws.com",
+			allow(arn("Logs"), "logs:CreateLogStream", "logs:PutLogEvents"),
+			allow(arn("Table"), "dynamodb:PutItem", "dynamodb:GetItem"),
+			allow(object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"),
+			allow("*", "dynamodb:ListStreams"),
+			allow(arn("Queue"), "sqs:SendMessage"),
+			allow(ref("Secret"), "secretsmanager:GetSecretValue"),
+		),
+		"Function": object{"Type": "AWS::Lambda::Function", "Properties": object{
+			"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap", "Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
+			"Role": arn("Role"), "Timeout": 3, "MemorySize": 256, "LoggingConfig": object{"LogGroup": ref("Logs")},
+			"Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
+			"Environment":   object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"), "SECRET": ref("Secret"), "PUSH": "https://fcm.googleapis.com"}},
+		}},
+		"Mapping": object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{
+			"FunctionName": ref("Function"), "EventSourceArn": object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "StartingPosition": "TRIM_HORIZON",
+		}},
+		"Failures": object{"Type": "AWS::Lambda::EventInvokeConfig", "Properties": object{
+			"FunctionName": ref("Function"), "Qualifier": "$LATEST", "MaximumRetryAttempts": 1, "DestinationConfig": object{"OnFailure": object{"Destination": arn("Queue")}},
+		}},
+		"Api": object{"Type": "AWS::ApiGatewayV2::Api", "Properties": object{"Name": "items", "ProtocolType": "HTTP", "CorsConfiguration": object{"AllowOrigins": []string{"*"}, "AllowMethods": []string{"GET"}}}},
+		"Stage": object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{
+			"ApiId": ref("Api"), "StageName": "$default", "AutoDeploy": true, "AccessLogSettings": object{"Format": "access $context.routeKey $context.status", "DestinationArn": arn("Logs")},
+		}},
+		"Integration": object{"Type": "AWS::ApiGatewayV2::Integration", "Properties": object{
+			"ApiId": ref("Api"), "IntegrationType": "AWS_PROXY", "IntegrationUri": arn("Function"), "PayloadFormatVersion": "2.0",
+		}},
+		"Permission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
+			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "apigateway.amazonaws.com",
+			"SourceArn": join("arn:aws:execute-api:", ref("AWS::Region"), ":", ref("AWS::AccountId"), ":", ref("Api"), "/*/*"),
+		}},
+		"Authorizer": object{"Type": "AWS::ApiGatewayV2::Authorizer", "Properties": object{
+			"ApiId": ref("Api"), "Name": "jwt", "AuthorizerType": "JWT", "IdentitySource": []string{"$request.header.Authorization"},
+			"JwtConfiguration": object{"Issuer": "https://issuer.example", "Audience": []string{"items"}},
+		}},
+		"ScheduleRole": role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"), allow(arn("Queue"), "sqs:SendMessage")),
+		"Schedule": object{"Type": "AWS::Scheduler::Schedule", "Properties": object{
+			"Name": "tick", "ScheduleExpression": "rate(1 minute)", "FlexibleTimeWindow": object{"Mode": "OFF"},
+			"Target": object{"Arn": arn("Function"), "RoleArn": arn("ScheduleRole"), "Input": `{"Tick":"<aws.scheduler.attempt-number>"}`, "DeadLetterConfig": object{"Arn": arn("Queue")}},
+		}},
+	}
+	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages", "GET /secret", "GET /environment", "GET /slow", "GET /me"} {
+		properties := object{"ApiId": ref("Api"), "RouteKey": key, "AuthorizationType": "NONE", "Target": join("integrations/", ref("Integration"))}
+		if key == "GET /me" {
+			properties["AuthorizationType"], properties["AuthorizerId"] = "JWT", ref("Authorizer")
+		}
+		resources[fmt.Sprint("Route", i)] = object{"Type": "AWS::ApiGatewayV2::Route", "Properties": properties}
+	}
+	return object{"Resources": resources, "Outputs": object{"Url": object{"Value": object{"Fn::GetAtt": []string{"Api", "ApiEndpoint"}}}}}
+}
+
+func properties(t object, id string) object {
+	return t["Resources"].(object)[id].(object)["Properties"].(object)
+}
+
+var (
+	buildOnce sync.Once
+	code      string
+)
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	os.RemoveAll(code)
+	os.Exit(status)
+}
+
+// write puts a cloud assembly of one stack on disk.
+func write(t testing.TB, template object) string {
+	t.Helper()
+	buildOnce.Do(func() {
+		dir, err := os.MkdirTemp("", "onesynth-code-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		lambdatest.Build(t, "./testdata/function", dir)
+		code = dir
+	})
+	dir := t.TempDir()
+	asset := filepath.Join(dir, "asset.code")
+	if err := os.Mkdir(asset, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link(filepath.Join(code, "bootstrap"), filepath.Join(asset, "bootstrap")); err != nil {
+		t.Fatal(err)
+	}
+	for name, document := range map[string]any{
+		"manifest.json": object{"version": "48.0.0", "artifacts": object{
+			"Items.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Items.assets.json"}},
+			"Items":        object{"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": object{"templateFile": "Items.template.json"}},
+		}},
+		"Items.template.json": template,
+		"Items.assets.json": object{"version": "48.0.0", "files": object{"code": object{
+			"source": object{"path": "asset.code", "packaging": "zip"}, "destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
+		}}},
+	} {
+		text, err := json.Marshal(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// output is what a run printed.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// start runs a template against the test process's engine, in a database of its own.
+func start(t testing.TB, template object, change func(*local.Options)) (*local.Runner, *output) {
+	t.Helper()
+	printed := &output{}
+	options := local.Options{
+		Assembly: write(t, template), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true, Log: printed,
+		RetryDelay: func(int) time.Duration { return time.Millisecond },
+	}
+	if change != nil {
+		change(&options)
+	}
+	r, err := local.Start(t.Context(), options)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	t.Cleanup(r.Close)
+	return r, printed
+}
+
+func call(t testing.TB, method, url, body string, headers ...string) (int, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			request.Host = headers[i+1]
+		}
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, strings.TrimSpace(string(text))
+}
+
+func want(t *testing.T, status int, body string) func(int, string) {
+	t.Helper()
+	return func(gotStatus int, gotBody string) {
+		t.Helper()
+		if gotStatus != status || !strings.Contains(gotBody, body) {
+			t.Errorf("got %d %s, want %d %s", gotStatus, gotBody, status, body)
+		}
+	}
+}
+
+// eventually waits for something that happens in the background.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for range 1000 {
+		if done() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("never happened: %s", what)
+}
+
+func TestRun(t *testing.T) {
+	t.Parallel()
+	r, printed := start(t, template(), nil)
+	url := r.URL("Items")
+	if lines := strings.Split(strings.TrimSpace(printed.String()), "\n"); lines[len(lines)-1] != "ready" || !strings.Contains(printed.String(), url) || !strings.Contains(printed.String(), "tick") {
+		t.Errorf("printed %s", printed)
+	}
+	if got := r.Assembly().Stacks[0].Outputs["Url"].Value; got != url {
+		t.Errorf("output of the API's address is %s, it is at %s", got, url)
+	}
+
+	t.Run("HTTP", func(t *testing.T) {
+		want(t, 200, "null")(call(t, "PUT", url+"/items/a", `"ü"`))
+		want(t, 200, `"\"ü\""`)(call(t, "GET", url+"/items/a", ""))
+		want(t, 404, `{"message":"Not Found"}`)(call(t, "POST", url+"/items/a", ""))
+	})
+	t.Run("Timeout", func(t *testing.T) {
+		want(t, 500, `{"message":"Internal Server Error"}`)(call(t, "GET", url+"/slow", ""))
+		if !strings.Contains(printed.String(), "Task timed out after 3.00 seconds") {
+			t.Errorf("printed %s", printed)
+		}
+	})
+	t.Run("RefusedByRole", func(t *testing.T) {
+		want(t, 502, "is not authorized to perform: dynamodb:DeleteItem")(call(t, "DELETE", url+"/items/a", ""))
+		refused := r.AWS().Refused()
+		if len(refused) != 1 || refused[0].Action != "dynamodb:DeleteItem" || refused[0].Function != "worker" {
+			t.Errorf("got %+v", refused)
+		}
+	})
+	t.Run("Queue", func(t *testing.T) {
+		want(t, 200, "null")(call(t, "POST", url+"/messages", "hello"))
+		queue := r.AWS().Queues()[0]
+		if messages := queue.Messages(); len(messages) != 1 || messages[0].Body != "hello" {
+			t.Errorf("got %+v", messages)
+		}
+		queue.Purge()
+	})
+	t.Run("Secret", func(t *testing.T) {
+		_, first := call(t, "GET", url+"/secret", "")
+		want(t, 200, first)(call(t, "GET", url+"/secret", ""))
+		if len(first) != 22 {
+			t.Errorf("got %s", first)
+		}
+	})
+	t.Run("StandsInForPush", func(t *testing.T) {
+		want(t, 200, `"push":"`+r.Inbox().URL()+`"`)(call(t, "GET", url+"/environment", ""))
+	})
+	t.Run("Schedule", func(t *testing.T) {
+		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
+			t.Fatal(err)
+		}
+		want(t, 200, `"1"`)(call(t, "GET", url+"/items/tick", ""))
+	})
+	t.Run("Stream", func(t *testing.T) {
+		want(t, 200, "null")(call(t, "PUT", url+"/items/watched", "1"))
+		eventually(t, "the stream record reaches the function", func() bool {
+			_, body := call(t, "GET", url+"/items/seen", "")
+			return body == `"INSERT watched"`
+		})
+	})
+	t.Run("Authorizer", func(t *testing.T) {
+		want(t, 401, `{"message":"Unauthorized"}`)(call(t, "GET", url+"/me", ""))
+		status, body := call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice"}`)
+		var token console.Token
+		if err := json.Unmarshal([]byte(body), &token); err != nil || status != 200 {
+			t.Fatalf("got %d %s", status, body)
+		}
+		want(t, 200, `"alice"`)(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token.AccessToken))
+		_, body = call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice","aud":"other"}`)
+		if err := json.Unmarshal([]byte(body), &token); err != nil {
+			t.Fatal(err)
+		}
+		want(t, 401, "Unauthorized")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token.AccessToken))
+	})
+	t.Run("AsynchronousFailure", func(t *testing.T) {
+		if _, err := r.Functions().InvokeAsync("worker", []byte(`{"Tick":"fail"}`)); err != nil {
+			t.Fatal(err)
+		}
+		queue := r.AWS().Queues()[0]
+		eventually(t, "the failed event reaches the queue", func() bool { return len(queue.Messages()) == 1 })
+		if body := queue.Messages()[0].Body; !strings.Contains(body, "RetriesExhausted") || !strings.Contains(body, "tick failed") {
+			t.Errorf("got %s", body)
+		}
+		queue.Purge()
+	})
+	t.Run("KillLosesNothingElse", func(t *testing.T) {
+		want(t, 200, "pid")(call(t, "GET", url+"/environment", ""))
+		if _, err := r.Kill("worker"); err != nil {
+			t.Fatal(err)
+		}
+		want(t, 200, `ü`)(call(t, "GET", url+"/items/a", ""))
+	})
+	t.Run("Console", func(t *testing.T) { testConsole(t, r) })
+	if !strings.Contains(printed.String(), "[items] access GET /items/{id} 200") || !strings.Contains(printed.String(), "[worker] tick 1") {
+		t.Errorf("printed %s", printed)
+	}
+}
+
+func testConsole(t *testing.T, r *local.Runner) {
+	base := r.ConsoleURL()
+	for path, contains := range map[string]string{
+		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"tick"`, "/push": `[]`, "/queues": `"Messages"`,
+		"/queues/" + r.AWS().Queues()[0].Name: `"ARN"`, "/tables": `expires_at`, "/used-permissions": `logs:PutLogEvents`, "/refused": `dynamodb:DeleteItem`,
+		"/logs?function=worker": "tick 1", "/faults": `"Throttle"`, "/.well-known/jwks.json": `"RS256"`, "/.well-known/openid-configuration": "jwks_uri",
+	} {
+		want(t, 200, contains)(call(t, "GET", base+path, ""))
+	}
+	want(t, 404, "GET / lists")(call(t, "GET", base+"/nothing", ""))
+	want(t, 404, "no queue")(call(t, "GET", base+"/queues/none", ""))
+	want(t, 404, "no such function")(call(t, "GET", base+"/logs?function=none", ""))
+	want(t, 400, "give the function")(call(t, "GET", base+"/logs", ""))
+	want(t, 404, "no such schedule")(call(t, "POST", base+"/schedules/none/run", ""))
+	want(t, 200, "tick")(call(t, "POST", base+"/schedules/tick/run", ""))
+	want(t, 200, "deleted")(call(t, "POST", base+"/sweep", ""))
+	want(t, 200, "killed")(call(t, "POST", base+"/functions/worker/kill", ""))
+	want(t, 400, "probability")(call(t, "POST", base+"/faults", `{"Throttle":2}`))
+	want(t, 400, "probability")(call(t, "POST", base+"/faults", `{"Thirst":1}`))
+	want(t, 200, "0.25")(call(t, "POST", base+"/faults", `{"Throttle":0.25}`))
+	want(t, 200, `"Throttle": 0`)(call(t, "POST", base+"/faults", `{}`))
+	want(t, 400, "subject")(call(t, "POST", base+"/token", `{}`))
+	want(t, 400, "body")(call(t, "POST", base+"/token", `{"who":1}`))
+	want(t, 400, "expires")(call(t, "POST", base+"/token", `{"sub":"a","expires":"soon"}`))
+	want(t, 204, "")(call(t, "POST", base+"/push/faults", `{"token":"x","error":"UNREGISTERED"}`))
+	want(t, 400, "FCM knows")(call(t, "POST", base+"/push/faults", `{"token":"x","error":"WHATEVER"}`))
+	want(t, 204, "")(call(t, "DELETE", base+"/push", ""))
+	want(t, 204, "")(call(t, "DELETE", base+"/capacity", ""))
+	want(t, 403, "localhost")(call(t, "GET", base+"/", "", "Host", "evil.example"))
+	want(t, 403, "other sites")(call(t, "POST", base+"/sweep", "", "Origin", "https://evil.example"))
+	want(t, 403, "other sites")(call(t, "POST", base+"/sweep", "", "Sec-Fetch-Site", "cross-site"))
+	want(t, 200, "deleted")(call(t, "POST", base+"/sweep", "", "Origin", base))
+}
+
+func TestRolesAreKept(t *testing.T) {
+	t.Parallel()
+	without := func(names ...string) func(*local.Options) {
+		return func(o *local.Options) {
+			o.Role = func(_ string, role *policy.Role) *policy.Role {
+				for _, grant := range role.Grants() {
+					for _, name := range names {
+						if grant.Action == name {
+							role = role.Without(grant)
+						}
+					}
+				}
+				return role
+			}
+		}
+	}
+	t.Run("Schedule", func(t *testing.T) {
+		t.Parallel()
+		r, _ := start(t, template(), without("lambda:InvokeFunction"))
+		if err := r.RunSchedule(t.Context(), "tick"); err == nil || !strings.Contains(err.Error(), "not authorized to perform: lambda:InvokeFunction") {
+			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("Logs", func(t *testing.T) {
+		t.Parallel()
+		r, printed := start(t, template(), without("logs:PutLogEvents"))
+		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, "the runner says that lines are dropped", func() bool { return strings.Contains(printed.String(), "logs:PutLogEvents") })
+		if strings.Contains(printed.String(), "tick 1") {
+			t.Errorf("printed %s", printed)
+		}
+	})
+	t.Run("Permission", func(t *testing.T) {
+		t.Parallel()
+		changed := template()
+		properties(changed, "Permission")["SourceArn"] = "arn:aws:execute-api:us-east-1:000000000000:other/*/*"
+		r, printed := start(t, changed, nil)
+		want(t, 500, "Internal Server Error")(call(t, "GET", r.URL("")+"/secret", ""))
+		if !strings.Contains(printed.String(), "no AWS::Lambda::Permission") {
+			t.Errorf("printed %s", printed)
+		}
+	})
+}
+
+func TestDataSurvives(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	keep := func(o *local.Options) { o.DynamoDB, o.AccessKey, o.Data = "", "", data }
+	first, _ := start(t, template(), keep)
+	want(t, 200, "null")(call(t, "PUT", first.URL("")+"/items/kept", "1"))
+	_, secret := call(t, "GET", first.URL("")+"/secret", "")
+	pid := first.EnginePID()
+	first.Close()
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the engine's process: %v", err)
+	}
+	second, _ := start(t, template(), keep)
+	want(t, 200, `"1"`)(call(t, "GET", second.URL("")+"/items/kept", ""))
+	want(t, 200, secret)(call(t, "GET", second.URL("")+"/secret", ""))
+}
+
+func TestStartRefuses(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { taken.Close() })
+	port := taken.Addr().(*net.TCPAddr).Port
+	for name, test := range map[string]struct {
+		change  func(object)
+		options func(*local.Options)
+		is      error
+		says    []string
+	}{
+		"Unsupported": {
+			change: func(t object) {
+				t["Resources"].(object)["Cache"] = object{"Type": "AWS::ElastiCache::CacheCluster", "Metadata": object{"aws:cdk:path": "Items/Cache"}}
+				t["Resources"].(object)["Bus"] = object{"Type": "AWS::Events::EventBus"}
+			},
+			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache", "AWS::Events::EventBus", "--allow-unsupported"},
+		},
+		"NoAssembly":  {options: func(o *local.Options) { o.Assembly = os.TempDir() }, is: assembly.ErrNoAssembly, says: []string{"make synth"}},
+		"ConsolePort": {options: func(o *local.Options) { o.ConsolePort = port }, is: local.ErrPort, says: []string{fmt.Sprint(port), "--console-port"}},
+		"APIPort":     {options: func(o *local.Options) { o.Port = port }, is: local.ErrPort, says: []string{fmt.Sprint(port), "--port"}},
+		"WantedPort": {
+			change:  func(t object) { t["Metadata"] = object{"onesynth": object{"localPort": port}} },
+			options: func(o *local.Options) { o.Port = local.PlatformPorts }, is: local.ErrPort, says: []string{fmt.Sprint(port)},
+		},
+		"Stack":   {options: func(o *local.Options) { o.Stacks = []string{"Other"} }, says: []string{"Other", "Items"}},
+		"Runtime": {change: func(t object) { properties(t, "Function")["Runtime"] = "nodejs22.x" }, says: []string{"nodejs22.x", "bootstrap"}},
+		"Layers":  {change: func(t object) { properties(t, "Function")["Layers"] = []string{"arn:layer"} }, says: []string{"layers"}},
+		"Trust":   {change: func(t object) { t["Resources"].(object)["Role"] = role("ec2.amazonaws.com", allow("*", "a:b")) }, says: []string{"lambda.amazonaws.com"}},
+		"ScheduleTrust": {change: func(t object) {
+			t["Resources"].(object)["ScheduleRole"] = role("lambda.amazonaws.com", allow("*", "a:b"))
+		}, says: []string{"scheduler.amazonaws.com"}},
+		"Cron":       {change: func(t object) { properties(t, "Schedule")["ScheduleExpression"] = "cron(* * * * * *)" }, says: []string{"tick", "exactly one"}},
+		"Payload":    {change: func(t object) { properties(t, "Integration")["PayloadFormatVersion"] = "1.0" }, says: []string{"2.0"}},
+		"WebSocket":  {change: func(t object) { properties(t, "Api")["ProtocolType"] = "WEBSOCKET" }, says: []string{"WEBSOCKET"}},
+		"NoStage":    {change: func(t object) { delete(t["Resources"].(object), "Stage") }, says: []string{"no stage"}},
+		"Route":      {change: func(t object) { properties(t, "Route0")["RouteKey"] = "PUT items" }, says: []string{"METHOD /path"}},
+		"Authorizer": {change: func(t object) { properties(t, "Authorizer")["AuthorizerType"] = "REQUEST" }, says: []string{"REQUEST"}},
+		"IAMRoute":   {change: func(t object) { properties(t, "Route0")["AuthorizationType"] = "AWS_IAM" }, says: []string{"AWS_IAM"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changed := template()
+			if test.change != nil {
+				test.change(changed)
+			}
+			options := local.Options{Assembly: write(t, changed), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true}
+			if test.options != nil {
+				test.options(&options)
+			}
+			r, err := local.Start(t.Context(), options)
+			if err == nil {
+				r.Close()
+				t.Fatal("it started")
+			}
+			if test.is != nil && !errors.Is(err, test.is) {
+				t.Errorf("got %v, want %v", err, test.is)
+			}
+			for _, text := range test.says {
+				if !strings.Contains(err.Error(), text) {
+					t.Errorf("%v does not say %q", err, text)
+				}
+			}
+		})
+	}
+}
+
+func TestAllowUnsupported(t *testing.T) {
+	t.Parallel()
+	changed := template()
+	changed["Resources"].(object)["Bus"] = object{"Type": "AWS::Events::EventBus"}
+	_, printed := start(t, changed, func(o *local.Options) { o.AllowUnsupported = []string{"AWS::Events::EventBus"} })
+	if !strings.Contains(printed.String(), "warning: AWS::Events::EventBus Bus") {
+		t.Errorf("printed %s", printed)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	printed := &output{}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	options := local.Options{Assembly: write(t, template()), DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), Log: printed}
+	go func() { ended <- local.Run(ctx, options) }()
+	eventually(t, "ready", func() bool { return strings.HasSuffix(printed.String(), "ready\n") })
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkGetItem(b *testing.B) {
+	r, _ := start(b, template(), nil)
+	url := r.URL("")
+	if status, body := call(b, "PUT", url+"/items/a", "1"); status != 200 {
+		b.Fatal(body)
+	}
+	call(b, "GET", url+"/items/a", "")
+	r.AWS().ResetCapacity()
+	for b.Loop() {
+		if status, body := call(b, "GET", url+"/items/a", ""); status != 200 {
+			b.Fatal(body)
+		}
+	}
+	for _, row := range r.AWS().Capacity() {
+		if row.Operation == "GetItem" {
+			b.ReportMetric(float64(row.Time.Microseconds())/float64(row.Requests), "µs-dynamodb/op")
+		}
+	}
+}

@@ -1,0 +1,105 @@
+// A function that uses a table, a queue and a secret through the AWS SDK, for the tests of whole runs.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+)
+
+type clients struct {
+	table   *dynamodb.Client
+	queue   *sqs.Client
+	secrets *secretsmanager.Client
+}
+
+type event struct {
+	events.APIGatewayV2HTTPRequest
+	Tick    string
+	Records []events.DynamoDBEventRecord
+}
+
+func (c clients) put(ctx context.Context, id, value string) error {
+	_, err := c.table.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE")), Item: map[string]types.AttributeValue{
+		"id": &types.AttributeValueMemberS{Value: id}, "value": &types.AttributeValueMemberS{Value: value},
+		"expires_at": &types.AttributeValueMemberN{Value: fmt.Sprint(time.Now().Add(time.Hour).Unix())},
+	}})
+	return err
+}
+
+func (c clients) handle(ctx context.Context, e event) (any, error) {
+	switch {
+	case e.Tick == "fail":
+		return nil, fmt.Errorf("tick failed")
+	case e.Tick != "":
+		fmt.Println("tick", e.Tick)
+		return nil, c.put(ctx, "tick", e.Tick)
+	case e.Records != nil:
+		for _, record := range e.Records {
+			if id := record.Change.Keys["id"].String(); id != "seen" {
+				if err := c.put(ctx, "seen", record.EventName+" "+id); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return nil, nil
+	}
+	id := e.PathParameters["id"]
+	switch e.RouteKey {
+	case "PUT /items/{id}":
+		return answer(nil, c.put(ctx, id, e.Body))
+	case "GET /items/{id}":
+		output, err := c.table.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(os.Getenv("TABLE")), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
+		if err != nil || output.Item == nil {
+			return answer(nil, err)
+		}
+		return answer(output.Item["value"].(*types.AttributeValueMemberS).Value, nil)
+	case "DELETE /items/{id}":
+		_, err := c.table.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(os.Getenv("TABLE")), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}}})
+		return answer(nil, err)
+	case "POST /messages":
+		_, err := c.queue.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(os.Getenv("QUEUE")), MessageBody: aws.String(e.Body)})
+		return answer(nil, err)
+	case "GET /secret":
+		output, err := c.secrets.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SECRET"))})
+		if err != nil {
+			return answer(nil, err)
+		}
+		return answer(output.SecretString, nil)
+	case "GET /environment":
+		return answer(map[string]string{"push": os.Getenv("PUSH"), "pid": fmt.Sprint(os.Getpid())}, nil)
+	case "GET /me":
+		return answer(e.RequestContext.Authorizer.JWT.Claims["sub"], nil)
+	case "GET /slow":
+		time.Sleep(time.Minute)
+	}
+	return answer(nil, fmt.Errorf("no route %s", e.RouteKey))
+}
+
+func answer(value any, err error) (any, error) {
+	if err != nil {
+		return map[string]any{"statusCode": 502, "body": err.Error()}, nil
+	}
+	body, err := json.Marshal(value)
+	return map[string]any{"statusCode": 200, "headers": map[string]string{"content-type": "application/json"}, "body": string(body)}, err
+}
+
+func main() {
+	configuration, err := config.LoadDefaultConfig(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	c := clients{dynamodb.NewFromConfig(configuration), sqs.NewFromConfig(configuration), secretsmanager.NewFromConfig(configuration)}
+	lambda.Start(c.handle)
+}
