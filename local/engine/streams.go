@@ -162,6 +162,11 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 	if read.filter, err = newFilter(patterns); err != nil {
 		return nil, err
 	}
+	if read.destination != "" {
+		if target := source.ByARN(read.destination); target == nil || target.Type != "AWS::SQS::Queue" || s.options.Send == nil {
+			return nil, fmt.Errorf("got failure destination %q: a local run sends to the assembly's queues", read.destination)
+		}
+	}
 	// "Using AWS Lambda with Amazon DynamoDB", execution role permissions. DescribeStream and the reads are on the stream.
 	for _, action := range []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"} {
 		if err := s.options.Authorise(read.function.Name, action, declared.EventSourceArn); err != nil {
@@ -169,9 +174,6 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 		}
 	}
 	if read.destination != "" {
-		if target := source.ByARN(read.destination); target == nil || target.Type != "AWS::SQS::Queue" || s.options.Send == nil {
-			return nil, fmt.Errorf("got failure destination %q: a local run sends to the assembly's queues", read.destination)
-		}
 		if err := s.options.Authorise(read.function.Name, "sqs:SendMessage", read.destination); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,413 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+)
+
+// consumer is a function made of Go: it gets batches one after the other and answers what handle says.
+type consumer struct {
+	handle func(records []events.DynamoDBEventRecord) (string, error)
+
+	mutex   sync.Mutex
+	batches [][]events.DynamoDBEventRecord
+	changed chan struct{}
+}
+
+func newConsumer(handle func(records []events.DynamoDBEventRecord) (string, error)) *consumer {
+	return &consumer{handle: handle, changed: make(chan struct{}, 1)}
+}
+
+func (c *consumer) Invoke(_ context.Context, function string, payload []byte) ([]byte, error) {
+	if function != "Stack-Consumer" {
+		return nil, fmt.Errorf("got function %q", function)
+	}
+	var event events.DynamoDBEvent
+	if err := json.Unmarshal(payload, &event); err != nil {
+		return nil, err
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.batches = append(c.batches, event.Records)
+	answer, err := c.handle(event.Records)
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+	return []byte(answer), err
+}
+
+// until waits for the condition on what was delivered so far.
+func (c *consumer) until(t testing.TB, condition func(batches [][]events.DynamoDBEventRecord) bool) [][]events.DynamoDBEventRecord {
+	t.Helper()
+	for {
+		c.mutex.Lock()
+		batches := slices.Clone(c.batches)
+		c.mutex.Unlock()
+		if condition(batches) {
+			return batches
+		}
+		select {
+		case <-c.changed:
+		case <-t.Context().Done():
+			t.Fatalf("got only %s", names(batches))
+		}
+	}
+}
+
+// names writes batches as the ids of their records.
+func names(batches [][]events.DynamoDBEventRecord) (all []string) {
+	for _, batch := range batches {
+		var batchNames []string
+		for _, record := range batch {
+			batchNames = append(batchNames, record.Change.Keys["id"].String())
+		}
+		all = append(all, strings.Join(batchNames, " "))
+	}
+	return all
+}
+
+func count(batches [][]events.DynamoDBEventRecord) (records int) {
+	for _, batch := range batches {
+		records += len(batch)
+	}
+	return records
+}
+
+func accept([]events.DynamoDBEventRecord) (string, error) { return "", nil }
+
+type streamFixture struct {
+	client   *dynamodb.Client
+	sweeper  *engine.Sweeper
+	source   *assembly.Assembly
+	messages chan string
+}
+
+// stream starts a mapping with the properties, after the items are written.
+func stream(t testing.TB, properties string, to *consumer, items ...map[string]types.AttributeValue) *streamFixture {
+	t.Helper()
+	source := load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"}, "Failed": {"Type": "AWS::SQS::Queue"},
+		"Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Consumer"},
+		"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]}, `+properties+`}}}`)
+	key := enginetest.AccessKey()
+	started := enginetest.Engine(t)
+	f := &streamFixture{client: started.Client(key), source: source, messages: make(chan string, 100)}
+	if err := engine.CreateTables(t.Context(), f.client, source); err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range items {
+		put(t, f.client, "sessions", item)
+	}
+	var err error
+	if f.sweeper, err = engine.NewSweeper(f.client, source, engine.SweeperOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	streams, err := engine.NewStreams(started, key, source, engine.StreamsOptions{
+		Invoke: to, Sweeper: f.sweeper, PollInterval: time.Millisecond, RetryDelay: time.Millisecond,
+		Send: func(queue, body string) error {
+			if queue != "arn:aws:sqs:us-east-1:000000000000:Stack-Failed" {
+				return fmt.Errorf("got queue %q", queue)
+			}
+			f.messages <- body
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done, err := streams.Start(ctx)
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	return f
+}
+
+func plain(ids ...string) (items []map[string]types.AttributeValue) {
+	for _, id := range ids {
+		items = append(items, session(id, nil))
+	}
+	return items
+}
+
+func TestStreamDeliversInOrder(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(accept)
+	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 3`, to, plain("1", "2")...)
+	for _, id := range []string{"3", "4", "5", "6", "7"} {
+		put(t, f.client, "sessions", session(id, nil))
+	}
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) == 7 })
+	if got := strings.Join(names(batches), " "); got != "1 2 3 4 5 6 7" {
+		t.Errorf("got %s", got)
+	}
+	for _, batch := range batches {
+		if len(batch) > 3 {
+			t.Errorf("got a batch of %d", len(batch))
+		}
+	}
+	record := batches[0][0]
+	if record.EventName != "INSERT" || record.EventSource != "aws:dynamodb" || record.AWSRegion != "us-east-1" || record.UserIdentity != nil ||
+		record.EventSourceArn != "arn:aws:dynamodb:us-east-1:000000000000:table/sessions/stream/1970-01-01T00:00:00.000" ||
+		record.Change.NewImage["status"].String() != "OPEN" || record.Change.StreamViewType != "NEW_AND_OLD_IMAGES" || record.EventID == "" {
+		t.Errorf("got %+v", record)
+	}
+}
+
+func TestStreamStartsAtLatest(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(accept)
+	f := stream(t, `"StartingPosition": "LATEST"`, to, plain("before")...)
+	put(t, f.client, "sessions", session("after", nil))
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) > 0 })
+	if got := names(batches); !slices.Equal(got, []string{"after"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestStreamBatchingWindowGathersRecords(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(accept)
+	f := stream(t, `"StartingPosition": "LATEST", "BatchSize": 4, "MaximumBatchingWindowInSeconds": 300`, to)
+	for _, id := range []string{"1", "2", "3", "4"} {
+		put(t, f.client, "sessions", session(id, nil))
+	}
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) > 0 })
+	if got := names(batches); !slices.Equal(got, []string{"1 2 3 4"}) {
+		t.Errorf("got %v, want one full batch", got)
+	}
+}
+
+func TestStreamTellsTimeToLiveFromDeletion(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(accept)
+	f := stream(t, `"StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"eventName\": [\"REMOVE\"]}"}]}`, to)
+	past := seconds(time.Now().Add(-time.Hour))
+	put(t, f.client, "sessions", session("deleted", past))
+	_, err := f.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("sessions"), Key: map[string]types.AttributeValue{
+		"id": &types.AttributeValueMemberS{Value: "deleted"}, "part": &types.AttributeValueMemberN{Value: "1"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, f.client, "sessions", session("expired", past))
+	if _, err := f.sweeper.Sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) == 2 })
+	got := map[string]*events.DynamoDBUserIdentity{}
+	for _, record := range slices.Concat(batches...) {
+		got[record.Change.Keys["id"].String()] = record.UserIdentity
+	}
+	want := map[string]*events.DynamoDBUserIdentity{"deleted": nil, "expired": {Type: "Service", PrincipalID: "dynamodb.amazonaws.com"}}
+	if difference := cmp.Diff(want, got); difference != "" {
+		t.Error(difference)
+	}
+}
+
+// failure fails on batches with the id in them.
+func failure(id string) func([]events.DynamoDBEventRecord) (string, error) {
+	return func(records []events.DynamoDBEventRecord) (string, error) {
+		if strings.Contains(" "+names([][]events.DynamoDBEventRecord{records})[0]+" ", " "+id+" ") {
+			return "", errors.New("cannot handle " + id)
+		}
+		return "", nil
+	}
+}
+
+func TestStreamGivesUpABatch(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(failure("2"))
+	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 3, "MaximumRetryAttempts": 2,
+		"DestinationConfig": {"OnFailure": {"Destination": {"Fn::GetAtt": ["Failed", "Arn"]}}}`, to, plain("1", "2", "3", "4")...)
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 4 })
+	if got := names(batches); !slices.Equal(got, []string{"1 2 3", "1 2 3", "1 2 3", "4"}) {
+		t.Errorf("got %v, want two retries, and then the next batch", got)
+	}
+	var message struct {
+		RequestContext struct {
+			RequestID              string `json:"requestId"`
+			FunctionARN            string `json:"functionArn"`
+			Condition              string `json:"condition"`
+			ApproximateInvokeCount int    `json:"approximateInvokeCount"`
+		} `json:"requestContext"`
+		ResponseContext struct {
+			FunctionError string `json:"functionError"`
+		} `json:"responseContext"`
+		Version string `json:"version"`
+		Info    struct {
+			BatchSize           int    `json:"batchSize"`
+			StreamARN           string `json:"streamArn"`
+			ShardID             string `json:"shardId"`
+			StartSequenceNumber string `json:"startSequenceNumber"`
+			EndSequenceNumber   string `json:"endSequenceNumber"`
+		} `json:"DDBStreamBatchInfo"`
+	}
+	if err := json.Unmarshal([]byte(<-f.messages), &message); err != nil {
+		t.Fatal(err)
+	}
+	failed := batches[0]
+	if c := message.RequestContext; c.Condition != "RetryAttemptsExhausted" || c.ApproximateInvokeCount != 3 || c.RequestID == "" ||
+		c.FunctionARN != "arn:aws:lambda:us-east-1:000000000000:function:Stack-Consumer" || message.Version != "1.0" || message.ResponseContext.FunctionError == "" {
+		t.Errorf("got %+v", message)
+	}
+	if info := message.Info; info.BatchSize != 3 || info.ShardID == "" || info.StartSequenceNumber != failed[0].Change.SequenceNumber ||
+		info.EndSequenceNumber != failed[2].Change.SequenceNumber || info.StreamARN != failed[0].EventSourceArn {
+		t.Errorf("got %+v", info)
+	}
+}
+
+func TestStreamBisectsABatch(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(failure("3"))
+	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 4, "MaximumRetryAttempts": 0, "BisectBatchOnFunctionError": true,
+		"DestinationConfig": {"OnFailure": {"Destination": {"Fn::GetAtt": ["Failed", "Arn"]}}}`, to, plain("1", "2", "3", "4")...)
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 5 })
+	if got := names(batches); !slices.Equal(got, []string{"1 2 3 4", "1 2", "3 4", "3", "4"}) {
+		t.Errorf("got %v", got)
+	}
+	if message := <-f.messages; !strings.Contains(message, `"batchSize":1`) {
+		t.Errorf("got %s, want the one record", message)
+	}
+}
+
+func TestStreamTakesPartialFailures(t *testing.T) {
+	t.Parallel()
+	failures := 0
+	to := newConsumer(func(records []events.DynamoDBEventRecord) (string, error) {
+		for _, record := range records {
+			if id := record.Change.Keys["id"].String(); id == "3" && failures < 2 {
+				failures++
+				return `{"batchItemFailures": [{"itemIdentifier": "` + record.Change.SequenceNumber + `"}]}`, nil
+			}
+		}
+		return `{"batchItemFailures": []}`, nil
+	})
+	stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 4, "FunctionResponseTypes": ["ReportBatchItemFailures"]`, to, plain("1", "2", "3", "4")...)
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 3 })
+	if got := names(batches); !slices.Equal(got, []string{"1 2 3 4", "3 4", "3 4"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestStreamTakesWrongAnswersForFailures(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{"unknown item": `{"batchItemFailures": [{"itemIdentifier": "x"}]}`, "no object": `[1]`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := true
+			to := newConsumer(func([]events.DynamoDBEventRecord) (string, error) {
+				if first {
+					first = false
+					return answer, nil
+				}
+				return "null", nil
+			})
+			stream(t, `"StartingPosition": "TRIM_HORIZON", "FunctionResponseTypes": ["ReportBatchItemFailures"]`, to, plain("1", "2")...)
+			batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 2 })
+			if got := names(batches); !slices.Equal(got, []string{"1 2", "1 2"}) {
+				t.Errorf("got %v", got)
+			}
+		})
+	}
+}
+
+func TestStreamFilters(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		patterns []string
+		want     string
+	}{
+		"none":                {nil, "apple banana cherry"},
+		"equal":               {[]string{`{"dynamodb": {"NewImage": {"id": {"S": ["apple", "cherry"]}}}}`}, "apple cherry"},
+		"one of two patterns": {[]string{`{"dynamodb": {"Keys": {"id": {"S": ["apple"]}}}}`, `{"dynamodb": {"Keys": {"id": {"S": ["banana"]}}}}`}, "apple banana"},
+		"prefix":              {[]string{`{"dynamodb": {"Keys": {"id": {"S": [{"prefix": "ba"}]}}}}`}, "banana"},
+		"suffix":              {[]string{`{"dynamodb": {"Keys": {"id": {"S": [{"suffix": "y"}]}}}}`}, "cherry"},
+		"other case":          {[]string{`{"dynamodb": {"Keys": {"id": {"S": [{"equals-ignore-case": "APPLE"}]}}}}`}, "apple"},
+		"anything but":        {[]string{`{"dynamodb": {"Keys": {"id": {"S": [{"anything-but": ["apple"]}]}}}}`}, "banana cherry"},
+		"anything but prefix": {[]string{`{"dynamodb": {"Keys": {"id": {"S": [{"anything-but": {"prefix": "a"}}]}}}}`}, "banana cherry"},
+		"exists":              {[]string{`{"dynamodb": {"NewImage": {"ttl": {"N": [{"exists": true}]}}}}`}, "cherry"},
+		"exists not":          {[]string{`{"dynamodb": {"NewImage": {"ttl": {"N": [{"exists": false}]}}}}`}, "apple banana"},
+		"numeric":             {[]string{`{"dynamodb": {"SizeBytes": [{"numeric": [">", 0, "<=", 1000000]}]}, "eventName": ["INSERT"]}`}, "apple banana cherry"},
+		"numeric of a text":   {[]string{`{"eventName": [{"numeric": [">", 0]}]}`, `{"dynamodb": {"Keys": {"id": {"S": ["apple"]}}}}`}, "apple"},
+		"two members":         {[]string{`{"eventName": ["INSERT"], "dynamodb": {"Keys": {"id": {"S": ["apple"]}, "part": {"N": ["1"]}}}}`}, "apple"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			filters := []map[string]string{}
+			for _, pattern := range test.patterns {
+				filters = append(filters, map[string]string{"Pattern": pattern})
+			}
+			criteria, err := json.Marshal(map[string]any{"Filters": filters})
+			if err != nil {
+				t.Fatal(err)
+			}
+			to := newConsumer(accept)
+			// All of them are in the first read, and so in the first batch.
+			stream(t, `"StartingPosition": "TRIM_HORIZON", "FilterCriteria": `+string(criteria), to,
+				append(plain("apple", "banana"), session("cherry", seconds(time.Now().Add(time.Hour))))...)
+			batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) > 0 })
+			if got := strings.Join(names(batches), " "); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}
+
+func TestMappingErrors(t *testing.T) {
+	t.Parallel()
+	const source = `"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]}, "FunctionName": {"Ref": "Consumer"}`
+	for name, test := range map[string]struct{ properties, want string }{
+		"other source":        {`"EventSourceArn": "arn:aws:sqs:us-east-1:000000000000:x", "FunctionName": {"Ref": "Consumer"}`, "reads the streams of the assembly's tables"},
+		"unknown function":    {`"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]}, "FunctionName": "nobody"`, "no such function"},
+		"no position":         {source, "LATEST or TRIM_HORIZON"},
+		"batch size":          {source + `, "StartingPosition": "LATEST", "BatchSize": 0`, "write 1 to 10000"},
+		"tumbling window":     {source + `, "StartingPosition": "LATEST", "TumblingWindowInSeconds": 5`, "TumblingWindowInSeconds"},
+		"unknown destination": {source + `, "StartingPosition": "LATEST", "DestinationConfig": {"OnFailure": {"Destination": "arn:aws:sns:us-east-1:1:x"}}`, "failure destination"},
+		"pattern, no JSON":    {source + `, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{"}]}`, "filter pattern"},
+		"pattern, operator":   {source + `, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"a\": [{\"cidr\": \"x\"}]}"}]}`, `operator "cidr"`},
+		"pattern, $or":        {source + `, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"$or\": []}"}]}`, "$or"},
+		"numeric on N":        {source + `, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"N\": [{\"numeric\": [\">\", 1]}]}"}]}`, "as text"},
+		"pattern, scalar":     {source + `, "StartingPosition": "LATEST", "FilterCriteria": {"Filters": [{"Pattern": "{\"a\": 1}"}]}`, "write a list"},
+		"grant":               {source + `, "StartingPosition": "LATEST"`, "may not dynamodb:GetRecords"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read := load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"}, "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {`+test.properties+`}}}`)
+			_, err := engine.NewStreams(enginetest.Engine(t), enginetest.AccessKey(), read, engine.StreamsOptions{
+				Invoke: newConsumer(accept),
+				Send:   func(string, string) error { return nil },
+				Authorise: func(function, action, _ string) error {
+					if action == "dynamodb:GetRecords" {
+						return fmt.Errorf("%s may not %s", function, action)
+					}
+					return nil
+				},
+			})
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "Mapping") {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
