@@ -55,7 +55,6 @@ type Streams struct {
 
 type mapping struct {
 	streams  *Streams
-	id       string
 	function *assembly.Resource
 	table    *assembly.Resource
 	filter   filter
@@ -122,7 +121,7 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 	if declared.Enabled != nil && !*declared.Enabled {
 		return nil, nil
 	}
-	read := &mapping{streams: s, id: resource.Ref, position: declared.StartingPosition, batchSize: 100,
+	read := &mapping{streams: s, position: declared.StartingPosition, batchSize: 100,
 		window: time.Duration(declared.MaximumBatchingWindowInSeconds) * time.Second, retries: -1,
 		bisect: declared.BisectBatchOnFunctionError, partial: slices.Contains(declared.FunctionResponseTypes, "ReportBatchItemFailures"),
 		destination: declared.DestinationConfig.OnFailure.Destination}
