@@ -171,6 +171,10 @@ func (q Question) AnswerableAt(now time.Time) bool {
 	return q.Answerable() && now.Before(q.Deadline)
 }
 
+// UnderHalf reports whether the question has less than half of its answers,
+// which makes the next one worth more.
+func (q Question) UnderHalf() bool { return 2*q.CurrentResponses < q.RequiredResponses }
+
 // Response is one person's answer to a question.
 type Response struct {
 	ID             string

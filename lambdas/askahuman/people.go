@@ -33,8 +33,8 @@ type PeopleStore interface {
 	// read; stats are the new ones, with the Version that was read.
 	// It returns the question's status after it, or [ErrAlreadyAnswered],
 	// [ErrQuestionClosed] (also when the deadline has passed at response.CreatedAt),
-	// or [ErrStale] when the stats changed meanwhile; it may also return that when
-	// the question's count did.
+	// or [ErrStale] when the stats changed meanwhile, or the question is no longer
+	// [Question.UnderHalf]; it may also return that when only the count changed.
 	SubmitResponse(ctx context.Context, question Question, response Response, stats Stats) (Status, error)
 	// Top reads the highest entries of a board, highest first. day is the UTC day
 	// or Monday that Day and Week of [Stats] hold; empty for all time.

@@ -38,7 +38,7 @@ func pointsFor(question Question, response Response, notifiedAt time.Time) int {
 			points += pointsNotified
 		}
 	}
-	if 2*question.CurrentResponses < question.RequiredResponses {
+	if question.UnderHalf() {
 		points += pointsEarly
 	}
 	return points

@@ -158,12 +158,14 @@ func (s *Store) SubmitResponse(ctx context.Context, q askahuman.Question, r aska
 			if err != nil {
 				return "", err
 			}
-			isLast := now.CurrentResponses == now.RequiredResponses-1
-			if now.StatusAt(r.CreatedAt) != now.Status || !now.Answerable() || isLast == last {
+			_, statsChanged := refused.Failed(2)
+			switch isLast := now.CurrentResponses == now.RequiredResponses-1; {
+			case !now.AnswerableAt(r.CreatedAt):
 				return "", askahuman.ErrQuestionClosed
+			case !statsChanged && now.UnderHalf() == q.UnderHalf() && isLast != last:
+				last = isLast
+				continue
 			}
-			last = isLast
-			continue
 		}
 		return "", askahuman.ErrStale
 	}
@@ -172,7 +174,12 @@ func (s *Store) SubmitResponse(ctx context.Context, q askahuman.Question, r aska
 func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats, last bool) (askahuman.Status, error) {
 	status := askahuman.StatusPartial
 	update := expression.Add(name("current_responses"), expression.Value(1))
-	count := name("current_responses").LessThan(expression.Value(q.RequiredResponses - 1))
+	below := q.RequiredResponses - 1
+	if q.UnderHalf() {
+		// The points depend on it.
+		below = min(below, (q.RequiredResponses+1)/2)
+	}
+	count := name("current_responses").LessThan(expression.Value(below))
 	if last {
 		status = askahuman.StatusClosed
 		update = update.Set(name("closed_at"), expression.Value(formatTime(r.CreatedAt))).

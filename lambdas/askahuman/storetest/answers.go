@@ -156,6 +156,27 @@ func submitStale(t *testing.T, s Store) {
 	}
 }
 
+// submitHalfWay checks that no answer is stored with points for a question under
+// half of its answers when it no longer is, also where the answer that makes half
+// is the last but one.
+func submitHalfWay(t *testing.T, s Store) {
+	for _, required := range []int{2, 3, 4, 5} {
+		q := newQuestion("agent", start)
+		q.RequiredResponses = required
+		mustCreate(t, s, q)
+		read := mustRead(t, s, q.ID)
+		half := (required + 1) / 2
+		for i := range half {
+			mustSubmit(t, s, q.ID, person(i), start)
+		}
+		_, err := s.SubmitResponse(t.Context(), read, newResponse(q, person(99), start), counted(statsOf(t, s, person(99)), 15, start))
+		wantError(t, err, askahuman.ErrStale)
+		if got := mustRead(t, s, q.ID).CurrentResponses; got != half {
+			t.Errorf("of %d: the question counts %d answers, want %d", required, got, half)
+		}
+	}
+}
+
 func lastAnswerGivesPlaceBack(t *testing.T, s Store) {
 	q := newQuestion("agent", start)
 	q.RequiredResponses = 2

@@ -50,6 +50,7 @@ func Run(t *testing.T, newStore func(t *testing.T) Store) {
 		"SubmitResponse/MultipleChoice":     submitMultipleChoice,
 		"SubmitResponse/Refused":            submitRefused,
 		"SubmitResponse/Stale":              submitStale,
+		"SubmitResponse/HalfWay":            submitHalfWay,
 		"SubmitResponse/LastGivesPlaceBack": lastAnswerGivesPlaceBack,
 		"RecentAnswers":                     recentAnswers,
 		"Stats":                             statsKept,
