@@ -19,8 +19,9 @@ type People struct {
 }
 
 const (
-	// feedPage is how many questions are read at a time for a feed.
-	feedPage = 50
+	// feedSpare is how many questions more than are wanted are read at a time for
+	// a feed, for those that the person has answered.
+	feedSpare = 10
 	// feedExamined is how many questions one call looks at, at most: someone who
 	// has answered nearly all of them gets a short page and a cursor.
 	feedExamined = 500
@@ -43,6 +44,7 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 		return nil, "", err
 	}
 	now := clock(p.Now)
+	pageSize := limit + feedSpare
 
 	var answered map[string]bool
 	var page []Question
@@ -53,7 +55,7 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 		return err
 	})
 	group.Go(func() (err error) {
-		page, more, err = p.Store.OpenQuestions(groupCtx, feedPage, after, now)
+		page, more, err = p.Store.OpenQuestions(groupCtx, pageSize, after, now)
 		return because(err, "list open questions")
 	})
 	if err := group.Wait(); err != nil {
@@ -80,7 +82,7 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 		if examined >= feedExamined {
 			return questions, formatCursor(last), nil
 		}
-		if page, more, err = p.Store.OpenQuestions(ctx, feedPage, last, now); err != nil {
+		if page, more, err = p.Store.OpenQuestions(ctx, pageSize, last, now); err != nil {
 			return nil, "", because(err, "list open questions")
 		}
 	}
