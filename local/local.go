@@ -106,6 +106,9 @@ type Runner struct {
 func Run(ctx context.Context, options Options) error {
 	r, err := Start(ctx, options)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
 		return err
 	}
 	defer r.Close()

@@ -553,3 +553,32 @@ func BenchmarkGetItem(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkClients shows what more processes of a function bring when 32 clients call it at once.
+func BenchmarkClients(b *testing.B) {
+	transport := &http.Transport{MaxIdleConnsPerHost: 64}
+	client := &http.Client{Transport: transport}
+	for _, instances := range []int{1, 2, 4, 8, 16, 32} {
+		b.Run(fmt.Sprint(instances, "instances"), func(b *testing.B) {
+			r, _ := start(b, template(), func(o *local.Options) { o.MaxInstances = instances })
+			url := r.URL("") + "/items/a"
+			if status, body := call(b, "PUT", url, "1"); status != 200 {
+				b.Fatal(body)
+			}
+			b.SetParallelism(16)
+			b.ResetTimer()
+			b.RunParallel(func(p *testing.PB) {
+				for p.Next() {
+					response, err := client.Get(url)
+					if err != nil {
+						b.Error(err)
+						return
+					}
+					io.Copy(io.Discard, response.Body)
+					response.Body.Close()
+				}
+			})
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "req/s")
+		})
+	}
+}

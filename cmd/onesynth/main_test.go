@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/lambda/lambdatest"
+)
+
+// command is the built command.
+var command string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "onesynth-command-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	command = filepath.Join(dir, "onesynth")
+	output, err := exec.Command("go", "build", "-o", command, ".").CombinedOutput()
+	status := 1
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, output)
+	} else {
+		status = m.Run()
+	}
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+func invoke(t *testing.T, arguments ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), command, arguments...)
+	var out, errs strings.Builder
+	c.Stdout, c.Stderr = &out, &errs
+	err := c.Run()
+	if _, ok := err.(*exec.ExitError); err != nil && !ok {
+		t.Fatal(err)
+	}
+	return c.ProcessState.ExitCode(), out.String(), errs.String()
+}
+
+func TestUsage(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		says      string
+	}{
+		"Help":        {[]string{"--help"}, 0, "Run a cloud assembly"},
+		"HelpOfLocal": {[]string{"local", "--help"}, 0, "--console-port"},
+		"Version":     {[]string{"--version"}, 0, "onesynth "},
+		"Nothing":     {nil, 2, "expected one of"},
+		"Command":     {[]string{"locale"}, 2, `did you mean "local"`},
+		"Flag":        {[]string{"local", "--prot", "1"}, 2, "--help"},
+		"NoSubject":   {[]string{"token"}, 2, "--sub"},
+		"Duration":    {[]string{"token", "--sub", "a", "--expires", "soon"}, 2, "--expires"},
+		"NothingRuns": {[]string{"push", "--console", "http://127.0.0.1:1"}, 1, "start it with onesynth local"},
+		"NoAssembly":  {[]string{"local", "--assembly", os.TempDir(), "--port", "0", "--console-port", "0"}, 1, "make synth"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := invoke(t, test.arguments...)
+			if status != test.status || !strings.Contains(stdout+stderr, test.says) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+func TestRemoteCommands(t *testing.T) {
+	t.Parallel()
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		switch r.URL.Path {
+		case "/token":
+			var request map[string]any
+			if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request["sub"] != "alice" || request["expires"] != "30m0s" || request["claims"].(map[string]any)["a"] != "b" {
+				t.Errorf("got %v, %v", request, err)
+			}
+			fmt.Fprint(w, `{"access_token":"abc"}`)
+		case "/push":
+			fmt.Fprint(w, `[{"token":"d"}]`)
+		case "/schedules/tick/run":
+			w.WriteHeader(502)
+			fmt.Fprint(w, `{"error":"function notifier failed"}`)
+		}
+	}))
+	defer server.Close()
+	if status, stdout, stderr := invoke(t, "token", "--sub", "alice", "--claim", "a=b", "--expires", "30m", "--console", server.URL); status != 0 || stdout != "abc\n" {
+		t.Errorf("got %d %q %s", status, stdout, stderr)
+	}
+	if status, stdout, stderr := invoke(t, "push", "--clear", "--console", server.URL); status != 0 || !strings.Contains(stdout, `"token": "d"`) {
+		t.Errorf("got %d %q %s", status, stdout, stderr)
+	}
+	if status, _, stderr := invoke(t, "run-schedule", "tick", "--console", server.URL); status != 1 || !strings.Contains(stderr, "function notifier failed") {
+		t.Errorf("got %d %s", status, stderr)
+	}
+	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, POST /schedules/tick/run" {
+		t.Errorf("asked %s", got)
+	}
+}
+
+// assembly writes one of a single function.
+func assembly(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "asset.code"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lambdatest.Build(t, "../../local/lambda/testdata/function", filepath.Join(dir, "asset.code"))
+	for name, text := range map[string]string{
+		"manifest.json": `{"artifacts": {
+			"S.assets": {"type": "cdk:asset-manifest", "properties": {"file": "assets.json"}},
+			"S": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "template.json"}}}}`,
+		"assets.json": `{"files": {"code": {"source": {"path": "asset.code", "packaging": "zip"}, "destinations": {"d": {"objectKey": "code.zip"}}}}}`,
+		"template.json": `{"Resources": {
+			"Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]}}},
+			"Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
+				"Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}}}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestNothingOutlivesTheRun: however the run ends, DynamoDB Local and the functions' processes end with it.
+func TestNothingOutlivesTheRun(t *testing.T) {
+	t.Parallel()
+	for name, signals := range map[string][]syscall.Signal{
+		"Interrupt":  {syscall.SIGINT},
+		"Terminate":  {syscall.SIGTERM},
+		"Impatience": {syscall.SIGINT, syscall.SIGINT, syscall.SIGINT},
+		"Kill":       {syscall.SIGKILL},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := exec.CommandContext(context.Background(), command, "local", "--assembly", assembly(t), "--port", "0", "--console-port", "0")
+			stdout, err := c.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Stderr = os.Stderr
+			if err := c.Start(); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { c.Process.Kill() })
+			console := ""
+			lines := bufio.NewScanner(stdout)
+			for lines.Scan() && lines.Text() != "ready" {
+				if match := regexp.MustCompile(`^console +(http://\S+)`).FindStringSubmatch(lines.Text()); match != nil {
+					console = match[1]
+				}
+			}
+			pids := children(t, c.Process.Pid)
+			for n := 0; len(pids) < 2; n++ {
+				if n == 1000 {
+					t.Fatalf("children are %v", pids)
+				}
+				time.Sleep(10 * time.Millisecond)
+				pids = children(t, c.Process.Pid)
+			}
+			var functions []lambda.Status
+			response, err := http.Get(console + "/functions")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if err := json.NewDecoder(response.Body).Decode(&functions); err != nil || len(functions) != 1 {
+				t.Fatalf("got %+v, %v", functions, err)
+			}
+			for _, signal := range signals {
+				if err := c.Process.Signal(signal); err != nil && err != os.ErrProcessDone {
+					t.Fatal(err)
+				}
+			}
+			err = c.Wait()
+			if len(signals) == 1 && signals[0] != syscall.SIGKILL && err != nil {
+				t.Errorf("ended with %v", err)
+			}
+			for _, pid := range pids {
+				for n := 0; alive(pid); n++ {
+					if n == 1000 {
+						t.Fatalf("process %d is still there", pid)
+					}
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+		})
+	}
+}
+
+// children are the processes that a process started, as ps tells.
+func children(t *testing.T, parent int) (pids []int) {
+	t.Helper()
+	output, err := exec.Command("ps", "-A", "-o", "pid=,ppid=").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.SplitSeq(string(output), "\n") {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && fields[1] == strconv.Itoa(parent) {
+			pid, err := strconv.Atoi(fields[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	output, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(output)), "Z")
+}
