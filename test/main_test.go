@@ -22,6 +22,7 @@
 package test
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -29,6 +30,12 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	// Most of the tests wait most of the time, some for a question's whole minute, so
+	// more of them run at once than there are processors.
+	if err := flag.Set("test.parallel", "12"); err != nil {
+		panic(err)
+	}
 	// What terratest has to say belongs to the test that it is said in.
 	logger.Default = logger.TestingT
 	status := m.Run()

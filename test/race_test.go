@@ -40,7 +40,11 @@ func TestRaces(t *testing.T) {
 				t.Fatal(err)
 			}
 			points, answers := 0, 0
-			for _, item := range platform.items(t, "UserStats") {
+			earners := platform.items(t, "UserStats")
+			if len(earners) != 6*rounds {
+				t.Errorf("got %d people with stats; want %d, the winners alone", len(earners), 6*rounds)
+			}
+			for _, item := range earners {
 				points += int(item["total_points"].(float64))
 				answers += int(item["total_answers"].(float64))
 			}
@@ -83,8 +87,14 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	}); err != nil {
 		t.Fatalf("round %d: %v", round, err)
 	}
-	told, won := 0, 0
+	told, won, lost := 0, 0, 0
 	for i, got := range receipts {
+		// That no loser has any stats is seen in the table at the end; some are asked.
+		if got == nil {
+			if lost++; lost > 3 {
+				continue
+			}
+		}
 		want := stats{}
 		if got != nil {
 			won++

@@ -149,7 +149,9 @@ func synthesise(t testing.TB) (string, error) {
 	sharedAssembly.synthesised = true
 	for _, command := range []shell.Command{
 		{Command: "make", Args: []string{"bin/cdk-app"}},
-		{Command: "bin/cdk-app", Args: []string{"-c", "env=dev", "-c", "arch=local"}, Env: map[string]string{"CDK_OUTDIR": folder}},
+		{Command: "bin/cdk-app", Args: []string{"-c", "env=dev", "-c", "arch=local"}, Env: map[string]string{
+			"CDK_OUTDIR": folder, "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+		}},
 	} {
 		command.WorkingDir = ".."
 		if _, err := shell.RunCommandContextAndGetOutputE(t, context.Background(), &command); err != nil {

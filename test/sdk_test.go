@@ -1,0 +1,37 @@
+package test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gruntwork-io/terratest/modules/shell"
+)
+
+// The published npm client works unmodified: client/lifecycle.test.mjs says how.
+func TestPublishedClient(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(filepath.Join(root(t), "node_modules", "@ask-a-human", "sdk", "package.json"))
+	if err != nil {
+		t.Fatalf("%v: run npm ci at the root of the repository", err)
+	}
+	var published struct{ Version string }
+	if err := json.Unmarshal(content, &published); err != nil {
+		t.Fatal(err)
+	}
+	if published.Version != "0.1.0" {
+		t.Fatalf("got version %s of the client; want 0.1.0", published.Version)
+	}
+	platform := shared(t)
+	full := newClient(t, platform).newAgent()
+	fillQuota(t, platform, full)
+	avoidEndOfHour(t)
+	output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{
+		Command: "node", Args: []string{"--test", "lifecycle.test.mjs"}, WorkingDir: "client",
+		Env: map[string]string{"BASE_URL": platform.url, "QUOTA_AGENT": full.id},
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+}
