@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -320,44 +321,36 @@ func (c *Console) token(r *http.Request) (any, error) {
 
 // fill chooses issuer and audience where the request leaves no doubt.
 func (c *Console) fill(request *TokenRequest) error {
-	var issuers []string
+	var protected, matching []API
 	for _, api := range c.options.APIs {
 		if api.Issuer == "" || request.Issuer != "" && api.Issuer != request.Issuer {
 			continue
 		}
-		matches := request.Audience == ""
-		for _, audience := range api.Audience {
-			matches = matches || audience == request.Audience
-		}
-		if !matches {
-			continue
-		}
-		if len(issuers) == 0 {
-			if request.Audience == "" && len(api.Audience) > 0 {
-				request.Audience = api.Audience[0]
-			}
-			issuers = append(issuers, api.Issuer)
-		} else if issuers[0] != api.Issuer {
-			issuers = append(issuers, api.Issuer)
+		protected = append(protected, api)
+		if request.Audience == "" || slices.Contains(api.Audience, request.Audience) {
+			matching = append(matching, api)
 		}
 	}
-	switch {
-	case request.Issuer != "":
-		return nil
-	case len(issuers) == 1:
-		request.Issuer = issuers[0]
-		return nil
-	case len(issuers) > 1:
-		return &problem{http.StatusBadRequest, "iss: this run has several issuers, name one: " + strings.Join(issuers, ", ")}
+	if len(matching) == 0 {
+		// A token for an audience that no API has is what tests of refusals ask for.
+		matching = protected
 	}
-	for _, api := range c.options.APIs {
-		if api.Issuer != "" && request.Audience != "" {
-			// A token for another audience is what tests of refusals ask for.
-			request.Issuer = api.Issuer
+	if len(matching) == 0 {
+		if request.Issuer != "" {
 			return nil
 		}
+		return &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (give iss to mint one all the same)"}
 	}
-	return &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (give iss to mint one all the same)"}
+	for _, api := range matching {
+		if api.Issuer != matching[0].Issuer {
+			return &problem{http.StatusBadRequest, fmt.Sprintf("iss: this run has several issuers, name one: %s, %s", matching[0].Issuer, api.Issuer)}
+		}
+	}
+	request.Issuer = matching[0].Issuer
+	if request.Audience == "" && len(matching[0].Audience) > 0 {
+		request.Audience = matching[0].Audience[0]
+	}
+	return nil
 }
 
 func decode(r *http.Request, into any) error {

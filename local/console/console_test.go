@@ -1,0 +1,108 @@
+package console_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/gateway"
+)
+
+func TestToken(t *testing.T) {
+	t.Parallel()
+	one := console.API{Stack: "one", Issuer: "https://one.example", Audience: []string{"a", "b"}}
+	two := console.API{Stack: "two", Issuer: "https://two.example", Audience: []string{"c"}}
+	open := console.API{Stack: "open"}
+	issuer := gateway.NewIssuer("")
+	for name, test := range map[string]struct {
+		apis   []console.API
+		body   string
+		status int
+		says   string // in the answer, for refusals
+		claims map[string]any
+	}{
+		"OnlyIssuer":    {[]console.API{open, one}, `{"sub":"alice"}`, 200, "", map[string]any{"iss": "https://one.example", "aud": "a", "sub": "alice"}},
+		"SameIssuer":    {[]console.API{one, {Issuer: one.Issuer, Audience: []string{"z"}}}, `{"sub":"x","aud":"z"}`, 200, "", map[string]any{"iss": "https://one.example", "aud": "z"}},
+		"ByAudience":    {[]console.API{one, two}, `{"sub":"x","aud":"c"}`, 200, "", map[string]any{"iss": "https://two.example", "aud": "c"}},
+		"ByIssuer":      {[]console.API{one, two}, `{"sub":"x","iss":"https://two.example"}`, 200, "", map[string]any{"iss": "https://two.example", "aud": "c"}},
+		"Foreign":       {[]console.API{one}, `{"sub":"x","aud":"other"}`, 200, "", map[string]any{"iss": "https://one.example", "aud": "other"}},
+		"Claims":        {[]console.API{one}, `{"sub":"x","scope":"p q","claims":{"client_id":"k","n":1}}`, 200, "", map[string]any{"scope": "p q", "client_id": "k", "n": 1.0}},
+		"UnknownIssuer": {nil, `{"sub":"x","iss":"https://any.example"}`, 200, "", map[string]any{"iss": "https://any.example"}},
+		"Ambiguous":     {[]console.API{one, two}, `{"sub":"x"}`, 400, "https://one.example, https://two.example", nil},
+		"NoAuthorizer":  {[]console.API{open}, `{"sub":"x"}`, 409, "no token", nil},
+		"NoSubject":     {[]console.API{one}, `{"sub":""}`, 400, "subject", nil},
+		"ZeroLife":      {[]console.API{one}, `{"sub":"x","expires":"0s"}`, 400, "expires", nil},
+		"NotJSON":       {[]console.API{one}, `sub=x`, 400, "body", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := console.New(console.Options{APIs: test.apis, Issuer: issuer})
+			r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8079/token", strings.NewReader(test.body))
+			w := httptest.NewRecorder()
+			c.ServeHTTP(w, r)
+			if w.Code != test.status || !strings.Contains(w.Body.String(), test.says) {
+				t.Fatalf("got %d %s", w.Code, w.Body)
+			}
+			if test.status != 200 {
+				return
+			}
+			var token console.Token
+			if err := json.Unmarshal(w.Body.Bytes(), &token); err != nil {
+				t.Fatal(err)
+			}
+			claims := jwt.MapClaims{}
+			_, err := jwt.ParseWithClaims(token.AccessToken, claims, func(j *jwt.Token) (any, error) {
+				return issuer.PublicKey("", j.Header["kid"].(string))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for name, want := range test.claims {
+				if claims[name] != want {
+					t.Errorf("%s: got %v, want %v", name, claims[name], want)
+				}
+			}
+		})
+	}
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	c := console.New(console.Options{})
+	for name, test := range map[string]struct {
+		method, host string
+		headers      map[string]string
+		status       int
+	}{
+		"Loopback":       {"GET", "127.0.0.1:8079", nil, 200},
+		"Localhost":      {"GET", "localhost:8079", nil, 200},
+		"IPv6":           {"GET", "[::1]:8079", nil, 200},
+		"NoPort":         {"GET", "localhost", nil, 200},
+		"Rebound":        {"GET", "evil.example:8079", nil, 403},
+		"Subdomain":      {"GET", "localhost.evil.example", nil, 403},
+		"OwnOrigin":      {"GET", "localhost:8079", map[string]string{"Origin": "http://localhost:8079"}, 200},
+		"ForeignOrigin":  {"GET", "localhost:8079", map[string]string{"Origin": "http://localhost:3000"}, 403},
+		"OpaqueOrigin":   {"POST", "localhost:8079", map[string]string{"Origin": "null"}, 403},
+		"CrossSitePost":  {"POST", "localhost:8079", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		"NetworkAddress": {"GET", "192.168.1.5:8079", nil, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := httptest.NewRequest(test.method, "/", nil)
+			r.Host = test.host
+			for name, value := range test.headers {
+				r.Header.Set(name, value)
+			}
+			w := httptest.NewRecorder()
+			c.ServeHTTP(w, r)
+			if w.Code != test.status {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+		})
+	}
+}
