@@ -1,0 +1,75 @@
+package httpapi_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+func TestPropsValidate(t *testing.T) {
+	t.Parallel()
+	// right returns valid props after a change.
+	right := func(change func(*httpapi.Props)) httpapi.Props {
+		p := httpapi.Props{
+			Name:      "API",
+			Routes:    []schema.Route{{Method: "GET", Path: "/", Function: "root"}},
+			Functions: map[string]*gofunction.Function{"root": {}},
+		}
+		change(&p)
+		return p
+	}
+	tests := map[string]struct {
+		props httpapi.Props
+		paths []string
+	}{
+		"OK": {right(func(*httpapi.Props) {}), nil},
+		"JWT": {right(func(p *httpapi.Props) {
+			p.JWT = httpapi.JWT{Issuer: "https://a.example/pool", Audience: []string{"b"}}
+			p.Authorized = []schema.Caller{schema.CallerAgent}
+		}), nil},
+		"Origins": {right(func(p *httpapi.Props) {
+			p.AllowedOrigins = []string{"https://a.example", "http://localhost:3000", "*"}
+		}), nil},
+		"ErrZero": {httpapi.Props{}, []string{"Props.Name", "Props.Routes"}},
+		"ErrFunction": {right(func(p *httpapi.Props) {
+			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: "/x", Function: "other"})
+		}), []string{"Props.Routes[1].Function"}},
+		"ErrJWT": {right(func(p *httpapi.Props) {
+			p.JWT.Issuer = "a.example"
+		}), []string{"Props.JWT.Audience", "Props.JWT.Issuer", "Props.Authorized"}},
+		"ErrAudienceAlone": {right(func(p *httpapi.Props) {
+			p.JWT.Audience = []string{"b"}
+		}), []string{"Props.JWT.Audience"}},
+		"ErrOrigins": {right(func(p *httpapi.Props) {
+			p.AllowedOrigins = []string{"https://a.example/path", "null", "https://*.example", ""}
+		}), []string{"Props.AllowedOrigins[0]", "Props.AllowedOrigins[1]", "Props.AllowedOrigins[2]", "Props.AllowedOrigins[3]"}},
+		"ErrThrottles": {right(func(p *httpapi.Props) {
+			p.Throttle = httpapi.Throttle{Burst: 1}
+			p.Throttles = map[string]httpapi.Throttle{"b": {RequestsPerSecond: 1}, "a": {Burst: -1}}
+		}), []string{"Props.Throttle.RequestsPerSecond", `Props.Throttles["a"].RequestsPerSecond`, `Props.Throttles["a"].Burst`, `Props.Throttles["b"].Burst`}},
+		"ErrRetention": {right(func(p *httpapi.Props) {
+			p.LogRetention = 5
+		}), []string{"Props.LogRetention"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			var invalid *props.Error
+			if err := test.props.Validate(); errors.As(err, &invalid) {
+				for _, f := range invalid.Findings {
+					got = append(got, f.Path)
+				}
+			}
+			if diff := cmp.Diff(test.paths, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
