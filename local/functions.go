@@ -29,6 +29,7 @@ type functionProperties struct {
 	TracingConfig                struct{ Mode string }
 	DeadLetterConfig             struct{ TargetArn string }
 	Layers                       []string
+	Architectures                []string
 	VpcConfig                    map[string]any
 }
 
@@ -113,12 +114,15 @@ func readFunction(a *assembly.Assembly, resource *assembly.Resource, async lambd
 		return function{}, fmt.Errorf("%s: dead-letter target %s: only queues of the assembly are run locally", resource, d)
 	}
 	async.DeadLetter = p.DeadLetterConfig.TargetArn
-	environment := maps.Clone(p.Environment.Variables)
+	architecture := ""
+	if len(p.Architectures) > 0 {
+		architecture = p.Architectures[0]
+	}
 	return function{
 		definition: lambda.Function{
-			Name: resource.Name, ARN: resource.ARN, Code: code, Handler: p.Handler, MemoryMB: p.MemorySize,
+			Name: resource.Name, ARN: resource.ARN, Code: code, Architecture: architecture, Handler: p.Handler, MemoryMB: p.MemorySize,
 			Timeout: time.Duration(p.Timeout) * time.Second, ReservedConcurrency: p.ReservedConcurrentExecutions,
-			Environment: environment, LogGroup: p.LoggingConfig.LogGroup, Async: async,
+			Environment: maps.Clone(p.Environment.Variables), LogGroup: p.LoggingConfig.LogGroup, Async: async,
 		},
 		role: role, traced: p.TracingConfig.Mode == "Active",
 	}, nil

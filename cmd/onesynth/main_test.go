@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -132,7 +133,7 @@ func assembly(t *testing.T) string {
 		"template.json": `{"Resources": {
 			"Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]}}},
 			"Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
-				"Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}}}}`,
+				"Architectures": ["` + map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH] + `"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}}}}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

@@ -14,9 +14,13 @@ import (
 // ErrArchitecture says that a bootstrap binary was built for another processor or system.
 var ErrArchitecture = errors.New("built for another machine")
 
-// CheckBootstrap says whether the folder holds a bootstrap that this machine can run. A missing or
-// unusable file is an error that says what to do; a binary for another machine is ErrArchitecture.
-func CheckBootstrap(folder string) error {
+// architectures are Lambda's names of Go's processors.
+var architectures = map[string]string{"amd64": "x86_64", "arm64": "arm64"}
+
+// CheckBootstrap says whether the folder holds a bootstrap that this machine can run, and that AWS could run
+// on the declared architecture (x86_64 or arm64; "" means x86_64, as in CloudFormation). A missing or unusable
+// file is an error that says what to do; a binary for another machine is ErrArchitecture.
+func CheckBootstrap(folder, architecture string) error {
 	path := filepath.Join(folder, "bootstrap")
 	info, err := os.Stat(path)
 	switch {
@@ -29,21 +33,36 @@ func CheckBootstrap(folder string) error {
 	case info.Mode().Perm()&0o111 == 0:
 		return fmt.Errorf("%s is not executable (mode %v): AWS would refuse to start it too", path, info.Mode().Perm())
 	}
-	var got string
-	if file, err := elf.Open(path); err == nil {
-		defer file.Close()
-		got = "linux/" + map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[file.Machine]
-	} else if file, err := macho.Open(path); err == nil {
-		defer file.Close()
-		got = "darwin/" + map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}[file.Cpu]
-	} else {
+	system, processor, ok := platform(path)
+	if !ok {
 		// A script with an interpreter line: the system decides.
 		return nil
 	}
-	want := runtime.GOOS + "/" + runtime.GOARCH
-	if got == want {
-		return nil
+	if architecture == "" {
+		architecture = "x86_64"
 	}
-	name := map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
-	return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: make synth ARCH=%s", path, ErrArchitecture, got, want, name)
+	if built := architectures[processor]; system == "linux" && built != architecture {
+		return fmt.Errorf("%s is built for %s, but the function declares %s: AWS could not start it", path, built, architecture)
+	}
+	if system != runtime.GOOS {
+		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; AWS Lambda's programs are Linux's: run this on Linux, elsewhere in a virtual machine", path, ErrArchitecture, system, runtime.GOOS)
+	}
+	if processor != runtime.GOARCH {
+		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: make synth ARCH=%s",
+			path, ErrArchitecture, architectures[processor], architectures[runtime.GOARCH], architectures[runtime.GOARCH])
+	}
+	return nil
+}
+
+// platform is the system and processor, in Go's names, that an executable was built for.
+func platform(path string) (system, processor string, ok bool) {
+	if file, err := elf.Open(path); err == nil {
+		defer file.Close()
+		return "linux", map[elf.Machine]string{elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64"}[file.Machine], true
+	}
+	if file, err := macho.Open(path); err == nil {
+		defer file.Close()
+		return "darwin", map[macho.Cpu]string{macho.CpuAmd64: "amd64", macho.CpuArm64: "arm64"}[file.Cpu], true
+	}
+	return "", "", false
 }

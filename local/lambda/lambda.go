@@ -60,6 +60,8 @@ type Function struct {
 	ARN string
 	// Code is the folder that holds the executable named bootstrap.
 	Code string
+	// Architecture is x86_64 or arm64, as the function declares; "" means x86_64. The bootstrap must match.
+	Architecture string
 	// Handler is the Handler property; custom runtimes receive it as _HANDLER.
 	Handler string
 	// MemoryMB is the configured memory; 0 means DefaultMemoryMB. It is told to the function, not enforced.
@@ -175,7 +177,7 @@ func (s *Service) Add(definition Function) error {
 	if err := checkEnvironment(definition.Environment); err != nil {
 		return fmt.Errorf("function %s: %w", definition.Name, err)
 	}
-	if err := CheckBootstrap(definition.Code); err != nil {
+	if err := CheckBootstrap(definition.Code, definition.Architecture); err != nil {
 		return fmt.Errorf("function %s: %w", definition.Name, err)
 	}
 	limit := s.options.MaxInstances

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -60,6 +61,7 @@ func newService(t testing.TB, options lambda.Options, functions ...lambda.Functi
 		if f.Code == "" {
 			f.Code = code(t)
 		}
+		f.Architecture = architectures[runtime.GOARCH]
 		if f.Timeout == 0 {
 			f.Timeout = 20 * time.Second
 		}
@@ -398,13 +400,17 @@ func zombie(pid int) bool {
 
 func TestAddRefuses(t *testing.T) {
 	t.Parallel()
-	foreign := t.TempDir()
-	architecture := map[bool]string{true: "arm64", false: "amd64"}[strings.Contains(os.Getenv("GOARCH")+goarch(t), "amd64")]
-	command := exec.Command("go", "build", "-tags", "lambda.norpc", "-o", filepath.Join(foreign, "bootstrap"), "./testdata/foreign")
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+architecture)
-	if output, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
+	other := map[string]string{"amd64": "arm64", "arm64": "amd64"}[runtime.GOARCH]
+	build := func(system, processor string) string {
+		dir := t.TempDir()
+		command := exec.Command("go", "build", "-o", filepath.Join(dir, "bootstrap"), "./testdata/foreign")
+		command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+processor)
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		return dir
 	}
+	foreign := build(runtime.GOOS, other)
 	notExecutable := t.TempDir()
 	if err := os.WriteFile(filepath.Join(notExecutable, "bootstrap"), []byte("#!/bin/sh\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -416,7 +422,9 @@ func TestAddRefuses(t *testing.T) {
 		"NoBootstrap":   {lambda.Function{Code: t.TempDir()}, "no file named bootstrap"},
 		"NoFolder":      {lambda.Function{Code: filepath.Join(t.TempDir(), "none")}, "no file named bootstrap"},
 		"NotExecutable": {lambda.Function{Code: notExecutable}, "not executable"},
-		"Foreign":       {lambda.Function{Code: foreign}, "make synth ARCH="},
+		"Foreign":       {lambda.Function{Code: foreign, Architecture: architectures[other]}, "make synth ARCH="},
+		"ForeignSystem": {lambda.Function{Code: build("darwin", runtime.GOARCH)}, "run this on Linux"},
+		"Undeclared":    {lambda.Function{Code: foreign, Architecture: architectures[runtime.GOARCH]}, "AWS could not start it"},
 		"Reserved":      {lambda.Function{Code: code(t), Environment: map[string]string{"AWS_REGION": "x"}}, "AWS_REGION is reserved"},
 		"TooLarge":      {lambda.Function{Code: code(t), Environment: map[string]string{"A": strings.Repeat("x", 5000)}}, "Lambda allows 4096"},
 		"NUL":           {lambda.Function{Code: code(t), Environment: map[string]string{"A": "x\x00"}}, "NUL"},
@@ -425,25 +433,21 @@ func TestAddRefuses(t *testing.T) {
 			t.Parallel()
 			s := newService(t, lambda.Options{})
 			test.function.Name = "fn"
+			if test.function.Architecture == "" {
+				test.function.Architecture = architectures[runtime.GOARCH]
+			}
 			err := s.Add(test.function)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %s", err, test.want)
 			}
-			if name == "Foreign" && !errors.Is(err, lambda.ErrArchitecture) {
+			if strings.HasPrefix(name, "Foreign") && !errors.Is(err, lambda.ErrArchitecture) {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
 }
 
-func goarch(t *testing.T) string {
-	t.Helper()
-	output, err := exec.Command("go", "env", "GOARCH").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(output)
-}
+var architectures = map[string]string{"amd64": "x86_64", "arm64": "arm64"}
 
 type recordedMessage struct {
 	function, queue, body string
