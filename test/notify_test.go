@@ -2,7 +2,6 @@ package test
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -237,29 +236,5 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 		if n != 6 {
 			t.Errorf("%s: got %d notifications; want 6", link, n)
 		}
-	}
-}
-
-// The notifier's failures end in the dead-letter queue.
-func TestFailedRunsAreKept(t *testing.T) {
-	t.Parallel()
-	platform := ownRun(t, local.Options{RetryDelay: func(int) time.Duration { return 0 }})
-	failNotifier(t, platform)
-}
-
-// failNotifier makes a run of the notifier fail for good and waits until the
-// dead-letter queue has it.
-func failNotifier(t testing.TB, platform *target) {
-	t.Helper()
-	queue := platform.run.AWS().Queues()[0]
-	before := len(queue.Messages())
-	setFaults(t, platform, 1)
-	if _, err := platform.run.Functions().InvokeAsync(platform.function(t, "Notifier"), []byte(`{"id":"a run that fails"}`)); err != nil {
-		t.Fatal(err)
-	}
-	settled(t, "the dead-letter queue has the run", func() bool { return len(queue.Messages()) > before })
-	setFaults(t, platform, 0)
-	if body := fmt.Sprint(queue.Messages()[before].Body); !strings.Contains(body, "a run that fails") {
-		t.Errorf("got message %s; want the run's event", body)
 	}
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/gruntwork-io/terratest/modules/shell"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 )
 
@@ -346,12 +345,4 @@ func sorted[S ~[]string](values S) S {
 	values = slices.Clone(values)
 	slices.Sort(values)
 	return values
-}
-
-// setFaults lets a part of all of the functions' DynamoDB requests be throttled.
-func setFaults(t testing.TB, platform *target, throttle float64) {
-	t.Helper()
-	if err := platform.run.AWS().SetFaults(awsapi.Faults{Throttle: throttle}); err != nil {
-		t.Fatal(err)
-	}
 }
