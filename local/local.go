@@ -146,7 +146,7 @@ func Start(ctx context.Context, options Options) (_ *Runner, err error) {
 			r.Close()
 		}
 	}()
-	// DynamoDB Local takes about a second to start, RSA keys a few tenths: everything else happens meanwhile.
+	// DynamoDB Local takes about a second to start: everything else happens meanwhile.
 	type started struct {
 		engine *engine.Engine
 		err    error

@@ -27,12 +27,10 @@ type Issuer struct {
 	load func() (*rsa.PrivateKey, error)
 }
 
-// NewIssuer returns an issuer whose RSA key is made in the background, or read from and kept in
+// NewIssuer returns an issuer whose RSA key is made when it is first needed, or read from and kept in
 // folder/issuer.pem (mode 0600) when a folder is given.
 func NewIssuer(folder string) *Issuer {
-	i := &Issuer{load: sync.OnceValues(func() (*rsa.PrivateKey, error) { return loadKey(folder) })}
-	go i.load()
-	return i
+	return &Issuer{load: sync.OnceValues(func() (*rsa.PrivateKey, error) { return loadKey(folder) })}
 }
 
 func loadKey(folder string) (*rsa.PrivateKey, error) {

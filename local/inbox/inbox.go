@@ -97,14 +97,13 @@ type Inbox struct {
 	messages []Message
 }
 
-// New returns an inbox that is served at the URL (no trailing slash). Its RSA key is made in the background.
+// New returns an inbox that is served at the URL (no trailing slash). Its RSA key is made when it is first needed.
 func New(url string) *Inbox {
 	i := &Inbox{
 		url: strings.TrimSuffix(url, "/"), now: time.Now, mux: http.NewServeMux(),
 		key:      sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) }),
 		accounts: map[string]*rsa.PublicKey{}, tokens: map[string]time.Time{}, faults: map[string]Fault{},
 	}
-	go i.key()
 	i.mux.HandleFunc("POST /token", i.token)
 	i.mux.HandleFunc("POST /v1/projects/{project}/{call}", i.send)
 	return i
