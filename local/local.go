@@ -4,6 +4,18 @@
 // ends the run by name.
 //
 // Everything listens on 127.0.0.1 only.
+//
+// Where it differs from AWS:
+//
+//   - A function's memory is told to it, not enforced. Its processes run as the user who started the run.
+//   - Tokens of any issuer that a JWT authorizer names, Cognito's included, come from the run's own issuer
+//     and carry that issuer's name. User pools are not emulated: nobody signs in.
+//   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
+//     inbox's, and a generated secret whose template is a service account gets a key for it.
+//   - One stage of an API, Lambda proxy integrations of payload format 2.0 and JWT authorizers are run;
+//     what else an API declares ends the run by name.
+//   - Schedules invoke functions of the assembly. A rate counts from the start of the run.
+//   - Alarms, dashboards, retention and encryption have no effect.
 package local
 
 import (

@@ -65,7 +65,7 @@ func template() object {
 		),
 		"Function": object{"Type": "AWS::Lambda::Function", "Properties": object{
 			"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap", "Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
-			"Role": arn("Role"), "Timeout": 3, "MemorySize": 256, "LoggingConfig": object{"LogGroup": ref("Logs")},
+			"Role": arn("Role"), "Timeout": 6, "MemorySize": 256, "LoggingConfig": object{"LogGroup": ref("Logs")},
 			"Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
 			"Environment":   object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"), "SECRET": ref("Secret"), "PUSH": "https://fcm.googleapis.com"}},
 		}},
@@ -263,7 +263,7 @@ func TestRun(t *testing.T) {
 	})
 	t.Run("Timeout", func(t *testing.T) {
 		want(t, 500, `{"message":"Internal Server Error"}`)(call(t, "GET", url+"/slow", ""))
-		if !strings.Contains(printed.String(), "Task timed out after 3.00 seconds") {
+		if !strings.Contains(printed.String(), "Task timed out after 6.00 seconds") {
 			t.Errorf("printed %s", printed)
 		}
 	})

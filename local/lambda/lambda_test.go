@@ -174,9 +174,9 @@ func TestContextOfInvocation(t *testing.T) {
 
 func TestTimeoutKillsTheProcess(t *testing.T) {
 	t.Parallel()
-	s := newService(t, lambda.Options{}, lambda.Function{Timeout: time.Second})
+	s := newService(t, lambda.Options{}, lambda.Function{Timeout: 2 * time.Second})
 	errorType, message := failureOf(t, invoke(t, s, `{"sleepMS":60000}`))
-	if errorType != "Sandbox.Timedout" || !strings.HasSuffix(message, "Task timed out after 1.00 seconds") {
+	if errorType != "Sandbox.Timedout" || !strings.HasSuffix(message, "Task timed out after 2.00 seconds") {
 		t.Errorf("got %s: %s", errorType, message)
 	}
 	if got := string(invoke(t, s, `{"echo":1}`).Payload); got != "1" {
