@@ -236,7 +236,7 @@ func want(t *testing.T, status int, body string) func(int, string) {
 // eventually waits for something that happens in the background.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for range 1000 {
+	for range 3000 {
 		if done() {
 			return
 		}
@@ -398,6 +398,23 @@ func TestRolesAreKept(t *testing.T) {
 		r, _ := start(t, template(), without("lambda:InvokeFunction"))
 		if err := r.RunSchedule(t.Context(), "tick"); err == nil || !strings.Contains(err.Error(), "not authorized to perform: lambda:InvokeFunction") {
 			t.Errorf("got %v", err)
+		}
+	})
+	t.Run("ScheduleDeadLetter", func(t *testing.T) {
+		t.Parallel()
+		changed := template()
+		schedule := properties(changed, "Schedule")
+		schedule["ScheduleExpression"] = "at(" + time.Now().UTC().Add(10*time.Second).Format("2006-01-02T15:04:05") + ")"
+		schedule["Target"].(object)["RetryPolicy"] = object{"MaximumRetryAttempts": 0}
+		r, _ := start(t, changed, func(o *local.Options) {
+			without("lambda:InvokeFunction")(o)
+			o.NoSchedules = false
+		})
+		queue := r.AWS().Queues()[0]
+		eventually(t, "the event reaches the dead-letter queue", func() bool { return len(queue.Messages()) == 1 })
+		message := queue.Messages()[0]
+		if message.Body != `{"Tick":"1"}` || message.Attributes["ERROR_CODE"].StringValue != "AccessDeniedException" {
+			t.Errorf("got %+v", message)
 		}
 	})
 	t.Run("Logs", func(t *testing.T) {
