@@ -29,7 +29,7 @@ deploy: bin/cdk-app node_modules ## Deploy to the AWS account of the current cre
 	$(CDK) deploy --all
 
 .PHONY: destroy
-destroy: bin/cdk-app node_modules ## Remove what deploy made; prod keeps its tables
+destroy: bin/cdk-app node_modules ## Remove what deploy made; prod has to be unprotected first
 	$(CDK) destroy --all
 
 node_modules: package-lock.json

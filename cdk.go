@@ -1,4 +1,5 @@
-// The CDK app of Onesynth: one stack per platform and environment.
+// Command cdk-app is the CDK app of Onesynth: one stack per platform and
+// environment.
 //
 // The CDK command runs it as cdk.json says; it also runs by itself, with the same
 // -c options, and then reads cdk.json for what the command would have told it:

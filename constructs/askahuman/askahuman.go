@@ -10,6 +10,7 @@ package askahuman
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -158,11 +159,15 @@ func (a *AskAHuman) addSecrets(p Props) {
 }
 
 func (a *AskAHuman) addFunctions(p Props) {
-	a.AgentAPI = a.addFunction("AgentAPI", agentAPI, p, 0, nil)
-	a.HumanAPI = a.addFunction("HumanAPI", humanAPI, p, 0, map[string]string{
+	common := a.Database.Environment()
+	common["SHARDS"] = strconv.Itoa(p.Shards)
+	a.AgentAPI = a.addFunction("AgentAPI", agentAPI, p, 0, common, map[string]string{
+		"OPEN_AGENTS": strconv.FormatBool(p.OpenAgents),
+	})
+	a.HumanAPI = a.addFunction("HumanAPI", humanAPI, p, 0, common, map[string]string{
 		"FINGERPRINT_SECRET_ARN": *a.FingerprintSecret.SecretArn(),
 	})
-	a.Notifier = a.addFunction("Notifier", notifier, p, notifierTimeout, map[string]string{
+	a.Notifier = a.addFunction("Notifier", notifier, p, notifierTimeout, common, map[string]string{
 		"FCM_CREDENTIALS_SECRET_ARN": *a.FCMCredentials.SecretArn(),
 		"FCM_ENDPOINT":               fcmEndpoint,
 		"LINK_BASE":                  p.WebURL,
@@ -174,14 +179,11 @@ func (a *AskAHuman) addFunctions(p Props) {
 	a.Notifier.Allow(read, *a.FCMCredentials.SecretArn())
 }
 
-func (a *AskAHuman) addFunction(id, name string, p Props, timeout time.Duration, environment map[string]string) *gofunction.Function {
+// addFunction declares a function with the common environment and its own.
+func (a *AskAHuman) addFunction(id, name string, p Props, timeout time.Duration, common, own map[string]string) *gofunction.Function {
 	declared, _ := a.platform.Function(name)
-	variables := a.Database.Environment()
-	variables["OPEN_AGENTS"] = strconv.FormatBool(p.OpenAgents)
-	variables["SHARDS"] = strconv.Itoa(p.Shards)
-	for k, v := range environment {
-		variables[k] = v
-	}
+	variables := maps.Clone(common)
+	maps.Copy(variables, own)
 	f := gofunction.New(a, id, gofunction.Props{
 		Build:        p.Build,
 		Name:         name,

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
@@ -39,6 +41,9 @@ type output struct {
 // templates are those of all variants.
 var templates map[string]template
 
+// several is the template of a stack with three platforms.
+var several template
+
 // variants are the props under test, by stack name.
 func variants() map[string]askahuman.Props {
 	return map[string]askahuman.Props{
@@ -65,6 +70,17 @@ func declare(app awscdk.App) {
 		p.Build = builds[p.Architecture]
 		askahuman.New(awscdk.NewStack(app, jsii.String(name), nil), "AskAHuman", p)
 	}
+	// One stack may have several, also below one scope; and what they expose can be
+	// granted to others.
+	several := awscdk.NewStack(app, jsii.String("several"), nil)
+	first := askahuman.New(several, "First", askahuman.Props{Build: builds[""]})
+	askahuman.New(several, "Second", askahuman.Props{Build: builds[""]})
+	below := constructs.NewConstruct(several, jsii.String("Below"))
+	askahuman.New(below, "First", askahuman.Props{Build: builds[""]})
+	role := awsiam.NewRole(several, jsii.String("Operator"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+	first.GrantAccessPatterns(role, "GetQuestion", "ListOpenQuestions")
+	first.GrantRunNotifier(role)
+	first.FCMCredentials.GrantRead(first.AgentAPI.Resource, nil)
 }
 
 func use(folder string) error {
@@ -78,5 +94,6 @@ func use(folder string) error {
 		t.text = text
 		templates[name] = t
 	}
-	return nil
+	_, err := synthtest.Template(folder, "several", &several)
+	return err
 }

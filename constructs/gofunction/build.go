@@ -120,6 +120,9 @@ func build(ctx context.Context, source Source, cacheFolder string) (map[string]B
 	if err := source.check(); err != nil {
 		return nil, err
 	}
+	if source.Architecture == "" {
+		source.Architecture = ARM64
+	}
 	place, err := locate(ctx, source)
 	if err != nil {
 		return nil, err

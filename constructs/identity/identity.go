@@ -16,8 +16,9 @@ import (
 
 // MachinesProps describe an issuer for programs.
 type MachinesProps struct {
-	// Name goes into the domain of the token endpoint and the scope. Required:
-	// lower-case letters, digits and hyphens.
+	// Name begins the domain of the token endpoint and the scope. Required: a
+	// lower-case letter, then up to 15 lower-case letters, digits and hyphens;
+	// Amazon Cognito takes no "aws", "amazon" or "cognito" in it.
 	Name string
 	// Clients are the programs that may have tokens, by name. Each is a subject of
 	// its own. Required: at least one.
@@ -31,15 +32,16 @@ type MachinesProps struct {
 }
 
 var (
-	domainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,24}$`)
+	domainName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,15}$`)
+	reserved   = regexp.MustCompile(`aws|amazon|cognito`)
 	clientName = regexp.MustCompile(`^[\w-]{1,64}$`)
 )
 
 // Validate returns a [*props.Error] with all invalid props, or nil.
 func (p MachinesProps) Validate() error {
 	var f props.Findings
-	if !domainName.MatchString(p.Name) {
-		f.Add("Props.Name", p.Name, "a lower-case letter, then up to 24 lower-case letters, digits and hyphens", "shorten or respell it")
+	if !domainName.MatchString(p.Name) || reserved.MatchString(p.Name) {
+		f.Add("Props.Name", p.Name, `a lower-case letter, then up to 15 lower-case letters, digits and hyphens, without "aws", "amazon" and "cognito"`, "shorten or respell it")
 	}
 	if len(p.Clients) == 0 {
 		f.Add("Props.Clients", p.Clients, "at least one name", "name each program that may have tokens")
@@ -122,10 +124,10 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 		}))
 	}
 	stack := awscdk.Stack_Of(m)
-	// The domain has to be unique among everyone's in the region: the last part of
-	// the stack's id is a UUID.
+	// The domain has to be unique among everyone's in the region. The last part of
+	// the stack's id is a UUID, and the address tells issuers in one stack apart.
 	unique := awscdk.Fn_Select(jsii.Number(2), awscdk.Fn_Split(jsii.String("/"), stack.StackId(), nil))
-	prefix := p.Name + "-" + *unique
+	prefix := p.Name + "-" + (*m.Node().Addr())[:8] + "-" + *unique
 	m.Domain = awscognito.NewUserPoolDomain(m, jsii.String("Domain"), &awscognito.UserPoolDomainProps{
 		UserPool:      m.Resource,
 		CognitoDomain: &awscognito.CognitoDomainOptions{DomainPrefix: &prefix},
