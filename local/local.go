@@ -54,8 +54,8 @@ type Options struct {
 	// Stacks are the names of the stacks to run. Default: all.
 	Stacks []string
 	// Port of the first HTTP API; further ones take the ports above it. 0 takes any free ports, PlatformPorts
-	// the one of each stack's template (Metadata: {"onesynth": {"localPort": 8080}}), and the first free from
-	// 8080 up for stacks that name none.
+	// the one of each stack's template (Metadata: {"onesynth": {"localPort": 8080}}) for the stack's first API
+	// and the next free ones for its others, and the first free from 8080 up for stacks that name none.
 	Port int
 	// ConsolePort is the console's port; 0 takes any free one.
 	ConsolePort int

@@ -537,6 +537,25 @@ func TestAllowUnsupported(t *testing.T) {
 	}
 }
 
+func TestPlatformPorts(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().(*net.TCPAddr).Port
+	free.Close()
+	changed := template()
+	changed["Metadata"] = object{"onesynth": object{"localPort": port}}
+	resources := changed["Resources"].(object)
+	resources["OtherApi"] = object{"Type": "AWS::ApiGatewayV2::Api", "Properties": object{"Name": "other", "ProtocolType": "HTTP"}}
+	resources["OtherStage"] = object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{"ApiId": ref("OtherApi"), "StageName": "$default"}}
+	r, _ := start(t, changed, func(o *local.Options) { o.Port = local.PlatformPorts })
+	if apis := r.APIs(); len(apis) != 2 || apis[0].Name != "items" || apis[0].URL != fmt.Sprint("http://127.0.0.1:", port) || apis[1].URL == apis[0].URL {
+		t.Errorf("got %+v", apis)
+	}
+}
+
 func TestRunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	printed := &output{}

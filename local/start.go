@@ -34,7 +34,7 @@ var (
 
 const (
 	firstPort      = 8080
-	lastPort       = 8180
+	searchedPorts  = 100
 	secretKey      = "local"
 	callerOfRoles  = "schedule/"
 	headerTimeout  = 10 * time.Second
@@ -336,7 +336,13 @@ func (r *Runner) listenAPI(stack *assembly.Stack, n int) (net.Listener, error) {
 		port += n
 	case port == PlatformPorts:
 		if port = localPort(stack); port == 0 {
-			return listenFree()
+			return listenFree(firstPort)
+		}
+		// The stack's first API has the port; the others of the stack take the next free ones.
+		for resource := range r.listeners {
+			if resource.Stack == stack {
+				return listenFree(port + 1)
+			}
 		}
 	}
 	listener, err := listen(port)
@@ -346,14 +352,14 @@ func (r *Runner) listenAPI(stack *assembly.Stack, n int) (net.Listener, error) {
 	return listener, nil
 }
 
-func listenFree() (net.Listener, error) {
-	for port := firstPort; port <= lastPort; port++ {
+func listenFree(first int) (net.Listener, error) {
+	for port := first; port <= first+searchedPorts; port++ {
 		listener, err := listen(port)
 		if !errors.Is(err, ErrPort) {
 			return listener, err
 		}
 	}
-	return nil, fmt.Errorf("%w: all from %d to %d", ErrPort, firstPort, lastPort)
+	return nil, fmt.Errorf("%w: all from %d to %d", ErrPort, first, first+searchedPorts)
 }
 
 // localPort is what the stack's template asks for: Metadata: {"onesynth": {"localPort": 8080}}, or 0.
