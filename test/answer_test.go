@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Answers that do not fit their question are refused and stored nowhere.
@@ -119,6 +120,112 @@ func TestStatsAndBadges(t *testing.T) {
 	for id, name := range map[string]string{"first_answer": "First Steps", "answers_10": "Getting Started", "confident": "Confident"} {
 		if names[id] != name {
 			t.Errorf("badge %s: got name %q; want %q", id, names[id], name)
+		}
+	}
+}
+
+// stored reads an answer as it is stored.
+func (p *target) stored(t testing.TB, questionID string, got receipt) map[string]any {
+	t.Helper()
+	item := p.item(t, "Responses", "question_id", questionID, "response_id", got.ResponseID)
+	if item == nil {
+		t.Fatalf("response %s to %s is not stored", got.ResponseID, questionID)
+	}
+	return item
+}
+
+// A day earns at most 500 points; answers beyond it count all the same.
+func TestDailyLimitOfPoints(t *testing.T) {
+	t.Parallel()
+	avoidEndOfHour(t) // which may be the end of the day
+	c := newClient(t, shared(t))
+	asker, one := c.newAgent(), c.newPerson()
+	total := 0
+	for i := range 25 {
+		given := answer{QuestionID: asker.ask(t, textQuestion(5)).QuestionID, Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3}
+		got := one.answer(t, given)
+		// 10 for a text, 5 for its length, 5 for an early answer, 2 for the confidence.
+		if want := min(22, 500-total); got.PointsEarned != want {
+			t.Errorf("answer %d: got %d points; want %d", i+1, got.PointsEarned, want)
+		}
+		total += got.PointsEarned
+	}
+	if got := one.stats(t); got.TotalPoints != 500 || got.TotalAnswers != 25 {
+		t.Errorf("got %+v; want 500 points for 25 answers", got)
+	}
+	badges := one.stats(t).Badges
+	if !slices.ContainsFunc(badges, func(b badge) bool { return b.ID == "generalist" }) {
+		t.Errorf("got badges %+v; want generalist for 25 answers", badges)
+	}
+}
+
+// A streak goes on with the next day in the person's own time zone, earns its bonus
+// and its badge, and ends with a day left out.
+func TestStreak(t *testing.T) {
+	t.Parallel()
+	avoidEndOfHour(t) // which may be the end of the day
+	platform := shared(t)
+	c := newClient(t, platform)
+	asker, one := c.newAgent(), c.newPerson()
+	asked := asker.ask(t, textQuestion(5)).QuestionID
+	first := one.answer(t, textAnswer(asked))
+	hash := platform.stored(t, asked, first)["fingerprint_hash"].(string)
+	if strings.Contains(hash, one.fingerprint) || len(hash) != 64 {
+		t.Errorf("got fingerprint hash %q; want an HMAC alone", hash)
+	}
+	yesterday := func(days int) map[string]any {
+		then := time.Now().UTC().AddDate(0, 0, -days)
+		return map[string]any{"streak_last_date": then.Format(time.DateOnly), "updated_at": then.Format("2006-01-02T15:04:05.000Z"), "streak_days": 2}
+	}
+	// Nothing but time is missing: it passes in the table.
+	platform.set(t, "UserStats", "fingerprint_hash", hash, yesterday(1))
+	got := one.answer(t, textAnswer(asker.ask(t, textQuestion(5)).QuestionID))
+	// 10 for a text, 5 for an early answer, 10 for the third day.
+	if got.PointsEarned != 25 || !slices.ContainsFunc(got.NewBadges, func(b badge) bool { return b.ID == "streak_3" && b.Name == "On a Roll" }) {
+		t.Errorf("got %+v on the third day; want 25 points and the badge streak_3", got)
+	}
+	if has := one.stats(t); has.StreakDays != 3 {
+		t.Errorf("got a streak of %d; want 3", has.StreakDays)
+	}
+	platform.set(t, "UserStats", "fingerprint_hash", hash, yesterday(3))
+	if has := one.stats(t); has.StreakDays != 0 {
+		t.Errorf("got a streak of %d with days left out; want 0", has.StreakDays)
+	}
+	one.answer(t, textAnswer(asker.ask(t, textQuestion(5)).QuestionID))
+	if has := one.stats(t); has.StreakDays != 1 {
+		t.Errorf("got a streak of %d; want a new one", has.StreakDays)
+	}
+}
+
+// Suspicious answers are taken, paid and flagged.
+func TestSuspiciousAnswersAreFlagged(t *testing.T) {
+	t.Parallel()
+	platform := shared(t)
+	c := newClient(t, platform)
+	asker, one := c.newAgent(), c.newPerson()
+	give := func(text string, milliseconds int) []any {
+		t.Helper()
+		asked := asker.ask(t, textQuestion(5)).QuestionID
+		got := one.answer(t, answer{QuestionID: asked, Answer: text, ResponseTimeMS: milliseconds})
+		if got.PointsEarned < 15 {
+			t.Errorf("got %+v; want the points of any answer", got)
+		}
+		flags, _ := platform.stored(t, asked, got)["flags"].([]any)
+		return flags
+	}
+	for _, test := range []struct {
+		text         string
+		milliseconds int
+		want         []any
+	}{
+		{"Only if it is our fault.", 6000, nil},
+		{"Say what to do instead.", 4999, []any{"suspicious_timing"}},
+		{"only  if it is OUR fault.", 6000, []any{"duplicate_content"}},
+		{"yes", 6000, nil}, {"no", 6000, nil}, {"maybe", 6000, nil}, {"ok", 6000, nil},
+		{"dunno", 6000, []any{"pattern_match"}},
+	} {
+		if got := give(test.text, test.milliseconds); !slices.Equal(got, test.want) {
+			t.Errorf("answer %q: got flags %v; want %v", test.text, got, test.want)
 		}
 	}
 }

@@ -102,9 +102,15 @@ func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
 	for _, request := range []string{"GET /", "GET /agent", "PUT /agent/questions", "GET /agent/questions/x/y", "PATCH /human/responses", "GET /docs", "GET /schemas/AskBody.json", "POST /openapi.json"} {
-		method, path, _ := strings.Cut(request, " ")
+		method, path := split(request)
 		if r := c.mustSend(t, method, path, nil, nil); r.status != http.StatusNotFound && r.status != http.StatusMethodNotAllowed {
 			t.Errorf("got %v; want 404", r)
 		}
 	}
+}
+
+// split is a request's method and path.
+func split(request string) (method, path string) {
+	method, path, _ = strings.Cut(request, " ")
+	return method, path
 }

@@ -188,7 +188,7 @@ func TestUndeliveredRunIsKept(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var scheduler string
-			platform, err := startRun(t, local.Options{Role: func(name string, role *policy.Role) *policy.Role {
+			platform, err := startRun(t, "dev", local.Options{Role: func(name string, role *policy.Role) *policy.Role {
 				if !role.Trusts(policy.Scheduler, map[string]string{policy.SourceAccount: "000000000000"}) {
 					return role
 				}

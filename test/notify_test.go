@@ -7,10 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 )
@@ -135,17 +131,7 @@ func TestNotifiedAgain(t *testing.T) {
 // turnBack sets a moment of an item to so long before now.
 func (p *target) turnBack(t testing.TB, table, key, value, attribute string, by time.Duration) {
 	t.Helper()
-	if _, err := p.database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName:                aws.String(p.tables[table]),
-		Key:                      map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
-		UpdateExpression:         aws.String("SET #a = :then"),
-		ExpressionAttributeNames: map[string]string{"#a": attribute},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":then": &types.AttributeValueMemberS{Value: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")},
-		},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	p.set(t, table, key, value, map[string]any{attribute: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
 // A dead token ends its subscription's notifications, and only its own.

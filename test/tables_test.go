@@ -98,14 +98,7 @@ func TestExpiredItemsAreDeleted(t *testing.T) {
 	asker := c.newAgent()
 	keep, drop := asker.ask(t, textQuestion(2)), asker.ask(t, textQuestion(2))
 	c.newPerson().answer(t, textAnswer(keep.QuestionID))
-	if _, err := platform.database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName:                 aws.String(platform.tables["Questions"]),
-		Key:                       map[string]types.AttributeValue{"question_id": &types.AttributeValueMemberS{Value: drop.QuestionID}},
-		UpdateExpression:          aws.String("SET expires_at = :past"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberN{Value: fmt.Sprint(time.Now().Add(-time.Minute).Unix())}},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	platform.set(t, "Questions", "question_id", drop.QuestionID, map[string]any{"expires_at": time.Now().Add(-time.Minute).Unix()})
 	if _, err := platform.run.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func shared(t testing.TB) *target {
 	sharedTarget.once.Do(func() {
 		switch os.Getenv("ONESYNTH_TEST_TARGET") {
 		case "", "local":
-			sharedTarget.target, sharedTarget.err = startRun(t, local.Options{})
+			sharedTarget.target, sharedTarget.err = startRun(t, "dev", local.Options{})
 		case "aws":
 			sharedTarget.target, sharedTarget.err = deployedTarget(t)
 		default:
@@ -70,11 +70,17 @@ func shared(t testing.TB) *target {
 // kill, or look at everything. Its schedules run by name only.
 func ownRun(t testing.TB, options local.Options) *target {
 	t.Helper()
+	return ownRunOf(t, "dev", options)
+}
+
+// ownRunOf is ownRun of another environment.
+func ownRunOf(t testing.TB, environment string, options local.Options) *target {
+	t.Helper()
 	if onAWS() {
 		t.Skip("skipped on AWS: it needs a local run of its own")
 	}
 	options.NoSchedules = true
-	platform, err := startRun(t, options)
+	platform, err := startRun(t, environment, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,26 +103,25 @@ var sharedEngine struct {
 	err error
 }
 
-// assembly that all runs run.
-var sharedAssembly struct {
-	once        sync.Once
-	folder      string
-	synthesised bool
-	err         error
+// assemblies that runs run, by environment.
+var assemblies struct {
+	mutex  sync.Mutex
+	byName map[string]func() (string, error)
+	made   []string // folders to remove
 }
 
-// startRun runs the assembly on this machine.
-func startRun(t testing.TB, options local.Options) (*target, error) {
+// startRun runs the assembly of an environment of cdk.json on this machine.
+func startRun(t testing.TB, environment string, options local.Options) (*target, error) {
 	sharedEngine.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		sharedEngine.Engine, sharedEngine.err = engine.Start(ctx, engine.Options{})
 	})
-	sharedAssembly.once.Do(func() { sharedAssembly.folder, sharedAssembly.err = synthesise(t) })
-	if err := errors.Join(sharedEngine.err, sharedAssembly.err); err != nil {
+	folder, err := assemblyOf(t, environment)
+	if err := errors.Join(sharedEngine.err, err); err != nil {
 		return nil, err
 	}
-	options.Assembly = sharedAssembly.folder
+	options.Assembly = folder
 	options.DynamoDB = sharedEngine.URL()
 	options.AccessKey = "TEST" + rand.Text()[:12]
 	run, err := local.Start(context.Background(), options)
@@ -136,25 +141,41 @@ func startRun(t testing.TB, options local.Options) (*target, error) {
 	return platform, nil
 }
 
-// synthesise makes the assembly for this machine's processor.
-func synthesise(t testing.TB) (string, error) {
-	if folder := os.Getenv("ONESYNTH_TEST_ASSEMBLY"); folder != "" {
+// assemblyOf returns the assembly of an environment for this machine's processor. It
+// is made once.
+func assemblyOf(t testing.TB, environment string) (string, error) {
+	assemblies.mutex.Lock()
+	if assemblies.byName == nil {
+		assemblies.byName = map[string]func() (string, error){}
+	}
+	if assemblies.byName[environment] == nil {
+		assemblies.byName[environment] = sync.OnceValues(func() (string, error) { return synthesise(t, environment) })
+	}
+	made := assemblies.byName[environment]
+	assemblies.mutex.Unlock()
+	return made()
+}
+
+func synthesise(t testing.TB, environment string) (string, error) {
+	if folder := os.Getenv("ONESYNTH_TEST_ASSEMBLY"); folder != "" && environment == "dev" {
 		return folder, nil
 	}
 	folder, err := os.MkdirTemp("", "onesynth-test-")
 	if err != nil {
 		return "", err
 	}
-	sharedAssembly.synthesised = true
+	assemblies.mutex.Lock()
+	assemblies.made = append(assemblies.made, folder)
+	assemblies.mutex.Unlock()
 	for _, command := range []shell.Command{
 		{Command: "make", Args: []string{"bin/cdk-app"}},
-		{Command: "bin/cdk-app", Args: []string{"-c", "env=dev", "-c", "arch=local"}, Env: map[string]string{
-			"CDK_OUTDIR": folder, "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "1",
+		{Command: "bin/cdk-app", Args: []string{"-c", "env=" + environment, "-c", "arch=local"}, Env: map[string]string{
+			"CDK_OUTDIR": folder, "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
 		}},
 	} {
 		command.WorkingDir = ".."
 		if _, err := shell.RunCommandContextAndGetOutputE(t, context.Background(), &command); err != nil {
-			return folder, fmt.Errorf("synthesise with %s: %w", command.Command, err)
+			return "", fmt.Errorf("synthesise %s with %s: %w", environment, command.Command, err)
 		}
 	}
 	return folder, nil
@@ -170,8 +191,8 @@ func closeTargets() {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
-	if sharedAssembly.synthesised {
-		if err := os.RemoveAll(sharedAssembly.folder); err != nil {
+	for _, folder := range assemblies.made {
+		if err := os.RemoveAll(folder); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	}
@@ -191,25 +212,47 @@ func newTarget(outputs map[string]string, database *dynamodb.Client) (*target, e
 	return platform, nil
 }
 
-// item reads an item of a table by its partition key, as plain values; nil if there
-// is none.
-func (p *target) item(t testing.TB, table, key, value string) map[string]any {
+// item reads an item of a table by its key, given as name and value by turns, as
+// plain values; nil if there is none.
+func (p *target) item(t testing.TB, table string, key ...string) map[string]any {
 	t.Helper()
+	keys := map[string]types.AttributeValue{}
+	for i := 0; i+1 < len(key); i += 2 {
+		keys[key[i]] = &types.AttributeValueMemberS{Value: key[i+1]}
+	}
 	got, err := p.database.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(p.tables[table]), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
+		TableName: aws.String(p.tables[table]), ConsistentRead: aws.Bool(true), Key: keys,
 	})
 	if err != nil {
-		t.Fatalf("read %s %s: %v", table, value, err)
+		t.Fatalf("read %s %s: %v", table, key, err)
 	}
 	if got.Item == nil {
 		return nil
 	}
 	var item map[string]any
 	if err := attributevalue.UnmarshalMap(got.Item, &item); err != nil {
-		t.Fatalf("read %s %s: %v", table, value, err)
+		t.Fatalf("read %s %s: %v", table, key, err)
 	}
 	return item
+}
+
+// set changes attributes of an item, past the platform.
+func (p *target) set(t testing.TB, table, key, value string, attributes map[string]any) {
+	t.Helper()
+	changes := map[string]types.AttributeValueUpdate{}
+	for name, value := range attributes {
+		encoded, err := attributevalue.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes[name] = types.AttributeValueUpdate{Action: types.AttributeActionPut, Value: encoded}
+	}
+	if _, err := p.database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(p.tables[table]), AttributeUpdates: changes,
+		Key: map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
+	}); err != nil {
+		t.Fatalf("change %s %s: %v", table, value, err)
+	}
 }
 
 // items reads a whole table.
@@ -237,22 +280,16 @@ func (p *target) items(t testing.TB, table string) []map[string]any {
 func (p *target) timeToLive(t testing.TB, table string) string {
 	t.Helper()
 	if p.run != nil {
-		// DynamoDB Local's own TTL fails on tables with indexes: the run sweeps.
-		for _, resource := range p.run.Assembly().Resources("AWS::DynamoDB::GlobalTable") {
-			var properties struct {
-				TimeToLiveSpecification struct {
-					AttributeName string
-					Enabled       bool
-				}
-			}
-			if err := resource.Decode(&properties); err != nil {
-				t.Fatal(err)
-			}
-			if resource.Name == p.tables[table] && properties.TimeToLiveSpecification.Enabled {
-				return properties.TimeToLiveSpecification.AttributeName
+		described, err := p.run.Tables(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range described {
+			if one.Name == p.tables[table] {
+				return one.TimeToLive
 			}
 		}
-		return ""
+		t.Fatalf("the run has no table %s", table)
 	}
 	described, err := p.database.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(p.tables[table])})
 	if err != nil {
