@@ -164,74 +164,96 @@ func routes() []route {
 // loaded is what a load measured.
 type loaded struct {
 	times   []time.Duration
+	added   []time.Duration // of a single client: the time of a request that was not DynamoDB's
 	elapsed time.Duration
+	used    used
 }
 
 func (l loaded) perSecond() float64 { return float64(len(l.times)) / l.elapsed.Seconds() }
 
 // loadRoute makes requests with a number of clients for a while.
-func (b *bench) loadRoute(ctx context.Context, base string, r route, clients int, addresses *atomic.Uint32) (loaded, error) {
+func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int, addresses *atomic.Uint32) (loaded, error) {
+	before, err := l.used(ctx)
+	if err != nil {
+		return loaded{}, err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	var result loaded
+	result := loaded{elapsed: b.load}
 	for range clients {
 		wg.Go(func() {
-			c := &client{base: base, address: addresses}
-			var times []time.Duration
+			c := &client{base: l.api, address: addresses}
+			var times, added []time.Duration
 			var prepared time.Duration
 			for began := time.Now(); time.Since(began)-prepared < b.load; {
 				took, err := timed(func() error { return r.prepare(ctx, c) })
 				prepared += took
+				var start used
+				if err == nil && clients == 1 {
+					took, err = timed(func() error { return l.get(ctx, "/engine", &start) })
+					prepared += took
+				}
 				if err == nil {
 					took, err = timed(func() error { return r.request(c, ctx) })
+					times = append(times, took)
+				}
+				if err == nil && clients == 1 {
+					var end used
+					var asking time.Duration
+					asking, err = timed(func() error { return l.get(ctx, "/engine", &end) })
+					prepared += asking
+					added = append(added, took-(end.Busy-start.Busy))
 				}
 				if err != nil {
 					cancel(err)
 					return
 				}
-				times = append(times, took)
 			}
 			mu.Lock()
 			defer mu.Unlock()
 			result.times = append(result.times, times...)
+			result.added = append(result.added, added...)
 		})
 	}
 	wg.Wait()
-	result.elapsed = b.load
 	if err := context.Cause(ctx); err != nil {
 		return result, fmt.Errorf("%s with %d clients: %w", r.name, clients, err)
 	}
-	return result, nil
+	after, err := l.used(ctx)
+	result.used = used{after.Requests - before.Requests, after.Busy - before.Busy, after.readUnits - before.readUnits, after.write - before.write}
+	return result, err
 }
 
-// used is what the console says of the requests to DynamoDB since the last look.
+// used is what the console says of the requests to DynamoDB since the start.
 type used struct {
-	Requests              int64
-	ReadUnits, WriteUnits float64
-	Time                  time.Duration
+	Requests  int64         `json:"requests"`
+	Busy      time.Duration `json:"busy_ns"`
+	readUnits float64
+	write     float64
 }
 
-func (l *local) used(ctx context.Context) (sum used, err error) {
-	var rows []used
+func (l *local) used(ctx context.Context) (u used, err error) {
+	if err := l.get(ctx, "/engine", &u); err != nil {
+		return u, err
+	}
+	var rows []struct {
+		ReadUnits  float64 `json:"read_units"`
+		WriteUnits float64 `json:"write_units"`
+	}
 	if err := l.get(ctx, "/capacity", &rows); err != nil {
-		return sum, err
+		return u, err
 	}
 	for _, row := range rows {
-		sum.Requests += row.Requests
-		sum.ReadUnits += row.ReadUnits
-		sum.WriteUnits += row.WriteUnits
-		sum.Time += row.Time
+		u.readUnits += row.ReadUnits
+		u.write += row.WriteUnits
 	}
-	return sum, nil
+	return u, nil
 }
 
-func (u used) minus(before used) used {
-	return used{u.Requests - before.Requests, u.ReadUnits - before.ReadUnits, u.WriteUnits - before.WriteUnits, u.Time - before.Time}
-}
-
-// requests measures every route with 1, 8 and 32 clients.
+// requests measures every route with 1, 8 and 32 clients. With one client, no two
+// requests meet, so what is not DynamoDB's time is the handler's and the runner's.
 func (b *bench) requests(ctx context.Context) error {
 	l, err := b.runLocal(ctx)
 	if err != nil {
@@ -239,34 +261,36 @@ func (b *bench) requests(ctx context.Context) error {
 	}
 	defer l.stop()
 	var addresses atomic.Uint32
-	b.title(fmt.Sprintf("Requests, %s each", b.load))
-	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tDynamoDB's share of p50\tread units\twrite units")
+	b.title(fmt.Sprintf("Requests, %s each; calls and units of DynamoDB per request, preparation of the load included", b.load))
+	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tin DynamoDB\tcalls\tread units\twrite units")
+	added := map[string]time.Duration{}
 	for _, r := range routes() {
 		// The first requests start processes and fill the feed.
-		if _, err := b.loadRoute(ctx, l.api, r, 4, &addresses); err != nil {
+		if _, err := b.loadRoute(ctx, l, r, 8, &addresses); err != nil {
 			return err
 		}
 		for _, clients := range []int{1, 8, 32} {
-			before, err := l.used(ctx)
+			result, err := b.loadRoute(ctx, l, r, clients, &addresses)
 			if err != nil {
 				return err
 			}
-			result, err := b.loadRoute(ctx, l.api, r, clients, &addresses)
-			if err != nil {
-				return err
+			n, inDynamoDB := float64(len(result.times)), "-"
+			if clients == 1 {
+				inDynamoDB = fmt.Sprintf("%.2f ms", milliseconds(median(result.times)-median(result.added)))
+				added[r.name] = median(result.added)
 			}
-			after, err := l.used(ctx)
-			if err != nil {
-				return err
-			}
-			u, n := after.minus(before), float64(len(result.times))
-			fmt.Fprintf(b.out, "%s\t%d\t%.0f\t%.1f ms\t%.1f ms\t%.1f ms in %.1f calls\t%.1f\t%.1f\n", r.name, clients, result.perSecond(),
-				milliseconds(median(result.times)), milliseconds(quantile(result.times, 0.99)),
-				milliseconds(u.Time)/n, float64(u.Requests)/n, u.ReadUnits/n, u.WriteUnits/n)
-			if err := b.out.Flush(); err != nil {
-				return err
-			}
+			u := result.used
+			fmt.Fprintf(b.out, "%s\t%d\t%.0f\t%.2f ms\t%.2f ms\t%s\t%.1f\t%.1f\t%.1f\n", r.name, clients, result.perSecond(),
+				milliseconds(median(result.times)), milliseconds(quantile(result.times, 0.99)), inDynamoDB,
+				float64(u.Requests)/n, u.readUnits/n, u.write/n)
 		}
+	}
+	if err := b.out.Flush(); err != nil {
+		return err
+	}
+	b.title("What handler and runner add to DynamoDB's time, p50, one client")
+	for _, r := range routes() {
+		b.row(r.name, fmt.Sprintf("%.2f ms", milliseconds(added[r.name])), "at most 1 ms", added[r.name] <= time.Millisecond)
 	}
 	return b.functions(ctx, l)
 }

@@ -157,6 +157,7 @@ func (l *log) function(name, line string) { l.printf("[%s] %s", name, line) }
 type cloud struct{ *Runner }
 
 func (c cloud) Capacity() any           { return nonNil(c.aws.Capacity()) }
+func (c cloud) EngineUse() any          { return c.aws.EngineUse() }
 func (c cloud) ResetCapacity()          { c.aws.ResetCapacity() }
 func (c cloud) UsedPermissions() any    { return nonNil(c.aws.Used()) }
 func (c cloud) RefusedPermissions() any { return nonNil(c.aws.Refused()) }

@@ -67,7 +67,9 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 		body = askForCapacity(body, input.ReturnConsumedCapacity)
 	}
 	started := time.Now()
+	s.engineUse.begin()
 	status, header, answer, err := s.engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
+	s.engineUse.end()
 	taken := time.Since(started)
 	if err != nil {
 		if r.Context().Err() != nil {
@@ -165,18 +167,59 @@ func askForCapacity(body []byte, asked string) []byte {
 
 // CapacityRow is what a function's operation consumed of one table or index.
 type CapacityRow struct {
-	Function  string
-	Table     string
-	Index     string // empty for the table itself
-	Operation string
+	Function  string `json:"function"`
+	Table     string `json:"table"`
+	Index     string `json:"index,omitempty"` // empty for the table itself
+	Operation string `json:"operation"`
 	// Requests is how many requests consumed capacity here or, for the table or index that the request is for, ended in an
 	// error.
-	Requests int
+	Requests int `json:"requests"`
 	// ReadUnits and WriteUnits are capacity units as DynamoDB reports them.
-	ReadUnits, WriteUnits float64
+	ReadUnits  float64 `json:"read_units"`
+	WriteUnits float64 `json:"write_units"`
 	// Time is what the engine took. It counts once per request: in the row of the table or index that the request is for, the
 	// first one of a batch or transaction.
-	Time time.Duration
+	Time time.Duration `json:"time_ns"`
+}
+
+// EngineUse is how much functions made of the engine.
+type EngineUse struct {
+	// Requests is how many it answered.
+	Requests int64 `json:"requests"`
+	// Busy is for how long it had at least one: those that overlap count once.
+	Busy time.Duration `json:"busy_ns"`
+}
+
+// engineUse keeps an EngineUse while requests come and go.
+type engineUse struct {
+	mutex    sync.Mutex
+	use      EngineUse
+	underWay int
+	since    time.Time
+}
+
+func (e *engineUse) begin() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	if e.underWay++; e.underWay == 1 {
+		e.since = time.Now()
+	}
+}
+
+func (e *engineUse) end() {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	e.use.Requests++
+	if e.underWay--; e.underWay == 0 {
+		e.use.Busy += time.Since(e.since)
+	}
+}
+
+// EngineUse returns what functions have made of the engine since the server was made.
+func (s *Server) EngineUse() EngineUse {
+	s.engineUse.mutex.Lock()
+	defer s.engineUse.mutex.Unlock()
+	return s.engineUse.use
 }
 
 type capacityKey struct{ function, table, index, operation string }
@@ -293,14 +336,14 @@ func (s *Server) ResetCapacity() {
 type Faults struct {
 	// Throttle refuses the request before it is done: ProvisionedThroughputExceededException or ThrottlingException, for
 	// transactions also a cancellation with the reason ThrottlingError.
-	Throttle float64
+	Throttle float64 `json:"throttle"`
 	// TransactionConflict refuses writes and transactions before they are done: TransactionConflictException, for
 	// transactions a cancellation with the reason TransactionConflict at one of its items.
-	TransactionConflict float64
+	TransactionConflict float64 `json:"transaction_conflict"`
 	// DropResponse does the request and then drops the connection without an answer.
-	DropResponse float64
+	DropResponse float64 `json:"drop_response"`
 	// Seed makes the sequence of faults repeatable, for requests that come one after the other.
-	Seed uint64
+	Seed uint64 `json:"seed"`
 }
 
 type injector struct {

@@ -26,12 +26,12 @@ type MessageAttribute struct {
 
 // Message is a message in a queue.
 type Message struct {
-	ID         string
-	Body       string
-	Attributes map[string]MessageAttribute
-	Sent       time.Time
+	ID         string                      `json:"id"`
+	Body       string                      `json:"body"`
+	Attributes map[string]MessageAttribute `json:"attributes,omitempty"`
+	Sent       time.Time                   `json:"sent"`
 	// Received is how often it was received.
-	Received int
+	Received int `json:"received"`
 
 	visible time.Time
 	receipt string

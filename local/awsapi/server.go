@@ -61,8 +61,9 @@ type Server struct {
 	used    map[Use]bool
 	refused map[Use]int
 
-	capacity capacity
-	faults   atomic.Pointer[injector]
+	capacity  capacity
+	engineUse engineUse
+	faults    atomic.Pointer[injector]
 }
 
 // caller is a function with its role. Its decisions are remembered: roles do not change.
@@ -76,13 +77,17 @@ type caller struct {
 type request struct{ action, resource string }
 
 // Use is an action on a resource that a function asked for.
-type Use struct{ Function, Action, Resource string }
+type Use struct {
+	Function string `json:"function"`
+	Action   string `json:"action"`
+	Resource string `json:"resource"`
+}
 
 // Refusal is a use that the function's role does not allow.
 type Refusal struct {
 	Use
 	// Times is how often it was asked for.
-	Times int
+	Times int `json:"times"`
 }
 
 // DeniedError is a request that the function's role does not allow, in AWS's wording.

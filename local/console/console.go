@@ -42,6 +42,8 @@ type Cloud interface {
 	// Capacity is the consumed capacity per function, table, index and operation; ResetCapacity zeroes it.
 	Capacity() any
 	ResetCapacity()
+	// EngineUse is how many requests the engine answered and for how long it had any.
+	EngineUse() any
 	// UsedPermissions and RefusedPermissions are what functions asked of their roles.
 	UsedPermissions() any
 	RefusedPermissions() any
@@ -99,6 +101,7 @@ func New(options Options) *Console {
 	post("/functions/{name}/kill", c.kill)
 	get("/logs", c.logs)
 	get("/capacity", func(*http.Request) (any, error) { return options.Cloud.Capacity(), nil })
+	get("/engine", func(*http.Request) (any, error) { return options.Cloud.EngineUse(), nil })
 	c.mux.HandleFunc("DELETE /capacity", c.answer(func(*http.Request) (any, error) { options.Cloud.ResetCapacity(); return nil, nil }))
 	get("/used-permissions", func(*http.Request) (any, error) { return options.Cloud.UsedPermissions(), nil })
 	get("/refused", func(*http.Request) (any, error) { return options.Cloud.RefusedPermissions(), nil })
@@ -203,7 +206,7 @@ func (c *Console) index(*http.Request) (any, error) {
 	return map[string]any{
 		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB,
 		"links": []string{
-			"GET /functions", "POST /functions/{name}/kill", "GET /logs?function=NAME", "GET /capacity", "DELETE /capacity",
+			"GET /functions", "POST /functions/{name}/kill", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
 			"GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /push", "DELETE /push", "POST /push/faults",
 			"GET /queues", "GET /queues/{name}", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
 			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",
