@@ -54,6 +54,10 @@ test: node_modules lint ## Run every check and test, on this machine alone
 	go test -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	cd test && go test -race ./...
 
+.PHONY: test-aws
+test-aws: node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
+	cd test && ONESYNTH_TEST_TARGET=aws go test -timeout 40m ./...
+
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 .PHONY: lint
