@@ -350,9 +350,6 @@ func (a *AskAHuman) GrantRunNotifier(grantee awsiam.IGrantable) awsiam.Grant {
 // MetricDeadLetters is how many failed runs of the notifier wait in the queue: a
 // maximum over five minutes unless options say otherwise; options may be nil.
 func (a *AskAHuman) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	if options == nil {
-		options = &awscloudwatch.MetricOptions{Statistic: jsii.String("Maximum")}
-	}
 	return a.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
 }
 

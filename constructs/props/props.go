@@ -52,6 +52,9 @@ func (f *Findings) Add(path string, got any, allowed, remedy string) {
 	f.list = append(f.list, Finding{Path: path, Got: fmt.Sprintf("%#v", got), Allowed: allowed, Remedy: remedy})
 }
 
+// Append notes a finding as it is.
+func (f *Findings) Append(finding Finding) { f.list = append(f.list, finding) }
+
 // IsToken reports whether a string has a part that is only known at deployment,
 // so that its form cannot be checked. It looks for the CDK's marker itself: props
 // are checked before the CDK is started.

@@ -3,10 +3,12 @@
 package table
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -47,12 +49,21 @@ type Props struct {
 // physicalName is what DynamoDB takes ("Naming rules", DynamoDB developer guide).
 var physicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 
-// Validate returns a [*props.Error] with all invalid props, or nil. What a table
-// itself may be is the business of package schema.
+// Validate returns a [*props.Error] with all invalid props, or nil. What is wrong
+// with the description itself, such as a Boolean as a key, is among them.
 func (p Props) Validate() error {
 	var f props.Findings
-	if p.Table.Name == "" || p.Table.Key.Partition == "" {
-		f.Add("Props.Table", p.Table.Name, "a table with a name and a partition key", "pass a table of a schema.Platform")
+	described := p.Table
+	if described.PhysicalName == "" {
+		// Only a database that gives its tables names needs it.
+		described.PhysicalName = "unnamed"
+	}
+	var wrong schema.Findings
+	if errors.As(schema.Database{Tables: []schema.Table{described}}.Validate(), &wrong) {
+		for _, finding := range wrong {
+			_, path, _ := strings.Cut(finding.Path, "]")
+			f.Append(props.Finding{Path: "Props.Table" + path, Got: finding.Got, Allowed: "what DynamoDB takes", Remedy: finding.Remedy})
+		}
 	}
 	if p.Name != "" && !physicalName.MatchString(p.Name) {
 		f.Add("Props.Name", p.Name, "3 to 255 letters, digits, and _ - .", "change it, or leave it empty for a generated name")

@@ -191,14 +191,17 @@ func TestPropsValidate(t *testing.T) {
 		props table.Props
 		paths []string
 	}{
-		"OK":             {table.Props{Table: plain}, nil},
-		"Name":           {table.Props{Table: plain, Name: "a.b_c-9"}, nil},
-		"ErrZero":        {table.Props{}, []string{"Props.Table"}},
+		"OK":      {table.Props{Table: plain}, nil},
+		"Name":    {table.Props{Table: plain, Name: "a.b_c-9"}, nil},
+		"ErrZero": {table.Props{}, []string{"Props.Table.Name", "Props.Table.Key.Partition"}},
+		"ErrBooleanKey": {table.Props{Table: schema.Table{
+			Name: "Flags", Key: schema.Key{Partition: "active"}, Attributes: []schema.Attribute{{Name: "active", Type: schema.Boolean}},
+		}}, []string{"Props.Table.Key.Partition"}},
 		"ErrShortName":   {table.Props{Table: plain, Name: "ab"}, []string{"Props.Name"}},
 		"ErrName":        {table.Props{Table: plain, Name: "a table"}, []string{"Props.Name"}},
 		"ErrLongName":    {table.Props{Table: plain, Name: strings.Repeat("a", 256)}, []string{"Props.Name"}},
 		"ErrContradicts": {table.Props{Table: plain, RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
-		"ErrAll":         {table.Props{Name: "-", RemoveWithStack: true, DeletionProtection: true}, []string{"Props.Table", "Props.Name", "Props.DeletionProtection"}},
+		"ErrAll":         {table.Props{Name: "-", RemoveWithStack: true, DeletionProtection: true}, []string{"Props.Table.Name", "Props.Table.Key.Partition", "Props.Name", "Props.DeletionProtection"}},
 	}
 	for _, name := range slices.Sorted(maps.Keys(tests)) {
 		test := tests[name]

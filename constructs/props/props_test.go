@@ -1,0 +1,55 @@
+package props_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	var f props.Findings
+	if err := f.Err(); err != nil {
+		t.Fatalf("no findings: got %v, want nil", err)
+	}
+	f.Add("Props.Name", "a b", "letters", "respell it")
+	one := f.Err()
+	f.Add("Props.Size", -1, "1 or more", "leave it 0")
+	f.Append(props.Finding{Path: "Props.Key", Got: "nothing", Allowed: "a key", Remedy: "name one"})
+	several := fmt.Errorf("construct X: %w", f.Err())
+
+	if diff := cmp.Diff("1 invalid prop:\n  Props.Name: got \"a b\", allowed is letters: respell it", one.Error()); diff != "" {
+		t.Errorf("one finding (-want +got):\n%s", diff)
+	}
+	want := `construct X: 3 invalid props:
+  Props.Name: got "a b", allowed is letters: respell it
+  Props.Size: got -1, allowed is 1 or more: leave it 0
+  Props.Key: got nothing, allowed is a key: name one`
+	if diff := cmp.Diff(want, several.Error()); diff != "" {
+		t.Errorf("several findings (-want +got):\n%s", diff)
+	}
+	var invalid *props.Error
+	if !errors.As(several, &invalid) || len(invalid.Findings) != 3 || invalid.Findings[1].Path != "Props.Size" {
+		t.Errorf("findings: got %+v, want those three", invalid)
+	}
+}
+
+func TestLogRetention(t *testing.T) {
+	t.Parallel()
+	for _, right := range []props.LogRetention{0, props.OneDay, props.OneMonth, props.TenYears} {
+		var f props.Findings
+		if right.Check(&f, "Props.LogRetention"); f.Err() != nil || right.Days() == "" {
+			t.Errorf("%d days: got %v, want no finding", right, f.Err())
+		}
+	}
+	for _, wrong := range []props.LogRetention{-1, 2, 31, 36500} {
+		var f props.Findings
+		if wrong.Check(&f, "Props.LogRetention"); f.Err() == nil {
+			t.Errorf("%d days: got no finding, want one", wrong)
+		}
+	}
+}
