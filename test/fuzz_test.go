@@ -138,7 +138,7 @@ func (f *fuzzed) check(r rawRequest) error {
 	// HTTP in none.
 	var gateway struct{ Message string }
 	if json.Unmarshal(body, &gateway) == nil && gateway.Message != "" {
-		if slices.Contains([]int{400, 404, 413, 414, 431}, got.status) {
+		if slices.Contains([]int{400, 404, 413, 414, 429, 431}, got.status) {
 			return nil
 		}
 	} else if slices.Contains([]int{400, 431}, got.status) && strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") {

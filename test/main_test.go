@@ -32,9 +32,12 @@ import (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	// Most of the tests wait most of the time, some for a question's whole minute, so
-	// more of them run at once than there are processors.
-	if err := flag.Set("test.parallel", "12"); err != nil {
-		panic(err)
+	// more of them run at once than there are processors. A fuzzer, though, takes it
+	// for its number of processes.
+	if flag.Lookup("test.fuzz").Value.String() == "" {
+		if err := flag.Set("test.parallel", "12"); err != nil {
+			panic(err)
+		}
 	}
 	// What terratest has to say belongs to the test that it is said in.
 	logger.Default = logger.TestingT

@@ -59,6 +59,14 @@ func TestRaces(t *testing.T) {
 	}
 }
 
+// The same holds wherever the platform runs, without faults.
+func TestRaceAsDeployed(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	raceOfPeople(t, c, 0)
+	raceWithOneself(t, c, 0)
+}
+
 // raceOfPeople has 64 people race for 5 places, and returns the points that were
 // told.
 func raceOfPeople(t *testing.T, c *client, round int) int {
