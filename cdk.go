@@ -37,6 +37,9 @@ func main() {
 	}
 }
 
+// local is the value of "arch" for an assembly that is to run on this machine.
+const local = "local"
+
 // run synthesises the stacks of one environment.
 func run(ctx context.Context, arguments []string) error {
 	values, err := readContext(arguments)
@@ -51,7 +54,11 @@ func run(ctx context.Context, arguments []string) error {
 		return fmt.Errorf("environment %s, platform askahuman: %w", name, err)
 	}
 	// The handlers build while the CDK starts: each takes about a second.
-	settings.AskAHuman.Build = askahuman.StartBuild(ctx, settings.AskAHuman.Architecture)
+	handlers := askahuman.Handlers(settings.AskAHuman.Architecture)
+	if values["arch"] == local {
+		handlers.OperatingSystem = runtime.GOOS
+	}
+	settings.AskAHuman.Build = gofunction.Start(ctx, handlers)
 
 	defer jsii.Close()
 	app := awscdk.NewApp(&awscdk.AppProps{
@@ -80,7 +87,8 @@ type environment struct {
 
 // chooseEnvironment returns the name and the settings of the environment that the
 // context value "env" names, or else "environment" in cdk.json, with the
-// processor that "arch" names: arm64, x86_64, or local for this machine's.
+// processor that "arch" names: arm64, x86_64, or local for this machine's, where
+// the handlers are also built for this machine's system.
 func chooseEnvironment(values map[string]any) (string, environment, error) {
 	name, _ := values["env"].(string)
 	if name == "" {
@@ -104,12 +112,12 @@ func chooseEnvironment(values map[string]any) (string, environment, error) {
 	}
 	switch arch, _ := values["arch"].(string); arch {
 	case "":
-	case "local":
-		local, ok := gofunction.ArchitectureOf(runtime.GOARCH)
+	case local:
+		own, ok := gofunction.ArchitectureOf(runtime.GOARCH)
 		if !ok {
 			return "", environment{}, fmt.Errorf("arch: got %q, but this machine's processor is %s, which AWS Lambda does not have: choose arm64 or x86_64", arch, runtime.GOARCH)
 		}
-		settings.AskAHuman.Architecture = local
+		settings.AskAHuman.Architecture = own
 	default:
 		settings.AskAHuman.Architecture = gofunction.Architecture(arch)
 	}

@@ -31,7 +31,7 @@ import (
 )
 
 func main() {
-	build := askahuman.StartBuild(context.Background(), gofunction.X86_64)
+	build := gofunction.Start(context.Background(), askahuman.Handlers(gofunction.X86_64))
 	for _, name := range []string{"agentapi", "humanapi", "notifier"} {
 		binary, err := build.Binary(name)
 		if err != nil {

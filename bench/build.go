@@ -21,7 +21,7 @@ func (b *bench) rebuild(ctx context.Context) error {
 	}
 	var times []time.Duration
 	for range b.runs + 1 {
-		took, err := timed(func() error { return askahuman.StartBuild(ctx, architecture).Wait() })
+		took, err := timed(func() error { return gofunction.Start(ctx, askahuman.Handlers(architecture)).Wait() })
 		if err != nil {
 			return err
 		}

@@ -90,15 +90,14 @@ type AskAHuman struct {
 	platform schema.Platform
 }
 
-// StartBuild begins to build the handlers for the architecture and returns at
-// once. Pass the build as Props.Build.
-func StartBuild(ctx context.Context, architecture gofunction.Architecture) *gofunction.Build {
+// Handlers are the platform's functions as [gofunction.Start] builds them.
+func Handlers(architecture gofunction.Architecture) gofunction.Source {
 	platform := schema.AskAHuman()
 	source := gofunction.Source{Architecture: architecture}
 	for _, f := range platform.Functions {
 		source.Packages = append(source.Packages, "lambdas/"+platform.Name+"/"+f.Name)
 	}
-	return gofunction.Start(ctx, source)
+	return source
 }
 
 // New declares the platform. It panics with the error of [Props.Validate], or of
@@ -108,7 +107,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 		panic(fmt.Errorf("askahuman %s: %w", id, err))
 	}
 	if p.Build == nil {
-		p.Build = StartBuild(context.Background(), p.Architecture)
+		p.Build = gofunction.Start(context.Background(), Handlers(p.Architecture))
 	}
 	if err := p.Build.Wait(); err != nil {
 		panic(fmt.Errorf("askahuman %s: %w", id, err))

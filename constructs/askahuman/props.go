@@ -78,7 +78,7 @@ type Props struct {
 	// machine: 1024 to 65535. Default: 8080.
 	LocalPort int
 
-	// Build is the build of the handlers, begun earlier with [StartBuild] so that
+	// Build is the build of the [Handlers], begun earlier so that
 	// it runs beside the start of the CDK. Default: New builds them.
 	Build *gofunction.Build `json:"-"`
 }

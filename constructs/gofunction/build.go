@@ -28,6 +28,10 @@ type Source struct {
 	Packages []string
 	// Architecture is the processor to build for. Default: [ARM64].
 	Architecture Architecture
+	// OperatingSystem is what to build for, in Go's spelling. Default: "linux", the
+	// system of AWS Lambda. With another, the assembly runs on a developer's machine
+	// of that system, and must not be deployed.
+	OperatingSystem string
 }
 
 // Binary is a built handler, ready to be an asset.
@@ -123,11 +127,14 @@ func build(ctx context.Context, source Source, cacheFolder string) (map[string]B
 	if source.Architecture == "" {
 		source.Architecture = ARM64
 	}
+	if source.OperatingSystem == "" {
+		source.OperatingSystem = "linux"
+	}
 	place, err := locate(ctx, source)
 	if err != nil {
 		return nil, err
 	}
-	toolchain := toolchain{place: place, architecture: source.Architecture, packages: source.Packages}
+	toolchain := toolchain{place: place, architecture: source.Architecture, system: source.OperatingSystem, packages: source.Packages}
 	cache, err := openCache(cacheFolder)
 	if err != nil {
 		return nil, err
@@ -185,6 +192,7 @@ func (s Source) check() error {
 type toolchain struct {
 	place        place
 	architecture Architecture
+	system       string
 	packages     []string
 }
 
@@ -198,7 +206,7 @@ func (t toolchain) key(ctx context.Context) (string, error) {
 		return "", err
 	}
 	h := sha256.New()
-	fmt.Fprintln(h, t.architecture.goarch(), t.flags(), t.packages)
+	fmt.Fprintln(h, t.system, t.architecture.goarch(), t.flags(), t.packages)
 	h.Write(listing)
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
@@ -230,7 +238,7 @@ func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) 
 	// What a developer has set for other builds must not reach these: the
 	// binaries would differ from one machine to the next.
 	command.Env = append(os.Environ(),
-		"CGO_ENABLED=0", "GOOS=linux", "GOARCH="+t.architecture.goarch(),
+		"CGO_ENABLED=0", "GOOS="+t.system, "GOARCH="+t.architecture.goarch(),
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOFLAGS=")
 	command.Env = append(command.Env, t.place.environment...)
 	output, err := output(command)

@@ -3,6 +3,7 @@ package gofunction
 import (
 	"context"
 	"debug/elf"
+	"debug/macho"
 	"errors"
 	"fmt"
 	"os"
@@ -81,6 +82,23 @@ func TestBuild(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A developer's machine that is no Linux needs programs of its own.
+func TestBuildForAnotherSystem(t *testing.T) {
+	t.Parallel()
+	source := both(module(t))
+	source.OperatingSystem = "darwin"
+	for name, b := range mustBuild(t, source, t.TempDir()) {
+		f, err := macho.Open(filepath.Join(b.Directory, "bootstrap"))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		defer f.Close()
+		if f.Cpu != macho.CpuArm64 {
+			t.Errorf("%s: processor: got %v, want %v", name, f.Cpu, macho.CpuArm64)
+		}
 	}
 }
 

@@ -45,7 +45,7 @@ func CheckBootstrap(folder, architecture string) error {
 		return fmt.Errorf("%s is built for %s, but the function declares %s: AWS could not start it", path, built, architecture)
 	}
 	if system != runtime.GOOS {
-		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; AWS Lambda's programs are Linux's: run this on Linux, elsewhere in a virtual machine", path, ErrArchitecture, system, runtime.GOOS)
+		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: make synth", path, ErrArchitecture, system, runtime.GOOS)
 	}
 	if processor != runtime.GOARCH {
 		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: make synth ARCH=%s",
