@@ -119,6 +119,10 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	if won != places {
 		t.Errorf("round %d: got %d winners; want %d", round, won, places)
 	}
+	// 10 for each text, and 5 for each of the three given while under half were there.
+	if told != 65 {
+		t.Errorf("round %d: got %d points in all; want 65, in whatever order they came", round, told)
+	}
 	if got := asker.question(t, asked.QuestionID); got.Status != "CLOSED" || got.CurrentResponses != places || len(got.Responses) != places {
 		t.Errorf("round %d: got %+v; want CLOSED with %d", round, got, places)
 	}

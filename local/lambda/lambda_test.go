@@ -423,7 +423,7 @@ func TestAddRefuses(t *testing.T) {
 		"NoFolder":      {lambda.Function{Code: filepath.Join(t.TempDir(), "none")}, "no file named bootstrap"},
 		"NotExecutable": {lambda.Function{Code: notExecutable}, "not executable"},
 		"Foreign":       {lambda.Function{Code: foreign, Architecture: architectures[other]}, "make synth ARCH="},
-		"ForeignSystem": {lambda.Function{Code: build("darwin", runtime.GOARCH)}, "run this on Linux"},
+		"ForeignSystem": {lambda.Function{Code: build("darwin", runtime.GOARCH)}, "synthesise for this machine: make synth"},
 		"Undeclared":    {lambda.Function{Code: foreign, Architecture: architectures[runtime.GOARCH]}, "AWS could not start it"},
 		"Reserved":      {lambda.Function{Code: code(t), Environment: map[string]string{"AWS_REGION": "x"}}, "AWS_REGION is reserved"},
 		"TooLarge":      {lambda.Function{Code: code(t), Environment: map[string]string{"A": strings.Repeat("x", 5000)}}, "Lambda allows 4096"},
