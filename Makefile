@@ -74,6 +74,7 @@ lint: ## Check format, vet and staticcheck.conf
 
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios
+	go test -count=1 -run TestEveryAccessPattern -v ./lambdas/askahuman/dynamodb
 	go run ./bench
 
 .PHONY: access-patterns

@@ -153,7 +153,11 @@ func routes() []route {
 		return nil
 	}
 	nothing := func(context.Context, *client) error { return nil }
+	document := func(c *client, ctx context.Context) error {
+		return c.call(ctx, "GET", "/openapi.json", http.StatusOK, nil, nil)
+	}
 	return []route{
+		{"(warm handler) GET /openapi.json", nothing, document},
 		{"ask    POST /agent/questions", nothing, (*client).ask},
 		{"answer POST /human/responses", needsQuestion, (*client).answer},
 		{"poll   GET /agent/questions/{id}", ownQuestion, (*client).poll},
