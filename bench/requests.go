@@ -170,6 +170,7 @@ type loaded struct {
 	times   []time.Duration
 	added   []time.Duration // of a single client: the time of a request that was not DynamoDB's
 	elapsed time.Duration
+	wall    time.Duration // with the preparation
 	used    used
 }
 
@@ -186,6 +187,7 @@ func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int, a
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	result := loaded{elapsed: b.load}
+	start := time.Now()
 	for range clients {
 		wg.Go(func() {
 			c := &client{base: l.api, address: addresses}
@@ -194,9 +196,9 @@ func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int, a
 			for began := time.Now(); time.Since(began)-prepared < b.load; {
 				took, err := timed(func() error { return r.prepare(ctx, c) })
 				prepared += took
-				var start used
+				var begin used
 				if err == nil && clients == 1 {
-					took, err = timed(func() error { return l.get(ctx, "/engine", &start) })
+					took, err = timed(func() error { return l.get(ctx, "/engine", &begin) })
 					prepared += took
 				}
 				if err == nil {
@@ -208,7 +210,7 @@ func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int, a
 					var asking time.Duration
 					asking, err = timed(func() error { return l.get(ctx, "/engine", &end) })
 					prepared += asking
-					added = append(added, took-(end.Busy-start.Busy))
+					added = append(added, took-(end.Busy-begin.Busy))
 				}
 				if err != nil {
 					cancel(err)
@@ -222,6 +224,7 @@ func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int, a
 		})
 	}
 	wg.Wait()
+	result.wall = time.Since(start)
 	if err := context.Cause(ctx); err != nil {
 		return result, fmt.Errorf("%s with %d clients: %w", r.name, clients, err)
 	}
@@ -266,7 +269,7 @@ func (b *bench) requests(ctx context.Context) error {
 	defer l.stop()
 	var addresses atomic.Uint32
 	b.title(fmt.Sprintf("Requests, %s each; calls and units of DynamoDB per request, preparation of the load included", b.load))
-	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tin DynamoDB\tcalls\tread units\twrite units")
+	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tin DynamoDB\tDynamoDB busy\tcalls\tread units\twrite units")
 	added := map[string]time.Duration{}
 	for _, r := range routes() {
 		// The first requests start processes and fill the feed.
@@ -284,9 +287,9 @@ func (b *bench) requests(ctx context.Context) error {
 				added[r.name] = median(result.added)
 			}
 			u := result.used
-			fmt.Fprintf(b.out, "%s\t%d\t%.0f\t%.2f ms\t%.2f ms\t%s\t%.1f\t%.1f\t%.1f\n", r.name, clients, result.perSecond(),
+			fmt.Fprintf(b.out, "%s\t%d\t%.0f\t%.2f ms\t%.2f ms\t%s\t%.0f %%\t%.1f\t%.1f\t%.1f\n", r.name, clients, result.perSecond(),
 				milliseconds(median(result.times)), milliseconds(quantile(result.times, 0.99)), inDynamoDB,
-				float64(u.Requests)/n, u.readUnits/n, u.write/n)
+				100*float64(u.Busy)/float64(result.wall), float64(u.Requests)/n, u.readUnits/n, u.write/n)
 		}
 	}
 	if err := b.out.Flush(); err != nil {
