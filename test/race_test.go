@@ -3,7 +3,9 @@ package test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
@@ -29,20 +31,26 @@ func TestRaces(t *testing.T) {
 			if faults.DropResponse > 0 {
 				rounds = 5
 			}
-			told := 0 // the sum of all points that were told
+			// The sum of all points that were told, and how many answers and people had them.
+			told, answered, earned := 0, 0, 0
 			for round := range rounds {
 				// Reads are limited by address: each round has its own.
 				c := newClient(t, platform)
 				told += raceOfPeople(t, c, round)
 				told += raceWithOneself(t, c, round)
+				answered, earned = answered+6, earned+6
+				if round%5 == 0 {
+					told += raceAcrossQuestions(t, c, round)
+					answered, earned = answered+manyQuestions, earned+1
+				}
 			}
 			if err := platform.run.AWS().SetFaults(awsapi.Faults{}); err != nil {
 				t.Fatal(err)
 			}
 			points, answers := 0, 0
 			earners := platform.items(t, "UserStats")
-			if len(earners) != 6*rounds {
-				t.Errorf("got %d people with stats; want %d, the winners alone", len(earners), 6*rounds)
+			if len(earners) != earned {
+				t.Errorf("got %d people with stats; want %d, the winners alone", len(earners), earned)
 			}
 			for _, item := range earners {
 				points += int(item["total_points"].(float64))
@@ -52,8 +60,8 @@ func TestRaces(t *testing.T) {
 			for _, item := range platform.items(t, "Responses") {
 				stored += int(item["points_earned"].(float64))
 			}
-			if points != told || stored != told || answers != 6*rounds {
-				t.Errorf("got %d points in stats and %d in responses for %d answers; told were %d, for %d answers", points, stored, answers, told, 6*rounds)
+			if points != told || stored != told || answers != answered {
+				t.Errorf("got %d points in stats and %d in responses for %d answers; told were %d, for %d answers", points, stored, answers, told, answered)
 			}
 		})
 	}
@@ -62,9 +70,11 @@ func TestRaces(t *testing.T) {
 // The same holds wherever the platform runs, without faults.
 func TestRaceAsDeployed(t *testing.T) {
 	t.Parallel()
+	avoidEndOfHour(t) // which may be the end of the day
 	c := newClient(t, shared(t))
 	raceOfPeople(t, c, 0)
 	raceWithOneself(t, c, 0)
+	raceAcrossQuestions(t, c, 0)
 }
 
 // raceOfPeople has 64 people race for 5 places, and returns the points that were
@@ -169,4 +179,38 @@ func raceWithOneself(t *testing.T, c *client, round int) int {
 		t.Errorf("round %d, with oneself: got %+v; want one answer", round, got)
 	}
 	return told
+}
+
+// manyQuestions is how many questions one person answers at once, so well that it
+// is worth more than a day's points.
+const manyQuestions = 24
+
+// raceAcrossQuestions has one person answer many questions at once, and returns the
+// points that were told.
+func raceAcrossQuestions(t *testing.T, c *client, round int) int {
+	t.Helper()
+	asker, one := c.newAgent(), c.newPerson()
+	ids := make([]string, manyQuestions)
+	for i := range ids {
+		ids[i] = asker.ask(t, textQuestion(2)).QuestionID
+	}
+	var told atomic.Int32
+	if err := together(len(ids), func(i int) error {
+		r, err := one.tryAnswer(t.Context(), answer{QuestionID: ids[i], Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3})
+		if err != nil {
+			return err
+		}
+		if r.status != http.StatusCreated {
+			return fmt.Errorf("got %v; want 201", r)
+		}
+		told.Add(int32(read[receipt](t, r, http.StatusCreated).PointsEarned))
+		return nil
+	}); err != nil {
+		t.Fatalf("round %d, across questions: %v", round, err)
+	}
+	// 24 answers at 22 points are 528; a day has 500.
+	if has := one.stats(t); has.TotalPoints != 500 || told.Load() != 500 || has.TotalAnswers != manyQuestions {
+		t.Errorf("round %d, across questions: got %+v; told were %d points; want 500", round, has, told.Load())
+	}
+	return int(told.Load())
 }
