@@ -356,7 +356,18 @@ func (p *target) runNotifier(t testing.TB) {
 // catches up, a schedule that comes round.
 func settled(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	const patience, pause = 150 * time.Second, 250 * time.Millisecond
+	settledEvery(t, 250*time.Millisecond, what, holds)
+}
+
+// settledSoon is settled for what passes by quickly.
+func settledSoon(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	settledEvery(t, time.Millisecond, what, holds)
+}
+
+func settledEvery(t testing.TB, pause time.Duration, what string, holds func() bool) {
+	t.Helper()
+	const patience = 150 * time.Second
 	if _, err := retry.DoWithRetryContextE(t, t.Context(), what, int(patience/pause), pause, func() (string, error) {
 		if !holds() {
 			return "", errors.New("not yet")
