@@ -3,10 +3,13 @@ package test
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
@@ -21,16 +24,18 @@ type pushed struct {
 	Data         map[string]string
 }
 
-// pushes are all notifications that the run's inbox took.
+// pushes are all notifications that the run's push inbox took, as its console shows
+// them.
 func (p *target) pushes(t testing.TB) []pushed {
 	t.Helper()
-	var all []pushed
-	for _, message := range p.run.Inbox().Messages() {
-		var one pushed
-		if err := json.Unmarshal(message.Message, &one); err != nil {
-			t.Fatalf("notification %s: %v", message.Message, err)
-		}
-		all = append(all, one)
+	status, body := http_helper.HTTPGetContext(t, t.Context(), p.run.ConsoleURL()+"/push", nil)
+	var messages []struct{ Message pushed }
+	if err := json.Unmarshal([]byte(body), &messages); status != http.StatusOK || err != nil {
+		t.Fatalf("got push inbox %d %.300s: %v", status, body, err)
+	}
+	all := make([]pushed, len(messages))
+	for i, message := range messages {
+		all[i] = message.Message
 	}
 	return all
 }
@@ -155,7 +160,7 @@ func TestDeadTokenIsDeactivated(t *testing.T) {
 	}
 	// A new token makes it active again.
 	token := unique("token")
-	read[subscription](t, one.try(t, "PUT", "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), 200)
+	read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), http.StatusOK)
 	platform.turnBack(t, "Subscriptions", "subscription_id", dead.SubscriptionID, "next_notification_at", time.Minute)
 	asker.ask(t, textQuestion(3))
 	platform.runNotifier(t)

@@ -121,13 +121,13 @@ describe("the published client", { concurrency: true }, () => {
     const prompt = `Should we proceed with option A or B of ${randomUUID()}?`;
     const orchestrator = new AskHumanOrchestrator(client, { pollInterval: 50, maxBackoff: 200 });
     const waiting = orchestrator.submitAndWait(
-      { prompt, type: "multiple_choice", options: ["A", "B"], minResponses: 3 },
+      { prompt, type: "multiple_choice", options: ["A", "B"], audience: ["ethics"], minResponses: 3 },
       { timeout: 30_000 },
     );
     // People find the question in their feed.
     let found;
     for (let attempt = 0; !found && attempt < 100; attempt++) {
-      const feed = await (await fetch(`${baseUrl}/human/questions?limit=50`)).json();
+      const feed = await (await fetch(`${baseUrl}/human/questions?audience=ethics&limit=50`)).json();
       found = feed.questions.find((q) => q.prompt === prompt);
       if (!found) await new Promise((resolve) => setTimeout(resolve, 50));
     }
