@@ -229,22 +229,31 @@ type QuestionWithResponses struct {
 // at this moment. It returns [ErrQuestionNotFound], also for another agent's.
 func (a *Agents) Read(ctx context.Context, agentID, questionID string) (QuestionWithResponses, error) {
 	now := clock(a.Now)
-	// Question and answers are two reads: an answer may come between them. The
-	// question is read first, so that no answer it counts is ever missing below,
-	// and both are read again when they disagree.
+	if !isID(questionID) {
+		return QuestionWithResponses{}, ErrQuestionNotFound
+	}
+	// Question and answers are two reads: an answer may come between them. They are
+	// read at once, and when they disagree again, the question first, so that no
+	// answer it counts is ever missing below.
 	const attempts = 3
 	var read QuestionWithResponses
-	for range attempts {
-		question, err := a.own(ctx, agentID, questionID, now)
-		if err != nil {
+	for attempt := range attempts {
+		group, ctx := errgroup.WithContext(ctx)
+		if attempt > 0 {
+			group.SetLimit(1)
+		}
+		group.Go(func() (err error) {
+			read.Question, err = a.own(ctx, agentID, questionID, now)
+			return err
+		})
+		group.Go(func() (err error) {
+			read.Responses, err = a.Store.Responses(ctx, questionID)
+			return because(err, "read the answers to question "+questionID)
+		})
+		if err := group.Wait(); err != nil {
 			return QuestionWithResponses{}, err
 		}
-		responses, err := a.Store.Responses(ctx, questionID)
-		if err != nil {
-			return QuestionWithResponses{}, fmt.Errorf("read the answers to question %s: %w", questionID, err)
-		}
-		read = QuestionWithResponses{Question: question, Responses: responses}
-		if len(responses) == question.CurrentResponses {
+		if len(read.Responses) == read.CurrentResponses {
 			break
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
@@ -53,11 +54,13 @@ func merge(attribute string, descending bool, lists ...list) list {
 			s.head = item
 			return err
 		}
+		var beginnings errgroup.Group
 		for _, s := range sources {
-			if err := advance(s); err != nil {
-				yield(nil, err)
-				return
-			}
+			beginnings.Go(func() error { return advance(s) })
+		}
+		if err := beginnings.Wait(); err != nil {
+			yield(nil, err)
+			return
 		}
 		for {
 			var first *source
