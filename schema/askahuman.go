@@ -393,6 +393,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Operation:   TransactWriteItems,
 			Writes: []Write{
 				{Table: "Subscriptions", Operation: UpdateItem, Description: "last and next notification, if the next one is due"},
+				{Table: "Responses", Operation: ConditionCheckItem, Optional: true, Description: "the person has not answered, if the person is known"},
 				{Table: "Guards", Operation: PutItem, Optional: true, Description: "the notification mark, if the person is known"},
 			},
 		},

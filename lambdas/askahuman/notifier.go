@@ -20,8 +20,9 @@ type NotifierStore interface {
 	// now, longest ago first, at most limit.
 	DueSubscriptions(ctx context.Context, now time.Time, limit int) ([]Subscription, error)
 	// ClaimSubscription takes a subscription for one notification of a question at
-	// now, if it is active and still due when it was read to be, and remembers it
-	// for the points of a quick answer. It reports whether it was.
+	// now, if it is active, still due when it was read to be, and not of a person
+	// who has answered the question; and remembers it for the points of a quick
+	// answer. It reports whether it was.
 	ClaimSubscription(ctx context.Context, subscription Subscription, questionID string, now time.Time) (claimed bool, err error)
 	// ReleaseSubscription undoes the claim that was made at claimedAt, because the
 	// notification could not be sent.

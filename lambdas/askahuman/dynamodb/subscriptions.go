@@ -298,6 +298,8 @@ func (s *Store) ClaimSubscription(ctx context.Context, sub askahuman.Subscriptio
 				And(equal("fcm_token", sub.Token), equal("next_notification_at", formatTime(sub.NextNotificationAt)))),
 	}
 	if sub.PersonHash != "" {
+		writes = append(writes, dynamo.Check("Responses",
+			[]any{questionID, askahuman.ResponseID(questionID, sub.PersonHash)}, absent("response_id")))
 		writes = append(writes, dynamo.Put("Guards", guardNotified{
 			Key:        notifiedKey(questionID, sub.PersonHash),
 			NotifiedAt: formatTime(now),

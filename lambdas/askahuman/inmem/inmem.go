@@ -459,7 +459,8 @@ func (s *Store) ClaimSubscription(ctx context.Context, subscription askahuman.Su
 	}
 	defer s.lock()()
 	stored, ok := s.subscriptions[subscription.ID]
-	if !ok || !stored.Active || stored.Token != subscription.Token || !stored.NextNotificationAt.Equal(subscription.NextNotificationAt) {
+	if !ok || !stored.Active || stored.Token != subscription.Token || !stored.NextNotificationAt.Equal(subscription.NextNotificationAt) ||
+		stored.PersonHash != "" && s.hasAnswered(questionID, stored.PersonHash) {
 		return false, nil
 	}
 	stored.LastNotifiedAt, stored.NextNotificationAt = now, now.Add(stored.Interval)

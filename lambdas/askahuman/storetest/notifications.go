@@ -334,6 +334,22 @@ func claimSubscription(t *testing.T, s Store) {
 	}
 }
 
+// claimSubscriptionAnswered checks that nobody is notified of a question that they
+// have answered, and can still be of another.
+func claimSubscriptionAnswered(t *testing.T, s Store) {
+	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
+	q := newQuestion("agent", start)
+	mustCreate(t, s, q)
+	mustSubmit(t, s, q.ID, person(0), start)
+	if claimed, err := s.ClaimSubscription(t.Context(), due(t, s, start)[subscription.ID], q.ID, start); claimed || err != nil {
+		t.Errorf("ClaimSubscription = %v, %v; want false and no error", claimed, err)
+	}
+	if got, err := s.NotifiedAt(t.Context(), q.ID, person(0)); err != nil || !got.IsZero() {
+		t.Errorf("NotifiedAt = %v, %v; want never", got, err)
+	}
+	mustClaim(t, s, subscription.ID, uuid.NewString(), start)
+}
+
 func claimSubscriptionRace(t *testing.T, s Store) {
 	mustSubscribe(t, s, newSubscription("token", person(0), start))
 	var subscription askahuman.Subscription

@@ -70,6 +70,7 @@ func Run(t *testing.T, newStore func(t *testing.T) Store) {
 		"ClaimQuestion/Race":                claimQuestionRace,
 		"DueSubscriptions":                  dueSubscriptions,
 		"ClaimSubscription":                 claimSubscription,
+		"ClaimSubscription/Answered":        claimSubscriptionAnswered,
 		"ClaimSubscription/Race":            claimSubscriptionRace,
 		"ReleaseSubscription":               releaseSubscription,
 		"DeactivateSubscription":            deactivateSubscription,

@@ -329,6 +329,12 @@ func Delete(table string, key []any, condition expression.ConditionBuilder) Writ
 	return Write{table: table, operation: schema.DeleteItem, key: key, condition: condition}
 }
 
+// Check lets a transaction happen only if the condition holds for the item with
+// this key, which it leaves as it is.
+func Check(table string, key []any, condition expression.ConditionBuilder) Write {
+	return Write{table: table, operation: schema.ConditionCheckItem, key: key, condition: condition}
+}
+
 // Transact does all of the writes or none. They are the pattern's, in its order;
 // optional ones may be left out. Conflicts with other transactions are retried.
 // It returns a [*TransactionError] when conditions do not hold.
@@ -410,10 +416,16 @@ func (db *DB) transactItem(w Write) (types.TransactWriteItem, error) {
 			return types.TransactWriteItem{}, err
 		}
 	}
-	if w.operation == schema.DeleteItem {
+	if w.operation == schema.DeleteItem || w.operation == schema.ConditionCheckItem {
 		key, err := keyOf(table, w.key)
 		if err != nil {
 			return types.TransactWriteItem{}, err
+		}
+		if w.operation == schema.ConditionCheckItem {
+			return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+				TableName: name, Key: key, ConditionExpression: e.Condition(),
+				ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			}}, nil
 		}
 		return types.TransactWriteItem{Delete: &types.Delete{
 			TableName: name, Key: key, ConditionExpression: e.Condition(),

@@ -34,6 +34,7 @@ func notes() schema.Database {
 			{Name: "Grow", Operation: schema.UpdateItem, Table: "Notes"},
 			{Name: "Move", Operation: schema.TransactWriteItems, Writes: []schema.Write{
 				{Table: "Notes", Operation: schema.PutItem}, {Table: "Notes", Operation: schema.DeleteItem, Optional: true}, {Table: "Notes", Operation: schema.UpdateItem, Optional: true},
+				{Table: "Notes", Operation: schema.ConditionCheckItem, Optional: true},
 			}},
 		},
 	}
@@ -106,6 +107,20 @@ func TestReadsAndWrites(t *testing.T) {
 		var refused *dynamo.ConditionError
 		if !errors.As(err, &refused) || refused.Item["size"] == nil {
 			t.Errorf("got %v, want a condition error with the item", err)
+		}
+	})
+	t.Run("Check", func(t *testing.T) {
+		for at, holds := range map[int]bool{5: true, 6: false} {
+			err := db.Transact(ctx, "Move",
+				dynamo.Put("Notes", note{Status: "checked", At: at}, isNew),
+				dynamo.Check("Notes", key(at), size.Equal(expression.Value(50))))
+			var refused *dynamo.TransactionError
+			if holds && err != nil || !holds && !errors.As(err, &refused) {
+				t.Errorf("item %d: got %v", at, err)
+			}
+			if found, err := db.Get(ctx, "Get", &note{}, "checked", at); found != holds || err != nil {
+				t.Errorf("item %d: stored %v, %v; want %v", at, found, err, holds)
+			}
 		}
 	})
 	t.Run("ErrTransaction", func(t *testing.T) {
