@@ -79,7 +79,12 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 		return
 	}
 	if known {
-		s.capacity.add(by.function, operation, write, &input, answer, taken)
+		// The function need not wait for its use to be added up, but nobody is to read the sum without it.
+		s.capacity.open.RLock()
+		defer func() {
+			s.capacity.add(by.function, operation, write, &input, answer, taken)
+			s.capacity.open.RUnlock()
+		}()
 		if faults.dropResponse() {
 			panic(http.ErrAbortHandler)
 		}
@@ -94,6 +99,8 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 	w.Header().Set("Content-Length", strconv.Itoa(len(answer)))
 	w.WriteHeader(status)
 	_, _ = w.Write(answer)
+	// What cannot be flushed goes out when this returns.
+	_ = http.NewResponseController(w).Flush()
 }
 
 // needs lists what IAM asks for, from "Actions, resources, and condition keys for Amazon DynamoDB" and "Using IAM with
@@ -225,6 +232,8 @@ func (s *Server) EngineUse() EngineUse {
 type capacityKey struct{ function, table, index, operation string }
 
 type capacity struct {
+	// open is held for reading from before an answer goes out until it is added up.
+	open  sync.RWMutex
 	mutex sync.Mutex
 	rows  map[capacityKey]*CapacityRow
 }
@@ -313,6 +322,8 @@ func (i *dynamodbInput) target() (table, index string) {
 
 // Capacity returns what was consumed since the start or the last ResetCapacity, sorted.
 func (s *Server) Capacity() []CapacityRow {
+	s.capacity.open.Lock()
+	defer s.capacity.open.Unlock()
 	s.capacity.mutex.Lock()
 	defer s.capacity.mutex.Unlock()
 	rows := make([]CapacityRow, 0, len(s.capacity.rows))
@@ -327,6 +338,8 @@ func (s *Server) Capacity() []CapacityRow {
 
 // ResetCapacity starts counting from nothing.
 func (s *Server) ResetCapacity() {
+	s.capacity.open.Lock()
+	defer s.capacity.open.Unlock()
 	s.capacity.mutex.Lock()
 	defer s.capacity.mutex.Unlock()
 	s.capacity.rows = nil
