@@ -172,11 +172,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &call{requestID: newRequestID(), began: g.options.Now(), path: r.URL.Path, sourceIP: peer(r)}
 	w.Header()["Apigw-Requestid"] = []string{c.requestID}
 	if g.format != nil && g.options.AccessLog != nil {
-		defer func() {
-			// The caller need not wait for the line. What cannot be flushed goes out when this returns.
-			_ = http.NewResponseController(w).Flush()
-			g.options.AccessLog(g.accessLine(r, c))
-		}()
+		defer func() { g.options.AccessLog(g.accessLine(r, c)) }()
 	}
 	origin := r.Header.Get("Origin")
 	if g.api.CORS != nil && origin != "" {
