@@ -17,10 +17,12 @@ help: ## List the targets
 
 .PHONY: bin/cdk-app
 bin/cdk-app:
+	@echo "building the CDK app (about a minute the first time)"
 	@go build -o $@ .
 
 .PHONY: synth
 synth: bin/cdk-app ## Write the cloud assembly to cdk.out; without ARCH for this machine's processor
+	@echo "synthesising $(ENV) into cdk.out"
 	@rm -rf cdk.out
 	@CDK_OUTDIR=cdk.out bin/cdk-app -c env=$(ENV) -c arch=$(or $(ARCH),local)
 
@@ -38,6 +40,7 @@ node_modules: package-lock.json
 
 .PHONY: bin/onesynth
 bin/onesynth:
+	@echo "building onesynth"
 	@go build -o $@ ./cmd/onesynth
 
 # Checking the template against CloudFormation's rules is four fifths of a synth.
