@@ -219,36 +219,39 @@ func shapeOfKeys(keys []types.KeySchemaElement) string {
 
 // Table is a table as the engine describes it, with what only the template says of it.
 type Table struct {
-	Name, ARN string
+	Name string `json:"name"`
+	ARN  string `json:"arn"`
 	// LogicalID and Stack tell where the template declares it.
-	LogicalID, Stack string
-	Status           string
-	Keys             []Key
-	Indexes          []Index
-	Billing          string
+	LogicalID string  `json:"logical_id"`
+	Stack     string  `json:"stack"`
+	Status    string  `json:"status"`
+	Keys      []Key   `json:"keys"`
+	Indexes   []Index `json:"indexes"`
+	Billing   string  `json:"billing"`
 	// Stream is the view type of the table's stream, or empty.
-	Stream string `json:",omitempty"`
+	Stream string `json:"stream,omitempty"`
 	// TimeToLive is the attribute that the template names; the run's own sweeper, not the engine, deletes by it.
-	TimeToLive string `json:",omitempty"`
-	Items      int64
+	TimeToLive string `json:"time_to_live,omitempty"`
+	Items      int64  `json:"items"`
 }
 
 // Key is an attribute of a key.
 type Key struct {
-	Attribute string
+	Attribute string `json:"attribute"`
 	// Type is S, N or B; Role is HASH or RANGE.
-	Type, Role string
+	Type string `json:"type"`
+	Role string `json:"role"`
 }
 
 // Index is a secondary index.
 type Index struct {
-	Name string
-	Keys []Key
+	Name string `json:"name"`
+	Keys []Key  `json:"keys"`
 	// Projection is ALL, KEYS_ONLY or INCLUDE; Attributes are those that INCLUDE adds to the keys.
-	Projection string
-	Attributes []string `json:",omitempty"`
-	Status     string   `json:",omitempty"`
-	Local      bool     `json:",omitempty"`
+	Projection string   `json:"projection"`
+	Attributes []string `json:"attributes,omitempty"`
+	Status     string   `json:"status,omitempty"`
+	Local      bool     `json:"local,omitempty"`
 }
 
 // DescribeTables describes every table of the assembly, in the assembly's order.
