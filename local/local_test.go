@@ -346,9 +346,9 @@ func TestRun(t *testing.T) {
 func testConsole(t *testing.T, r *local.Runner) {
 	base := r.ConsoleURL()
 	for path, contains := range map[string]string{
-		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"tick"`, "/push": `[]`, "/queues": `"Messages"`,
-		"/queues/" + r.AWS().Queues()[0].Name: `"ARN"`, "/tables": `expires_at`, "/used-permissions": `logs:PutLogEvents`, "/refused": `dynamodb:DeleteItem`,
-		"/logs?function=worker": "tick 1", "/faults": `"Throttle"`, "/.well-known/jwks.json": `"RS256"`, "/.well-known/openid-configuration": "jwks_uri",
+		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"tick"`, "/push": `[]`, "/queues": `"messages"`,
+		"/queues/" + r.AWS().Queues()[0].Name: `"arn"`, "/tables": `expires_at`, "/used-permissions": `logs:PutLogEvents`, "/refused": `dynamodb:DeleteItem`,
+		"/logs?function=worker": "tick 1", "/faults": `"throttle"`, "/.well-known/jwks.json": `"RS256"`, "/.well-known/openid-configuration": "jwks_uri",
 	} {
 		want(t, 200, contains)(call(t, "GET", base+path, ""))
 	}
@@ -360,10 +360,10 @@ func testConsole(t *testing.T, r *local.Runner) {
 	want(t, 200, "tick")(call(t, "POST", base+"/schedules/tick/run", ""))
 	want(t, 200, "deleted")(call(t, "POST", base+"/sweep", ""))
 	want(t, 200, "killed")(call(t, "POST", base+"/functions/worker/kill", ""))
-	want(t, 400, "probability")(call(t, "POST", base+"/faults", `{"Throttle":2}`))
-	want(t, 400, "probability")(call(t, "POST", base+"/faults", `{"Thirst":1}`))
-	want(t, 200, "0.25")(call(t, "POST", base+"/faults", `{"Throttle":0.25}`))
-	want(t, 200, `"Throttle": 0`)(call(t, "POST", base+"/faults", `{}`))
+	want(t, 400, "probability")(call(t, "POST", base+"/faults", `{"throttle":2}`))
+	want(t, 400, "probability")(call(t, "POST", base+"/faults", `{"thirst":1}`))
+	want(t, 200, "0.25")(call(t, "POST", base+"/faults", `{"throttle":0.25}`))
+	want(t, 200, `"throttle": 0`)(call(t, "POST", base+"/faults", `{}`))
 	want(t, 400, "subject")(call(t, "POST", base+"/token", `{}`))
 	want(t, 400, "body")(call(t, "POST", base+"/token", `{"who":1}`))
 	want(t, 400, "expires")(call(t, "POST", base+"/token", `{"sub":"a","expires":"soon"}`))

@@ -175,9 +175,11 @@ func (c cloud) SetFaults(document []byte) error {
 
 // queueView is a queue on the console.
 type queueView struct {
-	Name, ARN, URL string
-	Messages       int
-	Content        []awsapi.Message `json:",omitempty"`
+	Name     string           `json:"name"`
+	ARN      string           `json:"arn"`
+	URL      string           `json:"url"`
+	Messages int              `json:"messages"`
+	Content  []awsapi.Message `json:"content,omitempty"`
 }
 
 func (c cloud) Queues() any {
