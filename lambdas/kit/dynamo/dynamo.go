@@ -9,6 +9,7 @@ package dynamo
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
@@ -352,10 +353,12 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 			return fmt.Errorf("%s: write %d, %s %s: %w", pattern, i, w.operation, w.table, err)
 		}
 	}
+	// One token for all attempts: when the answer to one was lost, the next does not
+	// meet its own writes, but is told of their success ("Idempotency",
+	// TransactWriteItems).
+	token := cryptorand.Text()
 	err = retry(ctx, func() error {
-		// The client sends one token with each call and its own retries, so a call
-		// whose answer was lost is not done twice.
-		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token})
 		return err
 	})
 	var canceled *types.TransactionCanceledException

@@ -193,6 +193,41 @@ func (c *contended) TransactWriteItems(context.Context, *awsdynamodb.TransactWri
 	return &awsdynamodb.TransactWriteItemsOutput{}, nil
 }
 
+// forgetful does a transaction, loses the answer, and reports contention when it is
+// asked again, before it is itself.
+type forgetful struct {
+	dynamo.Client
+	calls int
+}
+
+func (f *forgetful) TransactWriteItems(ctx context.Context, input *awsdynamodb.TransactWriteItemsInput, options ...func(*awsdynamodb.Options)) (*awsdynamodb.TransactWriteItemsOutput, error) {
+	f.calls++
+	output, err := f.Client.TransactWriteItems(ctx, input, options...)
+	if f.calls < 3 && err == nil {
+		return nil, &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("TransactionConflict")}}}
+	}
+	return output, err
+}
+
+// A transaction that was done before its answer was lost does not fail on its own
+// conditions.
+func TestLostAnswer(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, notes())
+	client := &forgetful{Client: tables.Recorder}
+	db, err := dynamo.New(client, notes(), map[string]string{"Notes": "Notes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); err != nil || client.calls != 3 {
+		t.Errorf("got %v after %d calls, want success after 3", err, client.calls)
+	}
+	var refused *dynamo.TransactionError
+	if err := db.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); !errors.As(err, &refused) {
+		t.Errorf("the same transaction anew: got %v, want a transaction error", err)
+	}
+}
+
 func TestContention(t *testing.T) {
 	t.Parallel()
 	canceled := func(codes ...string) error {
