@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -40,6 +41,20 @@ type Store struct {
 // leaves the keys as in the seed.
 func New(db *dynamo.DB, shards int) *Store {
 	return &Store{db: db, shards: max(shards, 1)}
+}
+
+// Open returns the store of a function: on the tables that its environment names,
+// with as many shards as its variable SHARDS says, 1 by default.
+func Open(environment kit.Environment) (*Store, error) {
+	tables, err := dynamo.Open(environment.AWS, schema.AskAHuman().Database)
+	if err != nil {
+		return nil, err
+	}
+	shards, err := environment.Int("SHARDS", 1)
+	if err != nil {
+		return nil, err
+	}
+	return New(tables, shards), nil
 }
 
 // timeFormat has one width, so that text sorts as time does.
@@ -83,6 +98,16 @@ func absent(attribute string) expression.ConditionBuilder {
 
 func equal(attribute string, value any) expression.ConditionBuilder {
 	return name(attribute).Equal(expression.Value(value))
+}
+
+// held turns a write whose condition does not hold into false.
+func held(err error) (bool, error) {
+	var transaction *dynamo.TransactionError
+	var condition *dynamo.ConditionError
+	if errors.As(err, &transaction) || errors.As(err, &condition) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // answerable holds for questions whose stored status takes answers. The shard

@@ -227,14 +227,9 @@ func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status as
 		update = update.Set(name("expires_at"), expression.Value(unixAfter(q.Deadline.Add(askahuman.KeepExpired))))
 		condition = condition.And(name("deadline").LessThanEqual(expression.Value(formatTime(now))))
 	}
-	err := s.db.Transact(ctx, "EndQuestion",
+	return held(s.db.Transact(ctx, "EndQuestion",
 		dynamo.Update("Questions", []any{q.ID}, update, condition),
-		s.returnPlace(q.AgentID))
-	var refused *dynamo.TransactionError
-	if errors.As(err, &refused) {
-		return false, nil
-	}
-	return err == nil, err
+		s.returnPlace(q.AgentID)))
 }
 
 // returnPlace gives one place of an agent's quota back.
@@ -340,11 +335,6 @@ func (s *Store) ClaimQuestion(ctx context.Context, q askahuman.Question, notifie
 	} else {
 		update = update.Set(name("notified_at"), expression.Value(formatTime(notifiedAt)))
 	}
-	err := s.db.Update(ctx, "ClaimQuestion", []any{q.ID}, update,
-		answerable().And(equal("due_at", formatTime(q.DueAt))), nil)
-	var refused *dynamo.ConditionError
-	if errors.As(err, &refused) {
-		return false, nil
-	}
-	return err == nil, err
+	return held(s.db.Update(ctx, "ClaimQuestion", []any{q.ID}, update,
+		answerable().And(equal("due_at", formatTime(q.DueAt))), nil))
 }

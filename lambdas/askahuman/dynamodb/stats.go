@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
@@ -182,7 +181,3 @@ func (s *Store) CountAbove(ctx context.Context, period askahuman.Period, day str
 	}
 	return above, nil
 }
-
-// never is what last_notified_at says of a person who was never notified: the
-// index leaves out items without it.
-var never = formatTime(time.Unix(0, 0))

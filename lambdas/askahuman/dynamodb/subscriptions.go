@@ -30,6 +30,10 @@ type subscription struct {
 // active is the key of active subscriptions: a Boolean cannot be one.
 const active = "true"
 
+// never is what last_notified_at says of a person who was never notified: the
+// index leaves out items without it.
+var never = formatTime(time.Unix(0, 0))
+
 // tries bounds how often a write on a token is computed again because another
 // request changed the token meanwhile.
 const tries = 8
@@ -306,7 +310,7 @@ func (s *Store) ClaimSubscription(ctx context.Context, sub askahuman.Subscriptio
 			ExpiresAt:  unixAfter(now.Add(askahuman.NotificationBonusWindow)),
 		}, expression.ConditionBuilder{}))
 	}
-	return s.held(s.db.Transact(ctx, "ClaimSubscription", writes...))
+	return held(s.db.Transact(ctx, "ClaimSubscription", writes...))
 }
 
 // ReleaseSubscription implements [askahuman.NotifierStore].
@@ -321,27 +325,14 @@ func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscript
 	if sub.PersonHash != "" {
 		writes = append(writes, dynamo.Delete("Guards", []any{notifiedKey(questionID, sub.PersonHash)}, expression.ConditionBuilder{}))
 	}
-	_, err := s.held(s.db.Transact(ctx, "ReleaseSubscription", writes...))
+	_, err := held(s.db.Transact(ctx, "ReleaseSubscription", writes...))
 	return err
 }
 
 // DeactivateSubscription implements [askahuman.NotifierStore].
 func (s *Store) DeactivateSubscription(ctx context.Context, sub askahuman.Subscription, now time.Time) error {
-	err := s.db.Update(ctx, "DeactivateSubscription", []any{sub.ID},
+	_, err := held(s.db.Update(ctx, "DeactivateSubscription", []any{sub.ID},
 		expression.Remove(name("active")).Set(name("updated_at"), expression.Value(formatTime(now))),
-		equal("fcm_token", sub.Token), nil)
-	var refused *dynamo.ConditionError
-	if errors.As(err, &refused) {
-		return nil
-	}
+		equal("fcm_token", sub.Token), nil))
 	return err
-}
-
-// held turns a transaction whose conditions do not hold into false.
-func (s *Store) held(err error) (bool, error) {
-	var refused *dynamo.TransactionError
-	if errors.As(err, &refused) {
-		return false, nil
-	}
-	return err == nil, err
 }

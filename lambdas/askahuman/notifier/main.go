@@ -8,18 +8,12 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
 	kit.StartEvent("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, json.RawMessage) error, error) {
-		tables, err := dynamo.Open(environment.AWS, schema.AskAHuman().Database)
-		if err != nil {
-			return nil, err
-		}
-		shards, err := environment.Int("SHARDS", 1)
+		store, err := dynamodb.Open(environment)
 		if err != nil {
 			return nil, err
 		}
@@ -28,7 +22,7 @@ func main() {
 			return nil, err
 		}
 		f := &function{
-			store:       dynamodb.New(tables, shards),
+			store:       store,
 			credentials: secret.New(environment.AWS, arn[0], credentialsAge),
 			endpoint:    environment.Getenv("FCM_ENDPOINT"),
 			webURL:      environment.Getenv("LINK_BASE"),

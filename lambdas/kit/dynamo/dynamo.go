@@ -394,55 +394,51 @@ func declared(p schema.AccessPattern, writes []Write) error {
 	return nil
 }
 
-func (db *DB) transactItem(w Write) (types.TransactWriteItem, error) {
+func (db *DB) transactItem(w Write) (converted types.TransactWriteItem, err error) {
 	table, _ := db.database.Table(w.table)
 	name := aws.String(db.names[w.table])
 	const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
-	if w.operation == schema.UpdateItem {
-		key, err := keyOf(table, w.key)
-		if err != nil {
-			return types.TransactWriteItem{}, err
-		}
-		e, err := updateExpression(w.update, w.condition)
-		if err != nil {
-			return types.TransactWriteItem{}, err
-		}
-		return types.TransactWriteItem{Update: &types.Update{
-			TableName: name, Key: key, UpdateExpression: e.Update(), ConditionExpression: e.Condition(),
-			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
-		}}, nil
+	var key, item Item
+	if w.operation == schema.PutItem {
+		item, err = attributevalue.MarshalMap(w.item)
+	} else {
+		key, err = keyOf(table, w.key)
+	}
+	if err != nil {
+		return converted, err
 	}
 	var e expression.Expression
-	if w.condition.IsSet() {
-		var err error
-		if e, err = expression.NewBuilder().WithCondition(w.condition).Build(); err != nil {
-			return types.TransactWriteItem{}, err
-		}
+	if w.operation == schema.UpdateItem {
+		e, err = updateExpression(w.update, w.condition)
+	} else if w.condition.IsSet() {
+		e, err = expression.NewBuilder().WithCondition(w.condition).Build()
 	}
-	if w.operation == schema.DeleteItem || w.operation == schema.ConditionCheckItem {
-		key, err := keyOf(table, w.key)
-		if err != nil {
-			return types.TransactWriteItem{}, err
+	if err != nil {
+		return converted, err
+	}
+	switch w.operation {
+	case schema.PutItem:
+		converted.Put = &types.Put{
+			TableName: name, Item: item, ConditionExpression: e.Condition(),
+			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
 		}
-		if w.operation == schema.ConditionCheckItem {
-			return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-				TableName: name, Key: key, ConditionExpression: e.Condition(),
-				ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
-			}}, nil
+	case schema.UpdateItem:
+		converted.Update = &types.Update{
+			TableName: name, Key: key, UpdateExpression: e.Update(), ConditionExpression: e.Condition(),
+			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
 		}
-		return types.TransactWriteItem{Delete: &types.Delete{
+	case schema.DeleteItem:
+		converted.Delete = &types.Delete{
 			TableName: name, Key: key, ConditionExpression: e.Condition(),
 			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
-		}}, nil
+		}
+	case schema.ConditionCheckItem:
+		converted.ConditionCheck = &types.ConditionCheck{
+			TableName: name, Key: key, ConditionExpression: e.Condition(),
+			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+		}
 	}
-	item, err := attributevalue.MarshalMap(w.item)
-	if err != nil {
-		return types.TransactWriteItem{}, err
-	}
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName: name, Item: item, ConditionExpression: e.Condition(),
-		ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
-	}}, nil
+	return converted, nil
 }
 
 func (db *DB) pattern(name string, operation schema.Operation) (schema.AccessPattern, schema.Table, error) {
