@@ -27,6 +27,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/local/policy"
@@ -62,19 +63,7 @@ type fixture struct {
 // start serves the resources to a function named asker whose role has the statements.
 func start(t testing.TB, statements string, change ...func(*awsapi.Options)) *fixture {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,
-		"Stack.template.json": `{"Resources": ` + strings.Replace(resources, "STATEMENTS", statements, 1) + `}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	loaded, err := assembly.Load(dir, assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := assemblytest.Load(t, strings.Replace(resources, "STATEMENTS", statements, 1))
 	engine, key := enginetest.Engine(t), enginetest.AccessKey()
 	for _, name := range []string{"answers", "questions"} {
 		_, err := engine.Client(key).CreateTable(t.Context(), &dynamodb.CreateTableInput{

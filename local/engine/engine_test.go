@@ -18,28 +18,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
-
-func load(t testing.TB, resources string) *assembly.Assembly {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,
-		"Stack.template.json": `{"Resources": ` + resources + `}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	loaded, err := assembly.Load(dir, assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
-}
 
 // holder is the variable that makes the test binary start an engine and wait to be killed.
 const holder = "ONESYNTH_TEST_HOLD_ENGINE"
@@ -127,7 +109,7 @@ func TestEngineListensOnLoopbackOnly(t *testing.T) {
 func TestDataIsKeptInAFolder(t *testing.T) {
 	t.Parallel()
 	dir, key := t.TempDir(), enginetest.AccessKey()
-	source := load(t, `{"Table": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "kept", "BillingMode": "PAY_PER_REQUEST",
+	source := assemblytest.Load(t, `{"Table": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "kept", "BillingMode": "PAY_PER_REQUEST",
 		"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]}}}`)
 	run := func(do func(client *dynamodb.Client)) {
 		t.Helper()
@@ -163,7 +145,7 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 		if err != nil || len(got.Item) == 0 {
 			t.Errorf("got %v %v", got, err)
 		}
-		other := load(t, `{"Table": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "kept", "BillingMode": "PAY_PER_REQUEST",
+		other := assemblytest.Load(t, `{"Table": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "kept", "BillingMode": "PAY_PER_REQUEST",
 			"KeySchema": [{"AttributeName": "other", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "other", "AttributeType": "S"}]}}}`)
 		if err := engine.CreateTables(t.Context(), client, other); !errors.Is(err, engine.ErrTableDiffers) {
 			t.Errorf("a table with other keys: got %v", err)
@@ -253,7 +235,7 @@ func TestLauncherClassIsItsSource(t *testing.T) {
 
 func TestTablesAreDescribedAsDeclared(t *testing.T) {
 	t.Parallel()
-	source := load(t, `{
+	source := assemblytest.Load(t, `{
 	  "Global": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {
 	    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}, {"AttributeName": "sk", "AttributeType": "N"}, {"AttributeName": "status", "AttributeType": "S"}],
 	    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}],

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
@@ -103,7 +104,7 @@ type streamFixture struct {
 // stream starts a mapping with the properties, after the items are written.
 func stream(t testing.TB, properties string, to *consumer, items ...map[string]types.AttributeValue) *streamFixture {
 	t.Helper()
-	source := load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"}, "Failed": {"Type": "AWS::SQS::Queue"},
+	source := assemblytest.Load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"}, "Failed": {"Type": "AWS::SQS::Queue"},
 		"Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Consumer"},
 		"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]}, `+properties+`}}}`)
 	key := enginetest.AccessKey()
@@ -394,7 +395,7 @@ func TestMappingErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			read := load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"}, "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {`+test.properties+`}}}`)
+			read := assemblytest.Load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"}, "Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {`+test.properties+`}}}`)
 			_, err := engine.NewStreams(enginetest.Engine(t), enginetest.AccessKey(), read, engine.StreamsOptions{
 				Invoke: newConsumer(accept),
 				Send:   func(string, string) error { return nil },

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
@@ -67,7 +68,7 @@ func ids(t testing.TB, client *dynamodb.Client, index *string) (found []string) 
 
 func TestSweepDeletesWhatHasExpired(t *testing.T) {
 	t.Parallel()
-	source, client := load(t, "{"+sessions+"}"), enginetest.Client(t)
+	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
 	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestSweepDeletesWhatHasExpired(t *testing.T) {
 
 func TestSweepPagesThroughLargeTables(t *testing.T) {
 	t.Parallel()
-	source, client := load(t, "{"+sessions+"}"), enginetest.Client(t)
+	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
 	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +134,7 @@ func TestSweepPagesThroughLargeTables(t *testing.T) {
 
 func TestSweeperRunsUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
-	source, client := load(t, "{"+sessions+"}"), enginetest.Client(t)
+	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
 	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}

@@ -2,39 +2,19 @@ package policy_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
 const roleARN = "arn:aws:iam::000000000000:role/Stack-Role"
 
-func load(t testing.TB, resources string) *assembly.Assembly {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,
-		"Stack.template.json": `{"Resources": ` + resources + `}`,
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	loaded, err := assembly.Load(dir, assembly.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loaded
-}
-
 // role reads a role with the statements attached to it.
 func role(t testing.TB, statements string) (*policy.Role, error) {
 	t.Helper()
-	return policy.ForRole(load(t, `{"Role": {"Type": "AWS::IAM::Role"}, "Policy": {"Type": "AWS::IAM::Policy",
+	return policy.ForRole(assemblytest.Load(t, `{"Role": {"Type": "AWS::IAM::Role"}, "Policy": {"Type": "AWS::IAM::Policy",
 		"Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": `+statements+`}}}}`), roleARN)
 }
 
@@ -104,7 +84,7 @@ func TestRefusedElements(t *testing.T) {
 
 func TestSourcesOfPolicies(t *testing.T) {
 	t.Parallel()
-	source := load(t, `{
+	source := assemblytest.Load(t, `{
 		"Role": {"Type": "AWS::IAM::Role", "Properties": {
 			"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}},
 				{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": ["scheduler.amazonaws.com"]},
@@ -147,14 +127,14 @@ func TestSourcesOfPolicies(t *testing.T) {
 
 func TestForRoleErrors(t *testing.T) {
 	t.Parallel()
-	if _, err := policy.ForRole(load(t, `{"Role": {"Type": "AWS::SQS::Queue"}}`), roleARN); !errors.Is(err, policy.ErrNoRole) {
+	if _, err := policy.ForRole(assemblytest.Load(t, `{"Role": {"Type": "AWS::SQS::Queue"}}`), roleARN); !errors.Is(err, policy.ErrNoRole) {
 		t.Errorf("got %v", err)
 	}
 	for _, properties := range []string{
 		`{"ManagedPolicyArns": ["arn:aws:iam::aws:policy/AdministratorAccess"]}`,
 		`{"PermissionsBoundary": "arn:aws:iam::aws:policy/AdministratorAccess"}`,
 	} {
-		_, err := policy.ForRole(load(t, `{"Role": {"Type": "AWS::IAM::Role", "Properties": `+properties+`}}`), roleARN)
+		_, err := policy.ForRole(assemblytest.Load(t, `{"Role": {"Type": "AWS::IAM::Role", "Properties": `+properties+`}}`), roleARN)
 		var unsupported *policy.UnsupportedError
 		if !errors.As(err, &unsupported) {
 			t.Errorf("%s: got %v", properties, err)
