@@ -134,6 +134,9 @@ func (p AccessPattern) key(d Database) string {
 	case TransactWriteItems:
 		for _, w := range p.Writes {
 			part := fmt.Sprintf("%s %s: %s", w.Operation, w.Table, w.Description)
+			if w.Repeated {
+				part += " (each)"
+			}
 			if w.Optional {
 				part += " (when needed)"
 			}

@@ -28,6 +28,9 @@ type Platform struct {
 	Functions []Function
 	// Routes are its HTTP operations.
 	Routes []Route
+	// Lake says how the changes of one of its tables become files to query. The
+	// zero value is no lake.
+	Lake Lake
 }
 
 // Database is a data model: tables, and the only ways in which they are used.
@@ -202,7 +205,8 @@ type AccessPattern struct {
 	Filter []string
 	// Writes are the parts of a TransactWriteItems.
 	Writes []Write
-	// Seed is the seed's own wording of the pattern. Empty: the seed has none.
+	// Seed is the seed's own wording of the pattern, or of several with semicolons
+	// between them. Empty: the seed has none.
 	Seed string
 	// SeedCost is the seed's expected cost. Empty: the seed names none.
 	SeedCost string
@@ -239,6 +243,9 @@ type Write struct {
 	Operation Operation
 	// Optional says that the part is in the transaction only when it is needed.
 	Optional bool
+	// Repeated says that the part may be there more than once, each time for
+	// another item.
+	Repeated bool
 	// Description says what the part does, and under which condition.
 	Description string
 }

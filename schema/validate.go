@@ -86,6 +86,7 @@ func (p Platform) Validate() error {
 		f.add("Name", quoted(p.Name), "write lower-case letters and digits: it names the platform's packages")
 	}
 	p.Database.validate(f)
+	p.Lake.validate(f, p.Database)
 	limits := unique(f, "RateLimits", p.RateLimits, func(l RateLimit) string { return l.Name })
 	for _, l := range p.RateLimits {
 		path := "RateLimits[" + l.Name + "]"

@@ -382,8 +382,14 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 func declared(p schema.AccessPattern, writes []Write) error {
 	i := 0
 	for _, d := range p.Writes {
-		if i < len(writes) && writes[i].table == d.Table && writes[i].operation == d.Operation {
+		is := func() bool {
+			return i < len(writes) && writes[i].table == d.Table && writes[i].operation == d.Operation
+		}
+		if is() {
 			i++
+			for d.Repeated && is() {
+				i++
+			}
 		} else if !d.Optional {
 			return fmt.Errorf("the pattern declares %s %s, which the call leaves out", d.Operation, d.Table)
 		}

@@ -1,0 +1,45 @@
+package schema
+
+// The access patterns of [IdempotencyPatterns].
+const (
+	ClaimIdempotencyKey  = "ClaimIdempotencyKey"
+	SettleIdempotencyKey = "SettleIdempotencyKey"
+)
+
+// IdempotencyAttributes are the attributes of the items that keep idempotency
+// keys, beside their key and the table's time to live. lambdas/kit/idempotency
+// writes them.
+func IdempotencyAttributes() []Attribute {
+	return []Attribute{
+		{"request_digest", String, "SHA-256 of the request that first used the key, hexadecimal"},
+		{"claim", String, "Random token of the attempt that may carry out the request; absent when none does"},
+		{"claimed_until", Number, "Unix milliseconds until which the attempt may still be running; then another may take over"},
+		{"http_status_code", Number, "Status that the request was answered with; absent until then"},
+		{"response_data", String, "Body that the request was answered with"},
+	}
+}
+
+// IdempotencyPatterns are the access patterns that keep idempotency keys in a
+// table. The transaction that does a request's work ends with an optional
+// UpdateItem of that table, which keeps its answer.
+func IdempotencyPatterns(table string) []AccessPattern {
+	return []AccessPattern{
+		{
+			Name: ClaimIdempotencyKey,
+			Description: "Claim a key for one attempt at its request, unless the request is answered, or another attempt is running, or the key " +
+				"belongs to another request.",
+			Operation: UpdateItem, Table: table,
+		},
+		{
+			Name:        SettleIdempotencyKey,
+			Description: "Keep the answer to a request that changed nothing, or give the claim back, if it is still this attempt's.",
+			Operation:   UpdateItem, Table: table,
+		},
+	}
+}
+
+// KeepAnswer is the last write of a transaction that does the work of a request
+// with an idempotency key.
+func KeepAnswer(table string) Write {
+	return Write{Table: table, Operation: UpdateItem, Optional: true, Description: "the answer, under the request's idempotency key, if the claim on it is still this attempt's"}
+}

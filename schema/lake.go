@@ -1,0 +1,234 @@
+package schema
+
+import "fmt"
+
+// Lake says how the stream of one table becomes files that can be queried: which
+// items become rows of which table, and the views and queries over them.
+//
+// Each change of an item is one row of the table <entity>_changes, with the
+// columns of [ChangeColumns] and then the entity's own, whose values are the
+// item's after the change, or its last ones when it was removed.
+type Lake struct {
+	// Name is the name of the catalog's database: lower-case letters, digits and
+	// underscores, such as "todo".
+	Name string
+	// Table is the logical name of the table. Its stream carries new and old images.
+	Table string
+	// Entities are the kinds of items that become rows. Others stay out.
+	Entities []Entity
+	// Views are over the entities' tables and over views before them.
+	Views []View
+	// Queries are saved for people to begin with.
+	Queries []SavedQuery
+}
+
+// Entity is one kind of item of a table.
+type Entity struct {
+	// Name is in the singular, such as "task".
+	Name string
+	// Description says what an item is.
+	Description string
+	// PartitionPrefix and SortPrefix are what the partition key and the sort key of
+	// its items begin with. Empty: anything.
+	PartitionPrefix, SortPrefix string
+	// Columns are the columns of its table beside [ChangeColumns].
+	Columns []Column
+}
+
+// ChangeTable is the name of the table of the entity's changes, such as
+// "task_changes".
+func (e Entity) ChangeTable() string { return e.Name + "_changes" }
+
+// Column is one column of a table or view.
+type Column struct {
+	// Name is its name: lower-case letters, digits and underscores.
+	Name string
+	// Attribute is the item's attribute that it shows. Empty: the one of its name.
+	Attribute string
+	// TrimPrefix is left out of the attribute's text where it begins with it, such
+	// as "TASK#" of a key.
+	TrimPrefix string
+	// Type is its type.
+	Type ColumnType
+	// Description says what it means.
+	Description string
+}
+
+// Source is the name of the attribute that the column shows.
+func (c Column) Source() string {
+	if c.Attribute == "" {
+		return c.Name
+	}
+	return c.Attribute
+}
+
+// ColumnType is the type of a column.
+type ColumnType string
+
+// The column types. An attribute that does not convert, such as the text "soon"
+// to a date, makes its record one for the failure queue.
+const (
+	// ColumnText is text, of a String.
+	ColumnText ColumnType = "text"
+	// ColumnInteger is a whole number of 64 bits, of a Number.
+	ColumnInteger ColumnType = "integer"
+	// ColumnDecimal is a floating-point number of 64 bits, of a Number.
+	ColumnDecimal ColumnType = "decimal"
+	// ColumnBoolean is of a Boolean.
+	ColumnBoolean ColumnType = "boolean"
+	// ColumnDate is a day, of a String as YYYY-MM-DD.
+	ColumnDate ColumnType = "date"
+	// ColumnTimestamp is a moment in UTC to the millisecond, of a Number of seconds
+	// since the Unix epoch or of a String in ISO 8601.
+	ColumnTimestamp ColumnType = "timestamp"
+)
+
+// EventDate is the column by which the files of an entity are partitioned: the
+// day, in UTC, of the change.
+const EventDate = "event_date"
+
+// ChangeColumns are the first columns of every entity's table.
+func ChangeColumns() []Column {
+	return []Column{
+		{Name: "event_id", Type: ColumnText, Description: "Unique id of the change"},
+		{Name: "event_name", Type: ColumnText, Description: "INSERT, MODIFY or REMOVE"},
+		{Name: "event_time", Type: ColumnTimestamp, Description: "When the stream says that the change was made"},
+		{Name: "sequence_number", Type: ColumnText, Description: "Place of the change among those of its item, 40 digits, so that text sorts as numbers do"},
+	}
+}
+
+// View is a stored SELECT, in the part of SQL that Amazon Athena and DuckDB share.
+type View struct {
+	// Name is its name: lower-case letters, digits and underscores.
+	Name string
+	// Description says what a row is.
+	Description string
+	// Columns are those of the SELECT, in its order; of them Name, Type and
+	// Description are used.
+	Columns []Column
+	// SQL is the SELECT. It names tables and views of the lake without a database.
+	SQL string
+}
+
+// SavedQuery is a SELECT for people to begin with.
+type SavedQuery struct {
+	// Name is its name for people.
+	Name string
+	// Description says what it answers.
+	Description string
+	// SQL is the SELECT.
+	SQL string
+}
+
+// Entity returns the entity of that name.
+func (l Lake) Entity(name string) (Entity, bool) {
+	for _, e := range l.Entities {
+		if e.Name == name {
+			return e, true
+		}
+	}
+	return Entity{}, false
+}
+
+// lakeName is what Amazon Athena takes without quotes ("Name databases, tables,
+// and columns").
+const lakeName = `^[a-z][a-z0-9_]*$`
+
+// validate adds what the catalog, or the first record of the stream, would refuse.
+func (l Lake) validate(f *findings, d Database) {
+	if l.Name == "" && l.Table == "" && len(l.Entities) == 0 && len(l.Views) == 0 && len(l.Queries) == 0 {
+		return
+	}
+	const named = "write lower-case letters, digits and underscores, beginning with a letter"
+	if !matches(lakeName, l.Name) {
+		f.add("Lake.Name", quoted(l.Name), named)
+	}
+	table, ok := d.Table(l.Table)
+	if !ok {
+		f.add("Lake.Table", quoted(l.Table), "name a declared table")
+		return
+	}
+	if table.Stream != StreamNewAndOldImages {
+		f.add("Lake.Table", quoted(l.Table), "its stream is %q: a lake needs %s, of which a removal's row has only the old one", table.Stream, StreamNewAndOldImages)
+	}
+	if len(l.Entities) == 0 {
+		f.add("Lake.Entities", "", "name at least one kind of item")
+	}
+	unique(f, "Lake.Entities", l.Entities, func(e Entity) string { return e.Name })
+	relations := map[string]bool{}
+	for _, e := range l.Entities {
+		path := "Lake.Entities[" + e.Name + "]"
+		if !matches(lakeName, e.Name) {
+			f.add(path+".Name", quoted(e.Name), named)
+		}
+		relations[e.ChangeTable()] = true
+		for part, prefix := range map[string]string{table.Key.Partition: e.PartitionPrefix, table.Key.Sort: e.SortPrefix} {
+			if a, _ := table.Attribute(part); prefix != "" && a.Type != String {
+				f.add(path, quoted(prefix), "a prefix needs a key of type String")
+			}
+		}
+		validateColumns(f, path, append(ChangeColumns(), e.Columns...))
+		for _, c := range e.Columns {
+			c.validateSource(f, path+".Columns["+c.Name+"]", table)
+		}
+	}
+	for _, v := range l.Views {
+		path := "Lake.Views[" + v.Name + "]"
+		if !matches(lakeName, v.Name) {
+			f.add(path+".Name", quoted(v.Name), named)
+		}
+		if relations[v.Name] {
+			f.add(path+".Name", quoted(v.Name), "use each name once")
+		}
+		relations[v.Name] = true
+		if v.SQL == "" {
+			f.add(path+".SQL", "", "write a SELECT")
+		}
+		if len(v.Columns) == 0 {
+			f.add(path+".Columns", "", "name the columns of the SELECT: the catalog needs their types")
+		}
+		validateColumns(f, path, v.Columns)
+	}
+	unique(f, "Lake.Queries", l.Queries, func(q SavedQuery) string { return q.Name })
+	for _, q := range l.Queries {
+		if q.Name == "" || q.SQL == "" {
+			f.add("Lake.Queries["+q.Name+"]", quoted(q.SQL), "write a name and a SELECT")
+		}
+	}
+}
+
+func validateColumns(f *findings, path string, columns []Column) {
+	unique(f, path+".Columns", columns, func(c Column) string { return c.Name })
+	for _, c := range columns {
+		switch {
+		case !matches(lakeName, c.Name):
+			f.add(path+".Columns["+c.Name+"].Name", quoted(c.Name), "write lower-case letters, digits and underscores, beginning with a letter")
+		case c.Name == EventDate:
+			f.add(path+".Columns["+c.Name+"].Name", quoted(c.Name), "the files are partitioned by it: choose another name")
+		}
+		switch c.Type {
+		case ColumnText, ColumnInteger, ColumnDecimal, ColumnBoolean, ColumnDate, ColumnTimestamp:
+		default:
+			f.add(path+".Columns["+c.Name+"].Type", quoted(string(c.Type)), "write ColumnText, ColumnInteger, ColumnDecimal, ColumnBoolean, ColumnDate or ColumnTimestamp")
+		}
+	}
+}
+
+// validateSource checks that the attribute can become a value of the column.
+func (c Column) validateSource(f *findings, path string, table Table) {
+	a, ok := table.Attribute(c.Source())
+	if !ok {
+		f.add(path+".Attribute", quoted(c.Source()), "declare the attribute in %s, or name one that is declared", table.Name)
+		return
+	}
+	from := map[ColumnType][]Type{
+		ColumnText: {String}, ColumnDate: {String}, ColumnTimestamp: {Number, String},
+		ColumnInteger: {Number}, ColumnDecimal: {Number}, ColumnBoolean: {Boolean},
+	}[c.Type]
+	for _, t := range from {
+		if a.Type == t {
+			return
+		}
+	}
+	f.add(path+".Type", fmt.Sprintf("%q of a %s", c.Type, a.Type), "a column of this type is made of %v", from)
+}
