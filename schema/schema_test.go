@@ -124,6 +124,60 @@ func TestAskAHumanIsTheSeed(t *testing.T) {
 	}
 }
 
+// TestTodoIsTheSeed holds the model against the seed (ADR-003), whose values are
+// written out here once more.
+func TestTodoIsTheSeed(t *testing.T) {
+	t.Parallel()
+	d := schema.Todo().Database
+	if len(d.Tables) != 1 {
+		t.Fatalf("got %d tables, want the seed's one", len(d.Tables))
+	}
+	table := d.Tables[0]
+	if got := d.Prefix + "-" + table.PhysicalName; got != "todo-app-data" {
+		t.Errorf("physical name: got %s", got)
+	}
+	if want := (schema.Key{Partition: "PK", Sort: "SK"}); table.Key != want || table.TimeToLive != "expiration_timestamp" || table.Stream != schema.StreamNewAndOldImages || !table.Capacity.OnDemand() {
+		t.Errorf("got key %v, time to live %q, stream %q, on-demand %v", table.Key, table.TimeToLive, table.Stream, table.Capacity.OnDemand())
+	}
+	for name, typ := range map[string]schema.Type{
+		"email": "String", "name": "String", "created_at": "Number", "updated_at": "Number",
+		"title": "String", "description": "String", "status": "String", "priority": "String", "category": "String", "due_date": "String",
+		"completed_at": "Number", "response_data": "String", "http_status_code": "Number", "expiration_timestamp": "Number",
+	} {
+		if got, ok := table.Attribute(name); !ok || got.Type != typ {
+			t.Errorf("%s: got %q, want %s", name, got.Type, typ)
+		}
+	}
+	if len(table.Indexes) != 4 {
+		t.Errorf("got %d indexes, want the seed's four", len(table.Indexes))
+	}
+	for _, name := range []string{"GSI1", "GSI2", "GSI3", "GSI4"} {
+		want := schema.Key{Partition: name + "PK", Sort: name + "SK"}
+		if got, ok := table.Index(name); !ok || got.Key != want || got.Projection != schema.ProjectAll {
+			t.Errorf("%s: got %v, want %v", name, got, want)
+		}
+	}
+	rows := map[string]bool{}
+	for _, p := range d.AccessPatterns {
+		for row := range strings.SplitSeq(p.Seed, "; ") {
+			rows[row] = true
+		}
+	}
+	for _, row := range []string{
+		"Fetch user by user_id", "Fetch task by task_id", "Fetch all tasks for user", "Fetch tasks by status for user",
+		"Fetch tasks by specific status for user", "Fetch tasks by due date for user", "Fetch tasks by specific due date for user",
+		"Fetch tasks by date range for user", "Pagination support", "Fetch tasks by priority for user",
+		"Fetch tasks by specific priority for user", "Fetch tasks by category for user", "Fetch tasks by specific category for user",
+		"Fetch completed tasks by user", "Fetch overdue tasks for user", "Fetch all tasks with due dates for user",
+		"Task analytics: Count by status", "Task analytics: Count by priority", "Bulk update task status", "Bulk delete completed tasks",
+		"Search tasks by title/description", "Create/Update task", "Delete task", "Idempotency check", "Idempotency cleanup",
+	} {
+		if !rows[row] {
+			t.Errorf("no access pattern for the seed's row %q", row)
+		}
+	}
+}
+
 func TestEnvironmentVariable(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"Users": "USERS_TABLE", "UserStats": "USER_STATS_TABLE"} {
@@ -154,7 +208,7 @@ func minimal() schema.Platform {
 		Database: schema.Database{
 			Prefix: "notes",
 			Tables: []schema.Table{{
-				Name: "Notes", PhysicalName: "notes", Key: schema.Key{Partition: "id"}, TimeToLive: "ttl",
+				Name: "Notes", PhysicalName: "notes", Key: schema.Key{Partition: "id"}, TimeToLive: "ttl", Stream: schema.StreamNewAndOldImages,
 				Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "ttl", Type: schema.Number}, {Name: "text", Type: schema.String}, {Name: "flag", Type: schema.Boolean}, {Name: "tags", Type: schema.List}, {Name: "at", Type: schema.Number}},
 				Indexes:    []schema.Index{{Name: "ByText", Key: schema.Key{Partition: "text", Sort: "at"}, Projection: schema.ProjectKeysOnly}},
 			}},
@@ -163,6 +217,12 @@ func minimal() schema.Platform {
 				{Name: "ListByText", Operation: schema.Query, Table: "Notes", Index: "ByText", KeyConditions: []schema.KeyCondition{{Attribute: "text", Comparison: schema.Equal}}},
 				{Name: "Move", Operation: schema.TransactWriteItems, Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem}}},
 			},
+		},
+		Lake: schema.Lake{
+			Name: "notes", Table: "Notes",
+			Entities: []schema.Entity{{Name: "note", Columns: []schema.Column{{Name: "body", Attribute: "text", Type: schema.ColumnText}, {Name: "at", Type: schema.ColumnTimestamp}}}},
+			Views:    []schema.View{{Name: "bodies", SQL: "SELECT body FROM note_changes", Columns: []schema.Column{{Name: "body", Type: schema.ColumnText}}}},
+			Queries:  []schema.SavedQuery{{Name: "Bodies", SQL: "SELECT * FROM bodies"}},
 		},
 		RateLimits: []schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerUser}},
 		Functions:  []schema.Function{{Name: "api", AccessPatterns: []string{"GetNote"}}},
@@ -219,6 +279,19 @@ func TestValidate(t *testing.T) {
 		"ErrUnknownLimit":        {func(p *schema.Platform) { p.Routes[0].RateLimit = "nope" }, "Routes[GET /notes/{id}].RateLimit", "declared"},
 		"ErrMethod":              {func(p *schema.Platform) { p.Routes[0].Method = "get" }, "Routes[get /notes/{id}].Method", "GET"},
 		"ErrSameRouteOtherName":  {func(p *schema.Platform) { r := p.Routes[0]; r.Path = "/notes/{other}"; p.Routes = append(p.Routes, r) }, "Routes[1]", "once"},
+		"ErrLakeName":            {func(p *schema.Platform) { p.Lake.Name = "My Lake" }, "Lake.Name", "underscores"},
+		"ErrLakeOfNoTable":       {func(p *schema.Platform) { p.Lake.Table = "Nope" }, "Lake.Table", "declared table"},
+		"ErrLakeWithoutStream":   {func(p *schema.Platform) { table(p).Stream = schema.StreamNone }, "Lake.Table", "NEW_AND_OLD_IMAGES"},
+		"ErrLakeOfNothing":       {func(p *schema.Platform) { p.Lake.Entities = nil }, "Lake.Entities", "at least one"},
+		"ErrColumnOfNothing":     {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Attribute = "nope" }, "Lake.Entities[note].Columns[body].Attribute", "declare"},
+		"ErrColumnType":          {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Type = "varchar" }, "Lake.Entities[note].Columns[body].Type", "ColumnText"},
+		"ErrNumberOfString":      {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Type = schema.ColumnInteger }, "Lake.Entities[note].Columns[body].Type", "Number"},
+		"ErrChangeColumn":        {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Name = "event_id" }, "Lake.Entities[note].Columns[4]", "once"},
+		"ErrPartitionColumn":     {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Name = "event_date" }, "Lake.Entities[note].Columns[event_date].Name", "partitioned"},
+		"ErrViewIsTable":         {func(p *schema.Platform) { p.Lake.Views[0].Name = "note_changes" }, "Lake.Views[note_changes].Name", "once"},
+		"ErrViewOfNoColumns":     {func(p *schema.Platform) { p.Lake.Views[0].Columns = nil }, "Lake.Views[bodies].Columns", "types"},
+		"ErrViewOfNothing":       {func(p *schema.Platform) { p.Lake.Views[0].SQL = "" }, "Lake.Views[bodies].SQL", "SELECT"},
+		"ErrQueryOfNothing":      {func(p *schema.Platform) { p.Lake.Queries[0].SQL = "" }, "Lake.Queries[Bodies]", "SELECT"},
 		"ErrNoCaller":            {func(p *schema.Platform) { p.Routes[0].Caller = "" }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
 	} {
 		t.Run(name, func(t *testing.T) {
