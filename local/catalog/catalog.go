@@ -1,0 +1,50 @@
+// Package catalog reads the lakes that a cloud assembly declares: AWS Glue databases with their tables and views, and the
+// Amazon Athena queries saved for them. It runs no query: onesynth lake does, on what is read here.
+package catalog
+
+// Lake is a database of the catalog.
+type Lake struct {
+	// Database is its name in AWS Glue.
+	Database string `json:"database"`
+	// Tables are what lies in a bucket, sorted by name.
+	Tables []Table `json:"tables"`
+	// Views are stored SELECTs, in an order in which each names only tables and views before it.
+	Views []View `json:"views"`
+	// Queries are saved for people, sorted by name.
+	Queries []Query `json:"queries"`
+	// Workgroup is the name of the Athena workgroup of the queries; empty when there is none.
+	Workgroup string `json:"workgroup"`
+}
+
+// Table is an external table: Parquet files below a location.
+type Table struct {
+	Name string `json:"name"`
+	// Columns are those of the files.
+	Columns []Column `json:"columns"`
+	// PartitionKeys are columns whose values stand in the folders' names, such as event_date=2026-01-31.
+	PartitionKeys []Column `json:"partition_keys"`
+	// Location is s3://BUCKET/PREFIX/, below which the files are.
+	Location string `json:"location"`
+}
+
+// View is a stored SELECT.
+type View struct {
+	Name string `json:"name"`
+	// SQL is the SELECT as it was written, not as Athena stores it.
+	SQL     string   `json:"sql"`
+	Columns []Column `json:"columns"`
+}
+
+// Query is a SELECT for people to begin with.
+type Query struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	SQL         string `json:"sql"`
+}
+
+// Column is a column of a table or view.
+type Column struct {
+	Name string `json:"name"`
+	// Type is AWS Glue's: string, bigint, double, boolean, date or timestamp, or what else the table says.
+	Type string `json:"type"`
+}
