@@ -1,8 +1,8 @@
 // Package kit is what the handlers of every platform share: start-up, logs,
 // metrics, and HTTP behind API Gateway. It knows no platform.
 //
-// A main package calls [StartHTTP] or [StartEvent] with a function that wires
-// its handler from an [Environment], and does nothing else.
+// A main package calls [StartHTTP], [StartEvent] or [StartResponder] with a
+// function that wires its handler from an [Environment], and does nothing else.
 package kit
 
 import (
@@ -64,31 +64,55 @@ func StartEvent[E any](platform string, setup func(context.Context, Environment)
 	})
 }
 
+// StartResponder is [StartEvent] for a function that tells what invoked it
+// something, such as which records of a batch are to be delivered again: a
+// response of type R, as JSON.
+func StartResponder[E, R any](platform string, setup func(context.Context, Environment) (handle func(context.Context, E) (R, error), err error)) {
+	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
+		handle, err := setup(ctx, environment)
+		if err != nil {
+			return nil, err
+		}
+		return NewResponder(environment.Log, handle), nil
+	})
+}
+
 // NewEventHandler is the handler that [StartEvent] starts. It writes one line
 // for each invocation.
 func NewEventHandler[E any](log *slog.Logger, handle func(context.Context, E) error) lambda.Handler {
-	return &eventHandler[E]{log: log, handle: handle}
+	return NewResponder(log, func(ctx context.Context, event E) (any, error) { return nil, handle(ctx, event) })
 }
 
-type eventHandler[E any] struct {
+// NewResponder is the handler that [StartResponder] starts. It writes one line
+// for each invocation.
+func NewResponder[E, R any](log *slog.Logger, handle func(context.Context, E) (R, error)) lambda.Handler {
+	return &responder[E, R]{log: log, handle: handle}
+}
+
+type responder[E, R any] struct {
 	log         *slog.Logger
-	handle      func(context.Context, E) error
+	handle      func(context.Context, E) (R, error)
 	invocations invocations
 }
 
-func (h *eventHandler[E]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+func (h *responder[E, R]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	ctx, _ = h.invocations.begin(ctx)
 	began := time.Now()
 	var event E
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, fmt.Errorf("reading the event as %T: %w", event, err)
 	}
-	if err := h.handle(ctx, event); err != nil {
+	response, err := h.handle(ctx, event)
+	if err != nil {
 		h.log.ErrorContext(ctx, "invocation failed", "error", err.Error(), "ms", milliseconds(time.Since(began)))
 		return nil, err
 	}
 	h.log.InfoContext(ctx, "invocation", "ms", milliseconds(time.Since(began)))
-	return []byte("null"), nil
+	body, err := json.Marshal(response)
+	if err != nil {
+		return nil, fmt.Errorf("writing the response: %w", err)
+	}
+	return body, nil
 }
 
 func start(platform string, setup func(context.Context, Environment) (lambda.Handler, error)) {

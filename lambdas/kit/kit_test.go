@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -192,6 +193,29 @@ func TestEventHandler(t *testing.T) {
 	}
 	if _, cold := logged[1]["cold_start"]; cold || logged[1]["error"] != "not today" || logged[1]["level"] != "ERROR" {
 		t.Errorf("the second line is %v", logged[1])
+	}
+}
+
+func TestResponder(t *testing.T) {
+	t.Parallel()
+	type failures struct {
+		Failed []string `json:"failed"`
+	}
+	reason := errors.New("not today")
+	handler := NewResponder(slog.New(slog.DiscardHandler), func(_ context.Context, records []string) (failures, error) {
+		if len(records) == 0 {
+			return failures{}, reason
+		}
+		return failures{Failed: records[1:]}, nil
+	})
+	if body, err := handler.Invoke(invoked("1"), []byte(`["a","b"]`)); err != nil || string(body) != `{"failed":["b"]}` {
+		t.Errorf("got %s, %v", body, err)
+	}
+	if body, err := handler.Invoke(invoked("2"), []byte(`[]`)); !errors.Is(err, reason) || body != nil {
+		t.Errorf("got %s, %v", body, err)
+	}
+	if _, err := NewResponder(slog.New(slog.DiscardHandler), func(context.Context, any) (any, error) { return func() {}, nil }).Invoke(invoked("3"), []byte(`1`)); err == nil {
+		t.Error("a response that is no JSON was given")
 	}
 }
 
