@@ -172,6 +172,7 @@ func (l Lake) validate(f *findings, d Database) {
 			c.validateSource(f, path+".Columns["+c.Name+"]", table)
 		}
 	}
+	l.validateLength(f, d)
 	for _, v := range l.Views {
 		path := "Lake.Views[" + v.Name + "]"
 		if !matches(lakeName, v.Name) {
