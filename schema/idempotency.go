@@ -15,7 +15,7 @@ func IdempotencyAttributes() []Attribute {
 		{"claim", String, "Random token of the attempt that may carry out the request; absent when none does"},
 		{"claimed_until", Number, "Unix milliseconds until which the attempt may still be running; then another may take over"},
 		{"http_status_code", Number, "Status that the request was answered with; absent until then"},
-		{"response_data", String, "Body that the request was answered with"},
+		{"response_data", String, "Body that the request was answered with; Binary if it is not UTF-8"},
 	}
 }
 

@@ -97,6 +97,9 @@ func Open(cfg aws.Config, database schema.Database) (*DB, error) {
 	return New(dynamodb.NewFromConfig(cfg), database, names)
 }
 
+// Table returns the table with this logical name, and whether there is one.
+func (db *DB) Table(name string) (schema.Table, bool) { return db.database.Table(name) }
+
 // Get reads the item with the key of these values, partition key first, into
 // out. It reports whether there is one.
 func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (bool, error) {

@@ -1,0 +1,361 @@
+// Package idempotency lets a request with an idempotency key be carried out once,
+// however often it is sent.
+//
+// An attempt at the request first claims the key ([Keys.Begin]). The transaction
+// that does the work also keeps the answer under the key ([Transact]), under the
+// condition that the claim is still the attempt's: so the work is done if and only
+// if its answer is there to be given again. A claim whose attempt died ends with its
+// lease; then another attempt takes over, and the dead one can no longer commit
+// should it be merely slow.
+//
+// The rules under the transaction know nothing of it: the claim travels in the
+// context ([WithClaim]). The keys are items with the attributes of
+// schema.IdempotencyAttributes, in any table that has a time to live.
+package idempotency
+
+import (
+	"context"
+	cryptorand "crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+const (
+	// Retention is how long a key is kept after it was last claimed. Then it is a
+	// new one.
+	Retention = 24 * time.Hour
+	// DefaultLease is the lease of an attempt whose context has no deadline.
+	DefaultLease = 30 * time.Second
+)
+
+// leaseMargin is how long after the deadline of its invocation an attempt is
+// certainly dead.
+const leaseMargin = time.Second
+
+var (
+	// ErrOtherRequest says that the key belongs to another request.
+	ErrOtherRequest = errors.New("the idempotency key was used for another request: repeat that one unchanged, or send a new key")
+	// ErrClaimLost says that another attempt has taken the claim over, or the key is
+	// gone. Nothing was written; the next attempt is told what became of the request.
+	ErrClaimLost = errors.New("another attempt at the same request has taken over: send it again with the same idempotency key to learn its answer")
+)
+
+// RunningError says that another attempt at the same request is running.
+type RunningError struct {
+	// Until is when its claim ends, if it does not finish before.
+	Until time.Time
+}
+
+// Error says so.
+func (e *RunningError) Error() string {
+	return "another attempt at the same request is running: send it again shortly with the same idempotency key"
+}
+
+// Response is what a request was answered with.
+type Response struct {
+	// Status is the HTTP status.
+	Status int
+	// Body are any bytes. With what else the key's item holds they must fit into the
+	// 400 KB that an item may have.
+	Body []byte
+}
+
+// Keys are the idempotency keys of a table. They are safe for concurrent use.
+type Keys struct {
+	// Now is the clock; nil is [time.Now]. Set it before the first request.
+	Now func() time.Time
+
+	db    *dynamo.DB
+	table string
+	key   func(scope, key string) []any
+}
+
+// New returns the keys that are kept in a table of a database with
+// schema.IdempotencyPatterns. key gives the primary key, partition key first, of
+// the item of a key within a scope, which is whose key it is. It must tell apart
+// any two pairs, and fit into DynamoDB's limits whatever the caller sent.
+func New(db *dynamo.DB, table string, key func(scope, key string) []any) *Keys {
+	return &Keys{db: db, table: table, key: key}
+}
+
+// item is the item of a key.
+type item struct {
+	RequestDigest string `dynamodbav:"request_digest"`
+	ClaimedUntil  int64  `dynamodbav:"claimed_until"`
+	Status        int    `dynamodbav:"http_status_code"`
+}
+
+const (
+	requestDigest = "request_digest"
+	claimToken    = "claim"
+	claimedUntil  = "claimed_until"
+	responseCode  = "http_status_code"
+	responseData  = "response_data"
+)
+
+// Begin claims a key for this attempt at a request, for as long as lease, or, if
+// that is zero, until a second after the deadline of the context, when the
+// invocation is certainly dead. request is all that makes the request what it is:
+// two attempts are at the same one if it is equal.
+//
+// With a claim the request is to be carried out, and the claim to end in
+// [Transact], [Keys.Settle] or [Keys.Release]. With a replay it has been, and is to
+// be answered with that. Otherwise it returns a [*RunningError], [ErrOtherRequest],
+// or [dynamo.ErrBusy].
+func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (claim *Claim, replay *Response, err error) {
+	table, ok := k.db.Table(k.table)
+	if !ok || table.TimeToLive == "" {
+		return nil, nil, fmt.Errorf("claim idempotency key: the database needs a table %s with a time to live", k.table)
+	}
+	now := now(k.Now)
+	if lease == 0 {
+		lease = leaseOf(ctx)
+	}
+	until := now.Add(lease)
+	sum := sha256.Sum256(request)
+	digest := hex.EncodeToString(sum[:])
+	// The token is this attempt's alone. A claim that has it already is the attempt's
+	// own, whose answer was lost on the way.
+	claim = &Claim{keys: k, key: k.key(scope, key), token: cryptorand.Text()}
+	fresh := absent(requestDigest)
+	// DynamoDB deletes expired items late.
+	expired := name(table.TimeToLive).LessThanEqual(expression.Value(now.Unix()))
+	free := absent(claimToken).Or(
+		name(claimToken).Equal(expression.Value(claim.token)),
+		name(claimedUntil).LessThanEqual(expression.Value(now.UnixMilli())))
+	unanswered := name(requestDigest).Equal(expression.Value(digest)).And(absent(responseCode), free)
+	err = k.db.Update(ctx, schema.ClaimIdempotencyKey, claim.key,
+		expression.Set(name(requestDigest), expression.Value(digest)).
+			Set(name(claimToken), expression.Value(claim.token)).
+			Set(name(claimedUntil), expression.Value(until.UnixMilli())).
+			Set(name(table.TimeToLive), expression.Value(secondAfter(now.Add(Retention)))).
+			Remove(name(responseCode)).Remove(name(responseData)),
+		fresh.Or(expired, unanswered), nil)
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		replay, err := outcome(refused.Item, digest)
+		return nil, replay, err
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return claim, nil, nil
+}
+
+// outcome is what an item that cannot be claimed says of the request.
+func outcome(stored dynamo.Item, digest string) (*Response, error) {
+	var existing item
+	if err := attributevalue.UnmarshalMap(stored, &existing); err != nil {
+		return nil, fmt.Errorf("read idempotency key: %w", err)
+	}
+	if existing.RequestDigest != digest {
+		return nil, ErrOtherRequest
+	}
+	if existing.Status == 0 {
+		return nil, &RunningError{Until: time.UnixMilli(existing.ClaimedUntil)}
+	}
+	body, err := bodyOf(stored[responseData])
+	if err != nil {
+		return nil, err
+	}
+	return &Response{Status: existing.Status, Body: body}, nil
+}
+
+// Settle keeps the answer to a request that changed nothing, so that it is given
+// again. After the transaction of the claim has kept one it does nothing. It returns
+// [ErrClaimLost] when the claim is no longer the attempt's: then the answer must not
+// be given.
+func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) error {
+	if claim.kept != nil {
+		return nil
+	}
+	err := k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key, keep(response), claim.holds(), nil)
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		// The write may have been done and its answer lost.
+		if existing, err := outcome(refused.Item, digestOf(refused.Item)); err == nil && existing != nil &&
+			existing.Status == response.Status && slices.Equal(existing.Body, response.Body) {
+			claim.kept = &response
+			return nil
+		}
+		return ErrClaimLost
+	}
+	if err != nil {
+		return err
+	}
+	claim.kept = &response
+	return nil
+}
+
+// Release ends a claim without an answer, so that the next attempt carries the
+// request out. It changes nothing if the claim is no longer the attempt's, also
+// when a transaction was committed after all whose success this attempt did not
+// learn of. Until a claim is released or its lease ends the request counts as
+// running: call it with a context that is not yet done.
+func (k *Keys) Release(ctx context.Context, claim *Claim) error {
+	if claim.kept != nil {
+		return nil
+	}
+	err := k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
+		expression.Remove(name(claimToken)).Remove(name(claimedUntil)), claim.holds(), nil)
+	if _, refused := errors.AsType[*dynamo.ConditionError](err); refused {
+		return nil
+	}
+	return err
+}
+
+// Claim is the right of one attempt to carry a request out. It belongs to one
+// request, and is not safe for concurrent use.
+type Claim struct {
+	keys  *Keys
+	key   []any
+	token string
+	kept  *Response
+}
+
+// Kept returns the answer that was kept under the key, if one was.
+func (c *Claim) Kept() (Response, bool) {
+	if c.kept == nil {
+		return Response{}, false
+	}
+	return *c.kept, true
+}
+
+// Key returns the primary key of the key's item, partition key first.
+func (c *Claim) Key() []any { return slices.Clone(c.key) }
+
+// holds is the condition that the claim is still the attempt's.
+func (c *Claim) holds() expression.ConditionBuilder {
+	return name(claimToken).Equal(expression.Value(c.token))
+}
+
+type contextKey struct{}
+
+type pending struct {
+	claim  *Claim
+	answer func(result any) (Response, error)
+}
+
+// WithClaim returns a context under which [Transact] keeps the answer to the
+// request of the claim. answer gives what the request will be answered with from
+// the result that is passed to Transact; it is called before the commit.
+func WithClaim(ctx context.Context, claim *Claim, answer func(result any) (Response, error)) context.Context {
+	return context.WithValue(ctx, contextKey{}, pending{claim, answer})
+}
+
+// ClaimFrom returns the claim that the context carries; nil if it carries none.
+func ClaimFrom(ctx context.Context) *Claim {
+	p, _ := ctx.Value(contextKey{}).(pending)
+	return p.claim
+}
+
+// Transact is the transaction that does the work of a request: [dynamo.DB.Transact],
+// which, when the context carries a claim, also keeps the answer to the request.
+// The pattern's last write is then schema.KeepAnswer of the table of the keys. result is what
+// the answer is made of.
+//
+// It returns [ErrClaimLost], and nothing is written, when the claim is no longer the
+// attempt's, whatever other conditions do not hold. The writes have in a
+// [*dynamo.TransactionError] the places that they have in the call. One request has
+// one answer: a transaction that does not complete the work is one of
+// [dynamo.DB.Transact] itself.
+func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, writes ...dynamo.Write) error {
+	p, ok := ctx.Value(contextKey{}).(pending)
+	if !ok {
+		return db.Transact(ctx, pattern, writes...)
+	}
+	if p.claim.kept != nil {
+		return fmt.Errorf("%s: the request has been answered already: one request has one transaction that completes it", pattern)
+	}
+	response, err := p.answer(result)
+	if err != nil {
+		return fmt.Errorf("%s: make the answer to keep: %w", pattern, err)
+	}
+	kept := dynamo.Update(p.claim.keys.table, p.claim.key, keep(response), p.claim.holds())
+	// The caller's slice stays as it is: it may try again with it.
+	err = db.Transact(ctx, pattern, append(slices.Clone(writes), kept)...)
+	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
+		if _, lost := refused.Failed(len(writes)); lost {
+			return ErrClaimLost
+		}
+	}
+	if err != nil {
+		return err
+	}
+	p.claim.kept = &response
+	return nil
+}
+
+// keep is the update that puts an answer in the claim's place.
+func keep(response Response) expression.UpdateBuilder {
+	return expression.Set(name(responseCode), expression.Value(response.Status)).
+		Set(name(responseData), expression.Value(bodyAttribute(response.Body))).
+		Remove(name(claimToken)).Remove(name(claimedUntil))
+}
+
+// bodyAttribute is text as long as it can be, so that people can read it at the
+// table: DynamoDB takes only UTF-8 for text.
+func bodyAttribute(body []byte) types.AttributeValue {
+	if utf8.Valid(body) {
+		return &types.AttributeValueMemberS{Value: string(body)}
+	}
+	return &types.AttributeValueMemberB{Value: slices.Clone(body)}
+}
+
+func bodyOf(attribute types.AttributeValue) ([]byte, error) {
+	switch a := attribute.(type) {
+	case *types.AttributeValueMemberS:
+		return []byte(a.Value), nil
+	case *types.AttributeValueMemberB:
+		return a.Value, nil
+	default:
+		return nil, fmt.Errorf("read idempotency key: %s is %T, neither text nor binary", responseData, attribute)
+	}
+}
+
+func digestOf(stored dynamo.Item) string {
+	digest, _ := stored[requestDigest].(*types.AttributeValueMemberS)
+	if digest == nil {
+		return ""
+	}
+	return digest.Value
+}
+
+func leaseOf(ctx context.Context) time.Duration {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return DefaultLease
+	}
+	return time.Until(deadline) + leaseMargin
+}
+
+// secondAfter is the first whole second at which a moment has passed.
+func secondAfter(t time.Time) int64 {
+	if t.Nanosecond() > 0 {
+		return t.Unix() + 1
+	}
+	return t.Unix()
+}
+
+func now(clock func() time.Time) time.Time {
+	if clock == nil {
+		return time.Now()
+	}
+	return clock()
+}
+
+func name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
+
+func absent(attribute string) expression.ConditionBuilder {
+	return expression.AttributeNotExists(name(attribute))
+}

@@ -1,0 +1,742 @@
+package idempotency_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// shop has orders, and a table for the keys of the requests that make them.
+func shop() schema.Database {
+	return schema.Database{
+		Tables: []schema.Table{
+			{
+				Name: "Orders", PhysicalName: "orders", Key: schema.Key{Partition: "id"},
+				Attributes: []schema.Attribute{{Name: "id", Type: schema.String}, {Name: "placed", Type: schema.Number}},
+			},
+			{
+				Name: "Keys", PhysicalName: "keys", Key: schema.Key{Partition: "whose", Sort: "key"}, TimeToLive: "gone_at",
+				Attributes: append(schema.IdempotencyAttributes(),
+					schema.Attribute{Name: "whose", Type: schema.String}, schema.Attribute{Name: "key", Type: schema.String}, schema.Attribute{Name: "gone_at", Type: schema.Number}),
+			},
+		},
+		AccessPatterns: append(schema.IdempotencyPatterns("Keys"),
+			schema.AccessPattern{Name: "GetOrder", Operation: schema.GetItem, Table: "Orders", Consistent: true},
+			schema.AccessPattern{Name: "PlaceOrder", Operation: schema.TransactWriteItems, Writes: []schema.Write{
+				{Table: "Orders", Operation: schema.UpdateItem}, schema.KeepAnswer("Keys"),
+			}}),
+	}
+}
+
+const scope = "alice"
+
+var (
+	start   = time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
+	request = []byte("POST /orders\n{}")
+	created = idempotency.Response{Status: 201, Body: []byte(`{"order":"1"}`)}
+	always  = expression.ConditionBuilder{}
+)
+
+// till is the shop's keys under a clock of the test's.
+type till struct {
+	*dynamotest.Tables
+	keys *idempotency.Keys
+	now  time.Time
+}
+
+func itemKey(scope, key string) []any { return []any{"IDEMPOTENCY#" + scope, "KEY#" + key} }
+
+func open(t testing.TB) *till {
+	t.Helper()
+	s := &till{Tables: dynamotest.Open(t, shop()), now: start}
+	s.keys = idempotency.New(s.DB, "Keys", itemKey)
+	s.keys.Now = func() time.Time { return s.now }
+	return s
+}
+
+const lease = 10 * time.Second
+
+func (s *till) claim(t testing.TB, key string) *idempotency.Claim {
+	t.Helper()
+	claim, replay, err := s.keys.Begin(t.Context(), scope, key, request, lease)
+	if claim == nil || replay != nil || err != nil {
+		t.Fatalf("Begin(%s) = %v, %v, %v; want a claim", key, claim, replay, err)
+	}
+	return claim
+}
+
+// place is the work of a request: it counts how often an order was placed.
+func place(ctx context.Context, db *dynamo.DB, order string, response idempotency.Response, claim *idempotency.Claim) error {
+	ctx = idempotency.WithClaim(ctx, claim, func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil })
+	return idempotency.Transact(ctx, db, "PlaceOrder", response, placed(order, always))
+}
+
+func placed(order string, condition expression.ConditionBuilder) dynamo.Write {
+	return dynamo.Update("Orders", []any{order}, expression.Add(expression.Name("placed"), expression.Value(1)), condition)
+}
+
+func (s *till) mustPlace(t testing.TB, order string, claim *idempotency.Claim) {
+	t.Helper()
+	if err := place(t.Context(), s.DB, order, created, claim); err != nil {
+		t.Fatalf("place order: %v", err)
+	}
+}
+
+// times is how often an order was placed.
+func (s *till) times(t testing.TB, order string) int {
+	t.Helper()
+	var stored struct {
+		Placed int `dynamodbav:"placed"`
+	}
+	if _, err := s.Get(context.Background(), "GetOrder", &stored, order); err != nil {
+		t.Fatal(err)
+	}
+	return stored.Placed
+}
+
+func (s *till) stored(t testing.TB, key string) dynamo.Item {
+	t.Helper()
+	output, err := s.Client.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String("Keys"), ConsistentRead: aws.Bool(true),
+		Key: dynamo.Item{"whose": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + scope}, "key": &types.AttributeValueMemberS{Value: "KEY#" + key}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return output.Item
+}
+
+// Begin's outcomes other than a claim.
+func (s *till) wantReplay(t testing.TB, key string, want idempotency.Response) {
+	t.Helper()
+	claim, replay, err := s.keys.Begin(t.Context(), scope, key, request, lease)
+	if claim != nil || err != nil || replay == nil {
+		t.Fatalf("Begin(%s) = %v, %v, %v; want a replay", key, claim, replay, err)
+	}
+	if replay.Status != want.Status || !bytes.Equal(replay.Body, want.Body) {
+		t.Errorf("got %d %q; want %d %q", replay.Status, replay.Body, want.Status, want.Body)
+	}
+}
+
+func (s *till) wantRunning(t testing.TB, key string, until time.Time) {
+	t.Helper()
+	claim, replay, err := s.keys.Begin(t.Context(), scope, key, request, lease)
+	running, ok := errors.AsType[*idempotency.RunningError](err)
+	if claim != nil || replay != nil || !ok {
+		t.Fatalf("Begin(%s) = %v, %v, %v; want a running error", key, claim, replay, err)
+	}
+	if !running.Until.Equal(until) {
+		t.Errorf("got running until %v; want %v", running.Until, until)
+	}
+}
+
+func (s *till) wantOther(t testing.TB, key string) {
+	t.Helper()
+	claim, replay, err := s.keys.Begin(t.Context(), scope, key, []byte("POST /orders\n{\"two\":2}"), lease)
+	if claim != nil || replay != nil || !errors.Is(err, idempotency.ErrOtherRequest) {
+		t.Errorf("Begin(%s) of another request = %v, %v, %v; want ErrOtherRequest", key, claim, replay, err)
+	}
+}
+
+func TestLifeOfAKey(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	claim := s.claim(t, "key")
+	if _, kept := claim.Kept(); kept {
+		t.Error("an answer is kept before there is one")
+	}
+	if diff := cmp.Diff(itemKey(scope, "key"), claim.Key()); diff != "" {
+		t.Errorf("key of the item (-want +got):\n%s", diff)
+	}
+	s.wantRunning(t, "key", start.Add(lease))
+	s.wantOther(t, "key")
+
+	s.mustPlace(t, "1", claim)
+	if kept, ok := claim.Kept(); !ok || kept.Status != created.Status || !bytes.Equal(kept.Body, created.Body) {
+		t.Errorf("got %v, %v kept; want %v", kept, ok, created)
+	}
+	s.wantReplay(t, "key", created)
+	s.wantOther(t, "key")
+	s.claim(t, "another key")
+	if claim, _, err := s.keys.Begin(t.Context(), "bob", "key", request, lease); claim == nil || err != nil {
+		t.Errorf("the same key of another scope: got %v, %v; want a claim", claim, err)
+	}
+	if n := s.times(t, "1"); n != 1 {
+		t.Errorf("the order was placed %d times; want once", n)
+	}
+
+	// What is stored, as the schema describes it.
+	stored := s.stored(t, "key")
+	for _, absent := range []string{"claim", "claimed_until"} {
+		if stored[absent] != nil {
+			t.Errorf("an answered key still has %s", absent)
+		}
+	}
+	if got, want := stored["gone_at"], strconv.FormatInt(start.Add(24*time.Hour).Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
+		t.Errorf("got time to live %v; want %s", got, want)
+	}
+	if got := stored["response_data"].(*types.AttributeValueMemberS).Value; got != string(created.Body) {
+		t.Errorf("got body %q in the table; want %q", got, created.Body)
+	}
+}
+
+// DynamoDB deletes late: what is still there after its time counts for nothing.
+func TestExpiredKeyIsNew(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	// Half a second later must not cut the retention short.
+	s.now = start.Add(500 * time.Millisecond)
+	begun := s.now
+	s.mustPlace(t, "1", s.claim(t, "key"))
+	s.now = begun.Add(idempotency.Retention - time.Millisecond)
+	s.wantReplay(t, "key", created)
+	s.wantOther(t, "key")
+
+	s.now = begun.Add(idempotency.Retention + time.Second)
+	claim, replay, err := s.keys.Begin(t.Context(), scope, "key", []byte("another request"), lease)
+	if claim == nil || replay != nil || err != nil {
+		t.Fatalf("Begin after the retention = %v, %v, %v; want a claim", claim, replay, err)
+	}
+	if stored := s.stored(t, "key"); stored["http_status_code"] != nil || stored["response_data"] != nil {
+		t.Errorf("the new claim has the old answer: %v", stored)
+	}
+	s.wantOther(t, "key") // the first request is the other one now
+	if err := place(t.Context(), s.DB, "2", created, claim); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	zombie := s.claim(t, "key")
+	s.now = start.Add(lease - time.Millisecond)
+	s.wantRunning(t, "key", start.Add(lease))
+	s.now = start.Add(lease)
+	s.wantOther(t, "key")
+	heir := s.claim(t, "key")
+
+	// The first attempt was slow, not dead.
+	if err := place(t.Context(), s.DB, "1", created, zombie); !errors.Is(err, idempotency.ErrClaimLost) {
+		t.Errorf("the zombie's work: got %v; want ErrClaimLost", err)
+	}
+	if err := s.keys.Settle(t.Context(), zombie, idempotency.Response{Status: 400}); !errors.Is(err, idempotency.ErrClaimLost) {
+		t.Errorf("the zombie's refusal: got %v; want ErrClaimLost", err)
+	}
+	if err := s.keys.Release(t.Context(), zombie); err != nil {
+		t.Errorf("the zombie's release: %v", err)
+	}
+	s.wantRunning(t, "key", s.now.Add(lease))
+	if n := s.times(t, "1"); n != 0 {
+		t.Errorf("the zombie placed the order %d times", n)
+	}
+
+	s.mustPlace(t, "1", heir)
+	if err := place(t.Context(), s.DB, "1", created, zombie); !errors.Is(err, idempotency.ErrClaimLost) {
+		t.Errorf("the zombie's work after the heir's: got %v; want ErrClaimLost", err)
+	}
+	s.wantReplay(t, "key", created)
+	if n := s.times(t, "1"); n != 1 {
+		t.Errorf("the order was placed %d times; want once", n)
+	}
+}
+
+// An attempt past its lease may still finish when nobody has taken over.
+func TestLateIsFineWhenNobodyTookOver(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	claim := s.claim(t, "key")
+	s.now = start.Add(time.Hour)
+	s.mustPlace(t, "1", claim)
+	s.wantReplay(t, "key", created)
+}
+
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	refusal := idempotency.Response{Status: 400, Body: []byte(`{"detail":"a completed task is not reopened"}`)}
+	t.Run("OK", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		claim := s.claim(t, "key")
+		if err := s.keys.Settle(t.Context(), claim, refusal); err != nil {
+			t.Fatal(err)
+		}
+		s.wantReplay(t, "key", refusal)
+		if kept, ok := claim.Kept(); !ok || kept.Status != refusal.Status {
+			t.Errorf("got %v, %v kept", kept, ok)
+		}
+		if err := s.keys.Release(t.Context(), claim); err != nil {
+			t.Errorf("Release of what is settled: %v", err)
+		}
+		s.wantReplay(t, "key", refusal)
+	})
+	t.Run("AfterTheTransaction", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		claim := s.claim(t, "key")
+		s.mustPlace(t, "1", claim)
+		if err := s.keys.Settle(t.Context(), claim, refusal); err != nil {
+			t.Fatal(err)
+		}
+		s.wantReplay(t, "key", created)
+	})
+	t.Run("ErrClaimLost/KeyGone", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		claim := s.claim(t, "key")
+		s.delete(t, "key")
+		if err := s.keys.Settle(t.Context(), claim, refusal); !errors.Is(err, idempotency.ErrClaimLost) {
+			t.Errorf("Settle: got %v; want ErrClaimLost", err)
+		}
+		if err := place(t.Context(), s.DB, "1", created, claim); !errors.Is(err, idempotency.ErrClaimLost) {
+			t.Errorf("Transact: got %v; want ErrClaimLost", err)
+		}
+		if err := s.keys.Release(t.Context(), claim); err != nil {
+			t.Errorf("Release: %v", err)
+		}
+		if s.stored(t, "key") != nil {
+			t.Error("the key is back")
+		}
+	})
+}
+
+func (s *till) delete(t testing.TB, key string) {
+	t.Helper()
+	if _, err := s.Client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
+		TableName: aws.String("Keys"),
+		Key:       dynamo.Item{"whose": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + scope}, "key": &types.AttributeValueMemberS{Value: "KEY#" + key}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A released key still belongs to its request, and lives a full day from its next
+// claim.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	first := s.claim(t, "key")
+	if err := s.keys.Release(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	if err := place(t.Context(), s.DB, "1", created, first); !errors.Is(err, idempotency.ErrClaimLost) {
+		t.Errorf("work after the release: got %v; want ErrClaimLost", err)
+	}
+	s.wantOther(t, "key")
+	s.now = start.Add(time.Hour)
+	second := s.claim(t, "key")
+	s.wantRunning(t, "key", s.now.Add(lease))
+	s.mustPlace(t, "1", second)
+	s.now = start.Add(24*time.Hour + 30*time.Minute)
+	s.wantReplay(t, "key", created)
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	all := make([]byte, 256)
+	for i := range all {
+		all[i] = byte(i)
+	}
+	for name, body := range map[string][]byte{
+		"nil": nil, "empty": {}, "JSON": []byte(`{"a":"\u0000"}`), "NUL": {0}, "not UTF-8": {0xff, 0xfe}, "every byte": all,
+		"lone surrogate": []byte("\xed\xa0\x80"), "unicode": []byte("☃ 👩‍👩‍👧 עברית"), "large": bytes.Repeat([]byte("é"), 150_000),
+	} {
+		for way, finish := range map[string]func(*idempotency.Claim, idempotency.Response) error{
+			"transaction": func(c *idempotency.Claim, r idempotency.Response) error {
+				return place(t.Context(), s.DB, "1", r, c)
+			},
+			"settled": func(c *idempotency.Claim, r idempotency.Response) error { return s.keys.Settle(t.Context(), c, r) },
+		} {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				t.Parallel()
+				response := idempotency.Response{Status: 200, Body: body}
+				if err := finish(s.claim(t, name+way), response); err != nil {
+					t.Fatal(err)
+				}
+				s.wantReplay(t, name+way, response)
+			})
+		}
+	}
+}
+
+func TestTransact(t *testing.T) {
+	t.Parallel()
+	never := expression.AttributeExists(expression.Name("no_such_attribute"))
+	t.Run("WithoutClaim", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		if err := idempotency.Transact(t.Context(), s.DB, "PlaceOrder", nil, placed("1", always)); err != nil {
+			t.Fatal(err)
+		}
+		if n := s.times(t, "1"); n != 1 || idempotency.ClaimFrom(t.Context()) != nil {
+			t.Errorf("placed %d times", n)
+		}
+	})
+	t.Run("ErrTransaction", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		claim := s.claim(t, "key")
+		ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) { return created, nil })
+		if idempotency.ClaimFrom(ctx) != claim {
+			t.Error("the context does not give its claim")
+		}
+		err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", never))
+		refused, ok := errors.AsType[*dynamo.TransactionError](err)
+		if !ok {
+			t.Fatalf("got %v; want a transaction error", err)
+		}
+		if _, failed := refused.Failed(0); !failed {
+			t.Error("the write whose condition does not hold is not among the failed")
+		}
+		// The work may be tried otherwise under the same claim, once.
+		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); err != nil {
+			t.Fatal(err)
+		}
+		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); err == nil || s.times(t, "1") != 1 {
+			t.Errorf("a second answer: got %v, and the order placed %d times", err, s.times(t, "1"))
+		}
+	})
+	t.Run("ErrClaimLost/OverOtherConditions", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		claim := s.claim(t, "key")
+		s.now = start.Add(lease)
+		s.mustPlace(t, "1", s.claim(t, "key"))
+		ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) { return created, nil })
+		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", never)); !errors.Is(err, idempotency.ErrClaimLost) {
+			t.Errorf("got %v; want ErrClaimLost", err)
+		}
+	})
+	t.Run("ErrAnswer", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		unfit := errors.New("unfit")
+		ctx := idempotency.WithClaim(t.Context(), s.claim(t, "key"), func(any) (idempotency.Response, error) { return idempotency.Response{}, unfit })
+		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); !errors.Is(err, unfit) || s.times(t, "1") != 0 {
+			t.Errorf("got %v, and the order placed %d times", err, s.times(t, "1"))
+		}
+	})
+	t.Run("OtherPlacesStay", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		ctx := idempotency.WithClaim(t.Context(), s.claim(t, "key"), func(any) (idempotency.Response, error) { return created, nil })
+		writes := append(make([]dynamo.Write, 0, 2), placed("1", always))
+		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, writes...); err != nil {
+			t.Fatal(err)
+		}
+		// Room behind the caller's writes is the caller's: the same writes go again.
+		if err := s.DB.Transact(t.Context(), "PlaceOrder", writes...); err != nil || s.times(t, "1") != 2 {
+			t.Errorf("the caller's writes a second time: %v, placed %d times", err, s.times(t, "1"))
+		}
+	})
+}
+
+func TestLeaseOfTheInvocation(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.keys.Now = nil
+	deadline := time.Now().Add(time.Hour)
+	ctx, cancel := context.WithDeadline(t.Context(), deadline)
+	defer cancel()
+	if claim, _, err := s.keys.Begin(ctx, scope, "key", request, 0); claim == nil || err != nil {
+		t.Fatal(claim, err)
+	}
+	_, _, err := s.keys.Begin(ctx, scope, "key", request, 0)
+	running, ok := errors.AsType[*idempotency.RunningError](err)
+	if !ok {
+		t.Fatalf("got %v; want a running error", err)
+	}
+	if running.Until.Before(deadline) {
+		t.Errorf("the lease ends at %v, before the invocation's deadline %v", running.Until, deadline)
+	}
+}
+
+func TestErrTable(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for _, table := range []string{"Orders", "None"} {
+		if claim, replay, err := idempotency.New(s.DB, table, itemKey).Begin(t.Context(), scope, "key", request, lease); claim != nil || replay != nil || err == nil {
+			t.Errorf("keys in %s: got %v, %v, %v; want an error", table, claim, replay, err)
+		}
+	}
+}
+
+func TestConcurrentBegin(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	const attempts = 50
+	claims := make(chan *idempotency.Claim, attempts)
+	var group sync.WaitGroup
+	ready := make(chan struct{})
+	for range attempts {
+		group.Go(func() {
+			<-ready
+			claim, replay, err := s.keys.Begin(t.Context(), scope, "key", request, lease)
+			_, running := errors.AsType[*idempotency.RunningError](err)
+			switch {
+			case claim != nil:
+				claims <- claim
+			case replay != nil || !running:
+				t.Errorf("got %v, %v; want a claim or a running error", replay, err)
+			}
+		})
+	}
+	close(ready)
+	group.Wait()
+	if len(claims) != 1 {
+		t.Errorf("%d of %d attempts have a claim; want 1", len(claims), attempts)
+	}
+}
+
+// lossy does writes and loses the answer to each a few times, as a network may.
+type lossy struct {
+	dynamo.Client
+	mu sync.Mutex
+	// lose is how many answers are lost from now on.
+	lose int
+}
+
+var errLost = &types.ProvisionedThroughputExceededException{Message: aws.String("the answer was lost")}
+
+func (l *lossy) lost() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lose == 0 {
+		return false
+	}
+	l.lose--
+	return true
+}
+
+func (l *lossy) UpdateItem(ctx context.Context, input *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	output, err := l.Client.UpdateItem(ctx, input, options...)
+	if err == nil && l.lost() {
+		return nil, errLost
+	}
+	return output, err
+}
+
+func (l *lossy) TransactWriteItems(ctx context.Context, input *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	output, err := l.Client.TransactWriteItems(ctx, input, options...)
+	if err == nil && l.lost() {
+		return nil, errLost
+	}
+	return output, err
+}
+
+// An attempt whose answers from the table are lost recognises its own writes.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	client := &lossy{Client: s.Recorder}
+	db, err := dynamo.New(client, shop(), map[string]string{"Orders": "Orders", "Keys": "Keys"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.keys = idempotency.New(db, "Keys", itemKey)
+	s.keys.Now = func() time.Time { return s.now }
+	refusal := idempotency.Response{Status: 404, Body: []byte("{}")}
+
+	client.lose = 2
+	claim := s.claim(t, "placed")
+	client.lose = 2
+	if err := place(t.Context(), db, "1", created, claim); err != nil || s.times(t, "1") != 1 {
+		t.Errorf("got %v, and the order placed %d times; want once", err, s.times(t, "1"))
+	}
+	s.wantReplay(t, "placed", created)
+
+	claim = s.claim(t, "settled")
+	client.lose = 2
+	if err := s.keys.Settle(t.Context(), claim, refusal); err != nil {
+		t.Errorf("Settle: %v", err)
+	}
+	s.wantReplay(t, "settled", refusal)
+
+	claim = s.claim(t, "released")
+	client.lose = 2
+	if err := s.keys.Release(t.Context(), claim); err != nil {
+		t.Errorf("Release: %v", err)
+	}
+	s.claim(t, "released")
+
+	// A transaction whose success is never learnt of: the attempt gives up, and the
+	// next one is told the answer.
+	claim = s.claim(t, "unknown")
+	client.lose = 100
+	if err := place(t.Context(), db, "2", created, claim); !errors.Is(err, dynamo.ErrBusy) {
+		t.Fatalf("got %v; want ErrBusy", err)
+	}
+	client.lose = 0
+	if err := s.keys.Release(t.Context(), claim); err != nil {
+		t.Errorf("Release: %v", err)
+	}
+	s.wantReplay(t, "unknown", created)
+	if n := s.times(t, "2"); n != 1 {
+		t.Errorf("the order was placed %d times; want once", n)
+	}
+}
+
+// Random histories of attempts at one request, which die anywhere, wake up again
+// late, and hold each other up: the work is done at most once, and whoever is
+// answered is answered the same.
+func TestRandomAttempts(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, shop())
+	var histories int
+	rapid.Check(t, func(r *rapid.T) {
+		histories++
+		s := &till{Tables: tables, now: start}
+		s.keys = idempotency.New(s.DB, "Keys", itemKey)
+		s.keys.Now = func() time.Time { return s.now }
+		key := fmt.Sprint("key", histories)
+		order := fmt.Sprint("order", histories)
+		ctx := context.Background()
+
+		var claims []*idempotency.Claim // of attempts that go on, or seem dead
+		var given []idempotency.Response
+		attempts := 0
+		// Each attempt would answer something of its own.
+		answerOf := func() idempotency.Response {
+			attempts++
+			return idempotency.Response{Status: 200 + attempts%4, Body: fmt.Append(nil, "attempt ", attempts)}
+		}
+		pick := func(r *rapid.T) *idempotency.Claim {
+			if len(claims) == 0 {
+				r.Skip("no attempt goes on")
+			}
+			return rapid.SampledFrom(claims).Draw(r, "attempt")
+		}
+		committed := 0
+		r.Repeat(map[string]func(*rapid.T){
+			"begin": func(r *rapid.T) {
+				claim, replay, err := s.keys.Begin(ctx, scope, key, request, lease)
+				_, running := errors.AsType[*idempotency.RunningError](err)
+				switch {
+				case claim != nil:
+					claims = append(claims, claim)
+				case replay != nil:
+					given = append(given, *replay)
+				case !running:
+					r.Fatalf("Begin: %v", err)
+				}
+			},
+			"begin other": func(r *rapid.T) {
+				claim, replay, err := s.keys.Begin(ctx, scope, key, []byte("other"), lease)
+				if claim != nil && len(claims) == 0 && len(given) == 0 {
+					// The other came first; it steps back, and the key with it.
+					s.delete(t, key)
+					return
+				}
+				if claim != nil || replay != nil || !errors.Is(err, idempotency.ErrOtherRequest) {
+					r.Fatalf("Begin of another request: %v, %v, %v", claim, replay, err)
+				}
+			},
+			"work": func(r *rapid.T) {
+				claim, response := pick(r), answerOf()
+				if _, kept := claim.Kept(); kept {
+					return
+				}
+				switch err := place(ctx, s.DB, order, response, claim); {
+				case err == nil:
+					committed++
+					given = append(given, response)
+				case !errors.Is(err, idempotency.ErrClaimLost):
+					r.Fatalf("Transact: %v", err)
+				}
+			},
+			"refuse": func(r *rapid.T) {
+				claim, response := pick(r), answerOf()
+				_, kept := claim.Kept()
+				switch err := s.keys.Settle(ctx, claim, response); {
+				case err == nil && !kept:
+					given = append(given, response)
+				case err != nil && !errors.Is(err, idempotency.ErrClaimLost):
+					r.Fatalf("Settle: %v", err)
+				}
+			},
+			"release": func(r *rapid.T) {
+				if err := s.keys.Release(ctx, pick(r)); err != nil {
+					r.Fatalf("Release: %v", err)
+				}
+			},
+			"time passes": func(r *rapid.T) {
+				s.now = s.now.Add(time.Duration(rapid.IntRange(1, 15).Draw(r, "seconds")) * time.Second)
+			},
+			"": func(r *rapid.T) {
+				if n := s.times(t, order); n > 1 || n != committed {
+					r.Fatalf("the work was done %d times, and %d attempts say that they did it", n, committed)
+				}
+				for _, response := range given {
+					if response.Status != given[0].Status || !bytes.Equal(response.Body, given[0].Body) {
+						r.Fatalf("answers differ: %d %q and %d %q", given[0].Status, given[0].Body, response.Status, response.Body)
+					}
+				}
+			},
+		})
+	})
+}
+
+// Attempts that really race, with leases that end under them.
+func TestRacingAttempts(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	s.keys.Now = nil
+	const people = 24
+	var mu sync.Mutex
+	given := map[string]int{}
+	var group sync.WaitGroup
+	for i := range people {
+		group.Go(func() {
+			for range 200 {
+				claim, replay, err := s.keys.Begin(t.Context(), scope, "key", request, 2*time.Millisecond)
+				if _, running := errors.AsType[*idempotency.RunningError](err); running {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if replay == nil {
+					if i%3 == 0 { // a slow one: others take over
+						time.Sleep(4 * time.Millisecond)
+					}
+					response := idempotency.Response{Status: 201, Body: fmt.Append(nil, "made by ", i)}
+					if err := place(t.Context(), s.DB, "1", response, claim); errors.Is(err, idempotency.ErrClaimLost) {
+						continue
+					} else if err != nil {
+						t.Error(err)
+						return
+					}
+					replay = &response
+				}
+				mu.Lock()
+				given[string(replay.Body)]++
+				mu.Unlock()
+				return
+			}
+		})
+	}
+	group.Wait()
+	if n := s.times(t, "1"); n != 1 || len(given) != 1 {
+		t.Errorf("the work was done %d times, and answered with %v; want once and one answer", n, given)
+	}
+}
