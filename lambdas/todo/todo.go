@@ -166,6 +166,20 @@ type BulkResult struct {
 	Failed map[string]error
 }
 
+// Deleted says how many completed tasks were deleted.
+type Deleted struct {
+	Count int
+	// More says that there was no time for the rest.
+	More bool
+}
+
+// Erased says how far the deletion of a user got.
+type Erased struct {
+	// Complete says that nothing of the user is left; otherwise what is left goes in
+	// the background.
+	Complete bool
+}
+
 // Errors, to be matched with errors.Is.
 var (
 	// ErrUserNotFound says that the caller has no user.
@@ -181,6 +195,10 @@ var (
 	ErrTaskNotFound = errors.New("there is no such task")
 	// ErrTaskCompleted says that a completed task's status would change.
 	ErrTaskCompleted = errors.New("a completed task is not reopened")
+	// ErrStale says that what a write was computed from has changed meanwhile. The
+	// services compute again; they return it when so many write at once that trying
+	// again later is better.
+	ErrStale = errors.New("the stored item has changed since it was read: try again shortly")
 )
 
 // VersionError says that the task has another version than the caller expected.

@@ -1,0 +1,63 @@
+package todo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Deletion is a deletion of a user that is going on.
+type Deletion struct {
+	// User is whose it is.
+	User string
+	// ID tells it from other deletions of a user who came back. Empty: it is
+	// complete.
+	ID string
+	// Keep names the one item that stays, in the store's way: the record of the
+	// request that it is done for. Empty: none.
+	Keep string
+}
+
+// ErrDeletionOver says that the deletion has been completed meanwhile. What the
+// user has now is new, and stays.
+var ErrDeletionOver = errors.New("the deletion is complete already")
+
+// EraserStore is what [Eraser] needs stored.
+type EraserStore interface {
+	// EraseItems deletes some of what is the user's, if the deletion is still going
+	// on; otherwise it returns [ErrDeletionOver]. It reports whether there may be more.
+	EraseItems(ctx context.Context, deletion Deletion) (more bool, err error)
+	// FinishDeletion ends the deletion, if it is still going on.
+	FinishDeletion(ctx context.Context, deletion Deletion) error
+}
+
+// Eraser carries deletions of users through. Several at the same deletion do no
+// harm, and one that dies at any point can be followed by another.
+type Eraser struct {
+	// Store keeps everything.
+	Store EraserStore
+}
+
+// Erase deletes what is left of the user. It reports whether that is complete;
+// otherwise the context's deadline is near, and it is to be called again.
+func (e *Eraser) Erase(ctx context.Context, deletion Deletion) (complete bool, err error) {
+	if deletion.ID == "" {
+		return true, nil
+	}
+	for more := true; more; {
+		if outOfTime(ctx) {
+			return false, nil
+		}
+		more, err = e.Store.EraseItems(ctx, deletion)
+		if errors.Is(err, ErrDeletionOver) {
+			break
+		}
+		if err != nil {
+			return false, fmt.Errorf("erase what is the user's: %w", err)
+		}
+	}
+	if err := e.Store.FinishDeletion(ctx, deletion); err != nil {
+		return false, fmt.Errorf("finish the deletion of the user: %w", err)
+	}
+	return true, nil
+}

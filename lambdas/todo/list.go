@@ -1,0 +1,198 @@
+package todo
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"time"
+	"unicode"
+)
+
+const (
+	// maxEvaluated is how many tasks one request looks at, so that neither a search
+	// nor a filter that keeps little has no end.
+	maxEvaluated = 5000
+	// maxBatch is how many tasks one read looks at.
+	maxBatch = 1000
+	// minCursorKey is the shortest secret that signs cursors, in bytes.
+	minCursorKey = 16
+)
+
+// Listing is a list of tasks as a store reads it. A zero value of a field does not
+// narrow it.
+type Listing struct {
+	Status   Status
+	Priority Priority
+	Category string
+	// DueFrom and DueTo are the first and the last day.
+	DueFrom, DueTo Date
+	// DueBefore keeps tasks that were due before that day and are neither completed
+	// nor cancelled.
+	DueBefore Date
+	// Search says that the caller searches the text of the tasks.
+	Search bool
+	// Sort is the order; never ByDefault.
+	Sort Sort
+	// After is the position after which to begin: one of Listed. Empty: the
+	// beginning.
+	After string
+	// Most is how many tasks to look at, at most.
+	Most int
+}
+
+// Listed is a part of a list of tasks. Positions hold in the same list alone, and
+// also when the task there is gone.
+type Listed struct {
+	Tasks []Task
+	// Positions are those of Tasks.
+	Positions []string
+	// Evaluated is how many tasks were looked at.
+	Evaluated int
+	// Next is where to go on. Empty: the list ends here.
+	Next string
+}
+
+// ListTasks lists a user's tasks; who has no user has none. Lists other than those
+// of all tasks by creation follow a change of a task within a moment.
+//
+// A page ends when it is full, or when 5,000 tasks were looked at: then it has
+// fewer tasks than its limit, and a cursor. Cursors hold for the same user and the
+// same filter; any other is an [*InvalidError] on the field cursor.
+func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskPage, error) {
+	if len(s.CursorKey) < minCursorKey {
+		return TaskPage{}, errors.New("the secret that signs cursors is missing or too short")
+	}
+	f = f.withDefaults()
+	invalid := f.findings()
+	after, ok := s.position(user, f)
+	if !ok {
+		invalid.add("cursor", "is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, or none for the first page")
+	}
+	if err := invalid.err(); err != nil {
+		return TaskPage{}, err
+	}
+
+	listing := Listing{
+		Status: f.Status, Priority: f.Priority, Category: f.Category, DueFrom: f.DueFrom, DueTo: f.DueTo,
+		Search: f.Search != "", Sort: f.Sort, After: after,
+	}
+	if f.Overdue {
+		listing.DueBefore = Date(s.moment().In(f.Zone).Format(time.DateOnly))
+	}
+	matches := search(f.Search)
+	page := TaskPage{}
+	// One task more than the page tells that there is another page.
+	for batch, left := f.Limit+1, maxEvaluated; ; batch = min(4*batch, maxBatch) {
+		listing.Most = min(batch, left)
+		listed, err := s.Store.Tasks(ctx, user, listing)
+		if err != nil {
+			return TaskPage{}, because(err, "list the tasks")
+		}
+		for i, task := range listed.Tasks {
+			if !matches(task) {
+				continue
+			}
+			if len(page.Tasks) == f.Limit {
+				page.Next = s.cursor(user, f, after)
+				return page, nil
+			}
+			page.Tasks = append(page.Tasks, task)
+			after = listed.Positions[i]
+		}
+		left -= listed.Evaluated
+		switch {
+		case listed.Next == "":
+			return page, nil
+		case left <= 0:
+			page.Next = s.cursor(user, f, listed.Next)
+			return page, nil
+		}
+		listing.After = listed.Next
+	}
+}
+
+func (t TaskFilter) withDefaults() TaskFilter {
+	if t.Limit == 0 {
+		t.Limit = DefaultPageSize
+	}
+	if t.Zone == nil {
+		t.Zone = time.UTC
+	}
+	if t.Sort == ByDefault {
+		t.Sort = ByCreation
+		if t.DueFrom != "" || t.DueTo != "" || t.Overdue {
+			t.Sort = ByDueDate
+		}
+	}
+	return t
+}
+
+// search is whether a task's title or description has the text, in any case.
+func search(text string) func(Task) bool {
+	if text == "" {
+		return func(Task) bool { return true }
+	}
+	text = fold(text)
+	return func(task Task) bool {
+		return strings.Contains(fold(task.Title), text) || strings.Contains(fold(task.Description), text)
+	}
+}
+
+// fold makes texts equal that differ in case alone, by Unicode's simple folding,
+// as [strings.EqualFold] has it.
+func fold(text string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for other := unicode.SimpleFold(r); other != r; other = unicode.SimpleFold(other) {
+			least = min(least, other)
+		}
+		return least
+	}, text)
+}
+
+// cursorVersion begins every cursor: a later layout takes the next number.
+const cursorVersion = 1
+
+// cursor is a position for a caller to hand back: the version, what signs it, and
+// the position.
+func (s *Service) cursor(user string, f TaskFilter, position string) string {
+	signed := append([]byte{cursorVersion}, s.signature(user, f, position)...)
+	return base64.RawURLEncoding.EncodeToString(append(signed, position...))
+}
+
+// position reads what cursor wrote for the same user and filter; an empty one is
+// the beginning.
+func (s *Service) position(user string, f TaskFilter) (string, bool) {
+	if f.Cursor == "" {
+		return "", true
+	}
+	read, err := base64.RawURLEncoding.Strict().DecodeString(f.Cursor)
+	// The decoder passes over line breaks.
+	if err != nil || strings.ContainsAny(f.Cursor, "\r\n") || len(read) <= 1+sha256.Size || read[0] != cursorVersion {
+		return "", false
+	}
+	position := string(read[1+sha256.Size:])
+	return position, hmac.Equal(read[1:1+sha256.Size], s.signature(user, f, position))
+}
+
+// signature binds a position to the list that it is in. The size of the page may
+// change from one to the next.
+func (s *Service) signature(user string, f TaskFilter, position string) []byte {
+	parts := []string{
+		position, user, string(f.Status), string(f.Priority), f.Category, string(f.DueFrom), string(f.DueTo), f.Search, string(f.Sort),
+	}
+	if f.Overdue {
+		parts = append(parts, f.Zone.String())
+	}
+	mac := hmac.New(sha256.New, s.CursorKey)
+	for _, part := range parts {
+		// The length before each keeps parts apart whatever is in them.
+		_ = binary.Write(mac, binary.BigEndian, uint64(len(part)))
+		mac.Write([]byte(part))
+	}
+	return mac.Sum(nil)
+}

@@ -1,0 +1,159 @@
+package todo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// Service does what users ask of their tasks and of their user. It is safe for
+// concurrent use.
+//
+// Every method checks its input against the rules and returns an [*InvalidError]
+// with all that is wrong. A write that meets others on the same task or user is
+// computed anew; when that goes on for too long, it returns an error that wraps
+// [ErrStale].
+type Service struct {
+	// Store keeps everything.
+	Store Store
+	// CursorKey is the secret that cursors are signed with, at least 16 bytes, the
+	// same in every process.
+	CursorKey []byte
+	// Now is the clock; nil is [time.Now].
+	Now func() time.Time
+}
+
+// Store is what [Service] needs stored. Each write is all or nothing, and each
+// one that a task is counted by returns [ErrUserNotFound] when there is no user,
+// also when it is being deleted.
+type Store interface {
+	// User reads a user as it is now. It returns [ErrUserNotFound].
+	User(ctx context.Context, id string) (User, error)
+	// CreateUser stores a user. It returns [ErrUserExists], [ErrUserBeingDeleted] or
+	// [ErrEmailTaken].
+	CreateUser(ctx context.Context, user User) error
+	// ReplaceUser stores what became of a user, if it still is as it was read. It
+	// returns [ErrStale] or [ErrEmailTaken].
+	ReplaceUser(ctx context.Context, read, user User) error
+	// Stats reads the counts of a user's tasks, all zero for who has no user.
+	Stats(ctx context.Context, user string) (Stats, error)
+
+	// Task reads a task as it is now. It returns [ErrTaskNotFound].
+	Task(ctx context.Context, user, id string) (Task, error)
+	// Tasks reads a part of a list.
+	Tasks(ctx context.Context, user string, listing Listing) (Listed, error)
+	// CreateTask stores a task. It returns [ErrStale] when there is one with its id.
+	CreateTask(ctx context.Context, user string, task Task) error
+	// ReplaceTask stores what became of a task, if it still has the version that was
+	// read. Otherwise it returns [ErrStale].
+	ReplaceTask(ctx context.Context, user string, read, task Task) error
+	// DeleteTask deletes a task, if it still has the version that was read. Otherwise
+	// it returns [ErrStale].
+	DeleteTask(ctx context.Context, user string, read Task) error
+	// ReplaceTasks is ReplaceTask for up to [MaxBulkTasks] tasks, all or none. result
+	// is what the request comes to with it.
+	ReplaceTasks(ctx context.Context, user string, read, tasks []Task, result BulkResult) error
+	// DeleteTasks is DeleteTask for up to [MaxBulkTasks] tasks, all or none. result is
+	// what the request comes to with it; nil: it is not done yet.
+	DeleteTasks(ctx context.Context, user string, read []Task, result *Deleted) error
+
+	// BeginDeletion deletes a user's own item, if it still is as it was read; from
+	// then on nothing can be added to what is the user's. It returns [ErrStale].
+	BeginDeletion(ctx context.Context, read User) (Deletion, error)
+	// ResumeDeletion returns the deletion that an attempt at the same request began.
+	// Its ID is empty when that was completed. It returns [ErrUserBeingDeleted] when
+	// another request deletes the user, and [ErrUserNotFound] when none does.
+	ResumeDeletion(ctx context.Context, user string) (Deletion, error)
+	EraserStore
+}
+
+const (
+	// maxAttempts is how often a write is computed anew because others wrote the same
+	// item at the same moment. Each round at least one of them gets through.
+	maxAttempts = 24
+	// The pauses between them double from the first to the longest, each cut to a
+	// random part, so that those who met once do not meet again.
+	firstPause, longestPause = 4 * time.Millisecond, 150 * time.Millisecond
+	// margin is what is left of an invocation when long work stops, so that there is
+	// time for the answer.
+	margin = 3 * time.Second
+)
+
+// retry does work until it is not stale.
+func retry(ctx context.Context, doing string, work func() error) error {
+	for attempt := range maxAttempts {
+		err := work()
+		if !errors.Is(err, ErrStale) {
+			return because(err, doing)
+		}
+		timer := time.NewTimer(rand.N(min(firstPause<<min(attempt, 10), longestPause)) + time.Millisecond)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("%s: %w (%w)", doing, ErrStale, ctx.Err())
+		case <-timer.C:
+		}
+	}
+	return fmt.Errorf("%s, after %d attempts: %w", doing, maxAttempts, ErrStale)
+}
+
+// because adds to an error what was being done. The errors that callers tell
+// apart stay as they are: their text is for people. nil stays nil.
+func because(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	for _, known := range []error{
+		ErrUserNotFound, ErrUserExists, ErrUserBeingDeleted, ErrEmailTaken, ErrTaskNotFound, ErrTaskCompleted,
+	} {
+		if errors.Is(err, known) {
+			return known
+		}
+	}
+	if version, ok := errors.AsType[*VersionError](err); ok {
+		return version
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// outOfTime reports whether the invocation that the context belongs to ends so
+// soon that long work has to stop.
+func outOfTime(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(deadline) < margin
+}
+
+// now is the moment in whole seconds, which is what stores keep: what is computed
+// before a write and after a read agrees.
+func (s *Service) now() time.Time { return s.moment().Truncate(time.Second) }
+
+func (s *Service) moment() time.Time {
+	if s.Now == nil {
+		return time.Now().UTC()
+	}
+	return s.Now().UTC()
+}
+
+// newID is a UUID (version 7) of the moment: ids sort as the service's clock goes.
+func newID(moment time.Time) (string, error) {
+	id, err := uuid.NewV7()
+	if err != nil {
+		return "", fmt.Errorf("make an id: %w", err)
+	}
+	milliseconds := moment.UnixMilli()
+	for i := range 6 {
+		id[i] = byte(milliseconds >> (40 - 8*i))
+	}
+	return id.String(), nil
+}
+
+// isID reports whether s is a UUID as [newID] writes it: other spellings of the
+// same UUID are other keys to a store, and so no id at all.
+func isID(s string) bool {
+	id, err := uuid.Parse(s)
+	return err == nil && id.String() == s
+}

@@ -1,0 +1,178 @@
+package todo
+
+import (
+	"context"
+	"time"
+)
+
+// CreateTask stores a new task. It returns [ErrUserNotFound].
+func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Task, error) {
+	if err := in.Validate(); err != nil {
+		return Task{}, err
+	}
+	var task Task
+	err := retry(ctx, "store the task", func() error {
+		moment := s.moment()
+		id, err := newID(moment)
+		if err != nil {
+			return err
+		}
+		now := moment.Truncate(time.Second)
+		task = in.over(Task{ID: id, Status: Pending, CreatedAt: now, UpdatedAt: now, Version: 1})
+		if task.Status == Completed {
+			task.CompletedAt = now
+		}
+		return s.Store.CreateTask(ctx, user, task)
+	})
+	if err != nil {
+		return Task{}, err
+	}
+	return task, nil
+}
+
+// GetTask reads a task. It returns [ErrTaskNotFound].
+func (s *Service) GetTask(ctx context.Context, user, id string) (Task, error) {
+	if !isID(id) {
+		return Task{}, ErrTaskNotFound
+	}
+	task, err := s.Store.Task(ctx, user, id)
+	return task, because(err, "read the task")
+}
+
+// ReplaceTask gives a task the content of in: what that leaves out is cleared,
+// but for the status, which stays. ifVersion is the version that the task must
+// have; 0: any. A task that is so already stays as it is.
+//
+// It returns [ErrTaskNotFound], a [*VersionError], [ErrTaskCompleted] or
+// [ErrUserNotFound].
+func (s *Service) ReplaceTask(ctx context.Context, user, id string, in TaskInput, ifVersion int) (Task, error) {
+	if err := in.Validate(); err != nil {
+		return Task{}, err
+	}
+	return s.change(ctx, user, id, ifVersion, in.over)
+}
+
+// ChangeTask changes fields of a task. It takes ifVersion and returns errors as
+// [Service.ReplaceTask] does.
+func (s *Service) ChangeTask(ctx context.Context, user, id string, c TaskChange, ifVersion int) (Task, error) {
+	if err := c.Validate(); err != nil {
+		return Task{}, err
+	}
+	return s.change(ctx, user, id, ifVersion, c.over)
+}
+
+// DeleteTask deletes a task. ifVersion is the version that it must have; 0: any.
+// It returns [ErrTaskNotFound], a [*VersionError] or [ErrUserNotFound].
+func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int) error {
+	if !isID(id) {
+		return ErrTaskNotFound
+	}
+	return retry(ctx, "delete the task", func() error {
+		task, err := s.read(ctx, user, id, ifVersion)
+		if err != nil {
+			return err
+		}
+		return s.Store.DeleteTask(ctx, user, task)
+	})
+}
+
+// Stats counts a user's tasks. Who has no user has none.
+func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
+	stats, err := s.Store.Stats(ctx, user)
+	return stats, because(err, "read the counts")
+}
+
+func (s *Service) change(ctx context.Context, user, id string, ifVersion int, over func(Task) Task) (Task, error) {
+	if !isID(id) {
+		return Task{}, ErrTaskNotFound
+	}
+	var task Task
+	err := retry(ctx, "change the task", func() error {
+		read, err := s.read(ctx, user, id, ifVersion)
+		if err != nil {
+			return err
+		}
+		if task, err = next(read, over(read), s.now()); err != nil || task == read {
+			return err
+		}
+		return s.Store.ReplaceTask(ctx, user, read, task)
+	})
+	if err != nil {
+		return Task{}, err
+	}
+	return task, nil
+}
+
+func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (Task, error) {
+	task, err := s.Store.Task(ctx, user, id)
+	if err != nil {
+		return Task{}, err
+	}
+	if ifVersion != 0 && task.Version != ifVersion {
+		return Task{}, &VersionError{Current: task.Version}
+	}
+	return task, nil
+}
+
+// next is the version of a task that follows read and has the content of wanted;
+// read itself when that has it already. It returns [ErrTaskCompleted].
+func next(read, wanted Task, now time.Time) (Task, error) {
+	if wanted == read {
+		return read, nil
+	}
+	if wanted.Status != read.Status {
+		if read.Status == Completed {
+			return Task{}, ErrTaskCompleted
+		}
+		if wanted.Status == Completed {
+			wanted.CompletedAt = now
+		}
+	}
+	wanted.UpdatedAt = later(now, read.UpdatedAt)
+	wanted.Version = read.Version + 1
+	return wanted, nil
+}
+
+// over is the task with the content of the input.
+func (in TaskInput) over(task Task) Task {
+	task.Title, task.Description = in.Title, in.Description
+	task.Priority, task.Category, task.DueDate = in.Priority, in.Category, in.DueDate
+	if in.Status != "" {
+		task.Status = in.Status
+	}
+	return task
+}
+
+// over is the task with the change made.
+func (c TaskChange) over(task Task) Task {
+	set(&task.Title, c.Title)
+	set(&task.Description, c.Description)
+	set(&task.Status, c.Status)
+	set(&task.Priority, c.Priority)
+	set(&task.Category, c.Category)
+	set(&task.DueDate, c.DueDate)
+	return task
+}
+
+func set[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}
+
+// later keeps times in order when clocks are not.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// Total is how many tasks there are.
+func (s Stats) Total() int {
+	total := 0
+	for _, n := range s.ByStatus {
+		total += n
+	}
+	return total
+}

@@ -1,0 +1,79 @@
+package todo
+
+import (
+	"context"
+	"errors"
+)
+
+// CreateUser stores a user under the id, which is the subject of the user's token.
+// It returns [ErrUserExists], [ErrUserBeingDeleted] or [ErrEmailTaken].
+func (s *Service) CreateUser(ctx context.Context, id string, in UserInput) (User, error) {
+	if err := in.Validate(); err != nil {
+		return User{}, err
+	}
+	now := s.now()
+	user := User{ID: id, Email: in.Email, Name: in.Name, CreatedAt: now, UpdatedAt: now}
+	if err := s.Store.CreateUser(ctx, user); err != nil {
+		return User{}, because(err, "store the user")
+	}
+	return user, nil
+}
+
+// GetUser reads a user. It returns [ErrUserNotFound].
+func (s *Service) GetUser(ctx context.Context, id string) (User, error) {
+	user, err := s.Store.User(ctx, id)
+	return user, because(err, "read the user")
+}
+
+// UpdateUser changes a user's name and email address. One that has them already
+// stays as it is. It returns [ErrUserNotFound] or [ErrEmailTaken].
+func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User, error) {
+	if err := in.Validate(); err != nil {
+		return User{}, err
+	}
+	var user User
+	err := retry(ctx, "change the user", func() error {
+		read, err := s.Store.User(ctx, id)
+		if err != nil {
+			return err
+		}
+		user = read
+		user.Email, user.Name = in.Email, in.Name
+		if user == read {
+			return nil
+		}
+		user.UpdatedAt = later(s.now(), read.UpdatedAt)
+		return s.Store.ReplaceUser(ctx, read, user)
+	})
+	if err != nil {
+		return User{}, err
+	}
+	return user, nil
+}
+
+// DeleteUser deletes a user and everything of it. From its first write on there
+// is no such user. It reports whether it is complete: what is left when the
+// invocation nears its end goes on in the background ([Eraser]).
+//
+// It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request is
+// at it.
+func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
+	var deletion Deletion
+	err = retry(ctx, "begin to delete the user", func() error {
+		read, err := s.Store.User(ctx, id)
+		if err == nil {
+			deletion, err = s.Store.BeginDeletion(ctx, read)
+			return err
+		}
+		if !errors.Is(err, ErrUserNotFound) {
+			return err
+		}
+		deletion, err = s.Store.ResumeDeletion(ctx, id)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	eraser := Eraser{Store: s.Store}
+	return eraser.Erase(ctx, deletion)
+}
