@@ -179,6 +179,34 @@ func (db *DB) Items(ctx context.Context, pattern string, query Query) iter.Seq2[
 	}
 }
 
+// Page is a part of a query's items.
+type Page struct {
+	Items []Item
+	// Evaluated is how many items were read, those included that the filter dropped.
+	Evaluated int
+	// Next is the key after which to go on, for [Query.StartAfter]; nil: the query
+	// ends here. The filter may have dropped its item.
+	Next Item
+}
+
+// Page reads up to query.PageSize items of a query, or fewer when they fill 1 MB,
+// for a caller who bounds what one request costs.
+func (db *DB) Page(ctx context.Context, pattern string, query Query) (Page, error) {
+	input, err := db.queryInput(pattern, query)
+	if err != nil {
+		return Page{}, err
+	}
+	output, err := db.query(ctx, pattern, input)
+	if err != nil {
+		return Page{}, err
+	}
+	page := Page{Items: output.Items, Evaluated: int(output.ScannedCount)}
+	if len(output.LastEvaluatedKey) > 0 {
+		page.Next = output.LastEvaluatedKey
+	}
+	return page, nil
+}
+
 // Count counts the items of a counting pattern, no further than limit.
 func (db *DB) Count(ctx context.Context, pattern string, limit int, values ...any) (int, error) {
 	input, err := db.queryInput(pattern, Query{Values: values})

@@ -73,6 +73,24 @@ func TestReadsAndWrites(t *testing.T) {
 			t.Errorf("of nothing: got %v, %v", found, err)
 		}
 	})
+	t.Run("PageAfterPage", func(t *testing.T) {
+		var got []string
+		query := dynamo.Query{Values: []any{"kept", 0, 6}, Filter: size.NotEqual(expression.Value(30)), PageSize: 2}
+		for {
+			page, err := db.Page(ctx, "Range", query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprint(len(page.Items), " of ", page.Evaluated))
+			if page.Next == nil {
+				break
+			}
+			query.StartAfter = page.Next
+		}
+		if want := []string{"2 of 2", "1 of 2", "2 of 2", "1 of 1"}; !cmp.Equal(got, want) {
+			t.Errorf("got %v, want %v", got, want)
+		}
+	})
 	t.Run("ItemsPageToTheEnd", func(t *testing.T) {
 		var got []int
 		for item, err := range db.Items(ctx, "Range", dynamo.Query{Values: []any{"kept", 1, 6}, Filter: size.NotEqual(expression.Value(30))}) {
