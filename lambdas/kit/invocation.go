@@ -23,6 +23,20 @@ type Invocation struct {
 	Claims map[string]string
 }
 
+// maxSubjectLength is how long a JWT's subject may be (OpenID Connect Core 1.0,
+// section 2: 255 ASCII characters).
+const maxSubjectLength = 255
+
+// Subject is who the verified token says is calling: 1 to 255 bytes. Empty: there
+// is no token, or none with such a subject.
+func (i Invocation) Subject() string {
+	subject := i.Claims["sub"]
+	if len(subject) > maxSubjectLength {
+		return ""
+	}
+	return subject
+}
+
 type invocationKey struct{}
 
 // InvocationFrom returns the invocation that the context belongs to; the zero

@@ -1,0 +1,125 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Context is a request that has matched a route. As a [huma.Context] it reads
+// requests as the wire format has them, and writes a status no sooner than the
+// body, so that an error's form decides on it.
+type Context struct {
+	humaContext
+	// Route is the route.
+	Route schema.Route
+
+	context  context.Context
+	query    url.Values
+	body     []byte
+	hasBody  bool
+	problems []Problem
+	status   int
+	begun    bool
+}
+
+// humaContext can be embedded: its name is not that of one of its methods.
+type humaContext = huma.Context
+
+// Unwrap returns the context within.
+func (c *Context) Unwrap() huma.Context { return c.humaContext }
+
+// Context returns the context of the operation.
+func (c *Context) Context() context.Context { return c.context }
+
+// Query reads the query as net/url does.
+func (c *Context) Query(name string) string { return c.query.Get(name) }
+
+// Header returns a header. One that stands several times is one list, as API
+// Gateway hands it on. A media type is reduced to its name in lower case, as it is
+// compared; JSON is all there is to accept.
+func (c *Context) Header(name string) string {
+	var values []string
+	c.EachHeader(func(each, value string) {
+		if strings.EqualFold(each, name) {
+			values = append(values, value)
+		}
+	})
+	value := strings.Join(values, ",")
+	switch {
+	case strings.EqualFold(name, "Accept"):
+		return ""
+	case strings.EqualFold(name, "Content-Type") && value != "":
+		if mediaType, _, err := mime.ParseMediaType(value); err == nil {
+			return mediaType
+		}
+	}
+	return value
+}
+
+// Body returns the body. [kit.API] has read it, and has seen to its size.
+func (c *Context) Body() ([]byte, error) {
+	if c.hasBody {
+		return c.body, nil
+	}
+	reader := c.humaContext.BodyReader()
+	if reader != nil {
+		body, err := io.ReadAll(reader)
+		if err != nil {
+			return nil, fmt.Errorf("reading the body: %w", err)
+		}
+		c.body = body
+	}
+	c.hasBody = true
+	return c.body, nil
+}
+
+// BodyReader reads the body from its beginning.
+func (c *Context) BodyReader() io.Reader {
+	if c.hasBody {
+		return bytes.NewReader(c.body)
+	}
+	return c.humaContext.BodyReader()
+}
+
+// SetStatus says which status will be written.
+func (c *Context) SetStatus(status int) { c.status = status }
+
+// Status returns the status that will be, or was, written.
+func (c *Context) Status() int { return c.status }
+
+// SetHeader sets a header: errors are plain JSON.
+func (c *Context) SetHeader(name, value string) {
+	if value == "application/problem+json" {
+		value = "application/json"
+	}
+	c.humaContext.SetHeader(name, value)
+}
+
+func (c *Context) setHeaders(header http.Header) {
+	for name, values := range header {
+		c.SetHeader(name, values[0])
+	}
+}
+
+// BodyWriter writes the status, once, and then the body.
+func (c *Context) BodyWriter() io.Writer {
+	c.begin()
+	return c.humaContext.BodyWriter()
+}
+
+func (c *Context) begin() {
+	if !c.begun && c.status != 0 {
+		c.begun = true
+		c.humaContext.SetStatus(c.status)
+	}
+}

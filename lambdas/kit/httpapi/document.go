@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Document is the OpenAPI 3.1 document of the operations, as JSON. It changes
+// [Server.OpenAPI], so it is for a server that serves nothing.
+func (s *Server) Document() ([]byte, error) {
+	document := s.api.OpenAPI()
+	schemas := document.Components.Schemas.Map()
+	// huma registers its own form of errors, which nothing here has.
+	delete(schemas, "ErrorModel")
+	delete(schemas, "ErrorDetail")
+	for _, form := range schemas {
+		allowNull(form)
+	}
+	body, err := json.Marshal(document)
+	if err != nil {
+		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
+	}
+	return body, nil
+}
+
+// allowNull completes what huma says of fields that may be null: by JSON Schema
+// ("Validation", 6.1.2) an enum without null does not allow it, whatever the type.
+func allowNull(form *huma.Schema) {
+	for _, field := range form.Properties {
+		if field.Nullable && len(field.Enum) > 0 && !slices.Contains(field.Enum, nil) {
+			field.Enum = append(field.Enum, nil)
+		}
+	}
+}
+
+// JSON is content of that form.
+func JSON(form *huma.Schema, example any) map[string]*huma.MediaType {
+	return map[string]*huma.MediaType{"application/json": {Schema: form, Example: example}}
+}
+
+// HeaderParameter describes a request header of 1 to longest characters.
+func HeaderParameter(name string, required bool, longest int, description, example string) *huma.Param {
+	least := 1
+	return &huma.Param{
+		Name: name, In: "header", Required: required, Description: description, Example: example,
+		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest},
+	}
+}
+
+// ResponseHeader describes a response header; kind is [huma.TypeString] or
+// [huma.TypeInteger].
+func ResponseHeader(kind, description string) *huma.Header {
+	return &huma.Header{Description: description, Schema: &huma.Schema{Type: kind}}
+}

@@ -1,0 +1,216 @@
+// Package httpapi turns the routes of a platform into HTTP operations: one
+// declaration per operation gives its routing, its validation and its part of the
+// OpenAPI document. It stands on huma, and keeps huma's own ways of answering off
+// the wire: every error has the platform's form.
+package httpapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Config says how a platform speaks HTTP.
+type Config struct {
+	// Platform has the routes.
+	Platform schema.Platform
+	// Description says in the OpenAPI document what the platform is for.
+	Description string
+	// Strict refuses what is not declared: unknown fields, a field that stands
+	// twice, and query parameters that are unknown, empty or stand twice. Otherwise
+	// they are ignored.
+	Strict bool
+	// Admit comes before every operation and its validation. It returns the context
+	// of the operation, which derives from that of the request, or why there is to
+	// be none. Nil admits everyone.
+	Admit func(*Context) (context.Context, error)
+	// Failure is how an error is answered: one that an operation or Admit returned,
+	// an [*InvalidError], or a [*kit.RequestError].
+	Failure func(error) Failure
+	// Log receives the errors that are answered with 500 and above: it is the only
+	// place that says what happened. Nil: [slog.Default].
+	Log *slog.Logger
+}
+
+// Failure is the answer to a request that failed.
+type Failure struct {
+	// Status is 400 or above.
+	Status int
+	// Header are headers beside Content-Type. It may be nil.
+	Header http.Header
+	// Body is written as JSON.
+	Body any
+}
+
+// Server serves the operations that are registered with it.
+type Server struct {
+	config Config
+	mux    *http.ServeMux
+	api    huma.API
+}
+
+// New returns a server without operations.
+func New(config Config) *Server {
+	if config.Log == nil {
+		config.Log = slog.Default()
+	}
+	s := &Server{config: config, mux: http.NewServeMux()}
+	format := huma.Format{Marshal: WriteJSON, Unmarshal: s.unmarshal}
+	settings := huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI:    "3.1.0",
+			Info:       &huma.Info{Title: config.Platform.Title, Version: "1.0.0", Description: config.Description},
+			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)},
+		},
+		Formats:       map[string]huma.Format{"application/json": format, "json": format},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{s.transform},
+	}
+	settings.AllowAdditionalPropertiesByDefault = !config.Strict
+	s.api = humago.New(s.mux, settings)
+	s.api.UseMiddleware(s.admit)
+	return s
+}
+
+// OpenAPI is the document as far as operations are registered, to be completed.
+func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
+
+// Handler is the API ready to be served.
+func (s *Server) Handler() *kit.API {
+	return &kit.API{
+		Routes: s.mux,
+		Error: func(err error) (int, any) {
+			failure := s.config.Failure(err)
+			return failure.Status, failure.Body
+		},
+		Log: s.config.Log,
+	}
+}
+
+// Register declares an operation and what serves it. Its summary is that of the
+// platform's route with the same method and path.
+func Register[I, O any](s *Server, operation huma.Operation, serve func(context.Context, *I) (*O, error)) {
+	route, _ := s.Route(operation.Method, operation.Path)
+	operation.Summary = route.Summary
+	huma.Register(s.api, operation, func(ctx context.Context, input *I) (*O, error) {
+		if problems := problemsFrom(ctx); len(problems) > 0 {
+			return nil, s.failure(ctx, &InvalidError{Status: http.StatusUnprocessableEntity, Problems: problems})
+		}
+		output, err := serve(ctx, input)
+		if err != nil {
+			return nil, s.failure(ctx, err)
+		}
+		return output, nil
+	})
+}
+
+// Route is the platform's route of that method and path.
+func (s *Server) Route(method, path string) (schema.Route, bool) {
+	for _, route := range s.config.Platform.Routes {
+		if route.Method == method && route.Path == path {
+			return route, true
+		}
+	}
+	return schema.Route{Method: method, Path: path}, false
+}
+
+// admit comes before every operation.
+func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
+	route, _ := s.Route(inner.Operation().Method, inner.Operation().Path)
+	ctx := &Context{humaContext: inner, Route: route, context: inner.Context()}
+	address := inner.URL()
+	query, err := url.ParseQuery(address.RawQuery)
+	if err != nil {
+		s.fail(ctx, &InvalidError{Status: http.StatusBadRequest, Problems: []Problem{
+			{Field: "query", Message: "cannot be read: " + err.Error() + "; percent-encode values"},
+		}})
+		return
+	}
+	ctx.query = query
+	if s.config.Admit != nil {
+		admitted, err := s.config.Admit(ctx)
+		if err != nil {
+			s.fail(ctx, err)
+			return
+		}
+		ctx.context = admitted
+	}
+	if s.config.Strict {
+		ctx.problems = undeclared(query, inner.Operation())
+		ctx.context = context.WithValue(ctx.context, problemsKey{}, ctx.problems)
+	}
+	next(ctx)
+	ctx.begin()
+}
+
+type problemsKey struct{}
+
+// problemsFrom is what was found wrong with the query, beyond its values.
+func problemsFrom(ctx context.Context) []Problem {
+	problems, _ := ctx.Value(problemsKey{}).([]Problem)
+	return problems
+}
+
+// failed is a failure on its way through huma.
+type failed struct{ Failure }
+
+// Error says no more than the status: the body is what is written.
+func (e *failed) Error() string { return http.StatusText(e.Status) }
+
+// GetStatus returns the status, for huma.
+func (e *failed) GetStatus() int { return e.Status }
+
+// GetHeaders returns the headers, for huma.
+func (e *failed) GetHeaders() http.Header { return e.Header }
+
+// failure is err as huma is to write it.
+func (s *Server) failure(ctx context.Context, err error) *failed {
+	failure := s.config.Failure(err)
+	if failure.Status >= http.StatusInternalServerError {
+		s.config.Log.ErrorContext(ctx, "request failed", "error", err.Error())
+	}
+	return &failed{failure}
+}
+
+// fail answers a request that reaches no operation.
+func (s *Server) fail(ctx *Context, err error) {
+	s.write(ctx, s.failure(ctx.Context(), err).Failure)
+}
+
+func (s *Server) write(ctx *Context, failure Failure) {
+	ctx.setHeaders(failure.Header)
+	ctx.SetHeader("Content-Type", "application/json")
+	ctx.SetStatus(failure.Status)
+	if err := WriteJSON(ctx.BodyWriter(), failure.Body); err != nil {
+		s.config.Log.ErrorContext(ctx.Context(), "an error could not be written", "error", err.Error())
+	}
+}
+
+// transform gives errors the platform's form: what operations return, and what
+// huma finds wrong with a request.
+func (s *Server) transform(ctx huma.Context, _ string, value any) (any, error) {
+	switch value := value.(type) {
+	case *failed:
+		return value.Body, nil
+	case *huma.ErrorModel:
+		var err error = value
+		if value.Status < http.StatusInternalServerError {
+			err = invalid(value, problemsFrom(ctx.Context()))
+		}
+		failure := s.failure(ctx.Context(), err)
+		if ours, ok := ctx.(*Context); ok {
+			ours.setHeaders(failure.Header)
+		}
+		ctx.SetStatus(failure.Status)
+		return failure.Body, nil
+	default:
+		return value, nil
+	}
+}

@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// WriteJSON writes a body: with a newline at its end, and with <, > and & as they
+// are.
+func WriteJSON(w io.Writer, v any) error { return huma.DefaultJSONFormat.Marshal(w, v) }
+
+// unmarshal reads a JSON body. Its errors say where and what, in the words of the
+// wire format rather than in Go's.
+func (s *Server) unmarshal(data []byte, v any) error {
+	if !utf8.Valid(data) {
+		return errors.New("the body is not valid UTF-8")
+	}
+	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
+		return errors.New("the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)")
+	}
+	err := json.Unmarshal(data, v)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("the body is not valid JSON: %s at byte %d", syntax.Error(), syntax.Offset)
+	}
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		field := mismatch.Field
+		if field == "" {
+			field = "a field"
+		}
+		return fmt.Errorf("%s cannot be the %s: write whole numbers without fraction and exponent, of at most 18 digits", field, mismatch.Value)
+	}
+	if err == nil && s.config.Strict {
+		if name, ok := repeatedName(data); ok {
+			return fmt.Errorf("the field %s stands twice in one object: which of the two is meant, nobody can tell (RFC 8259, section 4)", shown(name))
+		}
+	}
+	return err
+}
+
+// repeatedName finds a name that stands twice in one object of valid JSON.
+func repeatedName(data []byte) (string, bool) {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	// One element for each open array or object; nil for an array.
+	var open []map[string]bool
+	isName := false
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return "", false
+		}
+		inObject := func() bool { return len(open) > 0 && open[len(open)-1] != nil }
+		switch token {
+		case json.Delim('{'):
+			open, isName = append(open, map[string]bool{}), true
+			continue
+		case json.Delim('['):
+			open, isName = append(open, nil), false
+			continue
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+			isName = inObject()
+			continue
+		}
+		if name, ok := token.(string); ok && isName {
+			names := open[len(open)-1]
+			if names[name] {
+				return name, true
+			}
+			names[name], isName = true, false
+			continue
+		}
+		isName = inObject()
+	}
+}

@@ -1,0 +1,179 @@
+package httpapi
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/validation"
+)
+
+// InvalidError is a request that the operation never sees, because of what it
+// holds.
+type InvalidError struct {
+	// Status is 422 for values that are not allowed; 400 for a body or query that
+	// cannot be read, and 415 for a body of another type than JSON, which both have
+	// one problem.
+	Status int
+	// Problems are all that were found, one at least.
+	Problems []Problem
+}
+
+// Error lists the problems.
+func (e *InvalidError) Error() string {
+	texts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		texts[i] = p.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Problem is what is wrong with one part of a request. As an error that a
+// [huma.Resolver] returns it joins what else is wrong, unless that has a problem
+// of the same field already.
+type Problem struct {
+	// Field is the name of the field, parameter or header; "body" and "query" are
+	// the whole of these.
+	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"title"`
+	// Message says what was got and what is allowed.
+	Message string `json:"message" doc:"What was got and what is allowed." example:"is missing, but required"`
+}
+
+// Error is the field and the message.
+func (p Problem) Error() string { return p.Field + ": " + p.Message }
+
+// ruleLocation begins the location of a [Problem] on its way through huma.
+const ruleLocation = "rule"
+
+// ErrorDetail is the problem as huma carries it.
+func (p Problem) ErrorDetail() *huma.ErrorDetail {
+	return &huma.ErrorDetail{Location: ruleLocation + "." + p.Field, Message: p.Message}
+}
+
+// undeclared is what a query has that its operation does not declare.
+func undeclared(query url.Values, operation *huma.Operation) []Problem {
+	var known []string
+	for _, parameter := range operation.Parameters {
+		if parameter.In == "query" {
+			known = append(known, parameter.Name)
+		}
+	}
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		add := func(message string) { problems = append(problems, Problem{Field: clipped(name), Message: message}) }
+		values := query[name]
+		switch {
+		case !slices.Contains(known, name) && len(known) == 0:
+			add("is no query parameter of this route, which has none")
+		case !slices.Contains(known, name):
+			add("is no query parameter of this route: use " + strings.Join(known, ", "))
+		case len(values) > 1:
+			add(fmt.Sprintf("stands %d times: give it once", len(values)))
+		case values[0] == "":
+			add("is empty: give it a value, or leave it out")
+		case !utf8.ValidString(values[0]):
+			add("is not valid UTF-8")
+		}
+	}
+	return problems
+}
+
+// invalid is what huma and the resolvers found wrong, and what else was.
+func invalid(model *huma.ErrorModel, others []Problem) *InvalidError {
+	if model.Status != http.StatusUnprocessableEntity {
+		// The body could not be read. What resolvers found in its place says nothing.
+		unreadable := Problem{Field: "body", Message: model.Detail}
+		for _, detail := range model.Errors {
+			if detail.Location == "body" {
+				unreadable = problem(detail)
+				break
+			}
+		}
+		return &InvalidError{Status: model.Status, Problems: []Problem{unreadable}}
+	}
+	found := slices.Clone(others)
+	for _, detail := range model.Errors {
+		p := problem(detail)
+		isRule := strings.HasPrefix(detail.Location, ruleLocation+".")
+		if isRule && slices.ContainsFunc(found, func(other Problem) bool { return other.Field == p.Field }) {
+			continue
+		}
+		found = append(found, p)
+	}
+	if len(found) == 0 {
+		found = []Problem{{Field: "body", Message: model.Detail}}
+	}
+	return &InvalidError{Status: model.Status, Problems: found}
+}
+
+// problem is what huma found wrong, with the wire names of fields.
+func problem(detail *huma.ErrorDetail) Problem {
+	where, field, inside := strings.Cut(detail.Location, ".")
+	if where == ruleLocation {
+		return Problem{Field: field, Message: detail.Message}
+	}
+	var missing string
+	if _, err := fmt.Sscanf(detail.Message, validation.MsgExpectedRequiredProperty, &missing); err == nil {
+		return Problem{Field: strings.TrimPrefix(field+"."+missing, "."), Message: "is missing, but required"}
+	}
+	switch {
+	case detail.Message == validation.MsgUnexpectedProperty:
+		return Problem{Field: clipped(field), Message: "is not known here: leave it out, or check its spelling"}
+	case !inside && strings.HasPrefix(detail.Message, huma.ErrUnknownContentType.Error()):
+		return Problem{Field: "Content-Type", Message: "is not application/json: send JSON with the header Content-Type: application/json"}
+	case !inside:
+		field = where
+	}
+	message := detail.Message
+	if got := shown(detail.Value); got != "" && inside {
+		message += "; got " + got
+	}
+	return Problem{Field: field, Message: message}
+}
+
+// mostShown is how many characters of a value a message quotes.
+const mostShown = 40
+
+// shown is a value as a message quotes it: cut, so that the message stays
+// readable. Empty: there is nothing to quote.
+func shown(value any) string {
+	switch v := value.(type) {
+	case string:
+		if n := utf8.RuneCountInString(v); n > mostShown {
+			return strconv.Quote(string([]rune(v)[:mostShown])) + "… of " + strconv.Itoa(n) + " characters"
+		}
+		return strconv.Quote(v)
+	case float64, int64, int, bool:
+		return fmt.Sprint(v)
+	case []any:
+		return fmt.Sprintf("%d of them", len(v))
+	case map[string]any:
+		return "an object"
+	default:
+		return ""
+	}
+}
+
+// clipped is a name that the caller chose, no longer than a message should be.
+func clipped(name string) string {
+	name = strings.ToValidUTF8(name, "\uFFFD")
+	if runes := []rune(name); len(runes) > mostShown {
+		return string(runes[:mostShown]) + "…"
+	}
+	return name
+}
+
+// Quoted is text as a message quotes it: in quotation marks, and cut after 40
+// characters.
+func Quoted(text string) string { return shown(text) }
+
+// Invalid is an [*InvalidError] with status 422 and one problem.
+func Invalid(field, message string) error {
+	return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: []Problem{{Field: field, Message: message}}}
+}

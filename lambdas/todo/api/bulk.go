@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+)
+
+// The actions on many tasks.
+const (
+	setStatus       = "set_status"
+	deleteCompleted = "delete_completed"
+)
+
+type bulkInput struct{ Body BulkBody }
+
+// BulkBody is what to do with many tasks.
+type BulkBody struct {
+	Action  string   `json:"action" enum:"set_status,delete_completed" doc:"set_status changes the status of the tasks of task_ids; delete_completed deletes all completed tasks."`
+	TaskIDs []string `json:"task_ids,omitempty" nullable:"true" minItems:"1" maxItems:"50" doc:"With set_status: the tasks, each once."`
+	Status  *string  `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"With set_status: their new status."`
+}
+
+// Resolve holds the input to the rules.
+func (i *bulkInput) Resolve(huma.Context) []error {
+	var found []error
+	add := func(field, message string) {
+		found = append(found, httpapi.Problem{Field: field, Message: message})
+	}
+	switch i.Body.Action {
+	case setStatus:
+		if i.Body.TaskIDs == nil {
+			add("task_ids", "is missing, but required with "+setStatus)
+		}
+		if i.Body.Status == nil {
+			add("status", "is missing, but required with "+setStatus)
+		}
+		if len(found) == 0 {
+			return broken(todo.ValidateBulk(i.Body.TaskIDs, todo.Status(*i.Body.Status)))
+		}
+	case deleteCompleted:
+		if i.Body.TaskIDs != nil {
+			add("task_ids", "does not go with "+deleteCompleted+", which deletes all completed tasks: leave it out")
+		}
+		if i.Body.Status != nil {
+			add("status", "does not go with "+deleteCompleted+": leave it out")
+		}
+	}
+	return found
+}
+
+// StatusesSet is the answer to set_status.
+type StatusesSet struct {
+	Action  string          `json:"action" enum:"set_status"`
+	Changed []string        `json:"changed" nullable:"false" doc:"The ids of the tasks that have the status now, in the order of the request."`
+	Failed  []StatusFailure `json:"failed" nullable:"false" doc:"The others, in the order of the request."`
+}
+
+// StatusFailure is a task whose status stays as it is.
+type StatusFailure struct {
+	TaskID string `json:"task_id"`
+	Status int    `json:"status" doc:"The HTTP status that a change of this task alone would have had." example:"404"`
+	Detail string `json:"detail" example:"there is no such task"`
+}
+
+// CompletedDeleted is the answer to delete_completed.
+type CompletedDeleted struct {
+	Action  string `json:"action" enum:"delete_completed"`
+	Deleted int    `json:"deleted" doc:"How many tasks this request deleted." example:"12"`
+	More    bool   `json:"more" doc:"True: time ran out; send another request, with a new idempotency key, to delete the rest."`
+}
+
+func (s *server) registerBulk() {
+	mutate(s, operation{
+		method: http.MethodPost, path: "/api/v1/tasks/bulk", id: "changeTasks", status: http.StatusOK,
+		form:        oneOf{StatusesSet{}, CompletedDeleted{}},
+		description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all completed tasks.",
+		errors:      []error{todo.ErrUserNotFound},
+	}, func(ctx context.Context, r request, input *bulkInput) (any, error) {
+		if input.Body.Action == deleteCompleted {
+			count, more, err := s.service.DeleteCompleted(ctx, r.user)
+			return todo.Deleted{Count: count, More: more}, err
+		}
+		status := todo.Status(text(input.Body.Status))
+		result, err := s.service.SetStatuses(ctx, r.user, input.Body.TaskIDs, status)
+		if err == nil && status == todo.Completed && len(result.Changed) > 0 {
+			s.metrics.Emit(ctx, kit.Count("TasksCompleted", len(result.Changed)))
+		}
+		return result, err
+	}, func(input *bulkInput, result any) (int, any) {
+		if deleted, ok := result.(todo.Deleted); ok {
+			return http.StatusOK, CompletedDeleted{Action: deleteCompleted, Deleted: deleted.Count, More: deleted.More}
+		}
+		bulk, _ := result.(todo.BulkResult)
+		return http.StatusOK, statusesSet(input.Body.TaskIDs, bulk)
+	})
+}
+
+func statusesSet(ids []string, result todo.BulkResult) StatusesSet {
+	wire := StatusesSet{Action: setStatus, Changed: []string{}, Failed: []StatusFailure{}}
+	for _, id := range ids {
+		err, failed := result.Failed[id]
+		if !failed {
+			wire.Changed = append(wire.Changed, id)
+			continue
+		}
+		reason := failure(err, time.Time{})
+		detail, _ := reason.Body.(ErrorResponse)
+		wire.Failed = append(wire.Failed, StatusFailure{TaskID: id, Status: reason.Status, Detail: detail.Detail})
+	}
+	return wire
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+)
+
+type documentOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        []byte
+}
+
+type healthOutput struct{ Body Health }
+
+// Health says that the API answers.
+type Health struct {
+	Status string `json:"status" enum:"ok"`
+}
+
+func (s *server) registerOthers() {
+	// The document is made when it is first asked for: no other request waits for it.
+	document := sync.OnceValues(Document)
+	httpapi.Register(s.Server, s.describe(operation{
+		method: http.MethodGet, path: "/api/v1/openapi.json", id: "readDocument", status: http.StatusOK,
+		description: "Returns the description of all routes.",
+		content:     httpapi.JSON(&huma.Schema{Type: huma.TypeObject}, nil),
+	}), func(context.Context, *struct{}) (*documentOutput, error) {
+		body, err := document()
+		if err != nil {
+			return nil, err
+		}
+		return &documentOutput{ContentType: "application/json", Body: body}, nil
+	})
+
+	httpapi.Register(s.Server, s.describe(operation{
+		method: http.MethodGet, path: "/health", id: "readHealth", status: http.StatusOK,
+		description: "Answers, without looking at the table.",
+	}), func(context.Context, *struct{}) (*healthOutput, error) {
+		return &healthOutput{Health{Status: "ok"}}, nil
+	})
+}

@@ -1,0 +1,371 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+)
+
+type taskInput struct{ Body TaskBody }
+
+// TaskBody is a whole task as its user gives it.
+type TaskBody struct {
+	Title       string  `json:"title" minLength:"1" maxLength:"200" example:"Water the plants"`
+	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"All but the cactus."`
+	Status      *string `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"Of a new task pending by default; a task that is replaced keeps the one it has. A completed task stays completed."`
+	Priority    *string `json:"priority,omitempty" nullable:"true" enum:",low,medium,high,urgent" doc:"None by default." example:"high"`
+	Category    *string `json:"category,omitempty" nullable:"true" maxLength:"50" doc:"Any text; none by default." example:"home"`
+	DueDate     *string `json:"due_date,omitempty" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD; none by default." example:"2026-02-14"`
+}
+
+// Resolve holds the input to the rules.
+func (i *taskInput) Resolve(huma.Context) []error { return broken(i.domain().Validate()) }
+
+func (i *taskInput) domain() todo.TaskInput {
+	return todo.TaskInput{
+		Title:       i.Body.Title,
+		Description: text(i.Body.Description),
+		Status:      todo.Status(text(i.Body.Status)),
+		Priority:    todo.Priority(text(i.Body.Priority)),
+		Category:    text(i.Body.Category),
+		DueDate:     todo.Date(text(i.Body.DueDate)),
+	}
+}
+
+type replaceInput struct {
+	taskPath
+	taskInput
+}
+
+// Resolve holds the input to the rules.
+func (i *replaceInput) Resolve(ctx huma.Context) []error { return i.taskInput.Resolve(ctx) }
+
+type taskPath struct {
+	ID string `path:"task_id" doc:"The task's id." example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
+}
+
+type changeInput struct {
+	taskPath
+	Body TaskChangeBody
+}
+
+// TaskChangeBody is what is to change of a task.
+type TaskChangeBody struct {
+	Title       change `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" example:"Water all plants"`
+	Description change `json:"description,omitzero" maxLength:"1000" doc:"Null or \"\" clears it."`
+	Status      change `json:"status,omitzero" nullable:"false" enum:"pending,in_progress,completed,cancelled" doc:"A completed task stays completed."`
+	Priority    change `json:"priority,omitzero" enum:",low,medium,high,urgent" doc:"Null or \"\" clears it."`
+	Category    change `json:"category,omitzero" maxLength:"50" doc:"Null or \"\" clears it."`
+	DueDate     change `json:"due_date,omitzero" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD; null or \"\" clears it." example:"2026-02-14"`
+}
+
+// change is a field that can be left out, which is the zero value, or null, which
+// is the empty text.
+type change struct {
+	given bool
+	text  string
+}
+
+// UnmarshalJSON reads text or null.
+func (c *change) UnmarshalJSON(data []byte) error {
+	c.given = true
+	return json.Unmarshal(data, &c.text)
+}
+
+// Schema is text or null.
+func (change) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Nullable: true}
+}
+
+func changed[T ~string](c change) *T {
+	if !c.given {
+		return nil
+	}
+	value := T(c.text)
+	return &value
+}
+
+// Resolve holds the input to the rules.
+func (i *changeInput) Resolve(huma.Context) []error { return broken(i.domain().Validate()) }
+
+func (i *changeInput) domain() todo.TaskChange {
+	return todo.TaskChange{
+		Title:       changed[string](i.Body.Title),
+		Description: changed[string](i.Body.Description),
+		Status:      changed[todo.Status](i.Body.Status),
+		Priority:    changed[todo.Priority](i.Body.Priority),
+		Category:    changed[string](i.Body.Category),
+		DueDate:     changed[todo.Date](i.Body.DueDate),
+	}
+}
+
+type taskOutput struct {
+	ETag string `header:"ETag" hidden:"true"`
+	Body Task
+}
+
+// Task is a task.
+type Task struct {
+	TaskID      string  `json:"task_id" format:"uuid" example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
+	Title       string  `json:"title" example:"Water the plants"`
+	Description *string `json:"description"`
+	Status      string  `json:"status" enum:"pending,in_progress,completed,cancelled"`
+	Priority    *string `json:"priority" enum:"low,medium,high,urgent"`
+	Category    *string `json:"category"`
+	DueDate     *string `json:"due_date" format:"date" example:"2026-02-14"`
+	CreatedAt   string  `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z"`
+	UpdatedAt   string  `json:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z"`
+	CompletedAt *string `json:"completed_at" format:"date-time" doc:"Of a completed task."`
+	Version     int     `json:"version" minimum:"1" doc:"1 for a new task, and one more with each change; the ETag." example:"1"`
+}
+
+func task(t todo.Task) Task {
+	wire := Task{
+		TaskID:      t.ID,
+		Title:       t.Title,
+		Description: optional(t.Description),
+		Status:      string(t.Status),
+		Priority:    optional(t.Priority),
+		Category:    optional(t.Category),
+		DueDate:     optional(t.DueDate),
+		CreatedAt:   timestamp(t.CreatedAt),
+		UpdatedAt:   timestamp(t.UpdatedAt),
+		Version:     t.Version,
+	}
+	if !t.CompletedAt.IsZero() {
+		wire.CompletedAt = optional(timestamp(t.CompletedAt))
+	}
+	return wire
+}
+
+type listInput struct {
+	Status   string `query:"status" enum:"pending,in_progress,completed,cancelled" doc:"Only tasks of this status."`
+	Priority string `query:"priority" enum:"low,medium,high,urgent" doc:"Only tasks of this priority."`
+	Category string `query:"category" maxLength:"50" doc:"Only tasks of exactly this category."`
+	DueFrom  string `query:"due_from" format:"date" doc:"Only tasks that are due on this day or later."`
+	DueTo    string `query:"due_to" format:"date" doc:"Only tasks that are due on this day or earlier."`
+	Overdue  string `query:"overdue" enum:"true,false" doc:"true: only tasks that were due before today and are neither completed nor cancelled."`
+	Search   string `query:"q" maxLength:"200" doc:"Only tasks whose title or description has this text, in any case."`
+	Sort     string `query:"sort" enum:"created_at,status,due_date,priority,category" doc:"Order: created_at newest first, due_date earliest first, the others by name. All but created_at list only the tasks that have the field. By default due_date if the list is narrowed by dates, else created_at."`
+	Limit    int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to return at most. A page may have fewer and still be continued."`
+	Cursor   string `query:"cursor" doc:"The next_cursor of the page before, with the same parameters otherwise."`
+	Timezone string `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
+}
+
+// Resolve holds the input to the rules.
+func (i *listInput) Resolve(huma.Context) []error {
+	var found []error
+	if i.zone() == nil {
+		found = append(found, httpapi.Problem{Field: "X-Timezone", Message: httpapi.Quoted(i.Timezone) + " is not the IANA name of a time zone: send one such as Europe/Berlin, or leave the header out for UTC"})
+	}
+	return append(found, broken(i.filter().Validate())...)
+}
+
+// zone is the time zone; nil if there is none of that name.
+func (i *listInput) zone() *time.Location {
+	zone, err := time.LoadLocation(i.Timezone)
+	if err != nil || i.Timezone == "Local" {
+		return nil
+	}
+	return zone
+}
+
+func (i *listInput) filter() todo.TaskFilter {
+	return todo.TaskFilter{
+		Status:   todo.Status(i.Status),
+		Priority: todo.Priority(i.Priority),
+		Category: i.Category,
+		DueFrom:  todo.Date(i.DueFrom),
+		DueTo:    todo.Date(i.DueTo),
+		Overdue:  i.Overdue == "true",
+		Search:   i.Search,
+		Sort:     todo.Sort(i.Sort),
+		Limit:    i.Limit,
+		Cursor:   i.Cursor,
+		Zone:     i.zone(),
+	}
+}
+
+type listOutput struct{ Body TaskList }
+
+// TaskList is a page of tasks.
+type TaskList struct {
+	Tasks      []Task  `json:"tasks" nullable:"false"`
+	NextCursor *string `json:"next_cursor" doc:"Where the next page begins; null: this is the last one."`
+}
+
+type statsOutput struct{ Body Stats }
+
+// Stats counts tasks.
+type Stats struct {
+	ByStatus   StatusCounts   `json:"by_status"`
+	ByPriority PriorityCounts `json:"by_priority"`
+	Total      int            `json:"total" example:"4"`
+}
+
+// StatusCounts counts tasks by status.
+type StatusCounts struct {
+	Pending    int `json:"pending" example:"2"`
+	InProgress int `json:"in_progress" example:"0"`
+	Completed  int `json:"completed" example:"1"`
+	Cancelled  int `json:"cancelled" example:"1"`
+}
+
+// PriorityCounts counts tasks by priority.
+type PriorityCounts struct {
+	Low    int `json:"low" example:"1"`
+	Medium int `json:"medium" example:"0"`
+	High   int `json:"high" example:"0"`
+	Urgent int `json:"urgent" example:"0"`
+	None   int `json:"none" example:"3"`
+}
+
+func (s *server) registerTasks() {
+	created := func(_ *taskInput, t todo.Task) (int, any) { return http.StatusCreated, task(t) }
+	mutate(s, operation{
+		method: http.MethodPost, path: "/api/v1/tasks", id: "createTask", status: http.StatusCreated, form: Task{},
+		description: "Creates a task.",
+		errors:      []error{todo.ErrUserNotFound},
+	}, func(ctx context.Context, r request, input *taskInput) (todo.Task, error) {
+		t, err := s.service.CreateTask(ctx, r.user, input.domain())
+		if err == nil {
+			s.metrics.Emit(ctx, kit.Count("TasksCreated", 1))
+			s.countCompleted(ctx, input.domain().Status, t)
+		}
+		return t, err
+	}, created)
+
+	httpapi.Register(s.Server, s.describe(operation{
+		method: http.MethodGet, path: "/api/v1/tasks", id: "listTasks", status: http.StatusOK,
+		description: "Returns a page of the caller's tasks, of which all that is asked for holds. At most 5,000 tasks are looked at for one page.",
+	}), func(ctx context.Context, input *listInput) (*listOutput, error) {
+		page, err := s.service.ListTasks(ctx, requestFrom(ctx).user, input.filter())
+		if err != nil {
+			return nil, err
+		}
+		list := TaskList{Tasks: make([]Task, len(page.Tasks)), NextCursor: optional(page.Next)}
+		for i, t := range page.Tasks {
+			list.Tasks[i] = task(t)
+		}
+		return &listOutput{list}, nil
+	})
+
+	httpapi.Register(s.Server, s.describe(operation{
+		method: http.MethodGet, path: "/api/v1/tasks/stats", id: "readStats", status: http.StatusOK,
+		description: "Counts the caller's tasks. A caller without a user has none.",
+	}), func(ctx context.Context, _ *struct{}) (*statsOutput, error) {
+		counts, err := s.service.Stats(ctx, requestFrom(ctx).user)
+		if err != nil {
+			return nil, err
+		}
+		return &statsOutput{stats(counts)}, nil
+	})
+
+	httpapi.Register(s.Server, s.describe(operation{
+		method: http.MethodGet, path: "/api/v1/tasks/{task_id}", id: "readTask", status: http.StatusOK, etag: true,
+		description: "Returns a task.",
+		errors:      []error{todo.ErrTaskNotFound},
+	}), func(ctx context.Context, input *taskPath) (*taskOutput, error) {
+		t, err := s.service.GetTask(ctx, requestFrom(ctx).user, input.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &taskOutput{ETag: etag(t.Version), Body: task(t)}, nil
+	})
+
+	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}}
+	mutate(s, operation{
+		method: http.MethodPut, path: "/api/v1/tasks/{task_id}", id: "replaceTask", status: http.StatusOK, form: Task{},
+		description: "Replaces a task: a field that is left out is cleared, but for the status.",
+		errors:      changeErrors,
+	}, func(ctx context.Context, r request, input *replaceInput) (t todo.Task, err error) {
+		err = r.ifMatch.hold(func(ifVersion int) (err error) {
+			t, err = s.service.ReplaceTask(ctx, r.user, input.ID, input.domain(), ifVersion)
+			return err
+		})
+		if err == nil {
+			s.countCompleted(ctx, input.domain().Status, t)
+		}
+		return t, err
+	}, func(_ *replaceInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
+
+	mutate(s, operation{
+		method: http.MethodPatch, path: "/api/v1/tasks/{task_id}", id: "changeTask", status: http.StatusOK, form: Task{},
+		description: "Changes the fields that are given (RFC 7396): null clears one.",
+		errors:      changeErrors,
+	}, func(ctx context.Context, r request, input *changeInput) (t todo.Task, err error) {
+		err = r.ifMatch.hold(func(ifVersion int) (err error) {
+			t, err = s.service.ChangeTask(ctx, r.user, input.ID, input.domain(), ifVersion)
+			return err
+		})
+		if err == nil {
+			s.countCompleted(ctx, todo.Status(input.Body.Status.text), t)
+		}
+		return t, err
+	}, func(_ *changeInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
+
+	mutate(s, operation{
+		method: http.MethodDelete, path: "/api/v1/tasks/{task_id}", id: "deleteTask", status: http.StatusNoContent,
+		description: "Deletes a task.",
+		errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
+	}, func(ctx context.Context, r request, input *taskPath) (any, error) {
+		return nil, r.ifMatch.hold(func(ifVersion int) error {
+			return s.service.DeleteTask(ctx, r.user, input.ID, ifVersion)
+		})
+	}, func(*taskPath, any) (int, any) { return http.StatusNoContent, nil })
+}
+
+// countCompleted counts a task that its latest change completed: one that was
+// completed before and is asked to be has another time of completion.
+func (s *server) countCompleted(ctx context.Context, asked todo.Status, t todo.Task) {
+	if asked == todo.Completed && t.CompletedAt.Equal(t.UpdatedAt) {
+		s.metrics.Emit(ctx, kit.Count("TasksCompleted", 1))
+	}
+}
+
+func stats(counts todo.Stats) Stats {
+	wire := Stats{
+		ByStatus: StatusCounts{
+			Pending:    counts.ByStatus[todo.Pending],
+			InProgress: counts.ByStatus[todo.InProgress],
+			Completed:  counts.ByStatus[todo.Completed],
+			Cancelled:  counts.ByStatus[todo.Cancelled],
+		},
+		ByPriority: PriorityCounts{
+			Low:    counts.ByPriority[todo.Low],
+			Medium: counts.ByPriority[todo.Medium],
+			High:   counts.ByPriority[todo.High],
+			Urgent: counts.ByPriority[todo.Urgent],
+			None:   counts.ByPriority[todo.NoPriority],
+		},
+	}
+	wire.Total = wire.ByStatus.Pending + wire.ByStatus.InProgress + wire.ByStatus.Completed + wire.ByStatus.Cancelled
+	return wire
+}
+
+// timestamp is a moment as the wire format writes it.
+func timestamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// optional is text that is null when there is none.
+func optional[T ~string](value T) *string {
+	if value == "" {
+		return nil
+	}
+	text := string(value)
+	return &text
+}
+
+// text is text that may be left out or null.
+func text(value *string) string {
+	if value == nil {
+		return ""
+	}
+	return *value
+}
