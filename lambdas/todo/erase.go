@@ -13,9 +13,6 @@ type Deletion struct {
 	// ID tells it from other deletions of a user who came back. Empty: it is
 	// complete.
 	ID string
-	// Keep names the one item that stays, in the store's way: the record of the
-	// request that it is done for. Empty: none.
-	Keep string
 }
 
 // ErrDeletionOver says that the deletion has been completed meanwhile. What the

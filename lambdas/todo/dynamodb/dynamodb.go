@@ -1,0 +1,117 @@
+// Package dynamodb stores To-Do in DynamoDB: the table and access patterns of
+// schema.Todo.
+//
+// Whatever must agree is written in one transaction: a task with the keys of all
+// four indexes, the counts that it is in, and the answer to the request that writes
+// it ([idempotency.Transact]). A write holds only on what it was computed from, and
+// a user's counts are there, and free of a deletion, as long as the user is: so
+// nothing is added to a user who is gone.
+package dynamodb
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var _ todo.Store = (*Store)(nil)
+
+// Store implements the stores of package todo. It is safe for concurrent use.
+type Store struct{ db *dynamo.DB }
+
+// New returns a store on the table.
+func New(db *dynamo.DB) *Store { return &Store{db: db} }
+
+// Open returns the store of a function: on the table that its environment names.
+func Open(environment kit.Environment) (*Store, error) {
+	db, err := dynamo.Open(environment.AWS, schema.Todo().Database)
+	if err != nil {
+		return nil, err
+	}
+	return New(db), nil
+}
+
+// Keys returns the idempotency keys in the same table. Their scope is the user's
+// id.
+func (s *Store) Keys() *idempotency.Keys { return idempotency.New(s.db, table, idempotencyKey) }
+
+const table = "AppData"
+
+// The keys of the items. What comes from callers ends a key, so that no two of
+// them meet, whatever is in it.
+const (
+	metadata          = "METADATA"
+	userPrefix        = "USER#"
+	emailPrefix       = "EMAIL#"
+	taskPrefix        = "TASK#"
+	countsPrefix      = "COUNTS#"
+	idempotencyPrefix = "IDEMPOTENCY#"
+	ownerPrefix       = "OWNER#"
+)
+
+func countsKey(user string) []any { return []any{countsPrefix + user, metadata} }
+
+// idempotencyKey digests the caller's key: it may be longer than a sort key can
+// be.
+func idempotencyKey(user, key string) []any {
+	digest := sha256.Sum256([]byte(key))
+	return []any{idempotencyPrefix + user, "KEY#" + hex.EncodeToString(digest[:])}
+}
+
+func name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
+
+func absent(attribute string) expression.ConditionBuilder {
+	return expression.AttributeNotExists(name(attribute))
+}
+
+func equal(attribute string, value any) expression.ConditionBuilder {
+	return name(attribute).Equal(expression.Value(value))
+}
+
+func fromUnix(seconds int64) time.Time {
+	if seconds == 0 {
+		return time.Time{}
+	}
+	return time.Unix(seconds, 0).UTC()
+}
+
+func toUnix(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.Unix()
+}
+
+// refusal says what it means that the condition of the write at a place of a
+// transaction does not hold.
+type refusal struct {
+	write int
+	means error
+}
+
+// refusals are in the order in which callers are to hear of them.
+type refusals []refusal
+
+// meaning is what the refusal of a transaction means: [todo.ErrStale] if nothing
+// else is said. Any other error stays as it is.
+func (r refusals) meaning(err error) error {
+	refused, ok := errors.AsType[*dynamo.TransactionError](err)
+	if !ok {
+		return err
+	}
+	for _, refusal := range r {
+		if _, failed := refused.Failed(refusal.write); failed {
+			return refusal.means
+		}
+	}
+	return todo.ErrStale
+}

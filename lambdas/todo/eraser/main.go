@@ -1,0 +1,25 @@
+// Command eraser is the Lambda function that finishes deletions of users whose
+// request died or ran out of time. It reads the table's stream, of which it gets
+// the counts of users who are being deleted.
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
+)
+
+func main() {
+	kit.StartResponder("todo", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
+		store, err := dynamodb.Open(environment)
+		if err != nil {
+			return nil, err
+		}
+		f := &function{eraser: todo.Eraser{Store: store}, log: environment.Log, metrics: environment.Metrics}
+		return f.handle, nil
+	})
+}
