@@ -1,0 +1,14 @@
+//go:build !cgo || !(linux || darwin) || !(amd64 || arm64)
+
+package lakequery
+
+import (
+	"context"
+
+	"github.com/onesynth-cdk/onesynth/local/catalog"
+)
+
+// openEngine has nothing to open in this build.
+func openEngine(context.Context, catalog.Lake, map[string][]string, string) (engine, error) {
+	return nil, ErrWithoutEngine
+}

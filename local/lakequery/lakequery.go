@@ -1,0 +1,148 @@
+// Package lakequery answers SQL on the lakes of a local run. It copies a lake's Parquet files from the run's buckets and
+// gives them to DuckDB under the names of the catalog, with the catalog's views over them, so that a SELECT has the
+// answer that Amazon Athena gives to it in AWS.
+//
+// What Athena and DuckDB would do differently by default is set as in Athena: the time zone is UTC, timestamps have none,
+// and the quotient of two integers is an integer. What remains different: functions that only one of them has, sum of
+// bigint (a wider integer in DuckDB), and date_diff, which counts full units in Athena and crossed boundaries in DuckDB.
+package lakequery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/onesynth-cdk/onesynth/local/catalog"
+)
+
+var (
+	// ErrNotQuery says that a text is no single SELECT, SHOW, DESCRIBE or EXPLAIN.
+	ErrNotQuery = errors.New("not a query")
+	// ErrWithoutEngine says that this program was built without DuckDB.
+	ErrWithoutEngine = errors.New("built without DuckDB, which needs cgo on Linux or macOS: install a C++ compiler and build anew with CGO_ENABLED=1")
+)
+
+// DatabaseError says that the run has no such database, or that it has several and none was named.
+type DatabaseError struct {
+	// Got is what was asked for, empty when nothing was.
+	Got string
+	// Known are the databases of the run.
+	Known []string
+}
+
+// Error names the databases that there are.
+func (e *DatabaseError) Error() string {
+	known := strings.Join(e.Known, ", ")
+	switch {
+	case len(e.Known) == 0:
+		return "the run has no lake: none of its stacks has an AWS::Glue::Database"
+	case e.Got == "":
+		return "the run has several lakes, name the database of one: " + known
+	default:
+		return fmt.Sprintf("no database %q: the run has %s", e.Got, known)
+	}
+}
+
+// Options of [Open]. The zero value is for a run with one lake.
+type Options struct {
+	// Database names the lake. Default: the only one there is.
+	Database string
+}
+
+// Lake is a copy of a lake as it was when it was opened. It is safe for concurrent use.
+type Lake struct {
+	catalog.Lake
+	folder string
+	engine engine
+}
+
+// engine is DuckDB, where it is built in.
+type engine interface {
+	// statements are the statements of the text, each a SELECT or what is one in disguise, such as SHOW TABLES.
+	// It returns ErrNotQuery for any other.
+	statements(ctx context.Context, text string) (int, error)
+	query(ctx context.Context, text string) (*sql.Rows, error)
+	close() error
+}
+
+// Open copies a lake from the run with that console, such as http://127.0.0.1:8079, into a temporary folder. Close
+// removes it. Errors: *DatabaseError, ErrWithoutEngine, those of the network (syscall.ECONNREFUSED when nothing runs
+// there), and what is wrong with the lake itself, such as a file whose column is not of the catalog's type.
+func Open(ctx context.Context, console string, options Options) (*Lake, error) {
+	described, err := Describe(ctx, console, options)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.MkdirTemp("", "onesynth-lake-")
+	if err != nil {
+		return nil, fmt.Errorf("folder for the lake's copy: %w", err)
+	}
+	lake := &Lake{Lake: described, folder: folder}
+	if err := lake.open(ctx, source{console}); err != nil {
+		return nil, errors.Join(err, lake.Close())
+	}
+	return lake, nil
+}
+
+// Describe returns what the catalog says of a lake, without copying it. Errors: *DatabaseError, those of the network.
+func Describe(ctx context.Context, console string, options Options) (catalog.Lake, error) {
+	lakes, err := source{console}.lakes(ctx)
+	if err != nil {
+		return catalog.Lake{}, err
+	}
+	missing := &DatabaseError{Got: options.Database}
+	for _, lake := range lakes {
+		if lake.Database == options.Database || options.Database == "" && len(lakes) == 1 {
+			return lake, nil
+		}
+		missing.Known = append(missing.Known, lake.Database)
+	}
+	return catalog.Lake{}, missing
+}
+
+func (l *Lake) open(ctx context.Context, from source) error {
+	files := map[string][]string{}
+	for i, table := range l.Tables {
+		// Numbers, as a table's name may not be one for a folder, or differ from another's in case alone.
+		copied, err := from.copyTable(ctx, table, filepath.Join(l.folder, "files", fmt.Sprint(i)))
+		if err != nil {
+			return fmt.Errorf("table %s: %w", table.Name, err)
+		}
+		files[table.Name] = copied
+	}
+	var err error
+	l.engine, err = openEngine(ctx, l.Lake, files, l.folder)
+	return err
+}
+
+// Query runs one SELECT, SHOW, DESCRIBE or EXPLAIN. Tables and views need no database before their name, and may have
+// it. The caller closes the rows. Errors: ErrNotQuery, the engine's.
+func (l *Lake) Query(ctx context.Context, text string) (*sql.Rows, error) {
+	n, err := l.engine.statements(ctx, explained(text))
+	if err != nil {
+		return nil, err
+	}
+	if n != 1 {
+		return nil, fmt.Errorf("%w: got %d statements, want one", ErrNotQuery, n)
+	}
+	return l.engine.query(ctx, text)
+}
+
+var explain = regexp.MustCompile(`(?i)^\s*explain\s*(\banalyze\b\s*)?(\([^)]*\)\s*)?`)
+
+// explained is the query of an EXPLAIN, and any other text as it is.
+func explained(text string) string { return explain.ReplaceAllString(text, "") }
+
+// Close ends the queries and removes the copy.
+func (l *Lake) Close() error {
+	var err error
+	if l.engine != nil {
+		err = l.engine.close()
+	}
+	return errors.Join(err, os.RemoveAll(l.folder))
+}
