@@ -161,7 +161,7 @@ func readAuthorizer(resource *assembly.Resource, keys gateway.KeySource) (*gatew
 	if p.AuthorizerType != "JWT" {
 		return nil, fmt.Errorf("%s: type %q: JWT authorizers are run locally", resource, p.AuthorizerType)
 	}
-	authorizer := &gateway.Authorizer{Name: p.Name, Issuer: p.JwtConfiguration.Issuer, Audience: p.JwtConfiguration.Audience, Keys: keys}
+	authorizer := &gateway.Authorizer{Name: p.Name, Issuer: p.JwtConfiguration.Issuer, AlsoIssuer: gateway.RunIssuer, Audience: p.JwtConfiguration.Audience, Keys: keys}
 	if len(p.IdentitySource) > 0 {
 		authorizer.IdentitySource = p.IdentitySource[0]
 	}

@@ -9,12 +9,16 @@
 //
 //   - A function's memory is told to it, not enforced. Its processes run as the user who started the run.
 //   - Tokens of any issuer that a JWT authorizer names, Cognito's included, come from the run's own issuer
-//     and carry that issuer's name. User pools are not emulated: nobody signs in.
+//     and carry that issuer's name. A token for APIs of several issuers carries gateway.RunIssuer, which all
+//     authorizers of the run take. User pools are not emulated: nobody signs in.
 //   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
 //     inbox's, and a generated secret whose template is a service account gets a key for it.
 //   - One stage of an API, Lambda proxy integrations of payload format 2.0 and JWT authorizers are run;
 //     what else an API declares ends the run by name.
 //   - Schedules invoke functions of the assembly. A rate counts from the start of the run.
+//   - Objects have no versions; lifecycle rules and bucket policies have no effect. The endpoints of AWS that functions get
+//     are plain HTTP on loopback and stand for AWS's TLS ones: aws:SecureTransport is true.
+//   - Catalogs and saved queries are shown, not run: `onesynth lake` runs queries.
 //   - Alarms, dashboards, retention and encryption have no effect.
 package local
 
@@ -32,6 +36,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/buckets"
+	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
@@ -59,7 +65,7 @@ type Options struct {
 	Port int
 	// ConsolePort is the console's port; 0 takes any free one.
 	ConsolePort int
-	// Data is a folder that keeps tables, secrets and the issuer's key between runs. Default: nothing is kept.
+	// Data is a folder that keeps tables, objects, secrets and the issuer's key between runs. Default: nothing is kept.
 	Data string
 	// DynamoDB is the URL of a DynamoDB to use. Default: DynamoDB Local is started.
 	DynamoDB string
@@ -99,6 +105,9 @@ type Runner struct {
 	inbox     *inbox.Inbox
 	issuer    *gateway.Issuer
 	sweeper   *engine.Sweeper
+	streams   *engine.Streams
+	buckets   *buckets.Store
+	lakes     []catalog.Lake
 
 	roles      []held
 	apis       []console.API

@@ -16,7 +16,10 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/buckets"
+	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
@@ -55,6 +58,15 @@ func (r *Runner) Schedules() *schedule.Scheduler { return r.schedules }
 
 // Inbox is the push inbox.
 func (r *Runner) Inbox() *inbox.Inbox { return r.inbox }
+
+// Buckets are the run's buckets with their objects.
+func (r *Runner) Buckets() *buckets.Store { return r.buckets }
+
+// Lakes are the catalogs that the assembly declares.
+func (r *Runner) Lakes() []catalog.Lake { return r.lakes }
+
+// Streams tells how far the delivery of stream records to functions is.
+func (r *Runner) Streams() []engine.Delivery { return r.streams.Deliveries() }
 
 // EnginePID is DynamoDB Local's process id, or 0 when it was given by URL.
 func (r *Runner) EnginePID() int { return r.engine.PID() }
@@ -168,9 +180,21 @@ func (c cloud) SetFaults(document []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&faults); err != nil {
-		return fmt.Errorf(`faults: %w: write {"Throttle": 0.05, "TransactionConflict": 0.05, "DropResponse": 0, "Seed": 1}, each a probability from 0 to 1`, err)
+		return fmt.Errorf(`faults: %w: write {"throttle": 0.05, "transaction_conflict": 0.05, "drop_response": 0.01, "redeliver": 0.1, "seed": 1}, each but the seed a probability from 0 to 1`, err)
 	}
 	return c.aws.SetFaults(faults)
+}
+
+func (c cloud) Lakes() any   { return c.lakes }
+func (c cloud) Streams() any { return nonNil(c.Runner.Streams()) }
+func (c cloud) Buckets() any { return c.buckets.Buckets() }
+
+func (c cloud) Objects(bucket, prefix string) (any, error) {
+	return c.buckets.Objects(bucket, prefix)
+}
+
+func (c cloud) OpenObject(bucket, key string) (buckets.Object, io.ReadCloser, error) {
+	return c.buckets.Open(bucket, key)
 }
 
 // queueView is a queue on the console.

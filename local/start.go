@@ -15,6 +15,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/buckets"
+	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
@@ -36,6 +38,7 @@ const (
 	firstPort      = 8080
 	searchedPorts  = 100
 	secretKey      = "local"
+	bucketsFolder  = "s3"
 	callerOfRoles  = "schedule/"
 	headerTimeout  = 10 * time.Second
 	shutdownPeriod = time.Second
@@ -94,7 +97,24 @@ func (r *Runner) load() error {
 	if err := r.refuseUnsupported(); err != nil {
 		return err
 	}
+	if err := r.openBuckets(); err != nil {
+		return err
+	}
+	if r.lakes, err = catalog.Read(a); err != nil {
+		return err
+	}
 	return r.addFunctions()
+}
+
+// openBuckets keeps objects where the run's data is, or else in its temporary folder.
+func (r *Runner) openBuckets() error {
+	dir := subfolder(r.options.Data, bucketsFolder)
+	if dir == "" {
+		dir = subfolder(r.folder, bucketsFolder)
+	}
+	opened, err := buckets.New(dir, r.assembly)
+	r.buckets = opened
+	return err
 }
 
 func (r *Runner) selected(stack *assembly.Stack) bool {
@@ -169,7 +189,7 @@ type held struct {
 func (r *Runner) begin(ctx, background context.Context) error {
 	aws, err := awsapi.New(awsapi.Options{
 		Assembly: r.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, Region: engine.Region,
-		Dir: r.options.Data, ServiceAccount: r.inbox.ServiceAccount, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+		Dir: r.options.Data, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Log: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	if err != nil {
 		return err
@@ -189,6 +209,9 @@ func (r *Runner) begin(ctx, background context.Context) error {
 		return err
 	}
 	if err := r.createTables(ctx, background); err != nil {
+		return err
+	}
+	if err := r.readStreams(); err != nil {
 		return err
 	}
 	r.serve(r.doors[doorAWS], aws)

@@ -28,16 +28,20 @@ func (r *Runner) createTables(ctx, background context.Context) error {
 	return nil
 }
 
-// startStreams delivers stream records to functions.
-func (r *Runner) startStreams(background context.Context) error {
+// readStreams reads which functions get the records of which streams.
+func (r *Runner) readStreams() error {
 	streams, err := engine.NewStreams(r.engine, r.options.AccessKey, r.assembly, engine.StreamsOptions{
 		Invoke: streamInvoker{r.functions}, Authorise: r.aws.Authorise, Sweeper: r.sweeper, Log: slog.New(slog.NewTextHandler(r.log, nil)),
-		Send: func(queueARN, body string) error { return send(r.aws, queueARN, body, nil) },
+		Send:      func(queueARN, body string) error { return send(r.aws, queueARN, body, nil) },
+		Redeliver: r.aws.Redeliver,
 	})
-	if err != nil {
-		return err
-	}
-	done, err := streams.Start(background)
+	r.streams = streams
+	return err
+}
+
+// startStreams delivers stream records to functions.
+func (r *Runner) startStreams(background context.Context) error {
+	done, err := r.streams.Start(background)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ type localCommand struct {
 	Stack            []string      `help:"Stack to run; may be repeated. Default: all." placeholder:"NAME"`
 	Port             int           `help:"Port of the first HTTP API, further ones take the ports above it; 0 takes any free ones, -1 those that the stacks ask for." default:"-1"`
 	ConsolePort      int           `help:"Port of the console; 0 takes any free one." default:"8079"`
-	Data             string        `help:"Folder that keeps tables, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`
+	Data             string        `help:"Folder that keeps tables, objects, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`
 	DynamoDB         string        `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`
 	AllowUnsupported []string      `help:"Resource type that may stay without effect; may be repeated." placeholder:"TYPE"`
 	MaxInstances     int           `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`

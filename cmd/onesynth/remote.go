@@ -62,8 +62,9 @@ func (c running) call(ctx context.Context, method, path string, body, into any) 
 type tokenCommand struct {
 	running
 	Sub     string            `help:"Subject: who the token is for." required:""`
-	Aud     string            `help:"Audience. Default: the authorizer's first."`
-	Iss     string            `help:"Issuer. Default: that of the run's authorizer." placeholder:"URL"`
+	Stack   string            `help:"Stack whose API the token is for. Default: all APIs of the run." placeholder:"NAME"`
+	Aud     string            `help:"Audience. Default: the first one of each API."`
+	Iss     string            `help:"Issuer. Default: the APIs' own, or the run's when they have several." placeholder:"URL"`
 	Scope   string            `help:"Scopes, separated by spaces."`
 	Claim   map[string]string `help:"Further claim; may be repeated." placeholder:"NAME=VALUE"`
 	Expires time.Duration     `help:"Life of the token." default:"1h"`
@@ -77,7 +78,7 @@ func (c *tokenCommand) Run(ctx context.Context) error {
 	}
 	var token console.Token
 	err := c.call(ctx, http.MethodPost, "/token", console.TokenRequest{
-		Subject: c.Sub, Audience: c.Aud, Issuer: c.Iss, Scope: c.Scope, Expires: c.Expires.String(), Claims: claims,
+		Subject: c.Sub, Stack: c.Stack, Audience: c.Aud, Issuer: c.Iss, Scope: c.Scope, Expires: c.Expires.String(), Claims: claims,
 	}, &token)
 	if err != nil {
 		return err

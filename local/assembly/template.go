@@ -526,11 +526,16 @@ func (s *Stack) name(resource *Resource) error {
 	return nil
 }
 
-// property evaluates one text property of a resource whose Properties are not resolved yet; it is empty when not set.
+// property evaluates one text property of a resource whose Properties are not resolved yet; it is empty when not set. A dot
+// leads into an object.
 func (s *Stack) property(resource *Resource, property string) (string, error) {
-	given, ok := resource.raw[property]
-	if !ok {
-		return "", nil
+	given, ok := any(nil), false
+	within := resource.raw
+	for name := range strings.SplitSeq(property, ".") {
+		if given, ok = within[name]; !ok {
+			return "", nil
+		}
+		within, _ = given.(map[string]any)
 	}
 	at := "Resources." + resource.LogicalID + ".Properties." + property
 	evaluated, err := s.evaluate(given, at)

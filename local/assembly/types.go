@@ -24,7 +24,7 @@ type give func(*Resource) (string, error)
 // type's page in the CloudFormation template reference.
 type typeEntry struct {
 	support support
-	// nameProperty is the property that sets the physical name.
+	// nameProperty is the property that sets the physical name; a dot leads into an object.
 	nameProperty string
 	// naming are further properties that the ARN is made of.
 	naming []string
@@ -145,6 +145,11 @@ func scheduleARN(r *Resource) (string, error) {
 	return fmt.Sprintf("arn:aws:scheduler:%s:%s:schedule/%s/%s", r.Stack.Region, r.Stack.Account, group, r.Name), nil
 }
 
+// tableOfCatalogARN is described in "Resource ARNs" of the AWS Glue Developer Guide.
+func tableOfCatalogARN(r *Resource) (string, error) {
+	return fmt.Sprintf("arn:aws:glue:%s:%s:table/%s/%s", r.Stack.Region, r.Stack.Account, r.naming["DatabaseName"], r.Name), nil
+}
+
 func globalARN(service string) give {
 	return func(r *Resource) (string, error) { return "arn:aws:" + service + ":::" + r.Name, nil }
 }
@@ -241,14 +246,27 @@ var types = map[string]typeEntry{
 		attributes: map[string]give{"Arn": ownARN, "UserPoolId": ref, "ProviderName": providerName, "ProviderURL": providerURL}},
 	"AWS::Cognito::UserPoolClient": {support: running, nameProperty: "ClientName", ref: id(26),
 		attributes: map[string]give{"ClientId": ref, "Name": name}},
-	"AWS::Cognito::UserPoolDomain":         {support: accepted, nameProperty: "Domain"},
-	"AWS::Cognito::UserPoolResourceServer": {support: accepted, nameProperty: "Identifier"},
-	"AWS::Cognito::UserPoolGroup":          {support: accepted, nameProperty: "GroupName"},
+	"AWS::Cognito::UserPoolDomain":                    {support: accepted, nameProperty: "Domain"},
+	"AWS::Cognito::UserPoolResourceServer":            {support: accepted, nameProperty: "Identifier"},
+	"AWS::Cognito::UserPoolGroup":                     {support: accepted, nameProperty: "GroupName"},
+	"AWS::Cognito::UserPoolIdentityProvider":          {support: accepted, nameProperty: "ProviderName"},
+	"AWS::Cognito::UserPoolUICustomizationAttachment": {support: accepted, ref: id(12)},
+	"AWS::Cognito::ManagedLoginBranding": {support: accepted, ref: id(12), attributes: map[string]give{
+		"ManagedLoginBrandingId": func(r *Resource) (string, error) { return uuid(r.Stack.Name + "/" + r.LogicalID), nil }}},
 
-	// Known by name so that an assembly that is allowed to hold one still resolves.
-	"AWS::S3::Bucket": {nameProperty: "BucketName", limit: 63, lower: true, arn: globalARN("s3"), attributes: map[string]give{
+	"AWS::S3::Bucket": {support: running, nameProperty: "BucketName", limit: 63, lower: true, arn: globalARN("s3"), attributes: map[string]give{
 		"Arn": ownARN, "DomainName": domain("NAME.s3.amazonaws.com"), "RegionalDomainName": domain("NAME.s3.REGION.amazonaws.com"),
 		"DualStackDomainName": domain("NAME.s3.dualstack.REGION.amazonaws.com"),
 	}},
-	"AWS::S3::BucketPolicy": {},
+	"AWS::S3::BucketPolicy": {support: accepted, ref: id(12)},
+
+	// The console shows the catalog and the saved queries; onesynth lake runs queries on them.
+	"AWS::Glue::Database": {support: running, nameProperty: "DatabaseInput.Name", lower: true, arn: arn("glue", "database/")},
+	"AWS::Glue::Table":    {support: running, nameProperty: "TableInput.Name", naming: []string{"DatabaseName"}, lower: true, arn: tableOfCatalogARN},
+	"AWS::Athena::WorkGroup": {support: running, nameProperty: "Name", limit: 128, arn: arn("athena", "workgroup/"), attributes: map[string]give{
+		"CreationTime": func(*Resource) (string, error) { return "0", nil },
+		"WorkGroupConfiguration.EngineVersion.EffectiveEngineVersion": func(*Resource) (string, error) { return "Athena engine version 3", nil }}},
+	"AWS::Athena::NamedQuery": {support: running, nameProperty: "Name", limit: 128,
+		ref:        func(r *Resource) (string, error) { return uuid(r.Stack.Name + "/" + r.LogicalID), nil },
+		attributes: map[string]give{"NamedQueryId": ref}},
 }

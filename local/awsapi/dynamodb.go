@@ -165,11 +165,12 @@ func askForCapacity(body []byte, asked string) []byte {
 	return bytes.Replace(body, []byte(`"ReturnConsumedCapacity":"`+asked+`"`), []byte(member), 1)
 }
 
-// CapacityRow is what a function's operation consumed of one table or index.
+// CapacityRow is what a function's operation consumed of one table or index, or how often it was asked of a bucket.
 type CapacityRow struct {
 	Function  string `json:"function"`
-	Table     string `json:"table"`
-	Index     string `json:"index,omitempty"` // empty for the table itself
+	Table     string `json:"table"`            // empty for buckets
+	Index     string `json:"index,omitempty"`  // empty for the table itself
+	Bucket    string `json:"bucket,omitempty"` // empty for tables
 	Operation string `json:"operation"`
 	// Requests is how many requests consumed capacity here or, for the table or index that the request is for, ended in an
 	// error.
@@ -177,7 +178,7 @@ type CapacityRow struct {
 	// ReadUnits and WriteUnits are capacity units as DynamoDB reports them.
 	ReadUnits  float64 `json:"read_units"`
 	WriteUnits float64 `json:"write_units"`
-	// Time is what the engine took. It counts once per request: in the row of the table or index that the request is for, the
+	// Time is what the engine, or for buckets the disk, took. It counts once per request: in the row of the table or index that the request is for, the
 	// first one of a batch or transaction.
 	Time time.Duration `json:"time_ns"`
 }
@@ -222,7 +223,7 @@ func (s *Server) EngineUse() EngineUse {
 	return s.engineUse.use
 }
 
-type capacityKey struct{ function, table, index, operation string }
+type capacityKey struct{ function, table, index, bucket, operation string }
 
 type capacity struct {
 	mutex sync.Mutex
@@ -257,7 +258,7 @@ func (c *capacity) add(function, operation string, write bool, input *dynamodbIn
 	}
 	touched := map[*CapacityRow]bool{}
 	row := func(table, index string) *CapacityRow {
-		key := capacityKey{function, table, index, operation}
+		key := capacityKey{function: function, table: table, index: index, operation: operation}
 		if c.rows[key] == nil {
 			c.rows[key] = &CapacityRow{Function: function, Table: table, Index: index, Operation: operation}
 		}
@@ -293,6 +294,21 @@ func (c *capacity) add(function, operation string, write bool, input *dynamodbIn
 	}
 }
 
+// addS3 counts a request to a bucket. S3 has no capacity units: it charges by the request.
+func (c *capacity) addS3(function, bucket, operation string, taken time.Duration) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.rows == nil {
+		c.rows = map[capacityKey]*CapacityRow{}
+	}
+	key := capacityKey{function: function, bucket: bucket, operation: operation}
+	if c.rows[key] == nil {
+		c.rows[key] = &CapacityRow{Function: function, Bucket: bucket, Operation: operation}
+	}
+	c.rows[key].Requests++
+	c.rows[key].Time += taken
+}
+
 // target is the table and index that the request is for, the first ones of a batch or transaction.
 func (i *dynamodbInput) target() (table, index string) {
 	if i.TableName != "" {
@@ -320,7 +336,7 @@ func (s *Server) Capacity() []CapacityRow {
 		rows = append(rows, *row)
 	}
 	slices.SortFunc(rows, func(a, b CapacityRow) int {
-		return slices.Compare([]string{a.Function, a.Table, a.Index, a.Operation}, []string{b.Function, b.Table, b.Index, b.Operation})
+		return slices.Compare([]string{a.Function, a.Table, a.Index, a.Bucket, a.Operation}, []string{b.Function, b.Table, b.Index, b.Bucket, b.Operation})
 	})
 	return rows
 }
@@ -332,16 +348,19 @@ func (s *Server) ResetCapacity() {
 	s.capacity.rows = nil
 }
 
-// Faults are what DynamoDB does to requests now and then, each with a probability from 0 to 1. The zero value does nothing.
+// Faults are what AWS does now and then, each with a probability from 0 to 1. The zero value does nothing.
 type Faults struct {
-	// Throttle refuses the request before it is done: ProvisionedThroughputExceededException or ThrottlingException, for
-	// transactions also a cancellation with the reason ThrottlingError.
+	// Throttle refuses the request before it is done. DynamoDB answers ProvisionedThroughputExceededException or
+	// ThrottlingException, to transactions also a cancellation with the reason ThrottlingError; S3 answers SlowDown (503).
 	Throttle float64 `json:"throttle"`
 	// TransactionConflict refuses writes and transactions before they are done: TransactionConflictException, for
 	// transactions a cancellation with the reason TransactionConflict at one of its items.
 	TransactionConflict float64 `json:"transaction_conflict"`
-	// DropResponse does the request and then drops the connection without an answer.
+	// DropResponse does the request, to DynamoDB or S3, and then drops the connection without an answer.
 	DropResponse float64 `json:"drop_response"`
+	// Redeliver loses the place that an event source mapping has reached, after a batch that is done: the batch is delivered
+	// again, cut at another place.
+	Redeliver float64 `json:"redeliver"`
 	// Seed makes the sequence of faults repeatable, for requests that come one after the other.
 	Seed uint64 `json:"seed"`
 }
@@ -356,12 +375,13 @@ type injector struct {
 func (s *Server) SetFaults(faults Faults) error {
 	for name, probability := range map[string]float64{
 		"Throttle": faults.Throttle, "TransactionConflict": faults.TransactionConflict, "DropResponse": faults.DropResponse,
+		"Redeliver": faults.Redeliver,
 	} {
 		if !(probability >= 0 && probability <= 1) {
 			return fmt.Errorf("%s: got %v: write a probability from 0 to 1", name, probability)
 		}
 	}
-	if faults.Throttle == 0 && faults.TransactionConflict == 0 && faults.DropResponse == 0 {
+	if faults.Throttle == 0 && faults.TransactionConflict == 0 && faults.DropResponse == 0 && faults.Redeliver == 0 {
 		s.faults.Store(nil)
 		return nil
 	}
@@ -421,11 +441,19 @@ func (f *injector) before(operation string, items int) error {
 	return nil
 }
 
-func (f *injector) dropResponse() bool {
-	if f == nil || f.DropResponse == 0 {
+func (f *injector) dropResponse() bool { return f != nil && f.draw(f.DropResponse) }
+
+func (f *injector) draw(probability float64) bool {
+	if probability == 0 {
 		return false
 	}
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	return f.random.Float64() < f.DropResponse
+	return f.random.Float64() < probability
+}
+
+// Redeliver draws whether a batch of a stream that is done is to be delivered again, as SetFaults said.
+func (s *Server) Redeliver() bool {
+	faults := s.faults.Load()
+	return faults != nil && faults.draw(faults.Faults.Redeliver)
 }

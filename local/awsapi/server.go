@@ -1,8 +1,8 @@
 // Package awsapi is the AWS endpoint that functions get in a local run (AWS_ENDPOINT_URL).
 //
 // It knows the calling function by the access key that signed the request, checks every request against the function's
-// role as synthesised, and then serves it: DynamoDB by an engine behind it, Secrets Manager and SQS by itself. What it does
-// not serve it refuses by name.
+// role as synthesised, and then serves it: DynamoDB by an engine behind it, S3 by gofakes3, Secrets Manager and SQS by itself.
+// What it does not serve it refuses by name. It stands for AWS's TLS endpoints: conditions on aws:SecureTransport hold.
 package awsapi
 
 import (
@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/buckets"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
@@ -40,6 +41,8 @@ type Options struct {
 	AccessKey, Region string
 	// Dir is a folder that keeps generated secrets between runs (secrets.json, mode 0600). Default: they are made anew.
 	Dir string
+	// Buckets hold the objects of the assembly's buckets. Default: there are no buckets.
+	Buckets *buckets.Store
 	// ServiceAccount makes a Google service account key, as downloaded from Google, out of a secret's template whose type is
 	// service_account. Default: such a secret is generated like any other.
 	ServiceAccount func(template string) (string, error)
@@ -54,6 +57,7 @@ type Server struct {
 	tables  map[string]string
 	secrets []*secret
 	queues  map[string]*Queue
+	s3      http.Handler
 
 	mutex   sync.RWMutex
 	keys    map[string]string
@@ -80,6 +84,7 @@ type request struct{ action, resource string }
 type Use struct {
 	Function string `json:"function"`
 	Action   string `json:"action"`
+	// Resource is an ARN. Of S3 uses that were allowed it is the resource of the grant, which stands for many objects.
 	Resource string `json:"resource"`
 }
 
@@ -138,6 +143,9 @@ func New(options Options) (*Server, error) {
 	for _, table := range options.Assembly.Resources("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable") {
 		server.tables[table.Name] = table.ARN
 	}
+	if options.Buckets != nil {
+		server.s3 = newS3(options.Buckets)
+	}
 	if err := server.readQueues(); err != nil {
 		return nil, err
 	}
@@ -174,25 +182,35 @@ func (s *Server) authorise(by *caller, action, resource string) error {
 	by.mutex.RUnlock()
 	use := Use{Function: by.function, Action: action, Resource: resource}
 	if !known {
-		decision = by.role.Decide(policy.Request{Action: action, Resource: resource})
+		decision = by.role.Decide(policy.Request{Action: action, Resource: resource, Context: secure})
 		by.mutex.Lock()
 		by.decisions[asked] = decision
 		by.mutex.Unlock()
 		if decision == policy.Allowed {
-			s.mutex.Lock()
-			s.used[use] = true
-			s.mutex.Unlock()
+			s.use(use)
 		}
 	}
 	if decision == policy.Allowed {
 		return nil
 	}
+	return s.refuse(by, use, decision)
+}
+
+// secure is the context of every request.
+var secure = map[string]string{policy.SecureTransport: "true"}
+
+func (s *Server) use(use Use) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.used[use] = true
+}
+
+func (s *Server) refuse(by *caller, use Use, decision policy.Decision) error {
 	s.mutex.Lock()
 	s.refused[use]++
 	s.mutex.Unlock()
-	denied := &DeniedError{Use: use, Principal: by.principal(), Explicit: decision == policy.ExplicitlyDenied}
-	s.options.Log.Warn("request refused by the function's role", "function", by.function, "action", action, "resource", resource)
-	return denied
+	s.options.Log.Warn("request refused by the function's role", "function", by.function, "action", use.Action, "resource", use.Resource)
+	return &DeniedError{Use: use, Principal: by.principal(), Explicit: decision == policy.ExplicitlyDenied}
 }
 
 func (c *caller) principal() string {
@@ -280,6 +298,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if caller == nil {
 		writeError(w, &apiError{Type: "com.amazon.coral.service#UnrecognizedClientException", Message: "The security token included in the request is invalid."})
+		return
+	}
+	if service == "s3" && s.s3 != nil {
+		s.serveS3(w, r, caller)
 		return
 	}
 	body, err := readBody(w, r)

@@ -13,9 +13,11 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/local/buckets"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
@@ -53,6 +55,15 @@ type Cloud interface {
 	// Queues are all queues with their number of messages; Queue is one with its messages, if it exists.
 	Queues() any
 	Queue(name string) (any, bool)
+	// Streams tell how far the delivery of stream records to functions is.
+	Streams() any
+	// Buckets are all buckets with how much they hold; Objects are those of one below a prefix, and OpenObject is one of them.
+	// Errors: buckets.ErrNoBucket, buckets.ErrNoObject.
+	Buckets() any
+	Objects(bucket, prefix string) (any, error)
+	OpenObject(bucket, key string) (buckets.Object, io.ReadCloser, error)
+	// Lakes are the catalogs: []catalog.Lake.
+	Lakes() any
 	// Tables are as the engine describes them.
 	Tables(ctx context.Context) (any, error)
 	// Sweep deletes expired items now and returns how many.
@@ -114,6 +125,13 @@ func New(options Options) *Console {
 	})
 	get("/queues", func(*http.Request) (any, error) { return options.Cloud.Queues(), nil })
 	get("/queues/{name}", c.queue)
+	get("/streams", func(*http.Request) (any, error) { return options.Cloud.Streams(), nil })
+	get("/buckets", func(*http.Request) (any, error) { return options.Cloud.Buckets(), nil })
+	get("/buckets/{name}", func(r *http.Request) (any, error) {
+		return options.Cloud.Objects(r.PathValue("name"), r.URL.Query().Get("prefix"))
+	})
+	c.mux.HandleFunc("GET /buckets/{name}/objects/{key...}", c.object)
+	get("/lakes", func(*http.Request) (any, error) { return options.Cloud.Lakes(), nil })
 	get("/schedules", func(*http.Request) (any, error) { return options.Schedules.Schedules(), nil })
 	post("/schedules/{name}/run", c.runSchedule)
 	get("/push", func(*http.Request) (any, error) { return options.Inbox.Messages(), nil })
@@ -181,7 +199,8 @@ func (c *Console) answer(handler func(*http.Request) (any, error)) http.HandlerF
 		switch {
 		case errors.As(err, &p):
 			writeJSON(w, p.status, map[string]string{"error": p.message})
-		case errors.Is(err, lambda.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, lambda.ErrNotRunning):
+		case errors.Is(err, lambda.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, lambda.ErrNotRunning),
+			errors.Is(err, buckets.ErrNoBucket), errors.Is(err, buckets.ErrNoObject):
 			writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
 		case err != nil:
 			writeJSON(w, http.StatusBadGateway, map[string]string{"error": err.Error()})
@@ -208,7 +227,8 @@ func (c *Console) index(*http.Request) (any, error) {
 		"links": []string{
 			"GET /functions", "POST /functions/{name}/kill", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
 			"GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /push", "DELETE /push", "POST /push/faults",
-			"GET /queues", "GET /queues/{name}", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
+			"GET /queues", "GET /queues/{name}", "GET /streams", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX",
+			"GET /buckets/{name}/objects/{key}", "GET /lakes", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
 			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",
 		},
 	}, nil
@@ -246,6 +266,22 @@ func (c *Console) queue(r *http.Request) (any, error) {
 	return queue, nil
 }
 
+// object answers with the bytes of an object alone.
+func (c *Console) object(w http.ResponseWriter, r *http.Request) {
+	object, content, err := c.options.Cloud.OpenObject(r.PathValue("name"), r.PathValue("key"))
+	if err != nil {
+		c.answer(func(*http.Request) (any, error) { return nil, err })(w, r)
+		return
+	}
+	defer content.Close()
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Length", strconv.FormatInt(object.Size, 10))
+	w.Header().Set("ETag", `"`+object.ETag+`"`)
+	w.Header().Set("Last-Modified", object.LastModified.Format(http.TimeFormat))
+	io.Copy(w, content)
+}
+
 func (c *Console) runSchedule(r *http.Request) (any, error) {
 	name := r.PathValue("name")
 	if err := c.options.Schedules.Run(r.Context(), name); err != nil {
@@ -275,9 +311,11 @@ func (c *Console) pushFault(r *http.Request) (any, error) {
 type TokenRequest struct {
 	// Subject is the sub claim, and the only field that is needed.
 	Subject string `json:"sub"`
-	// Audience is the aud claim. Default: the authorizer's first audience.
+	// Stack narrows the token to the APIs of one stack. Default: all with a JWT authorizer.
+	Stack string `json:"stack,omitempty"`
+	// Audience is the aud claim. Default: the first audience of each of the APIs.
 	Audience string `json:"aud,omitempty"`
-	// Issuer is the iss claim. Default: the issuer of the run's only authorizer, or of the one with the audience.
+	// Issuer is the iss claim. Default: the APIs' issuer, or gateway.RunIssuer when they have several.
 	Issuer string `json:"iss,omitempty"`
 	// Scope is the scope claim, words separated by spaces.
 	Scope string `json:"scope,omitempty"`
@@ -292,7 +330,8 @@ type Token struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	Issuer      string `json:"issuer"`
-	Audience    string `json:"audience"`
+	// Audience is whom the token is for: one API of AWS takes it when its own audience is among them.
+	Audience []string `json:"audience"`
 }
 
 func (c *Console) token(r *http.Request) (any, error) {
@@ -310,23 +349,33 @@ func (c *Console) token(r *http.Request) (any, error) {
 			return nil, &problem{http.StatusBadRequest, fmt.Sprintf("expires %q: want a duration such as 30m or 1h", request.Expires)}
 		}
 	}
-	if err := c.fill(&request); err != nil {
+	audience, err := c.fill(&request)
+	if err != nil {
 		return nil, err
 	}
 	signed, err := c.options.Issuer.Mint(gateway.Request{
-		Issuer: request.Issuer, Subject: request.Subject, Audience: request.Audience, Scope: request.Scope, Lifetime: lifetime, Claims: request.Claims,
+		Issuer: request.Issuer, Subject: request.Subject, Audience: audience, Scope: request.Scope, Lifetime: lifetime, Claims: request.Claims,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return Token{AccessToken: signed, TokenType: "Bearer", Issuer: request.Issuer, Audience: request.Audience}, nil
+	return Token{AccessToken: signed, TokenType: "Bearer", Issuer: request.Issuer, Audience: audience}, nil
 }
 
-// fill chooses issuer and audience where the request leaves no doubt.
-func (c *Console) fill(request *TokenRequest) error {
+// fill chooses what the request leaves open, so that every API that it may be for takes the token, and returns the audience.
+func (c *Console) fill(request *TokenRequest) (audience []string, err error) {
+	audience = []string{}
+	if request.Audience != "" {
+		audience = append(audience, request.Audience)
+	}
+	var stacks []string
 	var protected, matching []API
 	for _, api := range c.options.APIs {
-		if api.Issuer == "" || request.Issuer != "" && api.Issuer != request.Issuer {
+		if api.Issuer == "" {
+			continue
+		}
+		stacks = append(stacks, api.Stack)
+		if request.Stack != "" && api.Stack != request.Stack || request.Issuer != "" && api.Issuer != request.Issuer {
 			continue
 		}
 		protected = append(protected, api)
@@ -334,26 +383,29 @@ func (c *Console) fill(request *TokenRequest) error {
 			matching = append(matching, api)
 		}
 	}
+	if request.Stack != "" && !slices.Contains(stacks, request.Stack) {
+		return nil, &problem{http.StatusBadRequest, fmt.Sprintf("stack %q has no API with a JWT authorizer; those that have one: %s", request.Stack, strings.Join(stacks, ", "))}
+	}
 	if len(matching) == 0 {
 		// A token for an audience that no API has is what tests of refusals ask for.
 		matching = protected
 	}
 	if len(matching) == 0 {
 		if request.Issuer != "" {
-			return nil
+			return audience, nil
 		}
-		return &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (give iss to mint one all the same)"}
-	}
-	for _, api := range matching {
-		if api.Issuer != matching[0].Issuer {
-			return &problem{http.StatusBadRequest, fmt.Sprintf("iss: this run has several issuers, name one: %s, %s", matching[0].Issuer, api.Issuer)}
-		}
+		return nil, &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (give iss to mint one all the same)"}
 	}
 	request.Issuer = matching[0].Issuer
-	if request.Audience == "" && len(matching[0].Audience) > 0 {
-		request.Audience = matching[0].Audience[0]
+	for _, api := range matching {
+		if api.Issuer != request.Issuer {
+			request.Issuer = gateway.RunIssuer
+		}
+		if request.Audience == "" && len(api.Audience) > 0 && !slices.Contains(audience, api.Audience[0]) {
+			audience = append(audience, api.Audience[0])
+		}
 	}
-	return nil
+	return audience, nil
 }
 
 func decode(r *http.Request, into any) error {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
@@ -33,7 +34,11 @@ func TestToken(t *testing.T) {
 		"Foreign":       {[]console.API{one}, `{"sub":"x","aud":"other"}`, 200, "", map[string]any{"iss": "https://one.example", "aud": "other"}},
 		"Claims":        {[]console.API{one}, `{"sub":"x","scope":"p q","claims":{"client_id":"k","n":1}}`, 200, "", map[string]any{"scope": "p q", "client_id": "k", "n": 1.0}},
 		"UnknownIssuer": {nil, `{"sub":"x","iss":"https://any.example"}`, 200, "", map[string]any{"iss": "https://any.example"}},
-		"Ambiguous":     {[]console.API{one, two}, `{"sub":"x"}`, 400, "https://one.example, https://two.example", nil},
+		"SeveralAPIs":   {[]console.API{one, two}, `{"sub":"x"}`, 200, "", map[string]any{"iss": gateway.RunIssuer, "aud": []any{"a", "c"}}},
+		"OneIssuer":     {[]console.API{one, {Stack: "x", Issuer: one.Issuer, Audience: []string{"z"}}, one}, `{"sub":"x"}`, 200, "", map[string]any{"iss": "https://one.example", "aud": []any{"a", "z"}}},
+		"ByStack":       {[]console.API{open, one, two}, `{"sub":"x","stack":"two"}`, 200, "", map[string]any{"iss": "https://two.example", "aud": "c"}},
+		"OpenStack":     {[]console.API{open, one}, `{"sub":"x","stack":"open"}`, 400, "those that have one: one", nil},
+		"NoStack":       {[]console.API{open, one, two}, `{"sub":"x","stack":"three"}`, 400, "one, two", nil},
 		"NoAuthorizer":  {[]console.API{open}, `{"sub":"x"}`, 409, "no token", nil},
 		"NoSubject":     {[]console.API{one}, `{"sub":""}`, 400, "subject", nil},
 		"ZeroLife":      {[]console.API{one}, `{"sub":"x","expires":"0s"}`, 400, "expires", nil},
@@ -63,8 +68,8 @@ func TestToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			for name, want := range test.claims {
-				if claims[name] != want {
-					t.Errorf("%s: got %v, want %v", name, claims[name], want)
+				if difference := cmp.Diff(want, claims[name]); difference != "" {
+					t.Errorf("%s: %s", name, difference)
 				}
 			}
 		})

@@ -3,12 +3,13 @@ package engine
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
+	cryptorand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -36,6 +37,9 @@ type StreamsOptions struct {
 	Authorise func(function, action, resource string) error
 	// Sweeper marks deletions by time to live, as AWS does. Default: none are marked.
 	Sweeper *Sweeper
+	// Redeliver is asked after each batch that is done: true loses the place that the mapping has reached, as when Lambda moves
+	// the reading of a shard to another of its machines. The batch is delivered again, cut at another place. Default: never.
+	Redeliver func() bool
 	// PollInterval is the time between reads of a shard that had nothing new. Default: 200 ms (AWS: 250 ms).
 	PollInterval time.Duration
 	// RetryDelay is the time before the first retry of a batch; it doubles up to a hundredfold. Default: 100 ms.
@@ -69,6 +73,82 @@ type mapping struct {
 	partial     bool
 	destination string
 	engineARN   string
+	arn         string
+
+	mutex    sync.Mutex
+	delivery Delivery
+	waiting  map[string]waiting // by shard
+}
+
+// waiting are the records of a shard that were read but not delivered.
+type waiting struct {
+	records int
+	since   time.Time
+}
+
+// Delivery is how far the delivery of a stream's records to a function is.
+type Delivery struct {
+	Function string `json:"function"`
+	Table    string `json:"table"`
+	// StreamARN is the stream that is read.
+	StreamARN string `json:"stream_arn"`
+	// Read counts the records that were read from the stream, Filtered those of them that the mapping's filter kept back.
+	Read     int `json:"read"`
+	Filtered int `json:"filtered"`
+	// Waiting are records that were read and are neither done nor given up.
+	Waiting int `json:"waiting"`
+	// Lag is for how long the oldest of them has waited since it was read; 0 when none waits.
+	Lag time.Duration `json:"lag_ns"`
+	// Invocations of the function, and those that failed.
+	Invocations int `json:"invocations"`
+	Failures    int `json:"failures"`
+	// Done counts records that the function took, GivenUp those that it never did.
+	Done    int `json:"done"`
+	GivenUp int `json:"given_up"`
+	// Redelivered counts batches that were delivered again although they were done.
+	Redelivered int `json:"redelivered"`
+	// LastDelay is the time from reading the oldest record of the latest batch to the end of its delivery, LongestDelay the
+	// longest so far.
+	LastDelay    time.Duration `json:"last_delay_ns"`
+	LongestDelay time.Duration `json:"longest_delay_ns"`
+}
+
+// Deliveries returns the state of each mapping, in the order of the assembly.
+func (s *Streams) Deliveries() []Delivery {
+	var all []Delivery
+	for _, m := range s.mappings {
+		all = append(all, m.state())
+	}
+	return all
+}
+
+func (m *mapping) state() Delivery {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	state := m.delivery
+	for _, shard := range m.waiting {
+		state.Waiting += shard.records
+		if shard.records > 0 {
+			state.Lag = max(state.Lag, time.Since(shard.since))
+		}
+	}
+	return state
+}
+
+func (m *mapping) note(change func(*Delivery)) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	change(&m.delivery)
+}
+
+func (m *mapping) noteWaiting(shard string, records []record) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	entry := waiting{records: len(records)}
+	if len(records) > 0 {
+		entry.since = records[0].read
+	}
+	m.waiting[shard] = entry
 }
 
 // NewStreams reads the event source mappings of the assembly. accessKey names the engine's database that holds the tables.
@@ -82,6 +162,9 @@ func NewStreams(engine *Engine, accessKey string, source *assembly.Assembly, opt
 	}
 	if options.Log == nil {
 		options.Log = slog.New(slog.DiscardHandler)
+	}
+	if options.Redeliver == nil {
+		options.Redeliver = func() bool { return false }
 	}
 	if options.Authorise == nil {
 		options.Authorise = func(string, string, string) error { return nil }
@@ -121,7 +204,7 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 	if declared.Enabled != nil && !*declared.Enabled {
 		return nil, nil
 	}
-	read := &mapping{streams: s, position: declared.StartingPosition, batchSize: 100,
+	read := &mapping{streams: s, arn: declared.EventSourceArn, waiting: map[string]waiting{}, position: declared.StartingPosition, batchSize: 100,
 		window: time.Duration(declared.MaximumBatchingWindowInSeconds) * time.Second, retries: -1,
 		bisect: declared.BisectBatchOnFunctionError, partial: slices.Contains(declared.FunctionResponseTypes, "ReportBatchItemFailures"),
 		destination: declared.DestinationConfig.OnFailure.Destination}
@@ -166,8 +249,10 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 			return nil, fmt.Errorf("got failure destination %q: a local run sends to the assembly's queues", read.destination)
 		}
 	}
-	// "Using AWS Lambda with Amazon DynamoDB", execution role permissions. DescribeStream and the reads are on the stream.
-	for _, action := range []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator"} {
+	read.delivery = Delivery{Function: read.function.Name, Table: read.table.Name, StreamARN: read.arn}
+	// "Using AWS Lambda with Amazon DynamoDB", execution role permissions. Lambda creates the mapping when all four are allowed
+	// on the stream.
+	for _, action := range []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"} {
 		if err := s.options.Authorise(read.function.Name, action, declared.EventSourceArn); err != nil {
 			return nil, err
 		}
@@ -372,6 +457,7 @@ func (m *mapping) read(ctx context.Context, s shard) {
 	}
 	var waiting []record
 	var deadline time.Time
+	lost := false // the place was lost: the next batch is cut anew
 	for {
 		var got struct {
 			Records           []json.RawMessage
@@ -385,6 +471,7 @@ func (m *mapping) read(ctx context.Context, s shard) {
 			}
 			continue
 		}
+		passed := 0
 		for _, raw := range got.Records {
 			read, passes, err := m.convert(raw)
 			if err != nil {
@@ -398,15 +485,27 @@ func (m *mapping) read(ctx context.Context, s shard) {
 				deadline = time.Now().Add(m.window)
 			}
 			waiting = append(waiting, read)
+			passed++
 		}
+		m.note(func(d *Delivery) { d.Read, d.Filtered = d.Read+len(got.Records), d.Filtered+len(got.Records)-passed })
+		m.noteWaiting(s.ShardId, waiting)
 		ended := got.NextShardIterator == ""
-		for len(waiting) >= m.batchSize || len(waiting) > 0 && (ended || !time.Now().Before(deadline)) {
+		for lost || len(waiting) >= m.batchSize || len(waiting) > 0 && (ended || !time.Now().Before(deadline)) {
 			count := min(m.batchSize, len(waiting))
+			if lost {
+				count, lost = 1+rand.IntN(count), false
+			}
 			m.deliver(ctx, s.ShardId, waiting[:count])
 			if ctx.Err() != nil {
 				return
 			}
+			if m.streams.options.Redeliver() {
+				lost = true
+				m.note(func(d *Delivery) { d.Redelivered++ })
+				continue
+			}
 			waiting = waiting[count:]
+			m.noteWaiting(s.ShardId, waiting)
 		}
 		if ended {
 			return
@@ -447,7 +546,7 @@ func (m *mapping) convert(raw json.RawMessage) (record, bool, error) {
 	if event.EventName == "REMOVE" && m.expired != nil && m.expired.add(keyName(change.Keys), -1) {
 		event.UserIdentity = ttlIdentity
 	}
-	event.AWSRegion, event.EventSourceARN = m.table.Stack.Region, m.table.ARN+"/stream/1970-01-01T00:00:00.000"
+	event.AWSRegion, event.EventSourceARN = m.table.Stack.Region, m.arn
 	text, err := json.Marshal(event)
 	if err != nil {
 		return record{}, false, err
@@ -495,6 +594,7 @@ func (m *mapping) deliver(ctx context.Context, shard string, batch []record) {
 		if ctx.Err() != nil {
 			return
 		}
+		m.noteInvocation(batch, done)
 		if done == len(batch) {
 			return
 		}
@@ -523,6 +623,20 @@ func (m *mapping) deliver(ctx context.Context, shard string, batch []record) {
 		}
 		delay = min(2*delay, 100*m.streams.options.RetryDelay)
 	}
+}
+
+func (m *mapping) noteInvocation(batch []record, done int) {
+	m.note(func(d *Delivery) {
+		d.Invocations++
+		d.Done += done
+		if done < len(batch) {
+			d.Failures++
+		}
+		if done > 0 {
+			d.LastDelay = time.Since(batch[0].read)
+			d.LongestDelay = max(d.LongestDelay, d.LastDelay)
+		}
+	})
 }
 
 // invoke returns how many records, from the first on, are done.
@@ -566,6 +680,7 @@ func (m *mapping) invoke(ctx context.Context, batch []record) (done int, err err
 // batches.
 func (m *mapping) giveUp(shard string, batch []record, condition string, invocations int) {
 	m.streams.options.Log.Error("stream records are given up", "stream of", m.table.Name, "function", m.function.Name, "records", len(batch), "condition", condition)
+	m.note(func(d *Delivery) { d.GivenUp += len(batch) })
 	if m.destination == "" {
 		return
 	}
@@ -573,7 +688,7 @@ func (m *mapping) giveUp(shard string, batch []record, condition string, invocat
 	const layout = "2006-01-02T15:04:05.000Z"
 	message := map[string]any{
 		"requestContext": map[string]any{
-			"requestId": rand.Text(), "functionArn": m.function.ARN, "condition": condition, "approximateInvokeCount": invocations,
+			"requestId": cryptorand.Text(), "functionArn": m.function.ARN, "condition": condition, "approximateInvokeCount": invocations,
 		},
 		"version":   "1.0",
 		"timestamp": time.Now().UTC().Format(layout),
@@ -582,7 +697,7 @@ func (m *mapping) giveUp(shard string, batch []record, condition string, invocat
 			"approximateArrivalOfFirstRecord": first.created.UTC().Format(layout),
 			"approximateArrivalOfLastRecord":  last.created.UTC().Format(layout),
 			"batchSize":                       len(batch),
-			"streamArn":                       m.table.ARN + "/stream/1970-01-01T00:00:00.000",
+			"streamArn":                       m.arn,
 		},
 	}
 	if condition == attemptsExhausted {

@@ -16,6 +16,8 @@ type Authorizer struct {
 	Name string
 	// Issuer is the iss that tokens must carry.
 	Issuer string
+	// AlsoIssuer is another iss that they may carry. Default: none.
+	AlsoIssuer string
 	// Audience lists the accepted values of aud, or of client_id in tokens without aud.
 	Audience []string
 	// IdentitySource is where the token is: $request.header.NAME or $request.querystring.NAME.
@@ -78,7 +80,7 @@ func (a *Authorizer) verify(r *http.Request, options Options) (*token, []string,
 		return nil, nil, errNoToken
 	}
 	claims := jwt.MapClaims{}
-	parser := jwt.NewParser(algorithms, jwt.WithIssuer(a.Issuer), jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(options.Now), jwt.WithJSONNumber())
+	parser := jwt.NewParser(algorithms, jwt.WithExpirationRequired(), jwt.WithIssuedAt(), jwt.WithTimeFunc(options.Now), jwt.WithJSONNumber())
 	_, err := parser.ParseWithClaims(text, claims, func(t *jwt.Token) (any, error) {
 		keyID, _ := t.Header["kid"].(string)
 		if keyID == "" {
@@ -88,6 +90,9 @@ func (a *Authorizer) verify(r *http.Request, options Options) (*token, []string,
 	})
 	if err != nil {
 		return nil, nil, err
+	}
+	if issuer, err := claims.GetIssuer(); err != nil || issuer == "" || issuer != a.Issuer && issuer != a.AlsoIssuer {
+		return nil, nil, jwt.ErrTokenInvalidIssuer
 	}
 	audience, err := claims.GetAudience()
 	if err != nil {

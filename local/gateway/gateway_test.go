@@ -470,7 +470,7 @@ func TestAuthorizer(t *testing.T) {
 	stranger := gateway.NewIssuer("")
 	now := time.Now()
 	var authorizer json.RawMessage
-	authorised := &gateway.Authorizer{Issuer: issuer, Audience: []string{"api"}, Keys: minter}
+	authorised := &gateway.Authorizer{Issuer: issuer, AlsoIssuer: gateway.RunIssuer, Audience: []string{"api"}, Keys: minter}
 	h := serve(t, gateway.API{Routes: []gateway.Route{
 		{Key: "GET /a", Authorizer: authorised},
 		{Key: "GET /scoped", Authorizer: authorised, Scopes: []string{"ask", "poll"}},
@@ -484,7 +484,7 @@ func TestAuthorizer(t *testing.T) {
 		return lambda.Result{Payload: []byte(`"in"`)}, err
 	})})
 	mint := func(i *gateway.Issuer, change func(*gateway.Request)) string {
-		r := gateway.Request{Issuer: issuer, Subject: "alice", Audience: "api"}
+		r := gateway.Request{Issuer: issuer, Subject: "alice", Audience: []string{"api"}}
 		if change != nil {
 			change(&r)
 		}
@@ -537,7 +537,7 @@ func TestAuthorizer(t *testing.T) {
 		"OK":            {"/a", "Bearer " + good, 200},
 		"OKBare":        {"/a", good, 200},
 		"OKLowerBearer": {"/a", "bearer " + good, 200},
-		"OKClientID":    {"/a", mint(minter, func(r *gateway.Request) { r.Audience = ""; r.Claims = map[string]any{"client_id": "api"} }), 200},
+		"OKClientID":    {"/a", mint(minter, func(r *gateway.Request) { r.Audience = nil; r.Claims = map[string]any{"client_id": "api"} }), 200},
 		"OKManyAud":     {"/a", mint(minter, func(r *gateway.Request) { r.Claims = map[string]any{"aud": []string{"x", "api"}} }), 200},
 		"OKScope":       {"/scoped", mint(minter, func(r *gateway.Request) { r.Scope = "other poll" }), 200},
 		"OKScp":         {"/scoped", mint(minter, func(r *gateway.Request) { r.Claims = map[string]any{"scp": []string{"ask"}} }), 200},
@@ -547,20 +547,28 @@ func TestAuthorizer(t *testing.T) {
 		"NoExpiry":      {"/a", mint(minter, func(r *gateway.Request) { r.Claims = map[string]any{"exp": nil} }), 401},
 		"NotBefore":     {"/a", mint(minter, func(r *gateway.Request) { r.Claims = map[string]any{"nbf": now.Add(time.Hour).Unix()} }), 401},
 		"IssuedLater":   {"/a", mint(minter, func(r *gateway.Request) { r.Claims = map[string]any{"iat": now.Add(time.Hour).Unix()} }), 401},
-		"Audience":      {"/a", mint(minter, func(r *gateway.Request) { r.Audience = "other" }), 401},
-		"NoAudience":    {"/a", mint(minter, func(r *gateway.Request) { r.Audience = "" }), 401},
-		"AudBeatsID":    {"/a", mint(minter, func(r *gateway.Request) { r.Audience = "other"; r.Claims = map[string]any{"client_id": "api"} }), 401},
-		"Issuer":        {"/a", mint(minter, func(r *gateway.Request) { r.Issuer = issuer + "/" }), 401},
-		"OtherKey":      {"/a", mint(stranger, nil), 401},
-		"OtherKeyID":    {"/a", sign(jwt.SigningMethodRS256, other, "kid"), 401},
-		"StolenKeyID":   {"/a", sign(jwt.SigningMethodRS256, other, header["kid"]), 401},
-		"NoKeyID":       {"/a", sign(jwt.SigningMethodRS256, other, nil), 401},
-		"None":          {"/a", sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header["kid"]), 401},
-		"HMACOfPublic":  {"/a", sign(jwt.SigningMethodHS256, []byte(fmt.Sprint(publicKey, keys)), header["kid"]), 401},
-		"Unsigned":      {"/a", parts[0] + "." + parts[1] + ".", 401},
-		"Tampered":      {"/a", parts[0] + "." + tampered + "." + parts[2], 401},
-		"NoScope":       {"/scoped", good, 403},
-		"WrongScope":    {"/scoped", mint(minter, func(r *gateway.Request) { r.Scope = "asks" }), 403},
+		"Audience":      {"/a", mint(minter, func(r *gateway.Request) { r.Audience = []string{"other"} }), 401},
+		"NoAudience":    {"/a", mint(minter, func(r *gateway.Request) { r.Audience = nil }), 401},
+		"AudBeatsID": {"/a", mint(minter, func(r *gateway.Request) {
+			r.Audience = []string{"other"}
+			r.Claims = map[string]any{"client_id": "api"}
+		}), 401},
+		"OKRunIssuer": {"/a", mint(minter, func(r *gateway.Request) {
+			r.Issuer, r.Audience = gateway.RunIssuer, []string{"other", "api"}
+		}), 200},
+		"RunIssuerNotTaken": {"/query?token=" + mint(minter, func(r *gateway.Request) { r.Issuer = gateway.RunIssuer }), "", 401},
+		"NoIssuer":          {"/a", mint(minter, func(r *gateway.Request) { r.Issuer = "" }), 401},
+		"Issuer":            {"/a", mint(minter, func(r *gateway.Request) { r.Issuer = issuer + "/" }), 401},
+		"OtherKey":          {"/a", mint(stranger, nil), 401},
+		"OtherKeyID":        {"/a", sign(jwt.SigningMethodRS256, other, "kid"), 401},
+		"StolenKeyID":       {"/a", sign(jwt.SigningMethodRS256, other, header["kid"]), 401},
+		"NoKeyID":           {"/a", sign(jwt.SigningMethodRS256, other, nil), 401},
+		"None":              {"/a", sign(jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header["kid"]), 401},
+		"HMACOfPublic":      {"/a", sign(jwt.SigningMethodHS256, []byte(fmt.Sprint(publicKey, keys)), header["kid"]), 401},
+		"Unsigned":          {"/a", parts[0] + "." + parts[1] + ".", 401},
+		"Tampered":          {"/a", parts[0] + "." + tampered + "." + parts[2], 401},
+		"NoScope":           {"/scoped", good, 403},
+		"WrongScope":        {"/scoped", mint(minter, func(r *gateway.Request) { r.Scope = "asks" }), 403},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := request("GET", test.path, "")

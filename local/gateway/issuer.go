@@ -20,6 +20,10 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
+// RunIssuer is the iss of a token for several APIs whose authorizers name different issuers. Nobody outside the run can own
+// the name (RFC 6761).
+const RunIssuer = "https://issuer.localhost"
+
 // Issuer stands in for every OpenID Connect issuer that an assembly's authorizers name, Cognito's and
 // others alike: it signs tokens with their iss, and the authorizers of this run trust its key. It cannot
 // make a token that a deployed API accepts.
@@ -80,8 +84,8 @@ type Request struct {
 	Issuer string
 	// Subject is the sub claim.
 	Subject string
-	// Audience is the aud claim; "" leaves it out.
-	Audience string
+	// Audience is the aud claim: a text for one, a list for several; none leaves it out.
+	Audience []string
 	// Scope is the scope claim, words separated by spaces; "" leaves it out.
 	Scope string
 	// Lifetime until exp; 0 means one hour. A negative one makes an expired token.
@@ -105,7 +109,11 @@ func (i *Issuer) Mint(request Request) (string, error) {
 	if lifetime < 0 {
 		claims["iat"] = now.Add(2 * lifetime).Unix()
 	}
-	if request.Audience != "" {
+	switch len(request.Audience) {
+	case 0:
+	case 1:
+		claims["aud"] = request.Audience[0]
+	default:
 		claims["aud"] = request.Audience
 	}
 	if request.Scope != "" {

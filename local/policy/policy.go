@@ -27,6 +27,8 @@ const (
 	SourceAccount   = "aws:SourceAccount"
 	SecureTransport = "aws:SecureTransport"
 	RequestedRegion = "aws:RequestedRegion"
+	// S3Prefix is the prefix that a listing of a bucket asks for.
+	S3Prefix = "s3:prefix"
 )
 
 // ErrNoRole reports an ARN that no role of the assembly has.
@@ -193,21 +195,29 @@ func (r *Role) Allows(action, resource string) bool {
 
 // Decide evaluates the role's policies: a Deny that applies wins, then an Allow, else nothing is allowed.
 func (r *Role) Decide(request Request) Decision {
+	decision, _ := r.DecideBy(request)
+	return decision
+}
+
+// DecideBy is Decide with the grant that decides: the Deny, or the first Allow; none when nothing is allowed.
+func (r *Role) DecideBy(request Request) (Decision, Grant) {
+	decision, by := NotAllowed, Grant{}
 	if r == nil {
-		return NotAllowed
+		return decision, by
 	}
-	decision := NotAllowed
 	for i := range r.rules {
 		rule := &r.rules[i]
 		if !rule.grant.Matches(request.Action, request.Resource) || !hold(rule.conditions, request.Context) {
 			continue
 		}
 		if rule.grant.Effect == "Deny" {
-			return ExplicitlyDenied
+			return ExplicitlyDenied, rule.grant
 		}
-		decision = Allowed
+		if decision != Allowed {
+			decision, by = Allowed, rule.grant
+		}
 	}
-	return decision
+	return decision, by
 }
 
 // Trusts tells whether the service, such as lambda.amazonaws.com, may assume the role in the given context.
@@ -346,7 +356,7 @@ var operators = map[string]func(pattern, value string) bool{
 	"Bool":                   strings.EqualFold,
 }
 
-var contextKeys = []string{SourceARN, SourceAccount, SecureTransport, RequestedRegion}
+var contextKeys = []string{SourceARN, SourceAccount, SecureTransport, RequestedRegion, S3Prefix}
 
 func readConditions(source string, blocks map[string]map[string]oneOrMany[json.RawMessage]) (conditions []condition, err error) {
 	for _, operator := range slices.Sorted(maps.Keys(blocks)) {

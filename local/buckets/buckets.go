@@ -1,0 +1,344 @@
+// Package buckets keeps the objects of an assembly's Amazon S3 buckets in a folder.
+//
+// It is the storage behind gofakes3, which speaks S3's protocol: only the assembly's buckets exist, an object is replaced as
+// a whole or not at all, a reader of an object keeps what it began to read, and listings are in S3's order with its pages.
+// Versions, lifecycle rules and bucket policies have no effect.
+package buckets
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/johannesboyne/gofakes3"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+)
+
+// Errors, to be matched with errors.Is.
+var (
+	// ErrNoBucket says that the assembly has no such bucket.
+	ErrNoBucket = errors.New("no such bucket in the assembly")
+	// ErrNoObject says that the bucket has no such object.
+	ErrNoObject = errors.New("no such object")
+)
+
+// Bucket is a bucket and what is in it.
+type Bucket struct {
+	Name    string `json:"name"`
+	ARN     string `json:"arn"`
+	Objects int    `json:"objects"`
+	// Bytes are those of all objects.
+	Bytes int64 `json:"bytes"`
+}
+
+// Object is an object without its content.
+type Object struct {
+	Key  string `json:"key"`
+	Size int64  `json:"size"`
+	// ETag is the MD5 of the content in hexadecimal digits, as S3 has it for objects that were put in one piece.
+	ETag         string    `json:"etag"`
+	LastModified time.Time `json:"last_modified"`
+}
+
+// Store is all buckets. Make one with New. It is safe for concurrent use.
+type Store struct {
+	dir string
+
+	mutex   sync.RWMutex
+	buckets map[string]*bucket
+}
+
+type bucket struct {
+	name, arn string
+	created   time.Time
+	dir       string
+	// keys are those of objects, in S3's order: of their UTF-8 bytes.
+	keys    []string
+	objects map[string]*stored
+}
+
+// stored is what the file of an object says after its content.
+type stored struct {
+	Object
+	// Headers go back with the content.
+	Headers map[string]string `json:"headers"`
+}
+
+// partial begins the names of files that are being written.
+const partial = "put-"
+
+// New opens the assembly's buckets in the folder, which is made if it is missing, with the objects that an earlier run left
+// there. Errors name a bucket that cannot be served, or a file that is no object.
+func New(dir string, source *assembly.Assembly) (*Store, error) {
+	store := &Store{dir: dir, buckets: map[string]*bucket{}}
+	for _, resource := range source.Resources("AWS::S3::Bucket") {
+		var declared struct{ NotificationConfiguration, WebsiteConfiguration, ReplicationConfiguration map[string]any }
+		if err := resource.Decode(&declared); err != nil {
+			return nil, err
+		}
+		for property, given := range map[string]map[string]any{
+			"NotificationConfiguration": declared.NotificationConfiguration, "WebsiteConfiguration": declared.WebsiteConfiguration,
+			"ReplicationConfiguration": declared.ReplicationConfiguration,
+		} {
+			if len(given) > 0 {
+				return nil, fmt.Errorf("%s: %s is not served by a local run: leave it out", resource, property)
+			}
+		}
+		opened, err := open(filepath.Join(dir, resource.Name))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", resource, err)
+		}
+		opened.name, opened.arn = resource.Name, resource.ARN
+		store.buckets[resource.Name] = opened
+	}
+	return store, nil
+}
+
+func open(dir string) (*bucket, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	opened := &bucket{dir: dir, created: time.Now(), objects: map[string]*stored{}}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		if strings.HasPrefix(entry.Name(), partial) {
+			// The run that wrote it died.
+			if err := os.Remove(path); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		object, err := readTrailer(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s is not an object of an earlier run (%w): remove it and start again", path, err)
+		}
+		opened.objects[object.Key] = object
+	}
+	opened.keys = slices.Sorted(maps.Keys(opened.objects))
+	return opened, nil
+}
+
+// The file of an object holds its content, then what is stored of it as JSON, then the length of that in eight bytes. One
+// file is replaced at once; two would not be.
+const lengthBytes = 8
+
+func readTrailer(path string) (*stored, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	length := make([]byte, lengthBytes)
+	if _, err := file.ReadAt(length, info.Size()-lengthBytes); err != nil {
+		return nil, err
+	}
+	size := int64(binary.BigEndian.Uint64(length))
+	if size < 0 || size > info.Size()-lengthBytes {
+		return nil, errors.New("its trailer is damaged")
+	}
+	text := make([]byte, size)
+	if _, err := file.ReadAt(text, info.Size()-lengthBytes-size); err != nil {
+		return nil, err
+	}
+	var object stored
+	if err := json.Unmarshal(text, &object); err != nil {
+		return nil, err
+	}
+	if object.Size != info.Size()-lengthBytes-size {
+		return nil, errors.New("its size is another")
+	}
+	return &object, nil
+}
+
+// file is where the object with the key is. Keys may be longer than file names, and a key may be the folder of another.
+func (b *bucket) file(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(b.dir, hex.EncodeToString(sum[:]))
+}
+
+// Buckets returns every bucket, sorted by name.
+func (s *Store) Buckets() []Bucket {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	all := make([]Bucket, 0, len(s.buckets))
+	for _, name := range slices.Sorted(maps.Keys(s.buckets)) {
+		all = append(all, s.buckets[name].describe())
+	}
+	return all
+}
+
+func (b *bucket) describe() Bucket {
+	described := Bucket{Name: b.name, ARN: b.arn, Objects: len(b.keys)}
+	for _, object := range b.objects {
+		described.Bytes += object.Size
+	}
+	return described
+}
+
+// Bucket returns the bucket with the name. Errors: ErrNoBucket.
+func (s *Store) Bucket(name string) (Bucket, error) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	found := s.buckets[name]
+	if found == nil {
+		return Bucket{}, fmt.Errorf("%w: got %q", ErrNoBucket, name)
+	}
+	return found.describe(), nil
+}
+
+// Objects returns the objects whose keys begin with the prefix, in the order of their keys. Errors: ErrNoBucket.
+func (s *Store) Objects(name, prefix string) ([]Object, error) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	found := s.buckets[name]
+	if found == nil {
+		return nil, fmt.Errorf("%w: got %q", ErrNoBucket, name)
+	}
+	objects := []Object{}
+	for _, key := range found.from(prefix) {
+		if !strings.HasPrefix(key, prefix) {
+			break
+		}
+		objects = append(objects, found.objects[key].Object)
+	}
+	return objects, nil
+}
+
+// from returns the keys that are not before the given one.
+func (b *bucket) from(key string) []string {
+	at, _ := slices.BinarySearch(b.keys, key)
+	return b.keys[at:]
+}
+
+// Open returns an object with its content, which the caller closes. It stays readable when the object is replaced or deleted.
+// Errors: ErrNoBucket, ErrNoObject.
+func (s *Store) Open(name, key string) (Object, io.ReadCloser, error) {
+	object, content, err := s.open(name, key)
+	if err != nil {
+		return Object{}, nil, err
+	}
+	return object.Object, content, nil
+}
+
+// content is the part of an object's file that S3 shows.
+type content struct {
+	*io.SectionReader
+	io.Closer
+}
+
+func (s *Store) open(name, key string) (*stored, content, error) {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	found := s.buckets[name]
+	if found == nil {
+		return nil, content{}, fmt.Errorf("%w: got %q", ErrNoBucket, name)
+	}
+	object := found.objects[key]
+	if object == nil {
+		return nil, content{}, fmt.Errorf("%w: got key %q in bucket %s", ErrNoObject, key, name)
+	}
+	file, err := os.Open(found.file(key))
+	if err != nil {
+		return nil, content{}, fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+	}
+	return object, content{io.NewSectionReader(file, 0, object.Size), file}, nil
+}
+
+// Exists tells whether the object does. A bucket that is not there has none.
+func (s *Store) Exists(name, key string) bool {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	found := s.buckets[name]
+	return found != nil && found.objects[key] != nil
+}
+
+// put stores an object once its content is complete, if check, which gets the one that it replaces or nil, allows it.
+func (s *Store) put(name, key string, headers map[string]string, input io.Reader, size int64, check func(*stored) error) error {
+	s.mutex.RLock()
+	into := s.buckets[name]
+	s.mutex.RUnlock()
+	if into == nil {
+		return fmt.Errorf("%w: got %q", ErrNoBucket, name)
+	}
+	file, err := os.CreateTemp(into.dir, partial)
+	if err != nil {
+		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+	}
+	defer os.Remove(file.Name()) // after the renaming there is none
+	defer file.Close()
+	digest := md5.New()
+	got, err := io.Copy(io.MultiWriter(file, digest), input)
+	if err != nil {
+		return err
+	}
+	if got != size {
+		return gofakes3.ErrIncompleteBody
+	}
+	object := &stored{Headers: headers, Object: Object{Key: key, Size: size, ETag: hex.EncodeToString(digest.Sum(nil)), LastModified: time.Now().UTC().Truncate(time.Second)}}
+	trailer, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+	}
+	trailer = binary.BigEndian.AppendUint64(trailer, uint64(len(trailer)))
+	if _, err := file.Write(trailer); err != nil {
+		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+	}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if err := check(into.objects[key]); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), into.file(key)); err != nil {
+		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+	}
+	if into.objects[key] == nil {
+		at, _ := slices.BinarySearch(into.keys, key)
+		into.keys = slices.Insert(into.keys, at, key)
+	}
+	into.objects[key] = object
+	return nil
+}
+
+// remove deletes an object. Deleting what is not there succeeds, as in S3.
+func (s *Store) remove(name, key string) error {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	from := s.buckets[name]
+	if from == nil {
+		return fmt.Errorf("%w: got %q", ErrNoBucket, name)
+	}
+	if from.objects[key] == nil {
+		return nil
+	}
+	if err := os.Remove(from.file(key)); err != nil {
+		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+	}
+	delete(from.objects, key)
+	at, _ := slices.BinarySearch(from.keys, key)
+	from.keys = slices.Delete(from.keys, at, at+1)
+	return nil
+}
