@@ -27,7 +27,7 @@ func AskAHuman() Platform {
 				Name:        "agentapi",
 				Description: "Serves the routes that AI agents call",
 				AccessPatterns: []string{
-					"CountRequest", "CreateQuestion", "GetQuestion",
+					"CountRequest", ClaimIdempotencyKey, "CreateQuestion", SettleIdempotencyKey, "GetQuestion",
 					"ListResponses", "ListAgentQuestions", "EndQuestion",
 				},
 			},
@@ -192,21 +192,19 @@ func askAHumanTables() []Table {
 			Description:  "Short-lived items that guard the other tables: rate limit counters, open question counts, idempotency keys, notification marks. No index, so that counting throttles nothing else.",
 			Key:          Key{Partition: "guard_key"},
 			TimeToLive:   "expires_at",
-			Attributes: []Attribute{
+			Attributes: append([]Attribute{
 				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person#question"},
 				{"requests", Number, "RATE#: calls counted in the window"},
 				{"open_questions", Number, "OPEN#: the agent's questions that are open or partial"},
-				{"request_digest", String, "IDEMPOTENCY#: SHA-256 of the request that first used the key, hexadecimal"},
-				{"question_id", String, "IDEMPOTENCY#: the question that the request made"},
 				{"notified_at", String, "NOTIFIED#: when the person was notified of the question: " + timestampFormat},
 				{"expires_at", Number, "End of use in Unix seconds (TTL attribute)"},
-			},
+			}, IdempotencyAttributes()...),
 		},
 	}
 }
 
 func askAHumanAccessPatterns() []AccessPattern {
-	return []AccessPattern{
+	return append([]AccessPattern{
 		{
 			Name: "GetQuestion", Seed: "Get question by ID",
 			Description: "A question as it is now.",
@@ -303,12 +301,12 @@ func askAHumanAccessPatterns() []AccessPattern {
 		},
 		{
 			Name:        "CreateQuestion",
-			Description: "Store a question, within the agent's quota, once per idempotency key.",
+			Description: "Store a question, within the agent's quota.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
 				{Table: "Questions", Operation: PutItem, Description: "the question, unless its id exists"},
 				{Table: "Guards", Operation: UpdateItem, Description: "one more open question of the agent, if under the quota"},
-				{Table: "Guards", Operation: PutItem, Optional: true, Description: "the idempotency key, unless it is in use"},
+				KeepAnswer("Guards"),
 			},
 		},
 		{
@@ -411,5 +409,5 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Description: "Take a subscription with a dead token out of use, if it still has that token.",
 			Operation:   UpdateItem, Table: "Subscriptions",
 		},
-	}
+	}, IdempotencyPatterns("Guards")...)
 }

@@ -8,10 +8,8 @@ import (
 // AgentStore is what [Agents] needs stored.
 type AgentStore interface {
 	// CreateQuestion stores a new question together with its place in the
-	// agent's quota and, if it has an idempotency key, the key with the digest
-	// of the request, all or nothing.
-	// It returns [ErrQuotaExceeded] or [*KeyUsedError].
-	CreateQuestion(ctx context.Context, question Question, requestDigest string) error
+	// agent's quota, all or nothing. It returns [ErrQuotaExceeded].
+	CreateQuestion(ctx context.Context, question Question) error
 	// Question reads one question as it is now. It returns [ErrQuestionNotFound],
 	// also when the retention has ended.
 	Question(ctx context.Context, id string, now time.Time) (Question, error)
@@ -25,16 +23,4 @@ type AgentStore interface {
 	// overdue one (EXPIRED), sets its retention and gives back its place in the
 	// quota. It reports false when the question had ended already.
 	EndQuestion(ctx context.Context, question Question, status Status, now time.Time) (ended bool, err error)
-}
-
-// KeyUsedError says that an idempotency key is in use.
-type KeyUsedError struct {
-	// QuestionID is the question that the key made, RequestDigest the digest of
-	// the request that made it.
-	QuestionID, RequestDigest string
-}
-
-// Error says so.
-func (e *KeyUsedError) Error() string {
-	return "the idempotency key is in use for question " + e.QuestionID
 }

@@ -2,9 +2,6 @@ package askahuman
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,13 +38,14 @@ type Ask struct {
 	// Timeout is how long answers are taken, MinTimeout to MaxTimeout; 0 is
 	// DefaultTimeout.
 	Timeout time.Duration
-	// IdempotencyKey makes a repeated ask return the question of the first one for
-	// IdempotencyWindow, at most MaxIdempotencyKeyLength characters; empty: none.
+	// IdempotencyKey is kept with the question: the key under which it was asked, at
+	// most MaxIdempotencyKeyLength characters; empty: none.
 	IdempotencyKey string
 }
 
-// withDefaults fills in what was left out.
-func (a Ask) withDefaults() Ask {
+// WithDefaults returns the ask with what was left out filled in: two asks want the
+// same question if they are equal then, but for the idempotency key.
+func (a Ask) WithDefaults() Ask {
 	if len(a.Audience) == 0 {
 		a.Audience = []string{defaultCategory}
 	}
@@ -60,8 +58,9 @@ func (a Ask) withDefaults() Ask {
 	return a
 }
 
-// validate returns an [*InvalidError] with all that is wrong.
-func (a Ask) validate() error {
+// Validate returns an [*InvalidError] with all that is wrong. Call it on an ask with
+// its defaults.
+func (a Ask) Validate() error {
 	var p problems
 	p.text("prompt", a.Prompt, MinPromptLength, MaxPromptLength)
 	switch a.Type {
@@ -103,31 +102,11 @@ func (a Ask) validateOptions(p *problems) {
 	}
 }
 
-// digest is SHA-256 over everything that is asked, defaults filled in, in
-// hexadecimal: two asks with one digest want the same question. JSON keeps the
-// fields apart whatever they contain.
-func (a Ask) digest() (string, error) {
-	a.IdempotencyKey = ""
-	encoded, err := json.Marshal(a)
-	if err != nil {
-		return "", fmt.Errorf("encode the request: %w", err)
-	}
-	sum := sha256.Sum256(encoded)
-	return hex.EncodeToString(sum[:]), nil
-}
-
-// Ask stores a question and returns it. Repeated with the same idempotency key it
-// returns the first one's question as it is now.
-//
-// It returns an [*InvalidError] with every problem, also when the key was used
-// for another request; or [ErrQuotaExceeded].
+// Ask stores a question and returns it. It returns an [*InvalidError] with every
+// problem, or [ErrQuotaExceeded].
 func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, error) {
-	ask = ask.withDefaults()
-	if err := ask.validate(); err != nil {
-		return Question{}, err
-	}
-	digest, err := ask.digest()
-	if err != nil {
+	ask = ask.WithDefaults()
+	if err := ask.Validate(); err != nil {
 		return Question{}, err
 	}
 	now := clock(a.Now)
@@ -146,7 +125,7 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 		ExpiresAt:         now.Add(ask.Timeout + KeepExpired),
 		DueAt:             now,
 	}
-	err = a.Store.CreateQuestion(ctx, question, digest)
+	err := a.Store.CreateQuestion(ctx, question)
 	if errors.Is(err, ErrQuotaExceeded) {
 		// Questions whose deadline has passed hold their place until something
 		// marks them expired; the agent need not wait for the schedule that does.
@@ -155,33 +134,12 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 			return Question{}, endErr
 		}
 		if ended {
-			err = a.Store.CreateQuestion(ctx, question, digest)
+			err = a.Store.CreateQuestion(ctx, question)
 		}
-	}
-	if used, ok := errors.AsType[*KeyUsedError](err); ok {
-		return a.askedBefore(ctx, used, digest, now)
 	}
 	if err != nil {
 		return Question{}, because(err, "create question")
 	}
-	return question, nil
-}
-
-// askedBefore is the question that an idempotency key made.
-func (a *Agents) askedBefore(ctx context.Context, used *KeyUsedError, digest string, now time.Time) (Question, error) {
-	if used.RequestDigest != digest {
-		return Question{}, &InvalidError{Problems: []Problem{{"idempotency_key", "was used for another question in the last 24 hours: repeat that request unchanged, or send a new key"}}}
-	}
-	question, err := a.Store.Question(ctx, used.QuestionID, now)
-	if errors.Is(err, ErrQuestionNotFound) {
-		// The retention outlasts the key, so this question was deleted by hand.
-		// Asking anew under the same key would break the promise of one question.
-		return Question{}, &InvalidError{Problems: []Problem{{"idempotency_key", "was used for a question that no longer exists: send a new key to ask again"}}}
-	}
-	if err != nil {
-		return Question{}, fmt.Errorf("read the question that the idempotency key made: %w", err)
-	}
-	question.Status = question.StatusAt(now)
 	return question, nil
 }
 

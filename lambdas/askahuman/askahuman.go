@@ -117,7 +117,6 @@ const (
 	MaxFingerprintLength             = 512
 	MaxTokenLength                   = 4096
 	MaxRank                          = 1000 // ranks beyond it are not shown: counting further would read the whole board
-	IdempotencyWindow                = 24 * time.Hour
 	KeepClosed                       = 7 * 24 * time.Hour
 	KeepExpired                      = 24 * time.Hour
 	KeepResponses                    = 30 * 24 * time.Hour

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -221,99 +220,6 @@ func TestAskAnything(t *testing.T) {
 			t.Fatalf("kept %q %q, want %q %q", q.Prompt, q.Options, ask.Prompt, ask.Options)
 		}
 	})
-}
-
-func TestAskIdempotent(t *testing.T) {
-	t.Parallel()
-	base := choiceAsk("yes", "no")
-	base.IdempotencyKey = "key"
-	changes := map[string]func(*askahuman.Ask){
-		"prompt":         func(a *askahuman.Ask) { a.Prompt += "!" },
-		"blank":          func(a *askahuman.Ask) { a.Prompt += " " },
-		"type":           func(a *askahuman.Ask) { a.Type, a.Options = askahuman.TypeText, nil },
-		"option":         func(a *askahuman.Ask) { a.Options = []string{"yes", "No"} },
-		"order":          func(a *askahuman.Ask) { a.Options = []string{"no", "yes"} },
-		"audience":       func(a *askahuman.Ask) { a.Audience = []string{"technical"} },
-		"responses":      func(a *askahuman.Ask) { a.Responses = 6 },
-		"timeout":        func(a *askahuman.Ask) { a.Timeout = 2 * time.Hour },
-		"moved brackets": func(a *askahuman.Ask) { a.Options = []string{`yes","no`, "x"} },
-	}
-	for name, change := range changes {
-		t.Run("changed "+name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlatform()
-			p.ask(t, base)
-			changed := base
-			change(&changed)
-			_, err := p.Ask(t.Context(), "agent", changed)
-			if got := fields(t, err); !slices.Equal(got, []string{"idempotency_key"}) {
-				t.Errorf("fields = %v", got)
-			}
-		})
-	}
-	t.Run("repeated", func(t *testing.T) {
-		t.Parallel()
-		p := newPlatform()
-		first := p.ask(t, base)
-		p.answer(t, "p", option(first.ID, 0))
-		p.now = p.now.Add(30 * time.Minute)
-		explicit := base
-		explicit.Audience, explicit.Responses, explicit.Timeout = []string{"general"}, 5, time.Hour
-		second := p.ask(t, explicit)
-		if second.ID != first.ID || second.CreatedAt != first.CreatedAt || second.Status != askahuman.StatusPartial || second.CurrentResponses != 1 {
-			t.Errorf("repeated: %+v", second)
-		}
-		p.now = p.now.Add(30 * time.Minute)
-		if third := p.ask(t, base); third.ID != first.ID || third.Status != askahuman.StatusExpired {
-			t.Errorf("repeated after the deadline: %+v", third)
-		}
-		p.now = first.CreatedAt.Add(24 * time.Hour)
-		if later := p.ask(t, base); later.ID == first.ID {
-			t.Error("repeated after 24 hours: the same question")
-		}
-	})
-	t.Run("another agent", func(t *testing.T) {
-		t.Parallel()
-		p := newPlatform()
-		first := p.ask(t, base)
-		second, err := p.Ask(t.Context(), "another agent", base)
-		if err != nil || second.ID == first.ID {
-			t.Errorf("%v, %v", second, err)
-		}
-	})
-	t.Run("at once", func(t *testing.T) {
-		t.Parallel()
-		p := newPlatform()
-		var ids sync.Map
-		var group sync.WaitGroup
-		for range 24 {
-			group.Go(func() { ids.Store(p.ask(t, base).ID, true) })
-		}
-		group.Wait()
-		if n := len(maps.Collect(func(yield func(any, any) bool) { ids.Range(yield) })); n != 1 {
-			t.Errorf("%d questions, want 1", n)
-		}
-	})
-}
-
-// gone is a store whose questions cannot be found any more.
-type gone struct{ *inmem.Store }
-
-func (gone) Question(context.Context, string, time.Time) (askahuman.Question, error) {
-	return askahuman.Question{}, askahuman.ErrQuestionNotFound
-}
-
-func TestAskAgainForADeletedQuestion(t *testing.T) {
-	t.Parallel()
-	p := newPlatform()
-	ask := textAsk()
-	ask.IdempotencyKey = "key"
-	p.ask(t, ask)
-	p.Agents.Store = gone{p.store}
-	_, err := p.Ask(t.Context(), "agent", ask)
-	if got := fields(t, err); !slices.Equal(got, []string{"idempotency_key"}) {
-		t.Errorf("fields = %v", got)
-	}
 }
 
 func TestAskQuota(t *testing.T) {

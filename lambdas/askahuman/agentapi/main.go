@@ -24,6 +24,7 @@ func main() {
 		agents := &api.AgentAPI{
 			Service:     &askahuman.Agents{Store: store},
 			RateLimiter: store,
+			Keys:        store.Keys(),
 			OpenAgents:  open,
 			Log:         environment.Log,
 			Metrics:     environment.Metrics,

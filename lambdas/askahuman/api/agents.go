@@ -28,6 +28,9 @@ type AgentAPI struct {
 	Service AgentService
 	// RateLimiter counts the calls of each agent.
 	RateLimiter RateLimiter
+	// Keys remember which asks with an idempotency key were answered, and how. An ask
+	// with a key fails without them.
+	Keys IdempotencyKeys
 	// OpenAgents trusts the X-Agent-Id header. Otherwise an agent is the subject of
 	// the JWT that API Gateway has verified.
 	OpenAgents bool
@@ -45,7 +48,7 @@ func (a *AgentAPI) Handler() *kit.API {
 		limiter: a.RateLimiter, identify: identifyAgent(a.OpenAgents), open: a.OpenAgents,
 		log: a.Log, metrics: a.Metrics, now: a.Now,
 	})
-	registerAgents(s, a.Service)
+	registerAgents(s, a.Service, a.Keys)
 	return s.handler()
 }
 
@@ -62,7 +65,7 @@ type AskBody struct {
 	Audience       []string `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
 	MinResponses   *int     `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
 	TimeoutSeconds *int     `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
-	IdempotencyKey *string  `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours returns the first one's question."`
+	IdempotencyKey *string  `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was."`
 }
 
 type submissionOutput struct{ Body Submission }
@@ -131,28 +134,22 @@ type documentOutput struct {
 }
 
 // registerAgents declares the routes of the function agentapi.
-func registerAgents(s *server, service AgentService) {
+func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
+	asker := asker{service: service, keys: keys, log: s.log, metrics: s.metrics}
 	register(s, operation{
 		method: http.MethodPost, path: "/agent/questions", id: "askQuestion", status: http.StatusCreated,
-		description: "Stores a question and shows it to people. At most 100 questions of one agent are open at a time.",
-		codes:       []code{codeQuotaExceeded},
+		description: "Stores a question and shows it to people. At most 100 questions of one agent are open at a time. Repeated with the same idempotency key it answers as it did the first time.",
+		codes:       []code{codeQuotaExceeded, codeRequestInProgress},
 	}, func(ctx context.Context, input *askInput) (*submissionOutput, error) {
 		ask, err := input.ask()
 		if err != nil {
 			return nil, err
 		}
-		question, err := service.Ask(ctx, caller(ctx).agent, ask)
+		submission, err := asker.ask(ctx, caller(ctx).agent, ask)
 		if err != nil {
 			return nil, err
 		}
-		s.metrics.Emit(ctx, kit.Count("Asked", 1))
-		return &submissionOutput{Submission{
-			QuestionID: question.ID,
-			Status:     string(question.Status),
-			PollURL:    "/agent/questions/" + question.ID,
-			ExpiresAt:  timestamp(question.Deadline),
-			CreatedAt:  timestamp(question.CreatedAt),
-		}}, nil
+		return &submissionOutput{submission}, nil
 	})
 
 	register(s, operation{

@@ -23,6 +23,7 @@ func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 
 // platform is both APIs over one store in memory, with a clock that a test sets.
 type platform struct {
+	agentAPI       *api.AgentAPI
 	agents, people *kit.API
 	limiter        *limiter
 	clock          *clock
@@ -32,10 +33,11 @@ func newPlatform(t testing.TB) *platform {
 	t.Helper()
 	p := &platform{limiter: &limiter{used: map[string]int{}}, clock: &clock{now: began()}}
 	store := &inmem.Store{}
-	p.agents = (&api.AgentAPI{
+	p.agentAPI = &api.AgentAPI{
 		Service: &askahuman.Agents{Store: store, Now: p.clock.read}, RateLimiter: p.limiter, OpenAgents: true,
 		Log: slog.New(slog.DiscardHandler), Now: p.clock.read,
-	}).Handler()
+	}
+	p.agents = p.agentAPI.Handler()
 	p.people = (&api.HumanAPI{
 		Service: &askahuman.People{Store: store, Now: p.clock.read}, RateLimiter: p.limiter, Hasher: testHasher(),
 		Log: slog.New(slog.DiscardHandler), Now: p.clock.read,

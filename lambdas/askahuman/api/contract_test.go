@@ -113,36 +113,6 @@ func TestClose(t *testing.T) {
 	}
 }
 
-func TestIdempotency(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	const question = `"prompt":"Is anybody out there?","type":"text"`
-	first := p.ask(t, `{`+question+`,"idempotency_key":"k"}`)
-	for name, r := range map[string]request{
-		"Body":   asAgent("POST /agent/questions", `{`+question+`,"idempotency_key":"k"}`),
-		"Header": {line: "POST /agent/questions", headers: []string{"X-Agent-Id: agent-1", "X-Idempotency-Key: k"}, body: `{` + question + `}`},
-		"Both":   {line: "POST /agent/questions", headers: []string{"X-Agent-Id: agent-1", "X-Idempotency-Key: k"}, body: `{` + question + `,"idempotency_key":"k"}`},
-		"Null":   {line: "POST /agent/questions", headers: []string{"X-Agent-Id: agent-1", "X-Idempotency-Key: k"}, body: `{` + question + `,"idempotency_key":null}`},
-	} {
-		if got := p.do(t, r, http.StatusCreated)["question_id"]; got != first {
-			t.Errorf("%s: a repeat made the question %v; want %s", name, got, first)
-		}
-	}
-	other := request{line: "POST /agent/questions", headers: []string{"X-Agent-Id: another"}, body: `{` + question + `,"idempotency_key":"k"}`}
-	if got := p.do(t, other, http.StatusCreated)["question_id"]; got == first {
-		t.Error("another agent's key is the same key")
-	}
-	for name, r := range map[string]request{
-		"OtherBody": asAgent("POST /agent/questions", `{`+question+`,"min_responses":2,"idempotency_key":"k"}`),
-		"TwoKeys":   {line: "POST /agent/questions", headers: []string{"X-Agent-Id: agent-1", "X-Idempotency-Key: k"}, body: `{` + question + `,"idempotency_key":"l"}`},
-	} {
-		body := p.do(t, r, http.StatusBadRequest)
-		if !strings.Contains(fmt.Sprint(body), "field:idempotency_key") {
-			t.Errorf("%s: got %v", name, body)
-		}
-	}
-}
-
 func TestPages(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)

@@ -21,7 +21,7 @@ const tokenScheme = "agentToken"
 // agents are identified ([AgentAPI.OpenAgents]).
 func Document(openAgents bool) ([]byte, error) {
 	s := newServer(server{open: openAgents})
-	registerAgents(s, nil)
+	registerAgents(s, nil, nil)
 	registerPeople(s, nil)
 	openAPI := s.api.OpenAPI()
 	openAPI.Tags = []*huma.Tag{

@@ -115,7 +115,7 @@ func TestDocumentStatuses(t *testing.T) {
 	t.Parallel()
 	d, _ := readDocument(t, true)
 	for key, want := range map[string]string{
-		"post /agent/questions":                          "201 400 403 429 500",
+		"post /agent/questions":                          "201 400 403 409 429 500",
 		"get /agent/questions":                           "200 400 429 500",
 		"get /agent/questions/{question_id}":             "200 400 404 429 500",
 		"delete /agent/questions/{question_id}":          "204 400 404 429 500",

@@ -17,14 +17,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
 // code is an error's code in the wire format.
 type code string
 
 // The codes. The wire format lists those of questions and answers; UNAUTHORIZED,
-// NOT_FOUND, METHOD_NOT_ALLOWED and SUBSCRIPTION_NOT_FOUND are for what it leaves
-// open.
+// NOT_FOUND, METHOD_NOT_ALLOWED, SUBSCRIPTION_NOT_FOUND and REQUEST_IN_PROGRESS are
+// for what it leaves open.
 const (
 	codeValidation           code = "VALIDATION_ERROR"
 	codeUnauthorized         code = "UNAUTHORIZED"
@@ -34,6 +35,7 @@ const (
 	codeNotFound             code = "NOT_FOUND"
 	codeMethodNotAllowed     code = "METHOD_NOT_ALLOWED"
 	codeAlreadyAnswered      code = "ALREADY_ANSWERED"
+	codeRequestInProgress    code = "REQUEST_IN_PROGRESS"
 	codeQuestionClosed       code = "QUESTION_CLOSED"
 	codeRateLimited          code = "RATE_LIMITED"
 	codeServerError          code = "SERVER_ERROR"
@@ -52,7 +54,7 @@ func (c code) status() int {
 		return http.StatusNotFound
 	case codeMethodNotAllowed:
 		return http.StatusMethodNotAllowed
-	case codeAlreadyAnswered:
+	case codeAlreadyAnswered, codeRequestInProgress:
 		return http.StatusConflict
 	case codeQuestionClosed:
 		return http.StatusGone
@@ -97,6 +99,14 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 		maps.Copy(headers, rateLimitHeaders(limited.RateLimitState))
 		headers.Set("Retry-After", secondsUntil(limited.Reset, now))
 		return answer(codeRateLimited, limited.Error())
+	}
+	if _, running := errors.AsType[*idempotency.RunningError](err); running || errors.Is(err, idempotency.ErrClaimLost) {
+		headers.Set("Retry-After", "1")
+		return answer(codeRequestInProgress, "an earlier request with this idempotency key has not been answered yet: send this one again, unchanged, in a second")
+	}
+	if errors.Is(err, idempotency.ErrOtherRequest) {
+		const message = "was used for another question in the last 24 hours: repeat that request unchanged, or send a new key"
+		return response(invalid("idempotency_key", message), now)
 	}
 	if request, ok := errors.AsType[*kit.RequestError](err); ok {
 		switch request.Status {

@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
 // failing is both services, each method of which fails with err.
@@ -100,6 +101,9 @@ func TestErrorCodes(t *testing.T) {
 		{err: askahuman.ErrQuestionNotFound, status: 404, code: "QUESTION_NOT_FOUND"},
 		{err: askahuman.ErrSubscriptionNotFound, status: 404, code: "SUBSCRIPTION_NOT_FOUND"},
 		{err: askahuman.ErrAlreadyAnswered, status: 409, code: "ALREADY_ANSWERED"},
+		{err: &idempotency.RunningError{Until: began().Add(time.Minute)}, status: 409, code: "REQUEST_IN_PROGRESS", retryAfter: "1"},
+		{err: idempotency.ErrClaimLost, status: 409, code: "REQUEST_IN_PROGRESS", retryAfter: "1"},
+		{err: idempotency.ErrOtherRequest, status: 400, code: "VALIDATION_ERROR"},
 		{err: askahuman.ErrQuestionClosed, status: 410, code: "QUESTION_CLOSED"},
 		{err: &askahuman.RateLimitedError{RateLimitState: askahuman.RateLimitState{Limit: 60, Reset: began().Add(1500 * time.Millisecond)}}, status: 429, code: "RATE_LIMITED", retryAfter: "2"},
 		{err: &askahuman.RateLimitedError{RateLimitState: askahuman.RateLimitState{Limit: 60, Reset: began().Add(-time.Second)}}, status: 429, code: "RATE_LIMITED", retryAfter: "1"},

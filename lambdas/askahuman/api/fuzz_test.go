@@ -19,8 +19,12 @@ func FuzzAgentAPI(f *testing.F) {
 	f.Add("POST", "/agent/questions", "", "x-idempotency-key", "k", "agent", `{"prompt":"Which is it to be?","type":"multiple_choice","options":["a","b"],"min_responses":1,"idempotency_key":"k"}`, false)
 	f.Add("GET", "/agent/questions", "limit=1&status=OPEN&cursor=AQ", "accept", "text/html", "agent", "", false)
 	f.Add("POST", "/agent/questions", "", "content-type", "multipart/form-data; boundary=x", "agent", "--x--", false)
+	// Tables take longer to make than anything else here: all inputs share them.
+	keys := newKeys(f)
 	f.Fuzz(func(t *testing.T, method, path, query, header, value, caller, body string, encoded bool) {
 		p := newPlatform(t)
+		p.agentAPI.Keys = keys
+		p.agents = p.agentAPI.Handler()
 		invokeEvent(t, p.agents, method, path, query, header, value, caller, body, encoded)
 	})
 }
@@ -53,7 +57,7 @@ func addEvent(f *testing.F, r request) {
 func codes() map[string]int {
 	return map[string]int{
 		"VALIDATION_ERROR": 400, "AGENT_QUOTA_EXCEEDED": 403, "QUESTION_NOT_FOUND": 404, "SUBSCRIPTION_NOT_FOUND": 404,
-		"NOT_FOUND": 404, "METHOD_NOT_ALLOWED": 405, "ALREADY_ANSWERED": 409, "QUESTION_CLOSED": 410, "RATE_LIMITED": 429,
+		"NOT_FOUND": 404, "METHOD_NOT_ALLOWED": 405, "ALREADY_ANSWERED": 409, "REQUEST_IN_PROGRESS": 409, "QUESTION_CLOSED": 410, "RATE_LIMITED": 429,
 	}
 }
 

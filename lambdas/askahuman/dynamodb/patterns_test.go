@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -63,8 +64,14 @@ func TestEveryAccessPattern(t *testing.T) {
 	}
 	ask := func() askahuman.Question {
 		q := newQuestion("agent", 3)
-		must(store.CreateQuestion(ctx, q, ""))
+		must(store.CreateQuestion(ctx, q))
 		return q
+	}
+	keys := store.Keys()
+	begin := func(key string) *idempotency.Claim {
+		claim, _, err := keys.Begin(ctx, "agent", key, []byte("request"), time.Minute)
+		must(err)
+		return claim
 	}
 	answer := func(q askahuman.Question, person string) {
 		r, st := newAnswer(q, person)
@@ -142,7 +149,15 @@ func TestEveryAccessPattern(t *testing.T) {
 		"CreateQuestion": func() func() error {
 			q := newQuestion("agent", 3)
 			q.IdempotencyKey = "key"
-			return func() error { return store.CreateQuestion(ctx, q, "digest") }
+			claim := begin(q.IdempotencyKey)
+			return func() error { return store.CreateQuestion(idempotency.WithClaim(ctx, claim, created), q) }
+		},
+		schema.ClaimIdempotencyKey: func() func() error {
+			return func() error { begin("claimed"); return nil }
+		},
+		schema.SettleIdempotencyKey: func() func() error {
+			claim := begin("released")
+			return func() error { return keys.Release(ctx, claim) }
 		},
 		"EndQuestion": func() func() error {
 			q := ask()
@@ -286,7 +301,7 @@ func TestReadsPageToTheEnd(t *testing.T) {
 				// Several in one millisecond: their order is the index's own.
 				q.CreatedAt = start.Add(time.Duration(i/3) * time.Millisecond)
 				want[q.ID] = true
-				if err := store.CreateQuestion(ctx, q, ""); err != nil {
+				if err := store.CreateQuestion(ctx, q); err != nil {
 					t.Fatal(err)
 				}
 				r, st := newAnswer(q, fmt.Sprint("person", i))

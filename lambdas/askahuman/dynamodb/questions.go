@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
 // question is an item of the Questions table.
@@ -104,54 +105,32 @@ func questionOf(item dynamo.Item) (askahuman.Question, error) {
 	return q.domain()
 }
 
-// quota and idempotencyKey are keys in the Guards table. Callers' own text is
-// digested: it may be longer than a key can be.
+// quota and the key of an idempotency key are keys in the Guards table. Callers'
+// own text is digested: it may be longer than a key can be.
 func quota(agentID string) []any { return []any{"OPEN#" + digest(agentID)} }
 
-func idempotencyKey(agentID, key string) string { return "IDEMPOTENCY#" + digest(agentID, key) }
-
-// guardIdempotency is the item that an idempotency key leaves in Guards.
-type guardIdempotency struct {
-	Key           string `dynamodbav:"guard_key"`
-	RequestDigest string `dynamodbav:"request_digest"`
-	QuestionID    string `dynamodbav:"question_id"`
-	ExpiresAt     int64  `dynamodbav:"expires_at"`
+// Keys returns the idempotency keys of agents' requests. Their scope is the agent.
+func (s *Store) Keys() *idempotency.Keys {
+	return idempotency.New(s.db, "Guards", func(agentID, key string) []any {
+		return []any{"IDEMPOTENCY#" + digest(agentID, key)}
+	})
 }
 
-// CreateQuestion implements [askahuman.AgentStore].
-func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question, requestDigest string) error {
+// CreateQuestion implements [askahuman.AgentStore]. Under a claim of [Store.Keys] it
+// keeps what the question is answered with, and may return
+// [idempotency.ErrClaimLost].
+func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question) error {
 	// The count outlives every question it counts, and goes when the agent does.
 	quotaEnd := unixAfter(q.CreatedAt.Add(2 * askahuman.MaxTimeout))
-	writes := []dynamo.Write{
+	err := idempotency.Transact(ctx, s.db, "CreateQuestion", q,
 		dynamo.Put("Questions", s.newQuestion(q), absent("question_id")),
 		dynamo.Update("Guards", quota(q.AgentID),
 			expression.Add(name("open_questions"), expression.Value(1)).
 				Set(name("expires_at"), expression.Value(quotaEnd)),
-			absent("open_questions").Or(name("open_questions").LessThan(expression.Value(askahuman.MaxOpenQuestions)))),
-	}
-	if q.IdempotencyKey != "" {
-		writes = append(writes, dynamo.Put("Guards",
-			guardIdempotency{
-				Key:           idempotencyKey(q.AgentID, q.IdempotencyKey),
-				RequestDigest: requestDigest,
-				QuestionID:    q.ID,
-				ExpiresAt:     unixAfter(q.CreatedAt.Add(askahuman.IdempotencyWindow)),
-			},
-			// Expired items may still be there for days.
-			absent("guard_key").Or(name("expires_at").LessThanEqual(expression.Value(q.CreatedAt.Unix())))))
-	}
-	err := s.db.Transact(ctx, "CreateQuestion", writes...)
+			absent("open_questions").Or(name("open_questions").LessThan(expression.Value(askahuman.MaxOpenQuestions)))))
 	var refused *dynamo.TransactionError
 	if !errors.As(err, &refused) {
 		return err
-	}
-	// A repeat is a repeat also when the quota is full.
-	if item, used := refused.Failed(2); used {
-		var key guardIdempotency
-		if err := attributevalue.UnmarshalMap(item, &key); err != nil {
-			return fmt.Errorf("read idempotency key: %w", err)
-		}
-		return &askahuman.KeyUsedError{QuestionID: key.QuestionID, RequestDigest: key.RequestDigest}
 	}
 	if _, full := refused.Failed(1); full {
 		return askahuman.ErrQuotaExceeded

@@ -29,14 +29,8 @@ type Store struct {
 	responses     map[string][]askahuman.Response // by question
 	stats         map[string]askahuman.Stats      // by person
 	subscriptions map[string]askahuman.Subscription
-	open          map[string]int // by agent: questions in its quota
-	keys          map[[2]string]usedKey
+	open          map[string]int          // by agent: questions in its quota
 	notified      map[[2]string]time.Time // by question and person
-}
-
-type usedKey struct {
-	askahuman.KeyUsedError
-	until time.Time
 }
 
 // lock locks the store and makes its maps.
@@ -48,22 +42,17 @@ func (s *Store) lock() func() {
 		s.stats = map[string]askahuman.Stats{}
 		s.subscriptions = map[string]askahuman.Subscription{}
 		s.open = map[string]int{}
-		s.keys = map[[2]string]usedKey{}
 		s.notified = map[[2]string]time.Time{}
 	}
 	return s.mu.Unlock
 }
 
 // CreateQuestion implements [askahuman.AgentStore].
-func (s *Store) CreateQuestion(ctx context.Context, question askahuman.Question, requestDigest string) error {
+func (s *Store) CreateQuestion(ctx context.Context, question askahuman.Question) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	defer s.lock()()
-	key := [2]string{question.AgentID, question.IdempotencyKey}
-	if used, ok := s.keys[key]; ok && question.IdempotencyKey != "" && used.until.After(question.CreatedAt) {
-		return &used.KeyUsedError
-	}
 	if s.open[question.AgentID] >= askahuman.MaxOpenQuestions {
 		return askahuman.ErrQuotaExceeded
 	}
@@ -72,12 +61,6 @@ func (s *Store) CreateQuestion(ctx context.Context, question askahuman.Question,
 	}
 	s.questions[question.ID] = copyOf(question)
 	s.open[question.AgentID]++
-	if question.IdempotencyKey != "" {
-		s.keys[key] = usedKey{
-			KeyUsedError: askahuman.KeyUsedError{QuestionID: question.ID, RequestDigest: requestDigest},
-			until:        question.CreatedAt.Add(askahuman.IdempotencyWindow),
-		}
-	}
 	return nil
 }
 

@@ -185,10 +185,10 @@ func lastAnswerGivesPlaceBack(t *testing.T, s Store) {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	mustSubmit(t, s, q.ID, person(0), start)
-	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start), "digest"), askahuman.ErrQuotaExceeded)
+	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start)), askahuman.ErrQuotaExceeded)
 	mustSubmit(t, s, q.ID, person(1), start)
 	mustCreate(t, s, newQuestion("agent", start))
-	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start), "digest"), askahuman.ErrQuotaExceeded)
+	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start)), askahuman.ErrQuotaExceeded)
 }
 
 func recentAnswers(t *testing.T, s Store) {

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -23,63 +22,25 @@ func createQuestion(t *testing.T, s Store) {
 	mustCreate(t, s, text, choice)
 	wantEqual(t, "text question", mustRead(t, s, text.ID), text)
 	wantEqual(t, "multiple choice question", mustRead(t, s, choice.ID), choice)
-	if err := s.CreateQuestion(t.Context(), text, "digest"); err == nil {
+	if err := s.CreateQuestion(t.Context(), text); err == nil {
 		t.Error("a second question with the same id was stored")
 	}
 }
 
-func keyUsed(t *testing.T, s Store) {
-	first := newQuestion("agent", start)
-	first.IdempotencyKey = "key"
-	if err := s.CreateQuestion(t.Context(), first, "first digest"); err != nil {
-		t.Fatal(err)
-	}
-	again := newQuestion("agent", start.Add(askahuman.IdempotencyWindow-time.Second))
-	again.IdempotencyKey = "key"
-	err := s.CreateQuestion(t.Context(), again, "second digest")
-	used, ok := errors.AsType[*askahuman.KeyUsedError](err)
-	if !ok {
-		t.Fatalf("error = %v, want a KeyUsedError", err)
-	}
-	wantEqual(t, "KeyUsedError", *used, askahuman.KeyUsedError{QuestionID: first.ID, RequestDigest: "first digest"})
-	_, err = s.Question(t.Context(), again.ID, start)
-	wantError(t, err, askahuman.ErrQuestionNotFound)
-
-	other := newQuestion("another agent", start)
-	other.IdempotencyKey = "key"
-	mustCreate(t, s, other)
-}
-
-func keyFreeAfterWindow(t *testing.T, s Store) {
-	first := newQuestion("agent", start)
-	first.IdempotencyKey = "key"
-	again := newQuestion("agent", start.Add(askahuman.IdempotencyWindow))
-	again.IdempotencyKey = "key"
-	mustCreate(t, s, first, again)
-}
-
 func quotaExceeded(t *testing.T, s Store) {
-	keyed := newQuestion("agent", start)
-	keyed.IdempotencyKey = "key"
-	mustCreate(t, s, keyed)
+	first := newQuestion("agent", start)
+	mustCreate(t, s, first)
 	for range askahuman.MaxOpenQuestions - 1 {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	surplus := newQuestion("agent", start)
-	surplus.IdempotencyKey = "another key"
-	wantError(t, s.CreateQuestion(t.Context(), surplus, "digest"), askahuman.ErrQuotaExceeded)
+	wantError(t, s.CreateQuestion(t.Context(), surplus), askahuman.ErrQuotaExceeded)
 	mustCreate(t, s, newQuestion("another agent", start))
 
-	repeat := newQuestion("agent", start)
-	repeat.IdempotencyKey = "key"
-	if _, ok := errors.AsType[*askahuman.KeyUsedError](s.CreateQuestion(t.Context(), repeat, "digest")); !ok {
-		t.Error("a repeat under a full quota was not recognised as one")
-	}
-
-	if ended, err := s.EndQuestion(t.Context(), keyed, askahuman.StatusClosed, start); !ended || err != nil {
+	if ended, err := s.EndQuestion(t.Context(), first, askahuman.StatusClosed, start); !ended || err != nil {
 		t.Fatalf("EndQuestion = %v, %v", ended, err)
 	}
-	// The key of the refused question was not used up.
+	// The refused question has left nothing.
 	mustCreate(t, s, surplus)
 }
 
@@ -89,41 +50,11 @@ func quotaRace(t *testing.T, s Store) {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	errs := atOnce(24, func(int) error {
-		return s.CreateQuestion(t.Context(), newQuestion("agent", start), "digest")
+		return s.CreateQuestion(t.Context(), newQuestion("agent", start))
 	})
 	counts := tally(t, errs, askahuman.ErrQuotaExceeded)
 	if counts[nil] != places {
 		t.Errorf("%d questions were stored, want %d", counts[nil], places)
-	}
-}
-
-func keyRace(t *testing.T, s Store) {
-	type result struct {
-		id  string
-		err error
-	}
-	results := atOnce(24, func(int) result {
-		q := newQuestion("agent", start)
-		q.IdempotencyKey = "key"
-		return result{q.ID, s.CreateQuestion(t.Context(), q, "digest")}
-	})
-	var stored []string
-	for _, r := range results {
-		if r.err == nil {
-			stored = append(stored, r.id)
-		}
-	}
-	if len(stored) != 1 {
-		t.Fatalf("%d questions were stored, want 1", len(stored))
-	}
-	for _, r := range results {
-		if r.err == nil {
-			continue
-		}
-		used, ok := errors.AsType[*askahuman.KeyUsedError](r.err)
-		if !ok || used.QuestionID != stored[0] {
-			t.Errorf("error = %v, want a KeyUsedError for %s", r.err, stored[0])
-		}
 	}
 }
 
@@ -265,7 +196,7 @@ func endingGivesPlaceBack(t *testing.T, s Store) {
 	}
 	mustCreate(t, s, newQuestion("agent", start))
 	// Ending it twice gave one place.
-	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start), "digest"), askahuman.ErrQuotaExceeded)
+	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start)), askahuman.ErrQuotaExceeded)
 }
 
 func endRace(t *testing.T, s Store) {

@@ -32,11 +32,8 @@ type Store interface {
 func Run(t *testing.T, newStore func(t *testing.T) Store) {
 	for name, check := range map[string]func(t *testing.T, s Store){
 		"CreateQuestion":                    createQuestion,
-		"CreateQuestion/KeyUsed":            keyUsed,
-		"CreateQuestion/KeyFreeAfterWindow": keyFreeAfterWindow,
 		"CreateQuestion/QuotaExceeded":      quotaExceeded,
 		"CreateQuestion/QuotaRace":          quotaRace,
-		"CreateQuestion/KeyRace":            keyRace,
 		"Question/NotFound":                 questionNotFound,
 		"AgentQuestions":                    agentQuestions,
 		"AgentQuestions/Status":             agentQuestionsByStatus,
@@ -109,7 +106,7 @@ func newQuestion(agentID string, createdAt time.Time) askahuman.Question {
 func mustCreate(t *testing.T, s Store, questions ...askahuman.Question) {
 	t.Helper()
 	for _, q := range questions {
-		if err := s.CreateQuestion(t.Context(), q, "digest"); err != nil {
+		if err := s.CreateQuestion(t.Context(), q); err != nil {
 			t.Fatalf("CreateQuestion: %v", err)
 		}
 	}
@@ -230,7 +227,7 @@ func cancelled(t *testing.T, s Store) {
 	cancel()
 	_, err := s.Question(ctx, uuid.NewString(), start)
 	wantError(t, err, context.Canceled)
-	wantError(t, s.CreateQuestion(ctx, newQuestion("agent", start), "digest"), context.Canceled)
+	wantError(t, s.CreateQuestion(ctx, newQuestion("agent", start)), context.Canceled)
 }
 
 func person(i int) string { return fmt.Sprintf("%064x", i+1) }
