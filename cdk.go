@@ -26,6 +26,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
 func main() {
@@ -50,15 +51,20 @@ func run(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	if err := settings.AskAHuman.Validate(); err != nil {
-		return fmt.Errorf("environment %s, platform askahuman: %w", name, err)
+	platforms := settings.platforms()
+	for _, p := range platforms {
+		if err := p.props.Validate(); err != nil {
+			return fmt.Errorf("environment %s, platform %s: %w", name, p.name, err)
+		}
 	}
 	// The handlers build while the CDK starts: each takes about a second.
-	handlers := askahuman.Handlers(settings.AskAHuman.Architecture)
-	if values["arch"] == local {
-		handlers.OperatingSystem = runtime.GOOS
+	builds := map[string]*gofunction.Build{}
+	for _, p := range platforms {
+		if values["arch"] == local {
+			p.handlers.OperatingSystem = runtime.GOOS
+		}
+		builds[p.name] = gofunction.Start(ctx, p.handlers)
 	}
-	settings.AskAHuman.Build = gofunction.Start(ctx, handlers)
 
 	defer jsii.Close()
 	app := awscdk.NewApp(&awscdk.AppProps{
@@ -67,14 +73,16 @@ func run(ctx context.Context, arguments []string) error {
 		// Traces would name files of the CDK's own temporary folder.
 		StackTraces: jsii.Bool(false),
 	})
-	if err := settings.AskAHuman.Build.Wait(); err != nil {
-		return err
+	for _, p := range platforms {
+		if err := builds[p.name].Wait(); err != nil {
+			return err
+		}
+		stack := awscdk.NewStack(app, jsii.String("onesynth-"+p.name+"-"+name), &awscdk.StackProps{
+			Description:           &p.description,
+			TerminationProtection: &p.protected,
+		})
+		p.declare(stack, builds[p.name])
 	}
-	stack := awscdk.NewStack(app, jsii.String("onesynth-askahuman-"+name), &awscdk.StackProps{
-		Description:           jsii.String("Ask-a-Human: AI agents ask, people answer"),
-		TerminationProtection: jsii.Bool(settings.AskAHuman.DeletionProtection),
-	})
-	askahuman.New(stack, "AskAHuman", settings.AskAHuman)
 	app.Synth(nil)
 	return nil
 }
@@ -83,6 +91,44 @@ func run(ctx context.Context, arguments []string) error {
 // platform.
 type environment struct {
 	AskAHuman askahuman.Props
+	Todo      todo.Props
+}
+
+// platform is one platform of an environment: a stack.
+type platform struct {
+	name, description string
+	props             interface{ Validate() error }
+	handlers          gofunction.Source
+	protected         bool
+	declare           func(awscdk.Stack, *gofunction.Build)
+}
+
+// platforms are the environment's, each with a stack of its own.
+func (e environment) platforms() []platform {
+	return []platform{
+		{
+			name: "askahuman", description: "Ask-a-Human: AI agents ask, people answer",
+			props: e.AskAHuman, handlers: askahuman.Handlers(e.AskAHuman.Architecture), protected: e.AskAHuman.DeletionProtection,
+			declare: func(stack awscdk.Stack, build *gofunction.Build) {
+				e.AskAHuman.Build = build
+				askahuman.New(stack, "AskAHuman", e.AskAHuman)
+			},
+		},
+		{
+			name: "todo", description: "To-Do: users keep tasks, and their changes fill a lake",
+			props: e.Todo, handlers: todo.Handlers(e.Todo.Architecture), protected: e.Todo.DeletionProtection,
+			declare: func(stack awscdk.Stack, build *gofunction.Build) {
+				e.Todo.Build = build
+				todo.New(stack, "Todo", e.Todo)
+			},
+		},
+	}
+}
+
+// use gives every platform the processor.
+func (e *environment) use(architecture gofunction.Architecture) {
+	e.AskAHuman.Architecture = architecture
+	e.Todo.Architecture = architecture
 }
 
 // chooseEnvironment returns the name and the settings of the environment that the
@@ -117,9 +163,9 @@ func chooseEnvironment(values map[string]any) (string, environment, error) {
 		if !ok {
 			return "", environment{}, fmt.Errorf("arch: got %q, but this machine's processor is %s, which AWS Lambda does not have: choose arm64 or x86_64", arch, runtime.GOARCH)
 		}
-		settings.AskAHuman.Architecture = own
+		settings.use(own)
 	default:
-		settings.AskAHuman.Architecture = gofunction.Architecture(arch)
+		settings.use(gofunction.Architecture(arch))
 	}
 	return name, settings, nil
 }

@@ -17,17 +17,16 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/outputs"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -42,12 +41,6 @@ const (
 const (
 	// notifierTimeout ends a run before the next one begins by default.
 	notifierTimeout = 55 * time.Second
-	// staleRun is how old a run's event may get before it is given up. The next
-	// runs do its work.
-	staleRun = 5 * time.Minute
-	// undeliveredKept is how long failed runs can be looked into: the longest that
-	// Amazon SQS keeps a message ("Amazon SQS quotas").
-	undeliveredKept = 14 * 24 * time.Hour
 	// fcmEndpoint is where Firebase Cloud Messaging takes messages ("Send a Message
 	// using FCM HTTP v1 API").
 	fcmEndpoint = "https://fcm.googleapis.com"
@@ -68,14 +61,9 @@ type AskAHuman struct {
 	API *httpapi.API
 	// Agents issues the agents' tokens. It is nil with OpenAgents or a JWTIssuer.
 	Agents *identity.Machines
-	// Schedule runs the notifier.
-	Schedule awsscheduler.Schedule
-	// ScheduleRole is what Schedule runs as: it may invoke the notifier and write to
-	// the dead-letter queue.
-	ScheduleRole awsiam.Role
-	// DeadLetters receives the notifier's runs that could not be started or that
-	// failed.
-	DeadLetters awssqs.Queue
+	// Schedule runs the notifier; its dead-letter queue receives the runs that could
+	// not be started or that failed.
+	Schedule *schedule.Schedule
 	// FingerprintSecret is the generated key under which people's fingerprints and
 	// addresses are hashed. It is not rotated: with another key every person would
 	// be a new one.
@@ -226,107 +214,43 @@ func (a *AskAHuman) addAPI(p Props) {
 }
 
 func (a *AskAHuman) addSchedule(p Props) {
-	a.DeadLetters = awssqs.NewQueue(a, jsii.String("DeadLetters"), &awssqs.QueueProps{
-		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
-		EnforceSSL:      jsii.Bool(true),
-		RetentionPeriod: awscdk.Duration_Seconds(jsii.Number(undeliveredKept.Seconds())),
-		RemovalPolicy:   awscdk.RemovalPolicy_DESTROY,
+	a.Schedule = schedule.New(a, "Schedule", schedule.Props{
+		Function:    a.Notifier,
+		Every:       p.NotifyEvery,
+		Description: a.platform.Title + ": runs the notifier",
 	})
-	send := []string{"sqs:SendMessage"}
-
-	// The scheduler hands a run over and does not wait for it: what then fails is
-	// the function's to report.
-	awslambda.NewCfnEventInvokeConfig(a, jsii.String("NotifierFailures"), &awslambda.CfnEventInvokeConfigProps{
-		FunctionName:             a.Notifier.Resource.FunctionName(),
-		Qualifier:                jsii.String("$LATEST"),
-		MaximumEventAgeInSeconds: jsii.Number(staleRun.Seconds()),
-		MaximumRetryAttempts:     jsii.Number(1),
-		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
-			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: a.DeadLetters.QueueArn()},
-		},
-	})
-	a.Notifier.Allow(send, *a.DeadLetters.QueueArn())
-
-	a.ScheduleRole = awsiam.NewRole(a, jsii.String("ScheduleRole"), &awsiam.RoleProps{
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{
-			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Stack_Of(a).Account()}},
-		}),
-	})
-	a.Notifier.GrantInvoke(a.ScheduleRole)
-	a.ScheduleRole.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions:   jsii.Strings(send...),
-		Resources: jsii.Strings(*a.DeadLetters.QueueArn()),
-	}))
-	a.Schedule = awsscheduler.NewSchedule(a, jsii.String("Schedule"), &awsscheduler.ScheduleProps{
-		Description: jsii.String(a.platform.Title + ": runs the notifier"),
-		Schedule:    awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.NotifyEvery.Minutes()))),
-		TimeWindow:  awsscheduler.TimeWindow_Off(),
-		Target: awsschedulertargets.NewLambdaInvoke(a.Notifier.Resource, &awsschedulertargets.ScheduleTargetBaseProps{
-			// The target would add a grant on all versions of the function.
-			Role:            a.ScheduleRole.WithoutPolicyUpdates(nil),
-			DeadLetterQueue: a.DeadLetters,
-			MaxEventAge:     awscdk.Duration_Seconds(jsii.Number(staleRun.Seconds())),
-			RetryAttempts:   jsii.Number(3),
-		}),
-	})
-	// Until the policy is there, runs would be refused.
-	a.Schedule.Node().AddDependency(a.ScheduleRole)
 }
 
 func (a *AskAHuman) addAlarms() {
 	add := func(id, description string, metric awscloudwatch.Metric) {
-		a.Alarms = append(a.Alarms, metric.CreateAlarm(a, &id, &awscloudwatch.CreateAlarmOptions{
-			AlarmDescription:   &description,
-			Threshold:          jsii.Number(1),
-			EvaluationPeriods:  jsii.Number(1),
-			ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-			TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
-		}))
+		a.Alarms = append(a.Alarms, alarm.New(a, id, alarm.Props{Metric: metric, Description: a.platform.Title + ": " + description}))
 	}
-	add("APIAlarm", a.platform.Title+": requests failed on the server's side", a.API.MetricServerErrors(nil))
-	add("AgentAPIAlarm", a.platform.Title+": the function agentapi failed", a.AgentAPI.MetricErrors(nil))
-	add("HumanAPIAlarm", a.platform.Title+": the function humanapi failed", a.HumanAPI.MetricErrors(nil))
-	add("NotifierAlarm", a.platform.Title+": the function notifier failed", a.Notifier.MetricErrors(nil))
-	add("DeadLettersAlarm", a.platform.Title+": runs of the notifier are in the dead-letter queue", a.MetricDeadLetters(nil))
+	add("APIAlarm", "requests failed on the server's side", a.API.MetricServerErrors(nil))
+	add("AgentAPIAlarm", "the function agentapi failed", a.AgentAPI.MetricErrors(nil))
+	add("HumanAPIAlarm", "the function humanapi failed", a.HumanAPI.MetricErrors(nil))
+	add("NotifierAlarm", "the function notifier failed", a.Notifier.MetricErrors(nil))
+	add("DeadLettersAlarm", "runs of the notifier are in the dead-letter queue", a.MetricDeadLetters(nil))
 }
 
-// addOutputs names what a caller has to know. Where the construct is a stack's
-// child the outputs have plain names: the construct's id and "ApiUrl" and so on.
+// addOutputs names what a caller has to know.
 func (a *AskAHuman) addOutputs(scope constructs.Construct, id string) {
-	plain := *awscdk.Stack_IsStack(scope)
-	add := func(name, description string, value *string) {
-		output := awscdk.NewCfnOutput(a, &name, &awscdk.CfnOutputProps{Value: value, Description: &description})
-		if plain {
-			output.OverrideLogicalId(jsii.String(alphanumeric(id) + name))
-		}
-	}
+	o := outputs.New(a, scope, id)
 	url := a.API.URL()
-	add("ApiUrl", "Address of the API", &url)
+	o.Add("ApiUrl", "Address of the API", &url)
 	for _, t := range a.Database.Tables {
-		add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
+		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
 	}
-	add("DeadLetterQueueUrl", "Address of the queue of failed runs of the notifier", a.DeadLetters.QueueUrl())
-	add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
+	o.Add("DeadLetterQueueUrl", "Address of the queue of failed runs of the notifier", a.Schedule.DeadLetters.QueueUrl())
+	o.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
 	if a.Agents == nil {
 		return
 	}
-	add("TokenIssuer", "Issuer of the agents' tokens", &a.Agents.Issuer)
-	add("TokenEndpoint", "Where agents get tokens by the client credentials grant", &a.Agents.TokenEndpoint)
-	add("TokenScope", "Scope to ask for", &a.Agents.Scope)
+	o.Add("TokenIssuer", "Issuer of the agents' tokens", &a.Agents.Issuer)
+	o.Add("TokenEndpoint", "Where agents get tokens by the client credentials grant", &a.Agents.TokenEndpoint)
+	o.Add("TokenScope", "Scope to ask for", &a.Agents.Scope)
 	for i, client := range a.Agents.Clients {
-		add(fmt.Sprintf("Agent%dClientId", i+1), "Client id of an agent", client.UserPoolClientId())
+		o.Add(fmt.Sprintf("Agent%dClientId", i+1), "Client id of an agent", client.UserPoolClientId())
 	}
-}
-
-// alphanumeric returns what may be part of a logical id.
-func alphanumeric(s string) string {
-	var kept []rune
-	for _, r := range s {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			kept = append(kept, r)
-		}
-	}
-	return string(kept)
 }
 
 // GrantAccessPatterns lets the grantee use the tables in exactly the ways that
@@ -349,7 +273,7 @@ func (a *AskAHuman) GrantRunNotifier(grantee awsiam.IGrantable) awsiam.Grant {
 // MetricDeadLetters is how many failed runs of the notifier wait in the queue: a
 // maximum over five minutes unless options say otherwise; options may be nil.
 func (a *AskAHuman) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	return a.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
+	return a.Schedule.MetricDeadLetters(options)
 }
 
 // MetricServerErrors counts the API's responses from 500 up: a sum over five

@@ -83,10 +83,7 @@ type Props struct {
 	Build *gofunction.Build `json:"-"`
 }
 
-var (
-	tablePrefix = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
-	webURL      = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*[A-Za-z0-9._~-])?$`)
-)
+var webURL = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*[A-Za-z0-9._~-])?$`)
 
 // Validate returns a [*props.Error] with all invalid props, or nil. [New] does
 // the same first.
@@ -100,12 +97,8 @@ func (p Props) Validate() error {
 		f.Add("Props.Agents", p.Agents, "empty with OpenAgents or a JWTIssuer", "agents are then not clients of a user pool here: leave it empty")
 	}
 	identity.CheckClients(&f, "Props.Agents", p.Agents)
-	if p.Prefix != "" && !tablePrefix.MatchString(p.Prefix) {
-		f.Add("Props.Prefix", p.Prefix, "2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen", `write something like "aah"`)
-	}
-	if p.RemoveWithStack && p.DeletionProtection {
-		f.Add("Props.DeletionProtection", true, "false with RemoveWithStack", "protected tables cannot be removed with their stack: set one of the two")
-	}
+	props.CheckPrefix(&f, "Props.Prefix", p.Prefix)
+	props.CheckRemoval(&f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
 	p.Architecture.Check(&f, "Props.Architecture")
 	httpapi.CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(&f, "Props.Throttle")
@@ -120,9 +113,7 @@ func (p Props) Validate() error {
 	}
 	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")
-	if p.LocalPort != 0 && (p.LocalPort < 1024 || p.LocalPort > 65535) {
-		f.Add("Props.LocalPort", p.LocalPort, "1024 to 65535", "leave it 0 for 8080")
-	}
+	props.CheckLocalPort(&f, "Props.LocalPort", p.LocalPort)
 	return f.Err()
 }
 

@@ -1,0 +1,131 @@
+package identity
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// MachinesProps describe an issuer for programs.
+type MachinesProps struct {
+	// Name begins the domain of the token endpoint and the scope. Required: a
+	// lower-case letter, then up to 15 lower-case letters, digits and hyphens;
+	// Amazon Cognito takes no "aws", "amazon" or "cognito" in it.
+	Name string
+	// Clients are the programs that may have tokens, by name. Each is a subject of
+	// its own. Required: at least one.
+	Clients []string
+	// RemoveWithStack deletes the pool, and with it all clients, with the stack.
+	// Default: the pool outlives the stack.
+	RemoveWithStack bool
+	// DeletionProtection makes Amazon Cognito refuse to delete the pool. Default:
+	// off.
+	DeletionProtection bool
+}
+
+var clientName = regexp.MustCompile(`^[\w-]{1,64}$`)
+
+// Validate returns a [*props.Error] with all invalid props, or nil.
+func (p MachinesProps) Validate() error {
+	var f props.Findings
+	checkName(&f, "Props.Name", p.Name)
+	if len(p.Clients) == 0 {
+		f.Add("Props.Clients", p.Clients, "at least one name", "name each program that may have tokens")
+	}
+	CheckClients(&f, "Props.Clients", p.Clients)
+	return f.Err()
+}
+
+// CheckClients adds a finding for each name that a client cannot have.
+func CheckClients(f *props.Findings, path string, clients []string) {
+	for i, c := range clients {
+		path := fmt.Sprintf("%s[%d]", path, i)
+		if !clientName.MatchString(c) {
+			f.Add(path, c, "1 to 64 letters, digits, hyphens and underscores", "respell it")
+		}
+		if slices.Index(clients, c) < i {
+			f.Add(path, c, "a name that no other client has", "remove it or rename it")
+		}
+	}
+}
+
+// Machines issues tokens to programs with the OAuth 2.0 client credentials grant
+// (RFC 6749, section 4.4). It is an Amazon Cognito user pool without users. The
+// subject of a token is its client's id.
+type Machines struct {
+	constructs.Construct
+	// Resource is the user pool.
+	Resource awscognito.UserPool
+	// Domain serves the token endpoint.
+	Domain awscognito.UserPoolDomain
+	// Clients are the app clients, in the order of the props. Their secrets are in
+	// the Amazon Cognito console, never in the template.
+	Clients []awscognito.UserPoolClient
+	// Issuer is the tokens' "iss".
+	Issuer string
+	// TokenEndpoint is the URL that a client posts its credentials to.
+	TokenEndpoint string
+	// Scope is what a client asks for, and the only scope it can get.
+	Scope string
+}
+
+// NewMachines declares an issuer. It panics with the error of
+// [MachinesProps.Validate] before it declares anything.
+func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machines {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("identity %s: %w", id, err))
+	}
+	m := &Machines{}
+	constructs.NewConstruct_Override(m, scope, &id)
+	m.Resource = awscognito.NewUserPool(m, jsii.String("Resource"), &awscognito.UserPoolProps{
+		SelfSignUpEnabled:  jsii.Bool(false),
+		AccountRecovery:    awscognito.AccountRecovery_NONE,
+		RemovalPolicy:      removal(p.RemoveWithStack),
+		DeletionProtection: &p.DeletionProtection,
+	})
+	grant := awscognito.NewResourceServerScope(&awscognito.ResourceServerScopeProps{
+		ScopeName:        jsii.String("call"),
+		ScopeDescription: jsii.String("Call the API"),
+	})
+	server := awscognito.NewUserPoolResourceServer(m, jsii.String("ResourceServer"), &awscognito.UserPoolResourceServerProps{
+		UserPool:   m.Resource,
+		Identifier: &p.Name,
+		Scopes:     &[]awscognito.ResourceServerScope{grant},
+	})
+	for _, name := range p.Clients {
+		m.Clients = append(m.Clients, awscognito.NewUserPoolClient(m, jsii.String("Client-"+name), &awscognito.UserPoolClientProps{
+			UserPool:              m.Resource,
+			UserPoolClientName:    jsii.String(name),
+			GenerateSecret:        jsii.Bool(true),
+			EnableTokenRevocation: jsii.Bool(true),
+			AccessTokenValidity:   awscdk.Duration_Hours(jsii.Number(1)),
+			OAuth: &awscognito.OAuthSettings{
+				Flows:  &awscognito.OAuthFlows{ClientCredentials: jsii.Bool(true)},
+				Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_ResourceServer(server, grant)},
+			},
+		}))
+	}
+	m.Domain = newDomain(m, p.Name, m.Resource)
+	m.Issuer = issuer(m.Resource)
+	m.TokenEndpoint = domainURL(m.Domain) + "/oauth2/token"
+	m.Scope = p.Name + "/call"
+	return m
+}
+
+// ClientIDs returns the ids of the clients, in the order of the props: the
+// audience of an authorizer, which Amazon Cognito's access tokens name in
+// "client_id".
+func (m *Machines) ClientIDs() []string {
+	var ids []string
+	for _, c := range m.Clients {
+		ids = append(ids, *c.UserPoolClientId())
+	}
+	return ids
+}

@@ -1,0 +1,188 @@
+package identity
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// UsersProps describe an issuer for people. The zero value is right, but for Name
+// with CallbackURLs.
+type UsersProps struct {
+	// Name begins the domain of the sign-in pages. Required with CallbackURLs, and
+	// of no use without; allowed is what [MachinesProps.Name] allows.
+	Name string
+	// InviteOnly lets only administrators create users. Default: people sign up by
+	// themselves, and confirm their email address.
+	InviteOnly bool
+	// RequireMFA lets nobody in without a one-time password of an authenticator
+	// app. Default: each user may choose to have one.
+	RequireMFA bool
+	// CallbackURLs are where the pool's own sign-in pages may send people back to,
+	// with a code (OAuth 2.0 authorization code grant, with PKCE): https URLs, http
+	// ones of localhost, or an app's own scheme. Default: there are no such pages,
+	// and apps sign people in with the Secure Remote Password protocol.
+	CallbackURLs []string
+	// LogoutURLs are where the pages may send people after signing out. Default:
+	// none.
+	LogoutURLs []string
+	// RemoveWithStack deletes the pool, and with it all users, with the stack.
+	// Default: the pool outlives the stack.
+	RemoveWithStack bool
+	// DeletionProtection makes Amazon Cognito refuse to delete the pool. Default:
+	// off.
+	DeletionProtection bool
+}
+
+// Validate returns a [*props.Error] with all invalid props, or nil.
+func (p UsersProps) Validate() error {
+	var f props.Findings
+	if len(p.CallbackURLs) > 0 {
+		checkName(&f, "Props.Name", p.Name)
+	}
+	CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
+	return f.Err()
+}
+
+// CheckRedirects adds a finding for each URL that people cannot be sent to.
+func CheckRedirects(f *props.Findings, callbackPath, logoutPath string, callback, logout []string) {
+	if len(logout) > 0 && len(callback) == 0 {
+		f.Add(logoutPath, logout, "empty without CallbackURLs", "add the callback URLs: without them there are no sign-in pages")
+	}
+	check := func(path string, urls []string) {
+		for i, u := range urls {
+			if !redirects(u) {
+				f.Add(fmt.Sprintf("%s[%d]", path, i), u, `an https URL without a fragment, one of http://localhost, or one of an app's own scheme`, `write it in full, such as "https://example.com/signed-in"`)
+			}
+		}
+	}
+	check(callbackPath, callback)
+	check(logoutPath, logout)
+}
+
+// redirects reports whether Amazon Cognito lets people be sent there
+// ("CreateUserPoolClient", API reference: CallbackURLs).
+func redirects(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme == "" || strings.Contains(address, "#") {
+		return false
+	}
+	switch u.Scheme {
+	case "https":
+		return u.Host != ""
+	case "http":
+		return u.Hostname() == "localhost"
+	}
+	return true
+}
+
+const (
+	// tokenAge is how long access and identity tokens hold.
+	tokenAge = 1 // hour
+	// refreshAge is how long people stay signed in without coming back.
+	refreshAge = 30 // days
+	// passwordLength is more than the 8 of NIST SP 800-63B, since a second factor
+	// need not be there.
+	passwordLength = 12
+)
+
+// Users issues tokens to people who sign in with their email address. It is an
+// Amazon Cognito user pool with one public app client: one without a secret, for
+// browsers and apps. The subject of a token is the user's id in the pool.
+type Users struct {
+	constructs.Construct
+	// Resource is the user pool.
+	Resource awscognito.UserPool
+	// Client is the app client.
+	Client awscognito.UserPoolClient
+	// Domain serves the sign-in pages. It is nil without CallbackURLs.
+	Domain awscognito.UserPoolDomain
+	// Issuer is the tokens' "iss".
+	Issuer string
+}
+
+// NewUsers declares an issuer. It panics with the error of [UsersProps.Validate]
+// before it declares anything.
+func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("identity %s: %w", id, err))
+	}
+	u := &Users{}
+	constructs.NewConstruct_Override(u, scope, &id)
+	mfa := awscognito.Mfa_OPTIONAL
+	if p.RequireMFA {
+		mfa = awscognito.Mfa_REQUIRED
+	}
+	u.Resource = awscognito.NewUserPool(u, jsii.String("Resource"), &awscognito.UserPoolProps{
+		SelfSignUpEnabled:   jsii.Bool(!p.InviteOnly),
+		SignInAliases:       &awscognito.SignInAliases{Email: jsii.Bool(true)},
+		SignInCaseSensitive: jsii.Bool(false),
+		AutoVerify:          &awscognito.AutoVerifiedAttrs{Email: jsii.Bool(true)},
+		// A new address counts only once it is confirmed.
+		KeepOriginal: &awscognito.KeepOriginalAttrs{Email: jsii.Bool(true)},
+		StandardAttributes: &awscognito.StandardAttributes{
+			Email: &awscognito.StandardAttribute{Required: jsii.Bool(true), Mutable: jsii.Bool(true)},
+		},
+		PasswordPolicy: &awscognito.PasswordPolicy{
+			MinLength:            jsii.Number(passwordLength),
+			RequireLowercase:     jsii.Bool(true),
+			RequireUppercase:     jsii.Bool(true),
+			RequireDigits:        jsii.Bool(true),
+			RequireSymbols:       jsii.Bool(true),
+			TempPasswordValidity: awscdk.Duration_Days(jsii.Number(3)),
+		},
+		Mfa:                mfa,
+		MfaSecondFactor:    &awscognito.MfaSecondFactor{Otp: jsii.Bool(true), Sms: jsii.Bool(false)},
+		EnableSmsRole:      jsii.Bool(false),
+		AccountRecovery:    awscognito.AccountRecovery_EMAIL_ONLY,
+		RemovalPolicy:      removal(p.RemoveWithStack),
+		DeletionProtection: &p.DeletionProtection,
+	})
+	client := &awscognito.UserPoolClientProps{
+		UserPool:                   u.Resource,
+		GenerateSecret:             jsii.Bool(false),
+		AuthFlows:                  &awscognito.AuthFlow{UserSrp: jsii.Bool(true)},
+		PreventUserExistenceErrors: jsii.Bool(true),
+		EnableTokenRevocation:      jsii.Bool(true),
+		AccessTokenValidity:        awscdk.Duration_Hours(jsii.Number(tokenAge)),
+		IdTokenValidity:            awscdk.Duration_Hours(jsii.Number(tokenAge)),
+		RefreshTokenValidity:       awscdk.Duration_Days(jsii.Number(refreshAge)),
+		DisableOAuth:               jsii.Bool(len(p.CallbackURLs) == 0),
+	}
+	if len(p.CallbackURLs) > 0 {
+		client.OAuth = &awscognito.OAuthSettings{
+			Flows:        &awscognito.OAuthFlows{AuthorizationCodeGrant: jsii.Bool(true)},
+			Scopes:       &[]awscognito.OAuthScope{awscognito.OAuthScope_OPENID(), awscognito.OAuthScope_EMAIL(), awscognito.OAuthScope_PROFILE()},
+			CallbackUrls: jsii.Strings(p.CallbackURLs...),
+		}
+		if len(p.LogoutURLs) > 0 {
+			client.OAuth.LogoutUrls = jsii.Strings(p.LogoutURLs...)
+		}
+		client.SupportedIdentityProviders = &[]awscognito.UserPoolClientIdentityProvider{awscognito.UserPoolClientIdentityProvider_COGNITO()}
+		u.Domain = newDomain(u, p.Name, u.Resource)
+	}
+	u.Client = awscognito.NewUserPoolClient(u, jsii.String("Client"), client)
+	u.Issuer = issuer(u.Resource)
+	return u
+}
+
+// ClientID returns the id of the app client: the audience of an authorizer, which
+// Amazon Cognito's access tokens name in "client_id" and its identity tokens in
+// "aud".
+func (u *Users) ClientID() string { return *u.Client.UserPoolClientId() }
+
+// SignInURL returns where the sign-in pages are, without a path, or "" without
+// CallbackURLs.
+func (u *Users) SignInURL() string {
+	if u.Domain == nil {
+		return ""
+	}
+	return domainURL(u.Domain)
+}

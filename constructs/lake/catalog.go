@@ -1,0 +1,165 @@
+package lake
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsathena"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsglue"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// columnTypes are the catalog's names of the column types, and those that Amazon
+// Athena's engine has for them in views ("Data types in Amazon Athena").
+var columnTypes = map[schema.ColumnType]struct{ catalog, engine string }{
+	schema.ColumnText:      {"string", "varchar"},
+	schema.ColumnInteger:   {"bigint", "bigint"},
+	schema.ColumnDecimal:   {"double", "double"},
+	schema.ColumnBoolean:   {"boolean", "boolean"},
+	schema.ColumnDate:      {"date", "date"},
+	schema.ColumnTimestamp: {"timestamp", "timestamp(3)"},
+}
+
+// projection lets Amazon Athena know the days' folders without a crawler and
+// without listing them ("Use partition projection with Amazon Athena"). The lake
+// is younger than the first day.
+var projection = map[string]string{
+	"projection.enabled":                                "true",
+	"projection." + schema.EventDate + ".type":          "date",
+	"projection." + schema.EventDate + ".format":        "yyyy-MM-dd",
+	"projection." + schema.EventDate + ".range":         "2020-01-01,NOW+1DAY",
+	"projection." + schema.EventDate + ".interval":      "1",
+	"projection." + schema.EventDate + ".interval.unit": "DAYS",
+}
+
+// addCatalog describes the objects to Amazon Athena: a table for each entity, and
+// the views.
+func (l *Lake) addCatalog() {
+	l.Catalog = awsglue.NewCfnDatabase(l, jsii.String("Catalog"), &awsglue.CfnDatabaseProps{
+		CatalogId: awscdk.Stack_Of(l).Account(),
+		DatabaseInput: &awsglue.CfnDatabase_DatabaseInputProperty{
+			Name:        &l.CatalogName,
+			Description: jsii.String("Changes of the items of " + l.Schema.Table),
+		},
+	})
+	for _, e := range l.Schema.Entities {
+		location := fmt.Sprintf("s3://%s/%sentity=%s/", *l.Bucket.BucketName(), eventsPrefix, e.Name)
+		parameters := map[string]string{
+			"EXTERNAL":                  "TRUE",
+			"classification":            "parquet",
+			"storage.location.template": location + schema.EventDate + "=${" + schema.EventDate + "}/",
+		}
+		maps.Copy(parameters, projection)
+		l.addTable(e.ChangeTable(), &awsglue.CfnTable_TableInputProperty{
+			Description:   &e.Description,
+			TableType:     jsii.String("EXTERNAL_TABLE"),
+			Parameters:    parameters,
+			PartitionKeys: []any{column(schema.Column{Name: schema.EventDate, Type: schema.ColumnDate, Description: "Day of the change, in UTC"})},
+			StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
+				Location:     &location,
+				Columns:      columns(append(schema.ChangeColumns(), e.Columns...)),
+				InputFormat:  jsii.String("org.apache.hadoop.hive.ql.io.parquet.MapredParquetInputFormat"),
+				OutputFormat: jsii.String("org.apache.hadoop.hive.ql.io.parquet.MapredParquetOutputFormat"),
+				SerdeInfo: &awsglue.CfnTable_SerdeInfoProperty{
+					SerializationLibrary: jsii.String("org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"),
+				},
+			},
+		})
+	}
+	for _, v := range l.Schema.Views {
+		l.addTable(v.Name, &awsglue.CfnTable_TableInputProperty{
+			Description:      &v.Description,
+			TableType:        jsii.String("VIRTUAL_VIEW"),
+			Parameters:       map[string]string{"presto_view": "true"},
+			ViewOriginalText: jsii.String(l.viewText(v)),
+			ViewExpandedText: jsii.String("/* Presto View */"),
+			StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
+				Columns: columns(v.Columns),
+				// A view has none, but Amazon Athena looks for it.
+				SerdeInfo: &awsglue.CfnTable_SerdeInfoProperty{Name: jsii.String("-"), SerializationLibrary: jsii.String("-")},
+			},
+		})
+	}
+}
+
+func (l *Lake) addTable(name string, input *awsglue.CfnTable_TableInputProperty) {
+	input.Name = &name
+	l.Tables = append(l.Tables, awsglue.NewCfnTable(l, jsii.String("Catalog-"+name), &awsglue.CfnTableProps{
+		CatalogId:    awscdk.Stack_Of(l).Account(),
+		DatabaseName: l.Catalog.Ref(),
+		TableInput:   input,
+	}))
+}
+
+// viewText is a view as Amazon Athena keeps it in the catalog: the statement, the
+// database in which its names are looked up, and the columns, as JSON in a
+// comment.
+func (l *Lake) viewText(v schema.View) string {
+	type viewColumn struct {
+		Name string `json:"name"`
+		Type string `json:"type"`
+	}
+	view := struct {
+		OriginalSQL string       `json:"originalSql"`
+		Catalog     string       `json:"catalog"`
+		Schema      string       `json:"schema"`
+		Columns     []viewColumn `json:"columns"`
+	}{OriginalSQL: v.SQL, Catalog: "awsdatacatalog", Schema: l.CatalogName}
+	for _, c := range v.Columns {
+		view.Columns = append(view.Columns, viewColumn{c.Name, columnTypes[c.Type].engine})
+	}
+	// Only text: it can be written.
+	text, _ := json.Marshal(view)
+	return "/* Presto View: " + base64.StdEncoding.EncodeToString(text) + " */"
+}
+
+func columns(list []schema.Column) *[]any {
+	var all []any
+	for _, c := range list {
+		all = append(all, column(c))
+	}
+	return &all
+}
+
+func column(c schema.Column) *awsglue.CfnTable_ColumnProperty {
+	described := &awsglue.CfnTable_ColumnProperty{Name: &c.Name, Type: jsii.String(columnTypes[c.Type].catalog)}
+	if c.Description != "" {
+		described.Comment = &c.Description
+	}
+	return described
+}
+
+// addQueries makes the place to query the lake from, with the saved queries.
+func (l *Lake) addQueries(limit int64) {
+	l.WorkGroup = awsathena.NewCfnWorkGroup(l, jsii.String("WorkGroup"), &awsathena.CfnWorkGroupProps{
+		Name:        &l.CatalogName,
+		Description: jsii.String("Queries of the lake " + l.Schema.Name),
+		// A group with a history of queries is otherwise refused to be deleted.
+		RecursiveDeleteOption: true,
+		WorkGroupConfiguration: &awsathena.CfnWorkGroup_WorkGroupConfigurationProperty{
+			EnforceWorkGroupConfiguration:   true,
+			PublishCloudWatchMetricsEnabled: true,
+			BytesScannedCutoffPerQuery:      jsii.Number(float64(limit)),
+			EngineVersion:                   &awsathena.CfnWorkGroup_EngineVersionProperty{SelectedEngineVersion: jsii.String("Athena engine version 3")},
+			ResultConfiguration: &awsathena.CfnWorkGroup_ResultConfigurationProperty{
+				OutputLocation:          jsii.String("s3://" + *l.Bucket.BucketName() + "/" + resultsPrefix),
+				ExpectedBucketOwner:     awscdk.Stack_Of(l).Account(),
+				EncryptionConfiguration: &awsathena.CfnWorkGroup_EncryptionConfigurationProperty{EncryptionOption: jsii.String("SSE_S3")},
+			},
+		},
+	})
+	for _, q := range l.Schema.Queries {
+		l.Queries = append(l.Queries, awsathena.NewCfnNamedQuery(l, jsii.String("Query-"+q.Name), &awsathena.CfnNamedQueryProps{
+			Name:        &q.Name,
+			Description: &q.Description,
+			Database:    l.Catalog.Ref(),
+			QueryString: &q.SQL,
+			WorkGroup:   l.WorkGroup.Ref(),
+		}))
+	}
+}

@@ -1,0 +1,313 @@
+// Package lake makes files that can be queried of the changes of a table's items.
+//
+//	table stream ─> writer ─> Parquet in Amazon S3 <─ compactor, by schedule
+//	                                 └── AWS Glue catalog ─> Amazon Athena
+//
+// The bucket holds the changes in
+// events/entity=<name>/event_date=<YYYY-MM-DD>/<object>.parquet, and the results
+// of queries, for a week, in results/. What cannot become a row is in the failure
+// queue, with its cause.
+package lake
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsathena"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsglue"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/constructs/stream"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// The functions: the last elements of their packages.
+const (
+	writer    = "writer"
+	compactor = "compactor"
+)
+
+// Packages are the main packages of the lake's functions, for
+// [gofunction.Source.Packages].
+func Packages() []string {
+	return []string{"lambdas/lake/" + writer, "lambdas/lake/" + compactor}
+}
+
+const (
+	// eventsPrefix begins the keys of the changes, resultsPrefix those of what
+	// queries found.
+	eventsPrefix  = "events/"
+	resultsPrefix = "results/"
+
+	// resultDays is how long results of queries can be looked at again.
+	resultDays = 7
+	// formerDays is how long a deleted or replaced object can be brought back.
+	formerDays = 7
+
+	// writerTimeout leaves room to write the objects of a full batch again and
+	// again: one needs about a second.
+	writerTimeout = 2 * time.Minute
+	writerMemory  = 512
+	// compactorMemory holds a row group of each object that is being merged.
+	compactorMemory = 1024
+	// batchSize is the most that AWS Lambda hands over; 6 MB come before that.
+	batchSize = 10000
+	// mostFilters is how many filters a mapping may have ("Lambda quotas").
+	mostFilters = 5
+
+	// metrics is the namespace of what the functions report.
+	metrics = "Onesynth/lake"
+)
+
+// Lake is the changes of a table's items as files, and what queries them.
+type Lake struct {
+	constructs.Construct
+	// Schema is what it was made of.
+	Schema schema.Lake
+	// Bucket holds the changes and the results of queries.
+	Bucket awss3.Bucket
+	// CatalogName is the name of the catalog's database and of the workgroup.
+	CatalogName string
+	// Catalog describes the objects; Tables are its tables and then its views.
+	Catalog awsglue.CfnDatabase
+	Tables  []awsglue.CfnTable
+	// WorkGroup is where queries run, and Queries are saved in it.
+	WorkGroup awsathena.CfnWorkGroup
+	Queries   []awsathena.CfnNamedQuery
+	// Writer makes objects of the stream's records, which Mapping hands to it, and
+	// Compactor merges small ones, which Schedule starts.
+	Writer, Compactor *gofunction.Function
+	Mapping           *stream.Mapping
+	Schedule          *schedule.Schedule
+	// Failures receives the records that cannot become rows, each with its cause, and
+	// where in the stream the batches were that could not be written in time.
+	Failures awssqs.Queue
+}
+
+// New declares a lake. It panics with the error of [Props.Validate] before it
+// declares anything.
+func New(scope constructs.Construct, id string, p Props) *Lake {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("lake %s: %w", id, err))
+	}
+	p = p.withDefaults()
+	l := &Lake{Schema: p.Lake, CatalogName: p.CatalogName}
+	constructs.NewConstruct_Override(l, scope, &id)
+	if l.CatalogName == "" {
+		l.CatalogName = p.Lake.Name + "_" + (*l.Node().Addr())[:8]
+	}
+	l.addBucket(p)
+	l.addCatalog()
+	l.addQueries(p.QueryLimitBytes)
+	l.addWriter(p)
+	l.addCompactor(p)
+	return l
+}
+
+func (l *Lake) addBucket(p Props) {
+	removal := awscdk.RemovalPolicy_RETAIN
+	if p.RemoveWithStack {
+		removal = awscdk.RemovalPolicy_DESTROY
+	}
+	rules := []*awss3.LifecycleRule{
+		{Id: jsii.String("results"), Prefix: jsii.String(resultsPrefix), Expiration: awscdk.Duration_Days(jsii.Number(resultDays))},
+		{Id: jsii.String("uploads"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1))},
+	}
+	if !p.RemoveWithStack {
+		rules = append(rules, &awss3.LifecycleRule{
+			Id: jsii.String("former"), NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(formerDays)), ExpiredObjectDeleteMarker: jsii.Bool(true),
+		})
+	}
+	if p.RetentionDays > 0 {
+		rules = append(rules, &awss3.LifecycleRule{Id: jsii.String("events"), Prefix: jsii.String(eventsPrefix), Expiration: awscdk.Duration_Days(jsii.Number(p.RetentionDays))})
+	}
+	l.Bucket = awss3.NewBucket(l, jsii.String("Bucket"), &awss3.BucketProps{
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		Encryption:        awss3.BucketEncryption_S3_MANAGED,
+		EnforceSSL:        jsii.Bool(true),
+		Versioned:         jsii.Bool(!p.RemoveWithStack),
+		LifecycleRules:    &rules,
+		RemovalPolicy:     removal,
+	})
+}
+
+func (l *Lake) addWriter(p Props) {
+	l.Failures = deadletter.NewQueue(l, "Failures", deadletter.Props{Retain: !p.RemoveWithStack})
+	l.Writer = l.addFunction("Writer", writer, "writes changes as Parquet", writerTimeout, writerMemory, 0, p)
+	l.Writer.AddEnvironment(map[string]string{"LAKE_FAILURES_QUEUE_URL": *l.Failures.QueueUrl()})
+	l.Writer.Allow([]string{"s3:PutObject"}, l.objects(eventsPrefix))
+	l.Mapping = stream.New(l, "Mapping", stream.Props{
+		Table:       p.Table,
+		Function:    l.Writer,
+		OnFailure:   l.Failures,
+		Filters:     filters(p.Table.Schema.Key, p.Lake.Entities),
+		BatchSize:   batchSize,
+		BatchWindow: p.BatchWindow,
+		// Neither bisected nor reported in part: a batch that is tried again has to
+		// cover the same records to be the same objects.
+	})
+}
+
+// filters let only items of entities through, as far as a mapping can tell; the
+// writer looks again.
+func filters(key schema.Key, entities []schema.Entity) []map[string]any {
+	if len(entities) > mostFilters {
+		return nil
+	}
+	var all []map[string]any
+	for _, e := range entities {
+		keys := map[string]any{}
+		for attribute, prefix := range map[string]string{key.Partition: e.PartitionPrefix, key.Sort: e.SortPrefix} {
+			if prefix != "" {
+				keys[attribute] = map[string]any{"S": []any{map[string]any{"prefix": prefix}}}
+			}
+		}
+		if len(keys) == 0 {
+			return nil
+		}
+		all = append(all, map[string]any{"dynamodb": map[string]any{"Keys": keys}})
+	}
+	return all
+}
+
+func (l *Lake) addCompactor(p Props) {
+	// Two runs at once would do no harm, only the work twice.
+	l.Compactor = l.addFunction("Compactor", compactor, "merges small objects", compactorTimeout, compactorMemory, 1, p)
+	l.Compactor.Allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, l.objects(eventsPrefix))
+	l.Compactor.Role.AddToPrincipalPolicy(l.list(eventsPrefix))
+	l.Schedule = schedule.New(l, "Schedule", schedule.Props{
+		Function:    l.Compactor,
+		Every:       p.CompactEvery,
+		Description: "Lake " + l.Schema.Name + ": runs the compactor",
+	})
+}
+
+func (l *Lake) addFunction(id, name, description string, timeout time.Duration, memory, concurrency int, p Props) *gofunction.Function {
+	// Validate has seen that there is one.
+	definition, _ := p.Lake.Definition(p.Database)
+	return gofunction.New(l, id, gofunction.Props{
+		Build:       p.Build,
+		Name:        name,
+		Description: "Lake " + l.Schema.Name + ": " + description,
+		Environment: map[string]string{
+			"LAKE_BUCKET":     *l.Bucket.BucketName(),
+			"LAKE_DEFINITION": definition.Encode(),
+		},
+		Timeout:             timeout,
+		MemoryMegabytes:     memory,
+		ReservedConcurrency: concurrency,
+		LogLevel:            p.LogLevel,
+		LogRetention:        p.LogRetention,
+		Tracing:             p.Tracing,
+	})
+}
+
+// objects is the ARN of all objects whose keys begin so: Amazon S3 has nothing
+// narrower for objects that are yet to be.
+func (l *Lake) objects(prefix string) string { return *l.Bucket.BucketArn() + "/" + prefix + "*" }
+
+// list allows to list the keys that begin so.
+func (l *Lake) list(prefixes ...string) awsiam.PolicyStatement {
+	var patterns []string
+	for _, p := range prefixes {
+		patterns = append(patterns, p+"*")
+	}
+	return awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:    jsii.Strings("s3:ListBucket"),
+		Resources:  jsii.Strings(*l.Bucket.BucketArn()),
+		Conditions: &map[string]any{"StringLike": map[string]any{"s3:prefix": patterns}},
+	})
+}
+
+// GrantQuery lets the grantee query the lake in its workgroup, and run the saved
+// queries: it may read the changes and the catalog, and read and write results.
+func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
+	stack := awscdk.Stack_Of(l)
+	arn := func(service, resource string) string {
+		return fmt.Sprintf("arn:%s:%s:%s:%s:%s", *stack.Partition(), service, *stack.Region(), *stack.Account(), resource)
+	}
+	catalog := []string{arn("glue", "catalog"), arn("glue", "database/"+l.CatalogName)}
+	for _, e := range l.Schema.Entities {
+		catalog = append(catalog, arn("glue", "table/"+l.CatalogName+"/"+e.ChangeTable()))
+	}
+	for _, v := range l.Schema.Views {
+		catalog = append(catalog, arn("glue", "table/"+l.CatalogName+"/"+v.Name))
+	}
+	allow := func(actions []string, resources ...string) {
+		grantee.GrantPrincipal().AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions: jsii.Strings(actions...), Resources: jsii.Strings(resources...),
+		}))
+	}
+	// "Control access to Amazon Athena and AWS services": example policies.
+	allow([]string{
+		"athena:BatchGetNamedQuery", "athena:BatchGetQueryExecution", "athena:GetNamedQuery", "athena:GetQueryExecution",
+		"athena:GetQueryResults", "athena:GetQueryResultsStream", "athena:GetWorkGroup", "athena:ListNamedQueries",
+		"athena:ListQueryExecutions", "athena:StartQueryExecution", "athena:StopQueryExecution",
+	}, arn("athena", "workgroup/"+l.CatalogName))
+	allow([]string{"glue:GetDatabase", "glue:GetTable", "glue:GetTables"}, catalog...)
+	allow([]string{"s3:GetBucketLocation"}, *l.Bucket.BucketArn())
+	allow([]string{"s3:GetObject"}, l.objects(eventsPrefix))
+	allow([]string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"}, l.objects(resultsPrefix))
+	grantee.GrantPrincipal().AddToPrincipalPolicy(l.list(eventsPrefix, resultsPrefix))
+}
+
+// GrantCompact lets the grantee run the compactor between its scheduled runs.
+func (l *Lake) GrantCompact(grantee awsiam.IGrantable) awsiam.Grant {
+	return l.Compactor.GrantInvoke(grantee)
+}
+
+// MetricRows counts the rows that landed: a sum over five minutes unless options
+// say otherwise; options may be nil.
+func (l *Lake) MetricRows(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return l.metric("LakeRows", "Sum", options)
+}
+
+// MetricDelay is the time from a change to its landing, in milliseconds, of the
+// oldest change of a batch: a maximum over five minutes unless options say
+// otherwise; options may be nil.
+func (l *Lake) MetricDelay(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return l.metric("LakeDelay", "Maximum", options)
+}
+
+// MetricFailedRecords counts the records that cannot become rows: a sum over five
+// minutes unless options say otherwise; options may be nil.
+func (l *Lake) MetricFailedRecords(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return l.metric("LakeFailures", "Sum", options)
+}
+
+// MetricWriteFailures counts the batches that could not be written, each of which
+// is tried again: a sum over five minutes unless options say otherwise; options
+// may be nil.
+func (l *Lake) MetricWriteFailures(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return l.metric("LakeWriteFailures", "Sum", options)
+}
+
+// MetricFailureQueue is how many messages wait in the failure queue: a maximum
+// over five minutes unless options say otherwise; options may be nil.
+func (l *Lake) MetricFailureQueue(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return l.Failures.MetricApproximateNumberOfMessagesVisible(options)
+}
+
+// metric is one of the writer's own metrics.
+func (l *Lake) metric(name, statistic string, options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	metric := awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace:     jsii.String(metrics),
+		MetricName:    &name,
+		DimensionsMap: &map[string]*string{"FunctionName": l.Writer.Resource.FunctionName()},
+		Statistic:     &statistic,
+	})
+	if options == nil {
+		return metric
+	}
+	return metric.With(options)
+}

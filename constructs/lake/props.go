@@ -1,0 +1,151 @@
+package lake
+
+import (
+	"errors"
+	"regexp"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Limits and defaults.
+const (
+	// maximumBatchWindow is the longest that AWS Lambda gathers records of a stream.
+	maximumBatchWindow = 5 * time.Minute
+	defaultBatchWindow = 10 * time.Second
+	// compactorTimeout is the longest that a function runs ("Lambda quotas"). Runs
+	// further apart do not meet.
+	compactorTimeout    = 15 * time.Minute
+	defaultCompactEvery = time.Hour
+	// minimumQueryLimit is Amazon Athena's ("AWS::Athena::WorkGroup":
+	// BytesScannedCutoffPerQuery). The default costs about five cents.
+	minimumQueryLimit = 10_000_000
+	defaultQueryLimit = 10_000_000_000
+)
+
+// Props describe a lake. Table, Database, Lake and Build are required.
+type Props struct {
+	// Table is the table whose changes fill the lake.
+	Table *table.Table
+	// Database is the data model that has the table.
+	Database schema.Database
+	// Lake says which items become rows, and which views and queries there are.
+	Lake schema.Lake
+	// Build is a build of the [Packages].
+	Build *gofunction.Build
+
+	// CatalogName names the catalog's database and the workgroup: lower-case
+	// letters, digits and underscores, unique in the account and region. Default: the
+	// lake's name and a hash of the construct's path.
+	CatalogName string
+	// BatchWindow is how long changes are gathered for one object, and so about how
+	// long they need to land: whole seconds, 1 second to 5 minutes. A longer one
+	// makes fewer and larger objects. Default: 10 seconds.
+	BatchWindow time.Duration
+	// CompactEvery is how often small objects are merged, in whole minutes: 15
+	// minutes to a day. Default: 1 hour.
+	CompactEvery time.Duration
+	// RetentionDays is after how many days the lake's objects are deleted. Default:
+	// they stay.
+	RetentionDays int
+	// QueryLimitBytes ends a query in the workgroup that reads more: 10,000,000 or
+	// more. Default: 10,000,000,000, which Amazon Athena charges about five US cents
+	// for.
+	QueryLimitBytes int64
+	// RemoveWithStack deletes the bucket and the failure queue with the stack; the
+	// bucket has to be empty then, and keeps no former versions. Default: they
+	// outlive the stack. The catalog and the workgroup, which hold no data, always
+	// go with it.
+	RemoveWithStack bool
+
+	// LogLevel, LogRetention and Tracing are those of [gofunction.Props], for both
+	// functions.
+	LogLevel     string
+	LogRetention props.LogRetention
+	Tracing      bool
+}
+
+// catalogName is what names a database for Amazon Athena without quotes ("Name
+// databases, tables, and columns") and also a workgroup.
+var catalogName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,127}$`)
+
+// Validate returns a [*props.Error] with all invalid props, or nil. What is wrong
+// with the lake's description itself is among them.
+func (p Props) Validate() error {
+	var f props.Findings
+	switch {
+	case p.Table == nil:
+		f.Add("Props.Table", nil, "a table with a stream of new and old images", "pass the lake's table")
+	case p.Table.Schema.Name != p.Lake.Table:
+		f.Add("Props.Table", p.Table.Schema.Name, "the lake's table, "+p.Lake.Table, "pass the table that Props.Lake.Table names")
+	}
+	if _, err := p.Lake.Definition(p.Database); err != nil {
+		var wrong schema.Findings
+		errors.As(err, &wrong)
+		for _, finding := range wrong {
+			f.Append(props.Finding{Path: "Props." + finding.Path, Got: finding.Got, Allowed: "what the catalog and the functions take", Remedy: finding.Remedy})
+		}
+	}
+	if p.Build == nil {
+		f.Add("Props.Build", nil, "a build of the lake's functions", "begin one with gofunction.Start whose Source.Packages has lake.Packages()")
+	}
+	if p.CatalogName != "" && !catalogName.MatchString(p.CatalogName) {
+		f.Add("Props.CatalogName", p.CatalogName, "up to 128 lower-case letters, digits and underscores, beginning with a letter", "respell it, or leave it empty for a generated name")
+	}
+	CheckBatchWindow(&f, "Props.BatchWindow", p.BatchWindow)
+	CheckCompactEvery(&f, "Props.CompactEvery", p.CompactEvery)
+	CheckRetentionDays(&f, "Props.RetentionDays", p.RetentionDays)
+	CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
+	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
+	p.LogRetention.Check(&f, "Props.LogRetention")
+	return f.Err()
+}
+
+// CheckBatchWindow adds a finding at path if changes cannot be gathered so long;
+// 0 is the default.
+func CheckBatchWindow(f *props.Findings, path string, window time.Duration) {
+	if window != 0 && (window < time.Second || window > maximumBatchWindow || window%time.Second != 0) {
+		f.Add(path, window.String(), "1s to 5m0s in whole seconds", "leave it 0 for 10 seconds")
+	}
+}
+
+// CheckCompactEvery adds a finding at path if objects cannot be merged so often;
+// 0 is the default.
+func CheckCompactEvery(f *props.Findings, path string, every time.Duration) {
+	if every != 0 && (every < compactorTimeout || every > 24*time.Hour || every%time.Minute != 0) {
+		f.Add(path, every.String(), "15m0s to 24h0m0s in whole minutes", "leave it 0 for an hour")
+	}
+}
+
+// CheckRetentionDays adds a finding at path if objects cannot be kept so long; 0
+// is the default.
+func CheckRetentionDays(f *props.Findings, path string, days int) {
+	if days < 0 {
+		f.Add(path, days, "0 or more days", "leave it 0 to keep everything")
+	}
+}
+
+// CheckQueryLimit adds a finding at path if Amazon Athena has no such limit; 0 is
+// the default.
+func CheckQueryLimit(f *props.Findings, path string, limit int64) {
+	if limit != 0 && limit < minimumQueryLimit {
+		f.Add(path, limit, "10000000 or more bytes", "leave it 0 for 10,000,000,000")
+	}
+}
+
+// withDefaults returns the props with their defaults filled in.
+func (p Props) withDefaults() Props {
+	if p.BatchWindow == 0 {
+		p.BatchWindow = defaultBatchWindow
+	}
+	if p.CompactEvery == 0 {
+		p.CompactEvery = defaultCompactEvery
+	}
+	if p.QueryLimitBytes == 0 {
+		p.QueryLimitBytes = defaultQueryLimit
+	}
+	return p
+}

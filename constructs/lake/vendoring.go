@@ -1,0 +1,11 @@
+//go:build vendoring
+
+package lake
+
+// These imports are never compiled: main packages cannot be imported. They make
+// "go mod vendor" of an importer copy the handlers and all that they need, which
+// it looks for under every build tag.
+import (
+	_ "github.com/onesynth-cdk/onesynth/lambdas/lake/compactor"
+	_ "github.com/onesynth-cdk/onesynth/lambdas/lake/writer"
+)

@@ -1,0 +1,45 @@
+// Package outputs tells those who deploy a platform what they have to know of it.
+package outputs
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// Outputs are the stack outputs of one platform.
+type Outputs struct {
+	platform constructs.Construct
+	// prefix begins the names. Empty: the CDK makes them up.
+	prefix string
+}
+
+// New returns the outputs of a platform, with what it was declared by. Where the
+// platform is a stack's child they have plain names: its id and the output's name,
+// such as "AskAHumanApiUrl".
+func New(platform, scope constructs.Construct, id string) *Outputs {
+	o := &Outputs{platform: platform}
+	if *awscdk.Stack_IsStack(scope) {
+		o.prefix = alphanumeric(id)
+	}
+	return o
+}
+
+// Add declares an output.
+func (o *Outputs) Add(name, description string, value *string) {
+	output := awscdk.NewCfnOutput(o.platform, &name, &awscdk.CfnOutputProps{Value: value, Description: &description})
+	if o.prefix != "" {
+		output.OverrideLogicalId(jsii.String(o.prefix + name))
+	}
+}
+
+// alphanumeric returns what may be part of a logical id.
+func alphanumeric(s string) string {
+	var kept []rune
+	for _, r := range s {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			kept = append(kept, r)
+		}
+	}
+	return string(kept)
+}

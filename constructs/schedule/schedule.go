@@ -1,0 +1,119 @@
+// Package schedule runs a function again and again.
+package schedule
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// stale is how old a run's event may get before it is given up: the next run
+// does its work.
+const stale = 5 * time.Minute
+
+// Props describe a schedule. Function and Every are required.
+type Props struct {
+	// Function runs.
+	Function *gofunction.Function
+	// Every is the time from one run to the next, in whole minutes up to a day.
+	Every time.Duration
+	// Description is shown in the AWS console. Default: none.
+	Description string
+}
+
+// Validate returns a [*props.Error] with all invalid props, or nil.
+func (p Props) Validate() error {
+	var f props.Findings
+	if p.Function == nil {
+		f.Add("Props.Function", nil, "a function", "pass a function of package gofunction")
+	}
+	if p.Every < time.Minute || p.Every > 24*time.Hour || p.Every%time.Minute != 0 {
+		f.Add("Props.Every", p.Every.String(), "1m0s to 24h0m0s in whole minutes", "choose how often the function runs")
+	}
+	return f.Err()
+}
+
+// Schedule runs a function. A run that cannot be started, or fails twice, ends in
+// the dead-letter queue.
+type Schedule struct {
+	constructs.Construct
+	// Resource is the schedule.
+	Resource awsscheduler.Schedule
+	// Role is what the schedule runs as: it may invoke the function and write to the
+	// dead-letter queue.
+	Role awsiam.Role
+	// DeadLetters receives the runs that could not be started or that failed.
+	DeadLetters awssqs.Queue
+}
+
+// New declares a schedule. It panics with the error of [Props.Validate] before it
+// declares anything.
+func New(scope constructs.Construct, id string, p Props) *Schedule {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("schedule %s: %w", id, err))
+	}
+	s := &Schedule{}
+	constructs.NewConstruct_Override(s, scope, &id)
+	s.DeadLetters = deadletter.NewQueue(s, "DeadLetters", deadletter.Props{})
+
+	// The scheduler hands a run over and does not wait for it: what then fails is
+	// the function's to report.
+	awslambda.NewCfnEventInvokeConfig(s, jsii.String("Failures"), &awslambda.CfnEventInvokeConfigProps{
+		FunctionName:             p.Function.Resource.FunctionName(),
+		Qualifier:                jsii.String("$LATEST"),
+		MaximumEventAgeInSeconds: jsii.Number(stale.Seconds()),
+		MaximumRetryAttempts:     jsii.Number(1),
+		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
+			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: s.DeadLetters.QueueArn()},
+		},
+	})
+	p.Function.Allow([]string{deadletter.Send}, *s.DeadLetters.QueueArn())
+
+	s.Role = awsiam.NewRole(s, jsii.String("Role"), &awsiam.RoleProps{
+		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{
+			Conditions: &map[string]any{"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Stack_Of(s).Account()}},
+		}),
+	})
+	p.Function.GrantInvoke(s.Role)
+	s.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:   jsii.Strings(deadletter.Send),
+		Resources: jsii.Strings(*s.DeadLetters.QueueArn()),
+	}))
+	description := &awsscheduler.ScheduleProps{
+		Schedule:   awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.Every.Minutes()))),
+		TimeWindow: awsscheduler.TimeWindow_Off(),
+		Target: awsschedulertargets.NewLambdaInvoke(p.Function.Resource, &awsschedulertargets.ScheduleTargetBaseProps{
+			// The target would add a grant on all versions of the function.
+			Role:            s.Role.WithoutPolicyUpdates(nil),
+			DeadLetterQueue: s.DeadLetters,
+			MaxEventAge:     awscdk.Duration_Seconds(jsii.Number(stale.Seconds())),
+			RetryAttempts:   jsii.Number(3),
+		}),
+	}
+	if p.Description != "" {
+		description.Description = &p.Description
+	}
+	s.Resource = awsscheduler.NewSchedule(s, jsii.String("Resource"), description)
+	// Until the policy is there, runs would be refused.
+	s.Resource.Node().AddDependency(s.Role)
+	return s
+}
+
+// MetricDeadLetters is how many failed runs wait in the queue: a maximum over
+// five minutes unless options say otherwise; options may be nil.
+func (s *Schedule) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return s.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
+}

@@ -1,0 +1,134 @@
+package todo
+
+import (
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// Props configure the platform. The zero value gives all of it with secure
+// defaults.
+type Props struct {
+	// JWTIssuer is the OpenID Connect issuer of the users' tokens, an https URL.
+	// Default: an Amazon Cognito user pool that is part of the construct.
+	JWTIssuer string
+	// JWTAudience are the accepted audiences of the users' tokens. Required with
+	// JWTIssuer.
+	JWTAudience []string
+	// InviteOnly lets only administrators create users in the construct's own user
+	// pool. Default: people sign up by themselves.
+	InviteOnly bool
+	// RequireMFA lets nobody into the construct's own user pool without a one-time
+	// password of an authenticator app. Default: each user may choose to have one.
+	RequireMFA bool
+	// CallbackURLs and LogoutURLs are where the sign-in pages of the construct's own
+	// user pool may send people: see [identity.UsersProps]. Default: there are no
+	// such pages, and apps sign people in by themselves.
+	CallbackURLs, LogoutURLs []string
+
+	// Prefix begins the physical names of the table, and names the lake's catalog and
+	// workgroup: "todo" gives "todo-app-data" and "todo". Default: names that AWS
+	// CloudFormation makes up, and for the lake ones with a hash of the construct's
+	// path.
+	Prefix string
+	// RemoveWithStack deletes table, secret, user pool and lake, and all that is in
+	// them, with the stack; the lake's bucket has to be empty then. It is meant for
+	// development. Default: they outlive the stack.
+	RemoveWithStack bool
+	// DeletionProtection makes DynamoDB and Amazon Cognito refuse to delete table and
+	// user pool. Default: off.
+	DeletionProtection bool
+
+	// Architecture is the processor of the functions. Default: [gofunction.ARM64].
+	Architecture gofunction.Architecture
+	// AllowedOrigins are the web pages that may call the API from a browser, such
+	// as "https://example.com". Default: "*", any page: see
+	// [httpapi.Props.AllowedOrigins].
+	AllowedOrigins []string
+	// Throttle limits every route, all callers together. Default: that of
+	// [httpapi.Props.Throttle].
+	Throttle httpapi.Throttle
+
+	// LakeBatchWindow is how long changes are gathered before they land in the lake:
+	// see [lake.Props.BatchWindow]. Default: 10 seconds.
+	LakeBatchWindow time.Duration
+	// CompactEvery is how often the lake's small objects are merged: see
+	// [lake.Props.CompactEvery]. Default: 1 hour.
+	CompactEvery time.Duration
+	// LakeRetentionDays is after how many days the lake's objects are deleted.
+	// Default: they stay.
+	LakeRetentionDays int
+	// QueryLimitBytes ends a query of the lake that reads more: see
+	// [lake.Props.QueryLimitBytes]. Default: 10,000,000,000.
+	QueryLimitBytes int64
+
+	// LogLevel is "debug", "info", "warn" or "error". Default: "info".
+	LogLevel string
+	// LogRetention is how long logs are kept. Default: [props.OneMonth].
+	LogRetention props.LogRetention
+	// Tracing sends traces of the functions to AWS X-Ray: see
+	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
+	Tracing bool
+	// Alarms adds CloudWatch alarms on refused and failed requests, failed and slow
+	// functions, and a lake that lags or fails. They have no actions: add yours to
+	// [Todo.Alarms]. Default: none.
+	Alarms bool
+	// LocalPort is the port of the API when the assembly runs on a developer's
+	// machine: 1024 to 65535. Default: 8081.
+	LocalPort int
+
+	// Build is a build of the [Handlers], begun earlier so that it runs beside the
+	// start of the CDK. Default: New builds them.
+	Build *gofunction.Build `json:"-"`
+}
+
+// Validate returns a [*props.Error] with all invalid props, or nil. [New] does
+// the same first.
+func (p Props) Validate() error {
+	var f props.Findings
+	p.jwt().Check(&f, "Props.JWTIssuer", "Props.JWTAudience")
+	if p.JWTIssuer != "" {
+		const remedy = "users are then not in a user pool here: leave it empty"
+		if p.InviteOnly {
+			f.Add("Props.InviteOnly", true, "false with a JWTIssuer", remedy)
+		}
+		if p.RequireMFA {
+			f.Add("Props.RequireMFA", true, "false with a JWTIssuer", remedy)
+		}
+		if len(p.CallbackURLs) > 0 {
+			f.Add("Props.CallbackURLs", p.CallbackURLs, "empty with a JWTIssuer", remedy)
+		}
+	}
+	identity.CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
+	props.CheckPrefix(&f, "Props.Prefix", p.Prefix)
+	props.CheckRemoval(&f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
+	p.Architecture.Check(&f, "Props.Architecture")
+	httpapi.CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
+	p.Throttle.Check(&f, "Props.Throttle")
+	lake.CheckBatchWindow(&f, "Props.LakeBatchWindow", p.LakeBatchWindow)
+	lake.CheckCompactEvery(&f, "Props.CompactEvery", p.CompactEvery)
+	lake.CheckRetentionDays(&f, "Props.LakeRetentionDays", p.LakeRetentionDays)
+	lake.CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
+	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
+	p.LogRetention.Check(&f, "Props.LogRetention")
+	props.CheckLocalPort(&f, "Props.LocalPort", p.LocalPort)
+	return f.Err()
+}
+
+// jwt returns what the users' tokens must be, if the issuer is not ours.
+func (p Props) jwt() httpapi.JWT {
+	return httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience}
+}
+
+// withDefaults returns the props with their defaults filled in, where these are
+// not those of another construct.
+func (p Props) withDefaults() Props {
+	if p.LocalPort == 0 {
+		p.LocalPort = 8081
+	}
+	return p
+}

@@ -1,0 +1,311 @@
+// Package todo declares To-Do: the platform on which users keep tasks, and whose
+// changes fill a lake.
+//
+//	todo.New(stack, "Todo", todo.Props{})
+//
+// gives table, functions, HTTP API, user pool, secret and lake, with secure
+// defaults.
+package todo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/outputs"
+	"github.com/onesynth-cdk/onesynth/constructs/stream"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// The functions, as schema.Todo names them.
+const (
+	todoAPI = "todoapi"
+	eraser  = "eraser"
+)
+
+const (
+	// apiTimeout ends a request; a deletion that needs longer goes on in the eraser.
+	apiTimeout = 10 * time.Second
+	// eraserTimeout is enough to erase some 20,000 items in one go.
+	eraserTimeout = 5 * time.Minute
+	// eraserWindow leaves a deletion to its own request first: only what that did
+	// not finish is left when the eraser looks.
+	eraserWindow = apiTimeout + 5*time.Second
+	// eraserBatch is how many deletions are finished in one invocation.
+	eraserBatch = 10
+
+	// slow is the time that one of a hundred requests may take in the function,
+	// in milliseconds.
+	slow = 1000
+	// behind is how old a change may get before it is in the lake, in milliseconds
+	// (platform: stream iterator age over 300 s).
+	behind = 300 * 1000
+)
+
+// Todo is the platform.
+type Todo struct {
+	constructs.Construct
+	// Database is the table.
+	Database *table.Database
+	// TodoAPI serves the routes. Eraser finishes the deletions of users whose
+	// requests could not, from the table's stream.
+	TodoAPI, Eraser *gofunction.Function
+	// API is the HTTP API.
+	API *httpapi.API
+	// Users issues the users' tokens. It is nil with a JWTIssuer.
+	Users *identity.Users
+	// CursorSecret is the generated key that signs the cursors of lists. With
+	// another key, cursors that were handed out are refused.
+	CursorSecret awssecretsmanager.Secret
+	// Erasure hands deletions to the eraser, and DeadLetters receives where in the
+	// stream those are that it could not finish.
+	Erasure     *stream.Mapping
+	DeadLetters awssqs.Queue
+	// Lake is what the table's changes become.
+	Lake *lake.Lake
+	// Alarms are there with Props.Alarms.
+	Alarms []awscloudwatch.Alarm
+
+	platform schema.Platform
+}
+
+// Handlers are the functions of the platform and of its lake as
+// [gofunction.Start] builds them.
+func Handlers(architecture gofunction.Architecture) gofunction.Source {
+	platform := schema.Todo()
+	source := gofunction.Source{Architecture: architecture}
+	for _, f := range platform.Functions {
+		source.Packages = append(source.Packages, "lambdas/"+platform.Name+"/"+f.Name)
+	}
+	source.Packages = append(source.Packages, lake.Packages()...)
+	return source
+}
+
+// New declares the platform. It panics with the error of [Props.Validate], or of
+// [gofunction.Build.Wait], before it declares anything.
+func New(scope constructs.Construct, id string, p Props) *Todo {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("todo %s: %w", id, err))
+	}
+	if p.Build == nil {
+		p.Build = gofunction.Start(context.Background(), Handlers(p.Architecture))
+	}
+	if err := p.Build.Wait(); err != nil {
+		panic(fmt.Errorf("todo %s: %w", id, err))
+	}
+	p = p.withDefaults()
+
+	t := &Todo{platform: schema.Todo()}
+	constructs.NewConstruct_Override(t, scope, &id)
+	t.Database = table.NewDatabase(t, "Database", table.DatabaseProps{
+		Database:           t.platform.Database,
+		Prefix:             p.Prefix,
+		RemoveWithStack:    p.RemoveWithStack,
+		DeletionProtection: p.DeletionProtection,
+	})
+	t.addFunctions(p)
+	t.addAPI(p)
+	t.addErasure()
+	t.addLake(p)
+	if p.Alarms {
+		t.addAlarms()
+	}
+	t.addOutputs(scope, id)
+	awscdk.Stack_Of(t).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": p.LocalPort})
+	return t
+}
+
+func (t *Todo) addFunctions(p Props) {
+	removal := awscdk.RemovalPolicy_RETAIN
+	if p.RemoveWithStack {
+		removal = awscdk.RemovalPolicy_DESTROY
+	}
+	t.CursorSecret = awssecretsmanager.NewSecret(t, jsii.String("CursorSecret"), &awssecretsmanager.SecretProps{
+		Description:   jsii.String("Key that signs the cursors of lists"),
+		RemovalPolicy: removal,
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			PasswordLength:     jsii.Number(64),
+			ExcludePunctuation: jsii.Bool(true),
+		},
+	})
+	t.TodoAPI = t.addFunction("TodoAPI", todoAPI, p, apiTimeout, map[string]string{
+		"CURSOR_SECRET_ARN": *t.CursorSecret.SecretArn(),
+	})
+	// The CDK's own grant adds secretsmanager:DescribeSecret, which no request
+	// needs.
+	t.TodoAPI.Allow([]string{"secretsmanager:GetSecretValue"}, *t.CursorSecret.SecretArn())
+	t.Eraser = t.addFunction("Eraser", eraser, p, eraserTimeout, nil)
+}
+
+// addFunction declares a function with the table's name and its own environment.
+func (t *Todo) addFunction(id, name string, p Props, timeout time.Duration, own map[string]string) *gofunction.Function {
+	declared, _ := t.platform.Function(name)
+	variables := t.Database.Environment()
+	maps.Copy(variables, own)
+	f := gofunction.New(t, id, gofunction.Props{
+		Build:        p.Build,
+		Name:         name,
+		Description:  t.platform.Title + ": " + declared.Description,
+		Environment:  variables,
+		Timeout:      timeout,
+		LogLevel:     p.LogLevel,
+		LogRetention: p.LogRetention,
+		Tracing:      p.Tracing,
+	})
+	t.Database.Grant(f.Role, t.platform.Grants(declared)...)
+	return f
+}
+
+func (t *Todo) addAPI(p Props) {
+	jwt := p.jwt()
+	if jwt.Issuer == "" {
+		t.Users = identity.NewUsers(t, "Users", identity.UsersProps{
+			Name:               t.platform.Name,
+			InviteOnly:         p.InviteOnly,
+			RequireMFA:         p.RequireMFA,
+			CallbackURLs:       p.CallbackURLs,
+			LogoutURLs:         p.LogoutURLs,
+			RemoveWithStack:    p.RemoveWithStack,
+			DeletionProtection: p.DeletionProtection,
+		})
+		jwt = httpapi.JWT{Issuer: t.Users.Issuer, Audience: []string{t.Users.ClientID()}}
+	}
+	t.API = httpapi.New(t, "API", httpapi.Props{
+		Name:           t.platform.Title,
+		Description:    "Users keep tasks",
+		Routes:         t.platform.Routes,
+		Functions:      map[string]*gofunction.Function{todoAPI: t.TodoAPI},
+		JWT:            jwt,
+		Authorized:     []schema.Caller{schema.CallerUser},
+		AllowedOrigins: p.AllowedOrigins,
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "X-Timezone"},
+		ExposedHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
+		Throttle:       p.Throttle,
+		LogRetention:   p.LogRetention,
+	})
+}
+
+// addErasure hands every deletion that begins to the eraser.
+func (t *Todo) addErasure() {
+	t.DeadLetters = deadletter.NewQueue(t, "DeadLetters", deadletter.Props{})
+	deletion := map[string]any{"deletion": map[string]any{"S": []any{map[string]any{"exists": true}}}}
+	t.Erasure = stream.New(t, "Erasure", stream.Props{
+		Table:              t.Database.Tables[0],
+		Function:           t.Eraser,
+		OnFailure:          t.DeadLetters,
+		Filters:            []map[string]any{{"dynamodb": map[string]any{"NewImage": deletion}}},
+		BatchSize:          eraserBatch,
+		BatchWindow:        eraserWindow,
+		Bisect:             true,
+		ReportItemFailures: true,
+	})
+}
+
+func (t *Todo) addLake(p Props) {
+	t.Lake = lake.New(t, "Lake", lake.Props{
+		Table:           t.Database.Table(t.platform.Lake.Table),
+		Database:        t.platform.Database,
+		Lake:            t.platform.Lake,
+		Build:           p.Build,
+		CatalogName:     strings.ReplaceAll(p.Prefix, "-", "_"),
+		BatchWindow:     p.LakeBatchWindow,
+		CompactEvery:    p.CompactEvery,
+		RetentionDays:   p.LakeRetentionDays,
+		QueryLimitBytes: p.QueryLimitBytes,
+		RemoveWithStack: p.RemoveWithStack,
+		LogLevel:        p.LogLevel,
+		LogRetention:    p.LogRetention,
+		Tracing:         p.Tracing,
+	})
+}
+
+func (t *Todo) addAlarms() {
+	add := func(id, description string, p alarm.Props) {
+		p.Description = t.platform.Title + ": " + description
+		t.Alarms = append(t.Alarms, alarm.New(t, id, p))
+	}
+	p99 := &awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}
+	add("ServerErrorAlarm", "one of a hundred requests, or more, fails on the server's side",
+		alarm.Props{Metric: t.API.MetricServerErrorRate(), Threshold: 1})
+	add("ClientErrorAlarm", "half of the requests, or more, are refused",
+		alarm.Props{Metric: t.API.MetricClientErrorRate(), Threshold: 50, Periods: 3})
+	add("TodoAPIAlarm", "the function todoapi failed", alarm.Props{Metric: t.TodoAPI.MetricErrors(nil)})
+	add("SlowAlarm", "one of a hundred requests takes the function todoapi longer than a second",
+		alarm.Props{Metric: t.TodoAPI.MetricDuration(p99), Threshold: slow, Periods: 3})
+	add("EraserAlarm", "the function eraser failed", alarm.Props{Metric: t.Eraser.MetricErrors(nil)})
+	add("DeadLettersAlarm", "deletions of users could not be finished", alarm.Props{Metric: t.MetricDeadLetters(nil)})
+	add("LakeAgeAlarm", "changes wait longer than five minutes for the lake",
+		alarm.Props{Metric: t.Lake.Mapping.MetricAge(nil), Threshold: behind})
+	add("LakeFailuresAlarm", "records that cannot become rows, or that came too late, are in the lake's failure queue",
+		alarm.Props{Metric: t.Lake.MetricFailureQueue(nil)})
+	add("LakeWriteAlarm", "objects of the lake could not be written", alarm.Props{Metric: t.Lake.MetricWriteFailures(nil)})
+	add("LakeWriterAlarm", "the function writer failed", alarm.Props{Metric: t.Lake.Writer.MetricErrors(nil)})
+	add("LakeCompactorAlarm", "runs of the compactor are in the dead-letter queue", alarm.Props{Metric: t.Lake.Schedule.MetricDeadLetters(nil)})
+}
+
+// addOutputs names what a caller has to know.
+func (t *Todo) addOutputs(scope constructs.Construct, id string) {
+	o := outputs.New(t, scope, id)
+	url := t.API.URL()
+	o.Add("ApiUrl", "Address of the API", &url)
+	for _, one := range t.Database.Tables {
+		o.Add(one.Schema.Name+"TableName", "Physical name of the table "+one.Schema.Name, one.Resource.TableName())
+	}
+	o.Add("DeadLetterQueueUrl", "Address of the queue of deletions that could not be finished", t.DeadLetters.QueueUrl())
+	o.Add("LakeBucketName", "Bucket of the lake", t.Lake.Bucket.BucketName())
+	o.Add("LakeDatabaseName", "Name of the lake's database in the AWS Glue catalog", t.Lake.Catalog.Ref())
+	o.Add("LakeWorkGroupName", "Name of the Amazon Athena workgroup to query the lake in", t.Lake.WorkGroup.Ref())
+	o.Add("LakeFailureQueueUrl", "Address of the queue of records that cannot become rows", t.Lake.Failures.QueueUrl())
+	o.Add("LakeDeadLetterQueueUrl", "Address of the queue of failed runs of the compactor", t.Lake.Schedule.DeadLetters.QueueUrl())
+	if t.Users == nil {
+		return
+	}
+	o.Add("UserPoolId", "User pool in which people sign up", t.Users.Resource.UserPoolId())
+	o.Add("UserPoolClientId", "Client id for apps that sign people in", t.Users.Client.UserPoolClientId())
+	o.Add("TokenIssuer", "Issuer of the users' tokens", &t.Users.Issuer)
+	if pages := t.Users.SignInURL(); pages != "" {
+		o.Add("SignInUrl", "Where the sign-in pages are", &pages)
+	}
+}
+
+// GrantAccessPatterns lets the grantee use the table in exactly the ways that the
+// access patterns of schema.Todo describe, such as "GetTask". It panics if there
+// is no pattern of a name.
+func (t *Todo) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
+	for _, name := range patterns {
+		if _, ok := t.platform.Database.AccessPattern(name); !ok {
+			panic(fmt.Errorf("todo has no access pattern %q", name))
+		}
+	}
+	t.Database.Grant(grantee, t.platform.Grants(schema.Function{AccessPatterns: patterns})...)
+}
+
+// MetricDeadLetters is how many batches of deletions wait that could not be
+// finished: a maximum over five minutes unless options say otherwise; options may
+// be nil.
+func (t *Todo) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return t.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
+}
+
+// MetricServerErrors counts the API's responses from 500 up: a sum over five
+// minutes unless options say otherwise; options may be nil.
+func (t *Todo) MetricServerErrors(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return t.API.MetricServerErrors(options)
+}
