@@ -18,6 +18,7 @@ type commands struct {
 	Token       tokenCommand       `cmd:"" help:"Mint a token that the JWT authorizers of the running assembly accept."`
 	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished."`
 	Push        pushCommand        `cmd:"" help:"List the push messages that the running assembly has sent."`
+	Lake        lakeCommand        `cmd:"" help:"Query a lake of the running assembly with SQL, or list what is in it."`
 	Version     kong.VersionFlag   `help:"Print the version."`
 }
 

@@ -36,11 +36,8 @@ func (c running) call(ctx context.Context, method, path string, body, into any) 
 		return fmt.Errorf("console address: %w", err)
 	}
 	response, err := http.DefaultClient.Do(request)
-	if errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("nothing runs at %s: start it with onesynth local, or name its console with --console", c.Console)
-	}
 	if err != nil {
-		return err
+		return c.explain(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode >= 300 {
@@ -57,6 +54,14 @@ func (c running) call(ctx context.Context, method, path string, body, into any) 
 		return fmt.Errorf("answer of %s: %w", c.Console, err)
 	}
 	return nil
+}
+
+// explain says what to do about an error of the connection.
+func (c running) explain(err error) error {
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("nothing runs at %s: start it with onesynth local, or name its console with --console", c.Console)
+	}
+	return err
 }
 
 type tokenCommand struct {

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/onesynth-cdk/onesynth/local/catalog"
+)
+
+// lakes serves a lake of one table, with 50,000 rows, from a console. Each database holds it.
+func lakes(t *testing.T, databases ...string) string {
+	t.Helper()
+	type sale struct {
+		Shop   string `parquet:"shop"`
+		Amount int64  `parquet:"amount"`
+	}
+	rows := make([]sale, 50_000)
+	for i := range rows {
+		rows[i] = sale{"north", int64(i)}
+	}
+	rows[0].Shop = "south"
+	var file bytes.Buffer
+	if err := parquet.Write(&file, rows); err != nil {
+		t.Fatal(err)
+	}
+	known := []catalog.Lake{}
+	for _, database := range databases {
+		known = append(known, catalog.Lake{
+			Database: database,
+			Tables: []catalog.Table{{
+				Name: "sales", Columns: []catalog.Column{{Name: "shop", Type: "string"}, {Name: "amount", Type: "bigint"}},
+				PartitionKeys: []catalog.Column{{Name: "day", Type: "date"}}, Location: "s3://bucket/sales/",
+			}},
+			Views:   []catalog.View{{Name: "totals", SQL: "SELECT shop, count(*) AS sales FROM sales GROUP BY shop", Columns: []catalog.Column{{Name: "shop", Type: "string"}, {Name: "sales", Type: "bigint"}}}},
+			Queries: []catalog.Query{{Name: "Best shops", Description: "Shops by sales", SQL: "SELECT * FROM totals ORDER BY sales DESC"}},
+		})
+	}
+	const key = "sales/day=2026-01-31/a.parquet"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.RequestURI() {
+		case "/lakes":
+			json.NewEncoder(w).Encode(known)
+		case "/buckets/bucket?prefix=sales%2F":
+			json.NewEncoder(w).Encode([]map[string]any{{"key": key, "size": file.Len(), "etag": "e"}})
+		case "/buckets/bucket/objects/" + key:
+			w.Write(file.Bytes())
+		default:
+			t.Errorf("asked for %s", r.URL.RequestURI())
+		}
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func TestLake(t *testing.T) {
+	t.Parallel()
+	one, two, none := lakes(t, "shop"), lakes(t, "shop", "todo"), lakes(t)
+	const list = `Database shop
+
+Table sales
+  shop    string
+  amount  bigint
+  day     date, of the folder
+
+View totals
+  shop   string
+  sales  bigint
+
+Saved queries, for --query
+  Best shops  Shops by sales
+`
+	const table = "shop   sales\n----   -----\nnorth  49999\nsouth  1\n(2 rows)\n"
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		want      string // exactly, on standard output
+		says      string // on standard error
+	}{
+		"List":         {[]string{"--console", one}, 0, list, ""},
+		"SQL":          {[]string{"--console", one, "select * from totals order by 1"}, 0, table, ""},
+		"Saved":        {[]string{"--console", one, "--query", "best SHOPS"}, 0, table, ""},
+		"Database":     {[]string{"--console", two, "--database", "todo", "SELECT * FROM todo.totals ORDER BY 1"}, 0, table, ""},
+		"CSV":          {[]string{"--console", one, "--format", "csv", "SELECT sum(amount) AS total, day FROM sales GROUP BY day"}, 0, "total,day\n1249975000,2026-01-31\n", ""},
+		"JSON":         {[]string{"--console", one, "--format", "json", "SELECT sales FROM totals WHERE shop = 'south'"}, 0, "[\n{\"sales\":1}\n]\n", ""},
+		"JSONLines":    {[]string{"--console", one, "--format", "jsonlines", "SELECT shop FROM totals ORDER BY shop"}, 0, "{\"shop\":\"north\"}\n{\"shop\":\"south\"}\n", ""},
+		"UnknownSaved": {[]string{"--console", one, "--query", "Worst shops"}, 1, "", `the lake has "Best shops"`},
+		"Both":         {[]string{"--console", one, "--query", "Best shops", "SELECT 1"}, 1, "", "give one of them"},
+		"Ambiguous":    {[]string{"--console", two, "SELECT 1"}, 1, "", "shop, todo: choose with --database"},
+		"NoLake":       {[]string{"--console", none}, 1, "", "the run has no lake"},
+		"NoSuchLake":   {[]string{"--console", one, "--database", "shops"}, 1, "", `no database "shops"`},
+		"NoQuery":      {[]string{"--console", one, "DROP VIEW totals"}, 1, "", "a lake is read with SELECT"},
+		"NoColumn":     {[]string{"--console", one, "SELECT price FROM sales"}, 1, "", `"price" not found`},
+		"NoRows":       {[]string{"--console", one, "--format", "csv"}, 1, "", "--format csv is for the rows of a query"},
+		"Format":       {[]string{"--console", one, "--format", "xml", "SELECT 1"}, 2, "", "table"},
+		"NothingRuns":  {[]string{"--console", "http://127.0.0.1:1", "SELECT 1"}, 1, "", "start it with onesynth local"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := invoke(t, append([]string{"lake"}, test.arguments...)...)
+			if status != test.status || stdout != test.want && test.status != 2 || !strings.Contains(stderr+stdout, test.says) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+	t.Run("ListAsJSON", func(t *testing.T) {
+		t.Parallel()
+		status, stdout, stderr := invoke(t, "lake", "--format", "json", "--console", one)
+		var got catalog.Lake
+		if err := json.Unmarshal([]byte(stdout), &got); status != 0 || err != nil || got.Tables[0].Name != "sales" {
+			t.Errorf("got %d\n%s%s%v", status, stdout, stderr, err)
+		}
+	})
+}
+
+// TestLakeReaderLeaves: a reader that wants no more, such as head, is no error, and nothing of the copy stays.
+func TestLakeReaderLeaves(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	c := exec.CommandContext(t.Context(), command, "lake", "--console", lakes(t, "shop"), "--format", "jsonlines", "SELECT * FROM sales")
+	c.Env = append(os.Environ(), "TMPDIR="+folder)
+	var stderr strings.Builder
+	c.Stderr = &stderr
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stdout.Read(make([]byte, 10)); err != nil {
+		t.Errorf("read: %v", err)
+	}
+	if err := stdout.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := c.Wait(); err != nil || stderr.Len() > 0 {
+		t.Errorf("got %v\n%s", err, stderr.String())
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil || len(entries) > 0 {
+		t.Errorf("left %v, %v", entries, err)
+	}
+}
+
+// TestLakeInAnyTimeZone: the day and the clock of a query are UTC's, as in Athena, wherever the machine is.
+func TestLakeInAnyTimeZone(t *testing.T) {
+	t.Parallel()
+	console := lakes(t, "shop")
+	for _, zone := range []string{"Pacific/Kiritimati", "Etc/GMT+12"} {
+		c := exec.CommandContext(t.Context(), command, "lake", "--console", console, "--format", "csv",
+			"SELECT current_setting('TimeZone'), CAST(TIMESTAMP '2026-01-31 23:30:00 UTC' AS date), date_diff('second', CAST(now() AS timestamp), now() AT TIME ZONE 'UTC')")
+		c.Env = append(os.Environ(), "TZ="+zone)
+		output, err := c.CombinedOutput()
+		if _, row, _ := strings.Cut(string(output), "\n"); err != nil || row != "UTC,2026-01-31,0\n" {
+			t.Errorf("%s: got %v\n%s", zone, err, output)
+		}
+	}
+}
