@@ -23,13 +23,12 @@ type Context struct {
 	// Route is the route.
 	Route schema.Route
 
-	context  context.Context
-	query    url.Values
-	body     []byte
-	hasBody  bool
-	problems []Problem
-	status   int
-	begun    bool
+	context context.Context
+	query   url.Values
+	body    []byte
+	hasBody bool
+	status  int
+	begun   bool
 }
 
 // humaContext can be embedded: its name is not that of one of its methods.

@@ -41,13 +41,15 @@ func JSON(form *huma.Schema, example any) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: form, Example: example}}
 }
 
-// HeaderParameter describes a request header of 1 to longest characters.
+// HeaderParameter describes a request header of 1 to longest characters; 0: any
+// number.
 func HeaderParameter(name string, required bool, longest int, description, example string) *huma.Param {
 	least := 1
-	return &huma.Param{
-		Name: name, In: "header", Required: required, Description: description, Example: example,
-		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest},
+	form := &huma.Schema{Type: huma.TypeString, MinLength: &least}
+	if longest > 0 {
+		form.MaxLength = &longest
 	}
+	return &huma.Param{Name: name, In: "header", Required: required, Description: description, Example: example, Schema: form}
 }
 
 // ResponseHeader describes a response header; kind is [huma.TypeString] or

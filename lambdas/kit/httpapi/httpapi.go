@@ -143,16 +143,39 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 		ctx.context = admitted
 	}
 	if s.config.Strict {
-		ctx.problems = undeclared(query, inner.Operation())
-		ctx.context = context.WithValue(ctx.context, problemsKey{}, ctx.problems)
+		problems := undeclared(query, inner.Operation())
+		if form := s.bodyForm(inner.Operation()); form != nil {
+			body, err := ctx.Body()
+			if err != nil {
+				s.fail(ctx, err)
+				return
+			}
+			problems = append(problems, miscased(body, form)...)
+		}
+		ctx.context = context.WithValue(ctx.context, problemsKey{}, problems)
 	}
 	next(ctx)
 	ctx.begin()
 }
 
+// bodyForm is the form of an operation's JSON body; nil if it has none.
+func (s *Server) bodyForm(operation *huma.Operation) *huma.Schema {
+	if operation.RequestBody == nil {
+		return nil
+	}
+	content := operation.RequestBody.Content["application/json"]
+	if content == nil || content.Schema == nil {
+		return nil
+	}
+	if content.Schema.Ref == "" {
+		return content.Schema
+	}
+	return s.api.OpenAPI().Components.Schemas.SchemaFromRef(content.Schema.Ref)
+}
+
 type problemsKey struct{}
 
-// problemsFrom is what was found wrong with the query, beyond its values.
+// problemsFrom is what a strict server found wrong beyond values.
 func problemsFrom(ctx context.Context) []Problem {
 	problems, _ := ctx.Value(problemsKey{}).([]Problem)
 	return problems

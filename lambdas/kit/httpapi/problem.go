@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -84,6 +85,31 @@ func undeclared(query url.Values, operation *huma.Operation) []Problem {
 	return problems
 }
 
+func unknownField(name string) Problem {
+	return Problem{Field: clipped(name), Message: "is not known here: leave it out, or check its spelling"}
+}
+
+// miscased is what a body has that its form has in other letters: huma, as
+// encoding/json, takes the one for the other.
+func miscased(body []byte, form *huma.Schema) []Problem {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil {
+		return nil
+	}
+	var problems []Problem
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if form.Properties[name] != nil {
+			continue
+		}
+		for known := range form.Properties {
+			if strings.EqualFold(known, name) {
+				problems = append(problems, unknownField(name))
+			}
+		}
+	}
+	return problems
+}
+
 // invalid is what huma and the resolvers found wrong, and what else was.
 func invalid(model *huma.ErrorModel, others []Problem) *InvalidError {
 	if model.Status != http.StatusUnprocessableEntity {
@@ -101,7 +127,8 @@ func invalid(model *huma.ErrorModel, others []Problem) *InvalidError {
 	for _, detail := range model.Errors {
 		p := problem(detail)
 		isRule := strings.HasPrefix(detail.Location, ruleLocation+".")
-		if isRule && slices.ContainsFunc(found, func(other Problem) bool { return other.Field == p.Field }) {
+		// Of a body that is no object rules have seen nothing.
+		if isRule && slices.ContainsFunc(found, func(other Problem) bool { return other.Field == p.Field || other.Field == "body" }) {
 			continue
 		}
 		found = append(found, p)
@@ -124,7 +151,7 @@ func problem(detail *huma.ErrorDetail) Problem {
 	}
 	switch {
 	case detail.Message == validation.MsgUnexpectedProperty:
-		return Problem{Field: clipped(field), Message: "is not known here: leave it out, or check its spelling"}
+		return unknownField(field)
 	case !inside && strings.HasPrefix(detail.Message, huma.ErrUnknownContentType.Error()):
 		return Problem{Field: "Content-Type", Message: "is not application/json: send JSON with the header Content-Type: application/json"}
 	case !inside:

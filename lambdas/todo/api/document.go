@@ -3,9 +3,7 @@ package api
 import (
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -90,7 +88,7 @@ func (s *server) describe(op operation) huma.Operation {
 		failures = append(failures, &idempotency.RunningError{})
 	}
 	if takesPrecondition(route) {
-		described.Parameters = append(described.Parameters, httpapi.HeaderParameter(ifMatchHeader, false, maxKeyLength,
+		described.Parameters = append(described.Parameters, httpapi.HeaderParameter(ifMatchHeader, false, 0,
 			"Makes the change only if the task has one of these ETags.", `"3"`))
 	}
 	if op.method != http.MethodGet && op.method != http.MethodDelete {
@@ -122,30 +120,26 @@ func (s *server) form(value any) *huma.Schema {
 	return &union
 }
 
-// describeFailures adds a response for each status of the errors.
+// describeFailures adds a response for each status of the errors, with an example
+// of each.
 func (s *server) describeFailures(described *huma.Operation, errs []error) {
-	details := map[string][]string{}
 	for _, err := range errs {
 		failed := failure(err, time.Time{})
 		status := strconv.Itoa(failed.Status)
 		response := described.Responses[status]
 		if response == nil {
 			response = &huma.Response{
-				Headers: map[string]*huma.Header{},
-				Content: httpapi.JSON(s.form(failed.Body), failed.Body),
+				Description: http.StatusText(failed.Status),
+				Headers:     map[string]*huma.Header{},
+				Content:     httpapi.JSON(s.form(failed.Body), nil),
 			}
+			response.Content["application/json"].Examples = map[string]*huma.Example{}
 			described.Responses[status] = response
 		}
 		if failed.Header.Get("Retry-After") != "" {
 			response.Headers["Retry-After"] = httpapi.ResponseHeader(huma.TypeInteger, "When to try again, in seconds.")
 		}
-		detail := http.StatusText(failed.Status)
-		if one, ok := failed.Body.(ErrorResponse); ok {
-			detail, _, _ = strings.Cut(one.Detail, ":")
-		}
-		if !slices.Contains(details[status], detail) {
-			details[status] = append(details[status], detail)
-		}
-		response.Description = strings.Join(details[status], "; ")
+		examples := response.Content["application/json"].Examples
+		examples[strconv.Itoa(len(examples)+1)] = &huma.Example{Value: failed.Body}
 	}
 }

@@ -28,8 +28,8 @@ type document struct {
 			Description string
 			Headers     map[string]any
 			Content     map[string]struct {
-				Schema  map[string]any
-				Example any
+				Schema   map[string]any
+				Examples map[string]any
 			}
 		} `json:"responses"`
 	} `json:"paths"`
@@ -82,6 +82,20 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 			if operation.Summary == "" || operation.Summary != routes[key].Summary {
 				t.Errorf("%s: the summary is %q", key, operation.Summary)
 			}
+			mutation := routes[key].Caller == schema.CallerUser && method != "get"
+			parameters := map[string]bool{}
+			for _, p := range operation.Parameters {
+				if p.In == "header" {
+					parameters[p.Name] = p.Required
+				}
+			}
+			if required := parameters["Idempotency-Key"]; required != mutation {
+				t.Errorf("%s: Idempotency-Key required is %v", key, required)
+			}
+			_, conditional := operation.Responses["412"]
+			if _, ok := parameters["If-Match"]; ok != conditional || conditional && !mutation {
+				t.Errorf("%s: If-Match described is %v, 412 is %v", key, ok, conditional)
+			}
 			isUsers := routes[key].Caller == schema.CallerUser
 			if _, ok := operation.Responses["401"]; ok != isUsers || (len(operation.Security) > 0) != isUsers {
 				t.Errorf("%s: 401 described is %v, security is %v", key, ok, operation.Security)
@@ -95,7 +109,7 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 					want = "#/components/schemas/InvalidResponse"
 				}
 				content := response.Content["application/json"]
-				if content.Schema["$ref"] != want || content.Example == nil || response.Description == "" {
+				if content.Schema["$ref"] != want || len(content.Examples) == 0 || response.Description == "" {
 					t.Errorf("%s %s: the error is described as %v", key, status, response)
 				}
 			}

@@ -73,10 +73,12 @@ type change struct {
 	text  string
 }
 
-// UnmarshalJSON reads text or null.
+// UnmarshalJSON reads text or null. Anything else is as good as left out, since it
+// is found to be of the wrong type already, and must not keep the fields after it
+// from being looked at.
 func (c *change) UnmarshalJSON(data []byte) error {
-	c.given = true
-	return json.Unmarshal(data, &c.text)
+	c.given = json.Unmarshal(data, &c.text) == nil
+	return nil
 }
 
 // Schema is text or null.

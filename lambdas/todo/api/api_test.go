@@ -1,0 +1,278 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
+)
+
+// began is the moment at which these tests begin.
+func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
+
+// request is one HTTP request: "METHOD path", headers as "Name: value".
+type request struct {
+	line    string
+	user    string
+	headers []string
+	body    string
+}
+
+// as is a request of a user. A mutation has a key of its own.
+func as(user, line, body string) request {
+	r := request{line: line, user: user, body: body}
+	if !strings.HasPrefix(line, "GET ") {
+		r.headers = []string{"Idempotency-Key: " + newKey()}
+	}
+	return r
+}
+
+// with is the request with another header, in place of any of that name.
+func (r request) with(header string) request {
+	name, _, _ := strings.Cut(header, ": ")
+	var headers []string
+	for _, h := range r.headers {
+		if !strings.HasPrefix(h, name+": ") {
+			headers = append(headers, h)
+		}
+	}
+	r.headers = append(headers, header)
+	return r
+}
+
+var keyCount struct {
+	sync.Mutex
+	n int
+}
+
+func newKey() string {
+	keyCount.Lock()
+	defer keyCount.Unlock()
+	keyCount.n++
+	return "key-" + string(rune('a'+keyCount.n%26)) + strings.Repeat("x", keyCount.n%7) + "-" + time.Duration(keyCount.n).String()
+}
+
+func (r request) do(handler http.Handler) *httptest.ResponseRecorder {
+	return r.doIn(context.Background(), handler)
+}
+
+func (r request) doIn(ctx context.Context, handler http.Handler) *httptest.ResponseRecorder {
+	method, target, _ := strings.Cut(r.line, " ")
+	hr := httptest.NewRequest(method, target, strings.NewReader(r.body))
+	if r.body != "" {
+		hr.Header.Set("Content-Type", "application/json")
+	}
+	for _, header := range r.headers {
+		name, value, _ := strings.Cut(header, ": ")
+		hr.Header.Set(name, value)
+	}
+	invocation := kit.Invocation{}
+	if r.user != "" {
+		invocation.Claims = map[string]string{"sub": r.user}
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, hr.WithContext(kit.WithInvocation(ctx, invocation)))
+	return w
+}
+
+// decoded is the body of an answer, a JSON object.
+func decoded(t *testing.T, w *httptest.ResponseRecorder) map[string]any {
+	t.Helper()
+	if got := w.Header().Get("Content-Type"); got != "application/json" {
+		t.Errorf("Content-Type is %q", got)
+	}
+	var body map[string]any
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
+		t.Fatalf("the body is no JSON object: %v: %s", err, w.Body)
+	}
+	return body
+}
+
+// detail is the detail of an error, which is text unless the status is 422.
+func detail(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	text, ok := decoded(t, w)["detail"].(string)
+	if !ok || text == "" {
+		t.Errorf("the detail of %d is no text: %s", w.Code, w.Body)
+	}
+	return text
+}
+
+// invalidFields are the fields of a 422, sorted.
+func invalidFields(t *testing.T, w *httptest.ResponseRecorder) string {
+	t.Helper()
+	var body api.InvalidResponse
+	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != http.StatusUnprocessableEntity || len(body.Detail) == 0 {
+		t.Fatalf("got %d %s; want 422 with fields (%v)", w.Code, w.Body, err)
+	}
+	var fields []string
+	for _, p := range body.Detail {
+		if p.Message == "" || len(p.Message) > 400 {
+			t.Errorf("the message of %s is %q", p.Field, p.Message)
+		}
+		fields = append(fields, p.Field)
+	}
+	slices.Sort(fields)
+	return strings.Join(fields, " ")
+}
+
+// operations are a good request for every operation of users.
+func operations() []request {
+	return []request{
+		as("ann", "POST /api/v1/users/me", `{"email":"ann@example.com","name":"Ann"}`),
+		as("ann", "GET /api/v1/users/me", ""),
+		as("ann", "PUT /api/v1/users/me", `{"email":"ann@example.com","name":"Ann"}`),
+		as("ann", "DELETE /api/v1/users/me", ""),
+		as("ann", "POST /api/v1/tasks", `{"title":"Water the plants"}`),
+		as("ann", "GET /api/v1/tasks", ""),
+		as("ann", "GET /api/v1/tasks/stats", ""),
+		as("ann", "POST /api/v1/tasks/bulk", `{"action":"set_status","task_ids":["x"],"status":"pending"}`),
+		as("ann", "POST /api/v1/tasks/bulk", `{"action":"delete_completed"}`),
+		as("ann", "GET /api/v1/tasks/x", ""),
+		as("ann", "PUT /api/v1/tasks/x", `{"title":"Water the plants"}`),
+		as("ann", "PATCH /api/v1/tasks/x", `{"title":"Water the plants"}`),
+		as("ann", "DELETE /api/v1/tasks/x", ""),
+	}
+}
+
+func isMutation(r request) bool { return !strings.HasPrefix(r.line, "GET ") }
+
+// stub is a service that knows one task, of version 3. Every method fails with
+// err, if that is set, after calling before.
+type stub struct {
+	err    error
+	before func()
+
+	mu       sync.Mutex
+	calls    int
+	versions []int
+	filter   todo.TaskFilter
+	change   todo.TaskChange
+}
+
+func (s *stub) call() error {
+	s.mu.Lock()
+	s.calls++
+	s.mu.Unlock()
+	if s.before != nil {
+		s.before()
+	}
+	return s.err
+}
+
+const stubVersion = 3
+
+func (s *stub) task(ifVersion int) (todo.Task, error) {
+	if err := s.call(); err != nil {
+		return todo.Task{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.versions = append(s.versions, ifVersion)
+	if ifVersion != 0 && ifVersion != stubVersion {
+		return todo.Task{}, &todo.VersionError{Current: stubVersion}
+	}
+	return todo.Task{ID: "x", Title: "Water the plants", Status: todo.Pending, CreatedAt: began(), UpdatedAt: began(), Version: stubVersion}, nil
+}
+
+func (s *stub) CreateUser(_ context.Context, id string, _ todo.UserInput) (todo.User, error) {
+	return todo.User{ID: id}, s.call()
+}
+func (s *stub) GetUser(_ context.Context, id string) (todo.User, error) {
+	return todo.User{ID: id}, s.call()
+}
+func (s *stub) UpdateUser(_ context.Context, id string, _ todo.UserInput) (todo.User, error) {
+	return todo.User{ID: id}, s.call()
+}
+func (s *stub) DeleteUser(context.Context, string) (bool, error) { return false, s.call() }
+func (s *stub) CreateTask(context.Context, string, todo.TaskInput) (todo.Task, error) {
+	return s.task(0)
+}
+func (s *stub) GetTask(context.Context, string, string) (todo.Task, error) { return s.task(0) }
+func (s *stub) ListTasks(_ context.Context, _ string, filter todo.TaskFilter) (todo.TaskPage, error) {
+	s.mu.Lock()
+	s.filter = filter
+	s.mu.Unlock()
+	return todo.TaskPage{}, s.call()
+}
+func (s *stub) ReplaceTask(_ context.Context, _, _ string, _ todo.TaskInput, ifVersion int) (todo.Task, error) {
+	return s.task(ifVersion)
+}
+func (s *stub) ChangeTask(_ context.Context, _, _ string, change todo.TaskChange, ifVersion int) (todo.Task, error) {
+	s.mu.Lock()
+	s.change = change
+	s.mu.Unlock()
+	return s.task(ifVersion)
+}
+func (s *stub) DeleteTask(_ context.Context, _, _ string, ifVersion int) error {
+	_, err := s.task(ifVersion)
+	return err
+}
+func (s *stub) SetStatuses(_ context.Context, _ string, ids []string, _ todo.Status) (todo.BulkResult, error) {
+	return todo.BulkResult{Failed: map[string]error{ids[0]: todo.ErrTaskNotFound}}, s.call()
+}
+func (s *stub) DeleteCompleted(context.Context, string) (int, bool, error) { return 0, true, s.call() }
+func (s *stub) Stats(context.Context, string) (todo.Stats, error)          { return todo.Stats{}, s.call() }
+
+// ledger are keys that grant every claim and note what becomes of it.
+type ledger struct {
+	begin, settle, release error
+
+	mu       sync.Mutex
+	begun    int
+	released int
+	settled  []idempotency.Response
+}
+
+func (l *ledger) Begin(context.Context, string, string, []byte, time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun++
+	return &idempotency.Claim{}, nil, l.begin
+}
+
+func (l *ledger) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled = append(l.settled, response)
+	return l.settle
+}
+
+func (l *ledger) Release(ctx context.Context, _ *idempotency.Claim) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.released++
+	if l.release == nil {
+		return ctx.Err()
+	}
+	return l.release
+}
+
+// wire is the API over a stub.
+type wire struct {
+	*kit.API
+	service *stub
+	keys    *ledger
+	log     *bytes.Buffer
+}
+
+func newWire() *wire {
+	w := &wire{service: &stub{}, keys: &ledger{}, log: &bytes.Buffer{}}
+	w.API = (&api.API{
+		Service: w.service, Keys: w.keys, Now: began,
+		Log: slog.New(slog.NewJSONHandler(w.log, nil)),
+	}).Handler()
+	return w
+}
