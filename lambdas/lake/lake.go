@@ -1,0 +1,64 @@
+// Package lake turns the stream of a table into Parquet files, and keeps these
+// few. It knows no platform: what it makes rows of is in a
+// [schema.LakeDefinition].
+//
+// The [Writer] writes the rows of each batch of the stream as one object for each
+// entity and day:
+//
+//	events/entity=<entity>/event_date=<YYYY-MM-DD>/<object>.parquet
+//
+// An object is named after the changes that the batch has, so that a batch that
+// is delivered again rewrites the same objects with the same bytes. Batches that
+// are cut in another way the second time may put a change into two objects. The
+// [Compactor] merges small objects, and holds each change once by its event id;
+// until it has run, the lake's views do.
+package lake
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+)
+
+// EventsPrefix is what the keys of all objects with changes begin with.
+const EventsPrefix = "events/"
+
+// ErrNoObject is the error of reading an object that does not exist, or not any
+// more.
+var ErrNoObject = errors.New("there is no such object")
+
+// Object is what the listing of a bucket says of an object.
+type Object struct {
+	// Key is its key.
+	Key string
+	// Size is its length in bytes.
+	Size int64
+}
+
+// ObjectWriter is what the [Writer] needs of a bucket.
+type ObjectWriter interface {
+	// Put writes an object, in the place of the one with this key if there is one.
+	// Nobody sees a part of it.
+	Put(ctx context.Context, key string, body io.ReadSeeker) error
+}
+
+// Bucket is what the [Compactor] needs of a bucket. All methods hold at once: a
+// listing has what was put before it.
+type Bucket interface {
+	ObjectWriter
+	// List gives the objects whose keys begin with prefix, in the order of their
+	// keys as bytes. After an error it gives nothing more.
+	List(ctx context.Context, prefix string) iter.Seq2[Object, error]
+	// Get reads length bytes of an object from offset. The error is [ErrNoObject]
+	// when it does not exist.
+	Get(ctx context.Context, key string, offset, length int64) ([]byte, error)
+	// Delete deletes an object. One that does not exist is no error.
+	Delete(ctx context.Context, key string) error
+}
+
+// Failures takes the records that cannot be converted.
+type Failures interface {
+	// Send sends a message of at most [MaxFailureBytes] bytes.
+	Send(ctx context.Context, message string) error
+}

@@ -1,0 +1,414 @@
+package lake
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// todo is the definition that most tests use.
+func todo(t testing.TB) schema.LakeDefinition {
+	t.Helper()
+	platform := schema.Todo()
+	d, err := platform.Lake.Definition(platform.Database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// memory is a bucket and a queue in memory.
+type memory struct {
+	mu       sync.Mutex
+	objects  map[string][]byte
+	messages []string
+	// before is called before each operation, and after each that succeeded. An
+	// error is the operation's.
+	before, after func(operation, key string) error
+}
+
+func newMemory() *memory { return &memory{objects: map[string][]byte{}} }
+
+func (m *memory) do(ctx context.Context, operation, key string, work func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if m.before != nil {
+		if err := m.before(operation, key); err != nil {
+			return err
+		}
+	}
+	m.mu.Lock()
+	err := work()
+	m.mu.Unlock()
+	if err == nil && m.after != nil {
+		err = m.after(operation, key)
+	}
+	return err
+}
+
+func (m *memory) Put(ctx context.Context, key string, body io.ReadSeeker) error {
+	return m.do(ctx, "Put", key, func() error {
+		content, err := io.ReadAll(body)
+		m.objects[key] = content
+		return err
+	})
+}
+
+func (m *memory) Get(ctx context.Context, key string, offset, length int64) ([]byte, error) {
+	var part []byte
+	err := m.do(ctx, "Get", key, func() error {
+		content, ok := m.objects[key]
+		if !ok {
+			return ErrNoObject
+		}
+		if offset+length > int64(len(content)) {
+			return fmt.Errorf("bytes %d to %d of %d", offset, offset+length, len(content))
+		}
+		part = bytes.Clone(content[offset : offset+length])
+		return nil
+	})
+	return part, err
+}
+
+func (m *memory) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		var objects []Object
+		err := m.do(ctx, "List", prefix, func() error {
+			for _, key := range slices.Sorted(maps.Keys(m.objects)) {
+				if strings.HasPrefix(key, prefix) {
+					objects = append(objects, Object{Key: key, Size: int64(len(m.objects[key]))})
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			yield(Object{}, err)
+			return
+		}
+		for _, o := range objects {
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (m *memory) Delete(ctx context.Context, key string) error {
+	return m.do(ctx, "Delete", key, func() error {
+		delete(m.objects, key)
+		return nil
+	})
+}
+
+func (m *memory) Send(ctx context.Context, message string) error {
+	return m.do(ctx, "Send", "", func() error {
+		if len(message) > MaxFailureBytes {
+			return fmt.Errorf("a message of %d bytes", len(message))
+		}
+		m.messages = append(m.messages, message)
+		return nil
+	})
+}
+
+// item is an item's image, or the keys of one.
+type item map[string]any
+
+func text(s string) map[string]string   { return map[string]string{"S": s} }
+func numeric(s string) map[string]string { return map[string]string{"N": s} }
+
+// change is a stream record in the making.
+type change struct {
+	id, name, sequence string
+	time               any
+	keys, old, new     item
+}
+
+func (c change) json(t testing.TB) json.RawMessage {
+	t.Helper()
+	dynamodb := map[string]any{"SequenceNumber": c.sequence, "StreamViewType": "NEW_AND_OLD_IMAGES", "SizeBytes": 1}
+	if c.time != nil {
+		dynamodb["ApproximateCreationDateTime"] = c.time
+	}
+	for name, image := range map[string]item{"Keys": c.keys, "OldImage": c.old, "NewImage": c.new} {
+		if image != nil {
+			dynamodb[name] = image
+		}
+	}
+	raw, err := json.Marshal(map[string]any{
+		"eventID": c.id, "eventName": c.name, "eventVersion": "1.1", "eventSource": "aws:dynamodb", "awsRegion": "eu-central-1", "dynamodb": dynamodb,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// day is 2026-11-20T00:00:00Z in Unix seconds.
+const day = 1795132800
+
+// insert is the record of a new task.
+func insert(id, sequence, task string, attributes item) change {
+	image := item{"PK": text("TASK#u"), "SK": text("TASK#" + task), "title": text("a"), "status": text("pending"), "created_at": numeric("1795132800"), "version": numeric("1")}
+	maps.Copy(image, attributes)
+	return change{id: id, name: "INSERT", sequence: sequence, time: day, keys: item{"PK": image["PK"], "SK": image["SK"]}, new: image}
+}
+
+func batchOf(t testing.TB, changes ...change) Batch {
+	t.Helper()
+	var b Batch
+	for _, c := range changes {
+		b.Records = append(b.Records, c.json(t))
+	}
+	return b
+}
+
+// taskRow is a row of task_changes as a reader that knows nothing of this package
+// finds it.
+type taskRow struct {
+	EventID     string     `parquet:"event_id"`
+	EventName   string     `parquet:"event_name"`
+	EventTime   time.Time  `parquet:"event_time,timestamp(millisecond)"`
+	Sequence    string     `parquet:"sequence_number"`
+	UserID      *string    `parquet:"user_id,optional"`
+	TaskID      *string    `parquet:"task_id,optional"`
+	Title       *string    `parquet:"title,optional"`
+	Description *string    `parquet:"description,optional"`
+	Status      *string    `parquet:"status,optional"`
+	Priority    *string    `parquet:"priority,optional"`
+	Category    *string    `parquet:"category,optional"`
+	DueDate     *int32     `parquet:"due_date,optional,date"`
+	CreatedAt   *time.Time `parquet:"created_at,optional,timestamp(millisecond)"`
+	UpdatedAt   *time.Time `parquet:"updated_at,optional,timestamp(millisecond)"`
+	CompletedAt *time.Time `parquet:"completed_at,optional,timestamp(millisecond)"`
+	Version     *int64     `parquet:"version,optional"`
+}
+
+// userRow is a row of user_changes.
+type userRow struct {
+	EventID   string     `parquet:"event_id"`
+	EventName string     `parquet:"event_name"`
+	EventTime time.Time  `parquet:"event_time,timestamp(millisecond)"`
+	Sequence  string     `parquet:"sequence_number"`
+	UserID    *string    `parquet:"user_id,optional"`
+	CreatedAt *time.Time `parquet:"created_at,optional,timestamp(millisecond)"`
+	UpdatedAt *time.Time `parquet:"updated_at,optional,timestamp(millisecond)"`
+}
+
+// rowsOf reads all rows of an entity, object after object in the order of their
+// keys.
+func rowsOf[T any](t testing.TB, m *memory, entity string) []T {
+	t.Helper()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []T
+	for _, key := range slices.Sorted(maps.Keys(m.objects)) {
+		if !strings.HasPrefix(key, entityPrefix(entity)) {
+			continue
+		}
+		rows, err := parquet.Read[T](bytes.NewReader(m.objects[key]), int64(len(m.objects[key])))
+		if err != nil {
+			t.Fatalf("%s: %v", key, err)
+		}
+		all = append(all, rows...)
+	}
+	return all
+}
+
+// failuresOf reads the failure queue.
+func failuresOf(t testing.TB, m *memory) []Failure {
+	t.Helper()
+	var all []Failure
+	for _, message := range m.messages {
+		var f Failure
+		if err := json.Unmarshal([]byte(message), &f); err != nil {
+			t.Fatalf("%s: %v", message, err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func keysOf(m *memory) []string { return slices.Sorted(maps.Keys(m.objects)) }
+
+func TestWriter(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	w := NewWriter(todo(t), m, m)
+	removed := insert("e3", "300", "1", item{"status": text("completed"), "completed_at": numeric("1795132900"), "due_date": text("2026-11-30"), "description": text("ü 漢 😀 \x00")})
+	removed.name, removed.old, removed.new, removed.time = "REMOVE", removed.new, nil, json.Number("1795219200.25")
+	user := change{id: "e4", name: "INSERT", sequence: "400", time: day, keys: item{"PK": text("USER#u"), "SK": text("METADATA")},
+		new: item{"PK": text("USER#u"), "SK": text("METADATA"), "name": text("Ada"), "email": text("ada@example.com"), "created_at": numeric("1795132800"), "updated_at": numeric("1795132800.5")}}
+	counts := change{id: "e5", name: "MODIFY", sequence: "500", time: day, keys: item{"PK": text("COUNTS#u"), "SK": text("METADATA")}, new: item{"pending": numeric("1")}}
+	poison := insert("e6", "250", "2", item{"due_date": text("soon")})
+	// Out of order, and one twice.
+	batch := batchOf(t, user, removed, insert("e1", "100", "1", nil), counts, poison, removed)
+	if err := w.Handle(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	keys := keysOf(m)
+	if len(keys) != 3 {
+		t.Fatalf("objects: %v", keys)
+	}
+	for i, want := range []string{"events/entity=task/event_date=2026-11-20/", "events/entity=task/event_date=2026-11-21/", "events/entity=user/event_date=2026-11-20/"} {
+		suffix, ok := strings.CutPrefix(keys[i], want)
+		if !ok || !strings.HasPrefix(suffix, strings.Repeat("0", 37)+"100-"+strings.Repeat("0", 37)+"400-") {
+			t.Errorf("object %d is %s; want it below %s, named after 100 to 400", i, keys[i], want)
+		}
+		if _, ok := parseKey(keys[i]); !ok {
+			t.Errorf("the compactor does not know %s", keys[i])
+		}
+	}
+	tasks := rowsOf[taskRow](t, m, "task")
+	if len(tasks) != 2 {
+		t.Fatalf("rows: %+v", tasks)
+	}
+	first, last := tasks[0], tasks[1]
+	if first.EventID != "e1" || first.EventName != "INSERT" || first.EventTime.Unix() != day || *first.UserID != "u" || *first.TaskID != "1" ||
+		first.Description != nil || first.DueDate != nil || first.CompletedAt != nil || *first.Version != 1 || first.CreatedAt.Unix() != day {
+		t.Errorf("first row: %+v", first)
+	}
+	if last.EventID != "e3" || last.EventName != "REMOVE" || last.EventTime.UnixMilli() != 1795219200250 || *last.Status != "completed" ||
+		*last.DueDate != 20787 || last.CompletedAt.Unix() != 1795132900 || *last.Description != "ü 漢 😀 \x00" {
+		t.Errorf("last row: %+v", last)
+	}
+	users := rowsOf[userRow](t, m, "user")
+	if len(users) != 1 || users[0].UpdatedAt.UnixMilli() != 1795132800500 || *users[0].UserID != "u" {
+		t.Errorf("users: %+v", users)
+	}
+	for key, content := range m.objects {
+		if bytes.Contains(content, []byte("Ada")) || bytes.Contains(content, []byte("ada@")) {
+			t.Errorf("%s holds a name or an address", key)
+		}
+	}
+	failures := failuresOf(t, m)
+	if len(failures) != 1 {
+		t.Fatalf("failures: %+v", failures)
+	}
+	f := failures[0]
+	if f.EventID != "e6" || f.EventName != "INSERT" || f.Entity != "task" || f.SequenceNumber != "250" || f.Omitted != "" ||
+		!strings.Contains(f.Cause, `column due_date`) || !strings.Contains(f.Cause, `"soon"`) || !strings.Contains(f.Cause, "YYYY-MM-DD") {
+		t.Errorf("failure: %+v", f)
+	}
+	if !bytes.Equal(f.Record, batch.Records[4]) {
+		t.Errorf("the failure's record is %s", f.Record)
+	}
+}
+
+// The columns stand in the order of the definition.
+func TestColumnOrder(t *testing.T) {
+	t.Parallel()
+	d := todo(t)
+	var want []string
+	for _, c := range schema.ChangeColumns() {
+		want = append(want, c.Name)
+	}
+	for _, c := range d.Entities[0].Columns {
+		want = append(want, c.Name)
+	}
+	var got []string
+	for _, path := range newTable(d.Entities[0]).schema.Columns() {
+		got = append(got, path...)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A batch that is delivered again, in whatever order and by whatever process,
+// writes the same bytes under the same names; another batch of the same range does
+// not take its place.
+func TestWriterRepeats(t *testing.T) {
+	t.Parallel()
+	changes := []change{}
+	for i := range 300 {
+		changes = append(changes, insert(fmt.Sprintf("e%d", i), fmt.Sprint(1000+i), fmt.Sprint(i%7), item{"title": text(strings.Repeat("x", i))}))
+	}
+	first, second := newMemory(), newMemory()
+	if err := NewWriter(todo(t), first, first).Handle(t.Context(), batchOf(t, changes...)); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(changes)
+	if err := NewWriter(todo(t), second, second).Handle(t.Context(), batchOf(t, append(changes, changes[3])...)); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.EqualFunc(first.objects, second.objects, bytes.Equal) {
+		t.Errorf("%v and %v differ", keysOf(first), keysOf(second))
+	}
+	for i := range changes {
+		changes[i].id = "other shard " + changes[i].id
+	}
+	if err := NewWriter(todo(t), second, second).Handle(t.Context(), batchOf(t, changes...)); err != nil {
+		t.Fatal(err)
+	}
+	if len(second.objects) != 2 {
+		t.Errorf("another shard's batch with the same sequence numbers: %v", keysOf(second))
+	}
+}
+
+func TestWriterFails(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("SlowDown")
+	for _, operation := range []string{"Put", "Send"} {
+		m := newMemory()
+		m.before = func(o, _ string) error {
+			if o == operation {
+				return refused
+			}
+			return nil
+		}
+		err := NewWriter(todo(t), m, m).Handle(t.Context(), batchOf(t, insert("e1", "1", "1", nil), insert("e2", "2", "2", item{"version": numeric("1.5")})))
+		if !errors.Is(err, refused) {
+			t.Errorf("%s: got %v", operation, err)
+		}
+		if operation == "Put" && len(m.messages) > 0 {
+			t.Error("a message was sent before the objects were written")
+		}
+	}
+}
+
+// A batch without the time to be written is not begun; one without anything to
+// write needs none.
+func TestWriterDeadline(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	ctx, cancel := context.WithTimeout(t.Context(), writeTime)
+	defer cancel()
+	w := NewWriter(todo(t), m, m)
+	if err := w.Handle(ctx, batchOf(t, insert("e1", "1", "1", nil))); !errors.Is(err, ErrDeadline) || len(m.objects) > 0 {
+		t.Errorf("got %v with %v", err, keysOf(m))
+	}
+	if err := w.Handle(ctx, batchOf(t, change{id: "e", name: "INSERT", sequence: "1", time: day, keys: item{"PK": text("EMAIL#a"), "SK": text("METADATA")}})); err != nil {
+		t.Errorf("a batch of nothing: %v", err)
+	}
+}
+
+func TestEmptyBatch(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	if err := NewWriter(todo(t), m, m).Handle(t.Context(), Batch{}); err != nil || len(m.objects)+len(m.messages) > 0 {
+		t.Errorf("got %v, %v, %v", err, keysOf(m), m.messages)
+	}
+}
+
+// sorted reports whether rows are in the order of their sequence numbers.
+func sorted(rows []taskRow) bool {
+	return slices.IsSortedFunc(rows, func(a, b taskRow) int {
+		return cmp.Or(cmp.Compare(a.Sequence, b.Sequence), cmp.Compare(a.EventID, b.EventID))
+	})
+}

@@ -1,0 +1,172 @@
+package lake
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Batch is what Lambda gives of a stream at once. Records are read one by one, so
+// that one that cannot be read does not keep the others.
+type Batch struct {
+	Records []json.RawMessage `json:"Records"`
+}
+
+// ErrDeadline is the error of a batch whose invocation has not the time left that
+// writing may take.
+var ErrDeadline = errors.New("too little time is left of the invocation to write the batch: it is delivered again; raise the function's timeout, or lower the batch size")
+
+const (
+	// writeTime is the least time that an invocation has for writing.
+	writeTime = 2 * time.Second
+	// answerTime is what it keeps of its time for saying what went wrong.
+	answerTime = 300 * time.Millisecond
+)
+
+// Writer writes the changes of a table as Parquet objects.
+type Writer struct {
+	bucket    ObjectWriter
+	failures  Failures
+	converter converter
+	// Log is the log. Nil: slog.Default().
+	Log *slog.Logger
+	// Metrics takes, for each batch, LakeRows; LakeDelay, the time from its oldest
+	// change to the landing of it; LakeFailures, the records that could not be
+	// converted; and LakeWriteFailures, 1 when the batch failed. Nil: none.
+	Metrics *kit.Metrics
+	// Now is the clock. Nil: time.Now.
+	Now func() time.Time
+}
+
+// NewWriter returns a writer of what the definition names.
+func NewWriter(d schema.LakeDefinition, bucket ObjectWriter, failures Failures) *Writer {
+	return &Writer{bucket: bucket, failures: failures, converter: converter{definition: d, tables: tablesOf(d)}}
+}
+
+// Handle writes a batch and reports on it. Any error is one of the whole batch:
+// the stream delivers it again, and writing it again changes nothing of what is
+// written already. Records that cannot be converted are no error: they are in the
+// failure queue when Handle returns nil, at least once.
+func (w *Writer) Handle(ctx context.Context, batch Batch) error {
+	written, err := w.write(ctx, batch)
+	log := w.Log
+	if log == nil {
+		log = slog.Default()
+	}
+	if err != nil {
+		w.Metrics.Emit(ctx, kit.Count("LakeWriteFailures", 1))
+		return err
+	}
+	metrics := []kit.Metric{kit.Count("LakeRows", written.rows), kit.Count("LakeFailures", written.failures), kit.Count("LakeWriteFailures", 0)}
+	now := time.Now
+	if w.Now != nil {
+		now = w.Now
+	}
+	if !written.oldest.IsZero() {
+		metrics = append(metrics, kit.Milliseconds("LakeDelay", max(0, now().Sub(written.oldest))))
+	}
+	w.Metrics.Emit(ctx, metrics...)
+	log.InfoContext(ctx, "batch", "records", len(batch.Records), "rows", written.rows, "objects", written.objects, "failures", written.failures)
+	return nil
+}
+
+// written is what became of a batch.
+type written struct {
+	rows, objects, failures int
+	oldest                  time.Time // change; zero without rows
+}
+
+func (w *Writer) write(ctx context.Context, batch Batch) (written, error) {
+	var all written
+	if deadline, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-answerTime))
+		defer cancel()
+	}
+	objects, messages, err := w.convert(batch, &all)
+	if err != nil {
+		return all, err
+	}
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < writeTime && len(objects)+len(messages) > 0 {
+		return all, ErrDeadline
+	}
+	for _, o := range objects {
+		if err := w.bucket.Put(ctx, o.key, bytes.NewReader(o.body)); err != nil {
+			return all, fmt.Errorf("write %s: %w", o.key, err)
+		}
+	}
+	// Last, because a message that is sent again is there twice.
+	for _, message := range messages {
+		if err := w.failures.Send(ctx, message); err != nil {
+			return all, fmt.Errorf("send a record that cannot be converted to the failure queue: %w", err)
+		}
+	}
+	return all, nil
+}
+
+type object struct {
+	key  string
+	body []byte
+}
+
+// convert makes the objects of a batch in the order of their keys, and the
+// messages about its records that cannot be converted.
+func (w *Writer) convert(batch Batch, all *written) (objects []object, messages []string, err error) {
+	var rows []*row
+	var eventIDs []string
+	seen := map[string]bool{}
+	for _, raw := range batch.Records {
+		made, parsed, failure := w.converter.convert(raw)
+		eventIDs = append(eventIDs, parsed.EventID)
+		if failure != nil {
+			message, err := failure.message()
+			if err != nil {
+				return nil, nil, err
+			}
+			messages = append(messages, message)
+			continue
+		}
+		if made != nil && !seen[made.eventID] {
+			seen[made.eventID] = true
+			rows = append(rows, made)
+		}
+	}
+	all.rows, all.failures = len(rows), len(messages)
+	if len(rows) == 0 {
+		return nil, messages, nil
+	}
+	slices.SortFunc(rows, func(a, b *row) int {
+		if order := strings.Compare(a.sequence, b.sequence); order != 0 {
+			return order
+		}
+		return strings.Compare(a.eventID, b.eventID)
+	})
+	slices.Sort(eventIDs)
+	name := writtenName(rows[0].sequence, rows[len(rows)-1].sequence, slices.Compact(eventIDs))
+	parts := map[partition][]*row{}
+	for _, r := range rows {
+		parts[r.partition] = append(parts[r.partition], r)
+		if all.oldest.IsZero() || r.time.Before(all.oldest) {
+			all.oldest = r.time
+		}
+	}
+	for part, rows := range parts {
+		body, err := w.converter.tables[part.entity].encode(rows)
+		if err != nil {
+			return nil, nil, fmt.Errorf("write the rows of %s of %s as Parquet: %w", part.entity, part.date, err)
+		}
+		objects = append(objects, object{part.key(name), body})
+	}
+	slices.SortFunc(objects, func(a, b object) int { return strings.Compare(a.key, b.key) })
+	all.objects = len(objects)
+	return objects, messages, nil
+}

@@ -1,0 +1,29 @@
+// Command writer is the Lambda function that writes the changes of a table's
+// stream to its lake.
+package main
+
+import (
+	"context"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/lake"
+	"github.com/onesynth-cdk/onesynth/lambdas/lake/bucket"
+	"github.com/onesynth-cdk/onesynth/lambdas/lake/queue"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+func main() {
+	kit.StartEvent("lake", func(_ context.Context, environment kit.Environment) (func(context.Context, lake.Batch) error, error) {
+		values, err := environment.Require("LAKE_DEFINITION", "LAKE_BUCKET", "LAKE_FAILURES_QUEUE_URL")
+		if err != nil {
+			return nil, err
+		}
+		definition, err := schema.ParseLakeDefinition(values[0])
+		if err != nil {
+			return nil, err
+		}
+		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1]), queue.New(environment.AWS, values[2]))
+		writer.Log, writer.Metrics = environment.Log, environment.Metrics
+		return writer.Handle, nil
+	})
+}
