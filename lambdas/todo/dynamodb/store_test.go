@@ -1,0 +1,444 @@
+package dynamodb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var (
+	start     = time.Date(2026, 3, 28, 22, 30, 0, 0, time.UTC)
+	cursorKey = []byte("a secret of thirty-two bytes....")
+)
+
+// world is the service on an empty table of its own.
+type world struct {
+	*todo.Service
+	tables *dynamotest.Tables
+	store  *dynamodb.Store
+	keys   *idempotency.Keys
+	faults *faults
+
+	mu  sync.Mutex
+	now time.Time
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	database := schema.Todo().Database
+	tables := dynamotest.Open(t, database)
+	w := &world{tables: tables, now: start, faults: &faults{Client: tables.Recorder}}
+	db, err := dynamo.New(w.faults, database, map[string]string{"AppData": "AppData"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.store = dynamodb.New(db)
+	w.keys = w.store.Keys()
+	w.keys.Now = w.clock
+	w.Service = &todo.Service{Store: w.store, CursorKey: cursorKey, Now: w.clock}
+	return w
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) advance(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+// user registers one.
+func (w *world) user(t testing.TB, id string) {
+	t.Helper()
+	if _, err := w.CreateUser(t.Context(), id, todo.UserInput{Email: id + "@example.com", Name: id}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// task creates one.
+func (w *world) task(t testing.TB, user string, in todo.TaskInput) todo.Task {
+	t.Helper()
+	if in.Title == "" {
+		in.Title = "a task"
+	}
+	task, err := w.CreateTask(t.Context(), user, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+// list reads all pages of a list.
+func (w *world) list(t testing.TB, user string, f todo.TaskFilter) []todo.Task {
+	t.Helper()
+	var tasks []todo.Task
+	for pages := 0; ; pages++ {
+		page, err := w.ListTasks(t.Context(), user, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tasks = append(tasks, page.Tasks...)
+		if page.Next == "" {
+			return tasks
+		}
+		f.Cursor = page.Next
+		if pages > 10_000 {
+			t.Fatal("the list does not end")
+		}
+	}
+}
+
+func titles(tasks []todo.Task) string {
+	var all []string
+	for _, task := range tasks {
+		all = append(all, task.Title)
+	}
+	return strings.Join(all, " ")
+}
+
+func ids(tasks []todo.Task) []string {
+	var all []string
+	for _, task := range tasks {
+		all = append(all, task.ID)
+	}
+	return all
+}
+
+// is fails the test unless the error is the one wanted; nil wants none.
+func is(t testing.TB, err, want error) {
+	t.Helper()
+	if !errors.Is(err, want) || (want == nil) != (err == nil) {
+		t.Errorf("got error %v, want %v", err, want)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// items reads everything, of the table or of an index.
+func (w *world) items(t testing.TB, index string) []map[string]any {
+	t.Helper()
+	input := &awsdynamodb.ScanInput{TableName: aws.String("AppData")}
+	if index != "" {
+		input.IndexName = aws.String(index)
+	}
+	var all []map[string]any
+	for {
+		output, err := w.tables.Client.Scan(context.Background(), input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var items []map[string]any
+		if err := attributevalue.UnmarshalListOfMaps(output.Items, &items); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, items...)
+		if len(output.LastEvaluatedKey) == 0 {
+			return all
+		}
+		input.ExclusiveStartKey = output.LastEvaluatedKey
+	}
+}
+
+func orElse(value, other string) string {
+	if value == "" {
+		return other
+	}
+	return value
+}
+
+func textOf(item map[string]any, attribute string) string {
+	value, _ := item[attribute].(string)
+	return value
+}
+
+// index is, for the test's own idea of the keys, how an index's sort key is made
+// of an attribute.
+type index struct{ name, attribute, prefix string }
+
+var indexes = []index{
+	{"GSI1", "status", "STATUS#"}, {"GSI2", "due_date", "DUEDATE#"}, {"GSI3", "priority", "PRIORITY#"}, {"GSI4", "category", "CATEGORY#"},
+}
+
+// disagreements holds everything that is stored against everything else, item by
+// item: each index against the table, the counts against a recount, addresses
+// against users, and what there is of whom against who there is.
+func (w *world) disagreements(t testing.TB) []string {
+	t.Helper()
+	var found []string
+	add := func(format string, arguments ...any) { found = append(found, fmt.Sprintf(format, arguments...)) }
+
+	table := w.items(t, "")
+	users, owners, deletions := map[string]map[string]any{}, map[string]string{}, map[string]bool{}
+	stored, recounted := map[string]map[string]any{}, map[string]map[string]float64{}
+	count := func(user, attribute string) {
+		if recounted[user] == nil {
+			recounted[user] = map[string]float64{}
+		}
+		recounted[user][attribute]++
+	}
+	expected := map[string]map[string]map[string]any{}
+	for _, item := range table {
+		kind, owner, _ := strings.Cut(textOf(item, "PK"), "#")
+		switch kind {
+		case "USER":
+			users[owner] = item
+		case "EMAIL":
+			owners[owner] = textOf(item, "user_id")
+		case "COUNTS":
+			stored[owner] = item
+			deletions[owner] = textOf(item, "deletion") != ""
+		case "IDEMPOTENCY":
+		case "TASK":
+			count(owner, textOf(item, "status"))
+			count(owner, orElse(textOf(item, "priority"), "no_priority"))
+			id := strings.TrimPrefix(textOf(item, "SK"), "TASK#")
+			for _, i := range indexes {
+				value := textOf(item, i.attribute)
+				want := ""
+				if value != "" {
+					want = i.prefix + strings.ReplaceAll(strings.ReplaceAll(value, "%", "%25"), "#", "%23") + "#" + id
+					if expected[i.name] == nil {
+						expected[i.name] = map[string]map[string]any{}
+					}
+					expected[i.name][owner+"/"+id] = item
+				}
+				_, hasPartition := item[i.name+"PK"]
+				if got := textOf(item, i.name+"SK"); got != want || hasPartition != (value != "") || hasPartition && textOf(item, i.name+"PK") != "OWNER#"+owner {
+					add("task %s has in %s the key %q, want %q", id, i.name, got, want)
+				}
+			}
+			if _, completed := item["completed_at"]; completed != (item["status"] == "completed") {
+				add("task %s is %s, and completed_at is there: %t", id, item["status"], completed)
+			}
+			for attribute, value := range item {
+				if value == "" || value == nil {
+					add("task %s has an empty %s", id, attribute)
+				}
+			}
+		default:
+			add("an item has the key %q", textOf(item, "PK"))
+		}
+	}
+	for _, i := range indexes {
+		inIndex := w.items(t, i.name)
+		for _, item := range inIndex {
+			key := strings.TrimPrefix(textOf(item, "PK"), "TASK#") + "/" + strings.TrimPrefix(textOf(item, "SK"), "TASK#")
+			if diff := cmp.Diff(expected[i.name][key], item); diff != "" {
+				add("%s has of task %s (- table, + index):\n%s", i.name, key, diff)
+			}
+		}
+		if len(inIndex) != len(expected[i.name]) {
+			add("%s has %d items, want %d", i.name, len(inIndex), len(expected[i.name]))
+		}
+	}
+	for user := range users {
+		if stored[user] == nil || deletions[user] {
+			add("user %s has no counts, or is being deleted", user)
+		}
+		if address := strings.ToLower(textOf(users[user], "email")); owners[address] != user {
+			add("%s of user %s belongs to %q", address, user, owners[address])
+		}
+	}
+	if len(owners) != len(users) {
+		add("%d addresses have an owner; there are %d users: %v", len(owners), len(users), owners)
+	}
+	for user, counts := range stored {
+		if deletions[user] {
+			continue
+		}
+		if users[user] == nil {
+			add("counts are left of user %s", user)
+		}
+		for _, attribute := range []string{"pending", "in_progress", "completed", "cancelled", "low", "medium", "high", "urgent", "no_priority"} {
+			if got := counts[attribute]; got != recounted[user][attribute] {
+				add("user %s has %v tasks counted as %s; a recount finds %v", user, got, attribute, recounted[user][attribute])
+			}
+		}
+	}
+	for user := range recounted {
+		if users[user] == nil && !deletions[user] {
+			add("tasks are left of user %s", user)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+func (w *world) check(t testing.TB) {
+	t.Helper()
+	for _, finding := range w.disagreements(t) {
+		t.Error(finding)
+	}
+}
+
+// left is what is stored of a user, the keys alone.
+func (w *world) left(t testing.TB, user string) []string {
+	t.Helper()
+	var keys []string
+	for _, item := range w.items(t, "") {
+		_, owner, _ := strings.Cut(textOf(item, "PK"), "#")
+		if owner == user || item["user_id"] == user {
+			keys = append(keys, textOf(item, "PK")+" "+textOf(item, "SK"))
+		}
+	}
+	return keys
+}
+
+// faults is a client that fails when its test says so.
+type faults struct {
+	dynamo.Client
+
+	mu sync.Mutex
+	// before is asked before a request; its error stands for one that never arrives,
+	// or that DynamoDB refuses. after is asked when it is done: its error stands for
+	// an answer that is lost, or a process that dies.
+	before, after func(schema.Operation) error
+}
+
+func (f *faults) set(before, after func(schema.Operation) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.before, f.after = before, after
+}
+
+func around[I, O any](f *faults, operation schema.Operation, ctx context.Context, input I, request func(context.Context, I, ...func(*awsdynamodb.Options)) (*O, error)) (*O, error) {
+	f.mu.Lock()
+	before, after := f.before, f.after
+	f.mu.Unlock()
+	if before != nil {
+		if err := before(operation); err != nil {
+			return nil, err
+		}
+	}
+	output, err := request(ctx, input)
+	if err == nil && after != nil {
+		err = after(operation)
+	}
+	return output, err
+}
+
+func (f *faults) GetItem(ctx context.Context, input *awsdynamodb.GetItemInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.GetItemOutput, error) {
+	return around(f, schema.GetItem, ctx, input, f.Client.GetItem)
+}
+
+func (f *faults) Query(ctx context.Context, input *awsdynamodb.QueryInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.QueryOutput, error) {
+	return around(f, schema.Query, ctx, input, f.Client.Query)
+}
+
+func (f *faults) UpdateItem(ctx context.Context, input *awsdynamodb.UpdateItemInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.UpdateItemOutput, error) {
+	return around(f, schema.UpdateItem, ctx, input, f.Client.UpdateItem)
+}
+
+func (f *faults) TransactWriteItems(ctx context.Context, input *awsdynamodb.TransactWriteItemsInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.TransactWriteItemsOutput, error) {
+	return around(f, schema.TransactWriteItems, ctx, input, f.Client.TransactWriteItems)
+}
+
+var errKilled = errors.New("the process is dead")
+
+// killedAt fails the n-th and every later request, counted from 0, as for a process
+// that died before it.
+func killedAt(n int) func(schema.Operation) error {
+	var mu sync.Mutex
+	return func(schema.Operation) error {
+		mu.Lock()
+		defer mu.Unlock()
+		if n--; n < 0 {
+			return errKilled
+		}
+		return nil
+	}
+}
+
+// once fails the first transaction.
+func once(err error) func(schema.Operation) error {
+	var done sync.Once
+	return func(operation schema.Operation) (failed error) {
+		if operation == schema.TransactWriteItems {
+			done.Do(func() { failed = err })
+		}
+		return failed
+	}
+}
+
+// canceled is a transaction that DynamoDB did not do, for the reason at one of its
+// writes.
+func canceled(write int, code string) error {
+	reasons := make([]types.CancellationReason, write+1)
+	for i := range reasons {
+		reasons[i].Code = aws.String("None")
+	}
+	reasons[write].Code = aws.String(code)
+	return &types.TransactionCanceledException{CancellationReasons: reasons}
+}
+
+// near is a context whose deadline is so near that long work has to stop.
+func near(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// claimed is a context with a claim on a key, as a request has it. The answer that
+// is kept shows what the store passed.
+func (w *world) claimed(t testing.TB, ctx context.Context, user, key string) (context.Context, *idempotency.Claim) {
+	t.Helper()
+	claim, replay, err := w.keys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
+	if err != nil || claim == nil {
+		t.Fatalf("claim: %v, %v", replay, err)
+	}
+	return idempotency.WithClaim(ctx, claim, func(result any) (idempotency.Response, error) {
+		return idempotency.Response{Status: 200, Body: fmt.Appendf(nil, "%T", result)}, nil
+	}), claim
+}
+
+// replay is what the key is answered with; "" as long as it is not.
+func (w *world) replay(t testing.TB, user, key string) string {
+	t.Helper()
+	claim, replay, err := w.keys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
+	var running *idempotency.RunningError
+	switch {
+	case errors.As(err, &running):
+		return "running"
+	case err != nil:
+		t.Fatal(err)
+	case claim != nil:
+		return ""
+	}
+	return string(replay.Body)
+}
+
+func pointer[T any](value T) *T { return &value }
+
+// storeWithoutFaults is a second store on the same table.
+func (w *world) storeWithoutFaults(t testing.TB) *dynamodb.Store {
+	t.Helper()
+	return dynamodb.New(w.tables.DB)
+}
