@@ -54,7 +54,7 @@ func (b backend) ListBucket(name string, prefix *gofakes3.Prefix, page gofakes3.
 	list := gofakes3.NewObjectList()
 	listed := int64(0)
 	common := ""
-	if delimiter != "" && strings.HasSuffix(page.Marker, delimiter) {
+	if after, below := strings.CutPrefix(page.Marker, start); delimiter != "" && below && strings.HasSuffix(after, delimiter) {
 		common = page.Marker
 	}
 	for _, key := range from.from(max(start, page.Marker)) {

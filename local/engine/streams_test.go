@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -96,6 +98,7 @@ func accept([]events.DynamoDBEventRecord) (string, error) { return "", nil }
 
 type streamFixture struct {
 	client   *dynamodb.Client
+	streams  *engine.Streams
 	sweeper  *engine.Sweeper
 	source   *assembly.Assembly
 	messages chan string
@@ -103,6 +106,12 @@ type streamFixture struct {
 
 // stream starts a mapping with the properties, after the items are written.
 func stream(t testing.TB, properties string, to *consumer, items ...map[string]types.AttributeValue) *streamFixture {
+	t.Helper()
+	return streamWith(t, properties, to, func(*engine.StreamsOptions) {}, items...)
+}
+
+// streamWith is stream with other options.
+func streamWith(t testing.TB, properties string, to *consumer, change func(*engine.StreamsOptions), items ...map[string]types.AttributeValue) *streamFixture {
 	t.Helper()
 	source := assemblytest.Load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"}, "Failed": {"Type": "AWS::SQS::Queue"},
 		"Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Consumer"},
@@ -120,7 +129,7 @@ func stream(t testing.TB, properties string, to *consumer, items ...map[string]t
 	if f.sweeper, err = engine.NewSweeper(f.client, source, engine.SweeperOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	streams, err := engine.NewStreams(started, key, source, engine.StreamsOptions{
+	options := engine.StreamsOptions{
 		Invoke: to, Sweeper: f.sweeper, PollInterval: time.Millisecond, RetryDelay: time.Millisecond,
 		Send: func(queue, body string) error {
 			if queue != "arn:aws:sqs:us-east-1:000000000000:Stack-Failed" {
@@ -129,10 +138,13 @@ func stream(t testing.TB, properties string, to *consumer, items ...map[string]t
 			f.messages <- body
 			return nil
 		},
-	})
+	}
+	change(&options)
+	streams, err := engine.NewStreams(started, key, source, options)
 	if err != nil {
 		t.Fatal(err)
 	}
+	f.streams = streams
 	ctx, cancel := context.WithCancel(t.Context())
 	done, err := streams.Start(ctx)
 	if err != nil {
@@ -374,6 +386,146 @@ func TestStreamFilters(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStreamLosesItsPlace: batches that are done come again, cut at other places, and still each record comes, in order.
+func TestStreamLosesItsPlace(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(accept)
+	losses := 0
+	f := streamWith(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 4`, to, func(o *engine.StreamsOptions) {
+		// The reading of the one shard asks, so nothing else does at the same time.
+		o.Redeliver = func() bool {
+			losses++
+			return losses%3 != 0 && losses < 60
+		}
+	}, plain("1", "2", "3", "4", "5", "6", "7", "8", "9")...)
+	state := settled(t, f.streams, 9)[0]
+	batches := to.until(t, func([][]events.DynamoDBEventRecord) bool { return true })
+	var first []string
+	cuts := map[string]bool{}
+	for _, batch := range names(batches) {
+		cuts[batch] = true
+		for _, id := range strings.Fields(batch) {
+			if !slices.Contains(first, id) {
+				first = append(first, id)
+			}
+		}
+	}
+	if got := strings.Join(first, " "); got != "1 2 3 4 5 6 7 8 9" {
+		t.Errorf("got %s in %q", got, names(batches))
+	}
+	if len(batches) <= 3 || len(cuts) == len(batches) && len(cuts) <= 3 || state.Redelivered == 0 {
+		t.Errorf("nothing was delivered again: %q, %+v", names(batches), state)
+	}
+	// The same place in the stream, cut in more than one way.
+	starts := map[string]int{}
+	for cut := range cuts {
+		starts[strings.Fields(cut)[0]]++
+	}
+	if !slices.ContainsFunc(slices.Collect(maps.Values(starts)), func(ways int) bool { return ways > 1 }) {
+		t.Errorf("batches are cut at the same places again: %q", names(batches))
+	}
+}
+
+// TestStreamHasSeveralConsumers: a mapping that fails for good holds up nobody but itself.
+func TestStreamHasSeveralConsumers(t *testing.T) {
+	t.Parallel()
+	source := assemblytest.Load(t, `{`+sessions+`, "Writer": {"Type": "AWS::Lambda::Function"}, "Eraser": {"Type": "AWS::Lambda::Function"},
+		"WriterMapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Writer"}, "StartingPosition": "TRIM_HORIZON",
+			"BatchSize": 2, "MaximumRetryAttempts": -1, "MaximumRecordAgeInSeconds": -1, "EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]},
+			"FilterCriteria": {"Filters": [{"Pattern": "{\"dynamodb\":{\"Keys\":{\"id\":{\"S\":[{\"prefix\":\"TASK#\"}]}}}}"}, {"Pattern": "{\"dynamodb\":{\"Keys\":{\"id\":{\"S\":[{\"prefix\":\"USER#\"}]}}}}"}]}}},
+		"EraserMapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Eraser"}, "StartingPosition": "TRIM_HORIZON",
+			"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]},
+			"FilterCriteria": {"Filters": [{"Pattern": "{\"dynamodb\":{\"NewImage\":{\"ttl\":{\"N\":[{\"exists\":true}]}}}}"}]}}}}`)
+	key := enginetest.AccessKey()
+	started := enginetest.Engine(t)
+	client := started.Client(key)
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"TASK#1", "EMAIL#1", "USER#1", "COUNTS#1", "TASK#2"} {
+		put(t, client, "sessions", session(id, nil))
+	}
+	put(t, client, "sessions", session("COUNTS#2", seconds(time.Now().Add(time.Hour))))
+	erased := make(chan string, 10)
+	failures := atomic.Int32{}
+	to := newConsumer(accept)
+	streams, err := engine.NewStreams(started, key, source, engine.StreamsOptions{
+		PollInterval: time.Millisecond, RetryDelay: time.Millisecond,
+		Invoke: invokerFunc(func(ctx context.Context, function string, payload []byte) ([]byte, error) {
+			if function == "Stack-Writer" {
+				// It dies on more batches than any number of retries that AWS lets one set to a small number.
+				if failures.Add(1) <= 30 {
+					return nil, errors.New("the process was killed")
+				}
+				return to.Invoke(ctx, "Stack-Consumer", payload)
+			}
+			var event events.DynamoDBEvent
+			if err := json.Unmarshal(payload, &event); err != nil {
+				return nil, err
+			}
+			for _, record := range event.Records {
+				erased <- record.Change.Keys["id"].String()
+			}
+			return nil, nil
+		}),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done, err := streams.Start(ctx)
+	if err != nil {
+		cancel()
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		<-done
+	})
+	if got := <-erased; got != "COUNTS#2" {
+		t.Errorf("the second consumer got %s", got)
+	}
+	batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) == 3 })
+	if got := names(batches); !slices.Equal(got, []string{"TASK#1 USER#1", "TASK#2"}) {
+		t.Errorf("the first consumer got %q", got)
+	}
+	states := settled(t, streams, 12)
+	eraser, writer := states[0], states[1]
+	if writer.Function != "Stack-Writer" || writer.Table != "sessions" || !strings.HasPrefix(writer.StreamARN, "arn:aws:dynamodb:") ||
+		writer.Read != 6 || writer.Filtered != 3 || writer.Done != 3 || writer.GivenUp != 0 || writer.Failures != 30 || writer.Invocations != 32 ||
+		writer.Lag != 0 || writer.LongestDelay < writer.LastDelay || writer.LastDelay <= 0 {
+		t.Errorf("got %+v", writer)
+	}
+	if eraser.Function != "Stack-Eraser" || eraser.Read != 6 || eraser.Filtered != 5 || eraser.Done != 1 || eraser.Failures != 0 {
+		t.Errorf("got %+v", eraser)
+	}
+}
+
+// settled waits until all mappings together have read so many records and none waits.
+func settled(t *testing.T, streams *engine.Streams, records int) []engine.Delivery {
+	t.Helper()
+	for n := 0; ; n++ {
+		states := streams.Deliveries()
+		read, waiting := 0, 0
+		for _, state := range states {
+			read, waiting = read+state.Read, waiting+state.Waiting
+		}
+		if read == records && waiting == 0 {
+			return states
+		}
+		if n == 3000 {
+			t.Fatalf("got %+v", states)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+type invokerFunc func(context.Context, string, []byte) ([]byte, error)
+
+func (f invokerFunc) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+	return f(ctx, function, payload)
 }
 
 func TestMappingErrors(t *testing.T) {
