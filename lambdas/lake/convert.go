@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ type record struct {
 	EventID   string `json:"eventID"`
 	EventName string `json:"eventName"`
 	Change    struct {
-		Time           json.Number                `json:"ApproximateCreationDateTime"`
+		Time           json.RawMessage            `json:"ApproximateCreationDateTime"`
 		SequenceNumber string                     `json:"SequenceNumber"`
 		Keys           map[string]json.RawMessage `json:"Keys"`
 		NewImage       json.RawMessage            `json:"NewImage"`
@@ -118,9 +119,9 @@ func (t *table) row(r record) (*row, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := unixTime(r.Change.Time.String())
+	at, err := unixTime(string(r.Change.Time))
 	if err != nil {
-		return nil, fmt.Errorf("ApproximateCreationDateTime is %q: %w", shortened(r.Change.Time.String(), 100), err)
+		return nil, fmt.Errorf("ApproximateCreationDateTime is %s: %w", cmp.Or(shortened(string(r.Change.Time), 100), "absent"), err)
 	}
 	sequence, err := paddedSequence(r.Change.SequenceNumber)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -129,7 +131,7 @@ func (m *memory) Send(ctx context.Context, message string) error {
 // item is an item's image, or the keys of one.
 type item map[string]any
 
-func text(s string) map[string]string   { return map[string]string{"S": s} }
+func text(s string) map[string]string    { return map[string]string{"S": s} }
 func numeric(s string) map[string]string { return map[string]string{"N": s} }
 
 // change is a stream record in the making.
@@ -212,7 +214,7 @@ type userRow struct {
 
 // rowsOf reads all rows of an entity, object after object in the order of their
 // keys.
-func rowsOf[T any](t testing.TB, m *memory, entity string) []T {
+func rowsOf[T any](t rapid.TB, m *memory, entity string) []T {
 	t.Helper()
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -231,7 +233,7 @@ func rowsOf[T any](t testing.TB, m *memory, entity string) []T {
 }
 
 // failuresOf reads the failure queue.
-func failuresOf(t testing.TB, m *memory) []Failure {
+func failuresOf(t rapid.TB, m *memory) []Failure {
 	t.Helper()
 	var all []Failure
 	for _, message := range m.messages {
@@ -244,12 +246,26 @@ func failuresOf(t testing.TB, m *memory) []Failure {
 	return all
 }
 
+func writerTo(t testing.TB, m *memory) *Writer {
+	t.Helper()
+	w := NewWriter(todo(t), m, m)
+	w.Log = slog.New(slog.DiscardHandler)
+	return w
+}
+
+func compactorOf(t testing.TB, m *memory) *Compactor {
+	t.Helper()
+	c := NewCompactor(todo(t), m)
+	c.Log = slog.New(slog.DiscardHandler)
+	return c
+}
+
 func keysOf(m *memory) []string { return slices.Sorted(maps.Keys(m.objects)) }
 
 func TestWriter(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	w := NewWriter(todo(t), m, m)
+	w := writerTo(t, m)
 	removed := insert("e3", "300", "1", item{"status": text("completed"), "completed_at": numeric("1795132900"), "due_date": text("2026-11-30"), "description": text("ü 漢 😀 \x00")})
 	removed.name, removed.old, removed.new, removed.time = "REMOVE", removed.new, nil, json.Number("1795219200.25")
 	user := change{id: "e4", name: "INSERT", sequence: "400", time: day, keys: item{"PK": text("USER#u"), "SK": text("METADATA")},
@@ -340,11 +356,11 @@ func TestWriterRepeats(t *testing.T) {
 		changes = append(changes, insert(fmt.Sprintf("e%d", i), fmt.Sprint(1000+i), fmt.Sprint(i%7), item{"title": text(strings.Repeat("x", i))}))
 	}
 	first, second := newMemory(), newMemory()
-	if err := NewWriter(todo(t), first, first).Handle(t.Context(), batchOf(t, changes...)); err != nil {
+	if err := writerTo(t, first).Handle(t.Context(), batchOf(t, changes...)); err != nil {
 		t.Fatal(err)
 	}
 	slices.Reverse(changes)
-	if err := NewWriter(todo(t), second, second).Handle(t.Context(), batchOf(t, append(changes, changes[3])...)); err != nil {
+	if err := writerTo(t, second).Handle(t.Context(), batchOf(t, append(changes, changes[3])...)); err != nil {
 		t.Fatal(err)
 	}
 	if !maps.EqualFunc(first.objects, second.objects, bytes.Equal) {
@@ -353,7 +369,7 @@ func TestWriterRepeats(t *testing.T) {
 	for i := range changes {
 		changes[i].id = "other shard " + changes[i].id
 	}
-	if err := NewWriter(todo(t), second, second).Handle(t.Context(), batchOf(t, changes...)); err != nil {
+	if err := writerTo(t, second).Handle(t.Context(), batchOf(t, changes...)); err != nil {
 		t.Fatal(err)
 	}
 	if len(second.objects) != 2 {
@@ -372,7 +388,7 @@ func TestWriterFails(t *testing.T) {
 			}
 			return nil
 		}
-		err := NewWriter(todo(t), m, m).Handle(t.Context(), batchOf(t, insert("e1", "1", "1", nil), insert("e2", "2", "2", item{"version": numeric("1.5")})))
+		err := writerTo(t, m).Handle(t.Context(), batchOf(t, insert("e1", "1", "1", nil), insert("e2", "2", "2", item{"version": numeric("1.5")})))
 		if !errors.Is(err, refused) {
 			t.Errorf("%s: got %v", operation, err)
 		}
@@ -389,7 +405,7 @@ func TestWriterDeadline(t *testing.T) {
 	m := newMemory()
 	ctx, cancel := context.WithTimeout(t.Context(), writeTime)
 	defer cancel()
-	w := NewWriter(todo(t), m, m)
+	w := writerTo(t, m)
 	if err := w.Handle(ctx, batchOf(t, insert("e1", "1", "1", nil))); !errors.Is(err, ErrDeadline) || len(m.objects) > 0 {
 		t.Errorf("got %v with %v", err, keysOf(m))
 	}
@@ -401,7 +417,7 @@ func TestWriterDeadline(t *testing.T) {
 func TestEmptyBatch(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
-	if err := NewWriter(todo(t), m, m).Handle(t.Context(), Batch{}); err != nil || len(m.objects)+len(m.messages) > 0 {
+	if err := writerTo(t, m).Handle(t.Context(), Batch{}); err != nil || len(m.objects)+len(m.messages) > 0 {
 		t.Errorf("got %v, %v, %v", err, keysOf(m), m.messages)
 	}
 }

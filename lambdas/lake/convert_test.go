@@ -1,0 +1,300 @@
+package lake
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+func TestConvertColumn(t *testing.T) {
+	t.Parallel()
+	const refused = "refused"
+	for _, test := range []struct {
+		column schema.ColumnType
+		from   schema.Type
+		given  string
+		want   any // nil: null; refused
+	}{
+		{schema.ColumnText, schema.String, `{"S":"a"}`, "a"},
+		{schema.ColumnText, schema.String, `{"S":""}`, ""},
+		{schema.ColumnText, schema.String, `{"S":"TASK#1"}`, "1"},
+		{schema.ColumnText, schema.String, `{"S":"TASK#TASK#1"}`, "TASK#1"},
+		{schema.ColumnText, schema.String, `{"S":"task#1"}`, "task#1"},
+		{schema.ColumnText, schema.String, `{"S":"é漢😀\u0000\ufffe\n\""}`, "é漢😀\x00\ufffe\n\""},
+		{schema.ColumnText, schema.String, `{"S":"\ud800"}`, "\ufffd"},
+		{schema.ColumnText, schema.String, `{"NULL":true}`, nil},
+		{schema.ColumnText, schema.String, ``, nil},
+		{schema.ColumnText, schema.String, `{"N":"1"}`, refused},
+		{schema.ColumnText, schema.String, `{"S":1}`, refused},
+		{schema.ColumnText, schema.String, `{"S":null}`, refused},
+		{schema.ColumnText, schema.String, `{}`, refused},
+		{schema.ColumnText, schema.String, `null`, refused},
+		{schema.ColumnText, schema.String, `"a"`, refused},
+		{schema.ColumnText, schema.String, `{"S":"a","N":"1"}`, refused},
+		{schema.ColumnText, schema.String, `{"L":[{"S":"a"}]}`, refused},
+
+		{schema.ColumnInteger, schema.Number, `{"N":"0"}`, int64(0)},
+		{schema.ColumnInteger, schema.Number, `{"N":"-7"}`, int64(-7)},
+		{schema.ColumnInteger, schema.Number, `{"N":"9223372036854775807"}`, int64(math.MaxInt64)},
+		{schema.ColumnInteger, schema.Number, `{"N":"-9223372036854775808"}`, int64(math.MinInt64)},
+		{schema.ColumnInteger, schema.Number, `{"N":"9223372036854775808"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"1E+18"}`, int64(1e18)},
+		{schema.ColumnInteger, schema.Number, `{"N":"1.50E1"}`, int64(15)},
+		{schema.ColumnInteger, schema.Number, `{"N":"3.0"}`, int64(3)},
+		{schema.ColumnInteger, schema.Number, `{"N":"9007199254740993"}`, int64(9007199254740993)},
+		{schema.ColumnInteger, schema.Number, `{"N":"1.5"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"9.9999999999999999999999999999999999999E+125"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"1e999999999"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"1e-130"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"0x10"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"1/2"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"4/2"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"1_000"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":""}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":" 1"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":"NaN"}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"N":1}`, refused},
+		{schema.ColumnInteger, schema.Number, `{"S":"1"}`, refused},
+
+		{schema.ColumnDecimal, schema.Number, `{"N":"0.1"}`, 0.1},
+		{schema.ColumnDecimal, schema.Number, `{"N":"-1.5E+125"}`, -1.5e125},
+		{schema.ColumnDecimal, schema.Number, `{"N":"1E-130"}`, 1e-130},
+		{schema.ColumnDecimal, schema.Number, `{"N":"1E309"}`, refused},
+		{schema.ColumnDecimal, schema.Number, `{"N":"NaN"}`, refused},
+		{schema.ColumnDecimal, schema.Number, `{"N":"Infinity"}`, refused},
+		{schema.ColumnDecimal, schema.Number, `{"N":"-inf"}`, refused},
+		{schema.ColumnDecimal, schema.Number, `{"N":"0x1p-2"}`, refused},
+
+		{schema.ColumnBoolean, schema.Boolean, `{"BOOL":true}`, true},
+		{schema.ColumnBoolean, schema.Boolean, `{"BOOL": false }`, false},
+		{schema.ColumnBoolean, schema.Boolean, `{"BOOL":"true"}`, refused},
+		{schema.ColumnBoolean, schema.Boolean, `{"BOOL":null}`, refused},
+		{schema.ColumnBoolean, schema.Boolean, `{"S":"true"}`, refused},
+
+		{schema.ColumnDate, schema.String, `{"S":"1970-01-02"}`, int32(1)},
+		{schema.ColumnDate, schema.String, `{"S":"1969-12-31"}`, int32(-1)},
+		{schema.ColumnDate, schema.String, `{"S":"2024-02-29"}`, int32(19782)},
+		{schema.ColumnDate, schema.String, `{"S":"9999-12-31"}`, int32(2932896)},
+		{schema.ColumnDate, schema.String, `{"S":"0000-01-01"}`, refused},
+		{schema.ColumnDate, schema.String, `{"S":"2023-02-29"}`, refused},
+		{schema.ColumnDate, schema.String, `{"S":"2023-2-9"}`, refused},
+		{schema.ColumnDate, schema.String, `{"S":"2023-02-09T00:00:00Z"}`, refused},
+		{schema.ColumnDate, schema.String, `{"S":"soon"}`, refused},
+		{schema.ColumnDate, schema.String, `{"S":""}`, refused},
+
+		{schema.ColumnTimestamp, schema.Number, `{"N":"1795132800"}`, int64(1795132800000)},
+		{schema.ColumnTimestamp, schema.Number, `{"N":"-0.0005"}`, int64(-1)},
+		{schema.ColumnTimestamp, schema.Number, `{"N":"1795132800.9999999"}`, int64(1795132800999)},
+		{schema.ColumnTimestamp, schema.Number, `{"N":"253402300799"}`, int64(253402300799000)},
+		{schema.ColumnTimestamp, schema.Number, `{"N":"253402300800"}`, refused},
+		{schema.ColumnTimestamp, schema.Number, `{"N":"1E30"}`, refused},
+		{schema.ColumnTimestamp, schema.Number, `{"N":"NaN"}`, refused},
+		{schema.ColumnTimestamp, schema.Number, `{"S":"2026-11-20T00:00:00Z"}`, refused},
+		{schema.ColumnTimestamp, schema.String, `{"S":"2026-11-20T00:00:00Z"}`, int64(1795132800000)},
+		{schema.ColumnTimestamp, schema.String, `{"S":"2026-11-20T02:00:00.1239+02:00"}`, int64(1795132800123)},
+		{schema.ColumnTimestamp, schema.String, `{"S":"2026-11-20T00:00:00"}`, int64(1795132800000)},
+		{schema.ColumnTimestamp, schema.String, `{"S":"20.11.2026"}`, refused},
+		{schema.ColumnTimestamp, schema.String, `{"S":"0000-11-20T00:00:00Z"}`, refused},
+	} {
+		c := schema.LakeColumn{Name: "c", Attribute: "a", TrimPrefix: "TASK#", Type: test.column, From: test.from}
+		got, err := convertColumn(c, json.RawMessage(test.given))
+		switch want := test.want.(type) {
+		case nil:
+			if err != nil || !got.IsNull() {
+				t.Errorf("%s of %s: got %v, %v; want null", test.column, test.given, got, err)
+			}
+		default:
+			if want == refused {
+				if err == nil {
+					t.Errorf("%s of %s: got %v; want it refused", test.column, test.given, got)
+				}
+			} else if err != nil || !parquet.Equal(got, parquet.ValueOf(want)) {
+				t.Errorf("%s of %s: got %v, %v; want %v", test.column, test.given, got, err, want)
+			}
+		}
+	}
+}
+
+// Every number that DynamoDB holds and a 64-bit integer too is read exactly,
+// however it is written.
+func TestWholeNumber(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.Int64().Draw(t, "n")
+		digits := fmt.Sprint(n)
+		forms := []string{digits, digits + ".000", digits + "E0", digits + "0e-1"}
+		if len(digits) > 2 {
+			forms = append(forms, fmt.Sprintf("%s.%sE+1", digits[:len(digits)-1], digits[len(digits)-1:]))
+		}
+		for _, form := range forms {
+			if got, err := wholeNumber(form); err != nil || got != n {
+				t.Fatalf("%s: got %d, %v", form, got, err)
+			}
+		}
+	})
+}
+
+// What a record lacks is its failure's cause.
+func TestConvertRefuses(t *testing.T) {
+	t.Parallel()
+	d := todo(t)
+	c := &converter{d, tablesOf(d)}
+	good := insert("e", "1", "1", nil)
+	with := func(change func(*change)) json.RawMessage {
+		record := good
+		change(&record)
+		return record.json(t)
+	}
+	for name, test := range map[string]struct {
+		record json.RawMessage
+		cause  string
+	}{
+		"NoJSON":          {json.RawMessage(`{"eventID":`), "no DynamoDB stream record"},
+		"Text":            {json.RawMessage(`"x"`), "no DynamoDB stream record"},
+		"Null":            {json.RawMessage(`null`), "no Keys"},
+		"KeysOfAnother":   {with(func(r *change) { r.keys = item{"id": text("1")} }), "another table"},
+		"KeysWrong":       {with(func(r *change) { r.keys = item{"PK": "TASK#u", "SK": text("TASK#1")} }), "one member"},
+		"NoID":            {with(func(r *change) { r.id = "" }), "no eventID"},
+		"UnknownEvent":    {with(func(r *change) { r.name = "UNKNOWN_TO_SDK_VERSION" }), "INSERT, MODIFY and REMOVE"},
+		"NoImage":         {with(func(r *change) { r.new = nil }), "no image"},
+		"OldImageOnly":    {with(func(r *change) { r.new, r.old = nil, r.new }), "no image"},
+		"RemoveWithNew":   {with(func(r *change) { r.name = "REMOVE" }), "no image"},
+		"NoTime":          {with(func(r *change) { r.time = nil }), "ApproximateCreationDateTime"},
+		"TextTime":        {with(func(r *change) { r.time = "yesterday" }), "ApproximateCreationDateTime"},
+		"LateTime":        {with(func(r *change) { r.time = 1e18 }), "ApproximateCreationDateTime"},
+		"NoSequence":      {with(func(r *change) { r.sequence = "" }), "sequence number"},
+		"LongSequence":    {with(func(r *change) { r.sequence = strings.Repeat("1", 41) }), "sequence number"},
+		"SequenceOfPath":  {with(func(r *change) { r.sequence = "../1" }), "sequence number"},
+		"AttributeAsText": {with(func(r *change) { r.new = item{"title": "a"} }), "column title"},
+	} {
+		made, _, failure := c.convert(test.record)
+		if made != nil || failure == nil || !strings.Contains(failure.Cause, test.cause) {
+			t.Errorf("%s: got a row: %v, %+v; want a failure for %s", name, made != nil, failure, test.cause)
+			continue
+		}
+		if _, err := failure.message(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if made, _, failure := c.convert(good.json(t)); made == nil || failure != nil {
+		t.Errorf("the good one: got %v, %+v", made, failure)
+	}
+}
+
+// A panic is the failure of the record in hand.
+func TestConvertPanics(t *testing.T) {
+	t.Parallel()
+	d := todo(t)
+	tables := tablesOf(d)
+	tables["task"].columns = append(tables["task"].columns, make([]schema.LakeColumn, math.MaxUint16+1)...)
+	c := &converter{d, tables}
+	record := insert("e", "1", "1", nil).json(t)
+	made, _, failure := c.convert(record)
+	if made != nil || failure == nil || !strings.Contains(failure.Cause, "panicked") || failure.EventID != "e" || failure.Entity != "task" {
+		t.Errorf("got a row: %v, and a failure: %v", made != nil, failure != nil)
+	}
+}
+
+// FuzzConvert: whatever a record is, it is a row, nobody's, or a failure that the
+// queue takes.
+func FuzzConvert(f *testing.F) {
+	d := todo(f)
+	c := &converter{d, tablesOf(d)}
+	f.Add([]byte(insert("e", "1", "1", nil).json(f)))
+	f.Add([]byte(`{"eventID":"e","dynamodb":{"Keys":{"PK":{"S":"TASK#"},"SK":{"S":"TASK#"}},"NewImage":{"version":{"N":"1e99"}}}}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		made, _, failure := c.convert(raw)
+		if made != nil && failure != nil {
+			t.Fatal("both a row and a failure")
+		}
+		if made != nil {
+			if _, err := c.tables[made.partition.entity].encode([]*row{made}); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := parseKey(made.partition.key(writtenName(made.sequence, made.sequence, []string{made.eventID}))); !ok {
+				t.Fatalf("the partition is %+v", made.partition)
+			}
+		}
+		if failure != nil {
+			message, err := failure.message()
+			if err != nil || len(message) > MaxFailureBytes || !json.Valid([]byte(message)) {
+				t.Fatalf("%v: %s", err, message)
+			}
+		}
+	})
+}
+
+func TestFailureMessage(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("\ufffe", 130_000) // 390 KB, as long as an item
+	record := insert("e", "1", "1", item{"title": text(long), "due_date": text("soon")})
+	record.old = record.new
+	d := todo(t)
+	c := &converter{d, tablesOf(d)}
+	_, _, failure := c.convert(record.json(t))
+	message, err := failure.message()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Failure
+		Record struct {
+			Dynamodb struct {
+				Keys               item
+				NewImage, OldImage item
+				SequenceNumber     string
+			} `json:"dynamodb"`
+		} `json:"record"`
+	}
+	if err := json.Unmarshal([]byte(message), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(got.Omitted, "NewImage and OldImage") || len(got.Record.Dynamodb.Keys) != 2 || got.Record.Dynamodb.SequenceNumber != "1" ||
+		got.Record.Dynamodb.NewImage != nil || got.Record.Dynamodb.OldImage != nil {
+		t.Errorf("got %.500s", message)
+	}
+	for name, raw := range map[string]json.RawMessage{
+		"NoImages": json.RawMessage(`{"eventID":"e","x":"` + long + `"}`),
+		"NoJSON":   json.RawMessage(long),
+	} {
+		message, err := Failure{Cause: strings.Repeat("ü", MaxFailureBytes), Record: raw}.message()
+		var got Failure
+		if err != nil || len(message) > MaxFailureBytes || json.Unmarshal([]byte(message), &got) != nil || got.Record != nil || !strings.Contains(got.Omitted, "the record") {
+			t.Errorf("%s: got %v, %.300s", name, err, message)
+		}
+	}
+	message, err = Failure{Cause: "\ufffe\uffff\xff", Record: json.RawMessage(`{"a":"` + "\uffff\xff" + `"}`)}.message()
+	if err != nil || strings.ContainsAny(message, "\ufffe\uffff") || !json.Valid([]byte(message)) {
+		t.Errorf("got %v, %q", err, message)
+	}
+	if strings.ToValidUTF8(message, "") != message {
+		t.Errorf("%q is no UTF-8", message)
+	}
+}
+
+// A date's days are counted alike by all.
+func TestDate(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := time.Date(rapid.IntRange(1, 9999).Draw(t, "year"), time.Month(rapid.IntRange(1, 12).Draw(t, "month")), rapid.IntRange(1, 31).Draw(t, "day"), 0, 0, 0, 0, time.UTC)
+		if want.Year() > 9999 {
+			t.Skip()
+		}
+		raw, _ := json.Marshal(text(want.Format(time.DateOnly)))
+		got, err := convertColumn(schema.LakeColumn{Name: "c", Type: schema.ColumnDate, From: schema.String}, raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back := time.Unix(0, 0).UTC().AddDate(0, 0, int(got.Int32())); !back.Equal(want) {
+			t.Fatalf("%s became %s", want, back)
+		}
+	})
+}
