@@ -84,10 +84,15 @@ func TestDocumentHasTheRoutes(t *testing.T) {
 			}
 			mutation := routes[key].Caller == schema.CallerUser && method != "get"
 			parameters := map[string]bool{}
+			inPath := false
 			for _, p := range operation.Parameters {
+				inPath = inPath || p.In == "path" && p.Name == "task_id" && p.Required
 				if p.In == "header" {
 					parameters[p.Name] = p.Required
 				}
+			}
+			if inPath != strings.Contains(path, "{task_id}") {
+				t.Errorf("%s: task_id described is %v", key, inPath)
 			}
 			if required := parameters["Idempotency-Key"]; required != mutation {
 				t.Errorf("%s: Idempotency-Key required is %v", key, required)

@@ -26,33 +26,35 @@ type TaskBody struct {
 }
 
 // Resolve holds the input to the rules.
-func (i *taskInput) Resolve(huma.Context) []error { return broken(i.domain().Validate()) }
+func (i *taskInput) Resolve(huma.Context) []error { return broken(i.Body.domain().Validate()) }
 
-func (i *taskInput) domain() todo.TaskInput {
+func (b *TaskBody) domain() todo.TaskInput {
 	return todo.TaskInput{
-		Title:       i.Body.Title,
-		Description: text(i.Body.Description),
-		Status:      todo.Status(text(i.Body.Status)),
-		Priority:    todo.Priority(text(i.Body.Priority)),
-		Category:    text(i.Body.Category),
-		DueDate:     todo.Date(text(i.Body.DueDate)),
+		Title:       b.Title,
+		Description: text(b.Description),
+		Status:      todo.Status(text(b.Status)),
+		Priority:    todo.Priority(text(b.Priority)),
+		Category:    text(b.Category),
+		DueDate:     todo.Date(text(b.DueDate)),
 	}
 }
 
 type replaceInput struct {
-	taskPath
-	taskInput
+	TaskPath
+	Body TaskBody
 }
 
 // Resolve holds the input to the rules.
-func (i *replaceInput) Resolve(ctx huma.Context) []error { return i.taskInput.Resolve(ctx) }
+func (i *replaceInput) Resolve(huma.Context) []error { return broken(i.Body.domain().Validate()) }
 
-type taskPath struct {
+// TaskPath is the path of a task. huma sees no parameters in a type that is not
+// exported.
+type TaskPath struct {
 	ID string `path:"task_id" doc:"The task's id." example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
 }
 
 type changeInput struct {
-	taskPath
+	TaskPath
 	Body TaskChangeBody
 }
 
@@ -236,10 +238,10 @@ func (s *server) registerTasks() {
 		description: "Creates a task.",
 		errors:      []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, r request, input *taskInput) (todo.Task, error) {
-		t, err := s.service.CreateTask(ctx, r.user, input.domain())
+		t, err := s.service.CreateTask(ctx, r.user, input.Body.domain())
 		if err == nil {
 			s.metrics.Emit(ctx, kit.Count("TasksCreated", 1))
-			s.countCompleted(ctx, input.domain().Status, t)
+			s.countCompleted(ctx, input.Body.domain().Status, t)
 		}
 		return t, err
 	}, created)
@@ -274,7 +276,7 @@ func (s *server) registerTasks() {
 		method: http.MethodGet, path: "/api/v1/tasks/{task_id}", id: "readTask", status: http.StatusOK, etag: true,
 		description: "Returns a task.",
 		errors:      []error{todo.ErrTaskNotFound},
-	}), func(ctx context.Context, input *taskPath) (*taskOutput, error) {
+	}), func(ctx context.Context, input *TaskPath) (*taskOutput, error) {
 		t, err := s.service.GetTask(ctx, requestFrom(ctx).user, input.ID)
 		if err != nil {
 			return nil, err
@@ -289,11 +291,11 @@ func (s *server) registerTasks() {
 		errors:      changeErrors,
 	}, func(ctx context.Context, r request, input *replaceInput) (t todo.Task, err error) {
 		err = r.ifMatch.hold(func(ifVersion int) (err error) {
-			t, err = s.service.ReplaceTask(ctx, r.user, input.ID, input.domain(), ifVersion)
+			t, err = s.service.ReplaceTask(ctx, r.user, input.ID, input.Body.domain(), ifVersion)
 			return err
 		})
 		if err == nil {
-			s.countCompleted(ctx, input.domain().Status, t)
+			s.countCompleted(ctx, input.Body.domain().Status, t)
 		}
 		return t, err
 	}, func(_ *replaceInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
@@ -317,11 +319,11 @@ func (s *server) registerTasks() {
 		method: http.MethodDelete, path: "/api/v1/tasks/{task_id}", id: "deleteTask", status: http.StatusNoContent,
 		description: "Deletes a task.",
 		errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
-	}, func(ctx context.Context, r request, input *taskPath) (any, error) {
+	}, func(ctx context.Context, r request, input *TaskPath) (any, error) {
 		return nil, r.ifMatch.hold(func(ifVersion int) error {
 			return s.service.DeleteTask(ctx, r.user, input.ID, ifVersion)
 		})
-	}, func(*taskPath, any) (int, any) { return http.StatusNoContent, nil })
+	}, func(*TaskPath, any) (int, any) { return http.StatusNoContent, nil })
 }
 
 // countCompleted counts a task that its latest change completed: one that was

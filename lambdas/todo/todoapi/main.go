@@ -1,0 +1,37 @@
+// Command todoapi is the Lambda function that serves all routes of To-Do.
+package main
+
+import (
+	"context"
+	_ "time/tzdata" // provided.al2023 has no time zones of its own
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
+)
+
+func main() {
+	kit.StartHTTP("todo", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
+		store, err := dynamodb.Open(environment)
+		if err != nil {
+			return nil, err
+		}
+		variables, err := environment.Require("CURSOR_SECRET_ARN")
+		if err != nil {
+			return nil, err
+		}
+		cursorKey, err := secret.New(environment.AWS, variables[0], 0).Value(ctx)
+		if err != nil {
+			return nil, err
+		}
+		tasks := &api.API{
+			Service: &todo.Service{Store: store, CursorKey: []byte(cursorKey)},
+			Keys:    store.Keys(),
+			Log:     environment.Log,
+			Metrics: environment.Metrics,
+		}
+		return tasks.Handler(), nil
+	})
+}
