@@ -2,10 +2,16 @@ package test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"sync"
 	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
 // A repeated ask is answered as the first was, to the byte, whatever has become of
@@ -81,5 +87,141 @@ func TestConcurrentAsksAreOneQuestion(t *testing.T) {
 	}
 	if page := asker.list(t, nil); len(page.Questions) != 1 {
 		t.Errorf("got %d questions in the list; want 1", len(page.Questions))
+	}
+}
+
+// An attempt that died in the middle counts as running until its function's time is
+// up: repeats are told so. Then one of them carries the request out.
+func TestDiedAskIsTakenOver(t *testing.T) {
+	t.Parallel()
+	platform := ownRun(t, local.Options{})
+	c := newClient(t, platform)
+	agentAPI := platform.function(t, "AgentAPI")
+	faults := func(f awsapi.Faults) {
+		t.Helper()
+		if err := platform.run.AWS().SetFaults(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	claimed := func() bool {
+		for _, item := range platform.items(t, "Guards") {
+			if item["claim"] != nil {
+				return true
+			}
+		}
+		return false
+	}
+	// Conflicts hold the attempt up between its claim and its commit, most of the
+	// time long enough to meet it there.
+	var asker agent
+	var question ask
+	for attempt := 0; ; attempt++ {
+		if attempt == 50 {
+			t.Fatal("no attempt of 50 could be killed under its claim")
+		}
+		asker, question = c.newAgent(), textQuestion(2)
+		question.IdempotencyKey = unique("key")
+		faults(awsapi.Faults{TransactionConflict: 0.85})
+		answered := make(chan error, 1)
+		var r reply
+		go func() {
+			var err error
+			r, err = asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
+			answered <- err
+		}()
+		for len(answered) == 0 && !claimed() {
+			time.Sleep(time.Millisecond)
+		}
+		if _, err := platform.run.Kill(agentAPI); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
+			t.Fatal(err)
+		}
+		if err := <-answered; err != nil {
+			t.Fatal(err)
+		}
+		faults(awsapi.Faults{})
+		if r.status >= http.StatusInternalServerError && claimed() {
+			break
+		}
+	}
+
+	waiting := asker.try(t, http.MethodPost, "/agent/questions", question)
+	refused(t, waiting, http.StatusConflict, "REQUEST_IN_PROGRESS")
+	if waiting.header.Get("Retry-After") != "1" {
+		t.Errorf("got %v with Retry-After %q; want 1", waiting, waiting.header.Get("Retry-After"))
+	}
+	other := question
+	other.Prompt = "Should error messages be shorter?"
+	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", other), "idempotency_key")
+	if page := asker.list(t, nil); len(page.Questions) != 0 {
+		t.Errorf("got %d questions of a request that died; want none", len(page.Questions))
+	}
+
+	var made reply
+	settled(t, "the request is taken over", func() bool {
+		made = asker.try(t, http.MethodPost, "/agent/questions", question)
+		return made.status != http.StatusConflict
+	})
+	read[submission](t, made, http.StatusCreated)
+	if again := asker.try(t, http.MethodPost, "/agent/questions", question); !bytes.Equal(again.body, made.body) {
+		t.Errorf("got %v; want %v", again, made)
+	}
+	if page := asker.list(t, nil); len(page.Questions) != 1 {
+		t.Errorf("got %d questions; want 1", len(page.Questions))
+	}
+}
+
+// Whatever DynamoDB does to the requests, asks that are repeated until they are
+// answered are one question for each key, with one answer.
+func TestRepeatsUnderFaults(t *testing.T) {
+	t.Parallel()
+	platform := ownRun(t, local.Options{})
+	c := newClient(t, platform)
+	if err := platform.run.AWS().SetFaults(awsapi.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 3}); err != nil {
+		t.Fatal(err)
+	}
+	const keys, repeats = 10, 4
+	asker := c.newAgent()
+	questions := make([]ask, keys)
+	for i := range questions {
+		questions[i] = textQuestion(2)
+		questions[i].IdempotencyKey = unique("key")
+	}
+	var mutex sync.Mutex
+	bodies := map[string]bool{}
+	if err := together(keys*repeats, func(i int) error {
+		for range 20 {
+			r, err := asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), questions[i%keys])
+			if err != nil {
+				return err
+			}
+			switch {
+			case r.status == http.StatusCreated:
+				mutex.Lock()
+				bodies[fmt.Sprint(i%keys, string(r.body))] = true
+				mutex.Unlock()
+				return nil
+			case r.status != http.StatusConflict && r.status != http.StatusTooManyRequests && r.status < http.StatusInternalServerError:
+				return fmt.Errorf("got %v; want 201, or to be told to come again", r)
+			}
+			platform.forgetRateLimit(t, "create", asker.id)
+			time.Sleep(time.Second)
+		}
+		return errors.New("got no answer in 20 attempts")
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := platform.run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+		t.Fatal(err)
+	}
+	if len(bodies) != keys {
+		t.Errorf("got %d different answers to %d requests", len(bodies), keys)
+	}
+	if stored := platform.items(t, "Questions"); len(stored) != keys {
+		t.Errorf("got %d questions stored; want %d", len(stored), keys)
+	}
+	for _, item := range platform.items(t, "Guards") {
+		if open, ok := item["open_questions"].(float64); ok && open != keys {
+			t.Errorf("got %v open questions counted; want %d", open, keys)
+		}
 	}
 }
