@@ -42,7 +42,7 @@ func role(service string, statements ...object) object {
 	}}
 }
 
-// template is a platform of one function, table, API, schedule, queue and secret.
+// template is a platform of one function, table, API, schedule, queue, secret and bucket.
 func template() object {
 	resources := object{
 		"Table": object{"Type": "AWS::DynamoDB::Table", "Properties": object{
@@ -54,7 +54,11 @@ func template() object {
 		}},
 		"Queue":  object{"Type": "AWS::SQS::Queue"},
 		"Secret": object{"Type": "AWS::SecretsManager::Secret", "Properties": object{"GenerateSecretString": object{"PasswordLength": 20, "ExcludePunctuation": true}}},
-		"Logs":   object{"Type": "AWS::Logs::LogGroup", "Properties": object{"LogGroupName": "/test/logs"}},
+		"Bucket": object{"Type": "AWS::S3::Bucket", "Properties": object{"LifecycleConfiguration": object{"Rules": []object{{"Status": "Enabled", "ExpirationInDays": 1}}}}},
+		"BucketPolicy": object{"Type": "AWS::S3::BucketPolicy", "Properties": object{"Bucket": ref("Bucket"), "PolicyDocument": object{"Statement": []object{{
+			"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*", "Condition": object{"Bool": object{"aws:SecureTransport": "false"}},
+		}}}}},
+		"Logs": object{"Type": "AWS::Logs::LogGroup", "Properties": object{"LogGroupName": "/test/logs"}},
 		"Role": role("lambda.amazonaws.com",
 			allow(arn("Logs"), "logs:CreateLogStream", "logs:PutLogEvents"),
 			allow(arn("Table"), "dynamodb:PutItem", "dynamodb:GetItem"),
@@ -62,12 +66,13 @@ func template() object {
 			allow("*", "dynamodb:ListStreams"),
 			allow(arn("Queue"), "sqs:SendMessage"),
 			allow(ref("Secret"), "secretsmanager:GetSecretValue"),
+			allow(join(arn("Bucket"), "/events/*"), "s3:PutObject", "s3:GetObject"),
 		),
 		"Function": object{"Type": "AWS::Lambda::Function", "Properties": object{
 			"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap", "Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
 			"Role": arn("Role"), "Timeout": 6, "MemorySize": 256, "LoggingConfig": object{"LogGroup": ref("Logs")},
 			"Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
-			"Environment":   object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"), "SECRET": ref("Secret"), "PUSH": "https://fcm.googleapis.com"}},
+			"Environment":   object{"Variables": object{"TABLE": ref("Table"), "QUEUE": ref("Queue"), "SECRET": ref("Secret"), "BUCKET": ref("Bucket"), "PUSH": "https://fcm.googleapis.com"}},
 		}},
 		"Mapping": object{"Type": "AWS::Lambda::EventSourceMapping", "Properties": object{
 			"FunctionName": ref("Function"), "EventSourceArn": object{"Fn::GetAtt": []string{"Table", "StreamArn"}}, "StartingPosition": "TRIM_HORIZON",
@@ -96,7 +101,7 @@ func template() object {
 			"Target": object{"Arn": arn("Function"), "RoleArn": arn("ScheduleRole"), "Input": `{"Tick":"<aws.scheduler.attempt-number>"}`, "DeadLetterConfig": object{"Arn": arn("Queue")}},
 		}},
 	}
-	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages", "GET /secret", "GET /environment", "GET /slow", "GET /me"} {
+	for i, key := range []string{"PUT /items/{id}", "GET /items/{id}", "DELETE /items/{id}", "POST /messages", "GET /secret", "GET /environment", "GET /slow", "PUT /objects/{id}", "GET /objects/{id}", "GET /me"} {
 		properties := object{"ApiId": ref("Api"), "RouteKey": key, "AuthorizationType": "NONE", "Target": join("integrations/", ref("Integration"))}
 		if key == "GET /me" {
 			properties["AuthorizationType"], properties["AuthorizerId"] = "JWT", ref("Authorizer")
@@ -121,8 +126,8 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// write puts a cloud assembly of one stack on disk.
-func write(t testing.TB, template object) string {
+// write puts a cloud assembly on disk: of one stack, Items, and further ones, Items2 and so on.
+func write(t testing.TB, templates ...object) string {
 	t.Helper()
 	buildOnce.Do(func() {
 		dir, err := os.MkdirTemp("", "onesynth-code-")
@@ -140,16 +145,24 @@ func write(t testing.TB, template object) string {
 	if err := os.Link(filepath.Join(code, "bootstrap"), filepath.Join(asset, "bootstrap")); err != nil {
 		t.Fatal(err)
 	}
-	for name, document := range map[string]any{
-		"manifest.json": object{"version": "48.0.0", "artifacts": object{
-			"Items.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Items.assets.json"}},
-			"Items":        object{"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": object{"templateFile": "Items.template.json"}},
-		}},
-		"Items.template.json": template,
+	artifacts := object{"Items.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Items.assets.json"}}}
+	documents := map[string]any{
+		"manifest.json": object{"version": "48.0.0", "artifacts": artifacts},
 		"Items.assets.json": object{"version": "48.0.0", "files": object{"code": object{
 			"source": object{"path": "asset.code", "packaging": "zip"}, "destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
 		}}},
-	} {
+	}
+	for i, template := range templates {
+		name := "Items"
+		if i > 0 {
+			name += fmt.Sprint(i + 1)
+		}
+		artifacts[name] = object{
+			"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": object{"templateFile": name + ".template.json"},
+		}
+		documents[name+".template.json"] = template
+	}
+	for name, document := range documents {
 		text, err := json.Marshal(document)
 		if err != nil {
 			t.Fatal(err)
@@ -289,6 +302,20 @@ func TestRun(t *testing.T) {
 			t.Errorf("got %s", first)
 		}
 	})
+	t.Run("Bucket", func(t *testing.T) {
+		want(t, 200, "null")(call(t, "PUT", url+"/objects/a", "content"))
+		want(t, 200, `"content"`)(call(t, "GET", url+"/objects/a", ""))
+		// The role may not list the bucket, so it is not told what is missing.
+		want(t, 502, "AccessDenied")(call(t, "GET", url+"/objects/missing", ""))
+		name := r.Buckets().Buckets()[0].Name
+		want(t, 200, `"objects": 1`)(call(t, "GET", r.ConsoleURL()+"/buckets", ""))
+		want(t, 200, `"key": "events/a"`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"?prefix=events/", ""))
+		want(t, 200, `[]`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"?prefix=results/", ""))
+		want(t, 200, `content`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"/objects/events/a", ""))
+		want(t, 404, `no such object`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"/objects/events/b", ""))
+		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none/objects/events/a", ""))
+		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none", ""))
+	})
 	t.Run("StandsInForPush", func(t *testing.T) {
 		want(t, 200, `"push":"`+r.Inbox().URL()+`"`)(call(t, "GET", url+"/environment", ""))
 	})
@@ -304,6 +331,10 @@ func TestRun(t *testing.T) {
 			_, body := call(t, "GET", url+"/items/seen", "")
 			return body == `"INSERT watched"`
 		})
+		eventually(t, "all records are delivered", func() bool { return r.Streams()[0].Waiting == 0 })
+		if state := r.Streams()[0]; state.Function != "worker" || state.Done == 0 || state.Failures != 0 {
+			t.Errorf("got %+v", state)
+		}
 	})
 	t.Run("Authorizer", func(t *testing.T) {
 		want(t, 401, `{"message":"Unauthorized"}`)(call(t, "GET", url+"/me", ""))
@@ -348,6 +379,7 @@ func testConsole(t *testing.T, r *local.Runner) {
 	for path, contains := range map[string]string{
 		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"tick"`, "/push": `[]`, "/queues": `"messages"`,
 		"/queues/" + r.AWS().Queues()[0].Name: `"arn"`, "/tables": `expires_at`, "/used-permissions": `logs:PutLogEvents`, "/refused": `dynamodb:DeleteItem`,
+		"/streams": `"stream_arn"`, "/lakes": `[]`,
 		"/logs?function=worker": "tick 1", "/faults": `"throttle"`, "/.well-known/jwks.json": `"RS256"`, "/.well-known/openid-configuration": "jwks_uri",
 	} {
 		want(t, 200, contains)(call(t, "GET", base+path, ""))
@@ -446,6 +478,7 @@ func TestDataSurvives(t *testing.T) {
 	keep := func(o *local.Options) { o.DynamoDB, o.AccessKey, o.Data = "", "", data }
 	first, _ := start(t, template(), keep)
 	want(t, 200, "null")(call(t, "PUT", first.URL("")+"/items/kept", "1"))
+	want(t, 200, "null")(call(t, "PUT", first.URL("")+"/objects/kept", "1"))
 	_, secret := call(t, "GET", first.URL("")+"/secret", "")
 	pid := first.EnginePID()
 	first.Close()
@@ -454,6 +487,7 @@ func TestDataSurvives(t *testing.T) {
 	}
 	second, _ := start(t, template(), keep)
 	want(t, 200, `"1"`)(call(t, "GET", second.URL("")+"/items/kept", ""))
+	want(t, 200, `"1"`)(call(t, "GET", second.URL("")+"/objects/kept", ""))
 	want(t, 200, secret)(call(t, "GET", second.URL("")+"/secret", ""))
 }
 
@@ -498,7 +532,13 @@ func TestStartRefuses(t *testing.T) {
 		"NoStage":    {change: func(t object) { delete(t["Resources"].(object), "Stage") }, says: []string{"no stage"}},
 		"Route":      {change: func(t object) { properties(t, "Route0")["RouteKey"] = "PUT items" }, says: []string{"METHOD /path"}},
 		"Authorizer": {change: func(t object) { properties(t, "Authorizer")["AuthorizerType"] = "REQUEST" }, says: []string{"REQUEST"}},
-		"IAMRoute":   {change: func(t object) { properties(t, "Route0")["AuthorizationType"] = "AWS_IAM" }, says: []string{"AWS_IAM"}},
+		"Notification": {change: func(t object) {
+			properties(t, "Bucket")["NotificationConfiguration"] = object{"EventBridgeConfiguration": object{"EventBridgeEnabled": true}}
+		}, says: []string{"NotificationConfiguration"}},
+		"Catalog": {change: func(t object) {
+			t["Resources"].(object)["Query"] = object{"Type": "AWS::Athena::NamedQuery", "Properties": object{"Database": "nowhere", "QueryString": "SELECT 1"}}
+		}, says: []string{"nowhere"}},
+		"IAMRoute": {change: func(t object) { properties(t, "Route0")["AuthorizationType"] = "AWS_IAM" }, says: []string{"AWS_IAM"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -525,6 +565,66 @@ func TestStartRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRedelivery: a killed function and a lost place in the stream repeat batches and lose none.
+func TestRedelivery(t *testing.T) {
+	t.Parallel()
+	changed := template()
+	properties(changed, "Mapping")["BatchSize"] = 3
+	r, _ := start(t, changed, nil)
+	want(t, 200, `"redeliver": 0.5`)(call(t, "POST", r.ConsoleURL()+"/faults", `{"redeliver":0.5,"seed":7}`))
+	for n := range 20 {
+		want(t, 200, "null")(call(t, "PUT", fmt.Sprint(r.URL(""), "/items/", n), "1"))
+		if n%5 == 0 {
+			// There may be none at this moment.
+			_, _ = r.Kill("worker")
+		}
+	}
+	eventually(t, "the last change is delivered", func() bool {
+		_, body := call(t, "GET", r.URL("")+"/items/seen", "")
+		return body == `"INSERT 19"`
+	})
+	want(t, 200, `"redeliver": 0`)(call(t, "POST", r.ConsoleURL()+"/faults", `{}`))
+	eventually(t, "all records are delivered", func() bool { return r.Streams()[0].Waiting == 0 })
+	if state := r.Streams()[0]; state.Redelivered == 0 || state.Done < state.Read || state.GivenUp != 0 {
+		t.Errorf("got %+v", state)
+	}
+}
+
+// TestTokensOfSeveralStacks: one token is for the APIs of all stacks, or of the one that it is asked for.
+func TestTokensOfSeveralStacks(t *testing.T) {
+	t.Parallel()
+	second := template()
+	properties(second, "Function")["FunctionName"] = "worker2"
+	properties(second, "Schedule")["Name"] = "tick2"
+	properties(second, "Logs")["LogGroupName"] = "/test/logs2"
+	properties(second, "Authorizer")["JwtConfiguration"] = object{"Issuer": "https://second.example", "Audience": []string{"second"}}
+	r, _ := start(t, template(), func(o *local.Options) { o.Assembly = write(t, template(), second) })
+	for _, test := range []struct {
+		request       string
+		first, second int
+	}{
+		{`{"sub":"alice"}`, 200, 200},
+		{`{"sub":"alice","stack":"Items"}`, 200, 401},
+		{`{"sub":"alice","stack":"Items2"}`, 401, 200},
+		{`{"sub":"alice","aud":"second"}`, 401, 200},
+		{`{"sub":"alice","aud":"other"}`, 401, 401},
+		{`{"sub":"alice","iss":"https://other.example"}`, 401, 401},
+		{`{"sub":"alice","expires":"-1h"}`, 401, 401},
+	} {
+		status, body := call(t, "POST", r.ConsoleURL()+"/token", test.request)
+		var token console.Token
+		if err := json.Unmarshal([]byte(body), &token); err != nil || status != 200 {
+			t.Fatalf("%s: got %d %s", test.request, status, body)
+		}
+		for stack, wanted := range map[string]int{"Items": test.first, "Items2": test.second} {
+			if got, body := call(t, "GET", r.URL(stack)+"/me", "", "Authorization", "Bearer "+token.AccessToken); got != wanted || got == 200 && body != `"alice"` {
+				t.Errorf("%s at %s: got %d %s, want %d", test.request, stack, got, body, wanted)
+			}
+		}
+	}
+	want(t, 400, "Items, Items2")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice","stack":"None"}`))
 }
 
 func TestAllowUnsupported(t *testing.T) {

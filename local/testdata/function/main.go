@@ -1,11 +1,13 @@
-// A function that uses a table, a queue and a secret through the AWS SDK, for the tests of whole runs.
+// A function that uses a table, a queue, a secret and a bucket through the AWS SDK, for the tests of whole runs.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -14,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
@@ -22,6 +25,7 @@ type clients struct {
 	table   *dynamodb.Client
 	queue   *sqs.Client
 	secrets *secretsmanager.Client
+	bucket  *s3.Client
 }
 
 type event struct {
@@ -77,6 +81,16 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 			return answer(nil, err)
 		}
 		return answer(output.SecretString, nil)
+	case "PUT /objects/{id}":
+		_, err := c.bucket.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(os.Getenv("BUCKET")), Key: aws.String("events/" + id), Body: strings.NewReader(e.Body)})
+		return answer(nil, err)
+	case "GET /objects/{id}":
+		output, err := c.bucket.GetObject(ctx, &s3.GetObjectInput{Bucket: aws.String(os.Getenv("BUCKET")), Key: aws.String("events/" + id)})
+		if err != nil {
+			return answer(nil, err)
+		}
+		text, err := io.ReadAll(output.Body)
+		return answer(string(text), err)
 	case "GET /environment":
 		return answer(map[string]string{"push": os.Getenv("PUSH"), "pid": fmt.Sprint(os.Getpid())}, nil)
 	case "GET /me":
@@ -100,6 +114,9 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	c := clients{dynamodb.NewFromConfig(configuration), sqs.NewFromConfig(configuration), secretsmanager.NewFromConfig(configuration)}
+	c := clients{
+		dynamodb.NewFromConfig(configuration), sqs.NewFromConfig(configuration), secretsmanager.NewFromConfig(configuration),
+		s3.NewFromConfig(configuration),
+	}
 	lambda.Start(c.handle)
 }
