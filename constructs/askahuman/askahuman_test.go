@@ -17,32 +17,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
-// template is a synthesised AWS CloudFormation template.
-type template struct {
-	Resources map[string]resource
-	Outputs   map[string]output
-	Metadata  map[string]any
-	// text is the template as written.
-	text string
-}
-
-type resource struct {
-	Type                string
-	Properties          map[string]any
-	DeletionPolicy      string
-	UpdateReplacePolicy string
-	DependsOn           any
-}
-
-type output struct {
-	Value any
-}
-
 // templates are those of all variants.
-var templates map[string]template
+var templates map[string]synthtest.Template
 
 // several is the template of a stack with three platforms.
-var several template
+var several synthtest.Template
 
 // variants are the props under test, by stack name.
 func variants() map[string]askahuman.Props {
@@ -84,16 +63,13 @@ func declare(app awscdk.App) {
 }
 
 func use(folder string) error {
-	templates = map[string]template{}
+	templates = map[string]synthtest.Template{}
+	var err error
 	for name := range variants() {
-		var t template
-		text, err := synthtest.Template(folder, name, &t)
-		if err != nil {
+		if templates[name], err = synthtest.Load(folder, name); err != nil {
 			return err
 		}
-		t.text = text
-		templates[name] = t
 	}
-	_, err := synthtest.Template(folder, "several", &several)
+	several, err = synthtest.Load(folder, "several")
 	return err
 }

@@ -2,7 +2,6 @@ package askahuman_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
 func TestPropsValidate(t *testing.T) {
@@ -48,35 +47,11 @@ func TestPropsValidate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.paths, paths(t, test.props.Validate())); diff != "" {
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-// paths returns the paths of the findings, and checks that each says all that a
-// person needs.
-func paths(t *testing.T, err error) []string {
-	t.Helper()
-	if err == nil {
-		return nil
-	}
-	var invalid *props.Error
-	if !errors.As(err, &invalid) {
-		t.Fatalf("got %T %v, want a *props.Error", err, err)
-	}
-	var list []string
-	for _, f := range invalid.Findings {
-		list = append(list, f.Path)
-		if f.Got == "" || f.Allowed == "" || f.Remedy == "" {
-			t.Errorf("finding says too little: %+v", f)
-		}
-		if !strings.Contains(err.Error(), f.String()) {
-			t.Errorf("the error's text lacks %q", f.String())
-		}
-	}
-	return list
 }
 
 // All findings come in one panic, before the CDK is called: there is not even a
@@ -89,7 +64,7 @@ func TestNewErrProps(t *testing.T) {
 			t.Fatal("New did not panic with an error")
 		}
 		want := []string{"Props.Prefix", "Props.Architecture", "Props.Shards"}
-		if diff := cmp.Diff(want, paths(t, err)); diff != "" {
+		if diff := cmp.Diff(want, synthtest.Paths(t, err)); diff != "" {
 			t.Errorf("findings (-want +got):\n%s", diff)
 		}
 	}()

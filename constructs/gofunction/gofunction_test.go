@@ -1,7 +1,6 @@
 package gofunction_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -44,14 +43,13 @@ func declare(app awscdk.App) {
 }
 
 func use(folder string) error {
-	var template struct{ Resources map[string]map[string]any }
-	if _, err := synthtest.Template(folder, "stack", &template); err != nil {
+	template, err := synthtest.Load(folder, "stack")
+	if err != nil {
 		return err
 	}
 	resources = map[string]map[string]any{}
 	for id, r := range template.Resources {
-		// The logical id ends with eight digits that the CDK adds.
-		resources[id[:len(id)-8]] = r["Properties"].(map[string]any)
+		resources[synthtest.Stable(id)] = r.Properties
 	}
 	return nil
 }
@@ -150,16 +148,7 @@ func TestPropsValidate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got []string
-			var invalid *props.Error
-			if err := test.props.Validate(); errors.As(err, &invalid) {
-				for _, f := range invalid.Findings {
-					got = append(got, f.Path)
-				}
-			} else if err != nil {
-				t.Fatalf("got %T, want a *props.Error", err)
-			}
-			if diff := cmp.Diff(test.paths, got); diff != "" {
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})

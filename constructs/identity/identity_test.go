@@ -1,14 +1,13 @@
 package identity_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
 func TestMachinesPropsValidate(t *testing.T) {
@@ -27,14 +26,7 @@ func TestMachinesPropsValidate(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got []string
-			var invalid *props.Error
-			if err := test.props.Validate(); errors.As(err, &invalid) {
-				for _, f := range invalid.Findings {
-					got = append(got, f.Path)
-				}
-			}
-			if diff := cmp.Diff(test.paths, got); diff != "" {
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})

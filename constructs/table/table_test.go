@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -45,18 +43,12 @@ var database = schema.Database{
 	},
 }
 
-type template struct {
-	Resources map[string]struct {
-		Type, DeletionPolicy string
-		Properties           map[string]any
-	}
-}
-
-var synthesised template
+var synthesised synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) error {
-		_, err := synthtest.Template(folder, "stack", &synthesised)
+		var err error
+		synthesised, err = synthtest.Load(folder, "stack")
 		return err
 	})
 }
@@ -207,14 +199,7 @@ func TestPropsValidate(t *testing.T) {
 		test := tests[name]
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var got []string
-			var invalid *props.Error
-			if err := test.props.Validate(); errors.As(err, &invalid) {
-				for _, f := range invalid.Findings {
-					got = append(got, f.Path)
-				}
-			}
-			if diff := cmp.Diff(test.paths, got); diff != "" {
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})

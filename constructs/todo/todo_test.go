@@ -1,0 +1,83 @@
+package todo_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
+)
+
+// templates are those of all variants.
+var templates map[string]synthtest.Template
+
+// several is the template of a stack with three platforms.
+var several synthtest.Template
+
+// variants are the props under test, by stack name.
+func variants() map[string]todo.Props {
+	return map[string]todo.Props{
+		"default": {},
+		"dev":     {RemoveWithStack: true},
+		"prod":    {Prefix: "acme-todo", DeletionProtection: true, Alarms: true},
+		"x86": {
+			Architecture: gofunction.X86_64, InviteOnly: true, RequireMFA: true,
+			CallbackURLs: []string{"https://example.com/in", "http://localhost:3000/in"}, LogoutURLs: []string{"https://example.com/out"},
+		},
+		"issuer": {
+			JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear,
+			AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20},
+			LakeBatchWindow: 5 * time.Minute, CompactEvery: 15 * time.Minute, LakeRetentionDays: 400, QueryLimitBytes: 20_000_000,
+		},
+	}
+}
+
+func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
+
+func declare(app awscdk.App) {
+	builds := map[gofunction.Architecture]*gofunction.Build{}
+	for _, architecture := range []gofunction.Architecture{"", gofunction.X86_64} {
+		builds[architecture] = gofunction.Start(context.Background(), gofunction.Source{
+			Directory:    "testdata/handlers",
+			Packages:     []string{"todoapi", "eraser", "writer", "compactor"},
+			Architecture: architecture,
+		})
+	}
+	for name, p := range variants() {
+		p.Build = builds[p.Architecture]
+		todo.New(awscdk.NewStack(app, jsii.String(name), nil), "Todo", p)
+	}
+	// One stack may have several, also below one scope; and what they expose can be
+	// granted to others.
+	several := awscdk.NewStack(app, jsii.String("several"), nil)
+	first := todo.New(several, "First", todo.Props{Build: builds[""], CallbackURLs: []string{"https://example.com/in"}})
+	todo.New(several, "Second", todo.Props{Build: builds[""], CallbackURLs: []string{"https://example.com/in"}})
+	below := constructs.NewConstruct(several, jsii.String("Below"))
+	todo.New(below, "First", todo.Props{Build: builds[""], CallbackURLs: []string{"https://example.com/in"}})
+	operator := awsiam.NewRole(several, jsii.String("Operator"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+	first.GrantAccessPatterns(operator, "GetTask", "ListTasksByStatus")
+	first.Lake.GrantCompact(operator)
+	analyst := awsiam.NewRole(several, jsii.String("Analyst"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+	first.Lake.GrantQuery(analyst)
+}
+
+func use(folder string) error {
+	templates = map[string]synthtest.Template{}
+	var err error
+	for name := range variants() {
+		if templates[name], err = synthtest.Load(folder, name); err != nil {
+			return err
+		}
+	}
+	several, err = synthtest.Load(folder, "several")
+	return err
+}
