@@ -91,7 +91,7 @@ func TestRemoteCommands(t *testing.T) {
 		switch r.URL.Path {
 		case "/token":
 			var request map[string]any
-			if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request["sub"] != "alice" || request["expires"] != "30m0s" || request["claims"].(map[string]any)["a"] != "b" {
+			if err := json.NewDecoder(r.Body).Decode(&request); err != nil || request["sub"] != "alice" || request["expires"] != "30m0s" || request["stack"] != "Todo" || request["claims"].(map[string]any)["a"] != "b" {
 				t.Errorf("got %v, %v", request, err)
 			}
 			fmt.Fprint(w, `{"access_token":"abc"}`)
@@ -103,7 +103,7 @@ func TestRemoteCommands(t *testing.T) {
 		}
 	}))
 	defer server.Close()
-	if status, stdout, stderr := invoke(t, "token", "--sub", "alice", "--claim", "a=b", "--expires", "30m", "--console", server.URL); status != 0 || stdout != "abc\n" {
+	if status, stdout, stderr := invoke(t, "token", "--sub", "alice", "--stack", "Todo", "--claim", "a=b", "--expires", "30m", "--console", server.URL); status != 0 || stdout != "abc\n" {
 		t.Errorf("got %d %q %s", status, stdout, stderr)
 	}
 	if status, stdout, stderr := invoke(t, "push", "--clear", "--console", server.URL); status != 0 || !strings.Contains(stdout, `"token": "d"`) {
