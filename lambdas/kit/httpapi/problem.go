@@ -189,6 +189,9 @@ func shown(value any) string {
 
 // clipped is a name that the caller chose, no longer than a message should be.
 func clipped(name string) string {
+	if name == "" {
+		return `""`
+	}
 	name = strings.ToValidUTF8(name, "\uFFFD")
 	if runes := []rune(name); len(runes) > mostShown {
 		return string(runes[:mostShown]) + "…"
