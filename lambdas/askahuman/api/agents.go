@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 )
 
 // AgentService is what agents' routes call; [askahuman.Agents] is one.
@@ -49,7 +50,7 @@ func (a *AgentAPI) Handler() *kit.API {
 		log: a.Log, metrics: a.Metrics, now: a.Now,
 	})
 	registerAgents(s, a.Service, a.Keys)
-	return s.handler()
+	return s.Handler()
 }
 
 type askInput struct {
@@ -196,7 +197,7 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 	register(s, operation{
 		method: http.MethodGet, path: "/openapi.json", id: "readDocument", status: http.StatusOK,
 		description: "Returns the description of all routes, those of people included.",
-		content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Type: huma.TypeObject}}},
+		content:     httpapi.JSON(&huma.Schema{Type: huma.TypeObject}, nil),
 	}, func(context.Context, *struct{}) (*documentOutput, error) {
 		body, err := document()
 		if err != nil {

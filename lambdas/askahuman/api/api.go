@@ -14,15 +14,14 @@ import (
 	"log/slog"
 	"math"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -35,9 +34,8 @@ type RateLimiter interface {
 
 // server is what both APIs share.
 type server struct {
+	*httpapi.Server
 	platform schema.Platform
-	mux      *http.ServeMux
-	api      huma.API
 	limiter  RateLimiter
 	identify identify
 	open     bool // agents are who X-Agent-Id says
@@ -54,7 +52,7 @@ type identity struct {
 }
 
 // identify finds out who calls.
-type identify func(ctx huma.Context) (identity, error)
+type identify func(ctx *httpapi.Context) (identity, error)
 
 type identityKey struct{}
 
@@ -66,43 +64,23 @@ func caller(ctx context.Context) identity {
 
 func newServer(s server) *server {
 	s.platform = schema.AskAHuman()
-	s.mux = http.NewServeMux()
 	if s.now == nil {
 		s.now = time.Now
 	}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	config := huma.Config{
-		OpenAPI: &huma.OpenAPI{
-			OpenAPI: "3.1.0",
-			Info: &huma.Info{
-				Title:       s.platform.Title,
-				Version:     "1.0.0",
-				Description: "AI agents post questions; people answer them anonymously; agents read the answers.",
-			},
-			Components: &huma.Components{Schemas: huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)},
-		},
-		Formats:       map[string]huma.Format{"application/json": jsonFormat(), "json": jsonFormat()},
-		DefaultFormat: "application/json",
-		Transformers:  []huma.Transformer{transformError},
-	}
-	config.AllowAdditionalPropertiesByDefault = true
-	s.api = humago.New(s.mux, config)
-	s.api.UseMiddleware(s.admit)
-	return &s
-}
-
-// handler is the API ready to be served.
-func (s *server) handler() *kit.API {
-	return &kit.API{
-		Routes: s.mux,
-		Error: func(err error) (int, any) {
-			status, _, body := response(err, s.now())
-			return status, body
+	s.Server = httpapi.New(httpapi.Config{
+		Platform:    s.platform,
+		Description: "AI agents post questions; people answer them anonymously; agents read the answers.",
+		Admit:       s.admit,
+		Failure: func(err error) httpapi.Failure {
+			status, headers, body := response(err, s.now())
+			return httpapi.Failure{Status: status, Header: headers, Body: body}
 		},
 		Log: s.log,
-	}
+	})
+	return &s
 }
 
 // operation declares one route.
@@ -122,70 +100,31 @@ type operation struct {
 	content map[string]*huma.MediaType
 }
 
-// declaredRoute is what an operation's metadata holds.
-type declaredRoute struct {
-	schema.Route
-	needsPerson bool
-}
-
-const routeMetadata = "route"
-
-// routeOf is the route that a request has matched.
-func routeOf(ctx huma.Context) declaredRoute {
-	route, _ := ctx.Operation().Metadata[routeMetadata].(declaredRoute)
-	return route
-}
+// needsPerson is the metadata of an operation that is for known persons only.
+const needsPerson = "needsPerson"
 
 // register declares an operation and what serves it.
 func register[I, O any](s *server, op operation, serve func(context.Context, *I) (*O, error)) {
-	route, _ := s.route(op.method, op.path)
-	huma.Register(s.api, s.describe(op, route), func(ctx context.Context, input *I) (*O, error) {
-		output, err := serve(ctx, input)
-		if err != nil {
-			return nil, s.failure(ctx, err)
-		}
-		return output, nil
-	})
-}
-
-// route is the schema's route of that method and path.
-func (s *server) route(method, path string) (schema.Route, bool) {
-	for _, route := range s.platform.Routes {
-		if route.Method == method && route.Path == path {
-			return route, true
-		}
-	}
-	return schema.Route{Method: method, Path: path}, false
+	httpapi.Register(s.Server, s.describe(op), serve)
 }
 
 // admit comes before every operation: it finds out who calls and counts the call
 // towards its limit, so that calls which fail validation are counted as well.
-func (s *server) admit(ctx huma.Context, next func(huma.Context)) {
-	wire := &wireContext{humaContext: ctx}
-	address := ctx.URL()
-	query, err := url.ParseQuery(address.RawQuery)
+func (s *server) admit(ctx *httpapi.Context) (context.Context, error) {
+	who, err := s.identify(ctx)
 	if err != nil {
-		s.fail(wire, invalid("query", "cannot be read: "+err.Error()+"; percent-encode values"))
-		return
+		return nil, err
 	}
-	wire.query = query
-	who, err := s.identify(wire)
-	if err != nil {
-		s.fail(wire, err)
-		return
-	}
-	if limit, ok := s.platform.RateLimit(routeOf(ctx).RateLimit); ok {
+	if limit, ok := s.platform.RateLimit(ctx.Route.RateLimit); ok {
 		state, err := s.limiter.CountRequest(ctx.Context(), limit, who.countedAs(limit.Per), s.now())
 		if err != nil {
-			s.fail(wire, err)
-			return
+			return nil, err
 		}
 		for name, values := range rateLimitHeaders(state) {
-			wire.SetHeader(name, values[0])
+			ctx.SetHeader(name, values[0])
 		}
 	}
-	wire.humaContext = huma.WithValue(ctx, identityKey{}, who)
-	next(wire)
+	return context.WithValue(ctx.Context(), identityKey{}, who), nil
 }
 
 // countedAs is the caller as a rate limit counts it.
@@ -211,4 +150,16 @@ func rateLimitHeaders(state askahuman.RateLimitState) http.Header {
 // secondsUntil is what Retry-After says: whole seconds, at least one.
 func secondsUntil(moment, now time.Time) string {
 	return strconv.Itoa(max(1, int(math.Ceil(moment.Sub(now).Seconds()))))
+}
+
+// timestamp is a moment as the wire format writes it: ISO 8601 in UTC with
+// milliseconds.
+func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// list is a list that is never null on the wire.
+func list[T any](values []T) []T {
+	if values == nil {
+		return []T{}
+	}
+	return values
 }

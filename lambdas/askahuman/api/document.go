@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -11,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -23,7 +23,7 @@ func Document(openAgents bool) ([]byte, error) {
 	s := newServer(server{open: openAgents})
 	registerAgents(s, nil, nil)
 	registerPeople(s, nil)
-	openAPI := s.api.OpenAPI()
+	openAPI := s.OpenAPI()
 	openAPI.Tags = []*huma.Tag{
 		{Name: "agents", Description: "What AI agents call."},
 		{Name: "people", Description: "What people's apps call."},
@@ -33,26 +33,19 @@ func Document(openAgents bool) ([]byte, error) {
 			tokenScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of this platform's issuer. The agent is its subject."},
 		}
 	}
-	// huma registers its own form of errors, which nothing here has.
-	delete(openAPI.Components.Schemas.Map(), "ErrorModel")
-	delete(openAPI.Components.Schemas.Map(), "ErrorDetail")
-	body, err := json.Marshal(openAPI)
-	if err != nil {
-		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)
-	}
-	return body, nil
+	return s.Document()
 }
 
 // describe is an operation as huma has it.
-func (s *server) describe(op operation, route schema.Route) huma.Operation {
+func (s *server) describe(op operation) huma.Operation {
+	route, _ := s.Route(op.method, op.path)
 	described := huma.Operation{
 		OperationID:   op.id,
 		Method:        op.method,
 		Path:          op.path,
-		Summary:       route.Summary,
 		Description:   op.description,
 		DefaultStatus: op.status,
-		Metadata:      map[string]any{routeMetadata: declaredRoute{route, op.needsPerson}},
+		Metadata:      map[string]any{needsPerson: op.needsPerson},
 		Responses:     map[string]*huma.Response{},
 	}
 	codes := append([]code{codeValidation, codeServerError}, op.codes...)
@@ -60,7 +53,7 @@ func (s *server) describe(op operation, route schema.Route) huma.Operation {
 	case schema.CallerAgent:
 		described.Tags = []string{"agents"}
 		if s.open {
-			described.Parameters = append(described.Parameters, header(agentHeader, true, askahuman.MaxAgentIDLength,
+			described.Parameters = append(described.Parameters, httpapi.HeaderParameter(agentHeader, true, askahuman.MaxAgentIDLength,
 				"Who asks: an id of the agent's own choice.", "my-agent"))
 		} else {
 			described.Security = []map[string][]string{{tokenScheme: {}}}
@@ -68,7 +61,7 @@ func (s *server) describe(op operation, route schema.Route) huma.Operation {
 		}
 	case schema.CallerPerson:
 		described.Tags = []string{"people"}
-		described.Parameters = append(described.Parameters, header(fingerprintHeader, op.needsPerson, askahuman.MaxFingerprintLength,
+		described.Parameters = append(described.Parameters, httpapi.HeaderParameter(fingerprintHeader, op.needsPerson, askahuman.MaxFingerprintLength,
 			"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2"))
 	}
 	var headers map[string]*huma.Header
@@ -76,9 +69,9 @@ func (s *server) describe(op operation, route schema.Route) huma.Operation {
 		codes = append(codes, codeRateLimited)
 		described.Description += fmt.Sprintf(" At most %d calls in %s for each %s.", limit.Requests, limit.Window, limit.Per)
 		headers = map[string]*huma.Header{
-			"X-RateLimit-Limit":     integerHeader("How many calls a window allows."),
-			"X-RateLimit-Remaining": integerHeader("How many of them are left."),
-			"X-RateLimit-Reset":     integerHeader("When the next window begins, in Unix seconds."),
+			"X-RateLimit-Limit":     httpapi.ResponseHeader(huma.TypeInteger, "How many calls a window allows."),
+			"X-RateLimit-Remaining": httpapi.ResponseHeader(huma.TypeInteger, "How many of them are left."),
+			"X-RateLimit-Reset":     httpapi.ResponseHeader(huma.TypeInteger, "When the next window begins, in Unix seconds."),
 		}
 	}
 	described.Responses[strconv.Itoa(op.status)] = &huma.Response{
@@ -90,19 +83,16 @@ func (s *server) describe(op operation, route schema.Route) huma.Operation {
 
 // describeErrors adds a response for each status of the codes.
 func (s *server) describeErrors(described *huma.Operation, codes []code, headers map[string]*huma.Header) {
-	form := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ErrorResponse](), true, "")
+	form := s.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ErrorResponse](), true, "")
 	slices.SortFunc(codes, func(a, b code) int { return a.status() - b.status() })
 	for _, c := range codes {
 		response := &huma.Response{
 			Description: string(c),
 			Headers:     headers,
-			Content: map[string]*huma.MediaType{"application/json": {
-				Schema:  form,
-				Example: ErrorResponse{exampleError(c)},
-			}},
+			Content:     httpapi.JSON(form, ErrorResponse{exampleError(c)}),
 		}
 		if c == codeRateLimited {
-			response.Headers = map[string]*huma.Header{"Retry-After": integerHeader("When to try again, in seconds.")}
+			response.Headers = map[string]*huma.Header{"Retry-After": httpapi.ResponseHeader(huma.TypeInteger, "When to try again, in seconds.")}
 			for name, h := range headers {
 				response.Headers[name] = h
 			}
@@ -136,16 +126,4 @@ func exampleError(c code) ErrorBody {
 		body.Message = "something went wrong on this side: try again; if it lasts, tell the operator when it happened"
 	}
 	return body
-}
-
-func header(name string, required bool, longest int, description, example string) *huma.Param {
-	least := 1
-	return &huma.Param{
-		Name: name, In: "header", Required: required, Description: description, Example: example,
-		Schema: &huma.Schema{Type: huma.TypeString, MinLength: &least, MaxLength: &longest},
-	}
-}
-
-func integerHeader(description string) *huma.Header {
-	return &huma.Header{Description: description, Schema: &huma.Schema{Type: huma.TypeInteger}}
 }

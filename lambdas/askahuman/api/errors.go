@@ -1,22 +1,15 @@
 package api
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
-
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
@@ -95,6 +88,16 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 	if wrong, ok := errors.AsType[*askahuman.InvalidError](err); ok {
 		return answer(codeValidation, wrong.Error(), wrong.Problems...)
 	}
+	if wrong, ok := errors.AsType[*httpapi.InvalidError](err); ok {
+		problems := make([]askahuman.Problem, len(wrong.Problems))
+		for i, p := range wrong.Problems {
+			problems[i] = askahuman.Problem{Field: p.Field, Message: p.Message}
+		}
+		return response(&askahuman.InvalidError{Problems: problems}, now)
+	}
+	if wrong, ok := errors.AsType[httpapi.Problem](err); ok {
+		return response(invalid(wrong.Field, wrong.Message), now)
+	}
 	if limited, ok := errors.AsType[*askahuman.RateLimitedError](err); ok {
 		maps.Copy(headers, rateLimitHeaders(limited.RateLimitState))
 		headers.Set("Retry-After", secondsUntil(limited.Reset, now))
@@ -139,113 +142,4 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 		return answer(codeRateLimited, "too much is going on at once: nothing was stored; try again in a second")
 	}
 	return answer(codeServerError, "something went wrong on this side: try again; if it lasts, tell the operator when it happened")
-}
-
-// failedResponse is an error on its way through huma.
-type failedResponse struct {
-	ErrorResponse
-	status  int
-	headers http.Header
-}
-
-// Error returns the message.
-func (e *failedResponse) Error() string { return e.ErrorResponse.Error.Message }
-
-// GetStatus returns the status, for huma.
-func (e *failedResponse) GetStatus() int { return e.status }
-
-// GetHeaders returns the headers, for huma.
-func (e *failedResponse) GetHeaders() http.Header { return e.headers }
-
-// failure is err as huma is to write it. What becomes SERVER_ERROR is logged: the
-// log is the only place that says what happened.
-func (s *server) failure(ctx context.Context, err error) *failedResponse {
-	status, headers, body := response(err, s.now())
-	if status >= http.StatusInternalServerError {
-		s.log.ErrorContext(ctx, "request failed", "error", err.Error())
-	}
-	return &failedResponse{ErrorResponse: body, status: status, headers: headers}
-}
-
-// fail answers a request that reaches no operation.
-func (s *server) fail(ctx huma.Context, err error) {
-	failed := s.failure(ctx.Context(), err)
-	for name, values := range failed.headers {
-		ctx.SetHeader(name, values[0])
-	}
-	ctx.SetHeader("Content-Type", "application/json")
-	ctx.SetStatus(failed.status)
-	if err := writeJSON(ctx.BodyWriter(), failed.ErrorResponse); err != nil {
-		s.log.ErrorContext(ctx.Context(), "an error could not be written", "error", err.Error())
-	}
-}
-
-// transformError gives errors the form of the wire format: ours, and what huma
-// finds wrong with a request.
-func transformError(_ huma.Context, _ string, value any) (any, error) {
-	switch failed := value.(type) {
-	case *failedResponse:
-		return failed.ErrorResponse, nil
-	case *huma.ErrorModel:
-		if failed.Status >= http.StatusInternalServerError {
-			_, _, body := response(failed, time.Time{})
-			return body, nil
-		}
-		_, _, body := response(&askahuman.InvalidError{Problems: problems(failed)}, time.Time{})
-		return body, nil
-	default:
-		return value, nil
-	}
-}
-
-// problems is what huma found wrong, with the wire names of fields.
-func problems(model *huma.ErrorModel) []askahuman.Problem {
-	if len(model.Errors) == 0 {
-		return []askahuman.Problem{{Field: "body", Message: model.Detail}}
-	}
-	found := make([]askahuman.Problem, len(model.Errors))
-	for i, detail := range model.Errors {
-		found[i] = problem(detail)
-	}
-	return found
-}
-
-func problem(detail *huma.ErrorDetail) askahuman.Problem {
-	where, field, inside := strings.Cut(detail.Location, ".")
-	var missing string
-	if _, err := fmt.Sscanf(detail.Message, validation.MsgExpectedRequiredProperty, &missing); err == nil {
-		return askahuman.Problem{Field: strings.TrimPrefix(field+"."+missing, "."), Message: "is missing, but required"}
-	}
-	switch {
-	case !inside && strings.HasPrefix(detail.Message, huma.ErrUnknownContentType.Error()):
-		return askahuman.Problem{Field: "Content-Type", Message: "is not application/json: send JSON with the header Content-Type: application/json"}
-	case !inside:
-		field = where
-	}
-	message := detail.Message
-	if got := shown(detail.Value); got != "" && inside {
-		message += "; got " + got
-	}
-	return askahuman.Problem{Field: field, Message: message}
-}
-
-// shown is a value as a message quotes it: cut, so that the message stays
-// readable. Empty: there is nothing to quote.
-func shown(value any) string {
-	switch v := value.(type) {
-	case string:
-		const most = 40
-		if n := utf8.RuneCountInString(v); n > most {
-			return strconv.Quote(string([]rune(v)[:most])) + "… of " + strconv.Itoa(n) + " characters"
-		}
-		return strconv.Quote(v)
-	case float64, int64, int, bool:
-		return fmt.Sprint(v)
-	case []any:
-		return fmt.Sprintf("%d of them", len(v))
-	case map[string]any:
-		return "an object"
-	default:
-		return ""
-	}
 }

@@ -7,14 +7,12 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -22,23 +20,18 @@ import (
 const (
 	agentHeader       = "X-Agent-Id"
 	fingerprintHeader = "X-Fingerprint"
-	timezoneHeader    = "X-Timezone"
 )
-
-// maxSubjectLength is how long a JWT's subject may be (OpenID Connect Core 1.0,
-// section 2: 255 ASCII characters).
-const maxSubjectLength = 255
 
 // identifyAgent finds out which agent calls. open trusts the X-Agent-Id header;
 // otherwise it is the subject of the token that API Gateway has verified.
 func identifyAgent(open bool) identify {
-	return func(ctx huma.Context) (identity, error) {
-		if routeOf(ctx).Caller != schema.CallerAgent {
+	return func(ctx *httpapi.Context) (identity, error) {
+		if ctx.Route.Caller != schema.CallerAgent {
 			return identity{}, nil
 		}
 		if !open {
-			subject := kit.InvocationFrom(ctx.Context()).Claims["sub"]
-			if subject == "" || len(subject) > maxSubjectLength {
+			subject := kit.InvocationFrom(ctx.Context()).Subject()
+			if subject == "" {
 				return identity{}, errUnauthorized
 			}
 			return identity{agent: subject}, nil
@@ -86,10 +79,10 @@ func (h Hasher) sum(ctx context.Context, text string) (string, error) {
 
 // identifyPerson finds out which person calls, and from where.
 func identifyPerson(hasher Hasher) identify {
-	return func(ctx huma.Context) (identity, error) {
+	return func(ctx *httpapi.Context) (identity, error) {
 		fingerprint := ctx.Header(fingerprintHeader)
 		switch length := utf8.RuneCountInString(fingerprint); {
-		case fingerprint == "" && routeOf(ctx).needsPerson:
+		case fingerprint == "" && ctx.Operation().Metadata[needsPerson] == true:
 			return identity{}, invalid(fingerprintHeader, fmt.Sprintf("is missing: send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", askahuman.MaxFingerprintLength))
 		case length > askahuman.MaxFingerprintLength:
 			return identity{}, invalid(fingerprintHeader, fmt.Sprintf("has %d characters; at most %d are allowed", length, askahuman.MaxFingerprintLength))
@@ -108,17 +101,6 @@ func identifyPerson(hasher Hasher) identify {
 		}
 		return who, nil
 	}
-}
-
-// zone is the time zone of the X-Timezone header; UTC when it is empty. A name
-// that is no time zone is refused, for a streak counted in another zone than the
-// person's would be a surprise days later.
-func zone(name string) (*time.Location, error) {
-	location, err := time.LoadLocation(name)
-	if err != nil || name == "Local" {
-		return nil, invalid(timezoneHeader, shown(name)+" is not the IANA name of a time zone: send one such as Europe/Berlin, or leave the header out for UTC")
-	}
-	return location, nil
 }
 
 func isPrintable(text string) bool {

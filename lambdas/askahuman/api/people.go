@@ -9,6 +9,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 )
 
 // PeopleService is what people's routes call; [askahuman.People] is one.
@@ -46,7 +47,7 @@ func (h *HumanAPI) Handler() *kit.API {
 		log: h.Log, metrics: h.Metrics, now: h.Now,
 	})
 	registerPeople(s, h.Service)
-	return s.handler()
+	return s.Handler()
 }
 
 type feedInput struct {
@@ -226,7 +227,7 @@ func registerPeople(s *server, service PeopleService) {
 		description: "Stores a person's answer to a question and gives points for it. One person answers a question once.",
 		codes:       []code{codeQuestionNotFound, codeAlreadyAnswered, codeQuestionClosed},
 	}, func(ctx context.Context, input *answerInput) (*receiptOutput, error) {
-		location, err := zone(input.Timezone)
+		location, err := httpapi.Timezone(input.Timezone)
 		if err != nil {
 			return nil, err
 		}
@@ -290,7 +291,7 @@ func registerPeople(s *server, service PeopleService) {
 		method: http.MethodGet, path: "/human/stats", id: "readStats", needsPerson: true, status: http.StatusOK,
 		description: "Returns the person's own points, streak and badges.",
 	}, func(ctx context.Context, input *ZonedInput) (*statsOutput, error) {
-		location, err := zone(input.Timezone)
+		location, err := httpapi.Timezone(input.Timezone)
 		if err != nil {
 			return nil, err
 		}

@@ -161,24 +161,18 @@ type listInput struct {
 	Limit    int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to return at most. A page may have fewer and still be continued."`
 	Cursor   string `query:"cursor" doc:"The next_cursor of the page before, with the same parameters otherwise."`
 	Timezone string `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
+
+	zone *time.Location
 }
 
 // Resolve holds the input to the rules.
 func (i *listInput) Resolve(huma.Context) []error {
-	var found []error
-	if i.zone() == nil {
-		found = append(found, httpapi.Problem{Field: "X-Timezone", Message: httpapi.Quoted(i.Timezone) + " is not the IANA name of a time zone: send one such as Europe/Berlin, or leave the header out for UTC"})
+	zone, err := httpapi.Timezone(i.Timezone)
+	if err != nil {
+		return append(broken(i.filter().Validate()), err)
 	}
-	return append(found, broken(i.filter().Validate())...)
-}
-
-// zone is the time zone; nil if there is none of that name.
-func (i *listInput) zone() *time.Location {
-	zone, err := time.LoadLocation(i.Timezone)
-	if err != nil || i.Timezone == "Local" {
-		return nil
-	}
-	return zone
+	i.zone = zone
+	return broken(i.filter().Validate())
 }
 
 func (i *listInput) filter() todo.TaskFilter {
@@ -193,7 +187,7 @@ func (i *listInput) filter() todo.TaskFilter {
 		Sort:     todo.Sort(i.Sort),
 		Limit:    i.Limit,
 		Cursor:   i.Cursor,
-		Zone:     i.zone(),
+		Zone:     i.zone,
 	}
 }
 
