@@ -65,9 +65,8 @@ func (t TaskFilter) findings() findings {
 		oneOf(&f, "priority", t.Priority, Priorities())
 	}
 	f.text("category", t.Category, 0, MaxCategoryLength)
-	f.date("due_from", t.DueFrom)
-	f.date("due_to", t.DueTo)
-	if t.DueFrom != "" && t.DueTo != "" && t.DueTo < t.DueFrom {
+	from, to := f.date("due_from", t.DueFrom), f.date("due_to", t.DueTo)
+	if from && to && t.DueTo < t.DueFrom {
 		f.add("due_to", "is %s, before due_from, which is %s: exchange them", shown(string(t.DueTo)), shown(string(t.DueFrom)))
 	}
 	f.text("q", t.Search, 0, MaxSearchLength)
@@ -146,14 +145,17 @@ func (f *findings) optional(priority Priority, category string, due Date) {
 }
 
 // date checks a day of the years 0001 to 9999, the range in which text sorts as
-// days do and every SQL engine has the same calendar.
-func (f *findings) date(field string, value Date) {
+// days do and every SQL engine has the same calendar. It reports whether there is
+// one.
+func (f *findings) date(field string, value Date) bool {
 	if value == "" {
-		return
+		return false
 	}
 	if day, err := time.Parse(time.DateOnly, string(value)); err != nil || day.Year() < 1 {
 		f.add(field, "is %s; a day is written YYYY-MM-DD, such as 2026-02-28", shown(string(value)))
+		return false
 	}
+	return true
 }
 
 func oneOf[T ~string](f *findings, field string, value T, allowed []T) {

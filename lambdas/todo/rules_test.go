@@ -1,0 +1,333 @@
+package todo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"pgregory.net/rapid"
+)
+
+// fieldsOf are the fields that an error names, each once.
+func fieldsOf(t *testing.T, err error) []string {
+	t.Helper()
+	if err == nil {
+		return nil
+	}
+	invalid, ok := errors.AsType[*InvalidError](err)
+	if !ok {
+		t.Fatalf("got %v, want an *InvalidError", err)
+	}
+	var fields []string
+	for _, f := range invalid.Fields {
+		if f.Message == "" || strings.HasSuffix(f.Message, ".") {
+			t.Errorf("%s has the message %q", f.Field, f.Message)
+		}
+		fields = append(fields, f.Field)
+	}
+	return fields
+}
+
+func long(n int) string { return strings.Repeat("ß", n) }
+
+func TestTaskInput(t *testing.T) {
+	t.Parallel()
+	good := TaskInput{Title: "t", Description: "d", Status: Pending, Priority: Low, Category: "c", DueDate: "2026-02-28"}
+	for name, test := range map[string]struct {
+		change func(*TaskInput)
+		want   []string
+	}{
+		"OK":                        {func(*TaskInput) {}, nil},
+		"OK, the title alone":       {func(in *TaskInput) { *in = TaskInput{Title: "t"} }, nil},
+		"OK, title of 200":          {func(in *TaskInput) { in.Title = long(200) }, nil},
+		"title of 201":              {func(in *TaskInput) { in.Title = long(201) }, []string{"title"}},
+		"no title":                  {func(in *TaskInput) { in.Title = "" }, []string{"title"}},
+		"blank title":               {func(in *TaskInput) { in.Title = " \t\n\u200b\u2003" }, []string{"title"}},
+		"title that is no UTF-8":    {func(in *TaskInput) { in.Title = "a\xff" }, []string{"title"}},
+		"title with NUL":            {func(in *TaskInput) { in.Title = "a\x00" }, []string{"title"}},
+		"OK, description of 1000":   {func(in *TaskInput) { in.Description = long(1000) }, nil},
+		"OK, blank description":     {func(in *TaskInput) { in.Description = " " }, nil},
+		"description of 1001":       {func(in *TaskInput) { in.Description = long(1001) }, []string{"description"}},
+		"OK, category of 50":        {func(in *TaskInput) { in.Category = long(50) }, nil},
+		"OK, category with #":       {func(in *TaskInput) { in.Category = "#%~" }, nil},
+		"category of 51":            {func(in *TaskInput) { in.Category = long(51) }, []string{"category"}},
+		"category with NUL":         {func(in *TaskInput) { in.Category = "\x00" }, []string{"category"}},
+		"unknown status":            {func(in *TaskInput) { in.Status = "done" }, []string{"status"}},
+		"status in capitals":        {func(in *TaskInput) { in.Status = "Pending" }, []string{"status"}},
+		"unknown priority":          {func(in *TaskInput) { in.Priority = "none" }, []string{"priority"}},
+		"OK, leap day":              {func(in *TaskInput) { in.DueDate = "2028-02-29" }, nil},
+		"OK, first day":             {func(in *TaskInput) { in.DueDate = "0001-01-01" }, nil},
+		"OK, last day":              {func(in *TaskInput) { in.DueDate = "9999-12-31" }, nil},
+		"no leap day":               {func(in *TaskInput) { in.DueDate = "2026-02-29" }, []string{"due_date"}},
+		"month 13":                  {func(in *TaskInput) { in.DueDate = "2026-13-01" }, []string{"due_date"}},
+		"year 0":                    {func(in *TaskInput) { in.DueDate = "0000-12-31" }, []string{"due_date"}},
+		"year of five digits":       {func(in *TaskInput) { in.DueDate = "10000-01-01" }, []string{"due_date"}},
+		"negative year":             {func(in *TaskInput) { in.DueDate = "-001-01-01" }, []string{"due_date"}},
+		"short date":                {func(in *TaskInput) { in.DueDate = "2026-1-1" }, []string{"due_date"}},
+		"date with time":            {func(in *TaskInput) { in.DueDate = "2026-01-01T00:00:00Z" }, []string{"due_date"}},
+		"date with blank":           {func(in *TaskInput) { in.DueDate = "2026-01-01 " }, []string{"due_date"}},
+		"date of other digits":      {func(in *TaskInput) { in.DueDate = "２０２６-01-01" }, []string{"due_date"}},
+		"everything, in this order": {func(in *TaskInput) { *in = TaskInput{"", long(1001), "x", "x", long(51), "x"} }, []string{"title", "description", "status", "priority", "category", "due_date"}},
+		"priority that is endless":  {func(in *TaskInput) { in.Priority = Priority(long(10_000)) }, []string{"priority"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := good
+			test.change(&in)
+			err := in.Validate()
+			if got := fieldsOf(t, err); !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want the fields %v", err, test.want)
+			}
+			if err != nil && len(err.Error()) > 1000 {
+				t.Errorf("the message has %d bytes", len(err.Error()))
+			}
+			// A change to the same is as good or bad, but for a status left out.
+			c := TaskChange{Title: &in.Title, Description: &in.Description, Status: &in.Status, Priority: &in.Priority, Category: &in.Category, DueDate: &in.DueDate}
+			if in.Status == "" {
+				c.Status = nil
+			}
+			if got := fieldsOf(t, c.Validate()); !slices.Equal(got, test.want) {
+				t.Errorf("as a change: got the fields %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTaskChangeClears(t *testing.T) {
+	t.Parallel()
+	empty := ""
+	cleared := TaskChange{Description: &empty, Priority: new(Priority), Category: &empty, DueDate: new(Date)}
+	if err := cleared.Validate(); err != nil {
+		t.Error(err)
+	}
+	if err := (TaskChange{}).Validate(); err != nil {
+		t.Error(err)
+	}
+	if got := fieldsOf(t, (TaskChange{Title: &empty, Status: new(Status)}).Validate()); !slices.Equal(got, []string{"title", "status"}) {
+		t.Errorf("title and status cannot be cleared: got %v", got)
+	}
+}
+
+func TestUserInput(t *testing.T) {
+	t.Parallel()
+	local64 := strings.Repeat("a", 64)
+	label63 := strings.Repeat("b", 63)
+	longest := local64 + "@" + label63 + "." + label63 + "." + strings.Repeat("c", 61)
+	for email, ok := range map[string]bool{
+		"ada@example.com": true, "a@b.c": true, "a.b+c#d@sub.example.co.uk": true, "o'hara!$%&*/=?^_`{|}~-@example.com": true, "A@EXAMPLE.COM": true,
+		"1@2.3": true, "a@xn--bcher-kva.example": true, longest: true,
+		"": false, "ada": false, "@example.com": false, "ada@": false, "ada@example": false, "ada@@example.com": false, "a b@example.com": false,
+		".ada@example.com": false, "ada.@example.com": false, "a..b@example.com": false, "ada@-example.com": false, "ada@example-.com": false,
+		"ada@example..com": false, "ada@.com": false, "ada@example.com.": false, "ada@exam_ple.com": false, `"ada"@example.com`: false,
+		"Ada <ada@example.com>": false, "ada@example.com\n": false, " ada@example.com": false, "ada@[127.0.0.1]": false, "ädä@example.com": false,
+		"ada@exämple.com": false, "ada@example.com,bob@example.com": false, "a" + longest: false, local64 + "a@example.com": false,
+		"ada@" + label63 + "b.com": false, "ada\x00@example.com": false, strings.Repeat("a", 1<<20): false,
+	} {
+		want := []string(nil)
+		if !ok {
+			want = []string{"email"}
+		}
+		if got := fieldsOf(t, UserInput{Email: email, Name: "Ada"}.Validate()); !slices.Equal(got, want) {
+			t.Errorf("%.80q: got the fields %v, want %v", email, got, want)
+		}
+	}
+	if len(longest) != MaxEmailLength {
+		t.Errorf("the longest address has %d characters", len(longest))
+	}
+	for name, ok := range map[string]bool{"A": true, long(100): true, long(101): false, "": false, "\u00a0": false, "a\x00b": false} {
+		if err := (UserInput{Email: "a@b.c", Name: name}).Validate(); (err == nil) != ok {
+			t.Errorf("name %.20q: got %v", name, err)
+		}
+	}
+	if got := fieldsOf(t, UserInput{}.Validate()); !slices.Equal(got, []string{"email", "name"}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestTaskFilter(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		filter TaskFilter
+		want   []string
+	}{
+		{TaskFilter{}, nil},
+		{TaskFilter{Status: Completed, Priority: Urgent, Category: "#", DueFrom: "2026-01-01", DueTo: "2026-01-01", Overdue: true, Search: "x", Sort: ByCategory, Limit: 100}, nil},
+		{TaskFilter{DueFrom: "2026-01-02", DueTo: "2026-01-01"}, []string{"due_to"}},
+		{TaskFilter{DueFrom: "yesterday", DueTo: "2026-02-30"}, []string{"due_from", "due_to"}},
+		{TaskFilter{Limit: -1}, []string{"limit"}},
+		{TaskFilter{Limit: 101}, []string{"limit"}},
+		{TaskFilter{Search: long(200)}, nil},
+		{TaskFilter{Search: long(201)}, []string{"q"}},
+		{TaskFilter{Search: "\xff"}, []string{"q"}},
+		{TaskFilter{Status: "x", Priority: "x", Category: long(51), Sort: "title"}, []string{"status", "priority", "category", "sort"}},
+	} {
+		if got := fieldsOf(t, test.filter.Validate()); !slices.Equal(got, test.want) {
+			t.Errorf("%+v: got the fields %v, want %v", test.filter, got, test.want)
+		}
+	}
+	// Listing names a bad cursor beside the rest.
+	service := Service{CursorKey: make([]byte, 16)}
+	_, err := service.ListTasks(t.Context(), "ada", TaskFilter{Limit: 101, Cursor: "x"})
+	if got := fieldsOf(t, err); !slices.Equal(got, []string{"limit", "cursor"}) {
+		t.Errorf("got the fields %v", got)
+	}
+}
+
+func TestValidateBulk(t *testing.T) {
+	t.Parallel()
+	some := func(n int) []string {
+		ids := make([]string, n)
+		for i := range ids {
+			ids[i] = fmt.Sprint(i)
+		}
+		return ids
+	}
+	for _, test := range []struct {
+		ids    []string
+		status Status
+		want   []string
+	}{
+		{some(1), Pending, nil},
+		{some(50), Completed, nil},
+		{nil, Completed, []string{"task_ids"}},
+		{some(51), Completed, []string{"task_ids"}},
+		{[]string{"a", "b", "a", "b"}, "", []string{"task_ids[2]", "task_ids[3]", "status"}},
+		{make([]string, 1_000_000), Cancelled, []string{"task_ids"}},
+	} {
+		if got := fieldsOf(t, ValidateBulk(test.ids, test.status)); !slices.Equal(got, test.want) {
+			t.Errorf("%d ids, %q: got the fields %v, want %v", len(test.ids), test.status, got, test.want)
+		}
+	}
+}
+
+// Every pair of statuses: only a completed task is bound to stay as it is.
+func TestTransitions(t *testing.T) {
+	t.Parallel()
+	before := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	now := before.Add(time.Hour)
+	for _, from := range Statuses() {
+		for _, to := range Statuses() {
+			read := Task{ID: "x", Title: "t", Status: from, UpdatedAt: before, Version: 7}
+			if from == Completed {
+				read.CompletedAt = before
+			}
+			wanted := read
+			wanted.Status = to
+			got, err := next(read, wanted, now)
+			if from == Completed && to != Completed {
+				if !errors.Is(err, ErrTaskCompleted) {
+					t.Errorf("%s to %s: got %v", from, to, err)
+				}
+				continue
+			}
+			want := wanted
+			if from != to {
+				want.UpdatedAt, want.Version = now, 8
+				if to == Completed {
+					want.CompletedAt = now
+				}
+			}
+			if err != nil || got != want {
+				t.Errorf("%s to %s: got %+v, %v; want %+v", from, to, got, err, want)
+			}
+		}
+	}
+	// A clock that goes back does not take the task with it.
+	if got, err := next(Task{UpdatedAt: now}, Task{Title: "t", UpdatedAt: now}, before); err != nil || !got.UpdatedAt.Equal(now) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestIDs(t *testing.T) {
+	t.Parallel()
+	moment := time.Date(2026, 1, 1, 0, 0, 0, 123e6, time.UTC)
+	var last string
+	for i := range 1000 {
+		id, err := newID(moment.Add(time.Duration(i) * time.Millisecond))
+		if err != nil {
+			t.Fatal(err)
+		}
+		parsed, err := uuid.Parse(id)
+		if err != nil || parsed.Version() != 7 || parsed.Variant() != uuid.RFC4122 || !isID(id) {
+			t.Fatalf("%s: version %d, %v", id, parsed.Version(), err)
+		}
+		if id <= last {
+			t.Fatalf("%s does not sort after %s", id, last)
+		}
+		last = id
+	}
+	for _, id := range []string{"", "x", strings.ToUpper(last), "urn:uuid:" + last, "{" + last + "}", strings.ReplaceAll(last, "-", ""), last + " ", last + "#"} {
+		if isID(id) {
+			t.Errorf("%q is an id", id)
+		}
+	}
+}
+
+// Folding agrees with the standard library's idea of equality but for case.
+func TestFold(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		a, b := rapid.String().Draw(r, "a"), rapid.StringN(0, 3, -1).Draw(r, "b")
+		if (fold(a) == fold(b)) != strings.EqualFold(a, b) {
+			r.Errorf("%q and %q", a, b)
+		}
+		for _, other := range []string{strings.ToUpper(b), strings.ToLower(b)} {
+			if strings.EqualFold(b, other) && !search(other)(Task{Title: a + b + a}) {
+				r.Errorf("%q is not found in %q", other, a+b+a)
+			}
+		}
+	})
+}
+
+// FuzzCursor: what callers send for a cursor is refused or understood, and nothing
+// is understood that was not signed for this list.
+func FuzzCursor(f *testing.F) {
+	service := Service{CursorKey: []byte("a secret of enough bytes")}
+	filter := TaskFilter{Status: Pending}.withDefaults()
+	signed := service.cursor("ada", filter, "STATUS#pending#x")
+	f.Add(signed, "STATUS#pending#x")
+	f.Add("", "")
+	f.Add("AQ", "\x00")
+	f.Fuzz(func(t *testing.T, cursor, position string) {
+		asked := filter
+		asked.Cursor = cursor
+		if got, ok := service.position("ada", asked); ok && cursor != "" && cursor != signed {
+			t.Errorf("%q is taken for the position %q", cursor, got)
+		}
+		asked.Cursor = service.cursor("ada", filter, position)
+		if got, ok := service.position("ada", asked); position != "" && (!ok || got != position) {
+			t.Errorf("%q comes back as %q, %t", position, got, ok)
+		}
+		if _, ok := service.position("bob", asked); ok {
+			t.Error("another user's is taken")
+		}
+	})
+}
+
+// A store that is stale for ever is given up, and one whose caller went away at
+// once.
+func TestRetryEnds(t *testing.T) {
+	t.Parallel()
+	attempts := 0
+	err := retry(t.Context(), "try", func() error { attempts++; return fmt.Errorf("stored: %w", ErrStale) })
+	if !errors.Is(err, ErrStale) || attempts != maxAttempts {
+		t.Errorf("got %v after %d attempts", err, attempts)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	attempts = 0
+	err = retry(ctx, "try", func() error { attempts++; return ErrStale })
+	if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrStale) || attempts > 2 {
+		t.Errorf("got %v after %d attempts", err, attempts)
+	}
+	for _, known := range []error{ErrTaskCompleted, ErrUserNotFound, &VersionError{Current: 3}} {
+		if err := retry(t.Context(), "try", func() error { return known }); err != known {
+			t.Errorf("got %v, want %v as it is", err, known)
+		}
+	}
+}
