@@ -107,7 +107,7 @@ func TestEveryAccessPattern(t *testing.T) {
 		"UpdateTask": func() func() error {
 			ctx, id := claimed(), w.task(t, "ada", full).ID
 			return func() error {
-				return second(w.ChangeTask(ctx, "ada", id, todo.TaskChange{Status: pointer(todo.InProgress)}, 0))
+				return second(w.ChangeTask(ctx, "ada", id, todo.TaskChange{Status: new(todo.InProgress)}, 0))
 			}
 		},
 		"DeleteTask": func() func() error {

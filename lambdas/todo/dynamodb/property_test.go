@@ -167,7 +167,7 @@ func maybe[T any](r *rapid.T, g *rapid.Generator[T], label string) *T {
 	if !rapid.Bool().Draw(r, "change "+label) {
 		return nil
 	}
-	return pointer(g.Draw(r, label))
+	return new(g.Draw(r, label))
 }
 
 // become is the model's idea of a changed task.

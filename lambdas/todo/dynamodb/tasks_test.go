@@ -25,15 +25,15 @@ func TestIndexesFollowEveryChange(t *testing.T) {
 		want    todo.TaskInput
 	}{
 		{name: "PUT everything", replace: &full, want: full},
-		{name: "PATCH status", change: todo.TaskChange{Status: pointer(todo.Cancelled)},
+		{name: "PATCH status", change: todo.TaskChange{Status: new(todo.Cancelled)},
 			want: todo.TaskInput{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.High, Category: "work", DueDate: "2026-04-01"}},
-		{name: "PATCH date", change: todo.TaskChange{DueDate: pointer(todo.Date("2027-01-31"))},
+		{name: "PATCH date", change: todo.TaskChange{DueDate: new(todo.Date("2027-01-31"))},
 			want: todo.TaskInput{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.High, Category: "work", DueDate: "2027-01-31"}},
-		{name: "PATCH priority and category", change: todo.TaskChange{Priority: pointer(todo.Low), Category: pointer("50%#home#")},
+		{name: "PATCH priority and category", change: todo.TaskChange{Priority: new(todo.Low), Category: new("50%#home#")},
 			want: todo.TaskInput{Title: "full", Description: "d", Status: todo.Cancelled, Priority: todo.Low, Category: "50%#home#", DueDate: "2027-01-31"}},
-		{name: "PATCH clears", change: todo.TaskChange{Description: pointer(""), Priority: pointer(todo.NoPriority), Category: pointer(""), DueDate: pointer(todo.Date(""))},
+		{name: "PATCH clears", change: todo.TaskChange{Description: new(""), Priority: new(todo.NoPriority), Category: new(""), DueDate: new(todo.Date(""))},
 			want: todo.TaskInput{Title: "full", Status: todo.Cancelled}},
-		{name: "PATCH title", change: todo.TaskChange{Title: pointer("☃ new")}, want: todo.TaskInput{Title: "☃ new", Status: todo.Cancelled}},
+		{name: "PATCH title", change: todo.TaskChange{Title: new("☃ new")}, want: todo.TaskInput{Title: "☃ new", Status: todo.Cancelled}},
 		{name: "PUT everything again", replace: &full, want: full},
 		{name: "PUT clears, status stays", replace: &todo.TaskInput{Title: "bare"}, want: todo.TaskInput{Title: "bare", Status: todo.InProgress}},
 		{name: "PUT completes", replace: &todo.TaskInput{Title: "bare", Status: todo.Completed}, want: todo.TaskInput{Title: "bare", Status: todo.Completed}},
@@ -72,7 +72,7 @@ func TestCompletedAt(t *testing.T) {
 	w.user(t, "ada")
 	pending := w.task(t, "ada", todo.TaskInput{})
 	complete := map[string]func() string{
-		"PATCH":  func() string { return w.changed(t, pending.ID, todo.TaskChange{Status: pointer(todo.Completed)}) },
+		"PATCH":  func() string { return w.changed(t, pending.ID, todo.TaskChange{Status: new(todo.Completed)}) },
 		"create": func() string { return w.task(t, "ada", todo.TaskInput{Status: todo.Completed}).ID },
 		"bulk": func() string {
 			task := w.task(t, "ada", todo.TaskInput{Status: todo.Cancelled})
@@ -86,7 +86,7 @@ func TestCompletedAt(t *testing.T) {
 		at := w.now
 		id := do()
 		w.advance(time.Minute)
-		w.changed(t, id, todo.TaskChange{Title: pointer("later"), Status: pointer(todo.Completed)})
+		w.changed(t, id, todo.TaskChange{Title: new("later"), Status: new(todo.Completed)})
 		task, err := w.GetTask(ctx, "ada", id)
 		if err != nil || !task.CompletedAt.Equal(at) || !task.UpdatedAt.Equal(w.now) || task.Title != "later" {
 			t.Errorf("%s: got %+v, %v; want it completed at %v", name, task, err, at)
@@ -102,7 +102,7 @@ func TestCompletedAt(t *testing.T) {
 		}
 	}
 	reopened := w.task(t, "ada", todo.TaskInput{Status: todo.Cancelled})
-	w.changed(t, reopened.ID, todo.TaskChange{Status: pointer(todo.Pending)})
+	w.changed(t, reopened.ID, todo.TaskChange{Status: new(todo.Pending)})
 	w.check(t)
 }
 
@@ -196,7 +196,7 @@ func TestMissingAndForeignTasks(t *testing.T) {
 		is(t, err, todo.ErrTaskNotFound)
 		_, err = w.ReplaceTask(ctx, "bob", id, todo.TaskInput{Title: "x"}, 1)
 		is(t, err, todo.ErrTaskNotFound)
-		_, err = w.ChangeTask(ctx, "bob", id, todo.TaskChange{Title: pointer("x")}, 0)
+		_, err = w.ChangeTask(ctx, "bob", id, todo.TaskChange{Title: new("x")}, 0)
 		is(t, err, todo.ErrTaskNotFound)
 		is(t, w.DeleteTask(ctx, "bob", id, 0), todo.ErrTaskNotFound)
 		result, err := w.SetStatuses(ctx, "bob", []string{id}, todo.Completed)
@@ -299,12 +299,12 @@ func TestVersions(t *testing.T) {
 	ctx, w := t.Context(), newWorld(t)
 	w.user(t, "ada")
 	task := w.task(t, "ada", todo.TaskInput{})
-	w.changed(t, task.ID, todo.TaskChange{Title: pointer("second")})
+	w.changed(t, task.ID, todo.TaskChange{Title: new("second")})
 	for _, version := range []int{1, 3, 99} {
 		for name, err := range map[string]error{
 			"PUT": second(w.ReplaceTask(ctx, "ada", task.ID, todo.TaskInput{Title: "x"}, version)),
 			// Also when it would change nothing, or could not.
-			"PATCH":  second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: pointer("second")}, version)),
+			"PATCH":  second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("second")}, version)),
 			"DELETE": w.DeleteTask(ctx, "ada", task.ID, version),
 		} {
 			if got, ok := err.(*todo.VersionError); !ok || got.Current != 2 {
@@ -330,7 +330,7 @@ func TestSetStatuses(t *testing.T) {
 	for i := range todo.MaxBulkTasks {
 		all = append(all, w.task(t, "ada", todo.TaskInput{Priority: todo.Priorities()[i%4]}).ID)
 	}
-	w.changed(t, all[3], todo.TaskChange{Status: pointer(todo.Completed)})
+	w.changed(t, all[3], todo.TaskChange{Status: new(todo.Completed)})
 	must(t, w.DeleteTask(ctx, "ada", all[7], 0))
 	w.tables.Recorder.Requests()
 	result, err := w.SetStatuses(ctx, "ada", all, todo.InProgress)
@@ -407,7 +407,7 @@ func TestDeleteCompletedMeetsOthers(t *testing.T) {
 	w.faults.set(func(operation schema.Operation) error {
 		if operation == "TransactWriteItems" && !done {
 			done = true
-			must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChange{Priority: pointer(todo.High)}, 0)))
+			must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChange{Priority: new(todo.High)}, 0)))
 			must(t, other.DeleteTask(ctx, "ada", all[1], 0))
 		}
 		return nil

@@ -98,8 +98,8 @@ func TestNoLostUpdate(t *testing.T) {
 	task := w.task(t, "ada", todo.TaskInput{})
 	const n = 6
 	changes := []todo.TaskChange{
-		{Title: pointer("new title")}, {Description: pointer("new description")}, {Priority: pointer(todo.Urgent)},
-		{Category: pointer("new")}, {DueDate: pointer(todo.Date("2026-05-05"))}, {Status: pointer(todo.InProgress)},
+		{Title: new("new title")}, {Description: new("new description")}, {Priority: new(todo.Urgent)},
+		{Category: new("new")}, {DueDate: new(todo.Date("2026-05-05"))}, {Status: new(todo.InProgress)},
 	}
 	var wait sync.WaitGroup
 	for _, change := range changes {
@@ -122,7 +122,7 @@ func TestNoLostUpdate(t *testing.T) {
 	var through atomic.Int32
 	for i := range 10 {
 		wait.Go(func() {
-			_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: pointer(fmt.Sprint("title ", i))}, 1+n)
+			_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new(fmt.Sprint("title ", i))}, 1+n)
 			if _, conflict := errors.AsType[*todo.VersionError](err); err == nil {
 				through.Add(1)
 			} else if !conflict {
@@ -156,7 +156,7 @@ func TestConcurrentWritesAgree(t *testing.T) {
 				case 0:
 					_, err = w.SetStatuses(ctx, "ada", shared, todo.Statuses()[i%4])
 				case 1:
-					_, err = w.ChangeTask(ctx, "ada", id, todo.TaskChange{Priority: &todo.Priorities()[i%4], Category: pointer(fmt.Sprint(i))}, 0)
+					_, err = w.ChangeTask(ctx, "ada", id, todo.TaskChange{Priority: &todo.Priorities()[i%4], Category: new(fmt.Sprint(i))}, 0)
 				case 2:
 					_, err = w.CreateTask(ctx, "ada", todo.TaskInput{Title: "t", Status: todo.Completed})
 				case 3:
@@ -183,7 +183,7 @@ func TestConflicts(t *testing.T) {
 	task := w.task(t, "ada", todo.TaskInput{})
 	for _, code := range []string{"TransactionConflict", "ConditionalCheckFailed", "ThrottlingError"} {
 		w.faults.set(once(canceled(0, code)), nil)
-		if _, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: pointer(code)}, 0); err != nil {
+		if _, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new(code)}, 0); err != nil {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestConflicts(t *testing.T) {
 		return nil
 	}
 	w.faults.set(always, nil)
-	_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: pointer("x")}, 0)
+	_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("x")}, 0)
 	is(t, err, todo.ErrStale)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
@@ -439,7 +439,7 @@ func TestDeletionRace(t *testing.T) {
 				case 0:
 					_, err = w.CreateTask(ctx, "ada", todo.TaskInput{Title: "late"})
 				case 1:
-					_, err = w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: pointer("late")}, 0)
+					_, err = w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("late")}, 0)
 				case 2:
 					_, err = w.SetStatuses(ctx, "ada", []string{task.ID}, todo.Completed)
 				case 3:
@@ -490,7 +490,7 @@ func TestAnswersAreKeptWithTheWork(t *testing.T) {
 			return second(w.ReplaceTask(ctx, "ada", task.ID, todo.TaskInput{Title: "x"}, 0))
 		}, "todo.Task"},
 		"PATCH": {func(ctx context.Context, w *world, task todo.Task) error {
-			return second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: pointer("x")}, 0))
+			return second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("x")}, 0))
 		}, "todo.Task"},
 		"DELETE": {func(ctx context.Context, w *world, task todo.Task) error { return w.DeleteTask(ctx, "ada", task.ID, 0) }, "<nil>"},
 		"set statuses": {func(ctx context.Context, w *world, task todo.Task) error {

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// set is the function on a table with users who have tasks.
+type set struct {
+	handler lambda.Handler
+	store   *dynamodb.Store
+	tables  *dynamotest.Tables
+	service *todo.Service
+	output  *bytes.Buffer
+}
+
+func newSet(t *testing.T, store todo.EraserStore) *set {
+	t.Helper()
+	s := &set{tables: dynamotest.Open(t, schema.Todo().Database), output: &bytes.Buffer{}}
+	s.store = dynamodb.New(s.tables.DB)
+	s.service = &todo.Service{Store: s.store, CursorKey: []byte("a secret of enough bytes")}
+	if store == nil {
+		store = s.store
+	}
+	log, err := kit.NewLogger(s.output, "", "eraser")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &function{eraser: todo.Eraser{Store: store}, log: log, metrics: &kit.Metrics{Namespace: "Onesynth/todo", Function: "eraser", Writer: s.output}}
+	s.handler = kit.NewResponder(log, f.handle)
+	return s
+}
+
+// begin stores a user with tasks, begins their deletion, and returns its id.
+func (s *set) begin(t *testing.T, user string) todo.Deletion {
+	t.Helper()
+	ctx := t.Context()
+	created, err := s.service.CreateUser(ctx, user, todo.UserInput{Email: user + "@example.com", Name: user})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := s.service.CreateTask(ctx, user, todo.TaskInput{Title: "secret"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deletion, err := s.store.BeginDeletion(ctx, created)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return deletion
+}
+
+// record is one of the stream as Lambda delivers it.
+func record(sequence, partition, image string) string {
+	return fmt.Sprintf(`{"eventID":"e%[1]s","eventName":"MODIFY","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"eu-central-1",
+		"eventSourceARN":"arn:aws:dynamodb:eu-central-1:1:table/t/stream/s",
+		"dynamodb":{"ApproximateCreationDateTime":1774737000,"Keys":{"PK":{"S":%[2]q},"SK":{"S":"METADATA"}},%[3]s,"SequenceNumber":"%[1]s","SizeBytes":1,"StreamViewType":"NEW_AND_OLD_IMAGES"}}`,
+		sequence, partition, image)
+}
+
+func deletionRecord(sequence string, deletion todo.Deletion) string {
+	return record(sequence, "COUNTS#"+deletion.User, fmt.Sprintf(`"NewImage":{"PK":{"S":"COUNTS#%s"},"pending":{"N":"3"},"deletion":{"S":%q}}`, deletion.User, deletion.ID))
+}
+
+func (s *set) handle(t *testing.T, ctx context.Context, records ...string) []string {
+	t.Helper()
+	answer, err := s.handler.Invoke(ctx, []byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var response events.DynamoDBEventResponse
+	if err := json.Unmarshal(answer, &response); err != nil || !bytes.Contains(answer, []byte(`"batchItemFailures"`)) {
+		t.Fatalf("got %s, %v", answer, err)
+	}
+	var failed []string
+	for _, failure := range response.BatchItemFailures {
+		failed = append(failed, failure.ItemIdentifier)
+	}
+	return failed
+}
+
+func (s *set) items(t *testing.T) int {
+	t.Helper()
+	output, err := s.tables.Client.Scan(t.Context(), &awsdynamodb.ScanInput{TableName: new("AppData")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(output.Items)
+}
+
+func TestErasesWhatIsBeingDeleted(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, nil)
+	ada, bob := s.begin(t, "ada"), s.begin(t, "b#ob")
+	if failed := s.handle(t, t.Context(), deletionRecord("1", ada), deletionRecord("2", bob), deletionRecord("3", ada)); failed != nil {
+		t.Errorf("failed are %v", failed)
+	}
+	if n := s.items(t); n != 0 {
+		t.Errorf("%d items are left", n)
+	}
+	if !strings.Contains(s.output.String(), `"UsersErased":3`) || strings.Contains(s.output.String(), "secret") {
+		t.Errorf("wrote %s", s.output)
+	}
+	// Who came back stays.
+	if _, err := s.service.CreateUser(t.Context(), "ada", todo.UserInput{Email: "ada@example.com", Name: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.service.CreateTask(t.Context(), "ada", todo.TaskInput{Title: "new"}); err != nil {
+		t.Fatal(err)
+	}
+	if failed := s.handle(t, t.Context(), deletionRecord("1", ada)); failed != nil {
+		t.Errorf("failed are %v", failed)
+	}
+	if n := s.items(t); n != 4 {
+		t.Errorf("%d items of the new user, want 4", n)
+	}
+}
+
+// Records that tell of no deletion are none of its business, whatever is in them.
+func TestPassesOverOtherRecords(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, nil)
+	s.begin(t, "ada")
+	before := s.items(t)
+	failed := s.handle(t, t.Context(),
+		record("1", "COUNTS#ada", `"NewImage":{"pending":{"N":"3"}}`),
+		record("2", "COUNTS#ada", `"OldImage":{"deletion":{"S":"x"}}`),
+		record("3", "TASK#ada", `"NewImage":{"deletion":{"S":"x"}}`),
+		record("4", "COUNTS#ada", `"NewImage":{"deletion":{"N":"1"}}`),
+		record("5", "COUNTS#ada", `"NewImage":{"deletion":{"S":""}}`),
+		record("6", "COUNTS#ada", `"NewImage":{"deletion":{"S":"another"}}`),
+		`{"eventID":"e7","dynamodb":{"Keys":{}}}`)
+	if failed != nil || s.items(t) != before {
+		t.Errorf("failed are %v; %d items, before %d", failed, s.items(t), before)
+	}
+}
+
+// sick fails for one user.
+type sick struct {
+	todo.EraserStore
+	user   string
+	erased []string
+}
+
+func (s *sick) EraseItems(_ context.Context, deletion todo.Deletion) (bool, error) {
+	if deletion.User == s.user {
+		return false, errors.New("the table is busy")
+	}
+	s.erased = append(s.erased, deletion.User)
+	return false, nil
+}
+
+func (s *sick) FinishDeletion(context.Context, todo.Deletion) error { return nil }
+
+// One that fails is told by its sequence number; the others are done.
+func TestReportsFailures(t *testing.T) {
+	t.Parallel()
+	store := &sick{user: "bob"}
+	s := newSet(t, store)
+	failed := s.handle(t, t.Context(),
+		deletionRecord("11", todo.Deletion{User: "ada", ID: "1"}), deletionRecord("12", todo.Deletion{User: "bob", ID: "2"}), deletionRecord("13", todo.Deletion{User: "carol", ID: "3"}))
+	if diff := cmp.Diff([]string{"12"}, failed); diff != "" {
+		t.Errorf("- want, + got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"ada", "carol"}, store.erased); diff != "" {
+		t.Errorf("- want, + got:\n%s", diff)
+	}
+	if !strings.Contains(s.output.String(), `"EraserFailures":1`) || !strings.Contains(s.output.String(), "busy") {
+		t.Errorf("wrote %s", s.output)
+	}
+	// Without time nothing fails, and all comes again.
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	if diff := cmp.Diff([]string{"1", "2"}, s.handle(t, ctx, deletionRecord("1", todo.Deletion{User: "ada", ID: "1"}), deletionRecord("2", todo.Deletion{User: "carol", ID: "2"}))); diff != "" {
+		t.Errorf("- want, + got:\n%s", diff)
+	}
+}
