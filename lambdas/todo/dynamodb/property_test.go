@@ -79,7 +79,11 @@ func (h *history) request(r *rapid.T, a attempt) (answer string, err error, died
 	ctx := idempotency.WithClaim(h.t.Context(), claim, func(result any) (idempotency.Response, error) {
 		return idempotency.Response{Status: 200, Body: []byte(render(result))}, nil
 	})
-	switch fault := h.fault; fault {
+	fault := h.fault
+	if fault == "condition" && strings.HasPrefix(a.key, "createUser") {
+		fault = "conflict" // a refused condition is final there, and would be a lie
+	}
+	switch fault {
 	case "conflict", "condition":
 		code := map[string]string{"conflict": "TransactionConflict", "condition": "ConditionalCheckFailed"}[fault]
 		h.faults.set(once(canceled(0, code)), nil)

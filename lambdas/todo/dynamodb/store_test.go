@@ -435,7 +435,6 @@ func (w *world) replay(t testing.TB, user, key string) string {
 	return string(replay.Body)
 }
 
-
 // storeWithoutFaults is a second store on the same table.
 func (w *world) storeWithoutFaults(t testing.TB) *dynamodb.Store {
 	t.Helper()
