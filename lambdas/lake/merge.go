@@ -81,11 +81,6 @@ func (m *merge) write(ctx context.Context, result *merged) error {
 		s := queue[0]
 		next, id := s.sequence.value.ByteArray(), s.eventID.value.ByteArray()
 		same := bytes.Equal(next, sequence) && bytes.Equal(id, eventID)
-		if !same {
-			if err := out.end(ctx, sequence, next); err != nil {
-				return err
-			}
-		}
 		switch {
 		case s.shadow:
 		case same:
@@ -93,7 +88,7 @@ func (m *merge) write(ctx context.Context, result *merged) error {
 			err = s.drop()
 		default:
 			if err = s.row(m.table, row); err == nil {
-				err = out.write(row, next)
+				err = out.write(ctx, row, next)
 			}
 		}
 		if err != nil {
@@ -173,7 +168,8 @@ type outputs struct {
 	done  []Object
 }
 
-func (o *outputs) write(row parquet.Row, sequence []byte) error {
+// write adds a row, and puts the object when it is long enough.
+func (o *outputs) write(ctx context.Context, row parquet.Row, sequence []byte) error {
 	if o.file == nil {
 		file, err := os.CreateTemp("", "lake-*.parquet")
 		if err != nil {
@@ -183,13 +179,10 @@ func (o *outputs) write(row parquet.Row, sequence []byte) error {
 	}
 	o.last = append(o.last[:0], sequence...)
 	o.rows++
-	return o.out.write(row)
-}
-
-// end ends the object when it is long enough. It does so between two sequence
-// numbers only, so that the ranges of a merge's outputs have nothing in common.
-func (o *outputs) end(ctx context.Context, before, next []byte) error {
-	if o.file == nil || o.out.written() < o.merge.target || bytes.Equal(before, next) {
+	if err := o.out.write(row); err != nil {
+		return err
+	}
+	if o.out.flushed < o.merge.target {
 		return nil
 	}
 	return o.finish(ctx)
@@ -212,7 +205,7 @@ func (o *outputs) finish(ctx context.Context) error {
 		inputs[i] = input.Key
 	}
 	name := compactedName(o.first, string(o.last), o.merge.generation, inputs, len(o.done))
-	object := Object{Key: o.merge.partition.key(name), Size: o.out.written()}
+	object := Object{Key: o.merge.partition.key(name), Size: o.out.size()}
 	if err := o.merge.bucket.Put(ctx, object.Key, o.file); err != nil {
 		return fmt.Errorf("write %s: %w", object.Key, err)
 	}

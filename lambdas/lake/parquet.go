@@ -124,7 +124,8 @@ type fileWriter struct {
 	out     *countingWriter
 	parquet *parquet.Writer
 	limit   int64 // table.rowGroup
-	pending int64 // bytes of values in the row group that is not written yet
+	pending int64 // bytes of values in the row group that has not ended
+	flushed int64 // bytes of the row groups that have
 }
 
 func (t *table) newFileWriter(out io.Writer) *fileWriter {
@@ -163,12 +164,12 @@ func (w *fileWriter) write(row parquet.Row) error {
 	if err := w.parquet.Flush(); err != nil {
 		return fmt.Errorf("writing a Parquet row group: %w", err)
 	}
+	w.flushed = w.parquet.Size()
 	return nil
 }
 
-// written is the length of the file so far, without the row group that is not
-// written yet.
-func (w *fileWriter) written() int64 { return w.out.n }
+// size is the length of the file when it is closed.
+func (w *fileWriter) size() int64 { return w.out.n }
 
 func (w *fileWriter) close() error {
 	if err := w.parquet.Close(); err != nil {
