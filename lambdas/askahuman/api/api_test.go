@@ -109,6 +109,12 @@ type request struct {
 }
 
 func (r request) do(handler http.Handler) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r.http())
+	return w
+}
+
+func (r request) http() *http.Request {
 	method, target, _ := strings.Cut(r.line, " ")
 	hr := httptest.NewRequest(method, target, strings.NewReader(r.body))
 	if r.body != "" {
@@ -119,9 +125,7 @@ func (r request) do(handler http.Handler) *httptest.ResponseRecorder {
 		hr.Header.Set(name, value)
 	}
 	hr.RemoteAddr = "203.0.113.7"
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, hr)
-	return w
+	return hr
 }
 
 // asAgent and asPerson are the requests of one agent and one person.
@@ -133,7 +137,8 @@ func asPerson(person, line, body string) request {
 	return request{line: line, headers: []string{"X-Fingerprint: " + person}, body: body}
 }
 
-// do makes the request, holds it to the status, and returns the body.
+// do makes the request, holds its answer to the status and to the OpenAPI document,
+// and returns the body.
 func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	t.Helper()
 	handler := p.agents
@@ -144,6 +149,11 @@ func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	if w.Code != status {
 		t.Fatalf("%s: got %d %s; want %d", r.line, w.Code, w.Body, status)
 	}
+	d, err := openDocument()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.IsKept(t, r.http(), w)
 	if status == http.StatusNoContent {
 		if w.Body.Len() > 0 {
 			t.Errorf("%s: 204 has the body %q", r.line, w.Body)

@@ -91,7 +91,7 @@ func (s *server) describeErrors(described *huma.Operation, codes []code, headers
 			Headers:     headers,
 			Content:     httpapi.JSON(form, ErrorResponse{exampleError(c)}),
 		}
-		if c == codeRateLimited {
+		if c == codeRateLimited || c == codeRequestInProgress {
 			response.Headers = map[string]*huma.Header{"Retry-After": httpapi.ResponseHeader(huma.TypeInteger, "When to try again, in seconds.")}
 			for name, h := range headers {
 				response.Headers[name] = h

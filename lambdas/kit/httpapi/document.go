@@ -19,6 +19,14 @@ func (s *Server) Document() ([]byte, error) {
 	for _, form := range schemas {
 		allowNull(form)
 	}
+	// An operation whose answers have a body or none is described with one in all.
+	for _, path := range document.Paths {
+		for _, operation := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
+			if operation != nil && operation.Responses["204"] != nil {
+				operation.Responses["204"].Content = nil
+			}
+		}
+	}
 	body, err := json.Marshal(document)
 	if err != nil {
 		return nil, fmt.Errorf("writing the OpenAPI document: %w", err)

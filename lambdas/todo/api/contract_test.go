@@ -26,9 +26,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// platform is the API over the real store, with a clock that a test sets.
+// platform is the API over the real store, with a clock that a test sets. Each
+// answer is held to the OpenAPI document.
 type platform struct {
-	*kit.API
+	api     *kit.API
+	served  func(*http.Request, *httptest.ResponseRecorder)
 	keys    *idempotency.Keys
 	store   *dynamodb.Store
 	metrics *bytes.Buffer
@@ -42,14 +44,22 @@ func newPlatform(t testing.TB) *platform {
 	p := &platform{store: dynamodb.New(dynamotest.Open(t, schema.Todo().Database).DB), metrics: &bytes.Buffer{}, now: began()}
 	p.keys = p.store.Keys()
 	p.keys.Now = p.read
-	p.API = (&api.API{
+	p.api = (&api.API{
 		Service: &todo.Service{Store: p.store, CursorKey: []byte("the key of these tests"), Now: p.read},
 		Keys:    p.keys,
 		Log:     slog.New(slog.DiscardHandler),
 		Metrics: &kit.Metrics{Namespace: "test", Writer: p.metrics},
 		Now:     p.read,
 	}).Handler()
+	d, _ := readDocument(t)
+	p.served = func(r *http.Request, w *httptest.ResponseRecorder) { d.IsKept(t, r, w) }
 	return p
+}
+
+// ServeHTTP serves one request. w is a recorder.
+func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.api.ServeHTTP(w, r)
+	p.served(r, w.(*httptest.ResponseRecorder))
 }
 
 // newUsers is a platform with these users.

@@ -84,7 +84,7 @@ func (s *server) describe(op operation) huma.Operation {
 		described.Parameters = append(described.Parameters, httpapi.HeaderParameter(keyHeader, true, maxKeyLength,
 			"A key of the caller's choice, in printable ASCII. The same request with the same key is carried out once and answered alike for 24 hours; with another request the key is refused.",
 			"8e03978e-40d5-43dd-bc93-6894a57f9324"))
-		success.Headers[replayedHeader] = httpapi.ResponseHeader(huma.TypeString, "true: this is the answer to an earlier attempt.")
+		success.Headers[replayedHeader] = replayed()
 		failures = append(failures, &idempotency.RunningError{})
 	}
 	if takesPrecondition(route) {
@@ -104,7 +104,18 @@ func (s *server) describe(op operation) huma.Operation {
 		}
 	}
 	s.describeFailures(&described, failures)
+	if isMutation(route) {
+		for _, err := range op.errors {
+			if isFinal(err) {
+				described.Responses[strconv.Itoa(failure(err, time.Time{}).Status)].Headers[replayedHeader] = replayed()
+			}
+		}
+	}
 	return described
+}
+
+func replayed() *huma.Header {
+	return httpapi.ResponseHeader(huma.TypeString, "true: this is the answer to an earlier attempt.")
 }
 
 func (s *server) form(value any) *huma.Schema {

@@ -1,0 +1,351 @@
+// Package httpapitest holds an API to its own OpenAPI document, and that to the
+// platform's routes.
+package httpapitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Document is an OpenAPI document, as far as tests look at it.
+type Document struct {
+	OpenAPI string
+	Paths   map[string]map[string]Operation
+	// Components has the forms, and how callers are known.
+	Components struct {
+		Schemas         map[string]any
+		SecuritySchemes map[string]any
+	}
+}
+
+// Operation is what one method of one path does.
+type Operation struct {
+	OperationID string
+	Summary     string
+	Security    []map[string][]string
+	Parameters  []Parameter
+	Responses   map[string]Response
+}
+
+// Parameter is one of a request's parameters or headers.
+type Parameter struct {
+	Name, In string
+	Required bool
+}
+
+// Response is what a request may be answered with.
+type Response struct {
+	Description string
+	Headers     map[string]any
+	Content     map[string]Content
+}
+
+// Content is a response's body.
+type Content struct {
+	Schema   map[string]any
+	Example  any
+	Examples map[string]struct{ Value any }
+}
+
+// Parse reads a document. It holds it to be whole: references lead somewhere,
+// examples have the form that they are examples of, and nothing is left of what
+// huma says by itself.
+func Parse(t testing.TB, body []byte) Document {
+	t.Helper()
+	var d Document
+	if err := json.Unmarshal(body, &d); err != nil {
+		t.Fatalf("the document is not JSON: %v", err)
+	}
+	if d.OpenAPI != "3.1.0" {
+		t.Errorf("openapi is %q", d.OpenAPI)
+	}
+	for _, unwanted := range []string{"ErrorModel", "ErrorDetail", "$schema", "problem+json"} {
+		if strings.Contains(string(body), unwanted) {
+			t.Errorf("the document has %s", unwanted)
+		}
+	}
+	for _, reference := range references.FindAllStringSubmatch(string(body), -1) {
+		if d.Components.Schemas[reference[1]] == nil {
+			t.Errorf("the document refers to the form %s, which it does not have", reference[1])
+		}
+	}
+	for path, operations := range d.Paths {
+		for method, operation := range operations {
+			for status, response := range operation.Responses {
+				where := method + " " + path + " " + status
+				if response.Description == "" {
+					t.Errorf("%s: the response has no description", where)
+				}
+				for _, content := range response.Content {
+					if content.Example != nil {
+						d.conforms(t, where+": example", content.Schema, content.Example)
+					}
+					for _, example := range content.Examples {
+						d.conforms(t, where+": example", content.Schema, example.Value)
+					}
+				}
+			}
+		}
+	}
+	return d
+}
+
+var (
+	references = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)
+	variables  = regexp.MustCompile(`\{([a-z_]+)\}`)
+)
+
+// HasRoutes holds the operations to be the platform's routes: these and no others,
+// each with an id of its own, the route's summary and its path's parameters.
+func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
+	t.Helper()
+	var want, got []string
+	summaries := map[string]string{}
+	for _, route := range platform.Routes {
+		key := route.Method + " " + route.Path
+		want = append(want, key)
+		summaries[key] = route.Summary
+	}
+	ids := map[string]bool{}
+	for path, operations := range d.Paths {
+		for method, operation := range operations {
+			key := strings.ToUpper(method) + " " + path
+			got = append(got, key)
+			if operation.OperationID == "" || ids[operation.OperationID] {
+				t.Errorf("%s: the operation id %q is missing or not unique", key, operation.OperationID)
+			}
+			ids[operation.OperationID] = true
+			if operation.Summary == "" || operation.Summary != summaries[key] {
+				t.Errorf("%s: the summary is %q", key, operation.Summary)
+			}
+			var inPath []string
+			for _, p := range operation.Parameters {
+				if p.In == "path" && p.Required {
+					inPath = append(inPath, p.Name)
+				}
+			}
+			var variable []string
+			for _, found := range variables.FindAllStringSubmatch(path, -1) {
+				variable = append(variable, found[1])
+			}
+			if !slices.Equal(inPath, variable) {
+				t.Errorf("%s: described of the path are %q", key, inPath)
+			}
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("operations are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// HasStatuses holds the described statuses of operations: "get /path" has "200 404",
+// sorted.
+func (d Document) HasStatuses(t testing.TB, want map[string]string) {
+	t.Helper()
+	described := 0
+	for _, operations := range d.Paths {
+		described += len(operations)
+	}
+	if described != len(want) {
+		t.Errorf("%d operations are described; want %d", described, len(want))
+	}
+	for key, want := range want {
+		method, path, _ := strings.Cut(key, " ")
+		var statuses []string
+		for status := range d.Paths[path][method].Responses {
+			statuses = append(statuses, status)
+		}
+		slices.Sort(statuses)
+		if got := strings.Join(statuses, " "); got != want {
+			t.Errorf("%s: described are %s; want %s", key, got, want)
+		}
+	}
+}
+
+// IsKept holds an answer to the document: its status, headers and body are as they
+// are described. Requests of no route, and 405, are none of its business.
+func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.ResponseRecorder) {
+	t.Helper()
+	operation, ok := d.operation(request)
+	if !ok {
+		return
+	}
+	where := fmt.Sprintf("%s %s: %d", request.Method, request.URL.Path, answer.Code)
+	response, ok := operation.Responses[fmt.Sprint(answer.Code)]
+	if !ok {
+		t.Errorf("%s is not described", where)
+		return
+	}
+	for name := range answer.Header() {
+		if name != "Content-Type" && name != "Www-Authenticate" && !hasHeader(response.Headers, name) {
+			t.Errorf("%s: the header %s is not described", where, name)
+		}
+	}
+	content, ok := response.Content["application/json"]
+	if !ok {
+		if answer.Body.Len() > 0 {
+			t.Errorf("%s: no body is described", where)
+		}
+		return
+	}
+	var body any
+	if err := json.Unmarshal(answer.Body.Bytes(), &body); err != nil {
+		t.Errorf("%s: the body is not JSON: %v", where, err)
+		return
+	}
+	d.conforms(t, where, content.Schema, body)
+}
+
+func hasHeader(headers map[string]any, name string) bool {
+	for known := range headers {
+		if strings.EqualFold(known, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// operation is that of the route which a request matches; a path without variables
+// goes before one with them.
+func (d Document) operation(request *http.Request) (found Operation, ok bool) {
+	parts := strings.Split(request.URL.EscapedPath(), "/")
+	best := len(parts)
+	for path, operations := range d.Paths {
+		pattern := strings.Split(path, "/")
+		if len(pattern) != len(parts) {
+			continue
+		}
+		wild := 0
+		for i, p := range pattern {
+			if strings.HasPrefix(p, "{") && parts[i] != "" {
+				wild++
+			} else if p != parts[i] {
+				wild = len(parts)
+				break
+			}
+		}
+		if operation, has := operations[strings.ToLower(request.Method)]; has && wild < best {
+			found, ok, best = operation, true, wild
+		}
+	}
+	return found, ok
+}
+
+// conforms holds a value to a form: the part of JSON Schema that huma writes.
+func (d Document) conforms(t testing.TB, where string, form map[string]any, value any) {
+	t.Helper()
+	for _, wrong := range d.mismatches("body", form, value) {
+		t.Errorf("%s: %s", where, wrong)
+	}
+}
+
+func (d Document) mismatches(at string, form map[string]any, value any) (found []string) {
+	add := func(format string, arguments ...any) { found = append(found, at+" "+fmt.Sprintf(format, arguments...)) }
+	if reference, ok := form["$ref"].(string); ok {
+		target, _ := d.Components.Schemas[strings.TrimPrefix(reference, "#/components/schemas/")].(map[string]any)
+		return d.mismatches(at, target, value)
+	}
+	if alternatives, ok := form["oneOf"].([]any); ok {
+		matches := 0
+		for _, each := range alternatives {
+			if len(d.mismatches(at, each.(map[string]any), value)) == 0 {
+				matches++
+			}
+		}
+		if matches != 1 {
+			add("has %d of the forms that it may have one of: %v", matches, value)
+		}
+	}
+	kinds, isList := form["type"].([]any)
+	if !isList && form["type"] != nil {
+		kinds = []any{form["type"]}
+	}
+	if kinds != nil && !slices.Contains(kinds, any(kindOf(value))) && !(kindOf(value) == "integer" && slices.Contains(kinds, any("number"))) {
+		add("is %s, but described as %v", kindOf(value), kinds)
+		return found
+	}
+	if enum, ok := form["enum"].([]any); ok && !slices.Contains(enum, value) {
+		add("is %v, but described as one of %v", value, enum)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		properties, _ := form["properties"].(map[string]any)
+		for _, name := range asList(form["required"]) {
+			if _, ok := value[name.(string)]; !ok {
+				add("has no %s, but that is described as required", name)
+			}
+		}
+		for name, each := range value {
+			property, ok := properties[name].(map[string]any)
+			if ok {
+				found = append(found, d.mismatches(at+"."+name, property, each)...)
+				continue
+			}
+			switch additional := form["additionalProperties"].(type) {
+			case bool:
+				if !additional {
+					add("has %s, which is not described", name)
+				}
+			case map[string]any:
+				found = append(found, d.mismatches(at+"."+name, additional, each)...)
+			}
+		}
+	case []any:
+		items, _ := form["items"].(map[string]any)
+		for i, each := range value {
+			found = append(found, d.mismatches(fmt.Sprintf("%s[%d]", at, i), items, each)...)
+		}
+	case string:
+		var err error
+		switch form["format"] {
+		case "date-time":
+			_, err = time.Parse(time.RFC3339, value)
+		case "date":
+			_, err = time.Parse(time.DateOnly, value)
+		case "uuid":
+			err = uuid.Validate(value)
+		}
+		if err != nil {
+			add("is %q, but described as %s", value, form["format"])
+		}
+	}
+	return found
+}
+
+func asList(value any) []any {
+	list, _ := value.([]any)
+	return list
+}
+
+func kindOf(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "boolean"
+	case string:
+		return "string"
+	case float64:
+		if value == float64(int64(value)) {
+			return "integer"
+		}
+		return "number"
+	case []any:
+		return "array"
+	default:
+		return "object"
+	}
+}
