@@ -25,7 +25,7 @@ func Todo() Platform {
 					"ListTasksByPriority", "ListTasksWithPriority",
 					"ListTasksByCategory", "ListTasksWithCategory",
 					"SetTaskStatuses", "DeleteCompletedTasks",
-					"BeginUserDeletion", "GetUserDeletion", "ListItemKeys", "EraseItems", "FinishUserDeletion",
+					"BeginUserDeletion", "GetUserDeletion", "ListItemKeys", "EraseItems", "AnswerUserDeletion",
 					ClaimIdempotencyKey, SettleIdempotencyKey,
 				},
 			},
@@ -221,6 +221,8 @@ func todoAccessPatterns() []AccessPattern {
 			write(ConditionCheckItem, "the counts: this deletion is still going on"),
 			each(write(DeleteItem, "a task or an idempotency key"))),
 		transaction("FinishUserDeletion", "Delete the counts, the last item of a user.", "", "",
+			write(DeleteItem, "the counts, if this deletion is still going on")),
+		transaction("AnswerUserDeletion", "FinishUserDeletion for the request that asked for it.", "", "",
 			optional(write(DeleteItem, "the counts, if this deletion is still going on")),
 			KeepAnswer(table)),
 	}

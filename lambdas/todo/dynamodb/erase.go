@@ -66,15 +66,21 @@ func (s *Store) itemsOf(ctx context.Context, deletion todo.Deletion) (keys [][]a
 
 // FinishDeletion implements [todo.EraserStore].
 func (s *Store) FinishDeletion(ctx context.Context, deletion todo.Deletion) error {
+	finish := dynamo.Delete(table, countsKey(deletion.User), equal("deletion", deletion.ID))
+	over := func(err error) bool {
+		return errors.Is(refusals{{0, todo.ErrDeletionOver}}.meaning(err), todo.ErrDeletionOver)
+	}
+	if idempotency.ClaimFrom(ctx) == nil {
+		if err := s.db.Transact(ctx, "FinishUserDeletion", finish); !over(err) {
+			return err
+		}
+		return nil
+	}
+	const pattern = "AnswerUserDeletion"
 	erased := todo.Erased{Complete: true}
-	err := idempotency.Transact(ctx, s.db, "FinishUserDeletion", erased,
-		dynamo.Delete(table, countsKey(deletion.User), equal("deletion", deletion.ID)))
-	if !errors.Is((refusals{{0, todo.ErrDeletionOver}}).meaning(err), todo.ErrDeletionOver) {
+	if err := idempotency.Transact(ctx, s.db, pattern, erased, finish); !over(err) {
 		return err
 	}
 	// Another one was faster; what is left to do is to keep the answer.
-	if idempotency.ClaimFrom(ctx) == nil {
-		return nil
-	}
-	return idempotency.Transact(ctx, s.db, "FinishUserDeletion", erased)
+	return idempotency.Transact(ctx, s.db, pattern, erased)
 }

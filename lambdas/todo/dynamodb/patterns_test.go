@@ -2,6 +2,7 @@ package dynamodb_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -148,6 +149,18 @@ func TestEveryAccessPattern(t *testing.T) {
 			deletion, _ := begun("gil")()
 			return func() error { return second(eraser.Erase(t.Context(), deletion)) }
 		},
+		"AnswerUserDeletion": func() func() error {
+			_, ctx := begun("hal")()
+			// The claim without the deadline.
+			ctx = context.WithoutCancel(ctx)
+			return func() error {
+				complete, err := w.DeleteUser(ctx, "hal")
+				if err == nil && !complete {
+					err = errors.New("the deletion is not complete")
+				}
+				return err
+			}
+		},
 		schema.ClaimIdempotencyKey: func() func() error {
 			return func() error { claimed(); return nil }
 		},
@@ -185,7 +198,7 @@ func TestEveryAccessPattern(t *testing.T) {
 		switch p.Name {
 		case "BeginUserDeletion", "EraseItems":
 			made = made[:1]
-		case "FinishUserDeletion":
+		case "FinishUserDeletion", "AnswerUserDeletion":
 			made = made[len(made)-1:]
 		}
 		units := 0.0
