@@ -65,7 +65,7 @@ type Options struct {
 	Port int
 	// ConsolePort is the console's port; 0 takes any free one.
 	ConsolePort int
-	// Data is a folder that keeps tables, objects, secrets and the issuer's key between runs. Default: nothing is kept.
+	// Data is a folder that keeps tables, places in their streams, objects, secrets and the issuer's key between runs. Default: nothing is kept.
 	Data string
 	// DynamoDB is the URL of a DynamoDB to use. Default: DynamoDB Local is started.
 	DynamoDB string

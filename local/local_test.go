@@ -391,6 +391,7 @@ func testConsole(t *testing.T, r *local.Runner) {
 	want(t, 404, "no such schedule")(call(t, "POST", base+"/schedules/none/run", ""))
 	want(t, 200, "tick")(call(t, "POST", base+"/schedules/tick/run", ""))
 	want(t, 200, "deleted")(call(t, "POST", base+"/sweep", ""))
+	want(t, 200, `"waiting": 0`)(call(t, "POST", base+"/streams/flush", ""))
 	want(t, 200, "killed")(call(t, "POST", base+"/functions/worker/kill", ""))
 	want(t, 400, "probability")(call(t, "POST", base+"/faults", `{"throttle":2}`))
 	want(t, 400, "probability")(call(t, "POST", base+"/faults", `{"thirst":1}`))
@@ -480,6 +481,15 @@ func TestDataSurvives(t *testing.T) {
 	want(t, 200, "null")(call(t, "PUT", first.URL("")+"/items/kept", "1"))
 	want(t, 200, "null")(call(t, "PUT", first.URL("")+"/objects/kept", "1"))
 	_, secret := call(t, "GET", first.URL("")+"/secret", "")
+	// The function writes once more when it gets the first change.
+	for range 2 {
+		if err := first.FlushStreams(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if state := first.Streams()[0]; state.Done != 2 {
+		t.Errorf("got %+v", state)
+	}
 	pid := first.EnginePID()
 	first.Close()
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
@@ -489,6 +499,12 @@ func TestDataSurvives(t *testing.T) {
 	want(t, 200, `"1"`)(call(t, "GET", second.URL("")+"/items/kept", ""))
 	want(t, 200, `"1"`)(call(t, "GET", second.URL("")+"/objects/kept", ""))
 	want(t, 200, secret)(call(t, "GET", second.URL("")+"/secret", ""))
+	if err := second.FlushStreams(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if state := second.Streams()[0]; state.Done != 0 {
+		t.Errorf("the second run delivered again: %+v", state)
+	}
 }
 
 func TestStartRefuses(t *testing.T) {

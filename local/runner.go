@@ -68,6 +68,10 @@ func (r *Runner) Lakes() []catalog.Lake { return r.lakes }
 // Streams tells how far the delivery of stream records to functions is.
 func (r *Runner) Streams() []engine.Delivery { return r.streams.Deliveries() }
 
+// FlushStreams delivers what was written before the call to functions now, and returns when they have taken it. Errors as
+// engine.Streams.Flush.
+func (r *Runner) FlushStreams(ctx context.Context) error { return r.streams.Flush(ctx) }
+
 // EnginePID is DynamoDB Local's process id, or 0 when it was given by URL.
 func (r *Runner) EnginePID() int { return r.engine.PID() }
 

@@ -33,7 +33,7 @@ func (r *Runner) readStreams() error {
 	streams, err := engine.NewStreams(r.engine, r.options.AccessKey, r.assembly, engine.StreamsOptions{
 		Invoke: streamInvoker{r.functions}, Authorise: r.aws.Authorise, Sweeper: r.sweeper, Log: slog.New(slog.NewTextHandler(r.log, nil)),
 		Send:      func(queueARN, body string) error { return send(r.aws, queueARN, body, nil) },
-		Redeliver: r.aws.Redeliver,
+		Redeliver: r.aws.Redeliver, Checkpoints: subfolder(r.options.Data, "streams.json"),
 	})
 	r.streams = streams
 	return err

@@ -57,6 +57,8 @@ type Cloud interface {
 	Queue(name string) (any, bool)
 	// Streams tell how far the delivery of stream records to functions is.
 	Streams() any
+	// FlushStreams delivers what was written before the call and returns when functions have taken it.
+	FlushStreams(ctx context.Context) error
 	// Buckets are all buckets with how much they hold; Objects are those of one below a prefix, and OpenObject is one of them.
 	// Errors: buckets.ErrNoBucket, buckets.ErrNoObject.
 	Buckets() any
@@ -126,6 +128,12 @@ func New(options Options) *Console {
 	get("/queues", func(*http.Request) (any, error) { return options.Cloud.Queues(), nil })
 	get("/queues/{name}", c.queue)
 	get("/streams", func(*http.Request) (any, error) { return options.Cloud.Streams(), nil })
+	post("/streams/flush", func(r *http.Request) (any, error) {
+		if err := options.Cloud.FlushStreams(r.Context()); err != nil {
+			return nil, err
+		}
+		return options.Cloud.Streams(), nil
+	})
 	get("/buckets", func(*http.Request) (any, error) { return options.Cloud.Buckets(), nil })
 	get("/buckets/{name}", func(r *http.Request) (any, error) {
 		return options.Cloud.Objects(r.PathValue("name"), r.URL.Query().Get("prefix"))
@@ -227,7 +235,7 @@ func (c *Console) index(*http.Request) (any, error) {
 		"links": []string{
 			"GET /functions", "POST /functions/{name}/kill", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
 			"GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /push", "DELETE /push", "POST /push/faults",
-			"GET /queues", "GET /queues/{name}", "GET /streams", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX",
+			"GET /queues", "GET /queues/{name}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX",
 			"GET /buckets/{name}/objects/{key}", "GET /lakes", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
 			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",
 		},

@@ -37,6 +37,9 @@ type StreamsOptions struct {
 	Authorise func(function, action, resource string) error
 	// Sweeper marks deletions by time to live, as AWS does. Default: none are marked.
 	Sweeper *Sweeper
+	// Checkpoints is a file that keeps how far each mapping has come in its stream, for the next run. Default: a run begins at the
+	// mapping's starting position.
+	Checkpoints string
 	// Redeliver is asked after each batch that is done: true loses the place that the mapping has reached, as when Lambda moves
 	// the reading of a shard to another of its machines. The batch is delivered again, cut at another place. Default: never.
 	Redeliver func() bool
@@ -49,12 +52,13 @@ type StreamsOptions struct {
 }
 
 // Streams delivers the records of tables' streams to functions, as event source mappings of AWS Lambda do: in order within a
-// shard, at least once. A run begins at the mapping's starting position again: how far an earlier run came is not kept.
+// shard, at least once.
 type Streams struct {
-	engine    *Engine
-	accessKey string
-	options   StreamsOptions
-	mappings  []*mapping
+	engine      *Engine
+	accessKey   string
+	options     StreamsOptions
+	checkpoints *checkpoints
+	mappings    []*mapping
 }
 
 type mapping struct {
@@ -78,7 +82,12 @@ type mapping struct {
 	mutex    sync.Mutex
 	delivery Delivery
 	waiting  map[string]waiting // by shard
+	flushes  uint64             // how many were asked for
+	flushed  map[string]uint64  // how many a shard that is being read has done
 }
+
+// name tells mappings apart in every run of the assembly.
+func (m *mapping) name() string { return m.function.Name + " " + m.table.Name }
 
 // waiting are the records of a shard that were read but not delivered.
 type waiting struct {
@@ -135,6 +144,54 @@ func (m *mapping) state() Delivery {
 	return state
 }
 
+// Flush delivers what was written before the call without waiting for full batches or for their windows, and returns when
+// functions have taken it or it was given up, or when ctx ends.
+func (s *Streams) Flush(ctx context.Context) error {
+	for _, m := range s.mappings {
+		m.mutex.Lock()
+		m.flushes++
+		asked := m.flushes
+		m.mutex.Unlock()
+		for !m.hasFlushed(asked) {
+			if !wait(ctx, 5*time.Millisecond) {
+				return fmt.Errorf("function %s has not taken all records of %s: %w", m.function.Name, m.table.Name, ctx.Err())
+			}
+		}
+	}
+	return nil
+}
+
+func (m *mapping) hasFlushed(asked uint64) bool {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	for _, done := range m.flushed {
+		if done < asked {
+			return false
+		}
+	}
+	return true
+}
+
+// askedFlushes returns how many flushes were asked for, and how many of them the shard has done.
+func (m *mapping) askedFlushes(shard string) (asked, done uint64) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	return m.flushes, m.flushed[shard]
+}
+
+func (m *mapping) noteFlushed(shard string, done uint64) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.flushed[shard] = done
+}
+
+func (m *mapping) noteEnded(shard string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	delete(m.flushed, shard)
+	delete(m.waiting, shard)
+}
+
 func (m *mapping) note(change func(*Delivery)) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -169,7 +226,11 @@ func NewStreams(engine *Engine, accessKey string, source *assembly.Assembly, opt
 	if options.Authorise == nil {
 		options.Authorise = func(string, string, string) error { return nil }
 	}
-	streams := &Streams{engine: engine, accessKey: accessKey, options: options}
+	places, err := newCheckpoints(options.Checkpoints)
+	if err != nil {
+		return nil, err
+	}
+	streams := &Streams{engine: engine, accessKey: accessKey, options: options, checkpoints: places}
 	for _, resource := range source.Resources("AWS::Lambda::EventSourceMapping") {
 		read, err := streams.read(source, resource)
 		if err != nil {
@@ -204,7 +265,7 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 	if declared.Enabled != nil && !*declared.Enabled {
 		return nil, nil
 	}
-	read := &mapping{streams: s, arn: declared.EventSourceArn, waiting: map[string]waiting{}, position: declared.StartingPosition, batchSize: 100,
+	read := &mapping{streams: s, arn: declared.EventSourceArn, waiting: map[string]waiting{}, flushed: map[string]uint64{}, position: declared.StartingPosition, batchSize: 100,
 		window: time.Duration(declared.MaximumBatchingWindowInSeconds) * time.Second, retries: -1,
 		bisect: declared.BisectBatchOnFunctionError, partial: slices.Contains(declared.FunctionResponseTypes, "ReportBatchItemFailures"),
 		destination: declared.DestinationConfig.OnFailure.Destination}
@@ -291,9 +352,10 @@ func (s *Streams) Start(ctx context.Context) (<-chan struct{}, error) {
 			return nil, err
 		}
 		for i := range shards {
-			if shards[i].iterator, err = m.iterator(ctx, shards[i].ShardId, m.position); err != nil {
+			if shards[i].iterator, err = m.resume(ctx, shards[i].ShardId); err != nil {
 				return nil, err
 			}
+			m.noteFlushed(shards[i].ShardId, 0)
 		}
 		readings = append(readings, reading{m, shards})
 	}
@@ -370,11 +432,43 @@ func (m *mapping) shards(ctx context.Context) (all []shard, err error) {
 	}
 }
 
-func (m *mapping) iterator(ctx context.Context, shard, position string) (string, error) {
+func (m *mapping) iterator(ctx context.Context, shard, position, sequence string) (string, error) {
+	input := map[string]any{"StreamArn": m.engineARN, "ShardId": shard, "ShardIteratorType": position}
+	if sequence != "" {
+		input["SequenceNumber"] = sequence
+	}
 	var got struct{ ShardIterator string }
-	err := m.streams.call(ctx, "DynamoDBStreams_20120810.GetShardIterator",
-		map[string]any{"StreamArn": m.engineARN, "ShardId": shard, "ShardIteratorType": position}, &got)
+	err := m.streams.call(ctx, "DynamoDBStreams_20120810.GetShardIterator", input, &got)
 	return got.ShardIterator, err
+}
+
+const (
+	trimHorizon = "TRIM_HORIZON"
+	afterRecord = "AFTER_SEQUENCE_NUMBER"
+)
+
+// resume returns an iterator for where an earlier run has come to in the shard. A shard of which that run knew nothing is read
+// from its beginning, and so is one whose place the engine has forgotten.
+func (m *mapping) resume(ctx context.Context, shard string) (string, error) {
+	places := m.streams.checkpoints.of(m.name())
+	if len(places) == 0 {
+		return m.iterator(ctx, shard, m.position, "")
+	}
+	if place := places[shard]; place != "" {
+		iterator, err := m.iterator(ctx, shard, afterRecord, place)
+		if err == nil || ctx.Err() != nil {
+			return iterator, err
+		}
+		m.log(ctx, "go on where the last run ended", err)
+	}
+	return m.iterator(ctx, shard, trimHorizon, "")
+}
+
+// reached keeps a place for the next run. Without it that run repeats records, which functions must bear anyhow.
+func (m *mapping) reached(ctx context.Context, shard, sequence string) {
+	if err := m.streams.checkpoints.reach(m.name(), shard, sequence); err != nil {
+		m.log(ctx, "keep the place in the stream", err)
+	}
 }
 
 // run reads every shard, a shard after its parent, and looks for new ones now and then.
@@ -445,7 +539,7 @@ type record struct {
 func (m *mapping) read(ctx context.Context, s shard) {
 	// A shard that was found after the start is new: all of it counts.
 	for s.iterator == "" {
-		iterator, err := m.iterator(ctx, s.ShardId, "TRIM_HORIZON")
+		iterator, err := m.iterator(ctx, s.ShardId, trimHorizon, "")
 		if err != nil {
 			m.log(ctx, "begin shard", err)
 			if !wait(ctx, time.Second) {
@@ -455,19 +549,30 @@ func (m *mapping) read(ctx context.Context, s shard) {
 		}
 		s.iterator = iterator
 	}
+	m.noteFlushed(s.ShardId, 0)
+	defer m.noteEnded(s.ShardId)
 	var waiting []record
 	var deadline time.Time
+	last := ""    // the sequence number of the last record that was read
 	lost := false // the place was lost: the next batch is cut anew
 	for {
+		const most = 1000
+		asked, flushed := m.askedFlushes(s.ShardId)
 		var got struct {
 			Records           []json.RawMessage
 			NextShardIterator string
 		}
-		err := m.streams.call(ctx, "DynamoDBStreams_20120810.GetRecords", map[string]any{"ShardIterator": s.iterator, "Limit": 1000}, &got)
+		err := m.streams.call(ctx, "DynamoDBStreams_20120810.GetRecords", map[string]any{"ShardIterator": s.iterator, "Limit": most}, &got)
 		if err != nil {
 			m.log(ctx, "read stream", err)
 			if !wait(ctx, time.Second) {
 				return
+			}
+			// Iterators live for 15 minutes: a batch may have been retried for longer.
+			if last != "" {
+				if renewed, err := m.iterator(ctx, s.ShardId, afterRecord, last); err == nil {
+					s.iterator = renewed
+				}
 			}
 			continue
 		}
@@ -478,6 +583,7 @@ func (m *mapping) read(ctx context.Context, s shard) {
 				m.log(ctx, "read stream record", err)
 				continue
 			}
+			last = read.sequence
 			if !passes {
 				continue
 			}
@@ -490,8 +596,11 @@ func (m *mapping) read(ctx context.Context, s shard) {
 		m.note(func(d *Delivery) { d.Read, d.Filtered = d.Read+len(got.Records), d.Filtered+len(got.Records)-passed })
 		m.noteWaiting(s.ShardId, waiting)
 		ended := got.NextShardIterator == ""
-		for lost || len(waiting) >= m.batchSize || len(waiting) > 0 && (ended || !time.Now().Before(deadline)) {
-			count := min(m.batchSize, len(waiting))
+		for {
+			count := m.cut(waiting, lost || ended || asked > flushed || !time.Now().Before(deadline))
+			if count == 0 {
+				break
+			}
 			if lost {
 				count, lost = 1+rand.IntN(count), false
 			}
@@ -504,8 +613,15 @@ func (m *mapping) read(ctx context.Context, s shard) {
 				m.note(func(d *Delivery) { d.Redelivered++ })
 				continue
 			}
+			m.reached(ctx, s.ShardId, waiting[count-1].sequence)
 			waiting = waiting[count:]
 			m.noteWaiting(s.ShardId, waiting)
+		}
+		if len(got.Records) > 0 && len(waiting) == 0 {
+			m.reached(ctx, s.ShardId, last)
+		}
+		if len(got.Records) < most && len(waiting) == 0 {
+			m.noteFlushed(s.ShardId, asked)
 		}
 		if ended {
 			return
@@ -515,6 +631,28 @@ func (m *mapping) read(ctx context.Context, s shard) {
 			return
 		}
 	}
+}
+
+// largestEvent is Lambda's limit on the payload of an invocation, 6 MB, less what surrounds the records.
+const largestEvent = 6<<20 - 100
+
+// cut returns how many records the next batch has; 0 when it is neither full nor due. It is full by the batch size or by the
+// payload: "How Lambda processes records from stream and queue-based event sources", batching behavior.
+func (m *mapping) cut(waiting []record, due bool) int {
+	size := 0
+	for i, record := range waiting {
+		size += len(record.text) + len(",")
+		if i > 0 && size > largestEvent {
+			return i
+		}
+		if i+1 == m.batchSize {
+			return m.batchSize
+		}
+	}
+	if due {
+		return len(waiting)
+	}
+	return 0
 }
 
 // ttlIdentity marks deletions by time to live ("DynamoDB Streams and time to live", AWS).

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -500,6 +502,146 @@ func TestStreamHasSeveralConsumers(t *testing.T) {
 	}
 	if eraser.Function != "Stack-Eraser" || eraser.Read != 6 || eraser.Filtered != 5 || eraser.Done != 1 || eraser.Failures != 0 {
 		t.Errorf("got %+v", eraser)
+	}
+}
+
+func TestStreamFlush(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(accept)
+	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 100, "MaximumBatchingWindowInSeconds": 300`, to, plain("1", "2")...)
+	for _, want := range []string{"1 2", "3"} {
+		if err := f.streams.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		to.mutex.Lock()
+		got := names(to.batches)
+		to.batches = nil
+		to.mutex.Unlock()
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		put(t, f.client, "sessions", session("3", nil))
+	}
+}
+
+func TestStreamFlushEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	to := newConsumer(failure("1"))
+	f := stream(t, `"StartingPosition": "TRIM_HORIZON", "MaximumBatchingWindowInSeconds": 300`, to, plain("1")...)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) > 2 })
+		cancel()
+	}()
+	if err := f.streams.Flush(ctx); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "Stack-Consumer") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestStreamBatchesFitLambda: a batch is full when one more record would exceed the payload that Lambda takes.
+func TestStreamBatchesFitLambda(t *testing.T) {
+	t.Parallel()
+	var sizes []int
+	to := newConsumer(accept)
+	f := streamWith(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 10000, "MaximumBatchingWindowInSeconds": 300`, to, func(o *engine.StreamsOptions) {
+		o.Invoke = invokerFunc(func(ctx context.Context, function string, payload []byte) ([]byte, error) {
+			sizes = append(sizes, len(payload))
+			return to.Invoke(ctx, function, payload)
+		})
+	})
+	const items = 20
+	for n := range items {
+		item := session(fmt.Sprint(n), nil)
+		item["text"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 380_000)}
+		put(t, f.client, "sessions", item)
+	}
+	// One is full before its window ends; the rest is not.
+	to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 1 })
+	if err := f.streams.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	batches := to.until(t, func([][]events.DynamoDBEventRecord) bool { return true })
+	if count(batches) != items || len(batches) != 2 {
+		t.Errorf("got %q", names(batches))
+	}
+	for _, size := range sizes {
+		if size > 6<<20 {
+			t.Errorf("got an event of %d bytes", size)
+		}
+	}
+	if sizes[0] < 5<<20 {
+		t.Errorf("the first batch has only %d bytes", sizes[0])
+	}
+}
+
+// TestStreamGoesOnWhereItEnded: with a file of checkpoints the next run delivers what the last one has not, and nothing twice.
+func TestStreamGoesOnWhereItEnded(t *testing.T) {
+	t.Parallel()
+	started, key := enginetest.Engine(t), enginetest.AccessKey()
+	client := started.Client(key)
+	path := filepath.Join(t.TempDir(), "kept", "streams.json")
+	source := assemblytest.Load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"},
+		"Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Consumer"}, "StartingPosition": "TRIM_HORIZON", "BatchSize": 2,
+		"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]}, "FilterCriteria": {"Filters": [{"Pattern": "{\"dynamodb\":{\"Keys\":{\"id\":{\"S\":[{\"anything-but\":[\"hidden\"]}]}}}}"}]}}}}`)
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
+		t.Fatal(err)
+	}
+	run := func(path string, handle func([]events.DynamoDBEventRecord) (string, error), end func(*engine.Streams, *consumer)) []string {
+		t.Helper()
+		to := newConsumer(handle)
+		streams, err := engine.NewStreams(started, key, source, engine.StreamsOptions{Invoke: to, PollInterval: time.Millisecond, RetryDelay: time.Millisecond, Checkpoints: path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		done, err := streams.Start(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end(streams, to)
+		cancel()
+		<-done
+		return names(to.until(t, func([][]events.DynamoDBEventRecord) bool { return true }))
+	}
+	flush := func(streams *engine.Streams, _ *consumer) {
+		if err := streams.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, id := range []string{"1", "2", "3", "hidden"} {
+		put(t, client, "sessions", session(id, nil))
+	}
+	// The first run dies over the second batch.
+	first := run(path, failure("3"), func(_ *engine.Streams, to *consumer) {
+		to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) > 1 })
+	})
+	if first[0] != "1 2" || first[1] != "3" {
+		t.Errorf("the first run got %q", first)
+	}
+	put(t, client, "sessions", session("4", nil))
+	if got := run(path, accept, flush); !slices.Equal(got, []string{"3 4"}) {
+		t.Errorf("the second run got %q", got)
+	}
+	put(t, client, "sessions", session("hidden", nil))
+	if got := run(path, accept, flush); len(got) != 0 {
+		t.Errorf("the third run got %q", got)
+	}
+	// A place that the engine does not know is no reason to lose records.
+	if err := os.WriteFile(path, []byte(`{"Stack-Consumer sessions": {"another shard": "1"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := run(path, accept, flush); !slices.Equal(got, []string{"1 2", "3 4"}) {
+		t.Errorf("with a foreign place the run got %q", got)
+	}
+	if got := run("", accept, flush); !slices.Equal(got, []string{"1 2", "3 4"}) {
+		t.Errorf("without a file the run got %q", got)
+	}
+	if err := os.WriteFile(path, []byte(`{"`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := engine.NewStreams(started, key, source, engine.StreamsOptions{Invoke: newConsumer(accept), Checkpoints: path}); err == nil || !strings.Contains(err.Error(), "remove it") {
+		t.Errorf("got %v", err)
 	}
 }
 

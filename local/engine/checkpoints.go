@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// checkpoints are the places in shards that event source mappings have reached, in a file that outlives the run.
+type checkpoints struct {
+	path string
+
+	mutex sync.Mutex
+	// places are sequence numbers by mapping and shard.
+	places map[string]map[string]string
+}
+
+// newCheckpoints reads the file, if there is one. Without a path nothing is kept.
+func newCheckpoints(path string) (*checkpoints, error) {
+	c := &checkpoints{path: path, places: map[string]map[string]string{}}
+	if path == "" {
+		return c, nil
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("places in streams: %w", err)
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &c.places)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("places in streams: %s: %w: remove it and start again", path, err)
+	}
+	return c, nil
+}
+
+// of returns the places that the mapping has reached, by shard; none when no run has kept any.
+func (c *checkpoints) of(mapping string) map[string]string {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.places[mapping]
+}
+
+// reach keeps a place. The map that of returned does not change.
+func (c *checkpoints) reach(mapping, shard, sequence string) error {
+	if c.path == "" {
+		return nil
+	}
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	reached := map[string]string{shard: sequence}
+	for other, place := range c.places[mapping] {
+		if other != shard {
+			reached[other] = place
+		}
+	}
+	c.places[mapping] = reached
+	text, err := json.Marshal(c.places)
+	if err != nil {
+		return fmt.Errorf("places in streams: %w", err)
+	}
+	// A file that is replaced as a whole is never half of one.
+	file, err := os.CreateTemp(filepath.Dir(c.path), filepath.Base(c.path)+"-")
+	if err != nil {
+		return fmt.Errorf("places in streams: %w", err)
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return fmt.Errorf("places in streams: %w", err)
+	}
+	if err := os.Rename(file.Name(), c.path); err != nil {
+		return fmt.Errorf("places in streams: %w", err)
+	}
+	return nil
+}
