@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
 // copyTree copies what a synth needs of the module.
@@ -69,6 +72,29 @@ func digests(t *testing.T, folder string) map[string]string {
 	return all
 }
 
+// Every platform that cdk.json may describe is a stack, and its handlers are there.
+func TestPlatforms(t *testing.T) {
+	t.Parallel()
+	members := reflect.TypeFor[environment]()
+	var names []string
+	for _, p := range (environment{}).platforms() {
+		names = append(names, p.name)
+		if p.description == "" || len(p.handlers.Packages) == 0 {
+			t.Errorf("%s: no description, or no handlers", p.name)
+		}
+		for _, folder := range p.handlers.Packages {
+			if _, err := os.Stat(filepath.Join(folder, "main.go")); err != nil {
+				t.Errorf("%s: %v", p.name, err)
+			}
+		}
+	}
+	for i := range members.NumField() {
+		if !slices.Contains(names, strings.ToLower(members.Field(i).Name)) {
+			t.Errorf("cdk.json may describe %s, but no stack is made of it: got stacks of %v", members.Field(i).Name, names)
+		}
+	}
+}
+
 // Two copies of the module, each with its own app and its own cache of handlers,
 // give the same assembly to the byte.
 func TestSynthIsReproducible(t *testing.T) {
@@ -97,9 +123,11 @@ func TestSynthIsReproducible(t *testing.T) {
 		if diff := cmp.Diff(assemblies[0], assemblies[1]); diff != "" {
 			t.Errorf("%s %s: two folders gave (-first +second):\n%s", variant.environment, variant.architecture, diff)
 		}
-		stack := "onesynth-askahuman-" + variant.environment
-		if assemblies[0][stack+".template.json"] == "" {
-			t.Errorf("%s %s: no template of stack %s", variant.environment, variant.architecture, stack)
+		for _, platform := range []string{"askahuman", "todo"} {
+			stack := "onesynth-" + platform + "-" + variant.environment
+			if assemblies[0][stack+".template.json"] == "" {
+				t.Errorf("%s %s: no template of stack %s", variant.environment, variant.architecture, stack)
+			}
 		}
 		binaries := 0
 		for path, hash := range assemblies[0] {
@@ -112,8 +140,8 @@ func TestSynthIsReproducible(t *testing.T) {
 				}
 			}
 		}
-		if binaries != 3 {
-			t.Errorf("%s %s: binaries: got %d, want 3", variant.environment, variant.architecture, binaries)
+		if binaries != 7 {
+			t.Errorf("%s %s: binaries: got %d, want 7", variant.environment, variant.architecture, binaries)
 		}
 	}
 }
@@ -134,21 +162,24 @@ func TestChooseEnvironment(t *testing.T) {
 	if !ok {
 		t.Skipf("AWS Lambda has no %s", runtime.GOARCH)
 	}
-	dev := askahuman.Props{OpenAgents: true, RemoveWithStack: true, LogLevel: "debug"}
-	devLocal := dev
-	devLocal.Architecture = local
-	prod := askahuman.Props{Prefix: "aah", DeletionProtection: true, Alarms: true}
-	prodX86 := prod
-	prodX86.Architecture = gofunction.X86_64
+	dev := environment{
+		AskAHuman: askahuman.Props{OpenAgents: true, RemoveWithStack: true, LogLevel: "debug"},
+		Todo:      todo.Props{RemoveWithStack: true, LogLevel: "debug"},
+	}
+	prod := environment{
+		AskAHuman: askahuman.Props{Prefix: "aah", DeletionProtection: true, Alarms: true},
+		Todo:      todo.Props{Prefix: "todo", DeletionProtection: true, Alarms: true},
+	}
 	tests := map[string]struct {
-		env, arch string
-		name      string
-		want      askahuman.Props
+		env, arch    string
+		name         string
+		want         environment
+		architecture gofunction.Architecture
 	}{
-		"Default": {"", "", "dev", dev},
-		"Dev":     {"dev", "local", "dev", devLocal},
-		"Prod":    {"prod", "", "prod", prod},
-		"ProdX86": {"prod", "x86_64", "prod", prodX86},
+		"Default": {"", "", "dev", dev, ""},
+		"Dev":     {"dev", "local", "dev", dev, local},
+		"Prod":    {"prod", "", "prod", prod, ""},
+		"ProdX86": {"prod", "x86_64", "prod", prod, gofunction.X86_64},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -162,11 +193,15 @@ func TestChooseEnvironment(t *testing.T) {
 			if got != test.name {
 				t.Errorf("environment: got %s, want %s", got, test.name)
 			}
-			if diff := cmp.Diff(fmt.Sprintf("%+v", test.want), fmt.Sprintf("%+v", settings.AskAHuman)); diff != "" {
+			want := test.want
+			want.AskAHuman.Architecture, want.Todo.Architecture = test.architecture, test.architecture
+			if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", settings)); diff != "" {
 				t.Errorf("settings (-want +got):\n%s", diff)
 			}
-			if err := settings.AskAHuman.Validate(); err != nil {
-				t.Error(err)
+			for _, p := range settings.platforms() {
+				if err := p.props.Validate(); err != nil {
+					t.Errorf("%s: %v", p.name, err)
+				}
 			}
 		})
 	}

@@ -25,20 +25,24 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
 func main() {
-	build := gofunction.Start(context.Background(), askahuman.Handlers(gofunction.X86_64))
-	for _, name := range []string{"agentapi", "humanapi", "notifier"} {
-		binary, err := build.Binary(name)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+	for _, source := range []gofunction.Source{askahuman.Handlers(gofunction.X86_64), todo.Handlers(gofunction.X86_64)} {
+		build := gofunction.Start(context.Background(), source)
+		for _, folder := range source.Packages {
+			binary, err := build.Binary(path.Base(folder))
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			fmt.Println(folder, binary.Hash)
 		}
-		fmt.Println(name, binary.Hash)
 	}
 }
 `
@@ -127,8 +131,8 @@ func TestImporters(t *testing.T) {
 		i := newImporter(t, "v0.0.0")
 		i.run(t, "go", "mod", "edit", "-replace="+modulePath+"="+library)
 		want = i.hashes(t)
-		if strings.Count(want, "\n") != 3 {
-			t.Errorf("got %q, want three hashes", want)
+		if strings.Count(want, "\n") != 7 {
+			t.Errorf("got %q, want seven hashes", want)
 		}
 	})
 	t.Run("Workspace", func(t *testing.T) {
@@ -164,8 +168,8 @@ func TestImporters(t *testing.T) {
 		i.run(t, "go", "mod", "vendor")
 		// The folder of a vendored module has no go.mod, so that paths within the
 		// binaries, and with them the hashes, are others than in the module.
-		if got := i.hashes(t); strings.Count(got, "\n") != 3 {
-			t.Errorf("got %q, want three hashes", got)
+		if got := i.hashes(t); strings.Count(got, "\n") != 7 {
+			t.Errorf("got %q, want seven hashes", got)
 		}
 	})
 }

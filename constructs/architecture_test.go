@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,23 @@ func dependencies(t *testing.T, pattern string) map[string][]string {
 	}
 }
 
+// handlers returns the folders of the main packages below lambdas.
+func handlers(t *testing.T) []string {
+	t.Helper()
+	mains, err := filepath.Glob(filepath.Join("..", "lambdas", "*", "*", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var folders []string
+	for _, main := range mains {
+		folders = append(folders, strings.TrimPrefix(filepath.ToSlash(filepath.Dir(main)), "../"))
+	}
+	if len(folders) == 0 {
+		t.Fatal("no handlers in lambdas")
+	}
+	return folders
+}
+
 // Data flows one way: schema to constructs and lambdas, and what these make to
 // AWS or to the local run. So handlers compile in seconds, and the local run
 // cannot know more than the assembly says.
@@ -50,25 +68,35 @@ func TestDependencies(t *testing.T) {
 	t.Parallel()
 	cdk := []string{"github.com/aws/aws-cdk-go/", "github.com/aws/constructs-go/", "github.com/aws/jsii-runtime-go", "github.com/cdklabs/"}
 	aws := []string{"github.com/aws/"}
-	tests := []struct {
+	// The rooms of the platforms, which the shared parts must not know.
+	platforms := []string{module + "constructs/askahuman", module + "constructs/todo", module + "lambdas/askahuman", module + "lambdas/todo"}
+	type test struct {
 		// part is a folder of the module, with all folders below it.
 		part string
 		// never are the beginnings of import paths that it must not need.
 		never []string
-	}{
+	}
+	tests := []test{
 		{"schema", append([]string{module}, aws...)},
 		{"lambdas", append([]string{module + "constructs", module + "cmd"}, cdk...)},
-		{"lambdas/askahuman/agentapi", []string{module + "local"}},
-		{"lambdas/askahuman/humanapi", []string{module + "local"}},
-		{"lambdas/askahuman/notifier", []string{module + "local"}},
 		{"constructs", []string{module + "lambdas", module + "local", module + "cmd"}},
 		{"local", append([]string{module + "constructs", module + "lambdas", module + "schema"}, cdk...)},
-		// What no platform may know of: the shared parts.
-		{"constructs/table", []string{module + "constructs/askahuman"}},
-		{"constructs/gofunction", []string{module + "constructs/askahuman", module + "schema"}},
-		{"constructs/httpapi", []string{module + "constructs/askahuman"}},
-		{"constructs/identity", []string{module + "constructs/askahuman", module + "schema"}},
-		{"lambdas/kit", []string{module + "lambdas/askahuman"}},
+		{"constructs/gofunction", []string{module + "schema"}},
+		{"constructs/identity", []string{module + "schema"}},
+		{"constructs/askahuman", []string{module + "constructs/todo"}},
+		{"constructs/todo", []string{module + "constructs/askahuman"}},
+		{"lambdas/askahuman", []string{module + "lambdas/todo", module + "lambdas/lake"}},
+		{"lambdas/todo", []string{module + "lambdas/askahuman", module + "lambdas/lake"}},
+	}
+	for _, shared := range []string{
+		"constructs/alarm", "constructs/deadletter", "constructs/gofunction", "constructs/httpapi", "constructs/identity", "constructs/lake",
+		"constructs/outputs", "constructs/props", "constructs/schedule", "constructs/stream", "constructs/synthtest", "constructs/table",
+		"lambdas/kit", "lambdas/lake",
+	} {
+		tests = append(tests, test{shared, platforms})
+	}
+	for _, handler := range handlers(t) {
+		tests = append(tests, test{handler, []string{module + "local"}})
 	}
 	for _, test := range tests {
 		t.Run(test.part, func(t *testing.T) {

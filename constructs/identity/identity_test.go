@@ -32,3 +32,33 @@ func TestMachinesPropsValidate(t *testing.T) {
 		})
 	}
 }
+
+func TestUsersPropsValidate(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		props identity.UsersProps
+		paths []string
+	}{
+		"Zero": {identity.UsersProps{}, nil},
+		"Pages": {identity.UsersProps{
+			Name: "tasks", CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000/in", "http://localhost", "tasks://in"}, LogoutURLs: []string{"https://a.example"},
+		}, nil},
+		"ErrNoName":   {identity.UsersProps{CallbackURLs: []string{"https://a.example"}}, []string{"Props.Name"}},
+		"ErrReserved": {identity.UsersProps{Name: "cognito", CallbackURLs: []string{"https://a.example"}}, []string{"Props.Name"}},
+		"ErrLogout":   {identity.UsersProps{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},
+		"ErrURLs": {identity.UsersProps{
+			Name: "tasks", CallbackURLs: []string{"http://a.example", "http://localhost.a.example", "https://a.example#x", "/in", ""}, LogoutURLs: []string{"https://", "https://a b"},
+		}, []string{
+			"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]",
+			"Props.LogoutURLs[0]", "Props.LogoutURLs[1]",
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

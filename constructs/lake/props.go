@@ -82,7 +82,9 @@ func (p Props) Validate() error {
 	case p.Table.Schema.Name != p.Lake.Table:
 		f.Add("Props.Table", p.Table.Schema.Name, "the lake's table, "+p.Lake.Table, "pass the table that Props.Lake.Table names")
 	}
-	if _, err := p.Lake.Definition(p.Database); err != nil {
+	if p.Lake.Name == "" {
+		f.Add("Props.Lake", p.Lake.Name, "a lake with a name", "pass the Lake of a schema.Platform")
+	} else if _, err := p.Lake.Definition(p.Database); err != nil {
 		var wrong schema.Findings
 		errors.As(err, &wrong)
 		for _, finding := range wrong {

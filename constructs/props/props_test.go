@@ -53,3 +53,33 @@ func TestLogRetention(t *testing.T) {
 		}
 	}
 }
+
+func TestChecks(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		check func(f *props.Findings)
+		right bool
+	}{
+		"NoPrefix":       {func(f *props.Findings) { props.CheckPrefix(f, "p", "") }, true},
+		"Prefix":         {func(f *props.Findings) { props.CheckPrefix(f, "p", "a-2") }, true},
+		"ErrPrefix":      {func(f *props.Findings) { props.CheckPrefix(f, "p", "a_2") }, false},
+		"ErrPrefixEnd":   {func(f *props.Findings) { props.CheckPrefix(f, "p", "a-") }, false},
+		"ErrPrefixStart": {func(f *props.Findings) { props.CheckPrefix(f, "p", "2a") }, false},
+		"Kept":           {func(f *props.Findings) { props.CheckRemoval(f, "p", false, true) }, true},
+		"Removed":        {func(f *props.Findings) { props.CheckRemoval(f, "p", true, false) }, true},
+		"ErrBoth":        {func(f *props.Findings) { props.CheckRemoval(f, "p", true, true) }, false},
+		"NoPort":         {func(f *props.Findings) { props.CheckLocalPort(f, "p", 0) }, true},
+		"Port":           {func(f *props.Findings) { props.CheckLocalPort(f, "p", 65535) }, true},
+		"ErrLowPort":     {func(f *props.Findings) { props.CheckLocalPort(f, "p", 1023) }, false},
+		"ErrHighPort":    {func(f *props.Findings) { props.CheckLocalPort(f, "p", 65536) }, false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var f props.Findings
+			if test.check(&f); (f.Err() == nil) != test.right {
+				t.Errorf("got %v, want right to be %v", f.Err(), test.right)
+			}
+		})
+	}
+}

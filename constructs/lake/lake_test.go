@@ -1,0 +1,150 @@
+package lake_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// measured is a data model of no platform: its table has no sort key.
+var measured = schema.Database{Tables: []schema.Table{{
+	Name: "Measurements", PhysicalName: "measurements", Stream: schema.StreamNewAndOldImages,
+	Key:        schema.Key{Partition: "sensor"},
+	Attributes: []schema.Attribute{{Name: "sensor", Type: schema.String}, {Name: "value", Type: schema.Number}, {Name: "faulty", Type: schema.Boolean}},
+}}}
+
+// measurements is a lake of it, with as many entities as asked for, whose keys
+// begin with their names.
+func measurements(entities int) schema.Lake {
+	l := schema.Lake{Name: "measurements", Table: "Measurements"}
+	for i := range entities {
+		name := fmt.Sprintf("kind%d", i)
+		l.Entities = append(l.Entities, schema.Entity{Name: name, PartitionPrefix: name + "#", Columns: []schema.Column{
+			{Name: "sensor", Type: schema.ColumnText}, {Name: "value", Type: schema.ColumnDecimal}, {Name: "faulty", Type: schema.ColumnBoolean},
+		}})
+	}
+	return l
+}
+
+// anything is a lake whose only entity is every item.
+func anything() schema.Lake {
+	l := measurements(1)
+	l.Entities[0].PartitionPrefix = ""
+	return l
+}
+
+// lakes are the lakes under test, by stack name.
+var lakes = map[string]schema.Lake{"one": measurements(1), "five": measurements(5), "six": measurements(6), "anything": anything()}
+
+var templates = map[string]synthtest.Template{}
+
+func TestMain(m *testing.M) {
+	synthtest.Main(m, declare, func(folder string) error {
+		for name := range lakes {
+			var err error
+			if templates[name], err = synthtest.Load(folder, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func declare(app awscdk.App) {
+	build := gofunction.Start(context.Background(), gofunction.Source{
+		Directory: "../todo/testdata/handlers", Packages: []string{"writer", "compactor"},
+	})
+	for name, l := range lakes {
+		stack := awscdk.NewStack(app, jsii.String(name), nil)
+		lake.New(stack, "Lake", lake.Props{
+			Table: table.New(stack, "Table", table.Props{Table: measured.Tables[0]}), Database: measured, Lake: l, Build: build,
+		})
+	}
+}
+
+func filters(t *testing.T, name string) []string {
+	t.Helper()
+	_, mapping := templates[name].One(t, "AWS::Lambda::EventSourceMapping", "")
+	var patterns []string
+	for _, f := range synthtest.List(synthtest.At(mapping.Properties, "FilterCriteria", "Filters")) {
+		patterns = append(patterns, synthtest.At(f, "Pattern").(string))
+	}
+	return patterns
+}
+
+// A mapping has at most five filters; where more would be needed, or an entity is
+// every item, the writer chooses alone.
+func TestFilters(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff([]string{`{"dynamodb":{"Keys":{"sensor":{"S":[{"prefix":"kind0#"}]}}}}`}, filters(t, "one")); diff != "" {
+		t.Errorf("one (-want +got):\n%s", diff)
+	}
+	for name, want := range map[string]int{"five": 5, "six": 0, "anything": 0} {
+		if got := filters(t, name); len(got) != want {
+			t.Errorf("%s: got %v, want %d filters", name, got, want)
+		}
+	}
+}
+
+func TestCatalogTypes(t *testing.T) {
+	t.Parallel()
+	_, kind := templates["one"].One(t, "AWS::Glue::Table", "")
+	var got []string
+	for _, c := range synthtest.List(synthtest.At(kind.Properties, "TableInput", "StorageDescriptor", "Columns")) {
+		got = append(got, fmt.Sprint(synthtest.At(c, "Name"), " ", synthtest.At(c, "Type")))
+	}
+	want := []string{"event_id string", "event_name string", "event_time timestamp", "sequence_number string", "sensor string", "value double", "faulty boolean"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("columns (-want +got):\n%s", diff)
+	}
+}
+
+func TestPropsValidate(t *testing.T) {
+	t.Parallel()
+	// right returns valid props after a change.
+	right := func(change func(*lake.Props)) lake.Props {
+		p := lake.Props{Table: &table.Table{Schema: measured.Tables[0]}, Database: measured, Lake: measurements(1), Build: &gofunction.Build{}}
+		change(&p)
+		return p
+	}
+	tests := map[string]struct {
+		props lake.Props
+		paths []string
+	}{
+		"OK": {right(func(*lake.Props) {}), nil},
+		"Limits": {right(func(p *lake.Props) {
+			p.CatalogName, p.BatchWindow, p.CompactEvery, p.RetentionDays, p.QueryLimitBytes = "a_1", time.Second, 15*time.Minute, 1, 10_000_000
+		}), nil},
+		"ErrZero":       {lake.Props{}, []string{"Props.Table", "Props.Lake", "Props.Build"}},
+		"ErrOtherTable": {right(func(p *lake.Props) { p.Table = &table.Table{Schema: schema.Table{Name: "Other"}} }), []string{"Props.Table"}},
+		"ErrLake": {right(func(p *lake.Props) {
+			p.Lake.Name, p.Lake.Entities[0].Columns[1].Type = "Measurements", "money"
+		}), []string{"Props.Lake.Name", "Props.Lake.Entities[kind0].Columns[value].Type", "Props.Lake.Entities[kind0].Columns[value].Type"}},
+		"ErrCatalogName": {right(func(p *lake.Props) { p.CatalogName = "a-b" }), []string{"Props.CatalogName"}},
+		"ErrLongName":    {right(func(p *lake.Props) { p.CatalogName = strings.Repeat("a", 129) }), []string{"Props.CatalogName"}},
+		"ErrBelow": {right(func(p *lake.Props) {
+			p.BatchWindow, p.CompactEvery, p.RetentionDays, p.QueryLimitBytes, p.LogRetention = -1, -1, -1, -1, -1
+		}), []string{"Props.BatchWindow", "Props.CompactEvery", "Props.RetentionDays", "Props.QueryLimitBytes", "Props.LogRetention"}},
+		"ErrLogLevel": {right(func(p *lake.Props) { p.LogLevel = "all" }), []string{"Props.LogLevel"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,0 +1,36 @@
+package schedule_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+)
+
+func TestPropsValidate(t *testing.T) {
+	t.Parallel()
+	function := &gofunction.Function{}
+	tests := map[string]struct {
+		props schedule.Props
+		paths []string
+	}{
+		"Minute":      {schedule.Props{Function: function, Every: time.Minute}, nil},
+		"Day":         {schedule.Props{Function: function, Every: 24 * time.Hour}, nil},
+		"ErrZero":     {schedule.Props{}, []string{"Props.Function", "Props.Every"}},
+		"ErrShort":    {schedule.Props{Function: function, Every: 59 * time.Second}, []string{"Props.Every"}},
+		"ErrLong":     {schedule.Props{Function: function, Every: 25 * time.Hour}, []string{"Props.Every"}},
+		"ErrFraction": {schedule.Props{Function: function, Every: 90 * time.Second}, []string{"Props.Every"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
