@@ -19,11 +19,15 @@ func (s *Server) Document() ([]byte, error) {
 	for _, form := range schemas {
 		allowNull(form)
 	}
-	// An operation whose answers have a body or none is described with one in all.
 	for _, path := range document.Paths {
 		for _, operation := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
-			if operation != nil && operation.Responses["204"] != nil {
-				operation.Responses["204"].Content = nil
+			if operation == nil {
+				continue
+			}
+			delete(operation.Responses, "default")
+			// huma describes a body for all answers of an operation or for none.
+			if none := operation.Responses["204"]; none != nil {
+				none.Content = nil
 			}
 		}
 	}

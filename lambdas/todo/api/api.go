@@ -56,7 +56,8 @@ type API struct {
 	Keys Keys
 	// Log receives errors that callers are not told. Nil: [slog.Default].
 	Log *slog.Logger
-	// Metrics receives the metrics TasksCreated and TasksCompleted. Nil: none.
+	// Metrics receives the metrics TasksCreated and TasksCompleted, of a bulk change
+	// with those that were completed already. Nil: none.
 	Metrics *kit.Metrics
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time

@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -34,7 +35,7 @@ type request struct {
 func as(user, line, body string) request {
 	r := request{line: line, user: user, body: body}
 	if !strings.HasPrefix(line, "GET ") {
-		r.headers = []string{"Idempotency-Key: " + newKey()}
+		r.headers = []string{"Idempotency-Key: " + rand.Text()}
 	}
 	return r
 }
@@ -50,18 +51,6 @@ func (r request) with(header string) request {
 	}
 	r.headers = append(headers, header)
 	return r
-}
-
-var keyCount struct {
-	sync.Mutex
-	n int
-}
-
-func newKey() string {
-	keyCount.Lock()
-	defer keyCount.Unlock()
-	keyCount.n++
-	return "key-" + string(rune('a'+keyCount.n%26)) + strings.Repeat("x", keyCount.n%7) + "-" + time.Duration(keyCount.n).String()
 }
 
 func (r request) do(handler http.Handler) *httptest.ResponseRecorder {

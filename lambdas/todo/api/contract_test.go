@@ -632,3 +632,44 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("got %v", sums)
 	}
 }
+
+// lastSeconds is a context whose deadline is always near, and never there.
+type lastSeconds struct{ context.Context }
+
+func (lastSeconds) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
+
+// Work that is longer than an invocation ends in time, and says so.
+func TestOutOfTime(t *testing.T) {
+	t.Parallel()
+	p := newUsers(t, "ann")
+	for range todo.MaxBulkTasks + 1 {
+		p.create(t, "ann", `{"title":"x","status":"completed"}`)
+	}
+	ctx := lastSeconds{t.Context()}
+	remove := as("ann", "POST /api/v1/tasks/bulk", `{"action":"delete_completed"}`)
+	for range 2 {
+		if w := remove.doIn(ctx, p); w.Code != 200 || strings.TrimSpace(w.Body.String()) != `{"action":"delete_completed","deleted":50,"more":true}` {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+	}
+	if got := p.do(t, as("ann", "GET /api/v1/tasks/stats", ""), 200)["total"]; got != 1.0 {
+		t.Errorf("there are %v tasks", got)
+	}
+
+	erase := as("ann", "DELETE /api/v1/users/me", "")
+	for range 2 {
+		w := erase.doIn(ctx, p)
+		if w.Code != http.StatusAccepted || !strings.Contains(detail(t, w), "in the background") {
+			t.Errorf("got %d %s", w.Code, w.Body)
+		}
+	}
+	p.do(t, as("ann", "GET /api/v1/users/me", ""), 404)
+	p.do(t, as("ann", "POST /api/v1/tasks", `{"title":"x"}`), 404)
+	w := as("ann", "POST /api/v1/users/me", `{"email":"ann@example.com","name":"Ann"}`).do(p)
+	if w.Code != 409 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+	}
+	if w := as("ann", "DELETE /api/v1/users/me", "").do(p); w.Code != 409 || w.Header().Get("Retry-After") == "" {
+		t.Errorf("got %d %v %s", w.Code, w.Header(), w.Body)
+	}
+}

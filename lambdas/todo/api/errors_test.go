@@ -256,3 +256,30 @@ func TestTooLarge(t *testing.T) {
 	}
 	detail(t, w)
 }
+
+// Logs hold nothing of what was sent: neither a good request's nor a bad one's.
+func TestLogsHoldNoContent(t *testing.T) {
+	t.Parallel()
+	const secret = "xyzzy"
+	for _, test := range []request{
+		as("ann", "POST /api/v1/users/me", `{"email":"xyzzy@example.com","name":"xyzzy"}`),
+		as("ann", "POST /api/v1/tasks", `{"title":"xyzzy"}`),
+		as("ann", "POST /api/v1/tasks", `{"title":"","xyzzy":1,"category":`+"\""+strings.Repeat(secret, 20)+`"}`),
+		as("ann", "POST /api/v1/tasks", `{xyzzy`),
+		as("ann", "GET /api/v1/tasks?q=xyzzy&category=xyzzy", ""),
+		as("ann", "GET /api/v1/tasks?xyzzy=xyzzy&q=%zzxyzzy", ""),
+		as("ann", "GET /api/v1/tasks/xyzzy", ""),
+		as("ann", "GET /xyzzy", ""),
+		as("ann", "PATCH /api/v1/tasks/xyzzy", `{"title":"xyzzy"}`).with("If-Match: xyzzy"),
+		as("ann", "DELETE /api/v1/tasks/xyzzy", "").with("Idempotency-Key: xyzzy").with(`If-Match: "xyzzy"`),
+	} {
+		for _, err := range []error{nil, todo.ErrTaskNotFound, dynamo.ErrBusy, errors.New("no table")} {
+			api := newWire()
+			api.service.err = err
+			test.do(api)
+			if !strings.Contains(api.log.String(), `"request"`) || strings.Contains(api.log.String(), secret) {
+				t.Errorf("%s, %v: logged %s", test.line, err, api.log)
+			}
+		}
+	}
+}

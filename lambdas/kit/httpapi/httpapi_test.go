@@ -1,0 +1,224 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// shop is a platform that is small enough to see through.
+func shop() schema.Platform {
+	return schema.Platform{Name: "shop", Title: "Shop", Routes: []schema.Route{
+		{Method: "POST", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Order"},
+		{Method: "DELETE", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Cancel"},
+	}}
+}
+
+type orderInput struct {
+	ID       string `path:"order_id"`
+	Gift     string `query:"gift" enum:"yes,no"`
+	Colours  string `header:"X-Colours"`
+	Body     Order
+	resolved bool
+}
+
+// Order is what is ordered.
+type Order struct {
+	Name  string  `json:"name" minLength:"2"`
+	Count *int64  `json:"count,omitempty" nullable:"true" minimum:"1"`
+	Size  *string `json:"size,omitempty" nullable:"true" enum:"small,large"`
+}
+
+func (i *orderInput) Resolve(huma.Context) []error {
+	i.resolved = true
+	if i.Body.Name == "" || i.Body.Name == "nothing" {
+		return []error{httpapi.Problem{Field: "name", Message: "is nothing"}, httpapi.Problem{Field: "count", Message: "is of nothing"}}
+	}
+	return nil
+}
+
+type orderOutput struct {
+	Body struct {
+		Text string `json:"text"`
+	}
+}
+
+type cancelOutput struct {
+	Status int
+	Body   []byte
+}
+
+var errSoldOut = errors.New("sold out")
+
+// server serves the shop. What is said of the order is in the answer.
+func server(strict bool, log *bytes.Buffer) *httpapi.Server {
+	s := httpapi.New(httpapi.Config{
+		Platform: shop(), Description: "Sells.", Strict: strict, Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Admit: func(ctx *httpapi.Context) (context.Context, error) {
+			ctx.SetHeader("X-Route", ctx.Route.Summary)
+			if ctx.Header("X-Stranger") != "" {
+				return nil, errors.New("a stranger")
+			}
+			return context.WithValue(ctx.Context(), admitted{}, "admitted"), nil
+		},
+		Failure: func(err error) httpapi.Failure {
+			failure := httpapi.Failure{Status: 500, Body: map[string]string{"error": "unknown"}}
+			if wrong, ok := errors.AsType[*httpapi.InvalidError](err); ok {
+				failure = httpapi.Failure{Status: wrong.Status, Body: map[string]string{"error": wrong.Error()}}
+			}
+			if errors.Is(err, errSoldOut) {
+				failure = httpapi.Failure{Status: 410, Header: http.Header{"Retry-After": {"never"}}, Body: map[string]string{"error": "sold out"}}
+			}
+			if request, ok := errors.AsType[*kit.RequestError](err); ok {
+				failure = httpapi.Failure{Status: request.Status, Body: map[string]string{"error": request.Message}}
+			}
+			return failure
+		},
+	})
+	httpapi.Register(s, huma.Operation{OperationID: "order", Method: "POST", Path: "/orders/{order_id}"},
+		func(ctx context.Context, input *orderInput) (*orderOutput, error) {
+			switch input.ID {
+			case "sold":
+				return nil, fmt.Errorf("ordering: %w", errSoldOut)
+			case "secret":
+				return nil, errors.New("a secret")
+			}
+			var output orderOutput
+			output.Body.Text = fmt.Sprint(ctx.Value(admitted{}), " ", input.ID, " ", input.Body.Name, " ", input.Colours, " ", input.resolved)
+			return &output, nil
+		})
+	httpapi.Register(s, huma.Operation{OperationID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", DefaultStatus: 204},
+		func(_ context.Context, input *struct {
+			ID string `path:"order_id"`
+		}) (*cancelOutput, error) {
+			return &cancelOutput{Status: 204}, nil
+		})
+	return s
+}
+
+type admitted struct{}
+
+func serve(handler http.Handler, line, body string, headers ...string) *httptest.ResponseRecorder {
+	method, target, _ := strings.Cut(line, " ")
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Add(name, value)
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return w
+}
+
+// What is answered to good and bad requests, by a strict server and by another.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	const order = "POST /orders/1"
+	same := func(status int, body string) [2]string {
+		text := fmt.Sprint(status, " ", body)
+		return [2]string{text, text}
+	}
+	failed := func(status int, text string) string { return fmt.Sprintf(`%d {"error":"%s"}`, status, text) }
+	for name, test := range map[string]struct {
+		line, body string
+		headers    []string
+		want       [2]string // strict, lenient
+	}{
+		"OK":           {order, `{"name":"<tea>"}`, nil, same(200, `{"text":"admitted 1 <tea>  true"}`)},
+		"ContentType":  {order, `{"name":"tea"}`, []string{"Content-Type: Application/JSON; charset=utf-8"}, same(200, `{"text":"admitted 1 tea  true"}`)},
+		"Accept":       {order, `{"name":"tea"}`, []string{"Accept: text/html"}, same(200, `{"text":"admitted 1 tea  true"}`)},
+		"HeaderTwice":  {order, `{"name":"tea"}`, []string{"X-Colours: red", "X-Colours: blue"}, same(200, `{"text":"admitted 1 tea red,blue true"}`)},
+		"Empty204":     {"DELETE /orders/1", ``, nil, same(204, ``)},
+		"Null":         {order, `{"name":"tea","count":null,"size":null}`, nil, same(200, `{"text":"admitted 1 tea  true"}`)},
+		"Domain":       {"POST /orders/sold", `{"name":"tea"}`, nil, same(410, `{"error":"sold out"}`)},
+		"Unknown":      {"POST /orders/secret", `{"name":"tea"}`, nil, same(500, `{"error":"unknown"}`)},
+		"Stranger":     {order, `{"name":"tea"}`, []string{"X-Stranger: yes"}, same(500, `{"error":"unknown"}`)},
+		"NoRoute":      {"POST /orders", `{"name":"tea"}`, nil, same(404, `{"error":"there is no such route: check the path for typing errors, a slash at the end or a missing id"}`)},
+		"BadQuery":     {order + "?x=%zz", `{"name":"tea"}`, nil, same(400, `{"error":"query: cannot be read: invalid URL escape \"%zz\"; percent-encode values"}`)},
+		"NoBody":       {order, ``, nil, same(400, `{"error":"body: request body is required"}`)},
+		"NotJSON":      {order, `{`, nil, same(400, `{"error":"body: the body is not valid JSON: unexpected end of JSON input at byte 1"}`)},
+		"NotUTF8":      {order, "\xff", nil, same(400, `{"error":"body: the body is not valid UTF-8"}`)},
+		"Mark":         {order, "\xef\xbb\xbf{}", nil, same(400, `{"error":"body: the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)"}`)},
+		"Form":         {order, `name=tea`, []string{"Content-Type: application/x-www-form-urlencoded"}, same(415, `{"error":"Content-Type: is not application/json: send JSON with the header Content-Type: application/json"}`)},
+		"Missing":      {order, `{}`, nil, same(422, `{"error":"name: is missing, but required; count: is of nothing"}`)},
+		"Rule":         {order, `{"name":"nothing","count":0}`, nil, same(422, `{"error":"count: expected number >= 1; got 0; name: is nothing"}`)},
+		"NotAnObject":  {order, `[]`, nil, same(422, `{"error":"body: expected object"}`)},
+		"Everything":   {order + "?gift=maybe", `{"name":"x","size":"` + strings.Repeat("Ω", 41) + `"}`, nil, same(422, `{"error":"gift: expected value to be one of \"yes, no\"; got \"maybe\"; name: expected length >= 2; got \"x\"; size: expected value to be one of \"small, large\"; got \"`+strings.Repeat("Ω", 40)+`\"… of 41 characters"}`)},
+		"Float":        {order, `{"name":"tea","count":1.0}`, nil, same(422, `{"error":"body: count cannot be the number 1.0: write whole numbers without fraction and exponent, of at most 18 digits"}`)},
+		"UnknownField": {order, `{"name":"tea","colour":"green"}`, nil, [2]string{failed(422, "colour: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
+		"OtherCase":    {order, `{"name":"tea","SIZE":"small"}`, nil, [2]string{failed(422, "SIZE: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
+		"LongS":        {order, `{"name":"tea","ſize":"small"}`, nil, [2]string{failed(422, "ſize: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
+		"Twice":        {order, `{"name":"tea","name":"tin"}`, nil, [2]string{failed(400, `body: the field \"name\" stands twice in one object: which of the two is meant, nobody can tell (RFC 8259, section 4)`), `200 {"text":"admitted 1 tin  true"}`}},
+		"UnknownQuery": {order + "?x=1", `{"name":"tea"}`, nil, [2]string{failed(422, "x: is no query parameter of this route: use gift"), `200 {"text":"admitted 1 tea  true"}`}},
+		"EmptyQuery":   {order + "?gift=", `{"name":"tea"}`, nil, [2]string{failed(422, "gift: is empty: give it a value, or leave it out"), `200 {"text":"admitted 1 tea  true"}`}},
+		"QueryTwice":   {order + "?gift=yes&gift=no", `{"name":"tea"}`, nil, [2]string{failed(422, "gift: stands 2 times: give it once"), `200 {"text":"admitted 1 tea  true"}`}},
+		"NoQuery":      {"DELETE /orders/1?x=1", ``, nil, [2]string{failed(422, "x: is no query parameter of this route, which has none"), `204 `}},
+	} {
+		for i, strict := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s/%v", name, strict), func(t *testing.T) {
+				t.Parallel()
+				var log bytes.Buffer
+				w := serve(server(strict, &log).Handler(), test.line, test.body, test.headers...)
+				got := fmt.Sprint(w.Code, " ", strings.TrimSpace(w.Body.String()))
+				if got != test.want[i] {
+					t.Errorf("got %s; want %s", got, test.want[i])
+				}
+				if logged := strings.Contains(log.String(), "request failed"); logged != (w.Code == 500) {
+					t.Errorf("logged %s", &log)
+				}
+				if w.Code >= 400 && w.Header().Get("Content-Type") != "application/json" {
+					t.Errorf("headers are %v", w.Header())
+				}
+				if (w.Header().Get("Retry-After") == "never") != (w.Code == 410) {
+					t.Errorf("headers are %v", w.Header())
+				}
+			})
+		}
+	}
+}
+
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	body, err := server(true, &bytes.Buffer{}).Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := httpapitest.Parse(t, body)
+	d.HasRoutes(t, shop())
+	if content := d.Paths["/orders/{order_id}"]["delete"].Responses["204"].Content; len(content) > 0 {
+		t.Errorf("204 is described with %v", content)
+	}
+	properties := d.Components.Schemas["Order"].(map[string]any)["properties"].(map[string]any)
+	if got := fmt.Sprint(properties["size"].(map[string]any)["enum"]); got != "[small large <nil>]" {
+		t.Errorf("a size that may be null is one of %s", got)
+	}
+}
+
+func TestTimezone(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "UTC", "Asia/Tokyo"} {
+		zone, err := httpapi.Timezone(name)
+		if err != nil || name != "" && zone.String() != name {
+			t.Errorf("%s: got %v, %v", name, zone, err)
+		}
+	}
+	for _, name := range []string{"Local", "Mars/Olympus", "../../etc/passwd", "Asia/Tokyo\x00"} {
+		_, err := httpapi.Timezone(name)
+		if problem, ok := errors.AsType[httpapi.Problem](err); !ok || problem.Field != "X-Timezone" {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
