@@ -87,7 +87,11 @@ type s3Failure struct {
 
 func (f *s3Failure) Error() string { return f.Code + ": " + f.Message }
 
-func writeS3Error(w http.ResponseWriter, err error) {
+// refuseS3 answers with an error. It takes what the client is still sending: one that cannot send on might not read the answer.
+func refuseS3(w http.ResponseWriter, r *http.Request, err error) {
+	if r.Header.Get("Expect") == "" {
+		_, _ = io.Copy(io.Discard, r.Body)
+	}
 	var failure *s3Failure
 	var denied *DeniedError
 	switch {
@@ -116,20 +120,20 @@ func (s *Server) serveS3(w http.ResponseWriter, r *http.Request, by *caller) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	operation, ok := findS3Operation(r.Method, key != "", r.URL.Query())
 	if !ok || bucket == "" {
-		writeS3Error(w, notServedByS3(r.Method+" "+r.URL.RequestURI()))
+		refuseS3(w, r, notServedByS3(r.Method+" "+r.URL.RequestURI()))
 		return
 	}
 	if payload := r.Header.Get("X-Amz-Content-Sha256"); strings.HasSuffix(payload, "-TRAILER") {
-		writeS3Error(w, notServedByS3(payload))
+		refuseS3(w, r, notServedByS3(payload))
 		return
 	}
 	if err := s.authoriseS3(r, by, operation, bucket, key); err != nil {
-		writeS3Error(w, err)
+		refuseS3(w, r, err)
 		return
 	}
 	faults := s.faults.Load()
 	if faults != nil && faults.draw(faults.Throttle) {
-		writeS3Error(w, &s3Failure{Code: "SlowDown", Message: "Please reduce your request rate.", status: http.StatusServiceUnavailable})
+		refuseS3(w, r, &s3Failure{Code: "SlowDown", Message: "Please reduce your request rate.", status: http.StatusServiceUnavailable})
 		return
 	}
 	drop := faults.dropResponse()

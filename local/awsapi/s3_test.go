@@ -399,6 +399,11 @@ func TestS3Faults(t *testing.T) {
 		if err := f.put(t.Context(), "a", "x"); code(err) != "SlowDown" || !errors.As(err, &status) || status.HTTPStatusCode() != http.StatusServiceUnavailable {
 			t.Errorf("got %v", err)
 		}
+		for range 20 {
+			if err := f.put(t.Context(), "a", strings.Repeat("x", 1<<20)); code(err) != "SlowDown" {
+				t.Fatalf("a long request got %v", err)
+			}
+		}
 		if f.store.Exists("lake", "a") {
 			t.Error("a refused request stored the object")
 		}
@@ -420,8 +425,9 @@ func TestS3Faults(t *testing.T) {
 		t.Parallel()
 		f := startS3(t, everything)
 		patient := s3.New(f.Client.Options(), func(o *s3.Options) {
+			o.RetryMaxAttempts = 100
 			o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) {
-				o.MaxAttempts, o.RateLimiter = 100, ratelimit.None
+				o.RateLimiter = ratelimit.None
 				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return time.Millisecond, nil })
 			})
 		})
@@ -457,4 +463,26 @@ func TestRedeliver(t *testing.T) {
 	if err := f.server.SetFaults(awsapi.Faults{Redeliver: 2}); err == nil {
 		t.Error("2 is no probability")
 	}
+}
+
+// BenchmarkS3 puts and gets objects of 64 KB, about what a batch of a stream makes.
+func BenchmarkS3(b *testing.B) {
+	f := startS3(b, everything)
+	content := strings.Repeat("x", 64<<10)
+	b.Run("Put", func(b *testing.B) {
+		b.SetBytes(int64(len(content)))
+		for n := 0; b.Loop(); n++ {
+			if err := f.put(b.Context(), fmt.Sprint("events/", n), content); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("Get", func(b *testing.B) {
+		b.SetBytes(int64(len(content)))
+		for b.Loop() {
+			if _, err := f.get(b.Context(), "events/0", ""); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

@@ -46,7 +46,11 @@ func TestDecide(t *testing.T) {
 		"key absent":        {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}`, policy.Request{Action: "a:b"}, policy.NotAllowed},
 		"key absent, if exists": {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEqualsIfExists": {"AWS:sourceaccount": "1"}}}`,
 			policy.Request{Action: "a:b"}, policy.Allowed},
-		"deny without TLS":       {`[{"Effect": "Allow", "Action": "a:b", "Resource": "*"}, {"Effect": "Deny", "Action": "a:*", "Resource": "*", "Condition": {"Bool": {"aws:SecureTransport": false}}}]`, policy.Request{Action: "a:b", Context: map[string]string{policy.SecureTransport: "false"}}, policy.ExplicitlyDenied},
+		"deny without TLS": {`[{"Effect": "Allow", "Action": "a:b", "Resource": "*"}, {"Effect": "Deny", "Action": "a:*", "Resource": "*", "Condition": {"Bool": {"aws:SecureTransport": false}}}]`, policy.Request{Action: "a:b", Context: map[string]string{policy.SecureTransport: "false"}}, policy.ExplicitlyDenied},
+		"prefix of a listing": {`{"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "*", "Condition": {"StringLike": {"s3:prefix": ["events/*", "events"]}}}`,
+			policy.Request{Action: "s3:ListBucket", Context: map[string]string{policy.S3Prefix: "events/entity=task/"}}, policy.Allowed},
+		"other prefix": {`{"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "*", "Condition": {"StringLike": {"s3:prefix": "events/*"}}}`,
+			policy.Request{Action: "s3:ListBucket", Context: map[string]string{policy.S3Prefix: ""}}, policy.NotAllowed},
 		"not equals":             {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringNotEquals": {"aws:SourceAccount": ["1", "2"]}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.NotAllowed},
 		"arn like":               {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:scheduler:*:*:schedule/default/*"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceARN: "arn:aws:scheduler:us-east-1:1:schedule/default/x"}}, policy.Allowed},
 		"arn like stays in part": {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:*:1:schedule/x"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceARN: "arn:aws:scheduler:us-east-1:1:schedule/x"}}, policy.NotAllowed},
@@ -158,4 +162,29 @@ func FuzzMatches(f *testing.F) {
 			t.Errorf("*%q* does not match itself", text)
 		}
 	})
+}
+
+func TestDecideBy(t *testing.T) {
+	t.Parallel()
+	read, err := role(t, `[{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/events/*"}, {"Effect": "Allow", "Action": "s3:*", "Resource": "*"},
+		{"Effect": "Deny", "Action": "s3:*", "Resource": "arn:aws:s3:::b/secret/*"}]`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for resource, want := range map[string]struct {
+		decision  policy.Decision
+		statement int
+	}{
+		"arn:aws:s3:::b/events/1": {policy.Allowed, 0},
+		"arn:aws:s3:::b/other":    {policy.Allowed, 1},
+		"arn:aws:s3:::b/secret/1": {policy.ExplicitlyDenied, 2},
+	} {
+		decision, by := read.DecideBy(policy.Request{Action: "s3:GetObject", Resource: resource})
+		if decision != want.decision || by != read.Grants()[want.statement] {
+			t.Errorf("%s: got %v by %s", resource, decision, by)
+		}
+	}
+	if decision, by := read.DecideBy(policy.Request{Action: "a:b"}); decision != policy.NotAllowed || by != (policy.Grant{}) {
+		t.Errorf("got %v by %s", decision, by)
+	}
 }
