@@ -317,6 +317,10 @@ var (
 // unixTime reads seconds since the Unix epoch, with fractions cut to the
 // millisecond.
 func unixTime(text string) (time.Time, error) {
+	// As most are; the exact calculation takes longer than the rest of the row.
+	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds >= firstTime.Unix() && seconds < endOfTime.Unix() {
+		return time.Unix(seconds, 0).UTC(), nil
+	}
 	if n, ok := rational(text); ok {
 		n.Mul(n, big.NewRat(1000, 1))
 		// Rounds down, as a denominator is positive.

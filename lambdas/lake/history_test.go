@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 )
 
@@ -123,6 +125,23 @@ func rowOf(c change, image item) taskRow {
 	}
 }
 
+// eventIDs reads which changes an object has.
+func eventIDs(t rapid.TB, key string, content []byte) []string {
+	t.Helper()
+	type changed struct {
+		EventID string `parquet:"event_id"`
+	}
+	rows, err := parquet.Read[changed](bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatalf("%s: %v", key, err)
+	}
+	var all []string
+	for _, r := range rows {
+		all = append(all, r.EventID)
+	}
+	return all
+}
+
 var errFault = errors.New("injected")
 
 // inject makes the n-th operation from now fail, before or after its effect. When
@@ -187,13 +206,16 @@ func TestHistories(t *testing.T) {
 			return w.Handle(t.Context(), batchOf(t, batch...))
 		}
 		held := map[string]bool{}
+		read := map[*byte][]string{} // by object, as it was put
 		hold := func() {
 			now := map[string]bool{}
-			for _, r := range rowsOf[taskRow](rt, m, "task") {
-				now[r.EventID] = true
-			}
-			for _, r := range rowsOf[userRow](rt, m, "user") {
-				now[r.EventID] = true
+			for key, content := range m.objects {
+				if _, ok := read[&content[0]]; !ok {
+					read[&content[0]] = eventIDs(rt, key, content)
+				}
+				for _, id := range read[&content[0]] {
+					now[id] = true
+				}
 			}
 			for id := range held {
 				if !now[id] {
