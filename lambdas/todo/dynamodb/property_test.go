@@ -311,12 +311,10 @@ func TestRandomHistories(t *testing.T) {
 						want = todo.ErrUserBeingDeleted
 					}
 				}
-				hurried := rapid.Bool().Draw(r, "without time")
+				inHurry := rapid.Bool().Draw(r, "without time")
 				answer, err := h.do(r, u, "deleteUser", func(ctx context.Context) (string, error) {
-					if hurried {
-						hurry, cancel := context.WithTimeout(ctx, 2*time.Second)
-						defer cancel()
-						ctx = hurry
+					if inHurry {
+						ctx = hurried{ctx}
 					}
 					complete, err := h.DeleteUser(ctx, u)
 					return render(todo.Erased{Complete: complete}), err

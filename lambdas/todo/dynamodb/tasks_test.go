@@ -370,7 +370,7 @@ func TestDeleteCompleted(t *testing.T) {
 			want := n
 			if n > 50 {
 				// Without time, one write, and the caller is told to go on.
-				deleted, more, err := w.DeleteCompleted(near(t), "ada")
+				deleted, more, err := w.DeleteCompleted(hurried{t.Context()}, "ada")
 				if err != nil || deleted != 50 || !more {
 					t.Errorf("without time: got %d, %v, %v", deleted, more, err)
 				}

@@ -332,7 +332,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	deletable(t, w)
 	in := todo.UserInput{Email: "ada@example.com", Name: "Ada"}
 
-	claimed, claim := w.claimed(t, near(t), "ada", "delete")
+	claimed, claim := w.claimed(t, hurried{t.Context()}, "ada", "delete")
 	if complete, err := w.DeleteUser(claimed, "ada"); err != nil || complete {
 		t.Fatalf("without time: got %v, %v", complete, err)
 	}
@@ -354,7 +354,7 @@ func TestDeletionGoesOn(t *testing.T) {
 		t.Fatal("no deletion goes on")
 	}
 	eraser := todo.Eraser{Store: w.store}
-	if complete, err := eraser.Erase(near(t), deletion); complete || err != nil {
+	if complete, err := eraser.Erase(hurried{t.Context()}, deletion); complete || err != nil {
 		t.Errorf("without time: got %v, %v", complete, err)
 	}
 	// Two at once do no harm.
@@ -392,7 +392,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
 	deletable(t, w)
-	if complete, err := w.DeleteUser(near(t), "ada"); err != nil || complete {
+	if complete, err := w.DeleteUser(hurried{t.Context()}, "ada"); err != nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
 	deletion, _ := w.deletion(t, "ada")
