@@ -63,7 +63,7 @@ test: node_modules lint ## Run every check and test, on this machine alone
 
 .PHONY: test-aws
 test-aws: node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
-	cd test && ONESYNTH_TEST_TARGET=aws go test -timeout 40m ./...
+	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_ENVIRONMENT=$(ENV) go test -timeout 40m ./...
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 

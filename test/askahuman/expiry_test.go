@@ -1,18 +1,20 @@
-package test
+package askahuman
 
 import (
 	"net/http"
 	"net/url"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A question expires the moment its deadline passes, before anything has marked it
 // so; what it has got stays readable.
 func TestQuestionExpires(t *testing.T) {
 	t.Parallel()
-	platform := shared(t)
-	c := newClient(t, platform)
+	target := shared(t)
+	c := newClient(t, target)
 	asker := c.newAgent()
 	question := textQuestion(3)
 	question.TimeoutSeconds = 60
@@ -43,9 +45,9 @@ func TestQuestionExpires(t *testing.T) {
 	}
 
 	// The schedule marks it within its minute and the next.
-	settled(t, "the schedule marks the question expired", func() bool {
-		platform.runNotifier(t)
-		item := platform.item(t, "Questions", "question_id", asked.QuestionID)
+	platform.Settled(t, "the schedule marks the question expired", func() bool {
+		target.runNotifier(t)
+		item := target.Item(t, "Questions", "question_id", asked.QuestionID)
 		return item["status"] == "EXPIRED" && item["due"] == nil
 	})
 }

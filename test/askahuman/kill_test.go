@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"errors"
@@ -12,21 +12,22 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // Killing handlers in the middle of requests loses nothing that was acknowledged,
 // and who tries again until there is an answer has done it once.
 func TestKilledHandlersLoseNothing(t *testing.T) {
 	t.Parallel()
-	platform := ownRun(t, local.Options{})
-	c := newClient(t, platform)
+	target := ownRun(t, local.Options{})
+	c := newClient(t, target)
 	asker := c.newAgent()
-	human, agentAPI := platform.function(t, "HumanAPI"), platform.function(t, "AgentAPI")
+	human, agentAPI := target.Function(t, "HumanAPI"), target.Function(t, "AgentAPI")
 
 	const questions, people = 5, 40
 	keys := make([]string, questions)
 	for i := range keys {
-		keys[i] = unique("key")
+		keys[i] = platform.Unique("key")
 	}
 	var kills, failures, replies, waits atomic.Int32
 	// Every few replies an instance dies, a busy one if there is any.
@@ -34,7 +35,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 		if replies.Add(1)%4 != 0 {
 			return nil
 		}
-		_, err := platform.run.Kill(function)
+		_, err := target.Run.Kill(function)
 		if errors.Is(err, lambda.ErrNotRunning) {
 			return nil
 		}
@@ -45,15 +46,15 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	// killed counts as running until its function's time is up: while it does, the
 	// next one is told when to come again.
 	const patience = 60 * time.Second
-	until := func(function string, request func() (reply, error)) (reply, error) {
+	until := func(function string, request func() (platform.Reply, error)) (platform.Reply, error) {
 		for attempts, begun := 0, time.Now(); attempts < 25 && time.Since(begun) < patience; {
 			r, err := request()
 			if err != nil {
 				return r, err
 			}
-			if p, err := r.problem(); err == nil && p.Code == "REQUEST_IN_PROGRESS" {
+			if p, err := problemOf(r); err == nil && p.Code == "REQUEST_IN_PROGRESS" {
 				waits.Add(1)
-				seconds, err := strconv.Atoi(r.header.Get("Retry-After"))
+				seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
 				if err != nil {
 					return r, fmt.Errorf("got %v without the time to wait: %w", r, err)
 				}
@@ -64,36 +65,36 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			if err := reap(function); err != nil {
 				return r, err
 			}
-			if r.status < 500 {
+			if r.Status < 500 {
 				return r, nil
 			}
 			failures.Add(1)
 		}
-		return reply{}, fmt.Errorf("got no answer in 25 attempts and %v", patience)
+		return platform.Reply{}, fmt.Errorf("got no answer in 25 attempts and %v", patience)
 	}
 
 	// Asks repeated with their key are one question each.
 	ids := make([]string, questions)
-	if err := together(4*questions, func(i int) error {
+	if err := platform.Together(4*questions, func(i int) error {
 		question := textQuestion(50)
 		question.IdempotencyKey = keys[i%questions]
-		r, err := until(agentAPI, func() (reply, error) {
-			return asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
+		r, err := until(agentAPI, func() (platform.Reply, error) {
+			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
 		})
 		if err != nil {
 			return err
 		}
-		if r.status != http.StatusCreated {
+		if r.Status != http.StatusCreated {
 			return fmt.Errorf("got %v; want 201", r)
 		}
 		if i < questions {
-			ids[i] = field(r.body, "question_id")
+			ids[i] = platform.Field(r.Body, "question_id")
 		}
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if stored := platform.items(t, "Questions"); len(stored) != questions {
+	if stored := target.Items(t, "Questions"); len(stored) != questions {
 		t.Fatalf("got %d questions stored; want %d", len(stored), questions)
 	}
 
@@ -101,19 +102,19 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	// once each.
 	var mutex sync.Mutex
 	acknowledged := map[string]int{} // points by response
-	if err := together(people, func(int) error {
+	if err := platform.Together(people, func(int) error {
 		one := c.newPerson()
 		for _, id := range ids {
-			r, err := until(human, func() (reply, error) { return one.tryAnswer(t.Context(), textAnswer(id)) })
+			r, err := until(human, func() (platform.Reply, error) { return one.tryAnswer(t.Context(), textAnswer(id)) })
 			switch {
 			case err != nil:
 				return err
-			case r.status == http.StatusCreated:
-				got := read[receipt](t, r, http.StatusCreated)
+			case r.Status == http.StatusCreated:
+				got := platform.Read[receipt](t, r, http.StatusCreated)
 				mutex.Lock()
 				acknowledged[got.ResponseID] = got.PointsEarned
 				mutex.Unlock()
-			case r.status != http.StatusConflict:
+			case r.Status != http.StatusConflict:
 				return fmt.Errorf("got %v; want 201, or 409 for one that was stored without an answer", r)
 			}
 		}
@@ -127,7 +128,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	t.Logf("%d kills, %d requests failed, %d had to wait for a killed one, %d of %d answers acknowledged", kills.Load(), failures.Load(), waits.Load(), len(acknowledged), questions*people)
 
 	stored, perQuestion, pointsOf, answersOf := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
-	for _, item := range platform.items(t, "Responses") {
+	for _, item := range target.Items(t, "Responses") {
 		points, person := int(item["points_earned"].(float64)), item["fingerprint_hash"].(string)
 		stored[item["response_id"].(string)] = points
 		perQuestion[item["question_id"].(string)]++
@@ -145,14 +146,14 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			t.Errorf("question %s: got %s with %d counted and %d stored; want PARTIAL with %d", id, got.Status, got.CurrentResponses, perQuestion[id], people)
 		}
 	}
-	for _, item := range platform.items(t, "UserStats") {
+	for _, item := range target.Items(t, "UserStats") {
 		person := item["fingerprint_hash"].(string)
 		if points, answers := int(item["total_points"].(float64)), int(item["total_answers"].(float64)); points != pointsOf[person] || answers != answersOf[person] || answers != questions {
 			t.Errorf("person %.8s: got %d points for %d answers in stats, %d for %d stored", person, points, answers, pointsOf[person], answersOf[person])
 		}
 	}
 	open := 0
-	for _, item := range platform.items(t, "Guards") {
+	for _, item := range target.Items(t, "Guards") {
 		if n, ok := item["open_questions"].(float64); ok {
 			open += int(n)
 		}

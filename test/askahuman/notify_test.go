@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"encoding/json"
@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // pushed is a notification as Firebase Cloud Messaging got it.
@@ -28,7 +29,7 @@ type pushed struct {
 // them.
 func (p *target) pushes(t testing.TB) []pushed {
 	t.Helper()
-	status, body := http_helper.HTTPGetContext(t, t.Context(), p.run.ConsoleURL()+"/push", nil)
+	status, body := http_helper.HTTPGetContext(t, t.Context(), p.Run.ConsoleURL()+"/push", nil)
 	var messages []struct{ Message pushed }
 	if err := json.Unmarshal([]byte(body), &messages); status != http.StatusOK || err != nil {
 		t.Fatalf("got push inbox %d %.300s: %v", status, body, err)
@@ -42,10 +43,10 @@ func (p *target) pushes(t testing.TB) []pushed {
 
 // subscribers subscribes people, each with a device of its own. Subscribing is
 // limited by address, so each has that, too.
-func subscribers(t testing.TB, platform *target, n int) (people []person, tokens []string) {
+func subscribers(t testing.TB, target *target, n int) (people []person, tokens []string) {
 	t.Helper()
 	for range n {
-		one, token := newClient(t, platform).newPerson(), unique("token")
+		one, token := newClient(t, target).newPerson(), platform.Unique("token")
 		one.subscribe(t, subscribe{Token: token, Interval: 5})
 		people, tokens = append(people, one), append(tokens, token)
 	}
@@ -56,15 +57,15 @@ func subscribers(t testing.TB, platform *target, n int) (people []person, tokens
 // answers, with title, text and link; who answers at once earns more.
 func TestNotifications(t *testing.T) {
 	t.Parallel()
-	platform := ownRun(t, local.Options{})
-	people, tokens := subscribers(t, platform, 8)
-	asker := newClient(t, platform).newAgent()
+	target := ownRun(t, local.Options{})
+	people, tokens := subscribers(t, target, 8)
+	asker := newClient(t, target).newAgent()
 	question := textQuestion(2)
 	question.Prompt = "Is a prompt of more than one hundred and twenty characters cut where it has to be, or " + strings.Repeat("does it go on and on ", 20) + "?"
 	asked := asker.ask(t, question)
-	platform.runNotifier(t)
+	target.runNotifier(t)
 
-	got := platform.pushes(t)
+	got := target.pushes(t)
 	if len(got) != 6 {
 		t.Fatalf("got %d notifications; want 6, three for each answer", len(got))
 	}
@@ -84,8 +85,8 @@ func TestNotifications(t *testing.T) {
 
 	// Nobody is notified of another question before their interval has passed.
 	asker.ask(t, textQuestion(5))
-	platform.runNotifier(t)
-	if all := platform.pushes(t); len(all) != len(tokens) {
+	target.runNotifier(t)
+	if all := target.pushes(t); len(all) != len(tokens) {
 		t.Errorf("got %d notifications after the second question; want %d, one for each person", len(all), len(tokens))
 	}
 
@@ -115,23 +116,23 @@ func TestNotifications(t *testing.T) {
 // to people whose interval has passed.
 func TestNotifiedAgain(t *testing.T) {
 	t.Parallel()
-	platform := ownRun(t, local.Options{})
-	_, tokens := subscribers(t, platform, 2)
-	asked := newClient(t, platform).newAgent().ask(t, textQuestion(1))
-	platform.runNotifier(t)
-	platform.runNotifier(t)
-	if got := platform.pushes(t); len(got) != len(tokens) {
+	target := ownRun(t, local.Options{})
+	_, tokens := subscribers(t, target, 2)
+	asked := newClient(t, target).newAgent().ask(t, textQuestion(1))
+	target.runNotifier(t)
+	target.runNotifier(t)
+	if got := target.pushes(t); len(got) != len(tokens) {
 		t.Fatalf("got %d notifications after two runs; want %d", len(got), len(tokens))
 	}
 	// Nothing but time is missing: it passes in the tables.
-	platform.turnBack(t, "Questions", "question_id", asked.QuestionID, "due_at", 16*time.Minute)
-	for _, item := range platform.items(t, "Subscriptions") {
+	target.turnBack(t, "Questions", "question_id", asked.QuestionID, "due_at", 16*time.Minute)
+	for _, item := range target.Items(t, "Subscriptions") {
 		if item["next_notification_at"] != nil {
-			platform.turnBack(t, "Subscriptions", "subscription_id", item["subscription_id"].(string), "next_notification_at", 16*time.Minute)
+			target.turnBack(t, "Subscriptions", "subscription_id", item["subscription_id"].(string), "next_notification_at", 16*time.Minute)
 		}
 	}
-	platform.runNotifier(t)
-	if got := platform.pushes(t); len(got) != 2*len(tokens) {
+	target.runNotifier(t)
+	if got := target.pushes(t); len(got) != 2*len(tokens) {
 		t.Errorf("got %d notifications a quarter of an hour later; want %d", len(got), 2*len(tokens))
 	}
 }
@@ -139,32 +140,32 @@ func TestNotifiedAgain(t *testing.T) {
 // turnBack sets a moment of an item to so long before now.
 func (p *target) turnBack(t testing.TB, table, key, value, attribute string, by time.Duration) {
 	t.Helper()
-	p.set(t, table, key, value, map[string]any{attribute: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")})
+	p.Set(t, table, key, value, map[string]any{attribute: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
 // A dead token ends its subscription's notifications, and only its own.
 func TestDeadTokenIsDeactivated(t *testing.T) {
 	t.Parallel()
-	platform := ownRun(t, local.Options{})
-	one := newClient(t, platform).newPerson()
-	dead := one.subscribe(t, subscribe{Token: unique("unregistered"), Interval: 5})
-	_, tokens := subscribers(t, platform, 1)
-	asker := newClient(t, platform).newAgent()
+	target := ownRun(t, local.Options{})
+	one := newClient(t, target).newPerson()
+	dead := one.subscribe(t, subscribe{Token: platform.Unique("unregistered"), Interval: 5})
+	_, tokens := subscribers(t, target, 1)
+	asker := newClient(t, target).newAgent()
 	asker.ask(t, textQuestion(3))
-	platform.runNotifier(t)
-	if got := platform.pushes(t); len(got) != 1 || got[0].Token != tokens[0] {
+	target.runNotifier(t)
+	if got := target.pushes(t); len(got) != 1 || got[0].Token != tokens[0] {
 		t.Errorf("got %+v; want one for %s", got, tokens[0])
 	}
-	if item := platform.item(t, "Subscriptions", "subscription_id", dead.SubscriptionID); item == nil || item["active"] != nil {
+	if item := target.Item(t, "Subscriptions", "subscription_id", dead.SubscriptionID); item == nil || item["active"] != nil {
 		t.Errorf("got %v; want a subscription that is not active", item)
 	}
 	// A new token makes it active again.
-	token := unique("token")
-	read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), http.StatusOK)
-	platform.turnBack(t, "Subscriptions", "subscription_id", dead.SubscriptionID, "next_notification_at", time.Minute)
+	token := platform.Unique("token")
+	platform.Read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), http.StatusOK)
+	target.turnBack(t, "Subscriptions", "subscription_id", dead.SubscriptionID, "next_notification_at", time.Minute)
 	asker.ask(t, textQuestion(3))
-	platform.runNotifier(t)
-	if got := platform.pushes(t); !slices.ContainsFunc(got, func(p pushed) bool { return p.Token == token }) {
+	target.runNotifier(t)
+	if got := target.pushes(t); !slices.ContainsFunc(got, func(p pushed) bool { return p.Token == token }) {
 		t.Errorf("got %+v; want one for the new token", got)
 	}
 }
@@ -175,25 +176,25 @@ func TestOutageIsRetried(t *testing.T) {
 	for _, fault := range []inbox.Fault{inbox.Unavailable, inbox.QuotaExceeded, inbox.Internal} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
-			platform := ownRun(t, local.Options{})
-			_, tokens := subscribers(t, platform, 3)
+			target := ownRun(t, local.Options{})
+			_, tokens := subscribers(t, target, 3)
 			for _, token := range tokens {
-				if err := platform.run.Inbox().Fail(token, fault); err != nil {
+				if err := target.Run.Inbox().Fail(token, fault); err != nil {
 					t.Fatal(err)
 				}
 			}
-			newClient(t, platform).newAgent().ask(t, textQuestion(1))
-			platform.runNotifier(t)
-			if got := platform.pushes(t); len(got) != 0 {
+			newClient(t, target).newAgent().ask(t, textQuestion(1))
+			target.runNotifier(t)
+			if got := target.pushes(t); len(got) != 0 {
 				t.Fatalf("got %+v during the outage", got)
 			}
 			for _, token := range tokens {
-				if err := platform.run.Inbox().Fail(token, ""); err != nil {
+				if err := target.Run.Inbox().Fail(token, ""); err != nil {
 					t.Fatal(err)
 				}
 			}
-			platform.runNotifier(t)
-			if got := platform.pushes(t); len(got) != len(tokens) {
+			target.runNotifier(t)
+			if got := target.pushes(t); len(got) != len(tokens) {
 				t.Errorf("got %d notifications after the outage; want %d", len(got), len(tokens))
 			}
 		})
@@ -215,21 +216,21 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			platform := ownRun(t, local.Options{})
+			target := ownRun(t, local.Options{})
 			const runs, questions, people = 4, 20, 64
 			overlapping := func() error {
-				return together(runs, func(int) error { return platform.run.RunSchedule(t.Context(), platform.schedule(t)) })
+				return platform.Together(runs, func(int) error { return target.Run.RunSchedule(t.Context(), target.Schedule(t)) })
 			}
 			// Runs that have to start first would come one after the other.
 			if err := overlapping(); err != nil {
 				t.Fatal(err)
 			}
-			_, tokens := subscribers(t, platform, people)
-			asker := newClient(t, platform).newAgent()
+			_, tokens := subscribers(t, target, people)
+			asker := newClient(t, target).newAgent()
 			for range questions {
 				asker.ask(t, textQuestion(1))
 			}
-			if err := platform.run.AWS().SetFaults(test.faults); err != nil {
+			if err := target.Run.AWS().SetFaults(test.faults); err != nil {
 				t.Fatal(err)
 			}
 			if test.kills {
@@ -237,12 +238,12 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 				died := 0
 				for killed := 0; killed < runs; killed++ {
 					ended := make(chan error, 1)
-					before := len(platform.pushes(t))
+					before := len(target.pushes(t))
 					go func() { ended <- overlapping() }()
-					settledSoon(t, "somebody is notified, or nobody is left", func() bool {
-						return len(platform.pushes(t)) > before || len(ended) > 0
+					platform.SettledSoon(t, "somebody is notified, or nobody is left", func() bool {
+						return len(target.pushes(t)) > before || len(ended) > 0
 					})
-					if _, err := platform.run.Kill(platform.function(t, "Notifier")); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
+					if _, err := target.Run.Kill(target.Function(t, "Notifier")); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
 						t.Fatal(err)
 					}
 					if <-ended != nil {
@@ -258,7 +259,7 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 			}
 
 			perToken, perQuestion := map[string]int{}, map[string]int{}
-			for _, one := range platform.pushes(t) {
+			for _, one := range target.pushes(t) {
 				perToken[one.Token]++
 				perQuestion[one.Data["link"]]++
 			}

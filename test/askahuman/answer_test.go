@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"net/http"
@@ -39,7 +39,7 @@ func TestAnswerRefusesInvalid(t *testing.T) {
 		})
 	}
 	t.Run("WithoutFingerprint", func(t *testing.T) {
-		invalid(t, c.mustSend(t, http.MethodPost, "/human/responses", nil, textAnswer(text)), "X-Fingerprint")
+		invalid(t, c.MustSend(t, http.MethodPost, "/human/responses", nil, textAnswer(text)), "X-Fingerprint")
 	})
 	t.Run("UnknownQuestion", func(t *testing.T) {
 		refused(t, one.try(t, http.MethodPost, "/human/responses", textAnswer("00000000-0000-4000-8000-000000000000")), http.StatusNotFound, "QUESTION_NOT_FOUND")
@@ -47,7 +47,7 @@ func TestAnswerRefusesInvalid(t *testing.T) {
 	t.Run("UnknownZone", func(t *testing.T) {
 		header := one.header()
 		header.Set("X-Timezone", "Mars/Olympus")
-		invalid(t, one.mustSend(t, http.MethodPost, "/human/responses", header, textAnswer(text)), "X-Timezone")
+		invalid(t, one.MustSend(t, http.MethodPost, "/human/responses", header, textAnswer(text)), "X-Timezone")
 	})
 	if got := one.stats(t); got.TotalAnswers != 0 {
 		t.Errorf("got %+v after refusals alone; want nothing", got)
@@ -127,7 +127,7 @@ func TestStatsAndBadges(t *testing.T) {
 // stored reads an answer as it is stored.
 func (p *target) stored(t testing.TB, questionID string, got receipt) map[string]any {
 	t.Helper()
-	item := p.item(t, "Responses", "question_id", questionID, "response_id", got.ResponseID)
+	item := p.Item(t, "Responses", "question_id", questionID, "response_id", got.ResponseID)
 	if item == nil {
 		t.Fatalf("response %s to %s is not stored", got.ResponseID, questionID)
 	}
@@ -164,12 +164,12 @@ func TestDailyLimitOfPoints(t *testing.T) {
 func TestStreak(t *testing.T) {
 	t.Parallel()
 	avoidEndOfHour(t) // which may be the end of the day
-	platform := shared(t)
-	c := newClient(t, platform)
+	target := shared(t)
+	c := newClient(t, target)
 	asker, one := c.newAgent(), c.newPerson()
 	asked := asker.ask(t, textQuestion(5)).QuestionID
 	first := one.answer(t, textAnswer(asked))
-	hash := platform.stored(t, asked, first)["fingerprint_hash"].(string)
+	hash := target.stored(t, asked, first)["fingerprint_hash"].(string)
 	if strings.Contains(hash, one.fingerprint) || len(hash) != 64 {
 		t.Errorf("got fingerprint hash %q; want an HMAC alone", hash)
 	}
@@ -178,7 +178,7 @@ func TestStreak(t *testing.T) {
 		return map[string]any{"streak_last_date": then.Format(time.DateOnly), "updated_at": then.Format("2006-01-02T15:04:05.000Z"), "streak_days": 2}
 	}
 	// Nothing but time is missing: it passes in the table.
-	platform.set(t, "UserStats", "fingerprint_hash", hash, yesterday(1))
+	target.Set(t, "UserStats", "fingerprint_hash", hash, yesterday(1))
 	got := one.answer(t, textAnswer(asker.ask(t, textQuestion(5)).QuestionID))
 	// 10 for a text, 5 for an early answer, 10 for the third day.
 	if got.PointsEarned != 25 || !slices.ContainsFunc(got.NewBadges, func(b badge) bool { return b.ID == "streak_3" && b.Name == "On a Roll" }) {
@@ -187,7 +187,7 @@ func TestStreak(t *testing.T) {
 	if has := one.stats(t); has.StreakDays != 3 {
 		t.Errorf("got a streak of %d; want 3", has.StreakDays)
 	}
-	platform.set(t, "UserStats", "fingerprint_hash", hash, yesterday(3))
+	target.Set(t, "UserStats", "fingerprint_hash", hash, yesterday(3))
 	if has := one.stats(t); has.StreakDays != 0 {
 		t.Errorf("got a streak of %d with days left out; want 0", has.StreakDays)
 	}
@@ -200,8 +200,8 @@ func TestStreak(t *testing.T) {
 // Suspicious answers are taken, paid and flagged.
 func TestSuspiciousAnswersAreFlagged(t *testing.T) {
 	t.Parallel()
-	platform := shared(t)
-	c := newClient(t, platform)
+	target := shared(t)
+	c := newClient(t, target)
 	asker, one := c.newAgent(), c.newPerson()
 	give := func(text string, milliseconds int) []any {
 		t.Helper()
@@ -210,7 +210,7 @@ func TestSuspiciousAnswersAreFlagged(t *testing.T) {
 		if got.PointsEarned < 15 {
 			t.Errorf("got %+v; want the points of any answer", got)
 		}
-		flags, _ := platform.stored(t, asked, got)["flags"].([]any)
+		flags, _ := target.stored(t, asked, got)["flags"].([]any)
 		return flags
 	}
 	for _, test := range []struct {

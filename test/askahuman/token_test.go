@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"encoding/json"
@@ -6,15 +6,16 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // Where agents are not open, as in the environment prod, an agent is who its token
 // says, and people need none.
 func TestAgentsNeedTokens(t *testing.T) {
 	t.Parallel()
-	platform := ownRunOf(t, "prod", local.Options{})
-	c := newClient(t, platform)
-	if physical := platform.tables["Questions"]; physical != "aah-questions" {
+	target := &target{suite.OwnRunOf(t, "prod", local.Options{})}
+	c := newClient(t, target)
+	if physical := target.Tables["Questions"]; physical != "aah-questions" {
 		t.Errorf("got table %s; want aah-questions", physical)
 	}
 	token := func(change map[string]any) string {
@@ -23,26 +24,26 @@ func TestAgentsNeedTokens(t *testing.T) {
 		for name, value := range change {
 			body[name] = value
 		}
-		issuer := client{url: platform.run.ConsoleURL(), http: c.http}
-		got := issuer.mustSend(t, http.MethodPost, "/token", nil, body)
-		if got.status != http.StatusOK {
+		issuer := platform.Client{URL: target.Run.ConsoleURL(), HTTP: c.HTTP}
+		got := issuer.MustSend(t, http.MethodPost, "/token", nil, body)
+		if got.Status != http.StatusOK {
 			t.Fatalf("got %v; want a token", got)
 		}
-		return field(got.body, "access_token")
+		return platform.Field(got.Body, "access_token")
 	}
-	try := func(method, path, authorization string, body any) reply {
+	try := func(method, path, authorization string, body any) platform.Reply {
 		t.Helper()
 		header := http.Header{"X-Agent-Id": {"agent-one"}}
 		if authorization != "" {
 			header.Set("Authorization", authorization)
 		}
-		return c.mustSend(t, method, path, header, body)
+		return c.MustSend(t, method, path, header, body)
 	}
 
 	bearer := "Bearer " + token(nil)
-	asked := read[submission](t, try(http.MethodPost, "/agent/questions", bearer, textQuestion(1)), http.StatusCreated)
+	asked := platform.Read[submission](t, try(http.MethodPost, "/agent/questions", bearer, textQuestion(1)), http.StatusCreated)
 	c.newPerson().answer(t, textAnswer(asked.QuestionID))
-	got := read[agentQuestion](t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, bearer, nil), http.StatusOK)
+	got := platform.Read[agentQuestion](t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, bearer, nil), http.StatusOK)
 	if got.Status != "CLOSED" || len(got.Responses) != 1 {
 		t.Errorf("got %+v; want CLOSED with the answer", got)
 	}
@@ -61,10 +62,10 @@ func TestAgentsNeedTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, route := range []string{"GET /agent/questions", "POST /agent/questions", "GET /agent/questions/" + asked.QuestionID, "DELETE /agent/questions/" + asked.QuestionID} {
-				method, path := split(route)
+				method, path := platform.Split(route)
 				r := try(method, path, authorization, nil)
 				var body struct{ Message string }
-				if err := json.Unmarshal(r.body, &body); r.status != http.StatusUnauthorized || err != nil || body.Message != "Unauthorized" {
+				if err := json.Unmarshal(r.Body, &body); r.Status != http.StatusUnauthorized || err != nil || body.Message != "Unauthorized" {
 					t.Errorf("got %v; want 401 Unauthorized", r)
 				}
 			}

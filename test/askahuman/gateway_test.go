@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A browser may call every route with every header that the platform reads, and
@@ -20,33 +21,33 @@ func TestCORS(t *testing.T) {
 	const origin = "https://app.example.com"
 	for _, route := range schema.AskAHuman().Routes {
 		path := strings.NewReplacer("{question_id}", "x", "{subscription_id}", "x").Replace(route.Path)
-		r := c.mustSend(t, http.MethodOptions, path, http.Header{
+		r := c.MustSend(t, http.MethodOptions, path, http.Header{
 			"Origin":                         {origin},
 			"Access-Control-Request-Method":  {route.Method},
 			"Access-Control-Request-Headers": {"content-type,x-agent-id,x-fingerprint,x-timezone,x-idempotency-key"},
 		}, nil)
-		if r.status != http.StatusOK && r.status != http.StatusNoContent {
+		if r.Status != http.StatusOK && r.Status != http.StatusNoContent {
 			t.Errorf("got %v; want 200 or 204", r)
 		}
-		if allowed := r.header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
+		if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
 			t.Errorf("%s %s: got allowed origin %q", route.Method, path, allowed)
 		}
-		if !lists(r.header, "Access-Control-Allow-Methods", route.Method) {
-			t.Errorf("%s %s: got allowed methods %q", route.Method, path, r.header.Get("Access-Control-Allow-Methods"))
+		if !lists(r.Header, "Access-Control-Allow-Methods", route.Method) {
+			t.Errorf("%s %s: got allowed methods %q", route.Method, path, r.Header.Get("Access-Control-Allow-Methods"))
 		}
 		for _, name := range []string{"Content-Type", "X-Agent-Id", "X-Fingerprint", "X-Timezone", "X-Idempotency-Key"} {
-			if !lists(r.header, "Access-Control-Allow-Headers", name) {
-				t.Errorf("%s %s: got allowed headers %q; want %s", route.Method, path, r.header.Get("Access-Control-Allow-Headers"), name)
+			if !lists(r.Header, "Access-Control-Allow-Headers", name) {
+				t.Errorf("%s %s: got allowed headers %q; want %s", route.Method, path, r.Header.Get("Access-Control-Allow-Headers"), name)
 			}
 		}
 	}
-	r := c.mustSend(t, http.MethodGet, "/human/questions?limit=1", http.Header{"Origin": {origin}}, nil)
+	r := c.MustSend(t, http.MethodGet, "/human/questions?limit=1", http.Header{"Origin": {origin}}, nil)
 	for _, name := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"} {
-		if !lists(r.header, "Access-Control-Expose-Headers", name) {
-			t.Errorf("got exposed headers %q; want %s", r.header.Get("Access-Control-Expose-Headers"), name)
+		if !lists(r.Header, "Access-Control-Expose-Headers", name) {
+			t.Errorf("got exposed headers %q; want %s", r.Header.Get("Access-Control-Expose-Headers"), name)
 		}
 	}
-	if allowed := r.header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
+	if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
 		t.Errorf("got %v with allowed origin %q", r, allowed)
 	}
 }
@@ -61,8 +62,8 @@ func lists(header http.Header, name, value string) bool {
 // The OpenAPI document describes the routes that are declared, and no others.
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
-	platform := shared(t)
-	status, body := http_helper.HTTPGetContext(t, t.Context(), platform.url+"/openapi.json", nil)
+	target := shared(t)
+	status, body := http_helper.HTTPGetContext(t, t.Context(), target.URL+"/openapi.json", nil)
 	if status != http.StatusOK {
 		t.Fatalf("got %d: %.300s", status, body)
 	}
@@ -102,15 +103,9 @@ func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
 	for _, request := range []string{"GET /", "GET /agent", "PUT /agent/questions", "GET /agent/questions/x/y", "PATCH /human/responses", "GET /docs", "GET /schemas/AskBody.json", "POST /openapi.json"} {
-		method, path := split(request)
-		if r := c.mustSend(t, method, path, nil, nil); r.status != http.StatusNotFound && r.status != http.StatusMethodNotAllowed {
+		method, path := platform.Split(request)
+		if r := c.MustSend(t, method, path, nil, nil); r.Status != http.StatusNotFound && r.Status != http.StatusMethodNotAllowed {
 			t.Errorf("got %v; want 404", r)
 		}
 	}
-}
-
-// split is a request's method and path.
-func split(request string) (method, path string) {
-	method, path, _ = strings.Cut(request, " ")
-	return method, path
 }

@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"bufio"
@@ -21,6 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // rawRequest is a request that may be wrong in every part. What would end it early,
@@ -74,22 +75,24 @@ type fuzzed struct {
 	// answered counts the replies by status and by who made them.
 	answered [600]atomic.Int32
 	byHTTP   atomic.Int32
+	// addresses counts the loopback addresses that requests have come from.
+	addresses atomic.Uint32
 }
 
 func newFuzzed(t testing.TB) *fuzzed {
 	t.Helper()
-	platform := ownRun(t, local.Options{})
-	address, err := url.Parse(platform.url)
+	target := ownRun(t, local.Options{})
+	address, err := url.Parse(target.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &fuzzed{target: platform, host: address.Host}
+	return &fuzzed{target: target, host: address.Host}
 }
 
 // check sends a request from an address of its own and checks what must hold for
 // every answer: it is no failure, and an error is of the platform's form.
 func (f *fuzzed) check(r rawRequest) error {
-	n := addresses.Add(1)
+	n := f.addresses.Add(1)
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 2, byte(n>>8), byte(n))}, Timeout: 10 * time.Second}
 	connection, err := dialer.Dial("tcp", f.host)
 	if err != nil {
@@ -117,31 +120,31 @@ func (f *fuzzed) check(r rawRequest) error {
 	if err != nil {
 		return fmt.Errorf("%v: read the answer: %w", r, err)
 	}
-	got := reply{request: r.String(), status: response.StatusCode, header: response.Header, body: body}
-	if got.status < 100 || got.status >= 500 {
+	got := platform.Reply{Request: r.String(), Status: response.StatusCode, Header: response.Header, Body: body}
+	if got.Status < 100 || got.Status >= 500 {
 		return fmt.Errorf("got %v", got)
 	}
-	f.answered[got.status].Add(1)
+	f.answered[got.Status].Add(1)
 	switch {
-	case got.status == http.StatusNoContent || r.method == http.MethodHead:
+	case got.Status == http.StatusNoContent || r.method == http.MethodHead:
 		return nil
-	case got.status < 400:
+	case got.Status < 400:
 		if !json.Valid(body) {
 			return fmt.Errorf("got %v, which is no JSON", got)
 		}
 		return nil
 	}
-	if _, err := got.problem(); err == nil {
+	if _, err := problemOf(got); err == nil {
 		return nil
 	}
 	// What never reaches a function is refused in API Gateway's form, and what is no
 	// HTTP in none.
 	var gateway struct{ Message string }
 	if json.Unmarshal(body, &gateway) == nil && gateway.Message != "" {
-		if slices.Contains([]int{400, 404, 413, 414, 429, 431}, got.status) {
+		if slices.Contains([]int{400, 404, 413, 414, 429, 431}, got.Status) {
 			return nil
 		}
-	} else if slices.Contains([]int{400, 431}, got.status) && strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") {
+	} else if slices.Contains([]int{400, 431}, got.Status) && strings.HasPrefix(response.Header.Get("Content-Type"), "text/plain") {
 		f.byHTTP.Add(1)
 		return nil
 	}
@@ -161,7 +164,7 @@ func (f *fuzzed) notHTTP(r rawRequest, err error) bool {
 // alive checks that no process of a handler has died or failed.
 func (f *fuzzed) alive(t testing.TB) {
 	t.Helper()
-	for _, function := range f.run.Functions().Functions() {
+	for _, function := range f.Run.Functions().Functions() {
 		if function.Deaths != 0 || function.Errors != 0 || function.Timeouts != 0 {
 			t.Errorf("function %s: got %d deaths, %d errors, %d timeouts; want none", function.Name, function.Deaths, function.Errors, function.Timeouts)
 		}
@@ -175,7 +178,7 @@ func TestAnyRequestIsAnswered(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	const requests, workers = 1600, 8
-	if err := together(workers, func(worker int) error {
+	if err := platform.Together(workers, func(worker int) error {
 		random := newGenerator(t, f, seed+uint64(worker))
 		for range requests / workers {
 			if err := f.check(random.request()); err != nil {
@@ -221,10 +224,10 @@ func TestLargeBodies(t *testing.T) {
 		"Options": fmt.Appendf(nil, `{"type":"multiple_choice","prompt":"Which one is it?","options":["a"%s]}`, strings.Repeat(`,"a"`, 50_000)),
 		"Unicode": bytes.Repeat([]byte("\xf0\x9f\xa6\x80"), megabyte/4),
 	}
-	for _, name := range sorted(slices.Collect(maps.Keys(bodies))) {
+	for _, name := range slices.Sorted(maps.Keys(bodies)) {
 		for _, contentType := range []string{"application/json", "application/octet-stream", "multipart/form-data; boundary=x", ""} {
 			for _, path := range []string{"/agent/questions", "/human/responses", "/human/push/subscribe"} {
-				r := rawRequest{method: "POST", path: path, body: bodies[name], header: []string{"X-Agent-Id", unique("agent"), "X-Fingerprint", unique("person")}}
+				r := rawRequest{method: "POST", path: path, body: bodies[name], header: []string{"X-Agent-Id", platform.Unique("agent"), "X-Fingerprint", platform.Unique("person")}}
 				if contentType != "" {
 					r.header = append(r.header, "Content-Type", contentType)
 				}
@@ -244,9 +247,9 @@ func TestLargeBodies(t *testing.T) {
 
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
 func FuzzRequest(f *testing.F) {
-	platform := newFuzzed(f)
+	target := newFuzzed(f)
 	routes := schema.AskAHuman().Routes
-	random := newGenerator(f, platform, 1)
+	random := newGenerator(f, target, 1)
 	for i := range routes {
 		r := random.requestOf(routes[i])
 		f.Add(i, r.path, r.query, "X-Fingerprint", "someone", "application/json", r.body)
@@ -263,10 +266,10 @@ func FuzzRequest(f *testing.F) {
 		if validHeaderName(header) {
 			r.header = append(r.header, header, value)
 		}
-		if err := platform.check(r); err != nil {
+		if err := target.check(r); err != nil {
 			t.Error(err)
 		}
-		platform.alive(t)
+		target.alive(t)
 	})
 }
 
@@ -297,7 +300,7 @@ func newGenerator(t testing.TB, f *fuzzed, seed uint64) *generator {
 	for range 4 {
 		g.questions = append(g.questions, asker.ask(t, textQuestion(50)).QuestionID, asker.ask(t, choiceQuestion(50)).QuestionID)
 	}
-	g.subscriptions = append(g.subscriptions, c.newPerson().subscribe(t, subscribe{Token: unique("token")}).SubscriptionID)
+	g.subscriptions = append(g.subscriptions, c.newPerson().subscribe(t, subscribe{Token: platform.Unique("token")}).SubscriptionID)
 	return g
 }
 
@@ -326,7 +329,7 @@ func (g *generator) requestOf(route schema.Route) rawRequest {
 		}
 	}
 	r.query = strings.TrimPrefix(r.query, "&")
-	for name, usual := range map[string]string{"X-Agent-Id": unique("agent"), "X-Fingerprint": unique("person"), "Content-Type": "application/json", "X-Timezone": "Europe/Berlin", "X-Idempotency-Key": unique("key")} {
+	for name, usual := range map[string]string{"X-Agent-Id": platform.Unique("agent"), "X-Fingerprint": platform.Unique("person"), "Content-Type": "application/json", "X-Timezone": "Europe/Berlin", "X-Idempotency-Key": platform.Unique("key")} {
 		switch g.IntN(12) {
 		case 0:
 		case 1:
@@ -351,9 +354,9 @@ func (g *generator) body(path string) []byte {
 		object = map[string]any{"question_id": pick(g, g.questions...), "confidence": 3, "response_time_ms": 9000}
 		object[pick(g, "answer", "selected_option")] = pick[any](g, "Only if it is our fault.", 1)
 	case "/human/push/subscribe", "/human/push/subscribe/{subscription_id}":
-		object = map[string]any{"fcm_token": unique("token"), "min_interval_minutes": 30}
+		object = map[string]any{"fcm_token": platform.Unique("token"), "min_interval_minutes": 30}
 	}
-	for _, name := range sorted(slices.Collect(maps.Keys(object))) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if g.IntN(8) == 0 {
 			object[name] = g.value(3)
 		}

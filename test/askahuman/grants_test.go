@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // roles are the roles of a run's functions and schedule, as synthesised.
@@ -38,7 +39,7 @@ func (r *roles) keep(name string, role *policy.Role) *policy.Role {
 // functions.
 func (p *target) caller(t testing.TB, name string) string {
 	t.Helper()
-	if name == p.schedule(t) {
+	if name == p.Schedule(t) {
 		return "schedule/" + name
 	}
 	return name
@@ -48,12 +49,12 @@ func (p *target) caller(t testing.TB, name string) string {
 // they know what they once were allowed to read.
 func (p *target) act(t testing.TB, name string, role *policy.Role) {
 	t.Helper()
-	p.run.AWS().Register(unique("TEST"), p.caller(t, name), role)
-	if name == p.schedule(t) {
+	p.Run.AWS().Register(platform.Unique("TEST"), p.caller(t, name), role)
+	if name == p.Schedule(t) {
 		return
 	}
 	for {
-		if _, err := p.run.Kill(name); errors.Is(err, lambda.ErrNotRunning) {
+		if _, err := p.Run.Kill(name); errors.Is(err, lambda.ErrNotRunning) {
 			return
 		} else if err != nil {
 			t.Fatal(err)
@@ -90,23 +91,23 @@ func withoutStreams(resource string) string {
 func TestEveryGrantIsUsed(t *testing.T) {
 	t.Parallel()
 	var all roles
-	platform := ownRun(t, local.Options{Role: all.keep, RetryDelay: func(int) time.Duration { return 0 }})
-	s := newScene(t, platform)
+	target := ownRun(t, local.Options{Role: all.keep, RetryDelay: func(int) time.Duration { return 0 }})
+	s := newScene(t, target)
 	for _, probe := range probes() {
 		r, err := probe.do(t, s)
-		if err != nil || r.status >= 400 {
+		if err != nil || r.Status >= 400 {
 			t.Errorf("%s: got %v, %v", probe.name, r, err)
 		}
 	}
-	for _, refusal := range platform.run.AWS().Refused() {
+	for _, refusal := range target.Run.AWS().Refused() {
 		t.Errorf("got refusal %+v under the roles as synthesised", refusal)
 	}
-	notifier := platform.function(t, "Notifier")
-	deadLetter(t, platform, failNotifier(t, platform, all.byName[notifier]))
-	platform.act(t, notifier, all.byName[notifier])
+	notifier := target.Function(t, "Notifier")
+	deadLetter(t, target, failNotifier(t, target, all.byName[notifier]))
+	target.act(t, notifier, all.byName[notifier])
 	for name := range all.byName {
-		for _, grant := range platform.run.AWS().UnusedGrants(platform.caller(t, name)) {
-			if name == platform.schedule(t) && grant.Action == "sqs:SendMessage" {
+		for _, grant := range target.Run.AWS().UnusedGrants(target.caller(t, name)) {
+			if name == target.Schedule(t) && grant.Action == "sqs:SendMessage" {
 				continue // TestUndeliveredRunIsKept uses it
 			}
 			t.Errorf("%s: nothing has used %v", name, grant)
@@ -118,45 +119,45 @@ func TestEveryGrantIsUsed(t *testing.T) {
 func TestEveryGrantIsNeeded(t *testing.T) {
 	t.Parallel()
 	var all roles
-	platform := ownRun(t, local.Options{Role: all.keep, RetryDelay: func(int) time.Duration { return 0 }})
+	target := ownRun(t, local.Options{Role: all.keep, RetryDelay: func(int) time.Duration { return 0 }})
 	removed := 0
-	for _, name := range sorted(slices.Collect(maps.Keys(all.byName))) {
+	for _, name := range slices.Sorted(maps.Keys(all.byName)) {
 		role := all.byName[name]
 		for _, grant := range role.Grants() {
-			if name == platform.schedule(t) && grant.Action == "sqs:SendMessage" {
+			if name == target.Schedule(t) && grant.Action == "sqs:SendMessage" {
 				continue // TestUndeliveredRunIsKept
 			}
 			removed++
 			t.Run(fmt.Sprintf("%s/%s/%s", short(name), grant.Action, short(grant.Resource)), func(t *testing.T) {
-				s := newScene(t, platform)
-				caller := platform.caller(t, name)
-				before := refusedTimes(platform, caller, grant)
-				platform.act(t, name, role.Without(grant))
+				s := newScene(t, target)
+				caller := target.caller(t, name)
+				before := refusedTimes(target, caller, grant)
+				target.act(t, name, role.Without(grant))
 				defer func() {
-					platform.act(t, name, role)
+					target.act(t, name, role)
 					s.end(t)
 				}()
-				var failed []reply
+				var failed []platform.Reply
 				for _, probe := range probes() {
 					if !strings.Contains(name, probe.function) {
 						continue
 					}
 					r, err := probe.do(t, s)
-					if err == nil && r.status >= 500 {
+					if err == nil && r.Status >= 500 {
 						failed = append(failed, r)
 					}
 				}
 				if grant.Action == "sqs:SendMessage" {
-					failNotifier(t, platform, role.Without(grant))
+					failNotifier(t, target, role.Without(grant))
 				}
-				settled(t, "the refusal is recorded", func() bool { return refusedTimes(platform, caller, grant) > before })
+				platform.Settled(t, "the refusal is recorded", func() bool { return refusedTimes(target, caller, grant) > before })
 				onlyLogs := strings.HasPrefix(grant.Action, "logs:")
 				if strings.Contains(name, "API") && !onlyLogs && len(failed) == 0 {
 					t.Error("no request failed")
 				}
 				for _, r := range failed {
 					refused(t, r, http.StatusInternalServerError, "SERVER_ERROR")
-					if strings.Contains(string(r.body), "arn:") || strings.Contains(string(r.body), "AccessDenied") {
+					if strings.Contains(string(r.Body), "arn:") || strings.Contains(string(r.Body), "AccessDenied") {
 						t.Errorf("got %v, which tells what happened inside", r)
 					}
 				}
@@ -181,14 +182,11 @@ func short(name string) string {
 // schedule may write there.
 func TestUndeliveredRunIsKept(t *testing.T) {
 	t.Parallel()
-	if onAWS() {
-		t.Skip("skipped on AWS: it changes roles")
-	}
 	for name, mayWrite := range map[string]bool{"Kept": true, "Refused": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var scheduler string
-			platform, err := startRun(t, "dev", local.Options{Role: func(name string, role *policy.Role) *policy.Role {
+			target := suite.ScheduledRun(t, "dev", local.Options{Role: func(name string, role *policy.Role) *policy.Role {
 				if !role.Trusts(policy.Scheduler, map[string]string{policy.SourceAccount: "000000000000"}) {
 					return role
 				}
@@ -200,23 +198,19 @@ func TestUndeliveredRunIsKept(t *testing.T) {
 				}
 				return role
 			}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(platform.run.Close)
-			queue := platform.run.AWS().Queues()[0]
+			queue := target.Run.AWS().Queues()[0]
 			if mayWrite {
-				settled(t, "the queue has the run", func() bool { return len(queue.Messages()) > 0 })
+				platform.Settled(t, "the queue has the run", func() bool { return len(queue.Messages()) > 0 })
 				if code := queue.Messages()[0].Attributes["ERROR_CODE"].StringValue; code != "AccessDeniedException" {
 					t.Errorf("got error code %q; want AccessDeniedException", code)
 				}
-				for _, grant := range platform.run.AWS().UnusedGrants(scheduler) {
+				for _, grant := range target.Run.AWS().UnusedGrants(scheduler) {
 					t.Errorf("nothing has used %v", grant)
 				}
 				return
 			}
-			settled(t, "writing to the queue is refused", func() bool {
-				for _, refusal := range platform.run.AWS().Refused() {
+			platform.Settled(t, "writing to the queue is refused", func() bool {
+				for _, refusal := range target.Run.AWS().Refused() {
 					if refusal.Function == scheduler && refusal.Action == "sqs:SendMessage" {
 						return true
 					}
@@ -233,34 +227,34 @@ func TestUndeliveredRunIsKept(t *testing.T) {
 // failNotifier makes a run of the notifier fail for good: it may not read what is
 // due. Who has started it by the schedule does not wait, so its failure goes to the
 // dead-letter queue. It returns the run's event.
-func failNotifier(t testing.TB, platform *target, role *policy.Role) string {
+func failNotifier(t testing.TB, target *target, role *policy.Role) string {
 	t.Helper()
 	for _, grant := range role.Grants() {
 		if strings.HasSuffix(grant.Resource, "/index/ByDue") {
 			role = role.Without(grant)
 		}
 	}
-	name, event := platform.function(t, "Notifier"), unique("run")
-	platform.act(t, name, role)
-	if _, err := platform.run.Functions().InvokeAsync(name, []byte(`"`+event+`"`)); err != nil {
+	name, event := target.Function(t, "Notifier"), platform.Unique("run")
+	target.act(t, name, role)
+	if _, err := target.Run.Functions().InvokeAsync(name, []byte(`"`+event+`"`)); err != nil {
 		t.Fatal(err)
 	}
 	return event
 }
 
 // deadLetter waits until the dead-letter queue has the event.
-func deadLetter(t testing.TB, platform *target, event string) {
+func deadLetter(t testing.TB, target *target, event string) {
 	t.Helper()
-	queue := platform.run.AWS().Queues()[0]
-	settled(t, "the dead-letter queue has the run", func() bool {
+	queue := target.Run.AWS().Queues()[0]
+	platform.Settled(t, "the dead-letter queue has the run", func() bool {
 		return slices.ContainsFunc(queue.Messages(), func(m awsapi.Message) bool { return strings.Contains(m.Body, event) })
 	})
 }
 
 // refusedTimes is how often the use of a grant was refused.
-func refusedTimes(platform *target, caller string, grant policy.Grant) int {
+func refusedTimes(target *target, caller string, grant policy.Grant) int {
 	times := 0
-	for _, refusal := range platform.run.AWS().Refused() {
+	for _, refusal := range target.Run.AWS().Refused() {
 		if refusal.Function == caller && grant.Matches(refusal.Action, refusal.Resource) {
 			times += refusal.Times
 		}
@@ -271,8 +265,8 @@ func refusedTimes(platform *target, caller string, grant policy.Grant) int {
 // scene is what the probes need to be there before grants are taken away.
 type scene struct {
 	*client
-	platform *target
-	asker    agent
+	target *target
+	asker  agent
 	// answered has an answer of one; toClose wants one more, toDelete is open; toPart
 	// wants many.
 	answered, toClose, toDelete, toPart string
@@ -285,17 +279,17 @@ type scene struct {
 	failingToken, overdueID string
 }
 
-func newScene(t testing.TB, platform *target) *scene {
+func newScene(t testing.TB, target *target) *scene {
 	t.Helper()
-	c := newClient(t, platform)
-	s := &scene{client: c, platform: platform, asker: c.newAgent(), one: c.newPerson()}
+	c := newClient(t, target)
+	s := &scene{client: c, target: target, asker: c.newAgent(), one: c.newPerson()}
 	many := textQuestion(50)
 	s.answered, s.toPart = s.asker.ask(t, many).QuestionID, s.asker.ask(t, many).QuestionID
 	s.toClose, s.toDelete = s.asker.ask(t, textQuestion(1)).QuestionID, s.asker.ask(t, textQuestion(1)).QuestionID
 	s.one.answer(t, textAnswer(s.answered))
 
-	s.ownToken, s.othersToken = unique("token"), unique("token")
-	s.dueToken, s.deadToken, s.failingToken = unique("token"), unique("unregistered"), unique("third-party")
+	s.ownToken, s.othersToken = platform.Unique("token"), platform.Unique("token")
+	s.dueToken, s.deadToken, s.failingToken = platform.Unique("token"), platform.Unique("unregistered"), platform.Unique("third-party")
 	for _, token := range []string{s.ownToken, s.othersToken, s.dueToken, s.deadToken, s.failingToken} {
 		s.subscribed = append(s.subscribed, c.newPerson().subscribe(t, subscribe{Token: token, Interval: 5}).SubscriptionID)
 	}
@@ -303,7 +297,7 @@ func newScene(t testing.TB, platform *target) *scene {
 
 	s.overdueID = s.asker.ask(t, textQuestion(1)).QuestionID
 	for _, attribute := range []string{"deadline", "due_at"} {
-		platform.turnBack(t, "Questions", "question_id", s.overdueID, attribute, time.Minute)
+		target.turnBack(t, "Questions", "question_id", s.overdueID, attribute, time.Minute)
 	}
 	return s
 }
@@ -312,7 +306,7 @@ func newScene(t testing.TB, platform *target) *scene {
 func (s *scene) end(t testing.TB) {
 	t.Helper()
 	for _, id := range s.subscribed {
-		s.mustSend(t, http.MethodDelete, "/human/push/subscribe/"+id, nil, nil)
+		s.MustSend(t, http.MethodDelete, "/human/push/subscribe/"+id, nil, nil)
 	}
 	for _, id := range []string{s.answered, s.toPart, s.toClose, s.toDelete} {
 		s.asker.close(t, id)
@@ -322,18 +316,18 @@ func (s *scene) end(t testing.TB) {
 // probe is a request, or a run of the notifier.
 type probe struct {
 	function, name string
-	do             func(t testing.TB, s *scene) (reply, error)
+	do             func(t testing.TB, s *scene) (platform.Reply, error)
 }
 
 // probes are requests that together use every operation of every function.
 func probes() []probe {
 	request := func(function, name, method string, path func(s *scene) string, header func(s *scene) http.Header, body func(s *scene) any) probe {
-		return probe{function, name, func(t testing.TB, s *scene) (reply, error) {
+		return probe{function, name, func(t testing.TB, s *scene) (platform.Reply, error) {
 			var content any
 			if body != nil {
 				content = body(s)
 			}
-			return s.send(t.Context(), method, path(s), header(s), content)
+			return s.Send(t.Context(), method, path(s), header(s), content)
 		}}
 	}
 	agent := func(name, method string, path func(s *scene) string, body func(s *scene) any) probe {
@@ -346,7 +340,7 @@ func probes() []probe {
 	return []probe{
 		agent("Ask", "POST", at("/agent/questions"), func(*scene) any {
 			question := textQuestion(1)
-			question.IdempotencyKey = unique("key")
+			question.IdempotencyKey = platform.Unique("key")
 			return question
 		}),
 		agent("Read", "GET", func(s *scene) string { return "/agent/questions/" + s.answered }, nil),
@@ -364,11 +358,11 @@ func probes() []probe {
 		human("Subscribe", "POST", at("/human/push/subscribe"), func(s *scene) any { return subscribe{Token: s.ownToken, Interval: 10} }),
 		human("TakeToken", "PUT", func(s *scene) string { return "/human/push/subscribe/" + s.own }, func(s *scene) any { return subscribe{Token: s.othersToken} }),
 		human("Unsubscribe", "DELETE", func(s *scene) string { return "/human/push/subscribe/" + s.own }, nil),
-		{"Notifier", "Run", func(t testing.TB, s *scene) (reply, error) {
-			return reply{}, s.platform.run.RunSchedule(t.Context(), s.platform.schedule(t))
+		{"Notifier", "Run", func(t testing.TB, s *scene) (platform.Reply, error) {
+			return platform.Reply{}, s.target.Run.RunSchedule(t.Context(), s.target.Schedule(t))
 		}},
-		{"Schedule", "Deliver", func(t testing.TB, s *scene) (reply, error) {
-			return reply{}, s.platform.run.RunSchedule(t.Context(), s.platform.schedule(t))
+		{"Schedule", "Deliver", func(t testing.TB, s *scene) (platform.Reply, error) {
+			return platform.Reply{}, s.target.Run.RunSchedule(t.Context(), s.target.Schedule(t))
 		}},
 	}
 }

@@ -1,128 +1,26 @@
-package test
+package askahuman
 
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // client reaches the platform from one address.
-type client struct {
-	url  string
-	http *http.Client
-}
+type client struct{ *platform.Client }
 
-// addresses counts the loopback addresses that have been given to clients.
-var addresses atomic.Uint32
-
-// newClient returns a client of its own address, where the target has addresses to
-// give: people's reads are limited by address.
-func newClient(t testing.TB, platform *target) *client {
+func newClient(t testing.TB, target *target) *client {
 	t.Helper()
-	transport := &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}
-	if platform.run != nil {
-		n := addresses.Add(1)
-		from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(n>>8), byte(n))}
-		transport.DialContext = (&net.Dialer{LocalAddr: from}).DialContext
-	}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &client{url: platform.url, http: &http.Client{Transport: transport, Timeout: time.Minute}}
-}
-
-// reply is what the platform answered.
-type reply struct {
-	request string
-	status  int
-	header  http.Header
-	body    []byte
-}
-
-// String is the reply for failure messages.
-func (r reply) String() string {
-	const most = 600
-	return fmt.Sprintf("%s: %d %.*s", r.request, r.status, most, r.body)
-}
-
-// send makes a request. body is sent as it is when it is []byte, else as JSON; nil
-// is no body. The error is one of the connection: every status is a reply.
-func (c *client) send(ctx context.Context, method, path string, header http.Header, body any) (reply, error) {
-	var content io.Reader
-	header = header.Clone()
-	if header == nil {
-		header = http.Header{}
-	}
-	switch body := body.(type) {
-	case nil:
-	case []byte:
-		content = bytes.NewReader(body)
-	default:
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return reply{}, fmt.Errorf("encode the request: %w", err)
-		}
-		content = bytes.NewReader(encoded)
-		if header.Get("Content-Type") == "" {
-			header.Set("Content-Type", "application/json")
-		}
-	}
-	request, err := http.NewRequestWithContext(ctx, method, c.url+path, content)
-	if err != nil {
-		return reply{}, err
-	}
-	request.Header = header
-	response, err := c.http.Do(request)
-	if err != nil {
-		return reply{}, err
-	}
-	defer response.Body.Close()
-	received, err := io.ReadAll(response.Body)
-	if err != nil {
-		return reply{}, fmt.Errorf("read the reply to %s %s: %w", method, path, err)
-	}
-	return reply{request: method + " " + path, status: response.StatusCode, header: response.Header, body: received}, nil
-}
-
-// mustSend is send for when the connection has to hold.
-func (c *client) mustSend(t testing.TB, method, path string, header http.Header, body any) reply {
-	t.Helper()
-	r, err := c.send(t.Context(), method, path, header, body)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return r
-}
-
-// read decodes a reply of the status that is wanted.
-func read[T any](t testing.TB, r reply, status int) T {
-	t.Helper()
-	var value T
-	if r.status != status {
-		t.Fatalf("got %v; want status %d", r, status)
-	}
-	if status == http.StatusNoContent {
-		if len(r.body) > 0 {
-			t.Fatalf("got %v; want no body", r)
-		}
-		return value
-	}
-	decoder := json.NewDecoder(bytes.NewReader(r.body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&value); err != nil {
-		t.Fatalf("got %v: %v", r, err)
-	}
-	return value
+	return &client{platform.NewClient(t, target.Target)}
 }
 
 // problem is the form of every error.
@@ -136,30 +34,30 @@ type problem struct {
 }
 
 // problem decodes a reply that is an error of the platform's own form.
-func (r reply) problem() (problem, error) {
+func problemOf(r platform.Reply) (problem, error) {
 	var body struct {
 		Error *problem `json:"error"`
 	}
-	decoder := json.NewDecoder(bytes.NewReader(r.body))
+	decoder := json.NewDecoder(bytes.NewReader(r.Body))
 	decoder.DisallowUnknownFields()
 	switch err := decoder.Decode(&body); {
 	case err != nil:
 		return problem{}, fmt.Errorf("got %v, which has not the form of an error: %w", r, err)
 	case body.Error == nil || body.Error.Code == "" || body.Error.Message == "":
 		return problem{}, fmt.Errorf("got %v, which has not the form of an error", r)
-	case !strings.HasPrefix(r.header.Get("Content-Type"), "application/json"):
-		return problem{}, fmt.Errorf("got %v of content type %q", r, r.header.Get("Content-Type"))
+	case !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json"):
+		return problem{}, fmt.Errorf("got %v of content type %q", r, r.Header.Get("Content-Type"))
 	}
 	return *body.Error, nil
 }
 
 // refused checks that a reply is the error of that status and code.
-func refused(t testing.TB, r reply, status int, code string) problem {
+func refused(t testing.TB, r platform.Reply, status int, code string) problem {
 	t.Helper()
-	if r.status != status {
+	if r.Status != status {
 		t.Fatalf("got %v; want %d %s", r, status, code)
 	}
-	p, err := r.problem()
+	p, err := problemOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +68,7 @@ func refused(t testing.TB, r reply, status int, code string) problem {
 }
 
 // invalid checks that a reply is VALIDATION_ERROR and names the field.
-func invalid(t testing.TB, r reply, field string) {
+func invalid(t testing.TB, r platform.Reply, field string) {
 	t.Helper()
 	p := refused(t, r, http.StatusBadRequest, "VALIDATION_ERROR")
 	for _, detail := range p.Details {
@@ -184,19 +82,19 @@ func invalid(t testing.TB, r reply, field string) {
 // limits are the headers of a rate limit.
 type limits struct{ limit, remaining, reset int }
 
-func parseLimits(r reply) (limits, error) {
+func parseLimits(r platform.Reply) (limits, error) {
 	var l limits
 	for name, into := range map[string]*int{"X-RateLimit-Limit": &l.limit, "X-RateLimit-Remaining": &l.remaining, "X-RateLimit-Reset": &l.reset} {
-		n, err := strconv.Atoi(r.header.Get(name))
+		n, err := strconv.Atoi(r.Header.Get(name))
 		if err != nil {
-			return l, fmt.Errorf("got %v with %s %q; want a number", r, name, r.header.Get(name))
+			return l, fmt.Errorf("got %v with %s %q; want a number", r, name, r.Header.Get(name))
 		}
 		*into = n
 	}
 	return l, nil
 }
 
-func readLimits(t testing.TB, r reply) limits {
+func readLimits(t testing.TB, r platform.Reply) limits {
 	t.Helper()
 	l, err := parseLimits(r)
 	if err != nil {
@@ -205,24 +103,13 @@ func readLimits(t testing.TB, r reply) limits {
 	return l
 }
 
-// field is a text of a JSON object; empty when it is not there.
-func field(body []byte, name string) string {
-	var object map[string]any
-	_ = json.Unmarshal(body, &object)
-	text, _ := object[name].(string)
-	return text
-}
-
-// unique makes a name that no other test, and no run before, has used.
-func unique(prefix string) string { return prefix + "-" + strings.ToLower(rand.Text()[:12]) }
-
 // agent is an AI agent.
 type agent struct {
 	*client
 	id string
 }
 
-func (c *client) newAgent() agent { return agent{c, unique("agent")} }
+func (c *client) newAgent() agent { return agent{c, platform.Unique("agent")} }
 
 // ask is a question as an agent asks it.
 type ask struct {
@@ -282,29 +169,29 @@ type agentPage struct {
 
 func (a agent) header() http.Header { return http.Header{"X-Agent-Id": {a.id}} }
 
-func (a agent) try(t testing.TB, method, path string, body any) reply {
+func (a agent) try(t testing.TB, method, path string, body any) platform.Reply {
 	t.Helper()
-	return a.mustSend(t, method, path, a.header(), body)
+	return a.MustSend(t, method, path, a.header(), body)
 }
 
 func (a agent) ask(t testing.TB, question ask) submission {
 	t.Helper()
-	return read[submission](t, a.try(t, http.MethodPost, "/agent/questions", question), http.StatusCreated)
+	return platform.Read[submission](t, a.try(t, http.MethodPost, "/agent/questions", question), http.StatusCreated)
 }
 
 func (a agent) question(t testing.TB, id string) agentQuestion {
 	t.Helper()
-	return read[agentQuestion](t, a.try(t, http.MethodGet, "/agent/questions/"+id, nil), http.StatusOK)
+	return platform.Read[agentQuestion](t, a.try(t, http.MethodGet, "/agent/questions/"+id, nil), http.StatusOK)
 }
 
 func (a agent) list(t testing.TB, query url.Values) agentPage {
 	t.Helper()
-	return read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions?"+query.Encode(), nil), http.StatusOK)
+	return platform.Read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions?"+query.Encode(), nil), http.StatusOK)
 }
 
 func (a agent) close(t testing.TB, id string) {
 	t.Helper()
-	read[struct{}](t, a.try(t, http.MethodDelete, "/agent/questions/"+id, nil), http.StatusNoContent)
+	platform.Read[struct{}](t, a.try(t, http.MethodDelete, "/agent/questions/"+id, nil), http.StatusNoContent)
 }
 
 // person is someone who answers.
@@ -313,7 +200,7 @@ type person struct {
 	fingerprint string
 }
 
-func (c *client) newPerson() person { return person{c, unique("person")} }
+func (c *client) newPerson() person { return person{c, platform.Unique("person")} }
 
 func (c *client) newPeople(n int) []person {
 	people := make([]person, n)
@@ -402,29 +289,29 @@ type subscription struct {
 
 func (p person) header() http.Header { return http.Header{"X-Fingerprint": {p.fingerprint}} }
 
-func (p person) try(t testing.TB, method, path string, body any) reply {
+func (p person) try(t testing.TB, method, path string, body any) platform.Reply {
 	t.Helper()
-	return p.mustSend(t, method, path, p.header(), body)
+	return p.MustSend(t, method, path, p.header(), body)
 }
 
 // tryAnswer is an attempt to answer that may fail; it can be made by any goroutine.
-func (p person) tryAnswer(ctx context.Context, a answer) (reply, error) {
-	return p.send(ctx, http.MethodPost, "/human/responses", p.header(), a)
+func (p person) tryAnswer(ctx context.Context, a answer) (platform.Reply, error) {
+	return p.Send(ctx, http.MethodPost, "/human/responses", p.header(), a)
 }
 
 func (p person) answer(t testing.TB, a answer) receipt {
 	t.Helper()
-	return read[receipt](t, p.try(t, http.MethodPost, "/human/responses", a), http.StatusCreated)
+	return platform.Read[receipt](t, p.try(t, http.MethodPost, "/human/responses", a), http.StatusCreated)
 }
 
 func (p person) question(t testing.TB, id string) humanQuestion {
 	t.Helper()
-	return read[humanQuestion](t, p.try(t, http.MethodGet, "/human/questions/"+id, nil), http.StatusOK)
+	return platform.Read[humanQuestion](t, p.try(t, http.MethodGet, "/human/questions/"+id, nil), http.StatusOK)
 }
 
 func (p person) feed(t testing.TB, query url.Values) humanPage {
 	t.Helper()
-	return read[humanPage](t, p.try(t, http.MethodGet, "/human/questions?"+query.Encode(), nil), http.StatusOK)
+	return platform.Read[humanPage](t, p.try(t, http.MethodGet, "/human/questions?"+query.Encode(), nil), http.StatusOK)
 }
 
 // wholeFeed reads the feed page by page to its end.
@@ -446,33 +333,15 @@ func (p person) wholeFeed(t testing.TB, query url.Values) []humanQuestion {
 
 func (p person) stats(t testing.TB) stats {
 	t.Helper()
-	return read[stats](t, p.try(t, http.MethodGet, "/human/stats", nil), http.StatusOK)
+	return platform.Read[stats](t, p.try(t, http.MethodGet, "/human/stats", nil), http.StatusOK)
 }
 
 func (p person) leaderboard(t testing.TB, query url.Values) leaderboard {
 	t.Helper()
-	return read[leaderboard](t, p.try(t, http.MethodGet, "/human/leaderboard?"+query.Encode(), nil), http.StatusOK)
+	return platform.Read[leaderboard](t, p.try(t, http.MethodGet, "/human/leaderboard?"+query.Encode(), nil), http.StatusOK)
 }
 
 func (p person) subscribe(t testing.TB, s subscribe) subscription {
 	t.Helper()
-	return read[subscription](t, p.try(t, http.MethodPost, "/human/push/subscribe", s), http.StatusCreated)
-}
-
-// together does n things at the same moment and waits for all of them.
-func together(n int, do func(i int) error) error {
-	start := make(chan struct{})
-	failures := make(chan error, n)
-	for i := range n {
-		go func() {
-			<-start
-			failures <- do(i)
-		}()
-	}
-	close(start)
-	var failed error
-	for range n {
-		failed = errors.Join(failed, <-failures)
-	}
-	return failed
+	return platform.Read[subscription](t, p.try(t, http.MethodPost, "/human/push/subscribe", s), http.StatusCreated)
 }

@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"fmt"
@@ -6,46 +6,50 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // Each limited route says what is left of its limit, and refuses what is beyond.
 func TestRateLimits(t *testing.T) {
 	t.Parallel()
-	platform := shared(t)
-	c := newClient(t, platform)
+	target := shared(t)
+	c := newClient(t, target)
 	asker, one := c.newAgent(), c.newPerson()
 	asked := asker.ask(t, textQuestion(50))
 
 	tests := map[string]struct {
 		limit int
-		send  func(i int) (reply, error)
+		send  func(i int) (platform.Reply, error)
 		// refusals also count
 		status int
 	}{
-		"Create": {60, func(int) (reply, error) {
-			return asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), map[string]string{"prompt": "short"})
+		"Create": {60, func(int) (platform.Reply, error) {
+			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), map[string]string{"prompt": "short"})
 		}, http.StatusBadRequest},
-		"Answer": {30, func(int) (reply, error) { return one.tryAnswer(t.Context(), answer{QuestionID: asked.QuestionID}) }, http.StatusBadRequest},
-		"Poll": {600, func(int) (reply, error) {
-			return asker.send(t.Context(), http.MethodGet, "/agent/questions?limit=1", asker.header(), nil)
+		"Answer": {30, func(int) (platform.Reply, error) {
+			return one.tryAnswer(t.Context(), answer{QuestionID: asked.QuestionID})
+		}, http.StatusBadRequest},
+		"Poll": {600, func(int) (platform.Reply, error) {
+			return asker.Send(t.Context(), http.MethodGet, "/agent/questions?limit=1", asker.header(), nil)
 		}, http.StatusOK},
-		"Read": {300, func(int) (reply, error) {
-			return one.send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
+		"Read": {300, func(int) (platform.Reply, error) {
+			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
 		}, http.StatusOK},
-		"Subscribe": {10, func(int) (reply, error) {
-			return one.send(t.Context(), http.MethodPost, "/human/push/subscribe", nil, subscribe{Token: "", Interval: 30})
+		"Subscribe": {10, func(int) (platform.Reply, error) {
+			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", nil, subscribe{Token: "", Interval: 30})
 		}, http.StatusBadRequest},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			if name == "Read" || name == "Subscribe" {
-				platform.localOnly(t, "it uses up an hour's calls of this machine's address")
+				target.LocalOnly(t, "it uses up an hour's calls of this machine's address")
 			}
 			avoidEndOfHour(t)
 			// Whatever the order in which they are counted, each count is told once.
 			const workers = 8
 			told := make(chan limits, test.limit)
-			if err := together(workers, func(worker int) error {
+			if err := platform.Together(workers, func(worker int) error {
 				for i := worker; ; i += workers {
 					if name == "Create" && i == 0 {
 						continue // the question above
@@ -57,7 +61,7 @@ func TestRateLimits(t *testing.T) {
 					if err != nil {
 						return err
 					}
-					if r.status != test.status {
+					if r.Status != test.status {
 						return fmt.Errorf("call %d: got %v; want %d", i, r, test.status)
 					}
 					l, err := parseLimits(r)
@@ -89,9 +93,9 @@ func TestRateLimits(t *testing.T) {
 				t.Fatal(err)
 			}
 			refused(t, r, http.StatusTooManyRequests, "RATE_LIMITED")
-			after, err := strconv.Atoi(r.header.Get("Retry-After"))
+			after, err := strconv.Atoi(r.Header.Get("Retry-After"))
 			if err != nil || after < 1 || after > 3600 {
-				t.Errorf("got Retry-After %q; want 1 to 3600 seconds", r.header.Get("Retry-After"))
+				t.Errorf("got Retry-After %q; want 1 to 3600 seconds", r.Header.Get("Retry-After"))
 			}
 			if l := readLimits(t, r); l.limit != test.limit || l.remaining != 0 {
 				t.Errorf("got %+v; want nothing remaining of %d", l, test.limit)
@@ -117,10 +121,10 @@ func avoidEndOfHour(t testing.TB) {
 // An agent has at most 100 open questions; one that ends makes room.
 func TestQuota(t *testing.T) {
 	t.Parallel()
-	platform := shared(t)
-	c := newClient(t, platform)
+	target := shared(t)
+	c := newClient(t, target)
 	asker := c.newAgent()
-	ids := fillQuota(t, platform, asker)
+	ids := fillQuota(t, target, asker)
 	refused(t, asker.try(t, http.MethodPost, "/agent/questions", textQuestion(1)), http.StatusForbidden, "AGENT_QUOTA_EXCEEDED")
 	asker.close(t, ids[0])
 	asker.ask(t, textQuestion(1))
@@ -132,25 +136,25 @@ func TestQuota(t *testing.T) {
 
 // fillQuota asks as many questions for one answer as an agent may have open. They
 // are more than it may ask in an hour, so the count of the hour begins anew twice.
-func fillQuota(t testing.TB, platform *target, asker agent) []string {
+func fillQuota(t testing.TB, target *target, asker agent) []string {
 	t.Helper()
 	ids := make([]string, 100)
 	for from := 0; from < len(ids); from += 50 {
-		platform.forgetRateLimit(t, "create", asker.id)
-		if err := together(50, func(i int) error {
-			r, err := asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), textQuestion(1))
+		target.forgetRateLimit(t, "create", asker.id)
+		if err := platform.Together(50, func(i int) error {
+			r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), textQuestion(1))
 			if err != nil {
 				return err
 			}
-			if r.status != http.StatusCreated {
+			if r.Status != http.StatusCreated {
 				return fmt.Errorf("question %d: got %v; want 201", from+i, r)
 			}
-			ids[from+i] = field(r.body, "question_id")
+			ids[from+i] = platform.Field(r.Body, "question_id")
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	platform.forgetRateLimit(t, "create", asker.id)
+	target.forgetRateLimit(t, "create", asker.id)
 	return ids
 }

@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"fmt"
@@ -203,7 +203,7 @@ func TestAskRefusesInvalid(t *testing.T) {
 	}
 	t.Run("WithoutAgent", func(t *testing.T) {
 		t.Parallel()
-		invalid(t, c.mustSend(t, http.MethodPost, "/agent/questions", nil, textQuestion(1)), "X-Agent-Id")
+		invalid(t, c.MustSend(t, http.MethodPost, "/agent/questions", nil, textQuestion(1)), "X-Agent-Id")
 	})
 	t.Run("NotJSON", func(t *testing.T) {
 		t.Parallel()

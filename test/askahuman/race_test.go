@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // However many race for a question's last places, and whatever DynamoDB does to
@@ -23,8 +24,8 @@ func TestRaces(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			platform := ownRun(t, local.Options{})
-			if err := platform.run.AWS().SetFaults(faults); err != nil {
+			target := ownRun(t, local.Options{})
+			if err := target.Run.AWS().SetFaults(faults); err != nil {
 				t.Fatal(err)
 			}
 			rounds := 20
@@ -35,7 +36,7 @@ func TestRaces(t *testing.T) {
 			told, answered, earned := 0, 0, 0
 			for round := range rounds {
 				// Reads are limited by address: each round has its own.
-				c := newClient(t, platform)
+				c := newClient(t, target)
 				told += raceOfPeople(t, c, round)
 				told += raceWithOneself(t, c, round)
 				answered, earned = answered+6, earned+6
@@ -44,11 +45,11 @@ func TestRaces(t *testing.T) {
 					answered, earned = answered+manyQuestions, earned+1
 				}
 			}
-			if err := platform.run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+			if err := target.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
 				t.Fatal(err)
 			}
 			points, answers := 0, 0
-			earners := platform.items(t, "UserStats")
+			earners := target.Items(t, "UserStats")
 			if len(earners) != earned {
 				t.Errorf("got %d people with stats; want %d, the winners alone", len(earners), earned)
 			}
@@ -57,7 +58,7 @@ func TestRaces(t *testing.T) {
 				answers += int(item["total_answers"].(float64))
 			}
 			stored := 0
-			for _, item := range platform.items(t, "Responses") {
+			for _, item := range target.Items(t, "Responses") {
 				stored += int(item["points_earned"].(float64))
 			}
 			if points != told || stored != told || answers != answered {
@@ -86,16 +87,16 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	asked := asker.ask(t, textQuestion(places))
 	people := c.newPeople(racers)
 	receipts := make([]*receipt, racers)
-	if err := together(racers, func(i int) error {
+	if err := platform.Together(racers, func(i int) error {
 		r, err := people[i].tryAnswer(t.Context(), textAnswer(asked.QuestionID))
 		switch {
 		case err != nil:
 			return err
-		case r.status == http.StatusCreated:
-			got := read[receipt](t, r, http.StatusCreated)
+		case r.Status == http.StatusCreated:
+			got := platform.Read[receipt](t, r, http.StatusCreated)
 			receipts[i] = &got
-		case r.status == http.StatusGone:
-			if p, err := r.problem(); err != nil || p.Code != "QUESTION_CLOSED" {
+		case r.Status == http.StatusGone:
+			if p, err := problemOf(r); err != nil || p.Code != "QUESTION_CLOSED" {
 				return fmt.Errorf("got %v; want QUESTION_CLOSED", r)
 			}
 		default:
@@ -149,20 +150,20 @@ func raceWithOneself(t *testing.T, c *client, round int) int {
 	asked := asker.ask(t, textQuestion(places))
 	var mutex sync.Mutex
 	told, won := 0, 0
-	if err := together(times, func(int) error {
+	if err := platform.Together(times, func(int) error {
 		r, err := one.tryAnswer(t.Context(), textAnswer(asked.QuestionID))
 		if err != nil {
 			return err
 		}
-		if r.status == http.StatusCreated {
-			got := read[receipt](t, r, http.StatusCreated)
+		if r.Status == http.StatusCreated {
+			got := platform.Read[receipt](t, r, http.StatusCreated)
 			mutex.Lock()
 			defer mutex.Unlock()
 			won++
 			told += got.PointsEarned
 			return nil
 		}
-		if p, err := r.problem(); err != nil || r.status != http.StatusConflict || p.Code != "ALREADY_ANSWERED" {
+		if p, err := problemOf(r); err != nil || r.Status != http.StatusConflict || p.Code != "ALREADY_ANSWERED" {
 			return fmt.Errorf("got %v; want 201 or 409 ALREADY_ANSWERED", r)
 		}
 		return nil
@@ -195,15 +196,15 @@ func raceAcrossQuestions(t *testing.T, c *client, round int) int {
 		ids[i] = asker.ask(t, textQuestion(2)).QuestionID
 	}
 	var told atomic.Int32
-	if err := together(len(ids), func(i int) error {
+	if err := platform.Together(len(ids), func(i int) error {
 		r, err := one.tryAnswer(t.Context(), answer{QuestionID: ids[i], Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3})
 		if err != nil {
 			return err
 		}
-		if r.status != http.StatusCreated {
+		if r.Status != http.StatusCreated {
 			return fmt.Errorf("got %v; want 201", r)
 		}
-		told.Add(int32(read[receipt](t, r, http.StatusCreated).PointsEarned))
+		told.Add(int32(platform.Read[receipt](t, r, http.StatusCreated).PointsEarned))
 		return nil
 	}); err != nil {
 		t.Fatalf("round %d, across questions: %v", round, err)

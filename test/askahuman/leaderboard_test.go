@@ -1,9 +1,11 @@
-package test
+package askahuman
 
 import (
 	"net/http"
 	"net/url"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // Each period's leaderboard ranks people by their points.
@@ -29,7 +31,7 @@ func TestLeaderboard(t *testing.T) {
 		}
 		var board leaderboard
 		// An index may lag the answers by moments.
-		settled(t, "both are on the "+want+" leaderboard", func() bool {
+		platform.Settled(t, "both are on the "+want+" leaderboard", func() bool {
 			board = one.leaderboard(t, query)
 			theirs := other.leaderboard(t, query)
 			return board.YourRank != nil && theirs.YourRank != nil && *board.YourRank < *theirs.YourRank

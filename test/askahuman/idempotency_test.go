@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A repeated ask is answered as the first was, to the byte, whatever has become of
@@ -21,12 +22,12 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	c := newClient(t, shared(t))
 	asker := c.newAgent()
 	question := textQuestion(2)
-	question.IdempotencyKey = unique("key")
+	question.IdempotencyKey = platform.Unique("key")
 	answered := asker.try(t, http.MethodPost, "/agent/questions", question)
-	first := read[submission](t, answered, http.StatusCreated)
+	first := platform.Read[submission](t, answered, http.StatusCreated)
 	repeat := func(when string) {
 		t.Helper()
-		if again := asker.try(t, http.MethodPost, "/agent/questions", question); again.status != http.StatusCreated || !bytes.Equal(again.body, answered.body) {
+		if again := asker.try(t, http.MethodPost, "/agent/questions", question); again.Status != http.StatusCreated || !bytes.Equal(again.Body, answered.Body) {
 			t.Errorf("%s: got %v; want %v", when, again, answered)
 		}
 	}
@@ -41,7 +42,7 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	inHeader.IdempotencyKey = ""
 	header := asker.header()
 	header.Set("X-Idempotency-Key", question.IdempotencyKey)
-	if got := read[submission](t, asker.mustSend(t, http.MethodPost, "/agent/questions", header, inHeader), http.StatusCreated); got.QuestionID != first.QuestionID {
+	if got := platform.Read[submission](t, asker.MustSend(t, http.MethodPost, "/agent/questions", header, inHeader), http.StatusCreated); got.QuestionID != first.QuestionID {
 		t.Errorf("got %s with the key in the header; want %s", got.QuestionID, first.QuestionID)
 	}
 
@@ -64,20 +65,20 @@ func TestConcurrentAsksAreOneQuestion(t *testing.T) {
 	c := newClient(t, shared(t))
 	asker := c.newAgent()
 	question := textQuestion(2)
-	question.IdempotencyKey = unique("key")
+	question.IdempotencyKey = platform.Unique("key")
 	var mutex sync.Mutex
 	ids := map[string]int{}
-	if err := together(20, func(int) error {
-		r, err := asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
+	if err := platform.Together(20, func(int) error {
+		r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
 		if err != nil {
 			return err
 		}
-		if r.status != http.StatusCreated {
+		if r.Status != http.StatusCreated {
 			return fmt.Errorf("got %v; want 201", r)
 		}
 		mutex.Lock()
 		defer mutex.Unlock()
-		ids[field(r.body, "question_id")]++
+		ids[platform.Field(r.Body, "question_id")]++
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -94,17 +95,17 @@ func TestConcurrentAsksAreOneQuestion(t *testing.T) {
 // up: repeats are told so. Then one of them carries the request out.
 func TestDiedAskIsTakenOver(t *testing.T) {
 	t.Parallel()
-	platform := ownRun(t, local.Options{})
-	c := newClient(t, platform)
-	agentAPI := platform.function(t, "AgentAPI")
+	target := ownRun(t, local.Options{})
+	c := newClient(t, target)
+	agentAPI := target.Function(t, "AgentAPI")
 	faults := func(f awsapi.Faults) {
 		t.Helper()
-		if err := platform.run.AWS().SetFaults(f); err != nil {
+		if err := target.Run.AWS().SetFaults(f); err != nil {
 			t.Fatal(err)
 		}
 	}
 	claimed := func() bool {
-		for _, item := range platform.items(t, "Guards") {
+		for _, item := range target.Items(t, "Guards") {
 			if item["claim"] != nil {
 				return true
 			}
@@ -120,34 +121,34 @@ func TestDiedAskIsTakenOver(t *testing.T) {
 			t.Fatal("no attempt of 50 could be killed under its claim")
 		}
 		asker, question = c.newAgent(), textQuestion(2)
-		question.IdempotencyKey = unique("key")
+		question.IdempotencyKey = platform.Unique("key")
 		faults(awsapi.Faults{TransactionConflict: 0.85})
 		answered := make(chan error, 1)
-		var r reply
+		var r platform.Reply
 		go func() {
 			var err error
-			r, err = asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
+			r, err = asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
 			answered <- err
 		}()
 		for len(answered) == 0 && !claimed() {
 			time.Sleep(time.Millisecond)
 		}
-		if _, err := platform.run.Kill(agentAPI); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
+		if _, err := target.Run.Kill(agentAPI); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
 			t.Fatal(err)
 		}
 		if err := <-answered; err != nil {
 			t.Fatal(err)
 		}
 		faults(awsapi.Faults{})
-		if r.status >= http.StatusInternalServerError && claimed() {
+		if r.Status >= http.StatusInternalServerError && claimed() {
 			break
 		}
 	}
 
 	waiting := asker.try(t, http.MethodPost, "/agent/questions", question)
 	refused(t, waiting, http.StatusConflict, "REQUEST_IN_PROGRESS")
-	if waiting.header.Get("Retry-After") != "1" {
-		t.Errorf("got %v with Retry-After %q; want 1", waiting, waiting.header.Get("Retry-After"))
+	if waiting.Header.Get("Retry-After") != "1" {
+		t.Errorf("got %v with Retry-After %q; want 1", waiting, waiting.Header.Get("Retry-After"))
 	}
 	other := question
 	other.Prompt = "Should error messages be shorter?"
@@ -156,13 +157,13 @@ func TestDiedAskIsTakenOver(t *testing.T) {
 		t.Errorf("got %d questions of a request that died; want none", len(page.Questions))
 	}
 
-	var made reply
-	settled(t, "the request is taken over", func() bool {
+	var made platform.Reply
+	platform.Settled(t, "the request is taken over", func() bool {
 		made = asker.try(t, http.MethodPost, "/agent/questions", question)
-		return made.status != http.StatusConflict
+		return made.Status != http.StatusConflict
 	})
-	read[submission](t, made, http.StatusCreated)
-	if again := asker.try(t, http.MethodPost, "/agent/questions", question); !bytes.Equal(again.body, made.body) {
+	platform.Read[submission](t, made, http.StatusCreated)
+	if again := asker.try(t, http.MethodPost, "/agent/questions", question); !bytes.Equal(again.Body, made.Body) {
 		t.Errorf("got %v; want %v", again, made)
 	}
 	if page := asker.list(t, nil); len(page.Questions) != 1 {
@@ -174,9 +175,9 @@ func TestDiedAskIsTakenOver(t *testing.T) {
 // answered are one question for each key, with one answer.
 func TestRepeatsUnderFaults(t *testing.T) {
 	t.Parallel()
-	platform := ownRun(t, local.Options{})
-	c := newClient(t, platform)
-	if err := platform.run.AWS().SetFaults(awsapi.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 3}); err != nil {
+	target := ownRun(t, local.Options{})
+	c := newClient(t, target)
+	if err := target.Run.AWS().SetFaults(awsapi.Faults{Throttle: 0.1, TransactionConflict: 0.1, DropResponse: 0.1, Seed: 3}); err != nil {
 		t.Fatal(err)
 	}
 	const keys, repeats = 10, 4
@@ -184,42 +185,42 @@ func TestRepeatsUnderFaults(t *testing.T) {
 	questions := make([]ask, keys)
 	for i := range questions {
 		questions[i] = textQuestion(2)
-		questions[i].IdempotencyKey = unique("key")
+		questions[i].IdempotencyKey = platform.Unique("key")
 	}
 	var mutex sync.Mutex
 	bodies := map[string]bool{}
-	if err := together(keys*repeats, func(i int) error {
+	if err := platform.Together(keys*repeats, func(i int) error {
 		for range 20 {
-			r, err := asker.send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), questions[i%keys])
+			r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), questions[i%keys])
 			if err != nil {
 				return err
 			}
 			switch {
-			case r.status == http.StatusCreated:
+			case r.Status == http.StatusCreated:
 				mutex.Lock()
-				bodies[fmt.Sprint(i%keys, string(r.body))] = true
+				bodies[fmt.Sprint(i%keys, string(r.Body))] = true
 				mutex.Unlock()
 				return nil
-			case r.status != http.StatusConflict && r.status != http.StatusTooManyRequests && r.status < http.StatusInternalServerError:
+			case r.Status != http.StatusConflict && r.Status != http.StatusTooManyRequests && r.Status < http.StatusInternalServerError:
 				return fmt.Errorf("got %v; want 201, or to be told to come again", r)
 			}
-			platform.forgetRateLimit(t, "create", asker.id)
+			target.forgetRateLimit(t, "create", asker.id)
 			time.Sleep(time.Second)
 		}
 		return errors.New("got no answer in 20 attempts")
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := platform.run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+	if err := target.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(bodies) != keys {
 		t.Errorf("got %d different answers to %d requests", len(bodies), keys)
 	}
-	if stored := platform.items(t, "Questions"); len(stored) != keys {
+	if stored := target.Items(t, "Questions"); len(stored) != keys {
 		t.Errorf("got %d questions stored; want %d", len(stored), keys)
 	}
-	for _, item := range platform.items(t, "Guards") {
+	for _, item := range target.Items(t, "Guards") {
 		if open, ok := item["open_questions"].(float64); ok && open != keys {
 			t.Errorf("got %v open questions counted; want %d", open, keys)
 		}

@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // indexes that docs/DEVIATIONS.md gives the reasons for.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	platform := shared(t)
+	target := shared(t)
 	type table struct {
 		key        string
 		timeToLive string
@@ -42,7 +42,7 @@ func TestTables(t *testing.T) {
 		"Guards": {"guard_key", "expires_at", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			described, err := platform.database.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(platform.tables[name])})
+			described, err := target.Database.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(target.Tables[name])})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -74,7 +74,7 @@ func TestTables(t *testing.T) {
 					t.Errorf("attribute %s: got type %s; want %s", *attribute.AttributeName, attribute.AttributeType, wantType)
 				}
 			}
-			if got := platform.timeToLive(t, name); got != want.timeToLive {
+			if got := target.TimeToLive(t, name); got != want.timeToLive {
 				t.Errorf("got TTL attribute %q; want %q", got, want.timeToLive)
 			}
 		})
@@ -92,17 +92,17 @@ func keyOf(schema []types.KeySchemaElement) string {
 // Expired items go, and nothing else.
 func TestExpiredItemsAreDeleted(t *testing.T) {
 	t.Parallel()
-	platform := shared(t)
-	platform.localOnly(t, "DynamoDB deletes expired items within days")
-	c := newClient(t, platform)
+	target := shared(t)
+	target.LocalOnly(t, "DynamoDB deletes expired items within days")
+	c := newClient(t, target)
 	asker := c.newAgent()
 	keep, drop := asker.ask(t, textQuestion(2)), asker.ask(t, textQuestion(2))
 	c.newPerson().answer(t, textAnswer(keep.QuestionID))
-	platform.set(t, "Questions", "question_id", drop.QuestionID, map[string]any{"expires_at": time.Now().Add(-time.Minute).Unix()})
-	if _, err := platform.run.Sweep(t.Context()); err != nil {
+	target.Set(t, "Questions", "question_id", drop.QuestionID, map[string]any{"expires_at": time.Now().Add(-time.Minute).Unix()})
+	if _, err := target.Run.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if item := platform.item(t, "Questions", "question_id", drop.QuestionID); item != nil {
+	if item := target.Item(t, "Questions", "question_id", drop.QuestionID); item != nil {
 		t.Errorf("got %v; want the expired item gone", item)
 	}
 	if got := asker.question(t, keep.QuestionID); got.Status != "PARTIAL" || len(got.Responses) != 1 {

@@ -1,4 +1,4 @@
-package test
+package askahuman
 
 import (
 	"encoding/json"
@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"github.com/gruntwork-io/terratest/modules/shell"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // The published npm client works unmodified: client/lifecycle.test.mjs says how.
 func TestPublishedClient(t *testing.T) {
 	t.Parallel()
-	content, err := os.ReadFile(filepath.Join(root(t), "node_modules", "@ask-a-human", "sdk", "package.json"))
+	content, err := os.ReadFile(filepath.Join(platform.Root(t), "node_modules", "@ask-a-human", "sdk", "package.json"))
 	if err != nil {
 		t.Fatalf("%v: run npm ci at the root of the repository", err)
 	}
@@ -23,13 +25,13 @@ func TestPublishedClient(t *testing.T) {
 	if published.Version != "0.1.0" {
 		t.Fatalf("got version %s of the client; want 0.1.0", published.Version)
 	}
-	platform := shared(t)
-	full := newClient(t, platform).newAgent()
-	fillQuota(t, platform, full)
+	target := shared(t)
+	full := newClient(t, target).newAgent()
+	fillQuota(t, target, full)
 	avoidEndOfHour(t)
 	output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{
 		Command: "node", Args: []string{"--test", "lifecycle.test.mjs"}, WorkingDir: "client",
-		Env: map[string]string{"BASE_URL": platform.url, "QUOTA_AGENT": full.id},
+		Env: map[string]string{"BASE_URL": target.URL, "QUOTA_AGENT": full.id},
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)

@@ -1,9 +1,11 @@
-package test
+package askahuman
 
 import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // A device subscribes, changes its subscription and ends it.
@@ -11,7 +13,7 @@ func TestSubscription(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
 	one := c.newPerson()
-	token := unique("token")
+	token := platform.Unique("token")
 	made := one.subscribe(t, subscribe{Token: token, Interval: 5})
 	if made.Status != "active" || made.SubscriptionID == "" {
 		t.Errorf("got %+v; want an active subscription", made)
@@ -20,7 +22,7 @@ func TestSubscription(t *testing.T) {
 		t.Errorf("got %s for the same token; want %s", again.SubscriptionID, made.SubscriptionID)
 	}
 	path := "/human/push/subscribe/" + made.SubscriptionID
-	changed := read[subscription](t, one.try(t, http.MethodPut, path, subscribe{Token: unique("token"), Interval: 1440}), http.StatusOK)
+	changed := platform.Read[subscription](t, one.try(t, http.MethodPut, path, subscribe{Token: platform.Unique("token"), Interval: 1440}), http.StatusOK)
 	if changed != made {
 		t.Errorf("got %+v; want %+v", changed, made)
 	}
@@ -28,7 +30,7 @@ func TestSubscription(t *testing.T) {
 	if other := c.newPerson().subscribe(t, subscribe{Token: token}); other.SubscriptionID == made.SubscriptionID {
 		t.Error("a token that was given up still has its subscription")
 	}
-	read[struct{}](t, one.try(t, http.MethodDelete, path, nil), http.StatusNoContent)
+	platform.Read[struct{}](t, one.try(t, http.MethodDelete, path, nil), http.StatusNoContent)
 	refused(t, one.try(t, http.MethodDelete, path, nil), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
 	refused(t, one.try(t, http.MethodPut, path, subscribe{Interval: 30}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
 }
@@ -36,8 +38,8 @@ func TestSubscription(t *testing.T) {
 // What is wrong with a subscription is refused with the field's name.
 func TestSubscriptionRefusesInvalid(t *testing.T) {
 	t.Parallel()
-	platform := shared(t)
-	platform.localOnly(t, "it uses up an hour's calls of this machine's address")
+	target := shared(t)
+	target.LocalOnly(t, "it uses up an hour's calls of this machine's address")
 	for name, test := range map[string]struct {
 		body  any
 		field string
@@ -50,7 +52,7 @@ func TestSubscriptionRefusesInvalid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			one := newClient(t, platform).newPerson()
+			one := newClient(t, target).newPerson()
 			invalid(t, one.try(t, http.MethodPost, "/human/push/subscribe", test.body), test.field)
 		})
 	}

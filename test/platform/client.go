@@ -1,0 +1,165 @@
+package platform
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Client reaches a platform from one address.
+type Client struct {
+	// URL is where the platform's API is.
+	URL string
+	// HTTP makes the requests.
+	HTTP *http.Client
+}
+
+// addresses counts the loopback addresses that have been given to clients.
+var addresses atomic.Uint32
+
+// NewClient returns a client of its own address, where the target has addresses to
+// give: a platform may limit requests by address.
+func NewClient(t testing.TB, target *Target) *Client {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}
+	if target.Run != nil {
+		n := addresses.Add(1)
+		from := &net.TCPAddr{IP: net.IPv4(127, 1, byte(n>>8), byte(n))}
+		transport.DialContext = (&net.Dialer{LocalAddr: from}).DialContext
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &Client{URL: target.URL, HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
+}
+
+// Reply is what the platform answered.
+type Reply struct {
+	// Request is its method and path.
+	Request string
+	Status  int
+	Header  http.Header
+	Body    []byte
+}
+
+// String is the reply for failure messages.
+func (r Reply) String() string {
+	const most = 600
+	return fmt.Sprintf("%s: %d %.*s", r.Request, r.Status, most, r.Body)
+}
+
+// Send makes a request. body is sent as it is when it is []byte, else as JSON; nil
+// is no body. The error is one of the connection: every status is a reply.
+func (c *Client) Send(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
+	var content io.Reader
+	header = header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	switch body := body.(type) {
+	case nil:
+	case []byte:
+		content = bytes.NewReader(body)
+	default:
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return Reply{}, fmt.Errorf("encode the request: %w", err)
+		}
+		content = bytes.NewReader(encoded)
+		if header.Get("Content-Type") == "" {
+			header.Set("Content-Type", "application/json")
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.URL+path, content)
+	if err != nil {
+		return Reply{}, err
+	}
+	request.Header = header
+	response, err := c.HTTP.Do(request)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer response.Body.Close()
+	received, err := io.ReadAll(response.Body)
+	if err != nil {
+		return Reply{}, fmt.Errorf("read the reply to %s %s: %w", method, path, err)
+	}
+	return Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: received}, nil
+}
+
+// MustSend is Send for when the connection has to hold.
+func (c *Client) MustSend(t testing.TB, method, path string, header http.Header, body any) Reply {
+	t.Helper()
+	r, err := c.Send(t.Context(), method, path, header, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return r
+}
+
+// Read decodes a reply of the status that is wanted.
+func Read[T any](t testing.TB, r Reply, status int) T {
+	t.Helper()
+	var value T
+	if r.Status != status {
+		t.Fatalf("got %v; want status %d", r, status)
+	}
+	if status == http.StatusNoContent {
+		if len(r.Body) > 0 {
+			t.Fatalf("got %v; want no body", r)
+		}
+		return value
+	}
+	decoder := json.NewDecoder(bytes.NewReader(r.Body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&value); err != nil {
+		t.Fatalf("got %v: %v", r, err)
+	}
+	return value
+}
+
+// Field is a text of a JSON object; empty when it is not there.
+func Field(body []byte, name string) string {
+	var object map[string]any
+	_ = json.Unmarshal(body, &object)
+	text, _ := object[name].(string)
+	return text
+}
+
+// Unique makes a name that no other test, and no run before, has used.
+func Unique(prefix string) string { return prefix + "-" + strings.ToLower(Random(12)) }
+
+// Random returns n random letters and digits, at most 26.
+func Random(n int) string { return rand.Text()[:n] }
+
+// Together does n things at the same moment and waits for all of them.
+func Together(n int, do func(i int) error) error {
+	start := make(chan struct{})
+	failures := make(chan error, n)
+	for i := range n {
+		go func() {
+			<-start
+			failures <- do(i)
+		}()
+	}
+	close(start)
+	var failed error
+	for range n {
+		failed = errors.Join(failed, <-failures)
+	}
+	return failed
+}
+
+// Split is the method and path of a request.
+func Split(request string) (method, path string) {
+	method, path, _ = strings.Cut(request, " ")
+	return method, path
+}

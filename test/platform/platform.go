@@ -1,0 +1,182 @@
+// Package platform has what the end-to-end tests of any platform need: the platform
+// itself, running somewhere, a client, and the checks that every platform passes.
+//
+//	go test -race ./...                            on this machine
+//	ONESYNTH_TEST_TARGET=aws go test ./...         deploys the stacks, then the same checks
+//
+// On this machine the assembly is synthesised once for all packages that are tested
+// at the same time. Each runs its platform's stack within the test process, against
+// a DynamoDB Local of its own; nothing outside is needed but node_modules at the
+// root of the repository. ONESYNTH_TEST_ASSEMBLY names an assembly for this
+// machine's processor that is there already.
+//
+// On AWS, ONESYNTH_TEST_ENVIRONMENT names the environment (default: dev), and
+// ONESYNTH_TEST_DEPLOY=false takes its stacks as they are. What only a local run can
+// do (faults, killing, the push inbox, addresses of one's own) is skipped there,
+// with the reason. The stacks stay: `make destroy` removes them.
+//
+// Of terratest, shell, retry and http-helper are used. Its package aws is not: it
+// brings the clients of thirty services, which take three minutes to compile on two
+// processors.
+package platform
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gruntwork-io/terratest/modules/logger"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Suite is the tests of one platform. They share what takes long to start.
+type Suite struct {
+	// Platform is what the tests are about.
+	Platform schema.Platform
+	// Construct is the id of the platform's construct: names of outputs begin with it.
+	Construct string
+
+	assemblies assemblies
+	engine     onceEngine
+	shared     struct {
+		once sync.Once
+		*Target
+		err error
+	}
+}
+
+// onceEngine is the database of all runs: each has an access key, which is a
+// database of its own.
+type onceEngine struct {
+	once sync.Once
+	*engine.Engine
+	err error
+}
+
+// Main is the body of TestMain.
+func (s *Suite) Main(m *testing.M) {
+	flag.Parse()
+	// Most of the tests wait most of the time, some for a whole minute, so more of them
+	// run at once than there are processors. A fuzzer, though, takes it for its number
+	// of processes.
+	if flag.Lookup("test.fuzz").Value.String() == "" {
+		if err := flag.Set("test.parallel", "12"); err != nil {
+			panic(err)
+		}
+	}
+	// What terratest has to say belongs to the test that it is said in.
+	logger.Default = logger.TestingT
+	status := m.Run()
+	if err := s.close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(status)
+}
+
+// close ends what the tests started and share.
+func (s *Suite) close() error {
+	if s.shared.Target != nil && s.shared.Run != nil {
+		s.shared.Run.Close()
+	}
+	var err error
+	if s.engine.Engine != nil {
+		err = s.engine.Close()
+	}
+	return errors.Join(err, s.assemblies.close())
+}
+
+// OnAWS tells whether the checks are to go to AWS.
+func OnAWS() bool { return os.Getenv("ONESYNTH_TEST_TARGET") == "aws" }
+
+// Shared returns the target that all tests use that leave it in order for others.
+func (s *Suite) Shared(t testing.TB) *Target {
+	t.Helper()
+	s.shared.once.Do(func() {
+		switch os.Getenv("ONESYNTH_TEST_TARGET") {
+		case "", "local":
+			s.shared.Target, s.shared.err = s.start(t, "dev", local.Options{})
+		case "aws":
+			s.shared.Target, s.shared.err = s.deployed(t)
+		default:
+			s.shared.err = errors.New(`ONESYNTH_TEST_TARGET: allowed are "local", the default, and "aws"`)
+		}
+	})
+	if s.shared.err != nil {
+		t.Fatal(s.shared.err)
+	}
+	return s.shared.Target
+}
+
+// OwnRun returns a local run of the environment dev that no other test uses, for
+// tests that inject faults, kill, or look at everything. Its schedules run by name
+// only.
+func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
+	t.Helper()
+	return s.OwnRunOf(t, "dev", options)
+}
+
+// OwnRunOf is OwnRun of another environment of cdk.json.
+func (s *Suite) OwnRunOf(t testing.TB, environment string, options local.Options) *Target {
+	t.Helper()
+	options.NoSchedules = true
+	return s.ScheduledRun(t, environment, options)
+}
+
+// ScheduledRun is OwnRunOf whose schedules run by themselves.
+func (s *Suite) ScheduledRun(t testing.TB, environment string, options local.Options) *Target {
+	t.Helper()
+	if OnAWS() {
+		t.Skip("skipped on AWS: it needs a local run of its own")
+	}
+	target, err := s.start(t, environment, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.Run.Close)
+	return target
+}
+
+// start runs the platform's stack of an environment on this machine.
+func (s *Suite) start(t testing.TB, environment string, options local.Options) (*Target, error) {
+	s.engine.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		s.engine.Engine, s.engine.err = engine.Start(ctx, engine.Options{})
+	})
+	folder, err := s.assemblies.of(t, environment)
+	if err := errors.Join(s.engine.err, err); err != nil {
+		return nil, err
+	}
+	stack := s.stack(environment)
+	options.Assembly, options.Stacks = folder, []string{stack}
+	options.DynamoDB = s.engine.URL()
+	options.AccessKey = "TEST" + Random(12)
+	run, err := local.Start(context.Background(), options)
+	if err != nil {
+		return nil, err
+	}
+	outputs := map[string]string{}
+	for name, output := range run.Assembly().Stacks[0].Outputs {
+		outputs[name] = fmt.Sprint(output.Value)
+	}
+	target, err := s.target(outputs, run.DynamoDB())
+	if err != nil {
+		run.Close()
+		return nil, err
+	}
+	target.Run = run
+	return target, nil
+}
+
+// stack is the name of the platform's stack in an environment.
+func (s *Suite) stack(environment string) string {
+	return "onesynth-" + s.Platform.Name + "-" + environment
+}

@@ -1,0 +1,163 @@
+package platform
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/local"
+)
+
+// Target is a platform that runs somewhere.
+type Target struct {
+	// URL is where its API is.
+	URL string
+	// Tables are the physical names of its tables, by the names of the schema.
+	Tables map[string]string
+	// Outputs are the stack's, by their names without the construct's.
+	Outputs map[string]string
+	// Database reaches the tables, past the platform.
+	Database *dynamodb.Client
+	// Run is the local run; nil on AWS.
+	Run *local.Runner
+}
+
+// LocalOnly skips the test on AWS.
+func (p *Target) LocalOnly(t testing.TB, because string) {
+	t.Helper()
+	if p.Run == nil {
+		t.Skip("skipped on AWS: " + because)
+	}
+}
+
+// target reads the stack's outputs.
+func (s *Suite) target(outputs map[string]string, database *dynamodb.Client) (*Target, error) {
+	target := &Target{URL: strings.TrimSuffix(outputs[s.Construct+"ApiUrl"], "/"), Tables: map[string]string{}, Outputs: map[string]string{}, Database: database}
+	if target.URL == "" {
+		return nil, fmt.Errorf("the stack has no output %sApiUrl; it has %v", s.Construct, outputs)
+	}
+	for name, value := range outputs {
+		name = strings.TrimPrefix(name, s.Construct)
+		target.Outputs[name] = value
+		if table, ok := strings.CutSuffix(name, "TableName"); ok {
+			target.Tables[table] = value
+		}
+	}
+	return target, nil
+}
+
+// Item reads an item of a table by its key, given as name and value by turns, as
+// plain values; nil if there is none.
+func (p *Target) Item(t testing.TB, table string, key ...string) map[string]any {
+	t.Helper()
+	keys := map[string]types.AttributeValue{}
+	for i := 0; i+1 < len(key); i += 2 {
+		keys[key[i]] = &types.AttributeValueMemberS{Value: key[i+1]}
+	}
+	got, err := p.Database.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true), Key: keys,
+	})
+	if err != nil {
+		t.Fatalf("read %s %s: %v", table, key, err)
+	}
+	if got.Item == nil {
+		return nil
+	}
+	var item map[string]any
+	if err := attributevalue.UnmarshalMap(got.Item, &item); err != nil {
+		t.Fatalf("read %s %s: %v", table, key, err)
+	}
+	return item
+}
+
+// Set changes attributes of an item, past the platform.
+func (p *Target) Set(t testing.TB, table, key, value string, attributes map[string]any) {
+	t.Helper()
+	changes := map[string]types.AttributeValueUpdate{}
+	for name, value := range attributes {
+		encoded, err := attributevalue.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes[name] = types.AttributeValueUpdate{Action: types.AttributeActionPut, Value: encoded}
+	}
+	if _, err := p.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(p.Tables[table]), AttributeUpdates: changes,
+		Key: map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
+	}); err != nil {
+		t.Fatalf("change %s %s: %v", table, value, err)
+	}
+}
+
+// Items reads a whole table.
+func (p *Target) Items(t testing.TB, table string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	pages := dynamodb.NewScanPaginator(p.Database, &dynamodb.ScanInput{TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatalf("scan %s: %v", table, err)
+		}
+		for _, read := range page.Items {
+			var item map[string]any
+			if err := attributevalue.UnmarshalMap(read, &item); err != nil {
+				t.Fatalf("scan %s: %v", table, err)
+			}
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+// TimeToLive is the TTL attribute of a table; empty when it has none.
+func (p *Target) TimeToLive(t testing.TB, table string) string {
+	t.Helper()
+	if p.Run != nil {
+		described, err := p.Run.Tables(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range described {
+			if one.Name == p.Tables[table] {
+				return one.TimeToLive
+			}
+		}
+		t.Fatalf("the run has no table %s", table)
+	}
+	described, err := p.Database.DescribeTimeToLive(t.Context(), &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(p.Tables[table])})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status := described.TimeToLiveDescription.TimeToLiveStatus; status != types.TimeToLiveStatusEnabled && status != types.TimeToLiveStatusEnabling {
+		return ""
+	}
+	return aws.ToString(described.TimeToLiveDescription.AttributeName)
+}
+
+// Function is the name of the local run's function whose construct is so called.
+func (p *Target) Function(t testing.TB, name string) string {
+	t.Helper()
+	for _, f := range p.Run.Functions().Functions() {
+		if strings.Contains(f.Name, name) {
+			return f.Name
+		}
+	}
+	t.Fatalf("the run has no function %s", name)
+	return ""
+}
+
+// Schedule is the name of the local run's schedule.
+func (p *Target) Schedule(t testing.TB) string {
+	t.Helper()
+	schedules := p.Run.Schedules().Schedules()
+	if len(schedules) != 1 {
+		t.Fatalf("got %d schedules; want 1", len(schedules))
+	}
+	return schedules[0].Name
+}

@@ -1,0 +1,33 @@
+// Package todo checks To-Do from outside: over HTTP, through the assembly that would
+// be deployed. Package platform says how.
+//
+// On AWS, ONESYNTH_TEST_TOKENS has access tokens of users of the stack's user pool,
+// separated by commas; a test that needs more of them than there are is skipped.
+//
+// client_test.go has the client; each other file has one concern.
+package todo
+
+import (
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+var suite = platform.Suite{Platform: schema.Todo(), Construct: "Todo"}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+// target is To-Do, running somewhere.
+type target struct{ *platform.Target }
+
+func shared(t testing.TB) *target {
+	t.Helper()
+	return &target{suite.Shared(t)}
+}
+
+func ownRun(t testing.TB, options local.Options) *target {
+	t.Helper()
+	return &target{suite.OwnRun(t, options)}
+}
