@@ -41,8 +41,9 @@ type Service interface {
 	Stats(ctx context.Context, user string) (todo.Stats, error)
 }
 
-// Keys keep what requests were answered with; [*idempotency.Keys] are some.
-type Keys interface {
+// IdempotencyKeys remember requests by their idempotency keys; [idempotency.Keys]
+// do, and its methods say what these do.
+type IdempotencyKeys interface {
 	Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (*idempotency.Claim, *idempotency.Response, error)
 	Settle(ctx context.Context, claim *idempotency.Claim, response idempotency.Response) error
 	Release(ctx context.Context, claim *idempotency.Claim) error
@@ -53,7 +54,7 @@ type API struct {
 	// Service does what is asked.
 	Service Service
 	// Keys are the idempotency keys, each user's a scope of its own.
-	Keys Keys
+	Keys IdempotencyKeys
 	// Log receives errors that callers are not told. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metrics TasksCreated and TasksCompleted, of a bulk change
@@ -73,7 +74,7 @@ func (a *API) Handler() *kit.API {
 type server struct {
 	*httpapi.Server
 	service Service
-	keys    Keys
+	keys    IdempotencyKeys
 	log     *slog.Logger
 	metrics *kit.Metrics
 	now     func() time.Time
