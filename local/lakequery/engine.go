@@ -105,7 +105,7 @@ func createTable(ctx context.Context, connection *sql.Conn, table catalog.Table,
 	from := ""
 	if len(files) > 0 {
 		from = readParquet(table, files)
-		columns, err := describe(ctx, connection, "SELECT * FROM "+from)
+		columns, err := columnsOf(ctx, connection, "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM "+from+")")
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,8 @@ func createView(ctx context.Context, connection *sql.Conn, view catalog.View) er
 	if _, err := connection.ExecContext(ctx, "CREATE VIEW "+identifier(view.Name)+" AS "+view.SQL); err != nil {
 		return err
 	}
-	got, err := describe(ctx, connection, "SELECT * FROM "+identifier(view.Name))
+	// DESCRIBE would look into all files once more.
+	got, err := columnsOf(ctx, connection, "SELECT column_name, data_type FROM duckdb_columns() WHERE NOT internal AND table_name = "+literal(view.Name)+" ORDER BY column_index")
 	if err != nil {
 		return err
 	}
@@ -187,16 +188,15 @@ func createView(ctx context.Context, connection *sql.Conn, view catalog.View) er
 	return nil
 }
 
-type described struct{ name, dataType string }
-
-func describe(ctx context.Context, connection *sql.Conn, query string) (columns []described, err error) {
-	rows, err := connection.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE "+query+")")
+// columnsOf reads names and types of columns, which are the query's rows.
+func columnsOf(ctx context.Context, connection *sql.Conn, query string) (columns []column, err error) {
+	rows, err := connection.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var c described
+		var c column
 		if err := rows.Scan(&c.name, &c.dataType); err != nil {
 			return nil, err
 		}
