@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,8 +148,11 @@ var errFault = errors.New("injected")
 // inject makes the n-th operation from now fail, before or after its effect. When
 // the process dies of it, so do all after it.
 func inject(m *memory, n int, afterwards, dies bool) {
+	var mu sync.Mutex
 	calls, dead := 0, false
 	fault := func(string, string) error {
+		mu.Lock()
+		defer mu.Unlock()
 		if calls++; calls == n || dead {
 			dead = dead || dies
 			return errFault
@@ -159,6 +163,8 @@ func inject(m *memory, n int, afterwards, dies bool) {
 	if afterwards {
 		m.after = fault
 		m.before = func(string, string) error {
+			mu.Lock()
+			defer mu.Unlock()
 			if dead {
 				return errFault
 			}

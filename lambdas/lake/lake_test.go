@@ -414,6 +414,26 @@ func TestWriterDeadline(t *testing.T) {
 	}
 }
 
+// A batch of nothing but poison is in the queue, every record of it.
+func TestPoisonedBatch(t *testing.T) {
+	t.Parallel()
+	m := newMemory()
+	var changes []change
+	for i := range 1000 {
+		changes = append(changes, insert(fmt.Sprintf("e%d", i), fmt.Sprint(i), "1", item{"version": text("x")}))
+	}
+	if err := writerTo(t, m).Handle(t.Context(), batchOf(t, changes...)); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, f := range failuresOf(t, m) {
+		seen[f.EventID] = true
+	}
+	if len(seen) != len(changes) || len(m.messages) != len(changes) || len(m.objects) > 0 {
+		t.Errorf("%d failures in %d messages, and %v", len(seen), len(m.messages), keysOf(m))
+	}
+}
+
 func TestEmptyBatch(t *testing.T) {
 	t.Parallel()
 	m := newMemory()

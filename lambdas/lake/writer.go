@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -28,6 +30,9 @@ var ErrDeadline = errors.New("too little time is left of the invocation to write
 const (
 	// writeTime is the least time that an invocation has for writing.
 	writeTime = 2 * time.Second
+	// sendsAtOnce is how many messages are sent at the same time. A batch of nothing
+	// but records that cannot be converted, up to 10,000, has to be done in time too.
+	sendsAtOnce = 16
 	// answerTime is what it keeps of its time for saying what went wrong.
 	answerTime = 300 * time.Millisecond
 )
@@ -105,10 +110,13 @@ func (w *Writer) write(ctx context.Context, batch Batch) (written, error) {
 		}
 	}
 	// Last, because a message that is sent again is there twice.
+	sends, ctx := errgroup.WithContext(ctx)
+	sends.SetLimit(sendsAtOnce)
 	for _, message := range messages {
-		if err := w.failures.Send(ctx, message); err != nil {
-			return all, fmt.Errorf("send a record that cannot be converted to the failure queue: %w", err)
-		}
+		sends.Go(func() error { return w.failures.Send(ctx, message) })
+	}
+	if err := sends.Wait(); err != nil {
+		return all, fmt.Errorf("send a record that cannot be converted to the failure queue: %w", err)
 	}
 	return all, nil
 }
