@@ -269,27 +269,34 @@ func (l *Lake) GrantCompact(grantee awsiam.IGrantable) awsiam.Grant {
 // MetricRows counts the rows that landed: a sum over five minutes unless options
 // say otherwise; options may be nil.
 func (l *Lake) MetricRows(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	return l.metric("LakeRows", "Sum", options)
+	return l.metric(l.Writer, "LakeRows", "Sum", options)
 }
 
 // MetricDelay is the time from a change to its landing, in milliseconds, of the
 // oldest change of a batch: a maximum over five minutes unless options say
 // otherwise; options may be nil.
 func (l *Lake) MetricDelay(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	return l.metric("LakeDelay", "Maximum", options)
+	return l.metric(l.Writer, "LakeDelay", "Maximum", options)
 }
 
 // MetricFailedRecords counts the records that cannot become rows: a sum over five
 // minutes unless options say otherwise; options may be nil.
 func (l *Lake) MetricFailedRecords(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	return l.metric("LakeFailures", "Sum", options)
+	return l.metric(l.Writer, "LakeFailures", "Sum", options)
 }
 
 // MetricWriteFailures counts the batches that could not be written, each of which
 // is tried again: a sum over five minutes unless options say otherwise; options
 // may be nil.
 func (l *Lake) MetricWriteFailures(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
-	return l.metric("LakeWriteFailures", "Sum", options)
+	return l.metric(l.Writer, "LakeWriteFailures", "Sum", options)
+}
+
+// MetricCompactionFailures counts what the compactor could not merge, which the
+// next run tries again: a sum over five minutes unless options say otherwise;
+// options may be nil.
+func (l *Lake) MetricCompactionFailures(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return l.metric(l.Compactor, "LakeCompactionFailures", "Sum", options)
 }
 
 // MetricFailureQueue is how many messages wait in the failure queue: a maximum
@@ -298,12 +305,12 @@ func (l *Lake) MetricFailureQueue(options *awscloudwatch.MetricOptions) awscloud
 	return l.Failures.MetricApproximateNumberOfMessagesVisible(options)
 }
 
-// metric is one of the writer's own metrics.
-func (l *Lake) metric(name, statistic string, options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+// metric is one of the metrics that a function reports itself.
+func (l *Lake) metric(of *gofunction.Function, name, statistic string, options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	metric := awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
 		Namespace:     jsii.String(metrics),
 		MetricName:    &name,
-		DimensionsMap: &map[string]*string{"FunctionName": l.Writer.Resource.FunctionName()},
+		DimensionsMap: &map[string]*string{"FunctionName": of.Resource.FunctionName()},
 		Statistic:     &statistic,
 	})
 	if options == nil {

@@ -110,7 +110,7 @@ func expected() synthtest.Platform {
 			"100 * errors / requests", "IF(requests < 100, 0, 100 * errors / requests)",
 			"AWS/Lambda Duration", "AWS/Lambda Errors", "AWS/Lambda Errors", "AWS/Lambda Errors", "AWS/Lambda IteratorAge",
 			"AWS/SQS ApproximateNumberOfMessagesVisible", "AWS/SQS ApproximateNumberOfMessagesVisible", "AWS/SQS ApproximateNumberOfMessagesVisible",
-			"Onesynth/lake LakeWriteFailures",
+			"Onesynth/lake LakeCompactionFailures", "Onesynth/lake LakeWriteFailures",
 		},
 		Outputs: []string{
 			"ApiUrl", "AppDataTableName", "DeadLetterQueueUrl", "LakeBucketName", "LakeDatabaseName", "LakeDeadLetterQueueUrl", "LakeFailureQueueUrl", "LakeWorkGroupName",

@@ -257,6 +257,7 @@ func (t *Todo) addAlarms() {
 		alarm.Props{Metric: t.Lake.MetricFailureQueue(nil)})
 	add("LakeWriteAlarm", "objects of the lake could not be written", alarm.Props{Metric: t.Lake.MetricWriteFailures(nil)})
 	add("LakeWriterAlarm", "the function writer failed", alarm.Props{Metric: t.Lake.Writer.MetricErrors(nil)})
+	add("LakeCompactionAlarm", "small objects of the lake could not be merged", alarm.Props{Metric: t.Lake.MetricCompactionFailures(nil)})
 	add("LakeCompactorAlarm", "runs of the compactor are in the dead-letter queue", alarm.Props{Metric: t.Lake.Schedule.MetricDeadLetters(nil)})
 }
 
