@@ -10,8 +10,8 @@ import (
 type Deletion struct {
 	// User is whose it is.
 	User string
-	// ID tells it from other deletions of a user who came back. Empty: it is
-	// complete.
+	// ID tells it from other deletions of a user who came back, and when it began: a
+	// UUID (version 7). Empty: it is complete.
 	ID string
 }
 

@@ -63,11 +63,11 @@ type Store interface {
 
 	// BeginDeletion deletes a user's own item, if it still is as it was read; from
 	// then on nothing can be added to what is the user's. It returns [ErrStale].
-	BeginDeletion(ctx context.Context, read User) (Deletion, error)
-	// ResumeDeletion returns the deletion that an attempt at the same request began.
-	// Its ID is empty when that was completed. It returns [ErrUserBeingDeleted] when
-	// another request deletes the user, and [ErrUserNotFound] when none does.
-	ResumeDeletion(ctx context.Context, user string) (Deletion, error)
+	BeginDeletion(ctx context.Context, read User, deletion Deletion) error
+	// ResumeDeletion returns the deletion of a user that goes on, and whether an
+	// attempt at the same request began it. Its ID is empty when such an attempt's was
+	// completed. It returns [ErrUserNotFound] when there is none.
+	ResumeDeletion(ctx context.Context, user string) (deletion Deletion, own bool, err error)
 	EraserStore
 }
 

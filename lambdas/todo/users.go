@@ -3,6 +3,9 @@ package todo
 import (
 	"context"
 	"errors"
+	"time"
+
+	"github.com/google/uuid"
 )
 
 // CreateUser stores a user under the id, which is the subject of the user's token.
@@ -56,24 +59,45 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 // invocation nears its end goes on in the background ([Eraser]).
 //
 // It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request is
-// at it.
+// at it, or was less than 15 minutes ago.
 func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
 	var deletion Deletion
 	err = retry(ctx, "begin to delete the user", func() error {
 		read, err := s.Store.User(ctx, id)
-		if err == nil {
-			deletion, err = s.Store.BeginDeletion(ctx, read)
+		if errors.Is(err, ErrUserNotFound) {
+			deletion, err = s.resumeDeletion(ctx, id)
 			return err
 		}
-		if !errors.Is(err, ErrUserNotFound) {
+		if err != nil {
 			return err
 		}
-		deletion, err = s.Store.ResumeDeletion(ctx, id)
-		return err
+		deletion = Deletion{User: id}
+		if deletion.ID, err = newID(s.moment()); err != nil {
+			return err
+		}
+		return s.Store.BeginDeletion(ctx, read, deletion)
 	})
 	if err != nil {
 		return false, err
 	}
 	eraser := Eraser{Store: s.Store}
 	return eraser.Erase(ctx, deletion)
+}
+
+// abandonedAfter is how old a deletion is that no request carries out any more: no
+// invocation of a Lambda function is longer.
+const abandonedAfter = 15 * time.Minute
+
+// resumeDeletion finds the deletion of a user who is gone already. One that another
+// request began is left to that and to the eraser until it is abandoned: nobody
+// else would ever finish it, and the user could not come back.
+func (s *Service) resumeDeletion(ctx context.Context, user string) (Deletion, error) {
+	deletion, own, err := s.Store.ResumeDeletion(ctx, user)
+	if err != nil || own {
+		return deletion, err
+	}
+	if id, err := uuid.Parse(deletion.ID); err == nil && s.moment().Sub(time.Unix(id.Time().UnixTime())) < abandonedAfter {
+		return Deletion{}, ErrUserBeingDeleted
+	}
+	return deletion, nil
 }

@@ -18,8 +18,9 @@ import (
 // guide).
 const maxErased = 99
 
-// EraseItems implements [todo.EraserStore]. It leaves the idempotency key of the
-// request that the deletion is done for: its answer is to be given again.
+// EraseItems implements [todo.EraserStore]. It leaves the idempotency keys of the
+// request that began the deletion, and of that which goes on with it: their answers
+// are to be given again.
 func (s *Store) EraseItems(ctx context.Context, deletion todo.Deletion) (more bool, err error) {
 	keys, err := s.itemsOf(ctx, deletion)
 	if err != nil || len(keys) == 0 {
@@ -40,6 +41,10 @@ func (s *Store) EraseItems(ctx context.Context, deletion todo.Deletion) (more bo
 // one transaction deletes.
 func (s *Store) itemsOf(ctx context.Context, deletion todo.Deletion) (keys [][]any, err error) {
 	const most = maxErased + 1
+	var own any
+	if claim := idempotency.ClaimFrom(ctx); claim != nil {
+		own = claim.Key()[1]
+	}
 	for _, partition := range []string{taskPrefix + deletion.User, idempotencyPrefix + deletion.User} {
 		for item, err := range s.db.Items(ctx, "ListItemKeys", dynamo.Query{Values: []any{partition}, PageSize: most}) {
 			if err != nil {
@@ -53,7 +58,7 @@ func (s *Store) itemsOf(ctx context.Context, deletion todo.Deletion) (keys [][]a
 			if err := attributevalue.UnmarshalMap(item, &key); err != nil {
 				return nil, fmt.Errorf("read the key of an item: %w", err)
 			}
-			if key.Deletion == deletion.ID {
+			if key.Deletion == deletion.ID || key.SK == own {
 				continue
 			}
 			if keys = append(keys, []any{key.PK, key.SK}); len(keys) == most {

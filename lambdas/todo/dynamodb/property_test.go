@@ -35,8 +35,9 @@ func TestMain(m *testing.M) {
 type model struct {
 	users map[string]todo.User
 	tasks map[string]map[string]todo.Task
-	// deleting are users of whom something may be left to erase.
+	// deleting are users of whom something may be left to erase, and since when.
 	deleting map[string]bool
+	since    map[string]time.Time
 }
 
 func (m *model) owner(address string) string {
@@ -200,7 +201,7 @@ func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	users := []string{"ada", "bob", "cy#"}
 	rapid.Check(t, func(r *rapid.T) {
-		h := &history{world: newWorld(t), t: t, model: model{users: map[string]todo.User{}, tasks: map[string]map[string]todo.Task{}, deleting: map[string]bool{}}}
+		h := &history{world: newWorld(t), t: t, model: model{users: map[string]todo.User{}, tasks: map[string]map[string]todo.Task{}, deleting: map[string]bool{}, since: map[string]time.Time{}}}
 		user := func(r *rapid.T) string { return rapid.SampledFrom(users).Draw(r, "user") }
 		expect := func(r *rapid.T, what string, err, want error) {
 			if want == nil && err != nil || want != nil && (err == nil || err.Error() != want.Error()) {
@@ -309,6 +310,9 @@ func TestRandomHistories(t *testing.T) {
 					want = todo.ErrUserNotFound
 					if h.deleting[u] {
 						want = todo.ErrUserBeingDeleted
+						if h.clock().Sub(h.since[u]) >= time.Hour {
+							want = nil // it is abandoned
+						}
 					}
 				}
 				inHurry := rapid.Bool().Draw(r, "without time")
@@ -321,6 +325,9 @@ func TestRandomHistories(t *testing.T) {
 				})
 				expect(r, "deleteUser", err, want)
 				if err == nil {
+					if !h.deleting[u] {
+						h.since[u] = h.clock()
+					}
 					delete(h.users, u)
 					delete(h.tasks, u)
 					h.deleting[u] = answer != render(todo.Erased{Complete: true})

@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	cryptorand "crypto/rand"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
@@ -90,8 +89,7 @@ func (s *Store) ReplaceUser(ctx context.Context, read, u todo.User) error {
 }
 
 // BeginDeletion implements [todo.Store].
-func (s *Store) BeginDeletion(ctx context.Context, read todo.User) (todo.Deletion, error) {
-	deletion := todo.Deletion{User: read.ID, ID: cryptorand.Text()}
+func (s *Store) BeginDeletion(ctx context.Context, read todo.User, deletion todo.Deletion) error {
 	mark := expression.Set(name("deletion"), expression.Value(deletion.ID))
 	writes := []dynamo.Write{
 		dynamo.Delete(table, []any{userPrefix + read.ID, metadata}, unchanged(read)),
@@ -103,34 +101,28 @@ func (s *Store) BeginDeletion(ctx context.Context, read todo.User) (todo.Deletio
 	}
 	// The answer is not kept yet: the work is not done.
 	err := s.db.Transact(ctx, "BeginUserDeletion", writes...)
-	if err := (refusals{{0, todo.ErrStale}, {3, idempotency.ErrClaimLost}}).meaning(err); err != nil {
-		return todo.Deletion{}, err
-	}
-	return deletion, nil
+	return refusals{{0, todo.ErrStale}, {3, idempotency.ErrClaimLost}}.meaning(err)
 }
 
-// ResumeDeletion implements [todo.Store].
-func (s *Store) ResumeDeletion(ctx context.Context, user string) (todo.Deletion, error) {
-	var own struct {
+// ResumeDeletion implements [todo.Store]. Without an idempotency key, all requests
+// are the same one.
+func (s *Store) ResumeDeletion(ctx context.Context, user string) (deletion todo.Deletion, own bool, err error) {
+	var mark struct {
 		Deletion string `dynamodbav:"deletion"`
 	}
 	claim := idempotency.ClaimFrom(ctx)
 	if claim != nil {
-		if _, err := s.db.Get(ctx, "GetUserDeletion", &own, claim.Key()...); err != nil {
-			return todo.Deletion{}, err
+		if _, err := s.db.Get(ctx, "GetUserDeletion", &mark, claim.Key()...); err != nil {
+			return todo.Deletion{}, false, err
 		}
 	}
 	var stored counts
 	if _, err := s.db.Get(ctx, "GetTaskCounts", &stored, countsKey(user)...); err != nil {
-		return todo.Deletion{}, err
+		return todo.Deletion{}, false, err
 	}
-	switch {
-	case stored.Deletion == "" && own.Deletion == "":
-		return todo.Deletion{}, todo.ErrUserNotFound
-	case stored.Deletion == "":
-		return todo.Deletion{User: user}, nil
-	case claim != nil && own.Deletion != stored.Deletion:
-		return todo.Deletion{}, todo.ErrUserBeingDeleted
+	if stored.Deletion == "" && mark.Deletion == "" {
+		return todo.Deletion{}, false, todo.ErrUserNotFound
 	}
-	return todo.Deletion{User: user, ID: stored.Deletion}, nil
+	own = claim == nil || stored.Deletion == "" || mark.Deletion == stored.Deletion
+	return todo.Deletion{User: user, ID: stored.Deletion}, own, nil
 }

@@ -90,6 +90,39 @@ func TestEmailRace(t *testing.T) {
 	w.check(t)
 }
 
+// A user who changes while a change or the deletion is being written is read anew:
+// no address stays behind.
+func TestUserMeetsOthers(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(ctx context.Context, w *world) error{
+		"change": func(ctx context.Context, w *world) error {
+			return second(w.UpdateUser(ctx, "ada", todo.UserInput{Email: "second@example.com", Name: "Second"}))
+		},
+		"deletion": func(ctx context.Context, w *world) error { return second(w.DeleteUser(ctx, "ada")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, w := t.Context(), newWorld(t)
+			w.user(t, "ada")
+			other := &todo.Service{Store: w.storeWithoutFaults(t)}
+			change := sync.OnceFunc(func() {
+				must(t, second(other.UpdateUser(ctx, "ada", todo.UserInput{Email: "first@example.com", Name: "First"})))
+			})
+			w.faults.set(func(operation schema.Operation) error {
+				if operation == schema.TransactWriteItems {
+					change()
+				}
+				return nil
+			}, nil)
+			must(t, do(ctx, w))
+			w.check(t)
+			if left := w.left(t, "ada"); name == "deletion" && len(left) > 0 {
+				t.Errorf("left are %v", left)
+			}
+		})
+	}
+}
+
 // Many edit the same task at the same moment: no edit is lost.
 func TestNoLostUpdate(t *testing.T) {
 	t.Parallel()
@@ -383,6 +416,37 @@ func TestDeletionGoesOn(t *testing.T) {
 	if got, err := w.GetTask(ctx, "ada", kept.ID); err != nil || got != kept {
 		t.Errorf("got %+v, %v", got, err)
 	}
+	w.check(t)
+}
+
+// A deletion that its request, and the eraser, gave up on is not one for ever: who
+// deletes the user again finishes it.
+func TestAbandonedDeletion(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	deletable(t, w)
+	first, claim := w.claimed(t, hurried{ctx}, "ada", "delete")
+	if complete, err := w.DeleteUser(first, "ada"); err != nil || complete {
+		t.Fatalf("got %v, %v", complete, err)
+	}
+	must(t, w.keys.Settle(ctx, claim, idempotency.Response{Status: 202, Body: []byte("going on")}))
+	w.advance(15*time.Minute - time.Second)
+	again, claim := w.claimed(t, ctx, "ada", "again")
+	_, err := w.DeleteUser(again, "ada")
+	is(t, err, todo.ErrUserBeingDeleted)
+	must(t, w.keys.Release(ctx, claim))
+	w.advance(time.Second)
+	again, _ = w.claimed(t, ctx, "ada", "again")
+	if complete, err := w.DeleteUser(again, "ada"); err != nil || !complete {
+		t.Fatalf("got %v, %v", complete, err)
+	}
+	if left := w.left(t, "ada"); len(left) != 2 {
+		t.Errorf("left are %v, want two keys", left)
+	}
+	if first, second := w.replay(t, "ada", "delete"), w.replay(t, "ada", "again"); first != "going on" || second != "todo.Erased" {
+		t.Errorf("the requests are answered with %q and %q", first, second)
+	}
+	w.user(t, "ada")
 	w.check(t)
 }
 

@@ -61,8 +61,8 @@ func (s *set) begin(t *testing.T, user string) todo.Deletion {
 			t.Fatal(err)
 		}
 	}
-	deletion, err := s.store.BeginDeletion(ctx, created)
-	if err != nil {
+	deletion := todo.Deletion{User: user, ID: "deletion of " + user}
+	if err := s.store.BeginDeletion(ctx, created, deletion); err != nil {
 		t.Fatal(err)
 	}
 	return deletion
