@@ -31,9 +31,6 @@ const (
 	lastInterval  = 200 * time.Millisecond
 )
 
-// releaseTimeout is for giving a key back after the request's own time is up.
-const releaseTimeout = time.Second
-
 // asker asks, and with an idempotency key asks once.
 type asker struct {
 	service AgentService
@@ -120,8 +117,6 @@ func (a asker) claim(ctx context.Context, agent, key string, request []byte) (*i
 // release lets the next attempt carry the request out at once: what has failed may
 // succeed then. If it fails, the next attempt has to wait until the lease ends.
 func (a asker) release(ctx context.Context, claim *idempotency.Claim) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer cancel()
 	if err := a.keys.Release(ctx, claim); err != nil {
 		a.log.WarnContext(ctx, "an idempotency key could not be released", "error", err.Error())
 	}

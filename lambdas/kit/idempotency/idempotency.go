@@ -44,6 +44,9 @@ const (
 // certainly dead.
 const leaseMargin = time.Second
 
+// releaseTimeout is how long giving a claim back may take.
+const releaseTimeout = time.Second
+
 var (
 	// ErrOtherRequest says that the key belongs to another request.
 	ErrOtherRequest = errors.New("the idempotency key was used for another request: repeat that one unchanged, or send a new key")
@@ -201,11 +204,13 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 // request out. It changes nothing if the claim is no longer the attempt's, also
 // when a transaction was committed after all whose success this attempt did not
 // learn of. Until a claim is released or its lease ends the request counts as
-// running: call it with a context that is not yet done.
+// running: so it takes up to a second also when the context is done.
 func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	if claim.kept != nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
 	err := k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
 		expression.Remove(name(claimToken)).Remove(name(claimedUntil)), claim.holds(), nil)
 	if _, refused := errors.AsType[*dynamo.ConditionError](err); refused {

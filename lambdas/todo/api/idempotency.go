@@ -149,13 +149,7 @@ func (s *server) once(ctx context.Context, render func(result any) (idempotency.
 	return answerOf(final, false), nil
 }
 
-// releaseTime is how long giving a claim back may take. The context of the request
-// may be done by then.
-const releaseTime = time.Second
-
 func (s *server) release(ctx context.Context, claim *idempotency.Claim) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
-	defer cancel()
 	if err := s.keys.Release(ctx, claim); err != nil {
 		s.log.WarnContext(ctx, "an idempotency key was not released: until its lease ends the request counts as running", "error", err.Error())
 	}
