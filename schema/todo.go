@@ -275,13 +275,16 @@ func todoLake() Lake {
 				SQL: `SELECT
   event_id, event_name, event_time, sequence_number,
   user_id, task_id, title, description, status, priority, category, due_date, created_at, updated_at, completed_at, version,
-  lag(status) OVER (PARTITION BY user_id, task_id ORDER BY sequence_number) AS previous_status
+  previous_status
 FROM (
-  SELECT DISTINCT
+  SELECT
     event_id, event_name, event_time, sequence_number,
-    user_id, task_id, title, description, status, priority, category, due_date, created_at, updated_at, completed_at, version
+    user_id, task_id, title, description, status, priority, category, due_date, created_at, updated_at, completed_at, version,
+    lag(status) OVER (PARTITION BY user_id, task_id ORDER BY sequence_number) AS previous_status,
+    lag(sequence_number) OVER (PARTITION BY user_id, task_id ORDER BY sequence_number) AS previous_number
   FROM task_changes
-) AS changes`,
+) AS changes
+WHERE previous_number IS NULL OR previous_number <> sequence_number`,
 			},
 			{
 				Name: "tasks_current", Columns: task,
