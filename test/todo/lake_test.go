@@ -1,0 +1,277 @@
+package todo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/lakequery"
+)
+
+// lake is To-Do's lake in a local run, and what fills it.
+type lake struct {
+	*target
+	writer, compactor string // functions
+	bucket            string
+	failures          *awsapi.Queue
+}
+
+func lakeOf(t testing.TB, target *target) *lake {
+	t.Helper()
+	return &lake{
+		target: target,
+		writer: target.Function(t, "LakeWriter"), compactor: target.Function(t, "LakeCompactor"),
+		bucket:   target.Outputs["LakeBucketName"],
+		failures: target.Run.AWS().Queue(target.Outputs["LakeFailureQueueUrl"]),
+	}
+}
+
+// settle waits until all that was written has landed.
+func (l *lake) settle(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	// Once more for what the eraser wrote meanwhile.
+	for range 2 {
+		if err := l.Run.FlushStreams(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (l *lake) compact(t testing.TB) {
+	t.Helper()
+	if err := l.Run.RunSchedule(t.Context(), l.Schedule(t)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// objects are the keys of the lake's objects.
+func (l *lake) objects(t testing.TB) []string {
+	t.Helper()
+	all, err := l.Run.Buckets().Objects(l.bucket, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keys []string
+	for _, o := range all {
+		keys = append(keys, o.Key)
+	}
+	return keys
+}
+
+// copied is the lake as it is now, for queries.
+func (l *lake) copied(t testing.TB) *lakequery.Lake {
+	t.Helper()
+	opened, err := lakequery.Open(t.Context(), l.Run.ConsoleURL(), lakequery.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+// query decodes the rows of a SELECT, whose columns are T's fields, all of them.
+func query[T any](t testing.TB, from *lakequery.Lake, text string) []T {
+	t.Helper()
+	rows, err := from.Query(t.Context(), text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var lines bytes.Buffer
+	if err := lakequery.Write(&lines, lakequery.FormatJSONLines, rows); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var all []T
+	decoder := json.NewDecoder(&lines)
+	decoder.DisallowUnknownFields()
+	for decoder.More() {
+		var row T
+		if err := decoder.Decode(&row); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+// storedTask is a task as the lake, the table and the API have it.
+type storedTask struct {
+	UserID      string     `json:"user_id"`
+	TaskID      string     `json:"task_id"`
+	Title       *string    `json:"title"`
+	Description *string    `json:"description"`
+	Status      *string    `json:"status"`
+	Priority    *string    `json:"priority"`
+	Category    *string    `json:"category"`
+	DueDate     *string    `json:"due_date"`
+	CreatedAt   *time.Time `json:"created_at"`
+	UpdatedAt   *time.Time `json:"updated_at"`
+	CompletedAt *time.Time `json:"completed_at"`
+	Version     *int       `json:"version"`
+}
+
+// name tells tasks apart.
+func (s storedTask) name() string { return s.UserID + " " + s.TaskID }
+
+// String has every field, for comparison and for failure messages.
+func (s storedTask) String() string {
+	for _, at := range []**time.Time{&s.CreatedAt, &s.UpdatedAt, &s.CompletedAt} {
+		if *at != nil {
+			utc := (*at).UTC()
+			*at = &utc
+		}
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("a task is always JSON: %v", err))
+	}
+	return string(text)
+}
+
+// taskEvent is a row of task_events.
+type taskEvent struct {
+	storedTask
+	EventID        string    `json:"event_id"`
+	EventName      string    `json:"event_name"`
+	EventTime      time.Time `json:"event_time"`
+	SequenceNumber string    `json:"sequence_number"`
+	PreviousStatus *string   `json:"previous_status"`
+}
+
+// userEvent is a row of user_changes.
+type userEvent struct {
+	EventID        string    `json:"event_id"`
+	EventName      string    `json:"event_name"`
+	EventTime      time.Time `json:"event_time"`
+	EventDate      string    `json:"event_date"`
+	SequenceNumber string    `json:"sequence_number"`
+	UserID         string    `json:"user_id"`
+	CreatedAt      time.Time `json:"created_at"`
+	UpdatedAt      time.Time `json:"updated_at"`
+}
+
+// failure is a message of the failure queue.
+type failure struct {
+	Cause          string `json:"cause"`
+	EventID        string `json:"event_id"`
+	EventName      string `json:"event_name"`
+	Entity         string `json:"entity"`
+	SequenceNumber string `json:"sequence_number"`
+	Record         struct {
+		EventID string `json:"eventID"`
+		Change  struct {
+			Keys     map[string]map[string]string `json:"Keys"`
+			NewImage map[string]map[string]string `json:"NewImage"`
+			OldImage map[string]map[string]string `json:"OldImage"`
+		} `json:"dynamodb"`
+	} `json:"record"`
+}
+
+// failed are the messages of the failure queue by event. The same one may be there
+// several times, as a batch may be written several times.
+func (l *lake) failed(t testing.TB) map[string]failure {
+	t.Helper()
+	all := map[string]failure{}
+	for _, m := range l.failures.Messages() {
+		var f failure
+		if err := json.Unmarshal([]byte(m.Body), &f); err != nil {
+			t.Fatalf("a message of the failure queue: %s: %v", m.Body, err)
+		}
+		if f.EventID == "" || f.Record.EventID != f.EventID {
+			t.Errorf("a message without its record: %s", m.Body)
+		}
+		all[f.EventID] = f
+	}
+	return all
+}
+
+// count is the answer to a SELECT of one number n.
+func count(t testing.TB, from *lakequery.Lake, text string) int {
+	t.Helper()
+	rows := query[struct{ N int }](t, from, text)
+	if len(rows) != 1 {
+		t.Fatalf("%s: got %d rows; want 1", text, len(rows))
+	}
+	return rows[0].N
+}
+
+// compareTasks tells what one side has and the other has not.
+func compareTasks(t testing.TB, what string, got, want []storedTask) {
+	t.Helper()
+	wanted := map[string]string{}
+	for _, task := range want {
+		wanted[task.name()] = task.String()
+	}
+	seen := map[string]bool{}
+	for _, task := range got {
+		if seen[task.name()] {
+			t.Errorf("%s: %s is there twice", what, task.name())
+		}
+		seen[task.name()] = true
+		if expected, ok := wanted[task.name()]; !ok {
+			t.Errorf("%s: got %v, which should not be there", what, task)
+		} else if expected != task.String() {
+			t.Errorf("%s: got  %v\nwant %s", what, task, expected)
+		}
+	}
+	for name, task := range wanted {
+		if !seen[name] {
+			t.Errorf("%s: %s is missing", what, task)
+		}
+	}
+}
+
+// eventsOf are the events by task, in the order of their sequence numbers. Each event
+// must be there once, with the status of the one before it.
+func eventsOf(t testing.TB, from *lakequery.Lake) map[string][]taskEvent {
+	t.Helper()
+	all := map[string][]taskEvent{}
+	seen := map[string]bool{}
+	for _, e := range query[taskEvent](t, from, "SELECT * FROM task_events") {
+		if seen[e.EventID] {
+			t.Errorf("task_events has %s twice", e.EventID)
+		}
+		seen[e.EventID] = true
+		all[e.name()] = append(all[e.name()], e)
+	}
+	for name, events := range all {
+		slices.SortFunc(events, func(a, b taskEvent) int { return strings.Compare(a.SequenceNumber, b.SequenceNumber) })
+		var previous *string
+		for _, e := range events {
+			if text(e.PreviousStatus) != text(previous) {
+				t.Errorf("%s: %s follows status %s; it says %s", name, e.EventID, text(previous), text(e.PreviousStatus))
+			}
+			previous = e.Status
+		}
+	}
+	return all
+}
+
+func text(s *string) string {
+	if s == nil {
+		return "(none)"
+	}
+	return *s
+}
+
+// onceInFiles checks that the files themselves have each event once.
+func onceInFiles(t testing.TB, from *lakequery.Lake) {
+	t.Helper()
+	for _, table := range []string{"task_changes", "user_changes"} {
+		rows, events := count(t, from, "SELECT count(*) AS n FROM "+table), count(t, from, "SELECT count(DISTINCT event_id) AS n FROM "+table)
+		if rows != events {
+			t.Errorf("%s: got %d rows of %d events after compaction", table, rows, events)
+		}
+	}
+}
