@@ -1,0 +1,169 @@
+package todo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// command is onesynth as people run it.
+type command struct{ path, console string }
+
+func buildCommand(t testing.TB, console string) command {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "onesynth")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/onesynth")
+	build.Dir = platform.Root(t)
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build onesynth: %v\n%s", err, out)
+	}
+	return command{path, console}
+}
+
+// run runs a command of onesynth and returns what it printed, and its exit code.
+func (c command) run(t testing.TB, arguments ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	running := exec.CommandContext(ctx, c.path, append([]string{arguments[0], "--console", c.console}, arguments[1:]...)...)
+	running.Stdout, running.Stderr = &out, &errs
+	if err := running.Run(); err != nil {
+		if _, exited := errors.AsType[*exec.ExitError](err); !exited {
+			t.Fatalf("onesynth %v: %v", arguments, err)
+		}
+	}
+	return out.String(), errs.String(), running.ProcessState.ExitCode()
+}
+
+// must is run for when it has to succeed.
+func (c command) must(t testing.TB, arguments ...string) string {
+	t.Helper()
+	stdout, stderr, status := c.run(t, arguments...)
+	if status != 0 || stderr != "" {
+		t.Fatalf("onesynth %v: got %d\n%s%s", arguments, status, stdout, stderr)
+	}
+	return stdout
+}
+
+// What the README shows, from a token to the history of a task, on the command line.
+func TestLakeOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	l := lakeOf(t, ownRun(t, local.Options{}))
+	c := buildCommand(t, l.Run.ConsoleURL())
+	header := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(c.must(t, "token", "--sub", "ann"))}}
+	client := platform.NewClient(t, l.Target)
+	send := func(method, path string, body any) platform.Reply {
+		header.Set("Idempotency-Key", platform.Unique("key"))
+		r := client.MustSend(t, method, "/api/v1"+path, header, body)
+		if r.Status >= 300 {
+			t.Fatalf("got %v", r)
+		}
+		return r
+	}
+	create := func(task map[string]string) string {
+		return platform.Field(send(http.MethodPost, "/tasks", task).Body, "task_id")
+	}
+	send(http.MethodPost, "/users/me", map[string]string{"email": "ann@example.com", "name": "Ann"})
+	create(map[string]string{"title": "Water the plants", "priority": "high", "due_date": "2999-12-31"})
+	milk := create(map[string]string{"title": "Buy milk", "category": "shop, \"home\""})
+	send(http.MethodPatch, "/tasks/"+milk, map[string]string{"status": "in_progress"})
+	send(http.MethodPatch, "/tasks/"+milk, map[string]string{"status": "completed"})
+	send(http.MethodDelete, "/tasks/"+create(map[string]string{"title": "Nothing"}), nil)
+
+	// It lands by itself, when the batch is due.
+	answered := time.Now()
+	platform.Settled(t, "the changes are in the lake", func() bool {
+		d := l.delivery(t)
+		return d.Done == 7 && d.Waiting == 0
+	})
+	t.Logf("in the lake %v after the last answer", time.Since(answered).Round(10*time.Millisecond))
+
+	list := c.must(t, "lake")
+	for _, part := range []string{"Database " + l.Outputs["LakeDatabaseName"], "Table task_changes", "View tasks_current", "  Key figures"} {
+		if !strings.Contains(list, part) {
+			t.Errorf("the list of what is in the lake has no %q:\n%s", part, list)
+		}
+	}
+	const current = "SELECT title, status, priority, category, due_date FROM tasks_current ORDER BY title"
+	history := "SELECT event_name, status, previous_status FROM task_events WHERE task_id = '" + milk + "' ORDER BY sequence_number"
+	const steps = "event_name,status,previous_status\nINSERT,pending,\nMODIFY,in_progress,pending\nMODIFY,completed,in_progress\n"
+	hold := func(t *testing.T) {
+		t.Helper()
+		for _, test := range []struct {
+			arguments []string
+			want      string
+		}{
+			{[]string{"SELECT title, status, priority FROM tasks_current ORDER BY title"},
+				"title             status     priority\n-----             ------     --------\nBuy milk          completed  null\nWater the plants  pending    high\n(2 rows)\n"},
+			{[]string{"--format", "csv", current},
+				"title,status,priority,category,due_date\nBuy milk,completed,,\"shop, \"\"home\"\"\",\nWater the plants,pending,high,,2999-12-31\n"},
+			{[]string{"--format", "jsonlines", current},
+				`{"title":"Buy milk","status":"completed","priority":null,"category":"shop, \"home\"","due_date":null}` + "\n" +
+					`{"title":"Water the plants","status":"pending","priority":"high","category":null,"due_date":"2999-12-31"}` + "\n"},
+			{[]string{"--format", "json", "SELECT title FROM tasks_current ORDER BY title"}, "[\n{\"title\":\"Buy milk\"},\n{\"title\":\"Water the plants\"}\n]\n"},
+			{[]string{"--format", "csv", history}, steps},
+			{[]string{"--format", "csv", "--database", l.Outputs["LakeDatabaseName"], history}, steps},
+			{[]string{"--format", "csv", "--query", "most active users"}, "user_id,completed_tasks,completion_rate\nann,1,0.5\n"},
+			{[]string{"--format", "csv", "SELECT users, tasks, completed_tasks, overdue_tasks FROM kpis"}, "users,tasks,completed_tasks,overdue_tasks\n1,2,1,0\n"},
+			{[]string{"--format", "csv", "SELECT title FROM tasks_current WHERE status = 'cancelled'"}, "title\n"},
+		} {
+			if got := c.must(t, append([]string{"lake"}, test.arguments...)...); got != test.want {
+				t.Errorf("onesynth lake %q: got\n%swant\n%s", test.arguments, got, test.want)
+			}
+		}
+	}
+	hold(t)
+	// Compaction changes none of it.
+	c.must(t, "run-schedule", l.Schedule(t))
+	hold(t)
+
+	var described struct {
+		Queries []struct{ Name string }
+		Tables  []struct{ Name string }
+	}
+	if err := json.Unmarshal([]byte(c.must(t, "lake", "--format", "json")), &described); err != nil || len(described.Queries) == 0 || len(described.Tables) != 2 {
+		t.Fatalf("the list as JSON: %+v, %v", described, err)
+	}
+	for _, q := range described.Queries {
+		if stdout := c.must(t, "lake", "--query", q.Name); !strings.Contains(stdout, "row") {
+			t.Errorf("the saved query %q: %s", q.Name, stdout)
+		}
+	}
+
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		says      string
+	}{
+		"NoTable":       {[]string{"SELECT * FROM tasks"}, 1, "tasks"},
+		"NoColumn":      {[]string{"SELECT email FROM user_changes"}, 1, `"email" not found`},
+		"NoSQL":         {[]string{"SELEC"}, 1, "syntax error"},
+		"NoSelect":      {[]string{"DELETE FROM task_changes"}, 1, "a lake is read with SELECT"},
+		"TwoStatements": {[]string{"SELECT 1; SELECT 2"}, 1, "want one"},
+		"NoSavedQuery":  {[]string{"--query", "Worst users"}, 1, `"Most active users"`},
+		"NoDatabase":    {[]string{"--database", "other", "SELECT 1"}, 1, l.Outputs["LakeDatabaseName"]},
+		"NoFormat":      {[]string{"--format", "xml", "SELECT 1"}, 2, "jsonlines"},
+		"NoFlag":        {[]string{"--tables"}, 2, "--tables"},
+	} {
+		stdout, stderr, status := c.run(t, append([]string{"lake"}, test.arguments...)...)
+		if status != test.status || !strings.Contains(stderr, test.says) || status == 1 && stdout != "" {
+			t.Errorf("%s: got %d; want %d and %q\n%s%s", name, status, test.status, test.says, stdout, stderr)
+		}
+	}
+
+	l.Run.Close()
+	if stdout, stderr, status := c.run(t, "lake", "SELECT 1"); status != 1 || stdout != "" || !strings.Contains(stderr, "onesynth local") {
+		t.Errorf("without a run: got %d\n%s%s", status, stdout, stderr)
+	}
+}
