@@ -44,6 +44,9 @@ type Report struct {
 // Compactor merges the small objects of the lake, sorted by sequence number and
 // with each change once. What it does not know is left alone.
 //
+// A query that has listed the objects when they are merged may find one of them
+// gone, and fails: asked again, it finds the merged one.
+//
 // It may run while the writer writes. Two runs at once lose nothing, but may write
 // a change twice, and one of them may fail on what the other has deleted.
 type Compactor struct {

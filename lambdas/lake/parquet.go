@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -132,7 +131,8 @@ func (t *table) newFileWriter(out io.Writer) *fileWriter {
 	counting := &countingWriter{out: out}
 	options := []parquet.WriterOption{
 		t.schema,
-		parquet.Compression(&zstd.Codec{Level: zstd.DefaultLevel}),
+		// The library's own, which keeps its buffers from one file to the next.
+		parquet.Compression(&parquet.Zstd),
 		parquet.CreatedBy("onesynth", "1", "lake"),
 		parquet.DataPageVersion(1),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
