@@ -121,7 +121,7 @@ const (
 // fileWriter writes a Parquet file. The same rows give the same bytes.
 type fileWriter struct {
 	out     *countingWriter
-	parquet *parquet.Writer
+	parquet *parquet.GenericWriter[any]
 	limit   int64 // table.rowGroup
 	pending int64 // bytes of values in the row group that has not ended
 	flushed int64 // bytes of the row groups that have
@@ -143,7 +143,7 @@ func (t *table) newFileWriter(out io.Writer) *fileWriter {
 			options = append(options, parquet.SkipPageBounds(c.Name), parquet.SkipPageStatistics(c.Name))
 		}
 	}
-	return &fileWriter{out: counting, limit: t.rowGroup, parquet: parquet.NewWriter(counting, options...)}
+	return &fileWriter{out: counting, limit: t.rowGroup, parquet: parquet.NewGenericWriter[any](counting, options...)}
 }
 
 // write adds a row, of which it keeps nothing.
