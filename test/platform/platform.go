@@ -26,6 +26,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
+	"regexp"
 	"sync"
 	"testing"
 	"time"
@@ -46,6 +48,7 @@ type Suite struct {
 
 	assemblies assemblies
 	engine     onceEngine
+	starting   sync.Mutex
 	shared     struct {
 		once sync.Once
 		*Target
@@ -126,16 +129,10 @@ func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
 // OwnRunOf is OwnRun of another environment of cdk.json.
 func (s *Suite) OwnRunOf(t testing.TB, environment string, options local.Options) *Target {
 	t.Helper()
-	options.NoSchedules = true
-	return s.ScheduledRun(t, environment, options)
-}
-
-// ScheduledRun is OwnRunOf whose schedules run by themselves.
-func (s *Suite) ScheduledRun(t testing.TB, environment string, options local.Options) *Target {
-	t.Helper()
 	if OnAWS() {
 		t.Skip("skipped on AWS: it needs a local run of its own")
 	}
+	options.NoSchedules = true
 	target, err := s.start(t, environment, options)
 	if err != nil {
 		t.Fatal(err)
@@ -146,20 +143,31 @@ func (s *Suite) ScheduledRun(t testing.TB, environment string, options local.Opt
 
 // start runs the platform's stack of an environment on this machine.
 func (s *Suite) start(t testing.TB, environment string, options local.Options) (*Target, error) {
+	folder, err := s.assemblies.of(t, environment)
+	if err != nil {
+		return nil, err
+	}
+	return s.run(t, environment, folder, options)
+}
+
+// run runs the platform's stack of an assembly on this machine.
+func (s *Suite) run(t testing.TB, environment, folder string, options local.Options) (*Target, error) {
 	s.engine.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		s.engine.Engine, s.engine.err = engine.Start(ctx, engine.Options{})
 	})
-	folder, err := s.assemblies.of(t, environment)
-	if err := errors.Join(s.engine.err, err); err != nil {
-		return nil, err
+	if s.engine.err != nil {
+		return nil, s.engine.err
 	}
-	stack := s.stack(environment)
-	options.Assembly, options.Stacks = folder, []string{stack}
+	options.Assembly, options.Stacks = folder, []string{s.stack(environment)}
 	options.DynamoDB = s.engine.URL()
 	options.AccessKey = "TEST" + Random(12)
+	// Many that start at once on few processors would take the database's time to
+	// answer the others.
+	s.starting.Lock()
 	run, err := local.Start(context.Background(), options)
+	s.starting.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -180,3 +188,37 @@ func (s *Suite) start(t testing.TB, environment string, options local.Options) (
 func (s *Suite) stack(environment string) string {
 	return "onesynth-" + s.Platform.Name + "-" + environment
 }
+
+// everyMinute is a run of the environment dev whose schedules come round every
+// minute, however long they would take.
+func (s *Suite) everyMinute(t testing.TB, options local.Options) *Target {
+	t.Helper()
+	if OnAWS() {
+		t.Skip("skipped on AWS: it needs a local run of its own")
+	}
+	made, err := s.assemblies.of(t, "dev")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(made)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, s.stack("dev")+".template.json")
+	template, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template = scheduleExpression.ReplaceAll(template, []byte(`"ScheduleExpression": "rate(1 minute)"`))
+	if err := os.WriteFile(file, template, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	target, err := s.run(t, "dev", folder, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.Run.Close)
+	return target
+}
+
+var scheduleExpression = regexp.MustCompile(`"ScheduleExpression": "[^"]*"`)

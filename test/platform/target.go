@@ -2,6 +2,7 @@ package platform
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -160,4 +161,30 @@ func (p *Target) Schedule(t testing.TB) string {
 		t.Fatalf("got %d schedules; want 1", len(schedules))
 	}
 	return schedules[0].Name
+}
+
+// Delete deletes an item by its key, given as for Item, past the platform.
+func (p *Target) Delete(t testing.TB, table string, key ...string) {
+	t.Helper()
+	keys := map[string]types.AttributeValue{}
+	for i := 0; i+1 < len(key); i += 2 {
+		keys[key[i]] = &types.AttributeValueMemberS{Value: key[i+1]}
+	}
+	if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(p.Tables[table]), Key: keys}); err != nil {
+		t.Fatalf("delete %s %s: %v", table, key, err)
+	}
+}
+
+// Token is a token of the run's issuer, as its console makes it of a request: sub,
+// and what else is to be in it.
+func (p *Target) Token(t testing.TB, request map[string]any) string {
+	t.Helper()
+	issuer := NewClient(t, p)
+	issuer.URL = p.Run.ConsoleURL()
+	r := issuer.MustSend(t, http.MethodPost, "/token", nil, request)
+	token := Field(r.Body, "access_token")
+	if r.Status != http.StatusOK || token == "" {
+		t.Fatalf("got %v; want a token", r)
+	}
+	return token
 }

@@ -1,0 +1,316 @@
+package platform
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
+
+// PathOf is the path of a route for some value of its parameters.
+func PathOf(route schema.Route, parameter string) string {
+	return pathParameter.ReplaceAllLiteralString(route.Path, parameter)
+}
+
+// CheckCORS checks that a browser may call every route with every header that the
+// platform reads, and read every header that it sends, as the answer to a GET of
+// path shows.
+func (s *Suite) CheckCORS(t *testing.T, path string, reads, sends []string) {
+	t.Helper()
+	c := NewClient(t, s.Shared(t))
+	const origin = "https://app.example.com"
+	for _, route := range s.Platform.Routes {
+		path := PathOf(route, "x")
+		r := c.MustSend(t, http.MethodOptions, path, http.Header{
+			"Origin":                         {origin},
+			"Access-Control-Request-Method":  {route.Method},
+			"Access-Control-Request-Headers": {strings.ToLower(strings.Join(reads, ","))},
+		}, nil)
+		if r.Status != http.StatusOK && r.Status != http.StatusNoContent {
+			t.Errorf("got %v; want 200 or 204", r)
+		}
+		if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
+			t.Errorf("%s %s: got allowed origin %q", route.Method, path, allowed)
+		}
+		if !lists(r.Header, "Access-Control-Allow-Methods", route.Method) {
+			t.Errorf("%s %s: got allowed methods %q", route.Method, path, r.Header.Get("Access-Control-Allow-Methods"))
+		}
+		for _, name := range reads {
+			if !lists(r.Header, "Access-Control-Allow-Headers", name) {
+				t.Errorf("%s %s: got allowed headers %q; want %s", route.Method, path, r.Header.Get("Access-Control-Allow-Headers"), name)
+			}
+		}
+	}
+	r := c.MustSend(t, http.MethodGet, path, http.Header{"Origin": {origin}}, nil)
+	for _, name := range sends {
+		if !lists(r.Header, "Access-Control-Expose-Headers", name) {
+			t.Errorf("got exposed headers %q; want %s", r.Header.Get("Access-Control-Expose-Headers"), name)
+		}
+	}
+	if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
+		t.Errorf("got %v with allowed origin %q", r, allowed)
+	}
+}
+
+func lists(header http.Header, name, value string) bool {
+	return slices.ContainsFunc(strings.Split(header.Get(name), ","), func(listed string) bool {
+		listed = strings.TrimSpace(listed)
+		return listed == "*" || strings.EqualFold(listed, value)
+	})
+}
+
+// CheckDocument checks that the OpenAPI document at path describes the routes that
+// are declared, and no others.
+func (s *Suite) CheckDocument(t *testing.T, path string) {
+	t.Helper()
+	status, body := http_helper.HTTPGetContext(t, t.Context(), s.Shared(t).URL+path, nil)
+	if status != http.StatusOK {
+		t.Fatalf("got %d: %.300s", status, body)
+	}
+	var document struct {
+		OpenAPI string
+		Paths   map[string]map[string]struct {
+			Responses map[string]any
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &document); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(document.OpenAPI, "3.") {
+		t.Errorf("got OpenAPI %q; want 3", document.OpenAPI)
+	}
+	var described, declared []string
+	for path, operations := range document.Paths {
+		for method, operation := range operations {
+			described = append(described, strings.ToUpper(method)+" "+path)
+			if len(operation.Responses) < 2 {
+				t.Errorf("%s %s: got responses %v; want success and errors", method, path, slices.Sorted(maps.Keys(operation.Responses)))
+			}
+		}
+	}
+	for _, route := range s.Platform.Routes {
+		declared = append(declared, route.Method+" "+route.Path)
+	}
+	slices.Sort(described)
+	slices.Sort(declared)
+	if !slices.Equal(described, declared) {
+		t.Errorf("the document describes\n%v\nand the schema declares\n%v", described, declared)
+	}
+}
+
+// CheckUnknownRoutes checks that what is no route is refused.
+func (s *Suite) CheckUnknownRoutes(t *testing.T, requests ...string) {
+	t.Helper()
+	c := NewClient(t, s.Shared(t))
+	for _, request := range requests {
+		method, path := Split(request)
+		if r := c.MustSend(t, method, path, nil, nil); r.Status != http.StatusNotFound && r.Status != http.StatusMethodNotAllowed {
+			t.Errorf("got %v; want 404", r)
+		}
+	}
+}
+
+// Table is how a table is to be.
+type Table struct {
+	// Key is the name of the partition key, and of the sort key after a blank.
+	Key string
+	// TimeToLive is an attribute; empty: nothing expires.
+	TimeToLive string
+	// Stream is the view of the stream; empty: there is none.
+	Stream string
+	// Indexes are key and projection of each index, separated by blanks.
+	Indexes map[string]string
+	// Numbers are the key attributes that are no text.
+	Numbers []string
+}
+
+// CheckTables checks that the tables that the engine describes are those.
+func (s *Suite) CheckTables(t *testing.T, tables map[string]Table) {
+	t.Helper()
+	target := s.Shared(t)
+	if len(target.Tables) != len(tables) {
+		t.Errorf("got tables %v; want %d", target.Tables, len(tables))
+	}
+	for name, want := range tables {
+		t.Run(name, func(t *testing.T) {
+			described, err := target.Database.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(target.Tables[name])})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := described.Table
+			if key := keyOf(got.KeySchema); key != want.Key {
+				t.Errorf("got key %q; want %q", key, want.Key)
+			}
+			if got.BillingModeSummary == nil || got.BillingModeSummary.BillingMode != types.BillingModePayPerRequest {
+				t.Errorf("got billing %+v; want on demand", got.BillingModeSummary)
+			}
+			stream := ""
+			if got.StreamSpecification != nil && aws.ToBool(got.StreamSpecification.StreamEnabled) {
+				stream = string(got.StreamSpecification.StreamViewType)
+			}
+			if stream != want.Stream {
+				t.Errorf("got stream %q; want %q", stream, want.Stream)
+			}
+			if len(got.GlobalSecondaryIndexes) != len(want.Indexes) {
+				t.Errorf("got %d indexes; want %d", len(got.GlobalSecondaryIndexes), len(want.Indexes))
+			}
+			for _, index := range got.GlobalSecondaryIndexes {
+				description := fmt.Sprint(keyOf(index.KeySchema), " ", index.Projection.ProjectionType)
+				if description != want.Indexes[*index.IndexName] {
+					t.Errorf("index %s: got %q; want %q", *index.IndexName, description, want.Indexes[*index.IndexName])
+				}
+				if index.IndexStatus != types.IndexStatusActive {
+					t.Errorf("index %s: got %s; want ACTIVE", *index.IndexName, index.IndexStatus)
+				}
+			}
+			for _, attribute := range got.AttributeDefinitions {
+				wantType := types.ScalarAttributeTypeS
+				if slices.Contains(want.Numbers, *attribute.AttributeName) {
+					wantType = types.ScalarAttributeTypeN
+				}
+				if attribute.AttributeType != wantType {
+					t.Errorf("attribute %s: got type %s; want %s", *attribute.AttributeName, attribute.AttributeType, wantType)
+				}
+			}
+			if got := target.TimeToLive(t, name); got != want.TimeToLive {
+				t.Errorf("got TTL attribute %q; want %q", got, want.TimeToLive)
+			}
+		})
+	}
+}
+
+func keyOf(schema []types.KeySchemaElement) string {
+	key := *schema[0].AttributeName
+	if len(schema) > 1 {
+		key += " " + *schema[1].AttributeName
+	}
+	return key
+}
+
+// CheckExpiry checks that of every table what has expired is deleted, and nothing
+// else.
+func (s *Suite) CheckExpiry(t *testing.T) {
+	t.Helper()
+	target := s.Shared(t)
+	target.LocalOnly(t, "DynamoDB deletes expired items within days")
+	for _, table := range s.Platform.Database.Tables {
+		t.Run(table.Name, func(t *testing.T) {
+			put := func(expires any) []string {
+				t.Helper()
+				item := map[string]any{}
+				var key []string
+				for _, attribute := range []string{table.Key.Partition, table.Key.Sort} {
+					if attribute != "" {
+						value := Unique("expiry")
+						item[attribute] = value
+						key = append(key, attribute, value)
+					}
+				}
+				if expires != nil {
+					item[table.TimeToLive] = expires
+				}
+				encoded, err := attributevalue.MarshalMap(item)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := target.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(target.Tables[table.Name]), Item: encoded}); err != nil {
+					t.Fatal(err)
+				}
+				return key
+			}
+			type kept struct {
+				key  []string
+				stay bool
+			}
+			items := map[string]kept{"without a time": {put(nil), true}}
+			if table.TimeToLive != "" {
+				items["expired"] = kept{put(time.Now().Add(-time.Minute).Unix()), false}
+				items["of later"] = kept{put(time.Now().Add(time.Hour).Unix()), true}
+				// DynamoDB keeps what is five years past ("Using time to live", developer guide).
+				items["of no time"] = kept{put("yesterday"), true}
+			}
+			if _, err := target.Run.Sweep(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for name, item := range items {
+				if stayed := target.Item(t, table.Name, item.key...) != nil; stayed != item.stay {
+					t.Errorf("the item %s: stayed: %v; want %v", name, stayed, item.stay)
+				}
+				target.Delete(t, table.Name, item.key...)
+			}
+		})
+	}
+}
+
+// CheckTokens checks that a run takes none but valid tokens on the routes, methods
+// with their paths. headers go with every request.
+func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header, routes ...string) {
+	t.Helper()
+	c := NewClient(t, target)
+	valid := target.Token(t, map[string]any{"sub": Unique("caller")})
+	header, rest, _ := strings.Cut(valid, ".")
+	payload, signature, _ := strings.Cut(rest, ".")
+	other := target.Token(t, map[string]any{"sub": Unique("caller")})
+	_, otherRest, _ := strings.Cut(other, ".")
+	otherPayload, _, _ := strings.Cut(otherRest, ".")
+	const none = "eyJhbGciOiJub25lIn0" // {"alg":"none"}
+	for name, authorization := range map[string]string{
+		"Missing":        "",
+		"Nonsense":       "Bearer nonsense",
+		"OtherScheme":    "Basic " + valid,
+		"Expired":        "Bearer " + target.Token(t, map[string]any{"sub": "caller", "expires": "-1h"}),
+		"OtherAudience":  "Bearer " + target.Token(t, map[string]any{"sub": "caller", "claims": map[string]any{"aud": "another", "client_id": "another"}}),
+		"OtherIssuer":    "Bearer " + target.Token(t, map[string]any{"sub": "caller", "claims": map[string]any{"iss": "https://issuer.example.com"}}),
+		"NotYet":         "Bearer " + target.Token(t, map[string]any{"sub": "caller", "claims": map[string]any{"nbf": time.Now().Add(time.Hour).Unix()}}),
+		"OtherSignature": "Bearer " + header + "." + payload + "." + strings.Repeat("A", len(signature)),
+		"OtherSubject":   "Bearer " + header + "." + otherPayload + "." + signature,
+		"Unsigned":       "Bearer " + header + "." + payload + ".",
+		"None":           "Bearer " + none + "." + payload + ".",
+		"NoneSigned":     "Bearer " + none + "." + payload + "." + signature,
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, route := range routes {
+				method, path := Split(route)
+				with := headers.Clone()
+				if with == nil {
+					with = http.Header{}
+				}
+				if authorization != "" {
+					with.Set("Authorization", authorization)
+				}
+				r := c.MustSend(t, method, path, with, nil)
+				var body struct{ Message string }
+				if err := json.Unmarshal(r.Body, &body); r.Status != http.StatusUnauthorized || err != nil || body.Message != "Unauthorized" {
+					t.Errorf("got %v; want 401 Unauthorized", r)
+				}
+			}
+		})
+	}
+}
+
+// Protected are the routes of the platform that take none but callers with tokens,
+// for CheckTokens.
+func (s *Suite) Protected() []string {
+	var routes []string
+	for _, route := range s.Platform.Routes {
+		if route.Caller == schema.CallerUser || route.Caller == schema.CallerAgent {
+			routes = append(routes, route.Method+" "+PathOf(route, "x"))
+		}
+	}
+	return routes
+}

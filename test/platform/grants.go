@@ -1,0 +1,354 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+)
+
+// Probe is something that a function or a schedule does.
+type Probe struct {
+	// Function is the name of the construct of the function, or of the schedule.
+	Function string
+	// Name says what it does.
+	Name string
+	// Do makes it do so. An error says that it could not be reached.
+	Do func(t testing.TB) (Reply, error)
+}
+
+// Scene makes ready what probes need to be there, and returns probes that together
+// use every operation of every function and schedule. end removes what later scenes
+// would meet.
+type Scene func(t testing.TB, target *Target) (probes []Probe, end func())
+
+// roles are the roles of a run's functions and schedules, as synthesised.
+type roles struct {
+	mutex  sync.Mutex
+	byName map[string]*policy.Role
+}
+
+// keep is for local.Options.Role.
+func (r *roles) keep(name string, role *policy.Role) *policy.Role {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.byName == nil {
+		r.byName = map[string]*policy.Role{}
+	}
+	r.byName[name] = role
+	return role
+}
+
+func isScheduler(role *policy.Role) bool {
+	return role.Trusts(policy.Scheduler, map[string]string{policy.SourceAccount: "000000000000"})
+}
+
+// caller is what the run calls who acts under a role: schedules are told apart from
+// functions.
+func (r *roles) caller(name string) string {
+	if isScheduler(r.byName[name]) {
+		return "schedule/" + name
+	}
+	return name
+}
+
+// act lets a function or schedule go on under another role. A function's instances
+// end: they know what they once were allowed to read.
+func (r *roles) act(t testing.TB, target *Target, name string, role *policy.Role) {
+	t.Helper()
+	target.Run.AWS().Register(Unique("TEST"), r.caller(name), role)
+	if isScheduler(r.byName[name]) {
+		return
+	}
+	for {
+		if _, err := target.Run.Kill(name); errors.Is(err, lambda.ErrNotRunning) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// readsStream tells whether a role is that of a function which gets the records of
+// a stream. What Lambda needs for that it asks for when the mapping is made.
+func readsStream(role *policy.Role) bool {
+	return slices.ContainsFunc(role.Grants(), func(g policy.Grant) bool { return strings.Contains(g.Resource, "/stream/") })
+}
+
+// whenMapped tells whether a grant is asked for when a stream's mapping is made.
+func whenMapped(role *policy.Role, grant policy.Grant) bool {
+	return readsStream(role) && (strings.Contains(grant.Resource, "/stream/") || grant.Action == "sqs:SendMessage")
+}
+
+// failsAway tells whether a grant is that of a function whose runs nobody waits for
+// to tell of those that fail.
+func failsAway(role *policy.Role, grant policy.Grant) bool {
+	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !isScheduler(role)
+}
+
+// undelivered tells whether a grant is that of a schedule to tell of what it cannot
+// deliver: CheckUndelivered is about that.
+func undelivered(role *policy.Role, grant policy.Grant) bool {
+	return grant.Action == "sqs:SendMessage" && isScheduler(role)
+}
+
+// CheckWildcards checks that no grant is for more than one action on one resource.
+// Wildcards are allowed at the end of a log group's ARN, by which CloudFormation
+// means its streams, and for the objects below a prefix of a bucket. functions is
+// how many functions and schedules there are.
+func (s *Suite) CheckWildcards(t *testing.T, functions int) {
+	t.Helper()
+	var all roles
+	s.OwnRun(t, local.Options{Role: all.keep})
+	if len(all.byName) != functions {
+		t.Errorf("got %d roles; want those of %d functions and schedules", len(all.byName), functions)
+	}
+	for name, role := range all.byName {
+		for _, grant := range role.Grants() {
+			if grant.Effect == "Allow" && (strings.ContainsAny(grant.Action, "*?") || strings.ContainsAny(withoutAllowed(grant.Resource), "*?")) {
+				t.Errorf("%s: got %v", name, grant)
+			}
+		}
+	}
+}
+
+// withoutAllowed is a resource without the wildcard that it may end in.
+func withoutAllowed(resource string) string {
+	switch {
+	case strings.HasPrefix(resource, "arn:aws:logs:"):
+		return strings.TrimSuffix(resource, ":*")
+	case strings.HasPrefix(resource, "arn:aws:s3:::"):
+		prefix, ok := strings.CutSuffix(resource, "/*")
+		if ok && strings.Contains(prefix, "/") {
+			return prefix
+		}
+	}
+	return resource
+}
+
+// immediate makes failures final without a wait.
+func immediate(int) time.Duration { return 0 }
+
+// CheckGrantsUsed checks that every permission is used by some probe: none is too
+// much.
+func (s *Suite) CheckGrantsUsed(t *testing.T, scene Scene) {
+	t.Helper()
+	var all roles
+	target := s.OwnRun(t, local.Options{Role: all.keep, RetryDelay: immediate})
+	probes, end := scene(t, target)
+	for _, probe := range probes {
+		if r, err := probe.Do(t); err != nil || r.Status >= http.StatusBadRequest {
+			t.Errorf("%s: got %v, %v", probe.Name, r, err)
+		}
+	}
+	end()
+	for _, refusal := range target.Run.AWS().Refused() {
+		t.Errorf("got refusal %+v under the roles as synthesised", refusal)
+	}
+	for name, role := range all.byName {
+		for _, grant := range role.Grants() {
+			if failsAway(role, grant) {
+				event := all.fail(t, target, name, role)
+				Settled(t, "a queue has the failed run", func() bool {
+					return slices.ContainsFunc(target.Run.AWS().Queues(), func(q *awsapi.Queue) bool {
+						return slices.ContainsFunc(q.Messages(), func(m awsapi.Message) bool { return strings.Contains(m.Body, event) })
+					})
+				})
+				all.act(t, target, name, role)
+			}
+		}
+	}
+	for name, role := range all.byName {
+		for _, grant := range target.Run.AWS().UnusedGrants(all.caller(name)) {
+			if !undelivered(role, grant) {
+				t.Errorf("%s: nothing has used %v", name, grant)
+			}
+		}
+	}
+}
+
+// fail makes a run of a function that nobody waits for fail for good: it may do
+// nothing but write its log and tell of the failure. It returns the run's event.
+func (r *roles) fail(t testing.TB, target *Target, name string, role *policy.Role) string {
+	t.Helper()
+	for _, grant := range role.Grants() {
+		if !strings.HasPrefix(grant.Action, "logs:") && grant.Action != "sqs:SendMessage" {
+			role = role.Without(grant)
+		}
+	}
+	event := Unique("run")
+	r.act(t, target, name, role)
+	if _, err := target.Run.Functions().InvokeAsync(name, []byte(`"`+event+`"`)); err != nil {
+		t.Fatal(err)
+	}
+	return event
+}
+
+// CheckGrantsNeeded checks that without any one grant what needs it is refused: none
+// is too little. isFailure checks the answer to a request that failed therefore.
+func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
+	t.Helper()
+	var all roles
+	target := s.OwnRun(t, local.Options{Role: all.keep, RetryDelay: immediate})
+	removed := 0
+	for _, name := range slices.Sorted(maps.Keys(all.byName)) {
+		role := all.byName[name]
+		for _, grant := range role.Grants() {
+			if undelivered(role, grant) {
+				continue
+			}
+			removed++
+			t.Run(fmt.Sprintf("%s/%s/%s", s.short(name), grant.Action, s.short(grant.Resource)), func(t *testing.T) {
+				if whenMapped(role, grant) {
+					s.checkMapping(t, name, grant)
+					return
+				}
+				probes, end := scene(t, target)
+				caller := all.caller(name)
+				before := refusedTimes(target, caller, grant)
+				all.act(t, target, name, role.Without(grant))
+				defer func() {
+					all.act(t, target, name, role)
+					end()
+				}()
+				var failed []Reply
+				for _, probe := range probes {
+					if !strings.Contains(name, probe.Function) {
+						continue
+					}
+					r, err := probe.Do(t)
+					if err == nil && r.Status >= http.StatusInternalServerError {
+						failed = append(failed, r)
+					}
+				}
+				if failsAway(role, grant) {
+					all.fail(t, target, name, role.Without(grant))
+				}
+				Settled(t, "the refusal is recorded", func() bool { return refusedTimes(target, caller, grant) > before })
+				if strings.Contains(name, "API") && !strings.HasPrefix(grant.Action, "logs:") && len(failed) == 0 {
+					t.Error("no request failed")
+				}
+				for _, r := range failed {
+					isFailure(t, r)
+					if strings.Contains(string(r.Body), "arn:") || strings.Contains(string(r.Body), "AccessDenied") {
+						t.Errorf("got %v, which tells what happened inside", r)
+					}
+				}
+			})
+		}
+	}
+	t.Logf("%d grants were taken away one by one", removed)
+	if least := len(s.Platform.Database.AccessPatterns); removed < least {
+		t.Errorf("got %d grants; want those of %d access patterns", removed, least)
+	}
+}
+
+// checkMapping checks that a stream cannot be mapped to a function without a grant.
+func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
+	t.Helper()
+	target, err := s.start(t, "dev", local.Options{NoSchedules: true, Role: func(of string, role *policy.Role) *policy.Role {
+		if of != name {
+			return role
+		}
+		for _, g := range role.Grants() {
+			if g.Action == grant.Action && strings.Contains(g.Resource, "/stream/") == strings.Contains(grant.Resource, "/stream/") {
+				role = role.Without(g)
+			}
+		}
+		return role
+	}})
+	if err == nil {
+		target.Run.Close()
+		t.Fatal("the stream was mapped all the same")
+	}
+	if !strings.Contains(err.Error(), grant.Action) {
+		t.Errorf("got %v; want an error that names %s", err, grant.Action)
+	}
+}
+
+// short is the end of a name or ARN, for test names.
+func (s *Suite) short(name string) string {
+	if i := strings.LastIndex(name, s.Construct); i >= 0 {
+		name = name[i+len(s.Construct):]
+	}
+	return name
+}
+
+// refusedTimes is how often the use of a grant was refused.
+func refusedTimes(target *Target, caller string, grant policy.Grant) int {
+	times := 0
+	for _, refusal := range target.Run.AWS().Refused() {
+		if refusal.Function == caller && grant.Matches(refusal.Action, refusal.Resource) {
+			times += refusal.Times
+		}
+	}
+	return times
+}
+
+// CheckUndelivered checks that a run that a schedule may not start is kept in its
+// dead-letter queue, if the schedule may write there.
+func (s *Suite) CheckUndelivered(t *testing.T) {
+	t.Helper()
+	for name, mayWrite := range map[string]bool{"Kept": true, "Refused": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var scheduler string
+			target := s.everyMinute(t, local.Options{Role: func(name string, role *policy.Role) *policy.Role {
+				if !isScheduler(role) {
+					return role
+				}
+				scheduler = "schedule/" + name
+				for _, grant := range role.Grants() {
+					if grant.Action == "lambda:InvokeFunction" || !mayWrite {
+						role = role.Without(grant)
+					}
+				}
+				return role
+			}})
+			messages := func() (all []awsapi.Message) {
+				for _, queue := range target.Run.AWS().Queues() {
+					all = append(all, queue.Messages()...)
+				}
+				return all
+			}
+			if mayWrite {
+				Settled(t, "the queue has the run", func() bool { return len(messages()) > 0 })
+				if code := messages()[0].Attributes["ERROR_CODE"].StringValue; code != "AccessDeniedException" {
+					t.Errorf("got error code %q; want AccessDeniedException", code)
+				}
+				for _, grant := range target.Run.AWS().UnusedGrants(scheduler) {
+					t.Errorf("nothing has used %v", grant)
+				}
+				return
+			}
+			Settled(t, "writing to the queue is refused", func() bool {
+				return slices.ContainsFunc(target.Run.AWS().Refused(), func(r awsapi.Refusal) bool {
+					return r.Function == scheduler && r.Action == "sqs:SendMessage"
+				})
+			})
+			if n := len(messages()); n != 0 {
+				t.Errorf("got %d messages; want none", n)
+			}
+		})
+	}
+}
+
+// Flush lets the functions that get the records of streams take what was written
+// before. It fails when they have not after patience.
+func (p *Target) Flush(t testing.TB, patience time.Duration) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return p.Run.FlushStreams(ctx)
+}
