@@ -304,7 +304,7 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var scheduler string
-			target := s.everyMinute(t, local.Options{Role: func(name string, role *policy.Role) *policy.Role {
+			target := s.Hurried(t, local.Options{Role: func(name string, role *policy.Role) *policy.Role {
 				if !isScheduler(role) {
 					return role
 				}

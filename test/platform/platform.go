@@ -189,9 +189,9 @@ func (s *Suite) stack(environment string) string {
 	return "onesynth-" + s.Platform.Name + "-" + environment
 }
 
-// everyMinute is a run of the environment dev whose schedules come round every
-// minute, however long they would take.
-func (s *Suite) everyMinute(t testing.TB, options local.Options) *Target {
+// Hurried is a run of the environment dev whose schedules come round every minute,
+// and whose streams' records expire after one, however long that would take.
+func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
 	t.Helper()
 	if OnAWS() {
 		t.Skip("skipped on AWS: it needs a local run of its own")
@@ -210,6 +210,7 @@ func (s *Suite) everyMinute(t testing.TB, options local.Options) *Target {
 		t.Fatal(err)
 	}
 	template = scheduleExpression.ReplaceAll(template, []byte(`"ScheduleExpression": "rate(1 minute)"`))
+	template = maximumAge.ReplaceAll(template, []byte(`"MaximumRecordAgeInSeconds": 60`))
 	if err := os.WriteFile(file, template, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -221,4 +222,7 @@ func (s *Suite) everyMinute(t testing.TB, options local.Options) *Target {
 	return target
 }
 
-var scheduleExpression = regexp.MustCompile(`"ScheduleExpression": "[^"]*"`)
+var (
+	scheduleExpression = regexp.MustCompile(`"ScheduleExpression": "[^"]*"`)
+	maximumAge         = regexp.MustCompile(`"MaximumRecordAgeInSeconds": \d+`)
+)

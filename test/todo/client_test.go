@@ -1,0 +1,286 @@
+package todo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// caller is who has a token.
+type caller struct {
+	*platform.Client
+	id, email, token string
+}
+
+// tokens are those of AWS that no test uses at the moment.
+var tokens = sync.OnceValue(func() chan string {
+	given := strings.FieldsFunc(os.Getenv("ONESYNTH_TEST_TOKENS"), func(r rune) bool { return r == ',' })
+	free := make(chan string, len(given))
+	for _, token := range given {
+		free <- token
+	}
+	return free
+})
+
+// newCaller returns somebody with a token who is no user yet.
+func newCaller(t testing.TB, target *target) caller {
+	t.Helper()
+	c := caller{Client: platform.NewClient(t, target.Target), id: platform.Unique("user")}
+	c.email = c.id + "@example.com"
+	if target.Run != nil {
+		c.token = target.Token(t, map[string]any{"sub": c.id})
+		return c
+	}
+	select {
+	case c.token = <-tokens():
+	default:
+		t.Skip("skipped on AWS: ONESYNTH_TEST_TOKENS has no token left for this test")
+	}
+	// The next test with this token begins anew.
+	forget := func(ctx context.Context) {
+		if r, err := c.send(ctx, http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil || r.Status >= 500 {
+			t.Errorf("delete the user of the token: got %v, %v", r, err)
+		}
+	}
+	forget(t.Context())
+	t.Cleanup(func() {
+		forget(context.Background())
+		tokens() <- c.token
+	})
+	return c
+}
+
+// newUser returns somebody with a token who is a user.
+func newUser(t testing.TB, target *target) caller {
+	t.Helper()
+	c := newCaller(t, target)
+	read[user](t, c.try(t, http.MethodPost, "/api/v1/users/me", profile{c.email, "Ann"}), http.StatusCreated)
+	return c
+}
+
+// header has the token, and of a mutation a new idempotency key.
+func (c caller) header(method string) http.Header {
+	header := http.Header{"Authorization": {"Bearer " + c.token}}
+	if method != http.MethodGet {
+		header.Set("Idempotency-Key", platform.Unique("key"))
+	}
+	return header
+}
+
+// send makes a request with further headers. It can be called by any goroutine.
+func (c caller) send(ctx context.Context, method, path string, further http.Header, body any) (platform.Reply, error) {
+	header := c.header(method)
+	maps.Copy(header, further)
+	return c.Send(ctx, method, path, header, body)
+}
+
+func (c caller) try(t testing.TB, method, path string, body any) platform.Reply {
+	t.Helper()
+	return c.tryWith(t, method, path, nil, body)
+}
+
+func (c caller) tryWith(t testing.TB, method, path string, further http.Header, body any) platform.Reply {
+	t.Helper()
+	r, err := c.send(t.Context(), method, path, further, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return r
+}
+
+func withKey(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
+
+func ifMatch(version int) http.Header { return http.Header{"If-Match": {fmt.Sprintf(`"%d"`, version)}} }
+
+// read decodes a reply of the status that is wanted.
+func read[T any](t testing.TB, r platform.Reply, status int) T {
+	t.Helper()
+	return platform.Read[T](t, r, status)
+}
+
+type profile struct {
+	Email string `json:"email"`
+	Name  string `json:"name"`
+}
+
+type user struct {
+	UserID    string `json:"user_id"`
+	Email     string `json:"email"`
+	Name      string `json:"name"`
+	CreatedAt string `json:"created_at"`
+	UpdatedAt string `json:"updated_at"`
+}
+
+// input is a task as its user gives it, or what changes of one.
+type input map[string]any
+
+type task struct {
+	TaskID      string  `json:"task_id"`
+	Title       string  `json:"title"`
+	Description *string `json:"description"`
+	Status      string  `json:"status"`
+	Priority    *string `json:"priority"`
+	Category    *string `json:"category"`
+	DueDate     *string `json:"due_date"`
+	CreatedAt   string  `json:"created_at"`
+	UpdatedAt   string  `json:"updated_at"`
+	CompletedAt *string `json:"completed_at"`
+	Version     int     `json:"version"`
+}
+
+func (t task) path() string { return "/api/v1/tasks/" + t.TaskID }
+
+type page struct {
+	Tasks      []task  `json:"tasks"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+func (p page) titles() []string {
+	titles := make([]string, len(p.Tasks))
+	for i, one := range p.Tasks {
+		titles[i] = one.Title
+	}
+	return titles
+}
+
+type stats struct {
+	ByStatus   map[string]int `json:"by_status"`
+	ByPriority map[string]int `json:"by_priority"`
+	Total      int            `json:"total"`
+}
+
+type statusesSet struct {
+	Action  string   `json:"action"`
+	Changed []string `json:"changed"`
+	Failed  []struct {
+		TaskID string `json:"task_id"`
+		Status int    `json:"status"`
+		Detail string `json:"detail"`
+	} `json:"failed"`
+}
+
+type completedDeleted struct {
+	Action  string `json:"action"`
+	Deleted int    `json:"deleted"`
+	More    bool   `json:"more"`
+}
+
+func (c caller) create(t testing.TB, given input) task {
+	t.Helper()
+	return read[task](t, c.try(t, http.MethodPost, "/api/v1/tasks", given), http.StatusCreated)
+}
+
+func (c caller) task(t testing.TB, id string) task {
+	t.Helper()
+	return read[task](t, c.try(t, http.MethodGet, "/api/v1/tasks/"+id, nil), http.StatusOK)
+}
+
+func (c caller) change(t testing.TB, id string, change input) task {
+	t.Helper()
+	return read[task](t, c.try(t, http.MethodPatch, "/api/v1/tasks/"+id, change), http.StatusOK)
+}
+
+func (c caller) list(t testing.TB, query url.Values) page {
+	t.Helper()
+	return read[page](t, c.try(t, http.MethodGet, "/api/v1/tasks?"+query.Encode(), nil), http.StatusOK)
+}
+
+// all reads a list page by page to its end.
+func (c caller) all(t testing.TB, query url.Values) []task {
+	t.Helper()
+	query = maps.Clone(query)
+	if query == nil {
+		query = url.Values{}
+	}
+	query.Set("limit", "100")
+	var all []task
+	for {
+		got := c.list(t, query)
+		all = append(all, got.Tasks...)
+		if got.NextCursor == nil {
+			return all
+		}
+		query.Set("cursor", *got.NextCursor)
+	}
+}
+
+func (c caller) stats(t testing.TB) stats {
+	t.Helper()
+	return read[stats](t, c.try(t, http.MethodGet, "/api/v1/tasks/stats", nil), http.StatusOK)
+}
+
+// refused checks that a reply is an error of the platform's own form, with that
+// status, and returns its text.
+func refused(t testing.TB, r platform.Reply, status int) string {
+	t.Helper()
+	if r.Status != status {
+		t.Fatalf("got %v; want %d", r, status)
+	}
+	detail, err := detailOf(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return detail
+}
+
+// detailOf reads an error of the platform's own form.
+func detailOf(r platform.Reply) (string, error) {
+	var body struct {
+		Detail string `json:"detail"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(r.Body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); err != nil || body.Detail == "" {
+		return "", fmt.Errorf("got %v, which has not the form of an error: %w", r, err)
+	}
+	if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+		return "", fmt.Errorf("got %v of content type %q", r, r.Header.Get("Content-Type"))
+	}
+	return body.Detail, nil
+}
+
+// invalid checks that a reply is 422 and names exactly the fields.
+func invalid(t testing.TB, r platform.Reply, fields ...string) {
+	t.Helper()
+	var body struct {
+		Detail []struct {
+			Field   string `json:"field"`
+			Message string `json:"message"`
+		} `json:"detail"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader(r.Body))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&body); r.Status != http.StatusUnprocessableEntity || err != nil {
+		t.Fatalf("got %v, %v; want 422 on %v", r, err, fields)
+	}
+	named := map[string]bool{}
+	for _, problem := range body.Detail {
+		named[problem.Field] = problem.Message != ""
+	}
+	for _, field := range fields {
+		if !named[field] {
+			t.Errorf("got %v; want details that name %s", r, field)
+		}
+	}
+	if len(named) != len(fields) {
+		t.Errorf("got %v; want details on %v alone", r, fields)
+	}
+}
+
+// text is the text that a field has; empty when it is null.
+func text(field *string) string {
+	if field == nil {
+		return ""
+	}
+	return *field
+}

@@ -1,0 +1,190 @@
+package todo
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// left are the items of a user but for idempotency keys.
+func (p *target) left(t testing.TB, id string) []map[string]any {
+	t.Helper()
+	return slices.DeleteFunc(p.items(t), func(item map[string]any) bool {
+		return of(item) != id || prefixOf(item) == "IDEMPOTENCY"
+	})
+}
+
+// A deletion that is killed half way is finished by the eraser. Then nothing is left
+// but the request's own answer, and who comes back is new and stays.
+func TestKilledDeletionIsFinished(t *testing.T) {
+	t.Parallel()
+	on := ownRun(t, local.Options{})
+	one, neighbour := newUser(t, on), newUser(t, on)
+	kept := neighbour.create(t, input{"title": "Somebody else's"})
+	function := on.Function(t, "TodoAPI")
+	const tasks = 1000
+	half := false
+	var key http.Header
+	for attempt := 0; !half; attempt++ {
+		if attempt == 10 {
+			t.Fatal("no deletion of 10 could be killed half way")
+		}
+		if attempt > 0 {
+			platform.Settled(t, "the user can come back", func() bool {
+				r := one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"})
+				return r.Status == http.StatusCreated
+			})
+		}
+		on.seedTasks(t, one.id, tasks)
+		key = withKey(platform.Unique("key"))
+		ended := make(chan error, 1)
+		go func() {
+			_, err := one.send(t.Context(), http.MethodDelete, "/api/v1/users/me", key, nil)
+			ended <- err
+		}()
+		for begun := false; len(ended) == 0 && !begun; time.Sleep(time.Millisecond) {
+			counts := on.Item(t, "AppData", "PK", "COUNTS#"+one.id, "SK", "METADATA")
+			begun = counts == nil || counts["deletion"] != nil
+		}
+		if _, err := on.Run.Kill(function); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
+			t.Fatal(err)
+		}
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+		left := len(on.left(t, one.id))
+		half = left > 1 && on.Item(t, "AppData", "PK", "COUNTS#"+one.id, "SK", "METADATA")["deletion"] != nil
+		t.Logf("attempt %d: killed with %d items left", attempt+1, left)
+	}
+	refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+	refused(t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusConflict)
+	refused(t, one.try(t, http.MethodPost, "/api/v1/tasks", input{"title": "Too late"}), http.StatusNotFound)
+	if got := one.stats(t); got.Total != 0 {
+		t.Errorf("got %+v of a user who is gone", got)
+	}
+
+	if err := on.Flush(t, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if left := on.left(t, one.id); len(left) != 0 {
+		t.Errorf("got %d items left, such as %v", len(left), left[0])
+	}
+	for _, queue := range on.Run.AWS().Queues() {
+		if n := len(queue.Messages()); n != 0 {
+			t.Errorf("got %d messages in %s", n, queue.Name)
+		}
+	}
+	// Who asks again hears that it is done.
+	var answered platform.Reply
+	platform.Settled(t, "the request is answered", func() bool {
+		answered = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
+		return answered.Status != http.StatusConflict
+	})
+	read[struct{}](t, answered, http.StatusNoContent)
+	isReplay(t, one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
+
+	// Who comes back is new, whatever of the old deletion is still on its way.
+	read[user](t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusCreated)
+	if got := one.all(t, nil); len(got) != 0 {
+		t.Errorf("got %d tasks of the user before", len(got))
+	}
+	again := one.create(t, input{"title": "Another life"})
+	if err := on.Run.AWS().SetFaults(awsapi.Faults{Redeliver: 1}); err != nil {
+		t.Fatal(err)
+	}
+	one.change(t, again.TaskID, input{"title": "Another life still"})
+	if err := on.Flush(t, time.Minute); err != nil && !strings.Contains(err.Error(), "deadline") {
+		t.Fatal(err)
+	}
+	if err := on.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+		t.Fatal(err)
+	}
+	isReplay(t, one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
+	if got := one.all(t, nil); len(got) != 1 || got[0].Title != "Another life still" {
+		t.Errorf("got %+v; want the new task", got)
+	}
+	if got := one.stats(t); got.Total != 1 {
+		t.Errorf("got %+v; want 1", got)
+	}
+	if got := neighbour.task(t, kept.TaskID); !same(got, kept) {
+		t.Errorf("got %+v; want %+v", got, kept)
+	}
+}
+
+// A user with as many tasks as there is no time for in one request is deleted all
+// the same, and cannot come back before.
+func TestLongDeletionGoesOn(t *testing.T) {
+	t.Parallel()
+	on := ownRun(t, local.Options{})
+	one := newUser(t, on)
+	on.seedTasks(t, one.id, 1500)
+	// Conflicts slow the request down until its time is up.
+	if err := on.Run.AWS().SetFaults(awsapi.Faults{TransactionConflict: 0.7, Seed: 5}); err != nil {
+		t.Fatal(err)
+	}
+	key := withKey(platform.Unique("key"))
+	first := one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
+	if err := on.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the first answer is %v", first)
+	if first.Status == http.StatusAccepted {
+		refused(t, first, http.StatusAccepted)
+	} else if first.Status != http.StatusNoContent && first.Status != http.StatusServiceUnavailable {
+		t.Errorf("got %v; want 202, 204 or 503", first)
+	}
+	if first.Status != http.StatusServiceUnavailable {
+		refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+	}
+	var last platform.Reply
+	platform.Settled(t, "the deletion is answered", func() bool {
+		last = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
+		return last.Status < http.StatusBadRequest
+	})
+	if err := on.Flush(t, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if left := on.left(t, one.id); len(left) != 0 {
+		t.Errorf("got %d items left, such as %v", len(left), left[0])
+	}
+	read[user](t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusCreated)
+}
+
+// A deletion that the eraser cannot finish before its record expires is kept in its
+// queue, for people to look at.
+func TestFailedErasureIsKept(t *testing.T) {
+	t.Parallel()
+	on := &target{suite.Hurried(t, local.Options{NoSchedules: true, Role: func(name string, role *policy.Role) *policy.Role {
+		if strings.Contains(name, "Eraser") {
+			for _, grant := range role.Grants() {
+				if grant.Action == "dynamodb:Query" {
+					role = role.Without(grant)
+				}
+			}
+		}
+		return role
+	}})}
+	id := on.abandon(t)
+	queue := on.Run.AWS().Queue(on.Outputs["DeadLetterQueueUrl"])
+	if queue == nil {
+		t.Fatalf("got no queue %q", on.Outputs["DeadLetterQueueUrl"])
+	}
+	platform.Settled(t, "the queue has the record", func() bool { return len(queue.Messages()) > 0 })
+	// The form of what Lambda sends there ("Retain discarded records", Lambda developer
+	// guide).
+	if message := queue.Messages()[0].Body; !strings.Contains(message, "DDBStreamBatchInfo") {
+		t.Errorf("got %s; want where in the stream the record is", message)
+	}
+	if left := on.left(t, id); len(left) != 2 {
+		t.Errorf("got %v; want task and counts", left)
+	}
+}

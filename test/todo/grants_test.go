@@ -1,0 +1,132 @@
+package todo
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// No grant is for more than one action on one resource.
+func TestNoGrantHasWildcard(t *testing.T) {
+	t.Parallel()
+	suite.CheckWildcards(t, 5)
+}
+
+// Every permission is used by some request: none is too much.
+func TestEveryGrantIsUsed(t *testing.T) {
+	t.Parallel()
+	suite.CheckGrantsUsed(t, probes)
+}
+
+// Without any one grant the request that needs it is refused: none is too little.
+func TestEveryGrantIsNeeded(t *testing.T) {
+	t.Parallel()
+	suite.CheckGrantsNeeded(t, probes, func(t testing.TB, r platform.Reply) {
+		t.Helper()
+		if platform.Field(r.Body, "message") == "Internal Server Error" {
+			return // of the gateway: without its secret the function does not even start
+		}
+		refused(t, r, http.StatusInternalServerError)
+	})
+}
+
+// A run that the schedule may not start is kept in the dead-letter queue.
+func TestUndeliveredRunIsKept(t *testing.T) {
+	t.Parallel()
+	suite.CheckUndelivered(t)
+}
+
+// probes make what every function does happen.
+func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
+	target := &target{on}
+	one, leaving := newUser(t, target), newUser(t, target)
+	made := one.create(t, input{"title": "a", "status": "completed"})
+	changed, deleted := one.create(t, input{"title": "b"}), one.create(t, input{"title": "c"})
+	leaving.create(t, input{"title": "d"})
+	// Small objects for the compactor to merge: those of two batches.
+	if err := on.Flush(t, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	one.create(t, input{"title": "e"})
+	if err := on.Flush(t, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	half := target.abandon(t)
+
+	request := func(name, method, path string, body any) platform.Probe {
+		return platform.Probe{Function: "TodoAPI", Name: name, Do: func(t testing.TB) (platform.Reply, error) {
+			return one.send(t.Context(), method, path, nil, body)
+		}}
+	}
+	list := func(query string) platform.Probe {
+		return request("List"+query, http.MethodGet, "/api/v1/tasks?"+query, nil)
+	}
+	flush := func(t testing.TB) (platform.Reply, error) {
+		return platform.Reply{}, on.Flush(t, 5*time.Second)
+	}
+	compact := func(t testing.TB) (platform.Reply, error) {
+		return platform.Reply{}, on.Run.RunSchedule(t.Context(), on.Schedule(t))
+	}
+	return []platform.Probe{
+			request("Create", http.MethodPost, "/api/v1/tasks", input{"title": "f", "priority": "low"}),
+			request("Read", http.MethodGet, made.path(), nil),
+			request("Replace", http.MethodPut, changed.path(), input{"title": "g"}),
+			request("Change", http.MethodPatch, changed.path(), input{"title": "h"}),
+			request("Delete", http.MethodDelete, deleted.path(), nil),
+			request("Stats", http.MethodGet, "/api/v1/tasks/stats", nil),
+			request("SetStatus", http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": []string{changed.TaskID}, "status": "in_progress"}),
+			request("DeleteCompleted", http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}),
+			list(""), list("q=a"), list("status=pending"), list("sort=due_date"), list("due_from=2026-01-01"), list("overdue=true"),
+			list("sort=priority"), list("priority=low"), list("sort=category"), list("category=home"),
+			request("ReadUser", http.MethodGet, "/api/v1/users/me", nil),
+			request("ChangeUser", http.MethodPut, "/api/v1/users/me", profile{platform.Unique("new") + "@example.com", "Bea"}),
+			{Function: "TodoAPI", Name: "DeleteUser", Do: func(t testing.TB) (platform.Reply, error) {
+				return leaving.send(t.Context(), http.MethodDelete, "/api/v1/users/me", nil, nil)
+			}},
+			request("Document", http.MethodGet, "/api/v1/openapi.json", nil),
+			{Function: "Eraser", Name: "Erase", Do: flush},
+			{Function: "LakeWriter", Name: "Write", Do: flush},
+			{Function: "LakeCompactor", Name: "Compact", Do: compact},
+			{Function: "LakeSchedule", Name: "Deliver", Do: compact},
+		}, func() {
+			// What was refused is done, now that it may be: nothing was lost.
+			if err := on.Flush(t, time.Minute); err != nil {
+				t.Error(err)
+			}
+			for _, item := range target.items(t) {
+				if of(item) == half {
+					t.Errorf("got %v of a user who is being deleted", item)
+				}
+			}
+		}
+}
+
+// abandon leaves a user as a deletion does that died after it began: without the
+// user's own item, with tasks. Nobody but the eraser goes on with it.
+func (p *target) abandon(t testing.TB) (id string) {
+	t.Helper()
+	id = platform.Unique("user")
+	p.put(t, map[string]any{"PK": "TASK#" + id, "SK": "TASK#x", "title": "left", "status": "pending"})
+	p.put(t, map[string]any{"PK": "IDEMPOTENCY#" + id, "SK": "KEY#x"})
+	p.put(t, map[string]any{"PK": "COUNTS#" + id, "SK": "METADATA", "pending": 1, "deletion": "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"})
+	return id
+}
+
+// put stores an item, past the platform.
+func (p *target) put(t testing.TB, item map[string]any) {
+	t.Helper()
+	encoded, err := attributevalue.MarshalMap(item)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables["AppData"]), Item: encoded}); err != nil {
+		t.Fatal(fmt.Errorf("put %v: %w", item, err))
+	}
+}

@@ -1,0 +1,327 @@
+package todo
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// A user comes, keeps a task until it is done, looks at it from all sides, and goes.
+func TestLifecycle(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	one := newCaller(t, on)
+	refused(t, one.try(t, http.MethodPost, "/api/v1/tasks", input{"title": "Too early"}), http.StatusNotFound)
+	refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+	if got := one.list(t, nil); len(got.Tasks) != 0 || got.Tasks == nil || got.NextCursor != nil {
+		t.Errorf("got %+v; want an empty list", got)
+	}
+	if got := one.stats(t); got.Total != 0 {
+		t.Errorf("got %+v; want no tasks", got)
+	}
+
+	created := one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"})
+	me := read[user](t, created, http.StatusCreated)
+	if me.Email != one.email || me.Name != "Ann" || on.Run != nil && me.UserID != one.id || created.Header.Get("Location") != "/api/v1/users/me" {
+		t.Errorf("got %v; want the user as given", created)
+	}
+	refused(t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusConflict)
+
+	given := input{"title": "Water the plants", "description": "All but the cactus 🌵.", "priority": "high", "category": "home#50%", "due_date": "2026-02-14"}
+	answered := one.try(t, http.MethodPost, "/api/v1/tasks", given)
+	made := read[task](t, answered, http.StatusCreated)
+	if made.Title != "Water the plants" || text(made.Description) != "All but the cactus 🌵." || made.Status != "pending" || text(made.Priority) != "high" ||
+		text(made.Category) != "home#50%" || text(made.DueDate) != "2026-02-14" || made.CompletedAt != nil || made.Version != 1 || made.CreatedAt != made.UpdatedAt {
+		t.Errorf("got %v; want the task as given", answered)
+	}
+	if answered.Header.Get("Location") != made.path() || answered.Header.Get("ETag") != `"1"` {
+		t.Errorf("got headers %v; want location and ETag", answered.Header)
+	}
+	if got := one.task(t, made.TaskID); !same(got, made) {
+		t.Errorf("got %+v; want %+v", got, made)
+	}
+
+	done := one.change(t, made.TaskID, input{"status": "completed"})
+	if done.Status != "completed" || done.CompletedAt == nil || done.Version != 2 || done.Title != made.Title || text(done.DueDate) != "2026-02-14" {
+		t.Errorf("got %+v; want the task completed and otherwise as it was", done)
+	}
+	for _, status := range []string{"pending", "in_progress", "cancelled"} {
+		refused(t, one.try(t, http.MethodPatch, made.path(), input{"status": status}), http.StatusBadRequest)
+	}
+	again := one.change(t, made.TaskID, input{"status": "completed"})
+	if text(again.CompletedAt) != text(done.CompletedAt) {
+		t.Errorf("got %+v; want completed_at as it was", again)
+	}
+
+	// Each field can be cleared, by null, by "" and by replacing.
+	for _, nothing := range []any{nil, ""} {
+		other := one.create(t, given)
+		cleared := one.change(t, other.TaskID, input{"description": nothing, "priority": nothing, "category": nothing, "due_date": nothing})
+		if cleared.Description != nil || cleared.Priority != nil || cleared.Category != nil || cleared.DueDate != nil || cleared.Title != other.Title {
+			t.Errorf("got %+v; want four fields cleared", cleared)
+		}
+		for _, sort := range []string{"due_date", "priority", "category"} {
+			on.indexed(t, "the task has left the index", func() bool { return !has(one.all(t, url.Values{"sort": {sort}}), other.TaskID) })
+		}
+	}
+	other := one.create(t, given)
+	one.change(t, other.TaskID, input{"status": "in_progress"})
+	replaced := read[task](t, one.try(t, http.MethodPut, other.path(), input{"title": "Another"}), http.StatusOK)
+	if replaced.Title != "Another" || replaced.Description != nil || replaced.DueDate != nil || replaced.Status != "in_progress" || replaced.Version != 3 || replaced.CreatedAt != other.CreatedAt {
+		t.Errorf("got %+v; want everything but the status replaced", replaced)
+	}
+
+	got := one.stats(t)
+	if want := map[string]int{"pending": 2, "in_progress": 1, "completed": 1, "cancelled": 0}; !maps.Equal(got.ByStatus, want) || got.Total != 4 {
+		t.Errorf("got %+v; want %v", got, want)
+	}
+	if want := map[string]int{"low": 0, "medium": 0, "high": 1, "urgent": 0, "none": 3}; !maps.Equal(got.ByPriority, want) {
+		t.Errorf("got %+v; want %v", got, want)
+	}
+
+	read[struct{}](t, one.try(t, http.MethodDelete, other.path(), nil), http.StatusNoContent)
+	refused(t, one.try(t, http.MethodGet, other.path(), nil), http.StatusNotFound)
+	refused(t, one.try(t, http.MethodDelete, other.path(), nil), http.StatusNotFound)
+	read[struct{}](t, one.try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusNoContent)
+	refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+	refused(t, one.try(t, http.MethodGet, made.path(), nil), http.StatusNotFound)
+	refused(t, one.try(t, http.MethodPost, "/api/v1/tasks", given), http.StatusNotFound)
+}
+
+func same(a, b task) bool {
+	return a.TaskID == b.TaskID && a.Title == b.Title && text(a.Description) == text(b.Description) && a.Status == b.Status &&
+		text(a.Priority) == text(b.Priority) && text(a.Category) == text(b.Category) && text(a.DueDate) == text(b.DueDate) &&
+		a.CreatedAt == b.CreatedAt && a.UpdatedAt == b.UpdatedAt && text(a.CompletedAt) == text(b.CompletedAt) && a.Version == b.Version
+}
+
+func has(tasks []task, id string) bool {
+	return slices.ContainsFunc(tasks, func(one task) bool { return one.TaskID == id })
+}
+
+// indexed waits until something holds of the indexes, which on AWS follow the table
+// within a moment, and in a local run at once.
+func (p *target) indexed(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	if p.Run == nil {
+		platform.Settled(t, what, holds)
+		return
+	}
+	if !holds() {
+		t.Errorf("not so: %s", what)
+	}
+}
+
+// Input that breaks a rule is refused with all that is wrong, and nothing is stored
+// of it.
+func TestInvalid(t *testing.T) {
+	t.Parallel()
+	on := ownRun(t, local.Options{})
+	one := newUser(t, on)
+	made := one.create(t, input{"title": "a"})
+	before := len(on.items(t))
+	for name, test := range map[string]struct {
+		method, path string
+		body         any
+		fields       []string
+	}{
+		"EmptyTitle":      {"POST", "/api/v1/tasks", input{"title": ""}, []string{"title"}},
+		"NoTitle":         {"POST", "/api/v1/tasks", input{}, []string{"title"}},
+		"LongTitle":       {"POST", "/api/v1/tasks", input{"title": strings.Repeat("ü", 201)}, []string{"title"}},
+		"LongDescription": {"POST", "/api/v1/tasks", input{"title": "a", "description": strings.Repeat("x", 1001)}, []string{"description"}},
+		"LongCategory":    {"POST", "/api/v1/tasks", input{"title": "a", "category": strings.Repeat("#", 51)}, []string{"category"}},
+		"Status":          {"POST", "/api/v1/tasks", input{"title": "a", "status": "done"}, []string{"status"}},
+		"Priority":        {"POST", "/api/v1/tasks", input{"title": "a", "priority": "highest"}, []string{"priority"}},
+		"NoSuchDay":       {"POST", "/api/v1/tasks", input{"title": "a", "due_date": "2026-02-30"}, []string{"due_date"}},
+		"DayOfOtherForm":  {"POST", "/api/v1/tasks", input{"title": "a", "due_date": "14.02.2026"}, []string{"due_date"}},
+		"Unknown":         {"POST", "/api/v1/tasks", input{"title": "a", "colour": "red"}, []string{"colour"}},
+		"Everything":      {"POST", "/api/v1/tasks", input{"title": "", "status": "x", "due_date": "x", "y": 1}, []string{"title", "status", "due_date", "y"}},
+		"NullTitle":       {"PATCH", made.path(), input{"title": nil}, []string{"title"}},
+		"NullStatus":      {"PATCH", made.path(), input{"status": nil}, []string{"status"}},
+		"UnknownChange":   {"PATCH", made.path(), input{"version": 7}, []string{"version"}},
+		"Email":           {"PUT", "/api/v1/users/me", profile{"nobody", "Ann"}, []string{"email"}},
+		"LongName":        {"PUT", "/api/v1/users/me", profile{one.email, strings.Repeat("x", 101)}, []string{"name"}},
+		"NoAction":        {"POST", "/api/v1/tasks/bulk", input{"action": "delete"}, []string{"action"}},
+		"NoIDs":           {"POST", "/api/v1/tasks/bulk", input{"action": "set_status", "status": "pending"}, []string{"task_ids"}},
+		"ManyIDs":         {"POST", "/api/v1/tasks/bulk", input{"action": "set_status", "status": "pending", "task_ids": slices.Repeat([]string{"x"}, 51)}, []string{"task_ids"}},
+		"IDsOfCompleted":  {"POST", "/api/v1/tasks/bulk", input{"action": "delete_completed", "task_ids": []string{"x"}}, []string{"task_ids"}},
+		"Filter":          {"GET", "/api/v1/tasks?status=done&limit=0&sort=title", nil, []string{"status", "limit", "sort"}},
+		"Days":            {"GET", "/api/v1/tasks?due_from=2026-02-02&due_to=2026-02-01", nil, []string{"due_to"}},
+		"UnknownFilter":   {"GET", "/api/v1/tasks?colour=red", nil, []string{"colour"}},
+		"Cursor":          {"GET", "/api/v1/tasks?cursor=x", nil, []string{"cursor"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			invalid(t, one.try(t, test.method, test.path, test.body), test.fields...)
+		})
+	}
+	refused(t, one.try(t, http.MethodPost, "/api/v1/tasks", []byte(`{"title":`)), http.StatusBadRequest)
+	for _, path := range []string{"/api/v1/tasks", "/api/v1/tasks/bulk", "/api/v1/users/me"} {
+		refused(t, one.tryWith(t, http.MethodPost, path, http.Header{"Idempotency-Key": nil}, input{}), http.StatusBadRequest)
+	}
+	if after := len(on.items(t)); after != before {
+		t.Errorf("got %d items after refusals alone; want %d", after, before)
+	}
+}
+
+// Whatever another user's task is asked for, it is not there.
+func TestOtherUsersTask(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	one, other := newUser(t, on), newUser(t, on)
+	mine := one.create(t, input{"title": "Mine", "category": "home"})
+	bodies := map[string]any{http.MethodPut: input{"title": "Theirs"}, http.MethodPatch: input{"title": "Theirs"}}
+	tried := 0
+	for _, route := range schema.Todo().Routes {
+		if !strings.Contains(route.Path, "{task_id}") {
+			continue
+		}
+		tried++
+		path := platform.PathOf(route, mine.TaskID)
+		for _, with := range []http.Header{nil, ifMatch(1)} {
+			refused(t, other.tryWith(t, route.Method, path, with, bodies[route.Method]), http.StatusNotFound)
+		}
+		for _, id := range []string{"x", strings.ToUpper(mine.TaskID), mine.TaskID + "x", "%23", "TASK%23" + mine.TaskID} {
+			refused(t, other.try(t, route.Method, platform.PathOf(route, id), bodies[route.Method]), http.StatusNotFound)
+		}
+	}
+	if tried != 4 {
+		t.Errorf("tried %d routes; want 4", tried)
+	}
+	set := read[statusesSet](t, other.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": []string{mine.TaskID}, "status": "completed"}), http.StatusOK)
+	if len(set.Changed) != 0 || len(set.Failed) != 1 || set.Failed[0].Status != http.StatusNotFound {
+		t.Errorf("got %+v; want the task not found", set)
+	}
+	read[completedDeleted](t, other.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}), http.StatusOK)
+	for _, query := range []url.Values{nil, {"q": {"mine"}}, {"status": {"pending"}}, {"category": {"home"}}} {
+		if got := other.list(t, query); len(got.Tasks) != 0 {
+			t.Errorf("%v: got %+v; want nothing of another user", query, got)
+		}
+	}
+	if got := one.task(t, mine.TaskID); !same(got, mine) {
+		t.Errorf("got %+v; want %+v", got, mine)
+	}
+}
+
+// A change of the status of many tasks is one of all for which it is allowed.
+func TestBulk(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	one := newUser(t, on)
+	var ids []string
+	for range 48 {
+		ids = append(ids, one.create(t, input{"title": "a"}).TaskID)
+	}
+	done := one.create(t, input{"title": "done", "status": "completed"})
+	ids = append(ids, done.TaskID, "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11")
+	set := read[statusesSet](t, one.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": ids, "status": "in_progress"}), http.StatusOK)
+	if !slices.Equal(set.Changed, ids[:48]) || len(set.Failed) != 2 ||
+		set.Failed[0].TaskID != done.TaskID || set.Failed[0].Status != http.StatusBadRequest || set.Failed[0].Detail == "" ||
+		set.Failed[1].TaskID != ids[49] || set.Failed[1].Status != http.StatusNotFound {
+		t.Errorf("got %+v; want 48 changed, 400 and 404", set)
+	}
+	if got := one.stats(t); got.ByStatus["in_progress"] != 48 || got.ByStatus["completed"] != 1 || got.Total != 49 {
+		t.Errorf("got %+v; want 48 in progress", got)
+	}
+	set = read[statusesSet](t, one.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": ids[:48], "status": "completed"}), http.StatusOK)
+	if len(set.Changed) != 48 {
+		t.Errorf("got %+v; want 48 changed", set)
+	}
+	for _, one := range one.all(t, nil) {
+		if one.Status != "completed" || one.CompletedAt == nil {
+			t.Errorf("got %+v; want it completed", one)
+		}
+	}
+	kept := one.create(t, input{"title": "kept"})
+	for i := range 5 {
+		one.create(t, input{"title": "more", "status": []string{"completed", "cancelled"}[i%2]})
+	}
+	deleted := 0
+	on.indexed(t, "all that are completed are deleted", func() bool {
+		got := read[completedDeleted](t, one.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}), http.StatusOK)
+		deleted += got.Deleted
+		return !got.More && deleted == 52
+	})
+	if left := one.all(t, nil); len(left) != 3 || !has(left, kept.TaskID) {
+		t.Errorf("got %+v; want three tasks left", left)
+	}
+}
+
+// "Overdue" is before today where its user is, and open.
+func TestOverdue(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	one := newUser(t, on)
+	zone, err := time.LoadLocation("Pacific/Kiritimati") // UTC+14
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := func(in *time.Location, days int) string {
+		return time.Now().In(in).AddDate(0, 0, days).Format(time.DateOnly)
+	}
+	late := one.create(t, input{"title": "late", "due_date": day(time.UTC, -2)})
+	started := one.create(t, input{"title": "started", "due_date": day(time.UTC, -3), "status": "in_progress"})
+	one.create(t, input{"title": "done", "due_date": day(time.UTC, -2), "status": "completed"})
+	one.create(t, input{"title": "given up", "due_date": day(time.UTC, -2), "status": "cancelled"})
+	one.create(t, input{"title": "of no day"})
+	one.create(t, input{"title": "tomorrow", "due_date": day(zone, 1)})
+	there := one.create(t, input{"title": "yesterday there", "due_date": day(zone, -1)})
+	overdue := func(in string) []string {
+		r := one.tryWith(t, http.MethodGet, "/api/v1/tasks?overdue=true", http.Header{"X-Timezone": {in}}, nil)
+		return read[page](t, r, http.StatusOK).titles()
+	}
+	on.indexed(t, "what is overdue in UTC+14 is listed, earliest first", func() bool {
+		return slices.Equal(overdue("Pacific/Kiritimati"), []string{started.Title, late.Title, there.Title})
+	})
+	if got := overdue("Etc/GMT+12"); !slices.Equal(got, []string{started.Title, late.Title}) && !slices.Equal(got, []string{started.Title}) {
+		t.Errorf("got %v in UTC-12; want what was due two days ago in UTC at most", got)
+	}
+	invalid(t, one.tryWith(t, http.MethodGet, "/api/v1/tasks?overdue=true", http.Header{"X-Timezone": {"Mars/Olympus"}}, nil), "X-Timezone")
+}
+
+// No two users have the same address, whatever its case, also when they come at once.
+func TestAddressIsUnique(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	one, two, three := newUser(t, on), newUser(t, on), newCaller(t, on)
+	refused(t, two.try(t, http.MethodPut, "/api/v1/users/me", profile{strings.ToUpper(one.email), "Bob"}), http.StatusConflict)
+	refused(t, three.try(t, http.MethodPost, "/api/v1/users/me", profile{strings.ToUpper(one.email), "Bob"}), http.StatusConflict)
+	// An address that is given up is free.
+	renamed := platform.Unique("renamed") + "@example.com"
+	read[user](t, one.try(t, http.MethodPut, "/api/v1/users/me", profile{renamed, "Ann"}), http.StatusOK)
+	read[user](t, three.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Cleo"}), http.StatusCreated)
+	read[struct{}](t, three.try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusNoContent)
+
+	const callers = 8
+	all := make([]caller, callers)
+	for i := range all {
+		all[i] = newCaller(t, on)
+	}
+	address := platform.Unique("wanted") + "@example.com"
+	replies := make([]platform.Reply, callers)
+	if err := platform.Together(callers, func(i int) (err error) {
+		replies[i], err = all[i].send(t.Context(), http.MethodPost, "/api/v1/users/me", nil, profile{address, "Ann"})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	created := 0
+	for _, r := range replies {
+		switch r.Status {
+		case http.StatusCreated:
+			created++
+		case http.StatusConflict, http.StatusServiceUnavailable:
+		default:
+			t.Errorf("got %v; want 201 or 409", r)
+		}
+	}
+	if created != 1 {
+		t.Errorf("got %d users with one address; want 1", created)
+	}
+}
