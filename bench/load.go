@@ -1,0 +1,367 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// caller makes requests to an API, one after another.
+type caller struct {
+	base string
+	http *http.Client
+}
+
+// errThrottled is a request that the API's throttle refused.
+var errThrottled = errors.New("the API takes no more requests in this second")
+
+// call makes one request and reads its answer into out, unless that is nil.
+func (c *caller) call(ctx context.Context, method, path string, header http.Header, want int, body, out any) error {
+	var payload io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		payload = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
+	if err != nil {
+		return err
+	}
+	if header != nil {
+		request.Header = header
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode == http.StatusTooManyRequests && want != http.StatusTooManyRequests {
+		err = errThrottled
+	}
+	if response.StatusCode != want {
+		return errors.Join(fmt.Errorf("%s %s: got %d, want %d: %s", method, path, response.StatusCode, want, answer), err)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, out)
+}
+
+// loaded is what a load measured.
+type loaded struct {
+	times     []time.Duration
+	added     []time.Duration // of a single client: the time of a request that was not DynamoDB's
+	throttled int             // requests that the API's throttle refused
+	elapsed   time.Duration
+	busy      float64 // of DynamoDB, as a part of the time, preparation included
+	units     units   // of a single client: what its requests consumed, without the preparation
+}
+
+func (l loaded) perSecond() float64 { return float64(len(l.times)) / l.elapsed.Seconds() }
+
+// loadRoute makes requests with a number of clients for a while.
+func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int) (loaded, error) {
+	before, err := l.engine(ctx)
+	if err != nil {
+		return loaded{}, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	result := loaded{elapsed: b.load}
+	start := time.Now()
+	for range clients {
+		wg.Go(func() {
+			part, err := b.loadClient(ctx, l, r, clients == 1)
+			if err != nil {
+				cancel(err)
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			result.times = append(result.times, part.times...)
+			result.added = append(result.added, part.added...)
+			result.throttled += part.throttled
+			result.units = result.units.plus(part.units)
+		})
+	}
+	wg.Wait()
+	wall := time.Since(start)
+	if err := context.Cause(ctx); err != nil {
+		return result, fmt.Errorf("%s with %d clients: %w", r.name, clients, err)
+	}
+	if len(result.times) == 0 {
+		return result, fmt.Errorf("%s with %d clients: not one request in %s: load it for longer", r.name, clients, b.load)
+	}
+	after, err := l.engine(ctx)
+	result.busy = float64(after.Busy-before.Busy) / float64(wall)
+	return result, err
+}
+
+// loadClient makes requests with one client. Alone, no two requests meet: what is
+// not DynamoDB's time is the handler's and the runner's, and what is consumed is
+// the request's.
+func (b *bench) loadClient(ctx context.Context, l *local, r route, alone bool) (loaded, error) {
+	var result loaded
+	prepare, request := r.client(l)
+	var unmeasured time.Duration
+	aside := func(f func(context.Context) error) error {
+		took, err := timed(func() error { return f(ctx) })
+		unmeasured += took
+		return err
+	}
+	for began := time.Now(); time.Since(began)-unmeasured < b.load; {
+		if prepare != nil {
+			err := aside(prepare)
+			for errors.Is(err, errThrottled) {
+				err = aside(pause)
+				if err == nil {
+					err = aside(prepare)
+				}
+			}
+			if err != nil {
+				return result, err
+			}
+		}
+		var before, after consumption
+		read := func(into *consumption) error {
+			if !alone {
+				return nil
+			}
+			return aside(func(ctx context.Context) (err error) { *into, err = l.consumption(ctx); return err })
+		}
+		if err := read(&before); err != nil {
+			return result, err
+		}
+		took, err := timed(func() error { return request(ctx) })
+		if errors.Is(err, errThrottled) {
+			result.throttled++
+			err = pause(ctx)
+			if err != nil {
+				return result, err
+			}
+			continue
+		}
+		if err == nil {
+			err = read(&after)
+		}
+		if err != nil {
+			return result, err
+		}
+		result.times = append(result.times, took)
+		if alone {
+			result.added = append(result.added, took-(after.engine.Busy-before.engine.Busy))
+			result.units = result.units.plus(after.units.minus(before.units))
+			result.units.calls += float64(after.engine.Requests - before.engine.Requests)
+		}
+	}
+	return result, nil
+}
+
+// pause is how long a throttled client waits.
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(10 * time.Millisecond):
+		return nil
+	}
+}
+
+// engine is what the console says of the requests to DynamoDB since the start.
+type engine struct {
+	Requests int64         `json:"requests"`
+	Busy     time.Duration `json:"busy_ns"`
+}
+
+func (l *local) engine(ctx context.Context) (e engine, err error) {
+	return e, l.get(ctx, "/engine", &e)
+}
+
+// units are requests to DynamoDB and the capacity that they consumed, as DynamoDB
+// Local counts it. What transactions wrote to tables and to indexes is also in
+// write.
+type units struct{ calls, read, write, transactTable, transactIndexes float64 }
+
+func (u units) plus(v units) units {
+	return units{u.calls + v.calls, u.read + v.read, u.write + v.write, u.transactTable + v.transactTable, u.transactIndexes + v.transactIndexes}
+}
+
+func (u units) minus(v units) units { return u.plus(v.times(-1)) }
+
+func (u units) times(f float64) units {
+	return units{u.calls * f, u.read * f, u.write * f, u.transactTable * f, u.transactIndexes * f}
+}
+
+// consumption is what the platform has made of DynamoDB since the start.
+type consumption struct {
+	engine engine
+	units  units
+}
+
+func (l *local) consumption(ctx context.Context) (c consumption, err error) {
+	if c.engine, err = l.engine(ctx); err != nil {
+		return c, err
+	}
+	var rows []struct {
+		Index      string  `json:"index"`
+		Operation  string  `json:"operation"`
+		ReadUnits  float64 `json:"read_units"`
+		WriteUnits float64 `json:"write_units"`
+	}
+	if err := l.get(ctx, "/capacity", &rows); err != nil {
+		return c, err
+	}
+	for _, row := range rows {
+		c.units.read += row.ReadUnits
+		c.units.write += row.WriteUnits
+		switch {
+		case row.Operation != "TransactWriteItems":
+		case row.Index == "":
+			c.units.transactTable += row.WriteUnits
+		default:
+			c.units.transactIndexes += row.WriteUnits
+		}
+	}
+	return c, nil
+}
+
+// requests measures every route of every platform, each platform in a run of its
+// own.
+func (b *bench) requests(ctx context.Context) error {
+	for _, p := range platforms() {
+		l, err := b.runLocal(ctx, p.stack())
+		if err != nil {
+			return err
+		}
+		err = b.routes(ctx, l, p)
+		if err := errors.Join(err, l.stop()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// routes measures every route of a platform.
+func (b *bench) routes(ctx context.Context, l *local, p platform) error {
+	b.title(fmt.Sprintf("%s: requests, %s each", p.schema.Title, b.load))
+	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tin DynamoDB\tDynamoDB busy")
+	alone := map[string]loaded{}
+	for _, r := range p.routes {
+		// The first requests start processes and fill tables.
+		if _, err := b.loadRoute(ctx, l, r, min(8, slices.Max(r.clients))); err != nil {
+			return err
+		}
+		for _, clients := range r.clients {
+			result, err := b.loadRoute(ctx, l, r, clients)
+			if err != nil {
+				return err
+			}
+			inDynamoDB, remark := "-", ""
+			if clients == 1 {
+				inDynamoDB = fmt.Sprintf("%.2f ms", milliseconds(median(result.times)-median(result.added)))
+				alone[r.name] = result
+			}
+			if result.throttled > 0 {
+				remark = "\tas many as the API's throttle allows"
+			}
+			fmt.Fprintf(b.out, "%s\t%d\t%.0f\t%.2f ms\t%.2f ms\t%s\t%.0f %%%s\n", r.name, clients, result.perSecond(),
+				milliseconds(median(result.times)), milliseconds(quantile(result.times, 0.99)), inDynamoDB, 100*result.busy, remark)
+		}
+	}
+	if err := b.out.Flush(); err != nil {
+		return err
+	}
+	b.title(p.schema.Title + ": what handler and runner add to DynamoDB's time, p50, one client")
+	for _, r := range p.routes {
+		added := median(alone[r.name].added)
+		b.row(r.name, fmt.Sprintf("%.2f ms", milliseconds(added)), "at most 1 ms", added <= time.Millisecond)
+	}
+	if err := b.out.Flush(); err != nil {
+		return err
+	}
+	b.title(p.schema.Title + ": DynamoDB's part of a request, with write units as AWS counts them")
+	fmt.Fprintln(b.out, "route\tcalls\tread units\twrite units\tin the seed")
+	for _, r := range p.routes {
+		result := alone[r.name]
+		u := result.units.times(1 / float64(len(result.times)))
+		fmt.Fprintf(b.out, "%s\t%.1f\t%.1f\t%.1f\t%s\n", r.name, u.calls, u.read, r.writeUnits(u), p.inSeed(r))
+	}
+	return b.functions(ctx, l, p)
+}
+
+// inSeed is what the seed says that a route's access patterns cost.
+func (p platform) inSeed(r route) string {
+	var costs []string
+	for _, name := range r.patterns {
+		for _, pattern := range p.schema.Database.AccessPatterns {
+			if pattern.Name == name && pattern.SeedCost != "" {
+				costs = append(costs, pattern.SeedCost)
+			}
+		}
+	}
+	return strings.Join(costs, " + ")
+}
+
+// functions prints what the handlers' processes needed, after the load and one run
+// of whatever is scheduled.
+func (b *bench) functions(ctx context.Context, l *local, p platform) error {
+	if err := l.post(ctx, "/streams/flush", nil, nil); err != nil {
+		return err
+	}
+	var schedules []struct{ Name string }
+	if err := l.get(ctx, "/schedules", &schedules); err != nil {
+		return err
+	}
+	for _, s := range schedules {
+		if err := l.post(ctx, "/schedules/"+s.Name+"/run", nil, nil); err != nil {
+			return err
+		}
+	}
+	var functions []struct {
+		Name      string `json:"name"`
+		Instances []struct {
+			InitMS float64 `json:"init_ms"`
+			RSS    int64   `json:"rss_bytes"`
+		} `json:"instances"`
+	}
+	if err := l.get(ctx, "/functions", &functions); err != nil {
+		return err
+	}
+	b.title(p.schema.Title + ": handlers, after the load")
+	for _, f := range functions {
+		var largest int64
+		var inits []time.Duration
+		for _, i := range f.Instances {
+			largest = max(largest, i.RSS)
+			inits = append(inits, time.Duration(i.InitMS*float64(time.Millisecond)))
+		}
+		if len(inits) == 0 {
+			b.row(f.Name, "never ran", "", true)
+			continue
+		}
+		b.row(f.Name+": init, median of its processes", fmt.Sprintf("%.1f ms", milliseconds(median(inits))), "", true)
+		b.row(f.Name+": memory of its largest process", fmt.Sprintf("%.1f MB", float64(largest)/1e6), "at most 40 MB", largest <= 40e6)
+	}
+	return nil
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

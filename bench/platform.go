@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// platform is what the bench has to know of a platform. All of them are measured
+// in the same way.
+type platform struct {
+	schema   schema.Platform
+	handlers func(gofunction.Architecture) gofunction.Source
+	routes   []route
+	// change, of a platform with a lake, gives a client that makes one change and
+	// returns the id of what it changed; lakeTable is where the change lands.
+	change    func(*local) func(context.Context) (id string, err error)
+	lakeTable lakeTable
+}
+
+// lakeTable is a table of a lake, and the column with the ids.
+type lakeTable struct{ entity, column string }
+
+// stack is the platform's stack in the environment that is measured.
+func (p platform) stack() string { return "onesynth-" + p.schema.Name + "-dev" }
+
+func platforms() []platform { return []platform{askAHuman(), toDo()} }
+
+// route is what a load does.
+type route struct {
+	name string
+	// clients are the numbers of clients to measure it with.
+	clients []int
+	// patterns are the access patterns that a request makes.
+	patterns []string
+	// transaction is what a request's transaction writes to one table, if it writes
+	// several items there.
+	transaction transaction
+	// refused are the write units of conditions that fail, which AWS counts and of which
+	// no answer tells ("Working with items: conditional writes").
+	refused float64
+	// client gives one more client. Its request is measured, and what it has to
+	// prepare before each request is not; prepare may be nil.
+	client func(*local) (prepare, request func(context.Context) error)
+}
+
+// transaction is how many items of up to 1 KB a transaction writes to a table, and
+// how many of them stand in its indexes. DynamoDB Local (3.3.1) counts items that
+// cost the same once (amazon-dynamodb-local-samples, issue 31); AWS counts each.
+type transaction struct{ items, indexed float64 }
+
+// writeUnits are the units that AWS counts for what DynamoDB Local counted so.
+func (r route) writeUnits(u units) float64 {
+	t := r.transaction
+	if t.items == 0 {
+		return u.write + r.refused
+	}
+	return r.refused + u.write - u.transactTable - u.transactIndexes + max(2*t.items, u.transactTable) + max(t.indexed, 1)*u.transactIndexes
+}
+
+// allClients are the numbers of clients that routes are measured with.
+var allClients = []int{1, 8, 32}
