@@ -6,6 +6,8 @@
 //
 //	cdk synth -c env=prod -c arch=x86_64
 //	CDK_OUTDIR=cdk.out go run . -c env=prod -c arch=x86_64
+//
+// With -c platform=todo it declares that platform's stack alone.
 package main
 
 import (
@@ -51,7 +53,10 @@ func run(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	platforms := settings.platforms()
+	platforms, err := choosePlatforms(values, settings.platforms())
+	if err != nil {
+		return err
+	}
 	for _, p := range platforms {
 		if err := p.props.Validate(); err != nil {
 			return fmt.Errorf("environment %s, platform %s: %w", name, p.name, err)
@@ -123,6 +128,29 @@ func (e environment) platforms() []platform {
 			},
 		},
 	}
+}
+
+// choosePlatforms returns the platforms that the context value "platform" names,
+// with commas between them, or else all.
+func choosePlatforms(values map[string]any, all []platform) ([]platform, error) {
+	named, _ := values["platform"].(string)
+	if named == "" {
+		return all, nil
+	}
+	var chosen []platform
+	for name := range strings.SplitSeq(named, ",") {
+		i := slices.IndexFunc(all, func(p platform) bool { return p.name == name })
+		if i < 0 {
+			var names []string
+			for _, p := range all {
+				names = append(names, p.name)
+			}
+			return nil, fmt.Errorf("platform: got %q, allowed are %s: choose with -c platform=…, with commas between several, or leave it out for all",
+				name, strings.Join(names, ", "))
+		}
+		chosen = append(chosen, all[i])
+	}
+	return chosen, nil
 }
 
 // use gives every platform the processor.

@@ -95,6 +95,39 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
+func TestChoosePlatforms(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		value any
+		want  []string
+		err   string
+	}{
+		"All":        {nil, []string{"askahuman", "todo"}, ""},
+		"One":        {"todo", []string{"todo"}, ""},
+		"Several":    {"todo,askahuman", []string{"todo", "askahuman"}, ""},
+		"ErrUnknown": {"todo,clarify", nil, `got "clarify", allowed are askahuman, todo`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chosen, err := choosePlatforms(map[string]any{"platform": test.value}, environment{}.platforms())
+			if test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
+				t.Errorf("got %v, want an error with %q", err, test.err)
+			}
+			if test.err == "" && err != nil {
+				t.Error(err)
+			}
+			var got []string
+			for _, p := range chosen {
+				got = append(got, p.name)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("platforms (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // Two copies of the module, each with its own app and its own cache of handlers,
 // give the same assembly to the byte.
 func TestSynthIsReproducible(t *testing.T) {
