@@ -105,20 +105,10 @@ func query[T any](t testing.TB, from *lakequery.Lake, text string) []T {
 	return all
 }
 
-// storedTask is a task as the lake, the table and the API have it.
+// storedTask is a task as the lake has it, and a user's as the API has it.
 type storedTask struct {
-	UserID      string     `json:"user_id"`
-	TaskID      string     `json:"task_id"`
-	Title       *string    `json:"title"`
-	Description *string    `json:"description"`
-	Status      *string    `json:"status"`
-	Priority    *string    `json:"priority"`
-	Category    *string    `json:"category"`
-	DueDate     *string    `json:"due_date"`
-	CreatedAt   *time.Time `json:"created_at"`
-	UpdatedAt   *time.Time `json:"updated_at"`
-	CompletedAt *time.Time `json:"completed_at"`
-	Version     *int       `json:"version"`
+	UserID string `json:"user_id"`
+	task
 }
 
 // name tells tasks apart.
@@ -126,12 +116,6 @@ func (s storedTask) name() string { return s.UserID + " " + s.TaskID }
 
 // String has every field, for comparison and for failure messages.
 func (s storedTask) String() string {
-	for _, at := range []**time.Time{&s.CreatedAt, &s.UpdatedAt, &s.CompletedAt} {
-		if *at != nil {
-			utc := (*at).UTC()
-			*at = &utc
-		}
-	}
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("a task is always JSON: %v", err))
@@ -157,8 +141,8 @@ type userEvent struct {
 	EventDate      string    `json:"event_date"`
 	SequenceNumber string    `json:"sequence_number"`
 	UserID         string    `json:"user_id"`
-	CreatedAt      time.Time `json:"created_at"`
-	UpdatedAt      time.Time `json:"updated_at"`
+	CreatedAt      string    `json:"created_at"`
+	UpdatedAt      string    `json:"updated_at"`
 }
 
 // failure is a message of the failure queue.
@@ -247,22 +231,15 @@ func eventsOf(t testing.TB, from *lakequery.Lake) map[string][]taskEvent {
 	}
 	for name, events := range all {
 		slices.SortFunc(events, func(a, b taskEvent) int { return strings.Compare(a.SequenceNumber, b.SequenceNumber) })
-		var previous *string
+		previous := ""
 		for _, e := range events {
-			if text(e.PreviousStatus) != text(previous) {
-				t.Errorf("%s: %s follows status %s; it says %s", name, e.EventID, text(previous), text(e.PreviousStatus))
+			if text(e.PreviousStatus) != previous {
+				t.Errorf("%s: %s follows status %q; it says %q", name, e.EventID, previous, text(e.PreviousStatus))
 			}
 			previous = e.Status
 		}
 	}
 	return all
-}
-
-func text(s *string) string {
-	if s == nil {
-		return "(none)"
-	}
-	return *s
 }
 
 // onceInFiles checks that the files themselves have each event once.
@@ -275,3 +252,6 @@ func onceInFiles(t testing.TB, from *lakequery.Lake) {
 		}
 	}
 }
+
+// moment is a time as the API has it.
+func moment(at time.Time) string { return at.UTC().Format(time.RFC3339) }

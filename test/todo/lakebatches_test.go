@@ -1,8 +1,11 @@
 package todo
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -14,12 +17,13 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // However a stream is cut into batches, and in whatever order these come, once or
-// several times, while the compactor runs: the lake has each change once, and each
-// task as its last change left it.
+// several times, while the compactor runs, and S3 is away and then refuses this and
+// loses that: the lake has each change once, and each task as its last change left it.
 func TestLakeTakesBatchesInAnyOrder(t *testing.T) {
 	t.Parallel()
 	l := lakeOf(t, ownRun(t, local.Options{}))
@@ -31,19 +35,34 @@ func TestLakeTakesBatchesInAnyOrder(t *testing.T) {
 		s.happen()
 	}
 
-	if err := platform.Together(len(s.shards)+1, func(i int) error {
-		if i == len(s.shards) {
-			for range 3 {
-				if err := l.Run.RunSchedule(t.Context(), l.Schedule(t)); err != nil {
-					return err
-				}
-			}
-			return nil
+	fault := func(faults awsapi.Faults) {
+		faults.Seed = seed
+		if err := l.Run.AWS().SetFaults(faults); err != nil {
+			t.Error(err)
 		}
-		return s.deliver(t.Context(), l, i)
+	}
+	fault(awsapi.Faults{Throttle: 1})
+	schedule := l.Schedule(t)
+	if err := platform.Together(len(s.shards)+1, func(i int) error {
+		if i < len(s.shards) {
+			return s.deliver(t.Context(), l, i)
+		}
+		for int(s.failures.Load()) < len(s.shards) {
+			if err := t.Context().Err(); err != nil {
+				return err
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		fault(awsapi.Faults{Throttle: 0.2, DropResponse: 0.1})
+		for range 5 {
+			_ = l.Run.RunSchedule(t.Context(), schedule) // What fails is left to the next run.
+		}
+		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
+	fault(awsapi.Faults{})
+	s.compare(t, l)
 	// Long after, somebody makes the mapping anew: all of it comes again, the shard that
 	// was first now last, and cut in another way.
 	for _, i := range []int{2, 0, 1} {
@@ -66,7 +85,7 @@ func TestLakeTakesBatchesInAnyOrder(t *testing.T) {
 	if len(after) != len(s.days) {
 		t.Errorf("after the last compaction there are %v; want one object for each of the %d days", after, len(s.days))
 	}
-	t.Logf("%d changes in %d batches; %d objects, %d after the last compaction", changes, s.batches.Load(), before, len(after))
+	t.Logf("%d changes in %d batches, of which %d failed; %d objects, %d after the last compaction", changes, s.batches.Load(), s.failures.Load(), before, len(after))
 
 	// The same batch again is the same objects again, and what is merged already is
 	// merged away again.
@@ -120,7 +139,8 @@ type stream struct {
 	refused map[string]string   // attribute, by event
 	days    map[string]bool
 	made    int
-	batches atomic.Int32 // that the writer has been given
+	// Batches that the writer has been given, and those that failed.
+	batches, failures atomic.Int32
 }
 
 func newStream(seed uint64, shards int) *stream {
@@ -153,33 +173,28 @@ func (s *stream) happen() {
 }
 
 // happenTo makes a change of a task.
-func (s *stream) happenTo(id, name, description string) {
-	task := "ann " + id
-	old := s.tasks[task]
+func (s *stream) happenTo(id, event, description string) {
+	name := "ann " + id
+	old := s.tasks[name]
 	now := old
-	if name != "REMOVE" {
-		version := 1
-		if old.Version != nil {
-			version = *old.Version + 1
-		}
-		created, updated := s.at, s.at
-		if old.CreatedAt != nil {
-			created = *old.CreatedAt
-		}
-		title, status := fmt.Sprint("title ", s.random.IntN(10)), pick(s.random, "pending", "in_progress", "completed")
-		now = storedTask{UserID: "ann", TaskID: id, Title: &title, Status: &status, CreatedAt: &created, UpdatedAt: &updated, Version: &version}
+	if event != "REMOVE" {
+		at := moment(s.at)
+		now = storedTask{"ann", task{
+			TaskID: id, Title: fmt.Sprint("title ", s.random.IntN(10)), Status: pick(s.random, "pending", "in_progress", "completed"),
+			CreatedAt: cmp.Or(old.CreatedAt, at), UpdatedAt: at, Version: old.Version + 1,
+		}}
 		if description != "" {
 			now.Description = &description
 		}
-		if status == "completed" {
-			now.CompletedAt = &updated
+		if now.Status == "completed" {
+			now.CompletedAt = &at
 		}
 	}
-	s.record(id, name, imageOf(old), imageOf(now), "TASK#ann", "TASK#"+id)
+	s.record(id, event, imageOf(old), imageOf(now), "TASK#ann", "TASK#"+id)
 	s.days[s.at.Format(time.DateOnly)] = true
-	s.events[task] = append(s.events[task], name+" "+now.String())
-	if s.tasks[task] = now; name == "REMOVE" {
-		delete(s.tasks, task)
+	s.events[name] = append(s.events[name], event+" "+now.String())
+	if s.tasks[name] = now; event == "REMOVE" {
+		delete(s.tasks, name)
 	}
 }
 
@@ -208,7 +223,7 @@ func (s *stream) record(id, name string, old, now map[string]map[string]string, 
 	for _, c := range id {
 		shard = (shard + int(c)) % len(s.shards)
 	}
-	s.last[shard].Add(s.last[shard], big.NewInt(1+s.random.Int64N(3)))
+	s.last[shard].Add(s.last[shard], big.NewInt(1))
 	event := fmt.Sprintf("%032x", s.made)
 	keys := map[string]map[string]string{"PK": {"S": partition}, "SK": {"S": sort}}
 	change := map[string]any{
@@ -237,15 +252,19 @@ func imageOf(task storedTask) map[string]map[string]string {
 	if task.TaskID == "" {
 		return nil
 	}
-	image := map[string]map[string]string{"version": {"N": fmt.Sprint(*task.Version)}, "GSI1PK": {"S": "OWNER#ann"}}
-	for name, value := range map[string]*string{"title": task.Title, "status": task.Status, "description": task.Description} {
-		if value != nil {
-			image[name] = map[string]string{"S": *value}
-		}
+	image := map[string]map[string]string{
+		"title": {"S": task.Title}, "status": {"S": task.Status}, "version": {"N": fmt.Sprint(task.Version)}, "GSI1PK": {"S": "OWNER#ann"},
 	}
-	for name, value := range map[string]*time.Time{"created_at": task.CreatedAt, "updated_at": task.UpdatedAt, "completed_at": task.CompletedAt} {
+	if task.Description != nil {
+		image["description"] = map[string]string{"S": *task.Description}
+	}
+	for name, value := range map[string]*string{"created_at": &task.CreatedAt, "updated_at": &task.UpdatedAt, "completed_at": task.CompletedAt} {
 		if value != nil {
-			image[name] = map[string]string{"N": fmt.Sprint(value.Unix())}
+			at, err := time.Parse(time.RFC3339, *value)
+			if err != nil {
+				panic(fmt.Sprintf("moment writes a time: %v", err))
+			}
+			image[name] = map[string]string{"N": fmt.Sprint(at.Unix())}
 		}
 	}
 	return image
@@ -259,8 +278,12 @@ func (s *stream) deliver(ctx context.Context, l *lake, shard int) error {
 	var later [][]json.RawMessage
 	for from := 0; from < len(records); {
 		to := min(len(records), from+1+random.IntN(60))
+		roll := random.IntN(5)
+		if from == 0 {
+			to, roll = 20, -1 // Of two shards they have the same numbers.
+		}
 		batches := [][]json.RawMessage{records[from:to]}
-		switch random.IntN(5) {
+		switch roll {
 		case 0:
 			batches = append(batches, batches[0])
 		case 1:
@@ -287,18 +310,24 @@ func (s *stream) deliver(ctx context.Context, l *lake, shard int) error {
 	return nil
 }
 
-// write gives the writer a batch.
+// write gives the writer a batch, and gives it again while it fails.
 func (s *stream) write(ctx context.Context, l *lake, batch []json.RawMessage) error {
-	s.batches.Add(1)
 	payload, err := json.Marshal(map[string]any{"Records": batch})
 	if err != nil {
 		return err
 	}
-	result, err := l.Run.Invoke(ctx, l.writer, payload)
-	if err == nil && result.FunctionError != "" {
-		err = fmt.Errorf("the writer failed: %s", result.Payload)
+	for range 10 {
+		s.batches.Add(1)
+		result, err := l.Run.Invoke(ctx, l.writer, payload)
+		if err != nil || result.FunctionError == "" {
+			return err
+		}
+		s.failures.Add(1)
+		if !bytes.Contains(result.Payload, []byte("S3")) {
+			return fmt.Errorf("the writer failed: %s", result.Payload)
+		}
 	}
-	return err
+	return errors.New("a batch failed 10 times")
 }
 
 // compare compares the lake with what happened.

@@ -61,25 +61,16 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	l := lakeOf(t, ownRun(t, local.Options{}))
 	c := buildCommand(t, l.Run.ConsoleURL())
-	header := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(c.must(t, "token", "--sub", "ann"))}}
-	client := platform.NewClient(t, l.Target)
-	send := func(method, path string, body any) platform.Reply {
-		header.Set("Idempotency-Key", platform.Unique("key"))
-		r := client.MustSend(t, method, "/api/v1"+path, header, body)
-		if r.Status >= 300 {
-			t.Fatalf("got %v", r)
-		}
-		return r
+	ann := caller{
+		Client: platform.NewClient(t, l.Target), id: "ann", email: "ann@example.com",
+		token: strings.TrimSpace(c.must(t, "token", "--sub", "ann")),
 	}
-	create := func(task map[string]string) string {
-		return platform.Field(send(http.MethodPost, "/tasks", task).Body, "task_id")
-	}
-	send(http.MethodPost, "/users/me", map[string]string{"email": "ann@example.com", "name": "Ann"})
-	create(map[string]string{"title": "Water the plants", "priority": "high", "due_date": "2999-12-31"})
-	milk := create(map[string]string{"title": "Buy milk", "category": "shop, \"home\""})
-	send(http.MethodPatch, "/tasks/"+milk, map[string]string{"status": "in_progress"})
-	send(http.MethodPatch, "/tasks/"+milk, map[string]string{"status": "completed"})
-	send(http.MethodDelete, "/tasks/"+create(map[string]string{"title": "Nothing"}), nil)
+	read[user](t, ann.try(t, http.MethodPost, "/api/v1/users/me", profile{ann.email, "Ann"}), http.StatusCreated)
+	ann.create(t, input{"title": "Water the plants", "priority": "high", "due_date": "2999-12-31"})
+	milk := ann.create(t, input{"title": "Buy milk", "category": "shop, \"home\""}).TaskID
+	ann.change(t, milk, input{"status": "in_progress"})
+	ann.change(t, milk, input{"status": "completed"})
+	read[any](t, ann.try(t, http.MethodDelete, ann.create(t, input{"title": "Nothing"}).path(), nil), http.StatusNoContent)
 
 	// It lands by itself, when the batch is due.
 	answered := time.Now()
@@ -98,35 +89,37 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	const current = "SELECT title, status, priority, category, due_date FROM tasks_current ORDER BY title"
 	history := "SELECT event_name, status, previous_status FROM task_events WHERE task_id = '" + milk + "' ORDER BY sequence_number"
 	const steps = "event_name,status,previous_status\nINSERT,pending,\nMODIFY,in_progress,pending\nMODIFY,completed,in_progress\n"
-	hold := func(t *testing.T) {
+	type question struct {
+		arguments []string
+		answer    string
+	}
+	hold := func(questions ...question) {
 		t.Helper()
-		for _, test := range []struct {
-			arguments []string
-			want      string
-		}{
-			{[]string{"SELECT title, status, priority FROM tasks_current ORDER BY title"},
-				"title             status     priority\n-----             ------     --------\nBuy milk          completed  null\nWater the plants  pending    high\n(2 rows)\n"},
-			{[]string{"--format", "csv", current},
-				"title,status,priority,category,due_date\nBuy milk,completed,,\"shop, \"\"home\"\"\",\nWater the plants,pending,high,,2999-12-31\n"},
-			{[]string{"--format", "jsonlines", current},
-				`{"title":"Buy milk","status":"completed","priority":null,"category":"shop, \"home\"","due_date":null}` + "\n" +
-					`{"title":"Water the plants","status":"pending","priority":"high","category":null,"due_date":"2999-12-31"}` + "\n"},
-			{[]string{"--format", "json", "SELECT title FROM tasks_current ORDER BY title"}, "[\n{\"title\":\"Buy milk\"},\n{\"title\":\"Water the plants\"}\n]\n"},
-			{[]string{"--format", "csv", history}, steps},
-			{[]string{"--format", "csv", "--database", l.Outputs["LakeDatabaseName"], history}, steps},
-			{[]string{"--format", "csv", "--query", "most active users"}, "user_id,completed_tasks,completion_rate\nann,1,0.5\n"},
-			{[]string{"--format", "csv", "SELECT users, tasks, completed_tasks, overdue_tasks FROM kpis"}, "users,tasks,completed_tasks,overdue_tasks\n1,2,1,0\n"},
-			{[]string{"--format", "csv", "SELECT title FROM tasks_current WHERE status = 'cancelled'"}, "title\n"},
-		} {
-			if got := c.must(t, append([]string{"lake"}, test.arguments...)...); got != test.want {
-				t.Errorf("onesynth lake %q: got\n%swant\n%s", test.arguments, got, test.want)
+		for _, q := range questions {
+			if got := c.must(t, append([]string{"lake"}, q.arguments...)...); got != q.answer {
+				t.Errorf("onesynth lake %q: got\n%swant\n%s", q.arguments, got, q.answer)
 			}
 		}
 	}
-	hold(t)
+	hold(
+		question{[]string{"SELECT title, status, priority FROM tasks_current ORDER BY title"},
+			"title             status     priority\n-----             ------     --------\nBuy milk          completed  null\nWater the plants  pending    high\n(2 rows)\n"},
+		question{[]string{"--format", "csv", current},
+			"title,status,priority,category,due_date\nBuy milk,completed,,\"shop, \"\"home\"\"\",\nWater the plants,pending,high,,2999-12-31\n"},
+		question{[]string{"--format", "jsonlines", current},
+			`{"title":"Buy milk","status":"completed","priority":null,"category":"shop, \"home\"","due_date":null}` + "\n" +
+				`{"title":"Water the plants","status":"pending","priority":"high","category":null,"due_date":"2999-12-31"}` + "\n"},
+		question{[]string{"--format", "json", "SELECT title FROM tasks_current ORDER BY title"}, "[\n{\"title\":\"Buy milk\"},\n{\"title\":\"Water the plants\"}\n]\n"},
+		question{[]string{"--format", "csv", history}, steps},
+	)
 	// Compaction changes none of it.
 	c.must(t, "run-schedule", l.Schedule(t))
-	hold(t)
+	hold(
+		question{[]string{"--format", "csv", "--database", l.Outputs["LakeDatabaseName"], history}, steps},
+		question{[]string{"--format", "csv", "--query", "most active users"}, "user_id,completed_tasks,completion_rate\nann,1,0.5\n"},
+		question{[]string{"--format", "csv", "SELECT users, tasks, completed_tasks, overdue_tasks FROM kpis"}, "users,tasks,completed_tasks,overdue_tasks\n1,2,1,0\n"},
+		question{[]string{"--format", "csv", "SELECT title FROM tasks_current WHERE status = 'cancelled'"}, "title\n"},
+	)
 
 	var described struct {
 		Queries []struct{ Name string }
