@@ -175,6 +175,10 @@ func (o *outputs) write(ctx context.Context, row parquet.Row, sequence []byte) e
 		if err != nil {
 			return fmt.Errorf("create a temporary file: %w", err)
 		}
+		// It has no name from here on, so that a process that dies leaves nothing.
+		if err := os.Remove(file.Name()); err != nil {
+			return errors.Join(fmt.Errorf("unlink a temporary file: %w", err), file.Close())
+		}
 		o.file, o.out, o.first = file, o.merge.table.newFileWriter(file), string(sequence)
 	}
 	o.last = append(o.last[:0], sequence...)
@@ -213,13 +217,12 @@ func (o *outputs) finish(ctx context.Context) error {
 	return nil
 }
 
-// discard removes the temporary file, if there is one.
+// discard closes the temporary file, if there is one.
 func (o *outputs) discard() {
 	if o.file == nil {
 		return
 	}
 	_ = o.file.Close()
-	_ = os.Remove(o.file.Name())
 	o.file = nil
 }
 
