@@ -249,9 +249,8 @@ func detailOf(r platform.Reply) (string, error) {
 	return body.Detail, nil
 }
 
-// invalid checks that a reply is 422 and names exactly the fields.
-func invalid(t testing.TB, r platform.Reply, fields ...string) {
-	t.Helper()
+// problemsOf reads what is wrong with the fields of an input.
+func problemsOf(r platform.Reply) (map[string]string, error) {
 	var body struct {
 		Detail []struct {
 			Field   string `json:"field"`
@@ -260,15 +259,28 @@ func invalid(t testing.TB, r platform.Reply, fields ...string) {
 	}
 	decoder := json.NewDecoder(bytes.NewReader(r.Body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&body); r.Status != http.StatusUnprocessableEntity || err != nil {
+	if err := decoder.Decode(&body); err != nil || len(body.Detail) == 0 {
+		return nil, fmt.Errorf("got %v, which does not say what is wrong: %w", r, err)
+	}
+	named := map[string]string{}
+	for _, problem := range body.Detail {
+		if problem.Message == "" {
+			return nil, fmt.Errorf("got %v, which does not say what is wrong with %q", r, problem.Field)
+		}
+		named[problem.Field] = problem.Message
+	}
+	return named, nil
+}
+
+// invalid checks that a reply is 422 and names exactly the fields.
+func invalid(t testing.TB, r platform.Reply, fields ...string) {
+	t.Helper()
+	named, err := problemsOf(r)
+	if r.Status != http.StatusUnprocessableEntity || err != nil {
 		t.Fatalf("got %v, %v; want 422 on %v", r, err, fields)
 	}
-	named := map[string]bool{}
-	for _, problem := range body.Detail {
-		named[problem.Field] = problem.Message != ""
-	}
 	for _, field := range fields {
-		if !named[field] {
+		if named[field] == "" {
 			t.Errorf("got %v; want details that name %s", r, field)
 		}
 	}

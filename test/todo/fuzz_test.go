@@ -1,0 +1,86 @@
+package todo
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// Requests of every kind, well-formed and not, are answered and never a failure.
+func TestAnyRequestIsAnswered(t *testing.T) {
+	t.Parallel()
+	suite.CheckAnyRequest(t, language, http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity)
+}
+
+// Bodies of up to a megabyte are answered, whatever they are called and hold.
+func TestLargeBodies(t *testing.T) {
+	t.Parallel()
+	suite.CheckLargeBodies(t, language, map[string][]byte{
+		"Title":   fmt.Appendf(nil, `{"title":"%s"}`, strings.Repeat("x", 1<<20-32)),
+		"Number":  fmt.Appendf(nil, `{"title":%s}`, strings.Repeat("9", 200_000)),
+		"Address": fmt.Appendf(nil, `{"name":"Ann","email":"%s@example.com"}`, strings.Repeat("a.", 1<<18)),
+		"Tasks":   fmt.Appendf(nil, `{"action":"set_status","status":"pending","task_ids":["a"%s]}`, strings.Repeat(`,"a"`, 50_000)),
+	})
+}
+
+// FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
+func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }
+
+// language is what users usually ask. Some of them delete themselves; so there are
+// several.
+func language(t testing.TB, on *platform.Target) platform.Language {
+	users := make([]caller, 8)
+	var tasks []string
+	for i := range users {
+		users[i] = newUser(t, &target{on})
+		for range 4 {
+			tasks = append(tasks, users[i].create(t, input{"title": "a", "category": "home"}).TaskID)
+		}
+	}
+	next := make(chan caller, len(users))
+	for _, one := range users {
+		next <- one
+	}
+	return platform.Language{
+		Headers: func() map[string]string {
+			one := <-next
+			next <- one
+			return map[string]string{
+				"Authorization": "Bearer " + one.token, "Content-Type": "application/json", "X-Timezone": "Europe/Berlin",
+				"Idempotency-Key": platform.Unique("key"), "If-Match": "*",
+			}
+		},
+		Queries:     []string{"status", "priority", "category", "due_from", "due_to", "overdue", "q", "sort", "limit", "cursor"},
+		QueryValues: []string{"pending", "low", "home", "2026-02-14", "true", "due_date"},
+		Parameters:  map[string][]string{"task_id": tasks},
+		Body: func(random *rand.Rand, route schema.Route) map[string]any {
+			switch route.Path {
+			case "/api/v1/users/me":
+				return map[string]any{"email": platform.Unique("user") + "@example.com", "name": "Ann"}
+			case "/api/v1/tasks", "/api/v1/tasks/{task_id}":
+				return map[string]any{"title": "Water the plants", "description": "All", "status": "pending", "priority": "high", "category": "a#b", "due_date": "2026-02-14"}
+			case "/api/v1/tasks/bulk":
+				return map[string]any{"action": "set_status", "status": "in_progress", "task_ids": []any{tasks[random.IntN(len(tasks))]}}
+			}
+			return nil
+		},
+		Bodies: []string{
+			`{"title":"\ud800 alone"}`, `{"title":1e400}`, `{"title":"a","title":"b"}`, `{"title":"\u0000"}`, `{"TITLE":"a"}`, `{"title":"a","due_date":"0000-00-00"}`,
+			`{"action":"delete_completed"}`, `{"action":"set_status","status":"pending","task_ids":["a","a"]}`, `{"email":"a@b\r\nc","name":"x"}`,
+		},
+		Texts: []string{"TASK#x", "COUNTS#x", "2026-02-30", "9999-12-31", `"1"`, "completed"},
+		IsError: func(r platform.Reply) error {
+			if r.Status == http.StatusUnprocessableEntity {
+				_, err := problemsOf(r)
+				return err
+			}
+			_, err := detailOf(r)
+			return err
+		},
+	}
+}
