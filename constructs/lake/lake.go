@@ -57,7 +57,8 @@ const (
 	// again: one needs about a second.
 	writerTimeout = 2 * time.Minute
 	writerMemory  = 512
-	// compactorMemory holds a row group of each object that is being merged.
+	// compactorMemory holds a page of each column of the objects that are being
+	// merged, and a row group of the one that they become.
 	compactorMemory = 1024
 	// batchSize is the most that AWS Lambda hands over; 6 MB come before that.
 	batchSize = 10000
@@ -143,7 +144,7 @@ func (l *Lake) addBucket(p Props) {
 
 func (l *Lake) addWriter(p Props) {
 	l.Failures = deadletter.NewQueue(l, "Failures", deadletter.Props{Retain: !p.RemoveWithStack})
-	l.Writer = l.addFunction("Writer", writer, "writes changes as Parquet", writerTimeout, writerMemory, 0, p)
+	l.Writer = l.addFunction("Writer", writer, "writes changes as Parquet", writerTimeout, writerMemory, p)
 	l.Writer.AddEnvironment(map[string]string{"LAKE_FAILURES_QUEUE_URL": *l.Failures.QueueUrl()})
 	l.Writer.Allow([]string{"s3:PutObject"}, l.objects(eventsPrefix))
 	l.Mapping = stream.New(l, "Mapping", stream.Props{
@@ -181,8 +182,10 @@ func filters(key schema.Key, entities []schema.Entity) []map[string]any {
 }
 
 func (l *Lake) addCompactor(p Props) {
-	// Two runs at once would do no harm, only the work twice.
-	l.Compactor = l.addFunction("Compactor", compactor, "merges small objects", compactorTimeout, compactorMemory, 1, p)
+	// Runs do not overlap: none takes longer than the shortest time between two. And
+	// if they did, no harm is done, only the work twice. So there is no reserved
+	// concurrency, which new accounts have none of to give.
+	l.Compactor = l.addFunction("Compactor", compactor, "merges small objects", compactorTimeout, compactorMemory, p)
 	l.Compactor.Allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, l.objects(eventsPrefix))
 	l.Compactor.Role.AddToPrincipalPolicy(l.list(eventsPrefix))
 	l.Schedule = schedule.New(l, "Schedule", schedule.Props{
@@ -192,7 +195,7 @@ func (l *Lake) addCompactor(p Props) {
 	})
 }
 
-func (l *Lake) addFunction(id, name, description string, timeout time.Duration, memory, concurrency int, p Props) *gofunction.Function {
+func (l *Lake) addFunction(id, name, description string, timeout time.Duration, memory int, p Props) *gofunction.Function {
 	// Validate has seen that there is one.
 	definition, _ := p.Lake.Definition(p.Database)
 	return gofunction.New(l, id, gofunction.Props{
@@ -203,12 +206,11 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 			"LAKE_BUCKET":     *l.Bucket.BucketName(),
 			"LAKE_DEFINITION": definition.Encode(),
 		},
-		Timeout:             timeout,
-		MemoryMegabytes:     memory,
-		ReservedConcurrency: concurrency,
-		LogLevel:            p.LogLevel,
-		LogRetention:        p.LogRetention,
-		Tracing:             p.Tracing,
+		Timeout:         timeout,
+		MemoryMegabytes: memory,
+		LogLevel:        p.LogLevel,
+		LogRetention:    p.LogRetention,
+		Tracing:         p.Tracing,
 	})
 }
 

@@ -59,7 +59,7 @@ func expected() synthtest.Platform {
 				Allowed: append([]string{"s3:PutObject TodoLakeBucket.Arn/events/*", "sqs:SendMessage TodoLakeFailures.Arn"}, stream...),
 			},
 			"LakeCompactor": {
-				Timeout: 900, Memory: 1024, Concurrency: 1.0, Variables: lake,
+				Timeout: 900, Memory: 1024, Variables: lake,
 				Allowed: []string{
 					"s3:DeleteObject TodoLakeBucket.Arn/events/*", "s3:GetObject TodoLakeBucket.Arn/events/*", "s3:PutObject TodoLakeBucket.Arn/events/*",
 					"s3:ListBucket TodoLakeBucket.Arn", "sqs:SendMessage TodoLakeScheduleDeadLetters.Arn",
