@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -23,27 +22,16 @@ const (
 
 func askAHuman() platform {
 	addresses := &atomic.Uint32{}
-	with := func(prepare, request func(*asker, context.Context) error) func(*local) (func(context.Context) error, func(context.Context) error) {
-		return func(l *local) (func(context.Context) error, func(context.Context) error) {
-			a := &asker{caller: caller{base: l.api}, addresses: addresses}
-			bind := func(f func(*asker, context.Context) error) func(context.Context) error {
-				if f == nil {
-					return nil
-				}
-				return func(ctx context.Context) error { return f(a, ctx) }
-			}
-			return bind(prepare), bind(request)
-		}
-	}
+	begin := func(l *local) *asker { return &asker{caller: caller{base: l.api}, addresses: addresses} }
 	return platform{
 		schema:   schema.AskAHuman(),
 		handlers: askahuman.Handlers,
 		routes: []route{
-			{name: "warm   without DynamoDB", clients: []int{1}, client: with((*asker).wait, (*asker).refused)},
-			{name: "ask    POST /agent/questions", clients: allClients, patterns: []string{"CreateQuestion"}, client: with(nil, (*asker).ask)},
-			{name: "answer POST /human/responses", clients: allClients, patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, client: with((*asker).needQuestion, (*asker).answer)},
-			{name: "poll   GET /agent/questions/{id}", clients: allClients, patterns: []string{"GetQuestion", "ListResponses"}, client: with((*asker).needOwnQuestion, (*asker).poll)},
-			{name: "feed   GET /human/questions", clients: allClients, patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, client: with(nil, (*asker).feed)},
+			{name: "warm   without DynamoDB", clients: []int{1}, client: client(begin, slowly, (*asker).refused)},
+			{name: "ask    POST /agent/questions", clients: allClients, patterns: []string{"CreateQuestion"}, client: client(begin, nil, (*asker).ask)},
+			{name: "answer POST /human/responses", clients: allClients, patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, client: client(begin, (*asker).needQuestion, (*asker).answer)},
+			{name: "poll   GET /agent/questions/{id}", clients: allClients, patterns: []string{"GetQuestion", "ListResponses"}, client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
+			{name: "feed   GET /human/questions", clients: allClients, patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, client: client(begin, nil, (*asker).feed)},
 		},
 	}
 }
@@ -138,10 +126,4 @@ func (a *asker) feed(ctx context.Context) error {
 func (a *asker) refused(ctx context.Context) error {
 	a.nobody = true
 	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusBadRequest, nil, nil)
-}
-
-// wait keeps below the API's throttle of 1,000 requests a second.
-func (a *asker) wait(context.Context) error {
-	time.Sleep(time.Millisecond)
-	return nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -34,19 +35,42 @@ type route struct {
 	clients []int
 	// patterns are the access patterns that a request makes.
 	patterns []string
-	// transaction is what a request's transaction writes to one table, if it writes
+	// transaction is what a request's transactions write to one table, if they write
 	// several items there.
 	transaction transaction
 	// refused are the write units of conditions that fail, which AWS counts and of which
 	// no answer tells ("Working with items: conditional writes").
 	refused float64
-	// client gives one more client. Its request is measured, and what it has to
-	// prepare before each request is not; prepare may be nil.
-	client func(*local) (prepare, request func(context.Context) error)
+	// client gives one more client.
+	client newClient
 }
 
-// transaction is how many items of up to 1 KB a transaction writes to a table, and
-// how many of them stand in its indexes. DynamoDB Local (3.3.1) counts items that
+// newClient gives a client. Its request is measured, and what it prepares before
+// each request is not; prepare may be nil.
+type newClient func(*local) (prepare, request func(context.Context) error)
+
+// client gives clients with a state of their own each.
+func client[C any](begin func(*local) C, prepare, request func(C, context.Context) error) newClient {
+	return func(l *local) (func(context.Context) error, func(context.Context) error) {
+		c := begin(l)
+		bind := func(f func(C, context.Context) error) func(context.Context) error {
+			if f == nil {
+				return nil
+			}
+			return func(ctx context.Context) error { return f(c, ctx) }
+		}
+		return bind(prepare), bind(request)
+	}
+}
+
+// slowly keeps a client below the APIs' throttle of 1,000 requests a second.
+func slowly[C any](C, context.Context) error {
+	time.Sleep(time.Millisecond)
+	return nil
+}
+
+// transaction is how many items of up to 1 KB transactions write to a table, and how
+// many of them stand in its indexes. DynamoDB Local (3.3.1) counts items that
 // cost the same once (amazon-dynamodb-local-samples, issue 31); AWS counts each.
 type transaction struct{ items, indexed float64 }
 

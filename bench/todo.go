@@ -19,23 +19,17 @@ const (
 )
 
 func toDo() platform {
-	with := func(tasks int, prepare, request func(*user, context.Context) error) func(*local) (func(context.Context) error, func(context.Context) error) {
-		return func(l *local) (func(context.Context) error, func(context.Context) error) {
-			u := &user{caller: caller{base: l.api, http: &http.Client{Transport: &http.Transport{}}}, local: l}
-			return func(ctx context.Context) error {
-					if u.token == "" {
-						if err := u.signUp(ctx, tasks); err != nil {
-							return err
-						}
-					}
-					if prepare == nil {
-						return nil
-					}
-					return prepare(u, ctx)
-				}, func(ctx context.Context) error {
-					return request(u, ctx)
-				}
-		}
+	begin := func(l *local) *user {
+		return &user{caller: caller{base: l.api, http: &http.Client{Transport: &http.Transport{}}}, local: l}
+	}
+	// with gives clients who have so many tasks at first.
+	with := func(tasks int, prepare, request func(*user, context.Context) error) newClient {
+		return client(begin, func(u *user, ctx context.Context) error {
+			if err := u.needUser(ctx, tasks); err != nil || prepare == nil {
+				return err
+			}
+			return prepare(u, ctx)
+		}, request)
 	}
 	list := func(query string) func(*user, context.Context) error {
 		return func(u *user, ctx context.Context) error {
@@ -49,7 +43,7 @@ func toDo() platform {
 		schema:   schema.Todo(),
 		handlers: todo.Handlers,
 		routes: []route{
-			{name: "warm    GET /health, without DynamoDB", clients: []int{1}, client: with(0, (*user).wait, (*user).health)},
+			{name: "warm    GET /health, without DynamoDB", clients: []int{1}, client: client(begin, slowly, (*user).health)},
 			{name: "create  POST /tasks", clients: allClients, patterns: []string{claim, "CreateTask"}, transaction: one, client: with(0, nil, (*user).create)},
 			{name: "get     GET /tasks/{id}", clients: allClients, patterns: []string{"GetTask"}, client: with(1, nil, (*user).get)},
 			{name: "patch   PATCH /tasks/{id}, the status", clients: allClients, patterns: []string{claim, "GetTask", "UpdateTask"}, transaction: one, client: with(1, nil, (*user).patch)},
@@ -61,15 +55,15 @@ func toDo() platform {
 				transaction: transaction{items: tasksInBulk + 2, indexed: tasksInBulk}, client: with(tasksInBulk, nil, (*user).bulk)},
 			{name: "delete  DELETE /tasks/{id}", clients: allClients, patterns: []string{claim, "GetTask", "DeleteTask"}, transaction: one, client: with(0, (*user).create, (*user).delete)},
 			{name: "replay  POST /tasks, the same key", clients: allClients, patterns: []string{claim}, refused: 1, client: with(0, (*user).needKey, (*user).replay)},
-			{name: "erase   DELETE /users/me, of 1 task", clients: []int{1}, client: with(0, (*user).needTask, (*user).erase)},
+			// To begin: user, address, counts and key. To erase: the check of the counts, the
+			// task, the keys of its two requests. To finish: counts and key.
+			{name: "erase   DELETE /users/me, of 1 task", clients: []int{1}, transaction: transaction{items: 4 + 4 + 2, indexed: 1}, client: with(0, (*user).needTask, (*user).erase)},
 		},
 		change: func(l *local) func(context.Context) (string, error) {
-			u := &user{caller: caller{base: l.api, http: &http.Client{}}, local: l}
+			u := begin(l)
 			return func(ctx context.Context) (string, error) {
-				if u.token == "" {
-					if err := u.signUp(ctx, 0); err != nil {
-						return "", err
-					}
+				if err := u.needUser(ctx, 0); err != nil {
+					return "", err
 				}
 				if err := u.create(ctx); err != nil {
 					return "", err
@@ -89,16 +83,24 @@ type user struct {
 	tasks []string
 	made  int    // tasks, ever
 	calls int    // changes that alternate
-	key   string // that has been used
+	key   string // to use again
 }
 
-// call makes a request; a change has a new key unless there is one to use again.
+// call makes a request; a change has a new idempotency key.
 func (u *user) call(ctx context.Context, method, path string, want int, body, out any) error {
 	header := http.Header{"Authorization": {"Bearer " + u.token}}
 	if method != http.MethodGet {
 		header.Set("Idempotency-Key", rand.Text())
 	}
 	return u.caller.call(ctx, method, "/api/v1"+path, header, want, body, out)
+}
+
+// needUser signs up who has not.
+func (u *user) needUser(ctx context.Context, tasks int) error {
+	if u.token != "" {
+		return nil
+	}
+	return u.signUp(ctx, tasks)
 }
 
 func (u *user) signUp(ctx context.Context, tasks int) error {
@@ -194,10 +196,4 @@ func (u *user) erase(ctx context.Context) error {
 
 func (u *user) health(ctx context.Context) error {
 	return u.caller.call(ctx, http.MethodGet, "/health", nil, http.StatusOK, nil, nil)
-}
-
-// wait keeps below the API's throttle of 1,000 requests a second.
-func (u *user) wait(context.Context) error {
-	time.Sleep(time.Millisecond)
-	return nil
 }
