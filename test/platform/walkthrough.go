@@ -1,0 +1,153 @@
+package platform
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+)
+
+// command is one that people are shown, with what it prints; shown is empty when that
+// is left out.
+type command struct{ line, shown string }
+
+// CheckWalkthrough checks that the commands under a heading of README.md print what
+// it shows, one after the other, but for ids and times. varies matches what may also
+// be printed, depending on the hour.
+func (s *Suite) CheckWalkthrough(t *testing.T, heading string, varies *regexp.Regexp) {
+	t.Helper()
+	commands := walkthrough(t, heading)
+	target := s.OwnRun(t, local.Options{})
+	onesynth := filepath.Join(t.TempDir(), "onesynth")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", onesynth, "./cmd/onesynth")
+	build.Dir = Root(t)
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build onesynth: %v\n%s", err, output)
+	}
+	host := func(address string) string {
+		parsed, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parsed.Host
+	}
+	ids := map[string]string{} // those of the README, and what they are in this run
+	var before []string        // assignments and functions
+	for _, c := range commands {
+		// What is shown of the console, and of the API at the port of its stack, is at
+		// free ports here.
+		line := strings.ReplaceAll(c.line, "localhost:8079", host(target.Run.ConsoleURL()))
+		line = addressOfAPI.ReplaceAllLiteralString(line, host(target.URL))
+		line = subcommand.ReplaceAllString(line, onesynth+" $1 --console "+target.Run.ConsoleURL())
+		for of, is := range ids {
+			line = strings.ReplaceAll(line, of, is)
+		}
+		if definition.MatchString(line) {
+			before = append(before, line)
+			continue
+		}
+		if strings.Contains(c.line, "onesynth lake") {
+			if err := target.Flush(t, time.Minute); err != nil {
+				t.Fatal(err)
+			}
+		}
+		shell := exec.CommandContext(t.Context(), "bash", "-c", strings.Join(append(slices.Clone(before), line), "\n"))
+		var complaints bytes.Buffer
+		shell.Stderr = &complaints
+		printed, err := shell.Output()
+		if err != nil {
+			t.Fatalf("$ %s\n%v\n%s%s", line, err, printed, complaints.Bytes())
+		}
+		if c.shown == "" {
+			continue
+		}
+		got := strings.TrimSpace(strings.ReplaceAll(string(printed), "\r", ""))
+		if varies != nil {
+			got = varies.ReplaceAllString(got, "")
+		}
+		if err := agree(c.shown, got, ids); err != nil {
+			t.Fatalf("$ %s\n%s\nREADME.md shows\n%s\n%v", line, got, c.shown, err)
+		}
+	}
+	t.Logf("%d commands print what README.md shows", len(commands))
+}
+
+var (
+	addressOfAPI = regexp.MustCompile(`localhost:808\d`)
+	subcommand   = regexp.MustCompile(`\bbin/onesynth ([a-z-]+)`)
+	definition   = regexp.MustCompile(`^\w+(=|\(\))`)
+	anyID        = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|\b[0-9a-f]{32}\b`)
+	anyTime      = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z`)
+)
+
+// agree compares what is shown with what was printed, and learns which id stands for
+// which.
+func agree(shown, printed string, ids map[string]string) error {
+	were, are := anyID.FindAllString(shown, -1), anyID.FindAllString(printed, -1)
+	if len(were) == len(are) {
+		for i, id := range were {
+			if known, ok := ids[id]; ok && known != are[i] {
+				return fmt.Errorf("%s stands for %s and for %s", id, known, are[i])
+			}
+			ids[id] = are[i]
+		}
+	}
+	plain := func(text string) string {
+		return anyTime.ReplaceAllString(anyID.ReplaceAllString(text, "ID"), "TIME")
+	}
+	if plain(shown) != plain(printed) {
+		return fmt.Errorf("that differs")
+	}
+	if len(ids) != len(slices.Compact(slices.Sorted(maps.Values(ids)))) {
+		return fmt.Errorf("two ids of README.md stand for the same: %v", ids)
+	}
+	return nil
+}
+
+// walkthrough reads the commands of the console blocks under a heading.
+func walkthrough(t testing.TB, heading string) []command {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(Root(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, ok := strings.Cut(string(content), "\n## "+heading+"\n")
+	if !ok {
+		t.Fatalf("README.md has no heading %q", heading)
+	}
+	section, _, _ = strings.Cut(section, "\n## ")
+	var commands []command
+	console, open := false, false
+	for line := range strings.Lines(section) {
+		line = strings.TrimSuffix(line, "\n")
+		switch first, isCommand := strings.CutPrefix(line, "$ "); {
+		case strings.HasPrefix(line, "```"):
+			console, open = line == "```console", false
+		case !console:
+		case isCommand:
+			commands = append(commands, command{line: first})
+			open = strings.HasSuffix(first, `\`)
+		case open:
+			last := &commands[len(commands)-1]
+			last.line += "\n" + line
+			open = strings.HasSuffix(line, `\`)
+		default:
+			last := &commands[len(commands)-1]
+			last.shown = strings.TrimSpace(last.shown + "\n" + line)
+		}
+	}
+	if len(commands) == 0 {
+		t.Fatalf("README.md shows no commands under %q", heading)
+	}
+	return commands
+}
