@@ -90,7 +90,7 @@ func TestDependencies(t *testing.T) {
 	}
 	for _, shared := range []string{
 		"constructs/alarm", "constructs/deadletter", "constructs/gofunction", "constructs/httpapi", "constructs/identity", "constructs/lake",
-		"constructs/outputs", "constructs/props", "constructs/schedule", "constructs/stream", "constructs/synthtest", "constructs/table",
+		"constructs/outputs", "constructs/platform", "constructs/props", "constructs/schedule", "constructs/stream", "constructs/synthtest", "constructs/table",
 		"lambdas/kit", "lambdas/lake",
 	} {
 		tests = append(tests, test{shared, platforms})

@@ -8,13 +8,10 @@
 package askahuman
 
 import (
-	"context"
 	"fmt"
-	"maps"
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
@@ -25,7 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
-	"github.com/onesynth-cdk/onesynth/constructs/outputs"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -75,42 +72,25 @@ type AskAHuman struct {
 	// Alarms are there with Props.Alarms.
 	Alarms []awscloudwatch.Alarm
 
-	platform schema.Platform
+	platform *platform.Platform
 }
 
 // Handlers are the platform's functions as [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	platform := schema.AskAHuman()
-	source := gofunction.Source{Architecture: architecture}
-	for _, f := range platform.Functions {
-		source.Packages = append(source.Packages, "lambdas/"+platform.Name+"/"+f.Name)
-	}
-	return source
+	return platform.Handlers(schema.AskAHuman(), architecture)
 }
 
 // New declares the platform. It panics with the error of [Props.Validate], or of
 // [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("askahuman %s: %w", id, err))
-	}
-	if p.Build == nil {
-		p.Build = gofunction.Start(context.Background(), Handlers(p.Architecture))
-	}
-	if err := p.Build.Wait(); err != nil {
-		panic(fmt.Errorf("askahuman %s: %w", id, err))
-	}
+	p.Build = platform.Ready("askahuman", id, p, p.Build, Handlers(p.Architecture))
 	p = p.withDefaults()
 
-	a := &AskAHuman{platform: schema.AskAHuman()}
+	a := &AskAHuman{}
 	constructs.NewConstruct_Override(a, scope, &id)
-	a.Database = table.NewDatabase(a, "Database", table.DatabaseProps{
-		Database:           a.platform.Database,
-		Prefix:             p.Prefix,
-		RemoveWithStack:    p.RemoveWithStack,
-		DeletionProtection: p.DeletionProtection,
-	})
-	a.addSecrets(p)
+	a.platform = platform.New(a, schema.AskAHuman(), p.common())
+	a.Database = a.platform.Database
+	a.addSecrets()
 	a.addFunctions(p)
 	a.addAPI(p)
 	a.addSchedule(p)
@@ -118,98 +98,59 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 		a.addAlarms()
 	}
 	a.addOutputs(scope, id)
-	awscdk.Stack_Of(a).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": p.LocalPort})
 	return a
 }
 
-func (a *AskAHuman) addSecrets(p Props) {
-	removal := awscdk.RemovalPolicy_RETAIN
-	if p.RemoveWithStack {
-		removal = awscdk.RemovalPolicy_DESTROY
-	}
-	a.FingerprintSecret = awssecretsmanager.NewSecret(a, jsii.String("FingerprintSecret"), &awssecretsmanager.SecretProps{
-		Description:   jsii.String("Key under which fingerprints and addresses of people are hashed"),
-		RemovalPolicy: removal,
-		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
-			PasswordLength:     jsii.Number(64),
-			ExcludePunctuation: jsii.Bool(true),
-		},
-	})
-	a.FCMCredentials = awssecretsmanager.NewSecret(a, jsii.String("FCMCredentials"), &awssecretsmanager.SecretProps{
-		Description:   jsii.String("Service account key for Firebase Cloud Messaging: replace it with the JSON file that the Firebase console gives"),
-		RemovalPolicy: removal,
-		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+func (a *AskAHuman) addSecrets() {
+	a.FingerprintSecret = a.platform.Key("FingerprintSecret", "Key under which fingerprints and addresses of people are hashed")
+	a.FCMCredentials = a.platform.Secret("FCMCredentials",
+		"Service account key for Firebase Cloud Messaging: replace it with the JSON file that the Firebase console gives",
+		awssecretsmanager.SecretStringGenerator{
 			SecretStringTemplate: jsii.String(fcmCredentials),
 			GenerateStringKey:    jsii.String("private_key"),
-		},
-	})
+		})
 }
 
 func (a *AskAHuman) addFunctions(p Props) {
-	common := a.Database.Environment()
-	common["SHARDS"] = strconv.Itoa(p.Shards)
-	a.AgentAPI = a.addFunction("AgentAPI", agentAPI, p, 0, common, map[string]string{
+	shards := strconv.Itoa(p.Shards)
+	a.AgentAPI = a.platform.Function("AgentAPI", agentAPI, 0, map[string]string{
+		"SHARDS":      shards,
 		"OPEN_AGENTS": strconv.FormatBool(p.OpenAgents),
 	})
-	a.HumanAPI = a.addFunction("HumanAPI", humanAPI, p, 0, common, map[string]string{
+	a.HumanAPI = a.platform.Function("HumanAPI", humanAPI, 0, map[string]string{
+		"SHARDS":                 shards,
 		"FINGERPRINT_SECRET_ARN": *a.FingerprintSecret.SecretArn(),
 	})
-	a.Notifier = a.addFunction("Notifier", notifier, p, notifierTimeout, common, map[string]string{
+	a.Notifier = a.platform.Function("Notifier", notifier, notifierTimeout, map[string]string{
+		"SHARDS":                     shards,
 		"FCM_CREDENTIALS_SECRET_ARN": *a.FCMCredentials.SecretArn(),
 		"FCM_ENDPOINT":               fcmEndpoint,
 		"LINK_BASE":                  p.WebURL,
 	})
-	// The CDK's own grant adds secretsmanager:DescribeSecret, which no request
-	// needs.
-	read := []string{"secretsmanager:GetSecretValue"}
-	a.HumanAPI.Allow(read, *a.FingerprintSecret.SecretArn())
-	a.Notifier.Allow(read, *a.FCMCredentials.SecretArn())
-}
-
-// addFunction declares a function with the common environment and its own.
-func (a *AskAHuman) addFunction(id, name string, p Props, timeout time.Duration, common, own map[string]string) *gofunction.Function {
-	declared, _ := a.platform.Function(name)
-	variables := maps.Clone(common)
-	maps.Copy(variables, own)
-	f := gofunction.New(a, id, gofunction.Props{
-		Build:        p.Build,
-		Name:         name,
-		Description:  a.platform.Title + ": " + declared.Description,
-		Environment:  variables,
-		Timeout:      timeout,
-		LogLevel:     p.LogLevel,
-		LogRetention: p.LogRetention,
-		Tracing:      p.Tracing,
-	})
-	a.Database.Grant(f.Role, a.platform.Grants(declared)...)
-	return f
+	platform.AllowRead(a.HumanAPI, a.FingerprintSecret)
+	platform.AllowRead(a.Notifier, a.FCMCredentials)
 }
 
 func (a *AskAHuman) addAPI(p Props) {
-	jwt := p.jwt()
+	jwt := p.common().JWT
 	if !p.OpenAgents && jwt.Issuer == "" {
 		a.Agents = identity.NewMachines(a, "Agents", identity.MachinesProps{
-			Name:               a.platform.Name,
+			Name:               a.platform.Schema.Name,
 			Clients:            p.Agents,
 			RemoveWithStack:    p.RemoveWithStack,
 			DeletionProtection: p.DeletionProtection,
 		})
 		jwt = httpapi.JWT{Issuer: a.Agents.Issuer, Audience: a.Agents.ClientIDs()}
 	}
-	a.API = httpapi.New(a, "API", httpapi.Props{
-		Name:           a.platform.Title,
+	a.API = a.platform.API(httpapi.Props{
 		Description:    "AI agents ask, people answer",
-		Routes:         a.platform.Routes,
 		Functions:      map[string]*gofunction.Function{agentAPI: a.AgentAPI, humanAPI: a.HumanAPI},
 		JWT:            jwt,
 		Authorized:     []schema.Caller{schema.CallerAgent},
-		AllowedOrigins: p.AllowedOrigins,
 		AllowedHeaders: []string{"Authorization", "Content-Type", "X-Agent-Id", "X-Fingerprint", "X-Idempotency-Key", "X-Timezone"},
 		ExposedHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
-		Throttle:       p.Throttle,
 		// Nobody needs to subscribe often; each call costs a transaction.
-		Throttles:    map[string]httpapi.Throttle{"subscribe": {RequestsPerSecond: 100, Burst: 200}},
-		LogRetention: p.LogRetention,
+		Throttles: map[string]httpapi.Throttle{"subscribe": {RequestsPerSecond: 100, Burst: 200}},
 	})
 }
 
@@ -217,13 +158,13 @@ func (a *AskAHuman) addSchedule(p Props) {
 	a.Schedule = schedule.New(a, "Schedule", schedule.Props{
 		Function:    a.Notifier,
 		Every:       p.NotifyEvery,
-		Description: a.platform.Title + ": runs the notifier",
+		Description: a.platform.Schema.Title + ": runs the notifier",
 	})
 }
 
 func (a *AskAHuman) addAlarms() {
 	add := func(id, description string, metric awscloudwatch.Metric) {
-		a.Alarms = append(a.Alarms, alarm.New(a, id, alarm.Props{Metric: metric, Description: a.platform.Title + ": " + description}))
+		a.Alarms = append(a.Alarms, a.platform.Alarm(id, description, alarm.Props{Metric: metric}))
 	}
 	add("APIAlarm", "requests failed on the server's side", a.API.MetricServerErrors(nil))
 	add("AgentAPIAlarm", "the function agentapi failed", a.AgentAPI.MetricErrors(nil))
@@ -234,12 +175,7 @@ func (a *AskAHuman) addAlarms() {
 
 // addOutputs names what a caller has to know.
 func (a *AskAHuman) addOutputs(scope constructs.Construct, id string) {
-	o := outputs.New(a, scope, id)
-	url := a.API.URL()
-	o.Add("ApiUrl", "Address of the API", &url)
-	for _, t := range a.Database.Tables {
-		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
-	}
+	o := a.platform.Outputs(scope, id, a.API)
 	o.Add("DeadLetterQueueUrl", "Address of the queue of failed runs of the notifier", a.Schedule.DeadLetters.QueueUrl())
 	o.Add("FcmCredentialsSecretArn", "Secret to put the service account key for Firebase Cloud Messaging into", a.FCMCredentials.SecretArn())
 	if a.Agents == nil {
@@ -257,12 +193,7 @@ func (a *AskAHuman) addOutputs(scope constructs.Construct, id string) {
 // the access patterns of schema.AskAHuman describe, such as "GetQuestion". It
 // panics if there is no pattern of a name.
 func (a *AskAHuman) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
-	for _, name := range patterns {
-		if _, ok := a.platform.Database.AccessPattern(name); !ok {
-			panic(fmt.Errorf("askahuman has no access pattern %q", name))
-		}
-	}
-	a.Database.Grant(grantee, a.platform.Grants(schema.Function{AccessPatterns: patterns})...)
+	a.platform.GrantAccessPatterns(grantee, patterns...)
 }
 
 // GrantRunNotifier lets the grantee run the notifier between its scheduled runs.

@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
@@ -89,19 +90,14 @@ var webURL = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z
 // the same first.
 func (p Props) Validate() error {
 	var f props.Findings
+	p.common().Check(&f)
 	if p.OpenAgents && p.JWTIssuer != "" {
 		f.Add("Props.OpenAgents", true, "false with a JWTIssuer", "choose: agents either show a token or are trusted without")
 	}
-	p.jwt().Check(&f, "Props.JWTIssuer", "Props.JWTAudience")
 	if len(p.Agents) > 0 && (p.OpenAgents || p.JWTIssuer != "") {
 		f.Add("Props.Agents", p.Agents, "empty with OpenAgents or a JWTIssuer", "agents are then not clients of a user pool here: leave it empty")
 	}
 	identity.CheckClients(&f, "Props.Agents", p.Agents)
-	props.CheckPrefix(&f, "Props.Prefix", p.Prefix)
-	props.CheckRemoval(&f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
-	p.Architecture.Check(&f, "Props.Architecture")
-	httpapi.CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
-	p.Throttle.Check(&f, "Props.Throttle")
 	if p.Shards < 0 || p.Shards > maximumShards {
 		f.Add("Props.Shards", p.Shards, "1 to 100", "leave it 0 for 1")
 	}
@@ -111,15 +107,25 @@ func (p Props) Validate() error {
 	if p.WebURL != "" && !webURL.MatchString(p.WebURL) {
 		f.Add("Props.WebURL", p.WebURL, `an http or https URL without a slash at the end, such as "https://example.com"`, "leave out the last slash, query and fragment")
 	}
-	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
-	p.LogRetention.Check(&f, "Props.LogRetention")
-	props.CheckLocalPort(&f, "Props.LocalPort", p.LocalPort)
 	return f.Err()
 }
 
-// jwt returns what the agents' tokens must be, if the issuer is not ours.
-func (p Props) jwt() httpapi.JWT {
-	return httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience}
+// common returns what the platform has in common with every other.
+func (p Props) common() platform.Props {
+	return platform.Props{
+		JWT:                httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience},
+		Prefix:             p.Prefix,
+		RemoveWithStack:    p.RemoveWithStack,
+		DeletionProtection: p.DeletionProtection,
+		Architecture:       p.Architecture,
+		AllowedOrigins:     p.AllowedOrigins,
+		Throttle:           p.Throttle,
+		LogLevel:           p.LogLevel,
+		LogRetention:       p.LogRetention,
+		Tracing:            p.Tracing,
+		LocalPort:          p.LocalPort,
+		Build:              p.Build,
+	}
 }
 
 // withDefaults returns the props with their defaults filled in, where these are

@@ -20,29 +20,28 @@ func TestPropsValidate(t *testing.T) {
 		// paths are those of the findings, in order.
 		paths []string
 	}{
-		"Zero":                   {askahuman.Props{}, nil},
-		"Open":                   {askahuman.Props{OpenAgents: true}, nil},
-		"Issuer":                 {askahuman.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, nil},
-		"IssuerOfAnotherStack":   {askahuman.Props{JWTIssuer: "${Token[TOKEN.7]}", JWTAudience: []string{"b"}}, nil},
-		"Agents":                 {askahuman.Props{Agents: []string{"mcp", "ci"}}, nil},
-		"ErrOpenWithIssuer":      {askahuman.Props{OpenAgents: true, JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, []string{"Props.OpenAgents"}},
-		"ErrIssuerWithoutTLS":    {askahuman.Props{JWTIssuer: "http://a.example", JWTAudience: []string{"b"}}, []string{"Props.JWTIssuer"}},
-		"ErrNoAudience":          {askahuman.Props{JWTIssuer: "https://a.example"}, []string{"Props.JWTAudience"}},
-		"ErrAudienceAlone":       {askahuman.Props{JWTAudience: []string{"b"}}, []string{"Props.JWTAudience"}},
-		"ErrAgentsOfNoPool":      {askahuman.Props{OpenAgents: true, Agents: []string{"a"}}, []string{"Props.Agents"}},
-		"ErrAgentTwice":          {askahuman.Props{Agents: []string{"a", "b", "a"}}, []string{"Props.Agents[2]"}},
-		"ErrAgentName":           {askahuman.Props{Agents: []string{"", "ä", "a b"}}, []string{"Props.Agents[0]", "Props.Agents[1]", "Props.Agents[2]"}},
-		"ErrPrefix":              {askahuman.Props{Prefix: "Aah-"}, []string{"Props.Prefix"}},
-		"ErrProtectedButRemoved": {askahuman.Props{RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
-		"ErrArchitecture":        {askahuman.Props{Architecture: "riscv64"}, []string{"Props.Architecture"}},
-		"ErrOrigin":              {askahuman.Props{AllowedOrigins: []string{"*", "https://a.example/", "a.example"}}, []string{"Props.AllowedOrigins[1]", "Props.AllowedOrigins[2]"}},
-		"ErrThrottle":            {askahuman.Props{Throttle: httpapi.Throttle{RequestsPerSecond: -1}}, []string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
-		"ErrShards":              {askahuman.Props{Shards: 101}, []string{"Props.Shards"}},
-		"ErrNotifyEvery":         {askahuman.Props{NotifyEvery: 90 * time.Second}, []string{"Props.NotifyEvery"}},
-		"ErrWebURL":              {askahuman.Props{WebURL: "https://a.example/"}, []string{"Props.WebURL"}},
-		"ErrLogLevel":            {askahuman.Props{LogLevel: "verbose"}, []string{"Props.LogLevel"}},
-		"ErrLogRetention":        {askahuman.Props{LogRetention: 31}, []string{"Props.LogRetention"}},
-		"ErrLocalPort":           {askahuman.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
+		"Zero":              {askahuman.Props{}, nil},
+		"Open":              {askahuman.Props{OpenAgents: true}, nil},
+		"Issuer":            {askahuman.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, nil},
+		"Agents":            {askahuman.Props{Agents: []string{"mcp", "ci"}}, nil},
+		"ErrOpenWithIssuer": {askahuman.Props{OpenAgents: true, JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, []string{"Props.OpenAgents"}},
+		"ErrAgentsOfNoPool": {askahuman.Props{OpenAgents: true, Agents: []string{"a"}}, []string{"Props.Agents"}},
+		"ErrAgentTwice":     {askahuman.Props{Agents: []string{"a", "b", "a"}}, []string{"Props.Agents[2]"}},
+		"ErrAgentName":      {askahuman.Props{Agents: []string{"", "ä", "a b"}}, []string{"Props.Agents[0]", "Props.Agents[1]", "Props.Agents[2]"}},
+		"ErrShards":         {askahuman.Props{Shards: 101}, []string{"Props.Shards"}},
+		"ErrNotifyEvery":    {askahuman.Props{NotifyEvery: 90 * time.Second}, []string{"Props.NotifyEvery"}},
+		"ErrWebURL":         {askahuman.Props{WebURL: "https://a.example/"}, []string{"Props.WebURL"}},
+		// Those of every platform, all at once: package platform tests each.
+		"ErrCommon": {
+			askahuman.Props{
+				JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
+				AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
+			},
+			[]string{
+				"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.DeletionProtection", "Props.Architecture",
+				"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", "Props.LogLevel", "Props.LogRetention", "Props.LocalPort",
+			},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

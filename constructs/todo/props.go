@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
@@ -90,7 +91,7 @@ type Props struct {
 // the same first.
 func (p Props) Validate() error {
 	var f props.Findings
-	p.jwt().Check(&f, "Props.JWTIssuer", "Props.JWTAudience")
+	p.common().Check(&f)
 	if p.JWTIssuer != "" {
 		const remedy = "users are then not in a user pool here: leave it empty"
 		if p.InviteOnly {
@@ -104,24 +105,29 @@ func (p Props) Validate() error {
 		}
 	}
 	identity.CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
-	props.CheckPrefix(&f, "Props.Prefix", p.Prefix)
-	props.CheckRemoval(&f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
-	p.Architecture.Check(&f, "Props.Architecture")
-	httpapi.CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
-	p.Throttle.Check(&f, "Props.Throttle")
 	lake.CheckBatchWindow(&f, "Props.LakeBatchWindow", p.LakeBatchWindow)
 	lake.CheckCompactEvery(&f, "Props.CompactEvery", p.CompactEvery)
 	lake.CheckRetentionDays(&f, "Props.LakeRetentionDays", p.LakeRetentionDays)
 	lake.CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
-	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
-	p.LogRetention.Check(&f, "Props.LogRetention")
-	props.CheckLocalPort(&f, "Props.LocalPort", p.LocalPort)
 	return f.Err()
 }
 
-// jwt returns what the users' tokens must be, if the issuer is not ours.
-func (p Props) jwt() httpapi.JWT {
-	return httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience}
+// common returns what the platform has in common with every other.
+func (p Props) common() platform.Props {
+	return platform.Props{
+		JWT:                httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience},
+		Prefix:             p.Prefix,
+		RemoveWithStack:    p.RemoveWithStack,
+		DeletionProtection: p.DeletionProtection,
+		Architecture:       p.Architecture,
+		AllowedOrigins:     p.AllowedOrigins,
+		Throttle:           p.Throttle,
+		LogLevel:           p.LogLevel,
+		LogRetention:       p.LogRetention,
+		Tracing:            p.Tracing,
+		LocalPort:          p.LocalPort,
+		Build:              p.Build,
+	}
 }
 
 // withDefaults returns the props with their defaults filled in, where these are

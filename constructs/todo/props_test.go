@@ -27,32 +27,31 @@ func TestPropsValidate(t *testing.T) {
 		// paths are those of the findings, in order.
 		paths []string
 	}{
-		"Zero":                   {todo.Props{}, nil},
-		"Issuer":                 {issuer, nil},
-		"IssuerOfAnotherStack":   {todo.Props{JWTIssuer: "${Token[TOKEN.7]}", JWTAudience: []string{"b"}}, nil},
-		"SignInPages":            {todo.Props{CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000", "todo://in"}, LogoutURLs: []string{"https://a.example"}}, nil},
-		"Lake":                   {todo.Props{LakeBatchWindow: 5 * time.Minute, CompactEvery: 24 * time.Hour, LakeRetentionDays: 1, QueryLimitBytes: 10_000_000}, nil},
-		"ErrIssuerWithoutTLS":    {todo.Props{JWTIssuer: "http://a.example", JWTAudience: []string{"b"}}, []string{"Props.JWTIssuer"}},
-		"ErrNoAudience":          {todo.Props{JWTIssuer: "https://a.example"}, []string{"Props.JWTAudience"}},
-		"ErrAudienceAlone":       {todo.Props{JWTAudience: []string{"b"}}, []string{"Props.JWTAudience"}},
-		"ErrInviteOnlyOfNoPool":  {with(func(p *todo.Props) { p.InviteOnly = true }), []string{"Props.InviteOnly"}},
-		"ErrMFAOfNoPool":         {with(func(p *todo.Props) { p.RequireMFA = true }), []string{"Props.RequireMFA"}},
-		"ErrPagesOfNoPool":       {with(func(p *todo.Props) { p.CallbackURLs = []string{"https://a.example"} }), []string{"Props.CallbackURLs"}},
-		"ErrCallback":            {todo.Props{CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://", "http://localhost.example"}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
-		"ErrLogoutAlone":         {todo.Props{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},
-		"ErrPrefix":              {todo.Props{Prefix: "Todo-"}, []string{"Props.Prefix"}},
-		"ErrProtectedButRemoved": {todo.Props{RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
-		"ErrArchitecture":        {todo.Props{Architecture: "riscv64"}, []string{"Props.Architecture"}},
-		"ErrOrigin":              {todo.Props{AllowedOrigins: []string{"*", "https://a.example/"}}, []string{"Props.AllowedOrigins[1]"}},
-		"ErrThrottle":            {todo.Props{Throttle: httpapi.Throttle{RequestsPerSecond: -1}}, []string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
-		"ErrBatchWindow":         {todo.Props{LakeBatchWindow: time.Millisecond}, []string{"Props.LakeBatchWindow"}},
-		"ErrLongBatchWindow":     {todo.Props{LakeBatchWindow: 301 * time.Second}, []string{"Props.LakeBatchWindow"}},
-		"ErrCompactEvery":        {todo.Props{CompactEvery: 14 * time.Minute}, []string{"Props.CompactEvery"}},
-		"ErrRetention":           {todo.Props{LakeRetentionDays: -1}, []string{"Props.LakeRetentionDays"}},
-		"ErrQueryLimit":          {todo.Props{QueryLimitBytes: 9_999_999}, []string{"Props.QueryLimitBytes"}},
-		"ErrLogLevel":            {todo.Props{LogLevel: "verbose"}, []string{"Props.LogLevel"}},
-		"ErrLogRetention":        {todo.Props{LogRetention: 31}, []string{"Props.LogRetention"}},
-		"ErrLocalPort":           {todo.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
+		"Zero":                  {todo.Props{}, nil},
+		"Issuer":                {issuer, nil},
+		"SignInPages":           {todo.Props{CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000", "todo://in"}, LogoutURLs: []string{"https://a.example"}}, nil},
+		"Lake":                  {todo.Props{LakeBatchWindow: 5 * time.Minute, CompactEvery: 24 * time.Hour, LakeRetentionDays: 1, QueryLimitBytes: 10_000_000}, nil},
+		"ErrInviteOnlyOfNoPool": {with(func(p *todo.Props) { p.InviteOnly = true }), []string{"Props.InviteOnly"}},
+		"ErrMFAOfNoPool":        {with(func(p *todo.Props) { p.RequireMFA = true }), []string{"Props.RequireMFA"}},
+		"ErrPagesOfNoPool":      {with(func(p *todo.Props) { p.CallbackURLs = []string{"https://a.example"} }), []string{"Props.CallbackURLs"}},
+		"ErrCallback":           {todo.Props{CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://", "http://localhost.example"}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
+		"ErrLogoutAlone":        {todo.Props{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},
+		"ErrBatchWindow":        {todo.Props{LakeBatchWindow: time.Millisecond}, []string{"Props.LakeBatchWindow"}},
+		"ErrLongBatchWindow":    {todo.Props{LakeBatchWindow: 301 * time.Second}, []string{"Props.LakeBatchWindow"}},
+		"ErrCompactEvery":       {todo.Props{CompactEvery: 14 * time.Minute}, []string{"Props.CompactEvery"}},
+		"ErrRetention":          {todo.Props{LakeRetentionDays: -1}, []string{"Props.LakeRetentionDays"}},
+		"ErrQueryLimit":         {todo.Props{QueryLimitBytes: 9_999_999}, []string{"Props.QueryLimitBytes"}},
+		// Those of every platform, all at once: package platform tests each.
+		"ErrCommon": {
+			todo.Props{
+				JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
+				AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
+			},
+			[]string{
+				"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.DeletionProtection", "Props.Architecture",
+				"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", "Props.LogLevel", "Props.LogRetention", "Props.LocalPort",
+			},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

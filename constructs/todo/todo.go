@@ -8,13 +8,9 @@
 package todo
 
 import (
-	"context"
-	"fmt"
-	"maps"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
@@ -28,7 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
-	"github.com/onesynth-cdk/onesynth/constructs/outputs"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -83,44 +79,26 @@ type Todo struct {
 	// Alarms are there with Props.Alarms.
 	Alarms []awscloudwatch.Alarm
 
-	platform schema.Platform
+	platform *platform.Platform
 }
 
 // Handlers are the functions of the platform and of its lake as
 // [gofunction.Start] builds them.
 func Handlers(architecture gofunction.Architecture) gofunction.Source {
-	platform := schema.Todo()
-	source := gofunction.Source{Architecture: architecture}
-	for _, f := range platform.Functions {
-		source.Packages = append(source.Packages, "lambdas/"+platform.Name+"/"+f.Name)
-	}
-	source.Packages = append(source.Packages, lake.Packages()...)
-	return source
+	return platform.Handlers(schema.Todo(), architecture, lake.Packages()...)
 }
 
 // New declares the platform. It panics with the error of [Props.Validate], or of
 // [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("todo %s: %w", id, err))
-	}
-	if p.Build == nil {
-		p.Build = gofunction.Start(context.Background(), Handlers(p.Architecture))
-	}
-	if err := p.Build.Wait(); err != nil {
-		panic(fmt.Errorf("todo %s: %w", id, err))
-	}
+	p.Build = platform.Ready("todo", id, p, p.Build, Handlers(p.Architecture))
 	p = p.withDefaults()
 
-	t := &Todo{platform: schema.Todo()}
+	t := &Todo{}
 	constructs.NewConstruct_Override(t, scope, &id)
-	t.Database = table.NewDatabase(t, "Database", table.DatabaseProps{
-		Database:           t.platform.Database,
-		Prefix:             p.Prefix,
-		RemoveWithStack:    p.RemoveWithStack,
-		DeletionProtection: p.DeletionProtection,
-	})
-	t.addFunctions(p)
+	t.platform = platform.New(t, schema.Todo(), p.common())
+	t.Database = t.platform.Database
+	t.addFunctions()
 	t.addAPI(p)
 	t.addErasure()
 	t.addLake(p)
@@ -128,56 +106,23 @@ func New(scope constructs.Construct, id string, p Props) *Todo {
 		t.addAlarms()
 	}
 	t.addOutputs(scope, id)
-	awscdk.Stack_Of(t).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": p.LocalPort})
 	return t
 }
 
-func (t *Todo) addFunctions(p Props) {
-	removal := awscdk.RemovalPolicy_RETAIN
-	if p.RemoveWithStack {
-		removal = awscdk.RemovalPolicy_DESTROY
-	}
-	t.CursorSecret = awssecretsmanager.NewSecret(t, jsii.String("CursorSecret"), &awssecretsmanager.SecretProps{
-		Description:   jsii.String("Key that signs the cursors of lists"),
-		RemovalPolicy: removal,
-		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
-			PasswordLength:     jsii.Number(64),
-			ExcludePunctuation: jsii.Bool(true),
-		},
-	})
-	t.TodoAPI = t.addFunction("TodoAPI", todoAPI, p, apiTimeout, map[string]string{
+func (t *Todo) addFunctions() {
+	t.CursorSecret = t.platform.Key("CursorSecret", "Key that signs the cursors of lists")
+	t.TodoAPI = t.platform.Function("TodoAPI", todoAPI, apiTimeout, map[string]string{
 		"CURSOR_SECRET_ARN": *t.CursorSecret.SecretArn(),
 	})
-	// The CDK's own grant adds secretsmanager:DescribeSecret, which no request
-	// needs.
-	t.TodoAPI.Allow([]string{"secretsmanager:GetSecretValue"}, *t.CursorSecret.SecretArn())
-	t.Eraser = t.addFunction("Eraser", eraser, p, eraserTimeout, nil)
-}
-
-// addFunction declares a function with the table's name and its own environment.
-func (t *Todo) addFunction(id, name string, p Props, timeout time.Duration, own map[string]string) *gofunction.Function {
-	declared, _ := t.platform.Function(name)
-	variables := t.Database.Environment()
-	maps.Copy(variables, own)
-	f := gofunction.New(t, id, gofunction.Props{
-		Build:        p.Build,
-		Name:         name,
-		Description:  t.platform.Title + ": " + declared.Description,
-		Environment:  variables,
-		Timeout:      timeout,
-		LogLevel:     p.LogLevel,
-		LogRetention: p.LogRetention,
-		Tracing:      p.Tracing,
-	})
-	t.Database.Grant(f.Role, t.platform.Grants(declared)...)
-	return f
+	platform.AllowRead(t.TodoAPI, t.CursorSecret)
+	t.Eraser = t.platform.Function("Eraser", eraser, eraserTimeout, nil)
 }
 
 func (t *Todo) addAPI(p Props) {
-	jwt := p.jwt()
+	jwt := p.common().JWT
 	if jwt.Issuer == "" {
 		t.Users = identity.NewUsers(t, "Users", identity.UsersProps{
-			Name:               t.platform.Name,
+			Name:               t.platform.Schema.Name,
 			InviteOnly:         p.InviteOnly,
 			RequireMFA:         p.RequireMFA,
 			CallbackURLs:       p.CallbackURLs,
@@ -187,18 +132,13 @@ func (t *Todo) addAPI(p Props) {
 		})
 		jwt = httpapi.JWT{Issuer: t.Users.Issuer, Audience: []string{t.Users.ClientID()}}
 	}
-	t.API = httpapi.New(t, "API", httpapi.Props{
-		Name:           t.platform.Title,
+	t.API = t.platform.API(httpapi.Props{
 		Description:    "Users keep tasks",
-		Routes:         t.platform.Routes,
 		Functions:      map[string]*gofunction.Function{todoAPI: t.TodoAPI},
 		JWT:            jwt,
 		Authorized:     []schema.Caller{schema.CallerUser},
-		AllowedOrigins: p.AllowedOrigins,
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "X-Timezone"},
 		ExposedHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
-		Throttle:       p.Throttle,
-		LogRetention:   p.LogRetention,
 	})
 }
 
@@ -220,9 +160,9 @@ func (t *Todo) addErasure() {
 
 func (t *Todo) addLake(p Props) {
 	t.Lake = lake.New(t, "Lake", lake.Props{
-		Table:           t.Database.Table(t.platform.Lake.Table),
-		Database:        t.platform.Database,
-		Lake:            t.platform.Lake,
+		Table:           t.Database.Table(t.platform.Schema.Lake.Table),
+		Database:        t.platform.Schema.Database,
+		Lake:            t.platform.Schema.Lake,
 		Build:           p.Build,
 		CatalogName:     strings.ReplaceAll(p.Prefix, "-", "_"),
 		BatchWindow:     p.LakeBatchWindow,
@@ -238,8 +178,7 @@ func (t *Todo) addLake(p Props) {
 
 func (t *Todo) addAlarms() {
 	add := func(id, description string, p alarm.Props) {
-		p.Description = t.platform.Title + ": " + description
-		t.Alarms = append(t.Alarms, alarm.New(t, id, p))
+		t.Alarms = append(t.Alarms, t.platform.Alarm(id, description, p))
 	}
 	p99 := &awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}
 	add("ServerErrorAlarm", "one of a hundred requests, or more, fails on the server's side",
@@ -263,12 +202,7 @@ func (t *Todo) addAlarms() {
 
 // addOutputs names what a caller has to know.
 func (t *Todo) addOutputs(scope constructs.Construct, id string) {
-	o := outputs.New(t, scope, id)
-	url := t.API.URL()
-	o.Add("ApiUrl", "Address of the API", &url)
-	for _, one := range t.Database.Tables {
-		o.Add(one.Schema.Name+"TableName", "Physical name of the table "+one.Schema.Name, one.Resource.TableName())
-	}
+	o := t.platform.Outputs(scope, id, t.API)
 	o.Add("DeadLetterQueueUrl", "Address of the queue of deletions that could not be finished", t.DeadLetters.QueueUrl())
 	o.Add("LakeBucketName", "Bucket of the lake", t.Lake.Bucket.BucketName())
 	o.Add("LakeDatabaseName", "Name of the lake's database in the AWS Glue catalog", t.Lake.Catalog.Ref())
@@ -290,12 +224,7 @@ func (t *Todo) addOutputs(scope constructs.Construct, id string) {
 // access patterns of schema.Todo describe, such as "GetTask". It panics if there
 // is no pattern of a name.
 func (t *Todo) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
-	for _, name := range patterns {
-		if _, ok := t.platform.Database.AccessPattern(name); !ok {
-			panic(fmt.Errorf("todo has no access pattern %q", name))
-		}
-	}
-	t.Database.Grant(grantee, t.platform.Grants(schema.Function{AccessPatterns: patterns})...)
+	t.platform.GrantAccessPatterns(grantee, patterns...)
 }
 
 // MetricDeadLetters is how many batches of deletions wait that could not be

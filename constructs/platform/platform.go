@@ -1,0 +1,175 @@
+// Package platform declares what every platform has: the tables of its data model,
+// functions with the grants that the model says, an API with its routes, secrets,
+// alarms and outputs. The package of a platform adds what only that has.
+package platform
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/outputs"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Handlers are the functions of a platform as [gofunction.Start] builds them, with
+// those of other packages of the module that it needs.
+func Handlers(described schema.Platform, architecture gofunction.Architecture, others ...string) gofunction.Source {
+	source := gofunction.Source{Architecture: architecture}
+	for _, f := range described.Functions {
+		source.Packages = append(source.Packages, "lambdas/"+described.Name+"/"+f.Name)
+	}
+	source.Packages = append(source.Packages, others...)
+	return source
+}
+
+// Ready is what comes before the first call into the CDK. It panics, with the
+// platform's name and construct id, if its props are wrong or its functions do not
+// build. It returns their build: the given one, or without it that of the source.
+func Ready(name, id string, p interface{ Validate() error }, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("%s %s: %w", name, id, err))
+	}
+	if build == nil {
+		build = gofunction.Start(context.Background(), source)
+	}
+	if err := build.Wait(); err != nil {
+		panic(fmt.Errorf("%s %s: %w", name, id, err))
+	}
+	return build
+}
+
+// Platform declares a platform's parts, as the schema describes them.
+type Platform struct {
+	// Schema describes the platform.
+	Schema schema.Platform
+	// Database is its tables.
+	Database *table.Database
+
+	construct constructs.Construct
+	props     Props
+}
+
+// New declares the tables below the platform's construct, and says in the assembly
+// which port a local run is to serve the platform on.
+func New(construct constructs.Construct, described schema.Platform, p Props) *Platform {
+	awscdk.Stack_Of(construct).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": p.LocalPort})
+	return &Platform{
+		Schema: described,
+		Database: table.NewDatabase(construct, "Database", table.DatabaseProps{
+			Database:           described.Database,
+			Prefix:             p.Prefix,
+			RemoveWithStack:    p.RemoveWithStack,
+			DeletionProtection: p.DeletionProtection,
+		}),
+		construct: construct,
+		props:     p,
+	}
+}
+
+// Function declares the function that the schema names so. It may use the access
+// patterns that the schema grants it, and has the names of the tables and the
+// given variables in its environment. Timeout 0 is the default of
+// [gofunction.Props].
+func (p *Platform) Function(id, name string, timeout time.Duration, variables map[string]string) *gofunction.Function {
+	declared, ok := p.Schema.Function(name)
+	if !ok {
+		panic(fmt.Errorf("%s has no function %q", p.Schema.Name, name))
+	}
+	environment := p.Database.Environment()
+	maps.Copy(environment, variables)
+	f := gofunction.New(p.construct, id, gofunction.Props{
+		Build:        p.props.Build,
+		Name:         name,
+		Description:  p.Schema.Title + ": " + declared.Description,
+		Environment:  environment,
+		Timeout:      timeout,
+		LogLevel:     p.props.LogLevel,
+		LogRetention: p.props.LogRetention,
+		Tracing:      p.props.Tracing,
+	})
+	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
+	return f
+}
+
+// Secret declares a secret whose text is generated, and that outlives the stack
+// unless RemoveWithStack is set.
+func (p *Platform) Secret(id, description string, generated awssecretsmanager.SecretStringGenerator) awssecretsmanager.Secret {
+	removal := awscdk.RemovalPolicy_RETAIN
+	if p.props.RemoveWithStack {
+		removal = awscdk.RemovalPolicy_DESTROY
+	}
+	return awssecretsmanager.NewSecret(p.construct, &id, &awssecretsmanager.SecretProps{
+		Description:          &description,
+		RemovalPolicy:        removal,
+		GenerateSecretString: &generated,
+	})
+}
+
+// Key declares a secret that is 64 random letters and digits.
+func (p *Platform) Key(id, description string) awssecretsmanager.Secret {
+	return p.Secret(id, description, awssecretsmanager.SecretStringGenerator{
+		PasswordLength:     jsii.Number(64),
+		ExcludePunctuation: jsii.Bool(true),
+	})
+}
+
+// AllowRead lets a function read a secret, and no more: the CDK's own grant adds
+// secretsmanager:DescribeSecret, which no request needs.
+func AllowRead(f *gofunction.Function, secret awssecretsmanager.Secret) {
+	f.Allow([]string{"secretsmanager:GetSecretValue"}, *secret.SecretArn())
+}
+
+// API declares the HTTP API with the routes of the schema. Name, Routes,
+// AllowedOrigins, Throttle and LogRetention of the given props are filled in.
+func (p *Platform) API(own httpapi.Props) *httpapi.API {
+	own.Name = p.Schema.Title
+	own.Routes = p.Schema.Routes
+	own.AllowedOrigins = p.props.AllowedOrigins
+	own.Throttle = p.props.Throttle
+	own.LogRetention = p.props.LogRetention
+	return httpapi.New(p.construct, "API", own)
+}
+
+// Alarm declares an alarm whose description begins with the platform's title.
+func (p *Platform) Alarm(id, description string, own alarm.Props) awscloudwatch.Alarm {
+	own.Description = p.Schema.Title + ": " + description
+	return alarm.New(p.construct, id, own)
+}
+
+// Outputs declares the outputs that every platform has, the API's address and the
+// tables' names, and returns where its own are added. scope and id are what the
+// platform was declared by.
+func (p *Platform) Outputs(scope constructs.Construct, id string, api *httpapi.API) *outputs.Outputs {
+	o := outputs.New(p.construct, scope, id)
+	url := api.URL()
+	o.Add("ApiUrl", "Address of the API", &url)
+	for _, t := range p.Database.Tables {
+		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
+	}
+	return o
+}
+
+// GrantAccessPatterns lets the grantee use the tables in exactly the ways that the
+// named access patterns of the schema describe. It panics if there is no pattern
+// of a name.
+func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
+	for _, name := range patterns {
+		if _, ok := p.Schema.Database.AccessPattern(name); !ok {
+			panic(fmt.Errorf("%s has no access pattern %q", p.Schema.Name, name))
+		}
+	}
+	p.Database.Grant(grantee, p.Schema.Grants(schema.Function{AccessPatterns: patterns})...)
+}

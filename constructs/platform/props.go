@@ -1,0 +1,37 @@
+package platform
+
+import (
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// Props are the props that every platform has, under the same names; the props of
+// each platform say what they are and what their defaults are.
+type Props struct {
+	// JWT is what a platform's props call JWTIssuer and JWTAudience.
+	JWT                                 httpapi.JWT
+	Prefix                              string
+	RemoveWithStack, DeletionProtection bool
+	Architecture                        gofunction.Architecture
+	AllowedOrigins                      []string
+	Throttle                            httpapi.Throttle
+	LogLevel                            string
+	LogRetention                        props.LogRetention
+	Tracing                             bool
+	LocalPort                           int
+	Build                               *gofunction.Build
+}
+
+// Check adds a finding for each of the props that is invalid.
+func (p Props) Check(f *props.Findings) {
+	p.JWT.Check(f, "Props.JWTIssuer", "Props.JWTAudience")
+	props.CheckPrefix(f, "Props.Prefix", p.Prefix)
+	props.CheckRemoval(f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
+	p.Architecture.Check(f, "Props.Architecture")
+	httpapi.CheckOrigins(f, "Props.AllowedOrigins", p.AllowedOrigins)
+	p.Throttle.Check(f, "Props.Throttle")
+	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
+	p.LogRetention.Check(f, "Props.LogRetention")
+	props.CheckLocalPort(f, "Props.LocalPort", p.LocalPort)
+}

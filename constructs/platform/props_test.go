@@ -1,0 +1,46 @@
+package platform_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+)
+
+func TestPropsCheck(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		props platform.Props
+		// paths are those of the findings, in order.
+		paths []string
+	}{
+		"Zero":                   {platform.Props{}, nil},
+		"Issuer":                 {platform.Props{JWT: httpapi.JWT{Issuer: "https://a.example", Audience: []string{"b"}}}, nil},
+		"IssuerOfAnotherStack":   {platform.Props{JWT: httpapi.JWT{Issuer: "${Token[TOKEN.7]}", Audience: []string{"b"}}}, nil},
+		"ErrIssuerWithoutTLS":    {platform.Props{JWT: httpapi.JWT{Issuer: "http://a.example", Audience: []string{"b"}}}, []string{"Props.JWTIssuer"}},
+		"ErrNoAudience":          {platform.Props{JWT: httpapi.JWT{Issuer: "https://a.example"}}, []string{"Props.JWTAudience"}},
+		"ErrAudienceAlone":       {platform.Props{JWT: httpapi.JWT{Audience: []string{"b"}}}, []string{"Props.JWTAudience"}},
+		"ErrPrefix":              {platform.Props{Prefix: "Aah-"}, []string{"Props.Prefix"}},
+		"ErrProtectedButRemoved": {platform.Props{RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
+		"ErrArchitecture":        {platform.Props{Architecture: "riscv64"}, []string{"Props.Architecture"}},
+		"ErrOrigin":              {platform.Props{AllowedOrigins: []string{"*", "https://a.example/", "a.example"}}, []string{"Props.AllowedOrigins[1]", "Props.AllowedOrigins[2]"}},
+		"ErrThrottle":            {platform.Props{Throttle: httpapi.Throttle{RequestsPerSecond: -1}}, []string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
+		"ErrLogLevel":            {platform.Props{LogLevel: "verbose"}, []string{"Props.LogLevel"}},
+		"ErrLogRetention":        {platform.Props{LogRetention: 31}, []string{"Props.LogRetention"}},
+		"ErrLocalPort":           {platform.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var f props.Findings
+			test.props.Check(&f)
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, f.Err())); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
