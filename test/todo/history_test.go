@@ -186,7 +186,6 @@ type step struct {
 	fields             map[string]any
 	key                string
 	reply              platform.Reply
-	err                error
 }
 
 // do makes a request until it has a final answer.
