@@ -21,6 +21,18 @@ import (
 // is left out.
 type command struct{ line, shown string }
 
+// Onesynth builds the command onesynth, and returns its path.
+func Onesynth(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "onesynth")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/onesynth")
+	build.Dir = Root(t)
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build onesynth: %v\n%s", err, output)
+	}
+	return path
+}
+
 // CheckWalkthrough checks that the commands under a heading of README.md print what
 // it shows, one after the other, but for ids and times. varies matches what may also
 // be printed, depending on the hour.
@@ -28,12 +40,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, heading string, varies *regexp.Re
 	t.Helper()
 	commands := walkthrough(t, heading)
 	target := s.OwnRun(t, local.Options{})
-	onesynth := filepath.Join(t.TempDir(), "onesynth")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", onesynth, "./cmd/onesynth")
-	build.Dir = Root(t)
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build onesynth: %v\n%s", err, output)
-	}
+	onesynth := Onesynth(t)
 	host := func(address string) string {
 		parsed, err := url.Parse(address)
 		if err != nil {

@@ -2,7 +2,6 @@ package todo
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -35,11 +34,9 @@ func lakeOf(t testing.TB, target *target) *lake {
 // settle waits until all that was written has landed.
 func (l *lake) settle(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
 	// Once more for what the eraser wrote meanwhile.
 	for range 2 {
-		if err := l.Run.FlushStreams(ctx); err != nil {
+		if err := l.Flush(t, 2*time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,17 +17,6 @@ import (
 
 // command is onesynth as people run it.
 type command struct{ path, console string }
-
-func buildCommand(t testing.TB, console string) command {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "onesynth")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./cmd/onesynth")
-	build.Dir = platform.Root(t)
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build onesynth: %v\n%s", err, out)
-	}
-	return command{path, console}
-}
 
 // run runs a command of onesynth and returns what it printed, and its exit code.
 func (c command) run(t testing.TB, arguments ...string) (stdout, stderr string, status int) {
@@ -56,11 +44,13 @@ func (c command) must(t testing.TB, arguments ...string) string {
 	return stdout
 }
 
-// What the README shows, from a token to the history of a task, on the command line.
+// From a token to the history of a task on the command line: changes land by
+// themselves, in each form of an answer they are the same, and what is asked wrongly is
+// told so.
 func TestLakeOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	l := lakeOf(t, ownRun(t, local.Options{}))
-	c := buildCommand(t, l.Run.ConsoleURL())
+	c := command{platform.Onesynth(t), l.Run.ConsoleURL()}
 	ann := caller{
 		Client: platform.NewClient(t, l.Target), id: "ann", email: "ann@example.com",
 		token: strings.TrimSpace(c.must(t, "token", "--sub", "ann")),

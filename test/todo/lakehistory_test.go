@@ -368,14 +368,14 @@ func (k *keeper) setStatuses(ctx context.Context) error {
 			ids = append(ids, id)
 		}
 	}
-	r, err := k.ask(ctx, http.MethodPost, "/tasks/bulk", map[string]any{
+	if _, err := k.ask(ctx, http.MethodPost, "/tasks/bulk", map[string]any{
 		"action": "set_status", "task_ids": ids, "status": pick(k.random, "pending", "in_progress", "completed"),
-	}, http.StatusOK)
-	if err != nil {
+	}, http.StatusOK); err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if r, err = k.ask(ctx, http.MethodGet, "/tasks/"+id, nil, http.StatusOK); err != nil {
+		r, err := k.ask(ctx, http.MethodGet, "/tasks/"+id, nil, http.StatusOK)
+		if err != nil {
 			return err
 		}
 		if err := k.learn(r); err != nil {
