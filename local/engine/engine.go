@@ -234,7 +234,8 @@ func (e *Engine) StreamsClient(accessKey string) *dynamodbstreams.Client {
 }
 
 func (e *Engine) ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	// One that others use may be busy; where nothing listens, the answer comes at once.
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	_, err := e.Client("ping").ListTables(ctx, &dynamodb.ListTablesInput{Limit: aws.Int32(1)}, func(o *dynamodb.Options) {
 		o.RetryMaxAttempts = 1
