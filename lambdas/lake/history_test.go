@@ -14,6 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 )
 
 // history is what happened to a table: the stream of its changes by shard, and
@@ -176,6 +178,10 @@ func inject(m *memory, n int, afterwards, dies bool) {
 }
 
 func heal(m *memory) { m.before, m.after = nil, nil }
+
+// Under the race detector each history takes a third of a second of processor
+// time.
+func TestMain(m *testing.M) { rapidtest.Main(m, 20) }
 
 // TestHistories: whatever happens to batches, processes and objects, the lake
 // comes to hold each change once, and every record that cannot be converted is in

@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -594,6 +595,9 @@ func TestLostAnswers(t *testing.T) {
 		t.Errorf("the order was placed %d times; want once", n)
 	}
 }
+
+// Each step of a history asks the table several times.
+func TestMain(m *testing.M) { rapidtest.Main(m, 40) }
 
 // Random histories of attempts at one request, which die anywhere, wake up again
 // late, and hold each other up: the work is done at most once, and whoever is

@@ -3,10 +3,8 @@ package dynamodb_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,20 +13,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
-// TestMain lets rapid make fewer histories than its default, unless told how many:
-// each one has a table of its own and asks it a thousand times.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	told := false
-	flag.Visit(func(f *flag.Flag) { told = told || f.Name == "rapid.checks" })
-	if !told {
-		_ = flag.Set("rapid.checks", "20")
-	}
-	os.Exit(m.Run())
-}
+// Each history has a table of its own and asks it a thousand times.
+func TestMain(m *testing.M) { rapidtest.Main(m, 10) }
 
 // model is what users should find: the rules once more, without concurrency,
 // storage or failure.

@@ -1,0 +1,26 @@
+// Package rapidtest bounds the random tests of a package each of whose histories is
+// long.
+package rapidtest
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Main is for TestMain: it lets rapid make that many histories instead of its
+// default of 100, and exits. The flag says otherwise, for one package at a time:
+//
+//	go test ./lambdas/todo/dynamodb -run TestRandomHistories -rapid.checks 1000
+func Main(m *testing.M, histories int) {
+	flag.Parse()
+	told := false
+	flag.Visit(func(f *flag.Flag) { told = told || f.Name == "rapid.checks" })
+	if !told {
+		if err := flag.Set("rapid.checks", strconv.Itoa(histories)); err != nil {
+			panic(err) // the package has no test that uses rapid
+		}
+	}
+	os.Exit(m.Run())
+}
