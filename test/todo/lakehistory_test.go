@@ -3,6 +3,7 @@ package todo
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -87,9 +88,9 @@ func TestLakeEqualsTheTable(t *testing.T) {
 	l.compact(t)
 	compareLake(t, l, keepers, bad)
 	onceInFiles(t, l.copied(t))
-	t.Logf("%d changes in %d batches; %d came again, %d failed; killed %d writers and %d compactors; %d compactions, %d of them failed; %d objects, %d after the last compaction",
+	t.Logf("%d changes in %d batches; %d came again, %d failed; killed %d writers and %d compactors; %d compactions, %d of them failed; %d looks in between; %d objects, %d after the last compaction",
 		delivery.Done, delivery.Invocations, delivery.Redelivered, delivery.Failures, trouble.killedWriters.Load(), trouble.killedCompactors.Load(),
-		trouble.compactions.Load(), trouble.failedCompactions.Load(), before, len(l.objects(t)))
+		trouble.compactions.Load(), trouble.failedCompactions.Load(), trouble.looks.Load(), before, len(l.objects(t)))
 }
 
 // delivery is how far the stream's delivery to the lake is.
@@ -110,10 +111,11 @@ type trouble struct {
 	end                             func()
 	killedWriters, killedCompactors atomic.Int32
 	compactions, failedCompactions  atomic.Int32
+	looks                           atomic.Int32 // how often somebody looked whether all was still there
 }
 
 // makeTrouble delivers in small batches, compacts again and again, and kills one and
-// the other while they work.
+// the other while they work. All the while, what is in the lake once has to stay.
 func makeTrouble(t *testing.T, l *lake) *trouble {
 	ctx, cancel := context.WithCancel(t.Context())
 	made := &trouble{}
@@ -126,7 +128,7 @@ func makeTrouble(t *testing.T, l *lake) *trouble {
 		}
 	}
 	t.Cleanup(cancel)
-	repeat := func(pause time.Duration, do func()) error {
+	repeat := func(pause time.Duration, do func()) {
 		for ctx.Err() == nil {
 			do()
 			select {
@@ -134,7 +136,6 @@ func makeTrouble(t *testing.T, l *lake) *trouble {
 			case <-time.After(pause):
 			}
 		}
-		return nil
 	}
 	busy := func(function string) bool {
 		for _, f := range l.Run.Functions().Functions() {
@@ -160,27 +161,68 @@ func makeTrouble(t *testing.T, l *lake) *trouble {
 	}
 	killWriter, killCompactor := kill(l.writer, time.Second, &made.killedWriters), kill(l.compactor, 2500*time.Millisecond, &made.killedCompactors)
 	go func() {
-		done <- platform.Together(3, func(i int) error {
+		done <- platform.Together(4, func(i int) error {
 			switch i {
 			case 0:
-				return repeat(50*time.Millisecond, func() { _ = l.Run.FlushStreams(ctx) })
+				repeat(50*time.Millisecond, func() { _ = l.Run.FlushStreams(ctx) })
 			case 1:
-				return repeat(time.Second, func() {
+				repeat(time.Second, func() {
 					made.compactions.Add(1)
 					// Not with ctx: a compactor that nobody waits for works on.
 					if l.Run.RunSchedule(t.Context(), schedule) != nil {
 						made.failedCompactions.Add(1)
 					}
 				})
-			default:
-				return repeat(10*time.Millisecond, func() {
+			case 2:
+				repeat(10*time.Millisecond, func() {
 					killWriter()
 					killCompactor()
 				})
+			default:
+				var held map[string]bool
+				var lost error
+				repeat(time.Second, func() {
+					now, err := events(t.Context(), l)
+					for id := range held {
+						if !now[id] && err == nil {
+							err = fmt.Errorf("event %s was in the lake, and is not any more", id)
+						}
+					}
+					held, lost = now, errors.Join(lost, err)
+					made.looks.Add(1)
+				})
+				return lost
 			}
+			return nil
 		})
 	}()
 	return made
+}
+
+// events are the ids in task_events, each of which must be there once.
+func events(ctx context.Context, l *lake) (_ map[string]bool, err error) {
+	from, err := lakequery.Open(ctx, l.Run.ConsoleURL(), lakequery.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	rows, err := from.Query(ctx, "SELECT event_id FROM task_events")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	ids := map[string]bool{}
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		if ids[id] {
+			return nil, fmt.Errorf("task_events has %s twice", id)
+		}
+		ids[id] = true
+	}
+	return ids, rows.Err()
 }
 
 // keeper is a user at work, who remembers what it did.
