@@ -59,8 +59,8 @@ type Listed struct {
 // ListTasks lists a user's tasks; who has no user has none. Lists other than those
 // of all tasks by creation follow a change of a task within a moment.
 //
-// A page ends when it is full, or when 5,000 tasks were looked at: then it has
-// fewer tasks than its limit, and a cursor. Cursors hold for the same user and the
+// A page ends when it is full, or when 5,000 tasks were looked at or the context's
+// deadline is near: then it has fewer tasks than its limit, and a cursor. Cursors hold for the same user and the
 // same filter; any other is an [*InvalidError] on the field cursor.
 func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskPage, error) {
 	if len(s.CursorKey) < minCursorKey {
@@ -107,7 +107,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 		switch {
 		case listed.Next == "":
 			return page, nil
-		case left <= 0:
+		case left <= 0 || outOfTime(ctx):
 			page.Next = s.cursor(user, f, listed.Next)
 			return page, nil
 		}

@@ -239,6 +239,30 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// A search that has no time to go on answers with what it has, and a cursor.
+func TestSearchEndsInTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "ada")
+	w.fill(t, "ada", 30, todo.TaskInput{}, func(i int) string {
+		if i%10 == 0 {
+			return "needle"
+		}
+		return "hay"
+	})
+	f := todo.TaskFilter{Search: "needle", Limit: 2}
+	pages, found := 0, 0
+	for more := true; more; pages++ {
+		page, err := w.ListTasks(hurried{t.Context()}, "ada", f)
+		must(t, err)
+		found += len(page.Tasks)
+		f.Cursor, more = page.Next, page.Next != ""
+	}
+	if found != 3 || pages < 10 {
+		t.Errorf("got %d tasks on %d pages, want 3, and three tasks looked at for each page", found, pages)
+	}
+}
+
 // DynamoDB ends a page at 1 MB: lists, searches and deletions go on.
 func TestPagesOfOneMegabyte(t *testing.T) {
 	t.Parallel()
