@@ -90,16 +90,6 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-func name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
-
-func absent(attribute string) expression.ConditionBuilder {
-	return expression.AttributeNotExists(name(attribute))
-}
-
-func equal(attribute string, value any) expression.ConditionBuilder {
-	return name(attribute).Equal(expression.Value(value))
-}
-
 // held turns a write whose condition does not hold into false.
 func held(err error) (bool, error) {
 	var transaction *dynamo.TransactionError
@@ -113,8 +103,8 @@ func held(err error) (bool, error) {
 // answerable holds for questions whose stored status takes answers. The shard
 // follows the status, so it compares the beginning.
 func answerable() expression.ConditionBuilder {
-	return name("status").BeginsWith(string(askahuman.StatusOpen)).
-		Or(name("status").BeginsWith(string(askahuman.StatusPartial)))
+	return dynamo.Name("status").BeginsWith(string(askahuman.StatusOpen)).
+		Or(dynamo.Name("status").BeginsWith(string(askahuman.StatusPartial)))
 }
 
 // CountRequest counts a call of a caller towards a limit, in the window in which
@@ -128,9 +118,9 @@ func (s *Store) CountRequest(ctx context.Context, limit schema.RateLimit, caller
 		Requests int `dynamodbav:"requests"`
 	}
 	err := s.db.Update(ctx, "CountRequest", []any{key},
-		expression.Add(name("requests"), expression.Value(1)).
-			Set(name("expires_at"), expression.Value(unixAfter(state.Reset))),
-		absent("requests").Or(name("requests").LessThan(expression.Value(limit.Requests))),
+		expression.Add(dynamo.Name("requests"), expression.Value(1)).
+			Set(dynamo.Name("expires_at"), expression.Value(unixAfter(state.Reset))),
+		dynamo.Absent("requests").Or(dynamo.Name("requests").LessThan(expression.Value(limit.Requests))),
 		&counted)
 	var refused *dynamo.ConditionError
 	if errors.As(err, &refused) {

@@ -123,11 +123,11 @@ func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question) error 
 	// The count outlives every question it counts, and goes when the agent does.
 	quotaEnd := unixAfter(q.CreatedAt.Add(2 * askahuman.MaxTimeout))
 	err := idempotency.Transact(ctx, s.db, "CreateQuestion", q,
-		dynamo.Put("Questions", s.newQuestion(q), absent("question_id")),
+		dynamo.Put("Questions", s.newQuestion(q), dynamo.Absent("question_id")),
 		dynamo.Update("Guards", quota(q.AgentID),
-			expression.Add(name("open_questions"), expression.Value(1)).
-				Set(name("expires_at"), expression.Value(quotaEnd)),
-			absent("open_questions").Or(name("open_questions").LessThan(expression.Value(askahuman.MaxOpenQuestions)))))
+			expression.Add(dynamo.Name("open_questions"), expression.Value(1)).
+				Set(dynamo.Name("expires_at"), expression.Value(quotaEnd)),
+			dynamo.Absent("open_questions").Or(dynamo.Name("open_questions").LessThan(expression.Value(askahuman.MaxOpenQuestions)))))
 	var refused *dynamo.TransactionError
 	if !errors.As(err, &refused) {
 		return err
@@ -154,9 +154,9 @@ func (s *Store) Question(ctx context.Context, id string, now time.Time) (askahum
 
 // AgentQuestions implements [askahuman.AgentStore].
 func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askahuman.Status, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, askahuman.Position, bool, error) {
-	filter := name("expires_at").GreaterThan(expression.Value(now.Unix()))
-	overdue := name("deadline").LessThanEqual(expression.Value(formatTime(now)))
-	stored := name("status").BeginsWith(string(status))
+	filter := dynamo.Name("expires_at").GreaterThan(expression.Value(now.Unix()))
+	overdue := dynamo.Name("deadline").LessThanEqual(expression.Value(formatTime(now)))
+	stored := dynamo.Name("status").BeginsWith(string(status))
 	switch status {
 	case "":
 	case askahuman.StatusExpired:
@@ -194,17 +194,17 @@ func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askah
 
 // EndQuestion implements [askahuman.AgentStore] and [askahuman.NotifierStore].
 func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool, error) {
-	update := expression.Set(name("status"), expression.Value(s.shard(string(status), q.ID))).
-		Remove(name("due")).Remove(name("due_at"))
+	update := expression.Set(dynamo.Name("status"), expression.Value(s.shard(string(status), q.ID))).
+		Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
 	condition := answerable()
 	if status == askahuman.StatusClosed {
-		update = update.Set(name("closed_at"), expression.Value(formatTime(now))).
-			Set(name("expires_at"), expression.Value(unixAfter(now.Add(askahuman.KeepClosed))))
+		update = update.Set(dynamo.Name("closed_at"), expression.Value(formatTime(now))).
+			Set(dynamo.Name("expires_at"), expression.Value(unixAfter(now.Add(askahuman.KeepClosed))))
 		// An overdue question is expired, not closed.
-		condition = condition.And(name("deadline").GreaterThan(expression.Value(formatTime(now))))
+		condition = condition.And(dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(now))))
 	} else {
-		update = update.Set(name("expires_at"), expression.Value(unixAfter(q.Deadline.Add(askahuman.KeepExpired))))
-		condition = condition.And(name("deadline").LessThanEqual(expression.Value(formatTime(now))))
+		update = update.Set(dynamo.Name("expires_at"), expression.Value(unixAfter(q.Deadline.Add(askahuman.KeepExpired))))
+		condition = condition.And(dynamo.Name("deadline").LessThanEqual(expression.Value(formatTime(now))))
 	}
 	return held(s.db.Transact(ctx, "EndQuestion",
 		dynamo.Update("Questions", []any{q.ID}, update, condition),
@@ -214,7 +214,7 @@ func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status as
 // returnPlace gives one place of an agent's quota back.
 func (s *Store) returnPlace(agentID string) dynamo.Write {
 	return dynamo.Update("Guards", quota(agentID),
-		expression.Add(name("open_questions"), expression.Value(-1)), expression.ConditionBuilder{})
+		expression.Add(dynamo.Name("open_questions"), expression.Value(-1)), expression.ConditionBuilder{})
 }
 
 // OpenQuestions implements [askahuman.PeopleStore]: it merges the open and the
@@ -230,7 +230,7 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 		for shard := range s.shards {
 			lists = append(lists, s.db.Items(ctx, "ListOpenQuestions", dynamo.Query{
 				Values:   []any{s.shardValue(string(status), shard), from},
-				Filter:   name("deadline").GreaterThan(expression.Value(formatTime(now))),
+				Filter:   dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(now))),
 				PageSize: limit + 1,
 			}))
 		}
@@ -308,12 +308,12 @@ func (s *Store) DueQuestions(ctx context.Context, now time.Time, yield func(aska
 
 // ClaimQuestion implements [askahuman.NotifierStore].
 func (s *Store) ClaimQuestion(ctx context.Context, q askahuman.Question, notifiedAt, next time.Time) (bool, error) {
-	update := expression.Set(name("due_at"), expression.Value(formatTime(next)))
+	update := expression.Set(dynamo.Name("due_at"), expression.Value(formatTime(next)))
 	if notifiedAt.IsZero() {
-		update = update.Remove(name("notified_at"))
+		update = update.Remove(dynamo.Name("notified_at"))
 	} else {
-		update = update.Set(name("notified_at"), expression.Value(formatTime(notifiedAt)))
+		update = update.Set(dynamo.Name("notified_at"), expression.Value(formatTime(notifiedAt)))
 	}
 	return held(s.db.Update(ctx, "ClaimQuestion", []any{q.ID}, update,
-		answerable().And(equal("due_at", formatTime(q.DueAt))), nil))
+		answerable().And(dynamo.Equal("due_at", formatTime(q.DueAt))), nil))
 }

@@ -173,29 +173,29 @@ func (s *Store) SubmitResponse(ctx context.Context, q askahuman.Question, r aska
 
 func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats, last bool) (askahuman.Status, error) {
 	status := askahuman.StatusPartial
-	update := expression.Add(name("current_responses"), expression.Value(1))
+	update := expression.Add(dynamo.Name("current_responses"), expression.Value(1))
 	below := q.RequiredResponses - 1
 	if q.UnderHalf() {
 		// The points depend on it.
 		below = min(below, (q.RequiredResponses+1)/2)
 	}
-	count := name("current_responses").LessThan(expression.Value(below))
+	count := dynamo.Name("current_responses").LessThan(expression.Value(below))
 	if last {
 		status = askahuman.StatusClosed
-		update = update.Set(name("closed_at"), expression.Value(formatTime(r.CreatedAt))).
-			Set(name("expires_at"), expression.Value(unixAfter(r.CreatedAt.Add(askahuman.KeepClosed)))).
-			Remove(name("due")).Remove(name("due_at"))
-		count = equal("current_responses", q.RequiredResponses-1)
+		update = update.Set(dynamo.Name("closed_at"), expression.Value(formatTime(r.CreatedAt))).
+			Set(dynamo.Name("expires_at"), expression.Value(unixAfter(r.CreatedAt.Add(askahuman.KeepClosed)))).
+			Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
+		count = dynamo.Equal("current_responses", q.RequiredResponses-1)
 	}
-	update = update.Set(name("status"), expression.Value(s.shard(string(status), q.ID)))
-	unchanged := absent("fingerprint_hash")
+	update = update.Set(dynamo.Name("status"), expression.Value(s.shard(string(status), q.ID)))
+	unchanged := dynamo.Absent("fingerprint_hash")
 	if stats.Version > 0 {
-		unchanged = equal("version", stats.Version)
+		unchanged = dynamo.Equal("version", stats.Version)
 	}
 	writes := []dynamo.Write{
-		dynamo.Put("Responses", newResponse(r), absent("response_id")),
+		dynamo.Put("Responses", newResponse(r), dynamo.Absent("response_id")),
 		dynamo.Update("Questions", []any{q.ID}, update,
-			answerable().And(name("deadline").GreaterThan(expression.Value(formatTime(r.CreatedAt))), count)),
+			answerable().And(dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(r.CreatedAt))), count)),
 		dynamo.Put("UserStats", s.newStats(stats), unchanged),
 	}
 	if last {

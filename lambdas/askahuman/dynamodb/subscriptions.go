@@ -116,8 +116,8 @@ func (s *Store) subscriptionItem(ctx context.Context, id string) (*subscription,
 func (s *Store) Subscribe(ctx context.Context, sub askahuman.Subscription) (askahuman.Subscription, error) {
 	for range tries {
 		err := s.db.Transact(ctx, "CreateSubscription",
-			dynamo.Put("Subscriptions", newSubscription(sub), absent("subscription_id")),
-			dynamo.Put("Subscriptions", tokenOwner(sub.Token, sub.ID), absent("subscription_id")))
+			dynamo.Put("Subscriptions", newSubscription(sub), dynamo.Absent("subscription_id")),
+			dynamo.Put("Subscriptions", tokenOwner(sub.Token, sub.ID), dynamo.Absent("subscription_id")))
 		var refused *dynamo.TransactionError
 		if !errors.As(err, &refused) {
 			return sub, err
@@ -165,7 +165,7 @@ func (s *Store) renew(ctx context.Context, existing subscription, interval time.
 // unchangedSubscription holds while a subscription has the token, and was last
 // notified, as read.
 func unchangedSubscription(existing subscription) expression.ConditionBuilder {
-	return equal("fcm_token", existing.Token).And(equal("last_notified_at", existing.LastNotifiedAt))
+	return dynamo.Equal("fcm_token", existing.Token).And(dynamo.Equal("last_notified_at", existing.LastNotifiedAt))
 }
 
 func renewal(existing subscription, interval time.Duration, personHash string, now time.Time) (expression.UpdateBuilder, askahuman.Subscription, error) {
@@ -182,12 +182,12 @@ func renewal(existing subscription, interval time.Duration, personHash string, n
 	renewed.Active = true
 	renewed.UpdatedAt = now
 	renewed.NextNotificationAt = nextNotification(renewed.LastNotifiedAt, renewed.Interval)
-	update := expression.Set(name("min_interval_minutes"), expression.Value(minutes(renewed.Interval))).
-		Set(name("next_notification_at"), expression.Value(formatTime(renewed.NextNotificationAt))).
-		Set(name("active"), expression.Value(active)).
-		Set(name("updated_at"), expression.Value(formatTime(now)))
+	update := expression.Set(dynamo.Name("min_interval_minutes"), expression.Value(minutes(renewed.Interval))).
+		Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(renewed.NextNotificationAt))).
+		Set(dynamo.Name("active"), expression.Value(active)).
+		Set(dynamo.Name("updated_at"), expression.Value(formatTime(now)))
 	if personHash != "" {
-		update = update.Set(name("fingerprint_hash"), expression.Value(personHash))
+		update = update.Set(dynamo.Name("fingerprint_hash"), expression.Value(personHash))
 	}
 	return update, renewed, nil
 }
@@ -225,13 +225,13 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, token stri
 	if err != nil {
 		return changed, err
 	}
-	ownerUnchanged := absent("subscription_id")
+	ownerUnchanged := dynamo.Absent("subscription_id")
 	if owner != nil {
-		ownerUnchanged = equal("token_owner", owner.TokenOwner)
+		ownerUnchanged = dynamo.Equal("token_owner", owner.TokenOwner)
 	}
 	writes := []dynamo.Write{
 		dynamo.Update("Subscriptions", []any{existing.ID},
-			update.Set(name("fcm_token"), expression.Value(token)), unchangedSubscription(existing)),
+			update.Set(dynamo.Name("fcm_token"), expression.Value(token)), unchangedSubscription(existing)),
 		dynamo.Put("Subscriptions", tokenOwner(token, existing.ID), ownerUnchanged),
 		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
 	}
@@ -257,7 +257,7 @@ func (s *Store) Unsubscribe(ctx context.Context, id string) error {
 			return askahuman.ErrSubscriptionNotFound
 		}
 		err = s.db.Transact(ctx, "DeleteSubscription",
-			dynamo.Delete("Subscriptions", []any{id}, equal("fcm_token", existing.Token)),
+			dynamo.Delete("Subscriptions", []any{id}, dynamo.Equal("fcm_token", existing.Token)),
 			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}))
 		var refused *dynamo.TransactionError
 		if !errors.As(err, &refused) {
@@ -296,14 +296,14 @@ func (s *Store) DueSubscriptions(ctx context.Context, now time.Time, limit int) 
 func (s *Store) ClaimSubscription(ctx context.Context, sub askahuman.Subscription, questionID string, now time.Time) (bool, error) {
 	writes := []dynamo.Write{
 		dynamo.Update("Subscriptions", []any{sub.ID},
-			expression.Set(name("last_notified_at"), expression.Value(formatTime(now))).
-				Set(name("next_notification_at"), expression.Value(formatTime(now.Add(sub.Interval)))),
-			equal("active", active).
-				And(equal("fcm_token", sub.Token), equal("next_notification_at", formatTime(sub.NextNotificationAt)))),
+			expression.Set(dynamo.Name("last_notified_at"), expression.Value(formatTime(now))).
+				Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(now.Add(sub.Interval)))),
+			dynamo.Equal("active", active).
+				And(dynamo.Equal("fcm_token", sub.Token), dynamo.Equal("next_notification_at", formatTime(sub.NextNotificationAt)))),
 	}
 	if sub.PersonHash != "" {
 		writes = append(writes, dynamo.Check("Responses",
-			[]any{questionID, askahuman.ResponseID(questionID, sub.PersonHash)}, absent("response_id")))
+			[]any{questionID, askahuman.ResponseID(questionID, sub.PersonHash)}, dynamo.Absent("response_id")))
 		writes = append(writes, dynamo.Put("Guards", guardNotified{
 			Key:        notifiedKey(questionID, sub.PersonHash),
 			NotifiedAt: formatTime(now),
@@ -318,9 +318,9 @@ func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscript
 	before := newSubscription(sub)
 	writes := []dynamo.Write{
 		dynamo.Update("Subscriptions", []any{sub.ID},
-			expression.Set(name("last_notified_at"), expression.Value(before.LastNotifiedAt)).
-				Set(name("next_notification_at"), expression.Value(formatTime(sub.NextNotificationAt))),
-			equal("last_notified_at", formatTime(claimedAt))),
+			expression.Set(dynamo.Name("last_notified_at"), expression.Value(before.LastNotifiedAt)).
+				Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(sub.NextNotificationAt))),
+			dynamo.Equal("last_notified_at", formatTime(claimedAt))),
 	}
 	if sub.PersonHash != "" {
 		writes = append(writes, dynamo.Delete("Guards", []any{notifiedKey(questionID, sub.PersonHash)}, expression.ConditionBuilder{}))
@@ -332,7 +332,7 @@ func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscript
 // DeactivateSubscription implements [askahuman.NotifierStore].
 func (s *Store) DeactivateSubscription(ctx context.Context, sub askahuman.Subscription, now time.Time) error {
 	_, err := held(s.db.Update(ctx, "DeactivateSubscription", []any{sub.ID},
-		expression.Remove(name("active")).Set(name("updated_at"), expression.Value(formatTime(now))),
-		equal("fcm_token", sub.Token), nil))
+		expression.Remove(dynamo.Name("active")).Set(dynamo.Name("updated_at"), expression.Value(formatTime(now))),
+		dynamo.Equal("fcm_token", sub.Token), nil))
 	return err
 }

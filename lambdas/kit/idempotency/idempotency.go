@@ -132,19 +132,19 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 	// The token is this attempt's alone. A claim that has it already is the attempt's
 	// own, whose answer was lost on the way.
 	claim = &Claim{keys: k, key: k.key(scope, key), token: cryptorand.Text()}
-	fresh := absent(requestDigest)
+	fresh := dynamo.Absent(requestDigest)
 	// DynamoDB deletes expired items late.
-	expired := name(table.TimeToLive).LessThanEqual(expression.Value(now.Unix()))
-	free := absent(claimToken).Or(
-		name(claimToken).Equal(expression.Value(claim.token)),
-		name(claimedUntil).LessThanEqual(expression.Value(now.UnixMilli())))
-	unanswered := name(requestDigest).Equal(expression.Value(digest)).And(absent(responseCode), free)
+	expired := dynamo.Name(table.TimeToLive).LessThanEqual(expression.Value(now.Unix()))
+	free := dynamo.Absent(claimToken).Or(
+		dynamo.Name(claimToken).Equal(expression.Value(claim.token)),
+		dynamo.Name(claimedUntil).LessThanEqual(expression.Value(now.UnixMilli())))
+	unanswered := dynamo.Name(requestDigest).Equal(expression.Value(digest)).And(dynamo.Absent(responseCode), free)
 	err = k.db.Update(ctx, schema.ClaimIdempotencyKey, claim.key,
-		expression.Set(name(requestDigest), expression.Value(digest)).
-			Set(name(claimToken), expression.Value(claim.token)).
-			Set(name(claimedUntil), expression.Value(until.UnixMilli())).
-			Set(name(table.TimeToLive), expression.Value(secondAfter(now.Add(Retention)))).
-			Remove(name(responseCode)).Remove(name(responseData)),
+		expression.Set(dynamo.Name(requestDigest), expression.Value(digest)).
+			Set(dynamo.Name(claimToken), expression.Value(claim.token)).
+			Set(dynamo.Name(claimedUntil), expression.Value(until.UnixMilli())).
+			Set(dynamo.Name(table.TimeToLive), expression.Value(secondAfter(now.Add(Retention)))).
+			Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData)),
 		fresh.Or(expired, unanswered), nil)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		replay, err := outcome(refused.Item, digest)
@@ -212,7 +212,7 @@ func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
 	err := k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
-		expression.Remove(name(claimToken)).Remove(name(claimedUntil)), claim.holds(), nil)
+		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), claim.holds(), nil)
 	if _, refused := errors.AsType[*dynamo.ConditionError](err); refused {
 		return nil
 	}
@@ -241,7 +241,7 @@ func (c *Claim) Key() []any { return slices.Clone(c.key) }
 
 // holds is the condition that the claim is still the attempt's.
 func (c *Claim) holds() expression.ConditionBuilder {
-	return name(claimToken).Equal(expression.Value(c.token))
+	return dynamo.Name(claimToken).Equal(expression.Value(c.token))
 }
 
 type contextKey struct{}
@@ -303,9 +303,9 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 
 // keep is the update that puts an answer in the claim's place.
 func keep(response Response) expression.UpdateBuilder {
-	return expression.Set(name(responseCode), expression.Value(response.Status)).
-		Set(name(responseData), expression.Value(bodyAttribute(response.Body))).
-		Remove(name(claimToken)).Remove(name(claimedUntil))
+	return expression.Set(dynamo.Name(responseCode), expression.Value(response.Status)).
+		Set(dynamo.Name(responseData), expression.Value(bodyAttribute(response.Body))).
+		Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil))
 }
 
 // bodyAttribute is text as long as it can be, so that people can read it at the
@@ -357,10 +357,4 @@ func now(clock func() time.Time) time.Time {
 		return time.Now()
 	}
 	return clock()
-}
-
-func name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
-
-func absent(attribute string) expression.ConditionBuilder {
-	return expression.AttributeNotExists(name(attribute))
 }

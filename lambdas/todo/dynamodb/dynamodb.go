@@ -14,8 +14,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -65,16 +63,6 @@ func countsKey(user string) []any { return []any{countsPrefix + user, metadata} 
 func idempotencyKey(user, key string) []any {
 	digest := sha256.Sum256([]byte(key))
 	return []any{idempotencyPrefix + user, "KEY#" + hex.EncodeToString(digest[:])}
-}
-
-func name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
-
-func absent(attribute string) expression.ConditionBuilder {
-	return expression.AttributeNotExists(name(attribute))
-}
-
-func equal(attribute string, value any) expression.ConditionBuilder {
-	return name(attribute).Equal(expression.Value(value))
 }
 
 func fromUnix(seconds int64) time.Time {

@@ -29,7 +29,7 @@ func (s *Store) EraseItems(ctx context.Context, deletion todo.Deletion) (more bo
 	if len(keys) > maxErased {
 		keys, more = keys[:maxErased], true
 	}
-	writes := []dynamo.Write{dynamo.Check(table, countsKey(deletion.User), equal("deletion", deletion.ID))}
+	writes := []dynamo.Write{dynamo.Check(table, countsKey(deletion.User), dynamo.Equal("deletion", deletion.ID))}
 	for _, key := range keys {
 		writes = append(writes, dynamo.Delete(table, key, expression.ConditionBuilder{}))
 	}
@@ -71,7 +71,7 @@ func (s *Store) itemsOf(ctx context.Context, deletion todo.Deletion) (keys [][]a
 
 // FinishDeletion implements [todo.EraserStore].
 func (s *Store) FinishDeletion(ctx context.Context, deletion todo.Deletion) error {
-	finish := dynamo.Delete(table, countsKey(deletion.User), equal("deletion", deletion.ID))
+	finish := dynamo.Delete(table, countsKey(deletion.User), dynamo.Equal("deletion", deletion.ID))
 	over := func(err error) bool {
 		return errors.Is(refusals{{0, todo.ErrDeletionOver}}.meaning(err), todo.ErrDeletionOver)
 	}

@@ -101,15 +101,15 @@ func filterOf(l todo.Listing) expression.ConditionBuilder {
 		filter = condition
 	}
 	if l.Status != "" {
-		and(equal("status", l.Status))
+		and(dynamo.Equal("status", l.Status))
 	}
 	if l.Priority != todo.NoPriority {
-		and(equal("priority", l.Priority))
+		and(dynamo.Equal("priority", l.Priority))
 	}
 	if l.Category != "" {
-		and(equal("category", l.Category))
+		and(dynamo.Equal("category", l.Category))
 	}
-	due := name("due_date")
+	due := dynamo.Name("due_date")
 	if l.DueFrom != "" {
 		and(due.GreaterThanEqual(expression.Value(l.DueFrom)))
 	}
@@ -118,7 +118,7 @@ func filterOf(l todo.Listing) expression.ConditionBuilder {
 	}
 	if l.DueBefore != "" {
 		and(due.LessThan(expression.Value(l.DueBefore)))
-		and(name("status").In(expression.Value(todo.Pending), expression.Value(todo.InProgress)))
+		and(dynamo.Name("status").In(expression.Value(todo.Pending), expression.Value(todo.InProgress)))
 	}
 	return filter
 }

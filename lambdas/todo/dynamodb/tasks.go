@@ -151,10 +151,10 @@ func recount(writes []dynamo.Write, user string, read, tasks []todo.Task) []dyna
 	}
 	var update expression.UpdateBuilder
 	for _, attribute := range slices.Sorted(maps.Keys(changes)) {
-		update = update.Add(name(attribute), expression.Value(changes[attribute]))
+		update = update.Add(dynamo.Name(attribute), expression.Value(changes[attribute]))
 	}
 	return append(writes, dynamo.Update(table, countsKey(user), update,
-		expression.AttributeExists(name("PK")).And(absent("deletion"))))
+		expression.AttributeExists(dynamo.Name("PK")).And(dynamo.Absent("deletion"))))
 }
 
 // stale is what refusals mean of writes that each have the version of a task as
@@ -176,21 +176,21 @@ func (s *Store) Task(ctx context.Context, user, id string) (todo.Task, error) {
 
 // CreateTask implements [todo.Store].
 func (s *Store) CreateTask(ctx context.Context, user string, t todo.Task) error {
-	writes := []dynamo.Write{dynamo.Put(table, newTask(user, t), absent("PK"))}
+	writes := []dynamo.Write{dynamo.Put(table, newTask(user, t), dynamo.Absent("PK"))}
 	writes = recount(writes, user, nil, []todo.Task{t})
 	return stale(1).meaning(idempotency.Transact(ctx, s.db, "CreateTask", t, writes...))
 }
 
 // ReplaceTask implements [todo.Store].
 func (s *Store) ReplaceTask(ctx context.Context, user string, read, t todo.Task) error {
-	writes := []dynamo.Write{dynamo.Put(table, newTask(user, t), equal("version", read.Version))}
+	writes := []dynamo.Write{dynamo.Put(table, newTask(user, t), dynamo.Equal("version", read.Version))}
 	writes = recount(writes, user, []todo.Task{read}, []todo.Task{t})
 	return stale(1).meaning(idempotency.Transact(ctx, s.db, "UpdateTask", t, writes...))
 }
 
 // DeleteTask implements [todo.Store].
 func (s *Store) DeleteTask(ctx context.Context, user string, read todo.Task) error {
-	writes := []dynamo.Write{dynamo.Delete(table, taskKey(user, read.ID), equal("version", read.Version))}
+	writes := []dynamo.Write{dynamo.Delete(table, taskKey(user, read.ID), dynamo.Equal("version", read.Version))}
 	writes = recount(writes, user, []todo.Task{read}, nil)
 	return stale(1).meaning(idempotency.Transact(ctx, s.db, "DeleteTask", nil, writes...))
 }
@@ -199,7 +199,7 @@ func (s *Store) DeleteTask(ctx context.Context, user string, read todo.Task) err
 func (s *Store) ReplaceTasks(ctx context.Context, user string, read, tasks []todo.Task, result todo.BulkResult) error {
 	var writes []dynamo.Write
 	for i, t := range tasks {
-		writes = append(writes, dynamo.Put(table, newTask(user, t), equal("version", read[i].Version)))
+		writes = append(writes, dynamo.Put(table, newTask(user, t), dynamo.Equal("version", read[i].Version)))
 	}
 	writes = recount(writes, user, read, tasks)
 	return stale(len(tasks)).meaning(idempotency.Transact(ctx, s.db, "SetTaskStatuses", result, writes...))
@@ -209,7 +209,7 @@ func (s *Store) ReplaceTasks(ctx context.Context, user string, read, tasks []tod
 func (s *Store) DeleteTasks(ctx context.Context, user string, read []todo.Task, result *todo.Deleted) error {
 	var writes []dynamo.Write
 	for _, t := range read {
-		writes = append(writes, dynamo.Delete(table, taskKey(user, t.ID), equal("version", t.Version)))
+		writes = append(writes, dynamo.Delete(table, taskKey(user, t.ID), dynamo.Equal("version", t.Version)))
 	}
 	writes = recount(writes, user, read, nil)
 	const pattern = "DeleteCompletedTasks"

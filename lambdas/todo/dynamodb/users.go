@@ -38,7 +38,7 @@ func (u user) domain() todo.User {
 // unchanged is the condition that a user still is as it was read.
 func unchanged(read todo.User) expression.ConditionBuilder {
 	u := newUser(read)
-	return equal("email", u.Email).And(equal("name", u.Name), equal("created_at", u.CreatedAt), equal("updated_at", u.UpdatedAt))
+	return dynamo.Equal("email", u.Email).And(dynamo.Equal("name", u.Name), dynamo.Equal("created_at", u.CreatedAt), dynamo.Equal("updated_at", u.UpdatedAt))
 }
 
 // email is an EMAIL# item: an address has one owner because its key has one item.
@@ -53,7 +53,7 @@ type email struct {
 func emailKey(address string) []any { return []any{emailPrefix + strings.ToLower(address), metadata} }
 
 func putEmail(u todo.User) dynamo.Write {
-	return dynamo.Put(table, email{PK: emailPrefix + strings.ToLower(u.Email), SK: metadata, UserID: u.ID}, absent("PK"))
+	return dynamo.Put(table, email{PK: emailPrefix + strings.ToLower(u.Email), SK: metadata, UserID: u.ID}, dynamo.Absent("PK"))
 }
 
 // User implements [todo.Store].
@@ -72,9 +72,9 @@ func (s *Store) User(ctx context.Context, id string) (todo.User, error) {
 // CreateUser implements [todo.Store].
 func (s *Store) CreateUser(ctx context.Context, u todo.User) error {
 	err := idempotency.Transact(ctx, s.db, "CreateUser", u,
-		dynamo.Put(table, newUser(u), absent("PK")),
+		dynamo.Put(table, newUser(u), dynamo.Absent("PK")),
 		putEmail(u),
-		dynamo.Put(table, counts{PK: countsPrefix + u.ID, SK: metadata}, absent("PK")))
+		dynamo.Put(table, counts{PK: countsPrefix + u.ID, SK: metadata}, dynamo.Absent("PK")))
 	return refusals{{0, todo.ErrUserExists}, {2, todo.ErrUserBeingDeleted}, {1, todo.ErrEmailTaken}}.meaning(err)
 }
 
@@ -90,14 +90,14 @@ func (s *Store) ReplaceUser(ctx context.Context, read, u todo.User) error {
 
 // BeginDeletion implements [todo.Store].
 func (s *Store) BeginDeletion(ctx context.Context, read todo.User, deletion todo.Deletion) error {
-	mark := expression.Set(name("deletion"), expression.Value(deletion.ID))
+	mark := expression.Set(dynamo.Name("deletion"), expression.Value(deletion.ID))
 	writes := []dynamo.Write{
 		dynamo.Delete(table, []any{userPrefix + read.ID, metadata}, unchanged(read)),
 		dynamo.Delete(table, emailKey(read.Email), expression.ConditionBuilder{}),
-		dynamo.Update(table, countsKey(read.ID), mark, absent("deletion")),
+		dynamo.Update(table, countsKey(read.ID), mark, dynamo.Absent("deletion")),
 	}
 	if claim := idempotency.ClaimFrom(ctx); claim != nil {
-		writes = append(writes, dynamo.Update(table, claim.Key(), mark, expression.AttributeExists(name("request_digest"))))
+		writes = append(writes, dynamo.Update(table, claim.Key(), mark, expression.AttributeExists(dynamo.Name("request_digest"))))
 	}
 	// The answer is not kept yet: the work is not done.
 	err := s.db.Transact(ctx, "BeginUserDeletion", writes...)
