@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"github.com/google/uuid"
@@ -98,7 +95,7 @@ func TestEveryAccessPattern(t *testing.T) {
 	limit, _ := platform.RateLimit("poll")
 
 	later := start.Add(2 * time.Hour)
-	cases := map[string]func() (request func() error){
+	cases := dynamotest.Cases{
 		"GetQuestion": func() func() error {
 			return func() error { _, err := store.Question(ctx, answered.ID, start); return err }
 		},
@@ -211,46 +208,7 @@ func TestEveryAccessPattern(t *testing.T) {
 		},
 	}
 
-	var table strings.Builder
-	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "access pattern\toperation\ton\tconsumed units\tin the seed")
-	for _, p := range platform.Database.AccessPatterns {
-		prepare, ok := cases[p.Name]
-		if !ok {
-			t.Errorf("%s: no case makes this request", p.Name)
-			continue
-		}
-		request := prepare()
-		tables.Recorder.Requests()
-		must(request())
-		made := tables.Recorder.Requests()
-		units := 0.0
-		i := slices.IndexFunc(made, func(r dynamotest.Request) bool {
-			return r.Operation == p.Operation && r.Table == p.Table && r.Index == p.Index
-		})
-		if i < 0 {
-			t.Errorf("%s: got the requests %+v, want a %s on %s %s", p.Name, made, p.Operation, p.Table, p.Index)
-			continue
-		}
-		for _, r := range made {
-			if r.Operation == p.Operation && r.Table == p.Table && r.Index == p.Index {
-				units += r.Units
-			}
-		}
-		on := p.Table
-		if p.Index != "" {
-			on += "/" + p.Index
-		}
-		seed := p.Seed
-		if seed == "" {
-			seed = "-"
-		} else if p.SeedCost == "" {
-			seed += " (no figure)"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%.1f\t%s\n", p.Name, p.Operation, on, units, seed)
-	}
-	w.Flush()
-	t.Logf("measured on DynamoDB Local, reads of lists include all their pages:\n%s", table.String())
+	tables.Measure(t, platform.Database.AccessPatterns, cases, nil)
 }
 
 func held(ok bool, err error) error {

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
-	"text/tabwriter"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
@@ -69,7 +67,7 @@ func TestEveryAccessPattern(t *testing.T) {
 	}
 	eraser := todo.Eraser{Store: w.store}
 
-	cases := map[string]func() (request func() error){
+	cases := dynamotest.Cases{
 		"GetUser":       func() func() error { return func() error { return second(w.GetUser(t.Context(), "ada")) } },
 		"GetTaskCounts": func() func() error { return func() error { return second(w.Stats(t.Context(), "ada")) } },
 		"GetTask": func() func() error {
@@ -171,51 +169,23 @@ func TestEveryAccessPattern(t *testing.T) {
 		},
 	}
 
-	var table strings.Builder
-	out := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(out, "access pattern\toperation\ton\trequests\tconsumed units\tin the seed")
-	for _, p := range platform.Database.AccessPatterns {
-		prepare, ok := cases[p.Name]
-		if !ok {
-			t.Errorf("%s: no case makes this request", p.Name)
-			continue
-		}
-		request := prepare()
-		w.tables.Recorder.Requests()
-		if err := request(); err != nil {
-			t.Errorf("%s: %v", p.Name, err)
-			continue
-		}
-		made := slices.DeleteFunc(w.tables.Recorder.Requests(), func(r dynamotest.Request) bool {
-			return r.Operation != p.Operation || r.Table != p.Table || r.Index != p.Index
-		})
-		if len(made) == 0 {
-			t.Errorf("%s: no %s was made on %s %s", p.Name, p.Operation, p.Table, p.Index)
-			continue
-		}
+	// Tasks of some 0.6 KB are in all four indexes, on pages of 20, and answers under
+	// an idempotency key. DynamoDB Local counts the table's part of a transaction once,
+	// where AWS charges 2 WCU for each item of up to 1 KB.
+	w.tables.Measure(t, platform.Database.AccessPatterns, cases, func(pattern string, made []dynamotest.Request) []dynamotest.Request {
 		// Of a deletion that is gone on with the second read is the mark on the key; of
 		// the transactions the first begins or erases, the last finishes.
-		switch p.Name {
+		switch pattern {
 		case "GetUserDeletion":
-			made = made[1:2]
+			return made[1:2]
 		case "BeginUserDeletion", "EraseItems":
-			made = made[:1]
+			return made[:1]
 		case "FinishUserDeletion", "AnswerUserDeletion":
-			made = made[len(made)-1:]
+			return made[len(made)-1:]
+		default:
+			return made
 		}
-		units := 0.0
-		for _, r := range made {
-			units += r.Units
-		}
-		seed := orElse(p.Seed, "-")
-		if p.SeedCost != "" {
-			seed += " (" + p.SeedCost + ")"
-		}
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%.1f\t%s\n", p.Name, p.Operation, strings.TrimSuffix(p.Table+"/"+p.Index, "/"), len(made), units, seed)
-	}
-	must(t, out.Flush())
-	t.Logf("measured on DynamoDB Local, with tasks of some 0.6 KB in all four indexes, pages of 20, answers under an idempotency key.\n"+
-		"It counts the table's part of a transaction once, where AWS charges 2 WCU for each item of up to 1 KB:\n%s", table.String())
+	})
 	w.advance(time.Minute)
 	w.check(t)
 }

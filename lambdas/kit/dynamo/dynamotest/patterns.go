@@ -1,0 +1,74 @@
+package dynamotest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Cases are, by name of an access pattern, what prepares its request and returns
+// what makes it. The request may need others; what it is prepared with is not
+// looked at.
+type Cases map[string]func() (request func() error)
+
+// Measure makes the request of each access pattern, in their order, holds it
+// against its declaration, and logs what it consumed. A pattern without a case is
+// an error, and so is one whose request is not made.
+//
+// own picks, of a pattern's requests with its operation, table and index, those
+// that are its own, where others look the same; nil: all are.
+func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases Cases, own func(pattern string, made []Request) []Request) {
+	tb.Helper()
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "access pattern\toperation\ton\trequests\tconsumed units\tin the seed")
+	for _, p := range patterns {
+		prepare, ok := cases[p.Name]
+		if !ok {
+			tb.Errorf("%s: no case makes this request", p.Name)
+			continue
+		}
+		request := prepare()
+		t.Recorder.Requests()
+		if err := request(); err != nil {
+			tb.Errorf("%s: %v", p.Name, err)
+			continue
+		}
+		all := t.Recorder.Requests()
+		made := slices.DeleteFunc(slices.Clone(all), func(r Request) bool {
+			return r.Operation != p.Operation || r.Table != p.Table || r.Index != p.Index
+		})
+		if len(made) == 0 {
+			tb.Errorf("%s: got the requests %+v, want a %s on %s %s", p.Name, all, p.Operation, p.Table, p.Index)
+			continue
+		}
+		if own != nil {
+			made = own(p.Name, made)
+		}
+		units := 0.0
+		for _, r := range made {
+			units += r.Units
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\n", p.Name, p.Operation, strings.TrimSuffix(p.Table+"/"+p.Index, "/"), len(made), units, inSeed(p))
+	}
+	if err := w.Flush(); err != nil {
+		tb.Error(err)
+	}
+	tb.Logf("measured on DynamoDB Local; reads of lists include all their pages:\n%s", text.String())
+}
+
+// inSeed is what the seed says of a pattern.
+func inSeed(p schema.AccessPattern) string {
+	switch {
+	case p.Seed == "":
+		return "-"
+	case p.SeedCost == "":
+		return p.Seed
+	default:
+		return p.Seed + " (" + p.SeedCost + ")"
+	}
+}
