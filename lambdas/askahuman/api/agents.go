@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -129,11 +128,6 @@ type AgentQuestionList struct {
 	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
 }
 
-type documentOutput struct {
-	ContentType string `header:"Content-Type" hidden:"true"`
-	Body        []byte
-}
-
 // registerAgents declares the routes of the function agentapi.
 func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 	asker := asker{service: service, keys: keys, log: s.log, metrics: s.metrics}
@@ -192,19 +186,11 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 		return nil, nil
 	})
 
-	// The document is made when it is first asked for: no other request waits for it.
-	document := sync.OnceValues(func() ([]byte, error) { return Document(s.open) })
-	register(s, operation{
+	httpapi.RegisterDocument(s.Server, s.describe(operation{
 		method: http.MethodGet, path: "/openapi.json", id: "readDocument", status: http.StatusOK,
 		description: "Returns the description of all routes, those of people included.",
 		content:     httpapi.JSON(&huma.Schema{Type: huma.TypeObject}, nil),
-	}, func(context.Context, *struct{}) (*documentOutput, error) {
-		body, err := document()
-		if err != nil {
-			return nil, err
-		}
-		return &documentOutput{ContentType: "application/json", Body: body}, nil
-	})
+	}), func() ([]byte, error) { return Document(s.open) })
 }
 
 // ask is the request in the domain's terms. The idempotency key may come in the

@@ -12,7 +12,6 @@ package api
 import (
 	"context"
 	"log/slog"
-	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -145,11 +144,6 @@ func rateLimitHeaders(state askahuman.RateLimitState) http.Header {
 		"X-Ratelimit-Remaining": {strconv.Itoa(state.Remaining)},
 		"X-Ratelimit-Reset":     {strconv.FormatInt(state.Reset.Unix(), 10)},
 	}
-}
-
-// secondsUntil is what Retry-After says: whole seconds, at least one.
-func secondsUntil(moment, now time.Time) string {
-	return strconv.Itoa(max(1, int(math.Ceil(moment.Sub(now).Seconds()))))
 }
 
 // timestamp is a moment as the wire format writes it: ISO 8601 in UTC with

@@ -100,7 +100,7 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 	}
 	if limited, ok := errors.AsType[*askahuman.RateLimitedError](err); ok {
 		maps.Copy(headers, rateLimitHeaders(limited.RateLimitState))
-		headers.Set("Retry-After", secondsUntil(limited.Reset, now))
+		headers.Set("Retry-After", httpapi.RetryAfter(limited.Reset.Sub(now)))
 		return answer(codeRateLimited, limited.Error())
 	}
 	if _, running := errors.AsType[*idempotency.RunningError](err); running || errors.Is(err, idempotency.ErrClaimLost) {

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -46,6 +48,24 @@ func allowNull(form *huma.Schema) {
 			field.Enum = append(field.Enum, nil)
 		}
 	}
+}
+
+type documentOutput struct {
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        []byte
+}
+
+// RegisterDocument declares the operation that answers with the OpenAPI document.
+// That is made when it is first asked for: no other request waits for it.
+func RegisterDocument(s *Server, operation huma.Operation, document func() ([]byte, error)) {
+	made := sync.OnceValues(document)
+	Register(s, operation, func(context.Context, *struct{}) (*documentOutput, error) {
+		body, err := made()
+		if err != nil {
+			return nil, err
+		}
+		return &documentOutput{ContentType: "application/json", Body: body}, nil
+	})
 }
 
 // JSON is content of that form.

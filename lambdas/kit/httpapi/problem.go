@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -206,4 +208,10 @@ func Quoted(text string) string { return shown(text) }
 // Invalid is an [*InvalidError] with status 422 and one problem.
 func Invalid(field, message string) error {
 	return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: []Problem{{Field: field, Message: message}}}
+}
+
+// RetryAfter is what the header Retry-After says of a time: whole seconds, rounded
+// up, and at least one.
+func RetryAfter(d time.Duration) string {
+	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

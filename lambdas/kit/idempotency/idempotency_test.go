@@ -334,7 +334,10 @@ func TestRelease(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	first := s.claim(t, "key")
-	if err := s.keys.Release(t.Context(), first); err != nil {
+	// A request whose time is up needs it most.
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.keys.Release(done, first); err != nil {
 		t.Fatal(err)
 	}
 	if err := place(t.Context(), s.DB, "1", created, first); !errors.Is(err, idempotency.ErrClaimLost) {

@@ -2,9 +2,7 @@ package api
 
 import (
 	"errors"
-	"math"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -39,7 +37,7 @@ func failure(err error, now time.Time) httpapi.Failure {
 		return httpapi.Failure{Status: status, Header: http.Header{}, Body: ErrorResponse{message}}
 	}
 	retry := func(f httpapi.Failure, after time.Duration) httpapi.Failure {
-		f.Header.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(after.Seconds())))))
+		f.Header.Set("Retry-After", httpapi.RetryAfter(after))
 		return f
 	}
 	if wrong, ok := errors.AsType[*httpapi.InvalidError](err); ok {

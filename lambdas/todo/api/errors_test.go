@@ -159,15 +159,16 @@ func TestSettleFails(t *testing.T) {
 	}
 }
 
-// A claim is given back although the request's context is done.
+// A claim is given back also when the request's context is done, in which
+// [idempotency.Keys.Release] works all the same.
 func TestReleaseAfterCancellation(t *testing.T) {
 	t.Parallel()
 	api := newWire()
 	ctx, cancel := context.WithCancel(t.Context())
 	api.service.before, api.service.err = cancel, context.Canceled
 	w := as("ann", "POST /api/v1/tasks", `{"title":"Water the plants"}`).doIn(ctx, api)
-	if w.Code != 500 || api.keys.released != 1 || strings.Contains(api.log.String(), "was not released") {
-		t.Errorf("got %d, released %d; logged %s", w.Code, api.keys.released, api.log)
+	if w.Code != 500 || api.keys.released != 1 {
+		t.Errorf("got %d, released %d", w.Code, api.keys.released)
 	}
 }
 

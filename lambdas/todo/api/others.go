@@ -3,17 +3,11 @@ package api
 import (
 	"context"
 	"net/http"
-	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 )
-
-type documentOutput struct {
-	ContentType string `header:"Content-Type" hidden:"true"`
-	Body        []byte
-}
 
 type healthOutput struct{ Body Health }
 
@@ -23,19 +17,11 @@ type Health struct {
 }
 
 func (s *server) registerOthers() {
-	// The document is made when it is first asked for: no other request waits for it.
-	document := sync.OnceValues(Document)
-	httpapi.Register(s.Server, s.describe(operation{
+	httpapi.RegisterDocument(s.Server, s.describe(operation{
 		method: http.MethodGet, path: "/api/v1/openapi.json", id: "readDocument", status: http.StatusOK,
 		description: "Returns the description of all routes.",
 		content:     httpapi.JSON(&huma.Schema{Type: huma.TypeObject}, nil),
-	}), func(context.Context, *struct{}) (*documentOutput, error) {
-		body, err := document()
-		if err != nil {
-			return nil, err
-		}
-		return &documentOutput{ContentType: "application/json", Body: body}, nil
-	})
+	}), Document)
 
 	httpapi.Register(s.Server, s.describe(operation{
 		method: http.MethodGet, path: "/health", id: "readHealth", status: http.StatusOK,
