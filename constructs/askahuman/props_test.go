@@ -1,7 +1,6 @@
 package askahuman_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -53,31 +52,14 @@ func TestPropsValidate(t *testing.T) {
 	}
 }
 
-// All findings come in one panic, before the CDK is called: there is not even a
-// scope here.
 func TestNewErrProps(t *testing.T) {
 	t.Parallel()
-	defer func() {
-		err, ok := recover().(error)
-		if !ok {
-			t.Fatal("New did not panic with an error")
-		}
-		want := []string{"Props.Prefix", "Props.Architecture", "Props.Shards"}
-		if diff := cmp.Diff(want, synthtest.Paths(t, err)); diff != "" {
-			t.Errorf("findings (-want +got):\n%s", diff)
-		}
-	}()
-	askahuman.New(nil, "AskAHuman", askahuman.Props{Prefix: "-", Architecture: "arm", Shards: -1})
+	synthtest.PanicsWithFindings(t, func() {
+		askahuman.New(nil, "AskAHuman", askahuman.Props{Prefix: "-", Architecture: "arm", Shards: -1})
+	}, "Props.Prefix", "Props.Architecture", "Props.Shards")
 }
 
 func TestNewErrBuild(t *testing.T) {
 	t.Parallel()
-	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere"}})
-	defer func() {
-		var failed *gofunction.CompileError
-		if err, ok := recover().(error); !ok || !errors.As(err, &failed) {
-			t.Fatalf("got %v, want a panic with a *gofunction.CompileError", err)
-		}
-	}()
-	askahuman.New(nil, "AskAHuman", askahuman.Props{Build: build})
+	synthtest.PanicsWithBuild(t, func(build *gofunction.Build) { askahuman.New(nil, "AskAHuman", askahuman.Props{Build: build}) })
 }

@@ -3,6 +3,8 @@
 package synthtest
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +13,9 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 )
 
 // childVariable tells a child process of Main which folder to write.
@@ -68,4 +73,51 @@ func run(m *testing.M, use func(folder string) error) (int, error) {
 		return 0, err
 	}
 	return m.Run(), nil
+}
+
+// Builds begins the builds of the handlers in testdata/handlers, by architecture:
+// "", the default, and x86_64.
+func Builds(handlers ...string) map[gofunction.Architecture]*gofunction.Build {
+	builds := map[gofunction.Architecture]*gofunction.Build{}
+	for _, architecture := range []gofunction.Architecture{"", gofunction.X86_64} {
+		builds[architecture] = gofunction.Start(context.Background(), gofunction.Source{
+			Directory: "testdata/handlers", Packages: handlers, Architecture: architecture,
+		})
+	}
+	return builds
+}
+
+// PanicsWithFindings checks that a construct's New panics with the findings of
+// those paths, in order. declare calls it without a scope: all findings come
+// before the CDK is called.
+func PanicsWithFindings(t *testing.T, declare func(), paths ...string) {
+	t.Helper()
+	if diff := cmp.Diff(paths, Paths(t, panicOf(declare))); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
+// PanicsWithBuild checks that a construct's New panics with the error of a build
+// that fails. declare calls it without a scope.
+func PanicsWithBuild(t *testing.T, declare func(*gofunction.Build)) {
+	t.Helper()
+	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere"}})
+	err := panicOf(func() { declare(build) })
+	if _, ok := errors.AsType[*gofunction.CompileError](err); !ok {
+		t.Errorf("got %v, want a panic with a *gofunction.CompileError", err)
+	}
+}
+
+// panicOf is the error that a function panics with; nil: none.
+func panicOf(f func()) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			var ok bool
+			if err, ok = value.(error); !ok {
+				err = fmt.Errorf("a panic with no error: %v", value)
+			}
+		}
+	}()
+	f()
+	return nil
 }

@@ -45,6 +45,19 @@ func Load(folder, stack string) (Template, error) {
 	return t, nil
 }
 
+// LoadAll reads the templates of several stacks, by stack.
+func LoadAll(folder string, stacks ...string) (map[string]Template, error) {
+	all := map[string]Template{}
+	for _, stack := range stacks {
+		t, err := Load(folder, stack)
+		if err != nil {
+			return nil, err
+		}
+		all[stack] = t
+	}
+	return all, nil
+}
+
 // OfType returns the resources of a type by logical id.
 func (t Template) OfType(kind string) map[string]Resource {
 	found := map[string]Resource{}

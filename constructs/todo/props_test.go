@@ -1,7 +1,6 @@
 package todo_test
 
 import (
-	"errors"
 	"testing"
 	"time"
 
@@ -63,31 +62,14 @@ func TestPropsValidate(t *testing.T) {
 	}
 }
 
-// All findings come in one panic, before the CDK is called: there is not even a
-// scope here.
 func TestNewErrProps(t *testing.T) {
 	t.Parallel()
-	defer func() {
-		err, ok := recover().(error)
-		if !ok {
-			t.Fatal("New did not panic with an error")
-		}
-		want := []string{"Props.Prefix", "Props.Architecture", "Props.CompactEvery"}
-		if diff := cmp.Diff(want, synthtest.Paths(t, err)); diff != "" {
-			t.Errorf("findings (-want +got):\n%s", diff)
-		}
-	}()
-	todo.New(nil, "Todo", todo.Props{Prefix: "-", Architecture: "arm", CompactEvery: -1})
+	synthtest.PanicsWithFindings(t, func() {
+		todo.New(nil, "Todo", todo.Props{Prefix: "-", Architecture: "arm", CompactEvery: -1})
+	}, "Props.Prefix", "Props.Architecture", "Props.CompactEvery")
 }
 
 func TestNewErrBuild(t *testing.T) {
 	t.Parallel()
-	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere"}})
-	defer func() {
-		var failed *gofunction.CompileError
-		if err, ok := recover().(error); !ok || !errors.As(err, &failed) {
-			t.Fatalf("got %v, want a panic with a *gofunction.CompileError", err)
-		}
-	}()
-	todo.New(nil, "Todo", todo.Props{Build: build})
+	synthtest.PanicsWithBuild(t, func(build *gofunction.Build) { todo.New(nil, "Todo", todo.Props{Build: build}) })
 }

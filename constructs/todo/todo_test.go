@@ -1,7 +1,8 @@
 package todo_test
 
 import (
-	"context"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,14 +45,7 @@ func variants() map[string]todo.Props {
 func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
 
 func declare(app awscdk.App) {
-	builds := map[gofunction.Architecture]*gofunction.Build{}
-	for _, architecture := range []gofunction.Architecture{"", gofunction.X86_64} {
-		builds[architecture] = gofunction.Start(context.Background(), gofunction.Source{
-			Directory:    "testdata/handlers",
-			Packages:     []string{"todoapi", "eraser", "writer", "compactor"},
-			Architecture: architecture,
-		})
-	}
+	builds := synthtest.Builds("todoapi", "eraser", "writer", "compactor")
 	for name, p := range variants() {
 		p.Build = builds[p.Architecture]
 		todo.New(awscdk.NewStack(app, jsii.String(name), nil), "Todo", p)
@@ -70,13 +64,10 @@ func declare(app awscdk.App) {
 	first.Lake.GrantQuery(analyst)
 }
 
-func use(folder string) error {
-	templates = map[string]synthtest.Template{}
-	var err error
-	for name := range variants() {
-		if templates[name], err = synthtest.Load(folder, name); err != nil {
-			return err
-		}
+func use(folder string) (err error) {
+	templates, err = synthtest.LoadAll(folder, slices.Collect(maps.Keys(variants()))...)
+	if err != nil {
+		return err
 	}
 	several, err = synthtest.Load(folder, "several")
 	return err
