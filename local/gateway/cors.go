@@ -31,11 +31,8 @@ func (c *CORS) origin(origin string) string {
 	return ""
 }
 
-func (c *CORS) actual(h http.Header, origin string) {
-	allowed := c.origin(origin)
-	if allowed == "" {
-		return
-	}
+// allow says which origin is allowed, on preflights and actual requests alike.
+func (c *CORS) allow(h http.Header, allowed string) {
 	h.Set("Access-Control-Allow-Origin", allowed)
 	if allowed != "*" {
 		h.Set("Vary", "Origin")
@@ -43,6 +40,14 @@ func (c *CORS) actual(h http.Header, origin string) {
 	if c.AllowCredentials {
 		h.Set("Access-Control-Allow-Credentials", "true")
 	}
+}
+
+func (c *CORS) actual(h http.Header, origin string) {
+	allowed := c.origin(origin)
+	if allowed == "" {
+		return
+	}
+	c.allow(h, allowed)
 	if len(c.ExposeHeaders) > 0 {
 		h.Set("Access-Control-Expose-Headers", strings.Join(c.ExposeHeaders, ","))
 	}
@@ -53,13 +58,7 @@ func (c *CORS) preflight(h http.Header, origin, method string) {
 	if allowed == "" || !slices.Contains(c.AllowMethods, "*") && !slices.Contains(c.AllowMethods, method) {
 		return
 	}
-	h.Set("Access-Control-Allow-Origin", allowed)
-	if allowed != "*" {
-		h.Set("Vary", "Origin")
-	}
-	if c.AllowCredentials {
-		h.Set("Access-Control-Allow-Credentials", "true")
-	}
+	c.allow(h, allowed)
 	if len(c.AllowMethods) > 0 {
 		h.Set("Access-Control-Allow-Methods", strings.Join(c.AllowMethods, ","))
 	}

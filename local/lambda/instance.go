@@ -207,16 +207,26 @@ func (inst *instance) timeout(inv *invocation) {
 	f.finish(inv, failure(inv.id, "Sandbox.Timedout", message))
 }
 
-func (inst *instance) response(w http.ResponseWriter, r *http.Request) {
+// answered takes the invocation that a request answers, with what it says. It is
+// false if there is none, or if the process died while it was answering: then its
+// exit answers the invocation.
+func (inst *instance) answered(w http.ResponseWriter, r *http.Request) (inv *invocation, body []byte, ok bool) {
 	id := r.PathValue("id")
 	body, err := readAll(r)
 	if err != nil {
-		// The process died while it was answering: its exit answers the invocation.
-		return
+		return nil, nil, false
 	}
-	inv := inst.take(id)
+	inv = inst.take(id)
 	if inv == nil {
 		refuse(w, http.StatusBadRequest, "InvalidRequestID", "no invocation "+id+" is in flight")
+		return nil, nil, false
+	}
+	return inv, body, true
+}
+
+func (inst *instance) response(w http.ResponseWriter, r *http.Request) {
+	inv, body, ok := inst.answered(w, r)
+	if !ok {
 		return
 	}
 	result := Result{Payload: body, RequestID: inv.id}
@@ -234,14 +244,8 @@ func (inst *instance) response(w http.ResponseWriter, r *http.Request) {
 }
 
 func (inst *instance) failed(w http.ResponseWriter, r *http.Request) {
-	id := r.PathValue("id")
-	body, err := readAll(r)
-	if err != nil {
-		return
-	}
-	inv := inst.take(id)
-	if inv == nil {
-		refuse(w, http.StatusBadRequest, "InvalidRequestID", "no invocation "+id+" is in flight")
+	inv, body, ok := inst.answered(w, r)
+	if !ok {
 		return
 	}
 	accept(w)
