@@ -51,6 +51,7 @@ type ResolveError struct {
 	Problem string
 }
 
+// Error names the stack, the value and the problem.
 func (e *ResolveError) Error() string {
 	return fmt.Sprintf("stack %s: %s: %s", e.Stack, e.Path, e.Problem)
 }

@@ -104,6 +104,7 @@ type DeniedError struct {
 	Explicit bool
 }
 
+// Error is worded as AWS words it.
 func (e *DeniedError) Error() string {
 	reason := fmt.Sprintf("because no identity-based policy allows the %s action", e.Action)
 	if e.Explicit {

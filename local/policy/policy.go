@@ -42,6 +42,7 @@ type UnsupportedError struct {
 	Element string
 }
 
+// Error names the policy and the part, and says what to do.
 func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("policy %s: %s is not supported by a local run: write the statement without it", e.Source, e.Element)
 }
