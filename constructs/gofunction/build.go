@@ -116,7 +116,10 @@ func (b *Build) Binary(name string) (Binary, error) {
 // buildFlags make a build reproducible and small, and leave out the RPC mode
 // that only the retired go1.x runtime used ("Define Lambda function handlers in
 // Go", AWS Lambda developer guide).
-var buildFlags = []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc", "-ldflags=-s -w -buildid="}
+var buildFlags = []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc"}
+
+// linkFlags belong to them: no symbols, no debugging information, no build ID.
+const linkFlags = "-s -w -buildid="
 
 // build returns the binaries by name, from the cache in the folder, or from the
 // default one if that is empty.
@@ -130,16 +133,21 @@ func build(ctx context.Context, source Source, cacheFolder string) (map[string]B
 	if source.OperatingSystem == "" {
 		source.OperatingSystem = "linux"
 	}
-	place, err := locate(ctx, source)
-	if err != nil {
-		return nil, err
-	}
-	toolchain := toolchain{place: place, architecture: source.Architecture, system: source.OperatingSystem, packages: source.Packages}
 	cache, err := openCache(cacheFolder)
 	if err != nil {
 		return nil, err
 	}
-	key, err := toolchain.key(ctx)
+	temporary, err := cache.temporary()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
+	place, err := locate(ctx, source, filepath.Join(temporary, "module"))
+	if err != nil {
+		return nil, err
+	}
+	toolchain := toolchain{place: place, architecture: source.Architecture, system: source.OperatingSystem, packages: source.Packages}
+	stamps, key, err := toolchain.inspect(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +158,8 @@ func build(ctx context.Context, source Source, cacheFolder string) (map[string]B
 	if !errors.Is(err, errMiss) {
 		return nil, err
 	}
-	output, err := cache.temporary()
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(output)
-	if err := toolchain.build(ctx, output); err != nil {
+	output := filepath.Join(temporary, "output")
+	if err := toolchain.build(ctx, output, stamps); err != nil {
 		return nil, err
 	}
 	for _, p := range source.Packages {
@@ -196,26 +200,37 @@ type toolchain struct {
 	packages     []string
 }
 
-// key identifies what a build would give: the build IDs of all packages that go
-// into the binaries, which cover their source, the compiler and its settings,
-// and the flags of the linker.
-func (t toolchain) key(ctx context.Context) (string, error) {
-	arguments := append([]string{"list", "-export", "-deps", "-f={{.ImportPath}} {{.BuildID}}"}, t.flags()...)
+// inspect returns the stamps of the main packages, and a key for what a build
+// would give: it is made of the build IDs of all packages that go into the
+// binaries, which cover their source, the compiler and its settings, and of the
+// flags of the linker.
+func (t toolchain) inspect(ctx context.Context) (stamps []stamp, key string, err error) {
+	arguments := append([]string{"list", "-export", "-deps", listFormat}, t.flags()...)
 	listing, err := t.run(ctx, append(arguments, t.patterns()...))
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
+	packages, err := readPackages(listing)
+	if err != nil {
+		return nil, "", err
+	}
+	stamps = stampsOf(packages, t.system, t.architecture.goarch())
 	h := sha256.New()
-	fmt.Fprintln(h, t.system, t.architecture.goarch(), t.flags(), t.packages)
-	h.Write(listing)
-	return hex.EncodeToString(h.Sum(nil)), nil
+	fmt.Fprintln(h, t.system, t.architecture.goarch(), t.flags(), t.packages, stamps)
+	for _, p := range packages {
+		fmt.Fprintln(h, p.importPath, p.buildID)
+	}
+	return stamps, hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // build writes one binary per package into the folder.
-func (t toolchain) build(ctx context.Context, folder string) error {
+func (t toolchain) build(ctx context.Context, folder string, stamps []stamp) error {
 	// The trailing separator makes the toolchain treat the output as a folder
 	// even when there is only one package.
 	arguments := append([]string{"build", "-o", folder + string(filepath.Separator)}, t.flags()...)
+	for _, s := range stamps {
+		arguments = append(arguments, s.flag())
+	}
 	_, err := t.run(ctx, append(arguments, t.patterns()...))
 	return err
 }

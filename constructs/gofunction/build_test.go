@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// module writes a Go module with the handlers "hello" and "bye", which share a
+// handlersModule writes a Go module with the handlers "hello" and "bye", which share a
 // package, and returns its folder.
-func module(t *testing.T) string {
+func handlersModule(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
 	write(t, folder, "go.mod", "module example.com/handlers\n\ngo 1.24\n")
@@ -58,7 +58,7 @@ func TestBuild(t *testing.T) {
 	for architecture, machine := range map[Architecture]elf.Machine{"": elf.EM_AARCH64, ARM64: elf.EM_AARCH64, X86_64: elf.EM_X86_64} {
 		t.Run("OK"+string(architecture), func(t *testing.T) {
 			t.Parallel()
-			source := both(module(t))
+			source := both(handlersModule(t))
 			source.Architecture = architecture
 			binaries := mustBuild(t, source, t.TempDir())
 			if len(binaries) != 2 || binaries["hello"].Hash == binaries["bye"].Hash {
@@ -88,7 +88,7 @@ func TestBuild(t *testing.T) {
 // A developer's machine that is no Linux needs programs of its own.
 func TestBuildForAnotherSystem(t *testing.T) {
 	t.Parallel()
-	source := both(module(t))
+	source := both(handlersModule(t))
 	source.OperatingSystem = "darwin"
 	for name, b := range mustBuild(t, source, t.TempDir()) {
 		f, err := macho.Open(filepath.Join(b.Directory, "bootstrap"))
@@ -104,8 +104,8 @@ func TestBuildForAnotherSystem(t *testing.T) {
 
 func TestBuildIsReproducible(t *testing.T) {
 	t.Parallel()
-	first := mustBuild(t, both(module(t)), t.TempDir())
-	second := mustBuild(t, both(module(t)), t.TempDir())
+	first := mustBuild(t, both(handlersModule(t)), t.TempDir())
+	second := mustBuild(t, both(handlersModule(t)), t.TempDir())
 	for name := range first {
 		if first[name].Hash != second[name].Hash {
 			t.Errorf("%s: got %s and %s in two folders, want one hash", name, first[name].Hash, second[name].Hash)
@@ -115,7 +115,7 @@ func TestBuildIsReproducible(t *testing.T) {
 
 // What a developer has set for other builds has no say.
 func TestBuildIgnoresEnvironment(t *testing.T) {
-	folder := module(t)
+	folder := handlersModule(t)
 	plain := mustBuild(t, both(folder), t.TempDir())
 	t.Setenv("GOFLAGS", "-tags=other -ldflags=-v")
 	t.Setenv("GOARM64", "v8.4")
@@ -154,7 +154,7 @@ func spy(t *testing.T) (subcommands func() string) {
 
 func TestCache(t *testing.T) {
 	subcommands := spy(t)
-	folder, cacheFolder := module(t), t.TempDir()
+	folder, cacheFolder := handlersModule(t), t.TempDir()
 	hash := ""
 	steps := []struct {
 		name string
@@ -208,7 +208,7 @@ func TestCache(t *testing.T) {
 
 func TestCacheRemovesUnused(t *testing.T) {
 	t.Parallel()
-	folder, cacheFolder := module(t), t.TempDir()
+	folder, cacheFolder := handlersModule(t), t.TempDir()
 	before := mustBuild(t, both(folder), cacheFolder)["hello"]
 	old := time.Now().Add(-unusedAfter - time.Hour)
 	for _, pattern := range []string{"builds/*", "binaries/*"} {
@@ -234,7 +234,7 @@ func TestCacheRemovesUnused(t *testing.T) {
 
 func TestBuildsAtOnce(t *testing.T) {
 	t.Parallel()
-	folder, cacheFolder := module(t), t.TempDir()
+	folder, cacheFolder := handlersModule(t), t.TempDir()
 	var group sync.WaitGroup
 	hashes := make([]string, 4)
 	for i := range hashes {
@@ -257,7 +257,7 @@ func TestBuildsAtOnce(t *testing.T) {
 
 func TestBuildErrCompile(t *testing.T) {
 	t.Parallel()
-	folder := module(t)
+	folder := handlersModule(t)
 	write(t, folder, "hello/main.go", "package main\n\nfunc main() { undefinedHere() }\n")
 	b := Start(t.Context(), both(folder))
 	var failed *CompileError
@@ -276,7 +276,7 @@ func TestBuildErrCompile(t *testing.T) {
 
 func TestBuildErr(t *testing.T) {
 	t.Parallel()
-	folder := module(t)
+	folder := handlersModule(t)
 	tests := map[string]struct {
 		source Source
 		want   string
@@ -319,7 +319,7 @@ func TestBuildErr(t *testing.T) {
 }
 
 func TestBuildErrNoToolchain(t *testing.T) {
-	folder := module(t)
+	folder := handlersModule(t)
 	t.Setenv("PATH", t.TempDir())
 	_, err := build(t.Context(), both(folder), t.TempDir())
 	if !errors.Is(err, exec.ErrNotFound) || !strings.Contains(err.Error(), "install Go") {
@@ -333,7 +333,7 @@ func TestBuildErrCacheFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err := build(t.Context(), both(module(t)), file)
+	_, err := build(t.Context(), both(handlersModule(t)), file)
 	if err == nil || !strings.Contains(err.Error(), cacheVariable) {
 		t.Errorf("got %v, want one that names %s", err, cacheVariable)
 	}
@@ -342,7 +342,7 @@ func TestBuildErrCacheFolder(t *testing.T) {
 // The library's own module is found without a path.
 func TestLocate(t *testing.T) {
 	t.Parallel()
-	found, err := locate(t.Context(), Source{Packages: []string{"x"}})
+	found, err := locate(t.Context(), Source{Packages: []string{"x"}}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,13 +29,13 @@ func libraryModule() string {
 	return strings.TrimSuffix(reflect.TypeFor[place]().PkgPath(), "/constructs/gofunction")
 }
 
-// locate finds the source's module.
+// locate finds the source's module. It may fill the folder, which is there for as
+// long as the build takes.
 //
 // The library's own handlers are built in the library's own folder, with its own
 // go.mod: built from an importer's folder they would need go.sum entries that
-// the importer does not have. A vendor folder has no go.mod of the library, so
-// there the importer's folder is the only place.
-func locate(ctx context.Context, source Source) (place, error) {
+// the importer does not have, and would not be the same to the byte.
+func locate(ctx context.Context, source Source, folder string) (place, error) {
 	if source.Directory != "" {
 		directory, err := filepath.Abs(source.Directory)
 		if err != nil {
@@ -61,7 +61,7 @@ func locate(ctx context.Context, source Source) (place, error) {
 		return place{}, err
 	case directory == "":
 		// This is how go list answers when a vendor folder is in use.
-		return place{directory: ".", prefix: module + "/", flags: []string{"-mod=vendor"}}, nil
+		return vendored(ctx, module, folder)
 	}
 	return place{directory: directory, prefix: "./", environment: []string{"GOWORK=off"}}, nil
 }

@@ -1,0 +1,88 @@
+package gofunction
+
+import (
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// listFormat makes "go list" print what readPackages reads.
+const listFormat = "-f={{.ImportPath}}\t{{.BuildID}}\t{{with .Module}}{{.Path}}\t{{.Version}}\t{{with .Replace}}{{.Path}}\t{{.Version}}{{else}}\t{{end}}{{else}}\t\t\t{{end}}\t{{if eq .Name \"main\"}}{{join .Deps \" \"}}{{end}}"
+
+// listed is a package as "go list" describes it.
+type listed struct {
+	importPath, buildID string
+	// module is nil for the standard library.
+	module *debug.Module
+	// dependencies are the import paths of all that a main package needs; others
+	// have none.
+	dependencies []string
+}
+
+func readPackages(listing []byte) ([]listed, error) {
+	var packages []listed
+	for line := range strings.Lines(string(listing)) {
+		fields := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(fields) != 7 {
+			return nil, fmt.Errorf("go list: got the line %q, want seven fields", line)
+		}
+		p := listed{importPath: fields[0], buildID: fields[1], dependencies: strings.Fields(fields[6])}
+		if fields[2] != "" {
+			p.module = &debug.Module{Path: fields[2], Version: fields[3]}
+		}
+		if fields[4] != "" {
+			p.module.Replace = &debug.Module{Path: fields[4], Version: fields[5]}
+		}
+		packages = append(packages, p)
+	}
+	return packages, nil
+}
+
+// stamp is the list of modules that a binary carries, for "go version -m" and for
+// scanners of vulnerabilities.
+//
+// The toolchain's own list depends on where modules come from: it has their
+// checksums, unless they come from a vendor folder, and a module's own version,
+// unless it is the one that is built in. A stamp names the same modules and
+// versions, and no more.
+type stamp struct {
+	importPath, modules string
+}
+
+// stampsOf returns the stamps of the main packages.
+func stampsOf(packages []listed, system, processor string) []stamp {
+	modules := map[string]*debug.Module{}
+	for _, p := range packages {
+		modules[p.importPath] = p.module
+	}
+	var stamps []stamp
+	for _, p := range packages {
+		if len(p.dependencies) == 0 || p.module == nil {
+			continue
+		}
+		information := debug.BuildInfo{
+			Path: p.importPath,
+			Main: debug.Module{Path: p.module.Path, Version: "(devel)"},
+			Settings: []debug.BuildSetting{
+				{Key: "-trimpath", Value: "true"}, {Key: "CGO_ENABLED", Value: "0"}, {Key: "GOARCH", Value: processor}, {Key: "GOOS", Value: system},
+			},
+		}
+		for _, dependency := range p.dependencies {
+			m := modules[dependency]
+			if m != nil && m.Path != p.module.Path && !slices.ContainsFunc(information.Deps, func(d *debug.Module) bool { return d.Path == m.Path }) {
+				information.Deps = append(information.Deps, m)
+			}
+		}
+		slices.SortFunc(information.Deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
+		stamps = append(stamps, stamp{importPath: p.importPath, modules: information.String()})
+	}
+	return stamps
+}
+
+// flag returns the flag of "go build" that links the stamp into the binary.
+func (s stamp) flag() string {
+	// Readers cut 16 bytes off both ends (debug/buildinfo, readRawBuildInfo).
+	mark := strings.Repeat("\n", 16)
+	return fmt.Sprintf("-ldflags=%s=%s -X 'runtime.modinfo=%s%s%s'", s.importPath, linkFlags, mark, s.modules, mark)
+}

@@ -1,0 +1,192 @@
+package gofunction
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+)
+
+// vendored makes, in the folder, a module of what an importer's vendor folder has
+// of the library, and returns where to build it.
+//
+// A vendor folder keeps a module's packages but not the module: built where they
+// are, the handlers would be part of a dependency of the importer's module, and the
+// names of source files within them would differ from those that the library's own
+// folder gives. So the library is made the main module again, with links to its
+// packages, and the importer's other modules are its vendor folder. It needs neither
+// the network nor the module cache.
+func vendored(ctx context.Context, library, folder string) (place, error) {
+	listing, err := output(exec.CommandContext(ctx, "go", "list", "-find", "-f={{.Dir}}", library+"/constructs/gofunction"))
+	if err != nil {
+		return place{}, fmt.Errorf("finding the vendor folder: %w", failure(err))
+	}
+	packages := strings.TrimSpace(string(listing))
+	source, ok := strings.CutSuffix(packages, string(filepath.Separator)+filepath.FromSlash(library+"/constructs/gofunction"))
+	if !ok {
+		return place{}, fmt.Errorf("finding the vendor folder: %s is not in one", packages)
+	}
+	modules, err := readVendored(filepath.Join(source, "modules.txt"))
+	if err != nil {
+		return place{}, err
+	}
+	i := slices.IndexFunc(modules, func(m vendoredModule) bool { return m.Path == library })
+	if i < 0 {
+		return place{}, fmt.Errorf("%s does not have %s: run go mod vendor", filepath.Join(source, "modules.txt"), library)
+	}
+	own := modules[i]
+	modules = slices.Delete(modules, i, i+1)
+
+	if err := own.assemble(folder, source, modules); err != nil {
+		return place{}, fmt.Errorf("making a module of the vendor folder: %w", err)
+	}
+	return place{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"}}, nil
+}
+
+// failure returns an error with what the toolchain printed, if it did.
+func failure(err error) error {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return fmt.Errorf("%w: %s", err, strings.TrimSpace(string(exit.Stderr)))
+	}
+	return err
+}
+
+// vendoredModule is a module with packages in a vendor folder.
+type vendoredModule struct {
+	module.Version
+	// replacement is what go.mod puts in its place, or zero.
+	replacement module.Version
+	// language is the version of Go that its go.mod names, or empty.
+	language string
+	packages []string
+}
+
+// readVendored reads a vendor folder's modules.txt ("Vendoring", Go Modules
+// Reference), as far as modules with packages go.
+func readVendored(name string) ([]vendoredModule, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("reading the vendored modules: %w", err)
+	}
+	defer file.Close()
+	var modules []vendoredModule
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		line := lines.Text()
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0:
+		case fields[0] == "#":
+			m := vendoredModule{}
+			left, right := fields[1:], []string(nil)
+			if i := slices.Index(left, "=>"); i >= 0 {
+				left, right = left[:i], left[i+1:]
+			}
+			m.Version, m.replacement = version(left), version(right)
+			modules = append(modules, m)
+		case len(modules) == 0:
+			// Before the first module, a workspace's file says that it is one.
+		case fields[0] == "##":
+			for entry := range strings.SplitSeq(strings.TrimPrefix(line, "##"), ";") {
+				if language, ok := strings.CutPrefix(strings.TrimSpace(entry), "go "); ok {
+					modules[len(modules)-1].language = language
+				}
+			}
+		default:
+			m := &modules[len(modules)-1]
+			m.packages = append(m.packages, fields[0])
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return slices.DeleteFunc(modules, func(m vendoredModule) bool { return len(m.packages) == 0 }), nil
+}
+
+// version makes a module version of a path and, if there is one, a version.
+func version(fields []string) module.Version {
+	switch len(fields) {
+	case 0:
+		return module.Version{}
+	case 1:
+		return module.Version{Path: fields[0]}
+	}
+	return module.Version{Path: fields[0], Version: fields[1]}
+}
+
+// assemble makes the module, vendored in the source folder, a main module in the
+// folder, which vendors the others.
+func (m vendoredModule) assemble(folder, source string, others []vendoredModule) error {
+	var file modfile.File
+	if err := file.AddModuleStmt(m.Path); err != nil {
+		return err
+	}
+	if m.language != "" {
+		if err := file.AddGoStmt(m.language); err != nil {
+			return err
+		}
+	}
+	var list strings.Builder
+	var linked string
+	// A module within another one is in that one's folder.
+	slices.SortFunc(others, func(a, b vendoredModule) int { return strings.Compare(a.Path+"/", b.Path+"/") })
+	for _, other := range others {
+		file.AddNewRequire(other.Path, other.Version.Version, false)
+		fmt.Fprintf(&list, "# %s %s", other.Path, other.Version.Version)
+		if r := other.replacement; r.Path != "" {
+			if err := file.AddReplace(other.Path, other.Version.Version, r.Path, r.Version); err != nil {
+				return err
+			}
+			fmt.Fprintf(&list, " => %s", strings.TrimSpace(r.Path+" "+r.Version))
+		}
+		list.WriteString("\n## explicit")
+		if other.language != "" {
+			list.WriteString("; go " + other.language)
+		}
+		list.WriteString("\n" + strings.Join(other.packages, "\n") + "\n")
+		if linked != "" && strings.HasPrefix(other.Path, linked+"/") {
+			continue
+		}
+		linked = other.Path
+		if err := link(filepath.Join(source, filepath.FromSlash(linked)), filepath.Join(folder, "vendor", filepath.FromSlash(linked))); err != nil {
+			return err
+		}
+	}
+	entries, err := os.ReadDir(filepath.Join(source, filepath.FromSlash(m.Path)))
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if err := link(filepath.Join(source, filepath.FromSlash(m.Path), entry.Name()), filepath.Join(folder, entry.Name())); err != nil {
+			return err
+		}
+	}
+	description, err := file.Format()
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "vendor"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "go.mod"), description, 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(folder, "vendor", "modules.txt"), []byte(list.String()), 0o644)
+}
+
+// link makes a symbolic link at name, and the folders above it.
+func link(target, name string) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	return os.Symlink(target, name)
+}
