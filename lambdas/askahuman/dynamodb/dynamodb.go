@@ -76,15 +76,6 @@ func parseTime(text string) (time.Time, error) {
 	return time.Parse(timeFormat, text)
 }
 
-// unixAfter is the first whole second at which a moment has passed, so that
-// nothing expires early.
-func unixAfter(t time.Time) int64 {
-	if t.Nanosecond() > 0 {
-		return t.Unix() + 1
-	}
-	return t.Unix()
-}
-
 func digest(parts ...string) string {
 	hash := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(hash[:])
@@ -119,7 +110,7 @@ func (s *Store) CountRequest(ctx context.Context, limit schema.RateLimit, caller
 	}
 	err := s.db.Update(ctx, "CountRequest", []any{key},
 		expression.Add(dynamo.Name("requests"), expression.Value(1)).
-			Set(dynamo.Name("expires_at"), expression.Value(unixAfter(state.Reset))),
+			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(state.Reset))),
 		dynamo.Absent("requests").Or(dynamo.Name("requests").LessThan(expression.Value(limit.Requests))),
 		&counted)
 	var refused *dynamo.ConditionError

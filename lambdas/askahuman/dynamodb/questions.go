@@ -55,7 +55,7 @@ func (s *Store) newQuestion(q askahuman.Question) question {
 		IdempotencyKey:    q.IdempotencyKey,
 		CreatedAt:         formatTime(q.CreatedAt),
 		Deadline:          formatTime(q.Deadline),
-		ExpiresAt:         unixAfter(q.ExpiresAt),
+		ExpiresAt:         dynamo.ExpiryAt(q.ExpiresAt),
 		ClosedAt:          formatOptionalTime(q.ClosedAt),
 		NotifiedAt:        formatOptionalTime(q.NotifiedAt),
 	}
@@ -121,7 +121,7 @@ func (s *Store) Keys() *idempotency.Keys {
 // [idempotency.ErrClaimLost].
 func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question) error {
 	// The count outlives every question it counts, and goes when the agent does.
-	quotaEnd := unixAfter(q.CreatedAt.Add(2 * askahuman.MaxTimeout))
+	quotaEnd := dynamo.ExpiryAt(q.CreatedAt.Add(2 * askahuman.MaxTimeout))
 	err := idempotency.Transact(ctx, s.db, "CreateQuestion", q,
 		dynamo.Put("Questions", s.newQuestion(q), dynamo.Absent("question_id")),
 		dynamo.Update("Guards", quota(q.AgentID),
@@ -199,11 +199,11 @@ func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status as
 	condition := answerable()
 	if status == askahuman.StatusClosed {
 		update = update.Set(dynamo.Name("closed_at"), expression.Value(formatTime(now))).
-			Set(dynamo.Name("expires_at"), expression.Value(unixAfter(now.Add(askahuman.KeepClosed))))
+			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(now.Add(askahuman.KeepClosed))))
 		// An overdue question is expired, not closed.
 		condition = condition.And(dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(now))))
 	} else {
-		update = update.Set(dynamo.Name("expires_at"), expression.Value(unixAfter(q.Deadline.Add(askahuman.KeepExpired))))
+		update = update.Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(q.Deadline.Add(askahuman.KeepExpired))))
 		condition = condition.And(dynamo.Name("deadline").LessThanEqual(expression.Value(formatTime(now))))
 	}
 	return held(s.db.Transact(ctx, "EndQuestion",

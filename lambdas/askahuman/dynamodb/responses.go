@@ -43,7 +43,7 @@ func newResponse(r askahuman.Response) response {
 		Flags:         r.Flags,
 		ContentDigest: r.ContentDigest,
 		ContentLength: r.ContentLength,
-		ExpiresAt:     unixAfter(r.CreatedAt.Add(askahuman.KeepResponses)),
+		ExpiresAt:     dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepResponses)),
 	}
 	if r.Type == askahuman.TypeMultipleChoice {
 		item.SelectedOption = &r.SelectedOption
@@ -183,7 +183,7 @@ func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Re
 	if last {
 		status = askahuman.StatusClosed
 		update = update.Set(dynamo.Name("closed_at"), expression.Value(formatTime(r.CreatedAt))).
-			Set(dynamo.Name("expires_at"), expression.Value(unixAfter(r.CreatedAt.Add(askahuman.KeepClosed)))).
+			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepClosed)))).
 			Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
 		count = dynamo.Equal("current_responses", q.RequiredResponses-1)
 	}

@@ -307,7 +307,7 @@ func (s *Store) ClaimSubscription(ctx context.Context, sub askahuman.Subscriptio
 		writes = append(writes, dynamo.Put("Guards", guardNotified{
 			Key:        notifiedKey(questionID, sub.PersonHash),
 			NotifiedAt: formatTime(now),
-			ExpiresAt:  unixAfter(now.Add(askahuman.NotificationBonusWindow)),
+			ExpiresAt:  dynamo.ExpiryAt(now.Add(askahuman.NotificationBonusWindow)),
 		}, expression.ConditionBuilder{}))
 	}
 	return held(s.db.Transact(ctx, "ClaimSubscription", writes...))

@@ -143,7 +143,7 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 		expression.Set(dynamo.Name(requestDigest), expression.Value(digest)).
 			Set(dynamo.Name(claimToken), expression.Value(claim.token)).
 			Set(dynamo.Name(claimedUntil), expression.Value(until.UnixMilli())).
-			Set(dynamo.Name(table.TimeToLive), expression.Value(secondAfter(now.Add(Retention)))).
+			Set(dynamo.Name(table.TimeToLive), expression.Value(dynamo.ExpiryAt(now.Add(Retention)))).
 			Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData)),
 		fresh.Or(expired, unanswered), nil)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
@@ -342,14 +342,6 @@ func leaseOf(ctx context.Context) time.Duration {
 		return DefaultLease
 	}
 	return time.Until(deadline) + leaseMargin
-}
-
-// secondAfter is the first whole second at which a moment has passed.
-func secondAfter(t time.Time) int64 {
-	if t.Nanosecond() > 0 {
-		return t.Unix() + 1
-	}
-	return t.Unix()
 }
 
 func now(clock func() time.Time) time.Time {

@@ -1,6 +1,10 @@
 package dynamo
 
-import "github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+)
 
 // Name is an attribute in an expression. A dot in it is part of the name.
 func Name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
@@ -13,4 +17,13 @@ func Absent(attribute string) expression.ConditionBuilder {
 // Equal holds for items whose attribute has the value.
 func Equal(attribute string, value any) expression.ConditionBuilder {
 	return Name(attribute).Equal(expression.Value(value))
+}
+
+// ExpiryAt is the value of a time-to-live attribute, in Unix seconds, of an item
+// that expires at a moment: rounded up, so that nothing expires early.
+func ExpiryAt(t time.Time) int64 {
+	if t.Nanosecond() > 0 {
+		return t.Unix() + 1
+	}
+	return t.Unix()
 }
