@@ -103,6 +103,7 @@ func TestDependencies(t *testing.T) {
 	}
 	tests := []test{
 		{"schema", append([]string{module}, aws...)},
+		{"check", append([]string{module}, aws...)},
 		{"lambdas", append([]string{module + "constructs", module + "cmd"}, cdk...)},
 		{"constructs", []string{module + "lambdas", module + "local", module + "cmd"}},
 		{"local", append([]string{module + "constructs", module + "lambdas", module + "schema"}, cdk...)},

@@ -1,4 +1,5 @@
-// Command onesynth runs cloud assemblies on this machine and talks to such a run.
+// Command onesynth runs cloud assemblies on this machine, talks to such a run, and checks an assembly before it is
+// deployed.
 package main
 
 import (
@@ -19,6 +20,7 @@ type commands struct {
 	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished."`
 	Push        pushCommand        `cmd:"" help:"List the push messages that the running assembly has sent."`
 	Lake        lakeCommand        `cmd:"" help:"Query a lake of the running assembly with SQL, or list what is in it."`
+	Check       checkCommand       `cmd:"" help:"Compare a cloud assembly with what is deployed, and refuse what would fail or lose data."`
 	Version     kong.VersionFlag   `help:"Print the version."`
 }
 
@@ -34,7 +36,7 @@ func run(ctx context.Context, arguments []string) int {
 	var c commands
 	parser, err := kong.New(&c,
 		kong.Name("onesynth"),
-		kong.Description("Runs the cloud assembly that cdk synth writes on this machine, without an AWS account and without Docker."),
+		kong.Description("Runs the cloud assembly that cdk synth writes on this machine, without an AWS account and without Docker, and checks it before it is deployed."),
 		kong.UsageOnError(),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Vars{"version": version()},
@@ -55,6 +57,10 @@ func run(ctx context.Context, arguments []string) int {
 	}
 	if err := command.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "onesynth:", err)
+		var coded kong.ExitCoder
+		if errors.As(err, &coded) {
+			return coded.ExitCode()
+		}
 		return 1
 	}
 	return 0

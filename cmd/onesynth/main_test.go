@@ -117,8 +117,8 @@ func TestRemoteCommands(t *testing.T) {
 	}
 }
 
-// assembly writes one of a single function.
-func assembly(t *testing.T) string {
+// writeAssembly writes an assembly of a single function.
+func writeAssembly(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "asset.code"), 0o755); err != nil {
@@ -153,7 +153,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := exec.CommandContext(context.Background(), command, "local", "--assembly", assembly(t), "--port", "0", "--console-port", "0")
+			c := exec.CommandContext(context.Background(), command, "local", "--assembly", writeAssembly(t), "--port", "0", "--console-port", "0")
 			stdout, err := c.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

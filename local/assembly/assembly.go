@@ -5,6 +5,7 @@ package assembly
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,7 +142,7 @@ func Load(dir string, options Options) (*Assembly, error) {
 	loaded := &Assembly{Dir: absolute, assets: map[string]Asset{}, importing: map[string]bool{}}
 	if err := loaded.read(absolute, options); err != nil {
 		if errors.Is(err, ErrNoAssembly) {
-			return nil, fmt.Errorf("%w: no manifest.json in %s: run `make synth` first", ErrNoAssembly, dir)
+			return nil, noAssembly(dir)
 		}
 		return nil, err
 	}
@@ -163,22 +164,87 @@ func Load(dir string, options Options) (*Assembly, error) {
 	return loaded, nil
 }
 
-type manifest struct {
-	Artifacts map[string]struct {
-		Type        string
-		Environment string
-		Properties  struct {
-			TemplateFile  string
-			StackName     string
-			File          string
-			DirectoryName string
-			Parameters    map[string]string
-		}
-		DisplayName string
-	}
+// Template is the template of one stack of an assembly, unresolved.
+type Template struct {
+	// Stack is the stack's name.
+	Stack string
+	// Account and Region are empty for stacks that are synthesised for any.
+	Account, Region string
+	// Path is the absolute path of the file.
+	Path string
+	// Parameters are the values that the app gives to the template's parameters.
+	Parameters map[string]string
 }
 
-func (a *Assembly) read(dir string, options Options) error {
+// Templates lists the templates of the assembly in dir, those of nested assemblies included, in the manifest's order of
+// names. Errors: ErrNoAssembly.
+func Templates(dir string) ([]Template, error) {
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cloud assembly %q: %w", dir, err)
+	}
+	var templates []Template
+	err = walk(absolute, func(dir, id string, found artifact) error {
+		if found.Type != stackArtifact {
+			return nil
+		}
+		template, err := found.template(dir, id)
+		templates = append(templates, template)
+		return err
+	})
+	if errors.Is(err, ErrNoAssembly) {
+		return nil, noAssembly(dir)
+	}
+	return templates, err
+}
+
+func noAssembly(dir string) error {
+	return fmt.Errorf("%w: no manifest.json in %s: run `make synth` first", ErrNoAssembly, dir)
+}
+
+const stackArtifact = "aws:cloudformation:stack"
+
+type manifest struct {
+	Artifacts map[string]artifact
+}
+
+type artifact struct {
+	Type        string
+	Environment string
+	Properties  struct {
+		TemplateFile  string
+		StackName     string
+		File          string
+		DirectoryName string
+		Parameters    map[string]string
+	}
+	DisplayName string
+}
+
+// template reads what the artifact of a stack says.
+func (a artifact) template(dir, id string) (Template, error) {
+	path, err := inside(dir, a.Properties.TemplateFile)
+	if err != nil {
+		return Template{}, fmt.Errorf("manifest.json: artifact %s: %w", id, err)
+	}
+	template := Template{Stack: a.Properties.StackName, Path: path, Parameters: a.Properties.Parameters}
+	if template.Stack == "" {
+		template.Stack = id
+	}
+	// aws://ACCOUNT/REGION, with unknown-account and unknown-region for stacks of any environment.
+	if account, region, ok := strings.Cut(strings.TrimPrefix(a.Environment, "aws://"), "/"); ok {
+		if account != "unknown-account" {
+			template.Account = account
+		}
+		if region != "unknown-region" {
+			template.Region = region
+		}
+	}
+	return template, nil
+}
+
+// walk visits the artifacts of an assembly and of those nested in it, in the order of their ids.
+func walk(dir string, visit func(dir, id string, found artifact) error) error {
 	var read manifest
 	if err := readJSON(filepath.Join(dir, "manifest.json"), &read); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -192,51 +258,47 @@ func (a *Assembly) read(dir string, options Options) error {
 	}
 	sort.Strings(ids)
 	for _, id := range ids {
-		artifact := read.Artifacts[id]
-		switch artifact.Type {
-		case "cdk:asset-manifest":
-			if err := a.readAssets(dir, artifact.Properties.File); err != nil {
+		found := read.Artifacts[id]
+		if found.Type != "cdk:cloud-assembly" {
+			if err := visit(dir, id, found); err != nil {
 				return err
 			}
-		case "cdk:cloud-assembly":
-			nested, err := inside(dir, artifact.Properties.DirectoryName)
+			continue
+		}
+		nested, err := inside(dir, found.Properties.DirectoryName)
+		if err != nil {
+			return fmt.Errorf("manifest.json: artifact %s: %w", id, err)
+		}
+		if err := walk(nested, visit); err != nil {
+			return fmt.Errorf("nested assembly %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func (a *Assembly) read(dir string, options Options) error {
+	return walk(dir, func(dir, id string, found artifact) error {
+		switch found.Type {
+		case "cdk:asset-manifest":
+			return a.readAssets(dir, found.Properties.File)
+		case stackArtifact:
+			file, err := found.template(dir, id)
 			if err != nil {
-				return fmt.Errorf("manifest.json: artifact %s: %w", id, err)
+				return err
 			}
-			if err := a.read(nested, options); err != nil {
-				return fmt.Errorf("nested assembly %s: %w", id, err)
+			stack := &Stack{Name: file.Stack, Region: cmp.Or(file.Region, options.Region), Account: cmp.Or(file.Account, options.Account), options: options, assembly: a}
+			if err := readJSON(file.Path, &stack.template); err != nil {
+				return fmt.Errorf("stack %s: %w", file.Stack, err)
 			}
-		case "aws:cloudformation:stack":
-			name := artifact.Properties.StackName
-			if name == "" {
-				name = id
-			}
-			path, err := inside(dir, artifact.Properties.TemplateFile)
-			if err != nil {
-				return fmt.Errorf("manifest.json: artifact %s: %w", id, err)
-			}
-			stack := &Stack{Name: name, Region: options.Region, Account: options.Account, options: options, assembly: a}
-			// aws://ACCOUNT/REGION, with unknown-account and unknown-region for stacks of any environment.
-			if account, region, ok := strings.Cut(strings.TrimPrefix(artifact.Environment, "aws://"), "/"); ok {
-				if account != "unknown-account" && account != "" {
-					stack.Account = account
-				}
-				if region != "unknown-region" && region != "" {
-					stack.Region = region
-				}
-			}
-			if err := readJSON(path, &stack.template); err != nil {
-				return fmt.Errorf("stack %s: %w", name, err)
-			}
-			for parameter, value := range artifact.Properties.Parameters {
+			for parameter, value := range file.Parameters {
 				if _, given := options.Parameters[parameter]; !given {
 					stack.template.overrides(parameter, value)
 				}
 			}
 			a.Stacks = append(a.Stacks, stack)
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func readJSON(path string, v any) error {

@@ -231,6 +231,38 @@ func TestAddressesComeFromTheRunner(t *testing.T) {
 	}
 }
 
+func TestTemplates(t *testing.T) {
+	t.Parallel()
+	dir := write(t, `{}`)
+	inner := filepath.Join(dir, "inner")
+	if err := os.Mkdir(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeManifest(t, inner, map[string]any{"B": map[string]any{
+		"type": "aws:cloudformation:stack", "environment": "aws://111122223333/eu-west-1",
+		"properties": map[string]any{"templateFile": "b.json", "stackName": "named", "parameters": map[string]string{"p": "v"}},
+	}})
+	writeManifest(t, dir, map[string]any{
+		"A": map[string]any{"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": map[string]any{"templateFile": "a.json"}},
+		"Z": map[string]any{"type": "cdk:cloud-assembly", "properties": map[string]any{"directoryName": "inner"}},
+	})
+	got, err := assembly.Templates(dir)
+	want := []assembly.Template{
+		{Stack: "A", Path: filepath.Join(dir, "a.json")},
+		{Stack: "named", Account: "111122223333", Region: "eu-west-1", Path: filepath.Join(inner, "b.json"), Parameters: map[string]string{"p": "v"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if _, err := assembly.Templates(t.TempDir()); !errors.Is(err, assembly.ErrNoAssembly) || !strings.Contains(err.Error(), "make synth") {
+		t.Errorf("empty folder: got %v", err)
+	}
+	writeManifest(t, dir, map[string]any{"A": map[string]any{"type": "aws:cloudformation:stack", "properties": map[string]any{"templateFile": "../a.json"}}})
+	if _, err := assembly.Templates(dir); err == nil || !strings.Contains(err.Error(), "within the assembly") {
+		t.Errorf("path outside: got %v", err)
+	}
+}
+
 func TestLoadErrors(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()

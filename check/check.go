@@ -1,0 +1,156 @@
+// Package check compares the template of a deployed stack with the one that is about to replace it. It finds what
+// DynamoDB or CloudFormation would refuse halfway through the deployment, and what would lose data although every step
+// succeeds, and says which deployments, in which order, lead to the same end safely.
+//
+// It looks at the two templates alone: not at what somebody has changed by hand, and not at the conditions within
+// properties (Fn::If).
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Severity says whether a deployment should go on.
+type Severity string
+
+// The severities.
+const (
+	// Refusal is a change that would fail, or lose data or the means to get it back.
+	Refusal Severity = "refusal"
+	// Warning is a change that works and may be meant, and has an effect that its author may not expect.
+	Warning Severity = "warning"
+)
+
+// Finding is one change that should not, or not unseen, be deployed.
+type Finding struct {
+	// ID names the finding within its stack and is the same in each comparison of the same change: what happens and the
+	// logical id, such as drop:TodoDatabaseAppDataA1556560.
+	ID       string   `json:"id"`
+	Severity Severity `json:"severity"`
+	// LogicalID and Type are the resource's.
+	LogicalID string `json:"logical_id"`
+	Type      string `json:"type"`
+	// Path is the construct path (aws:cdk:path), or the logical id if the templates have none.
+	Path string `json:"path"`
+	// Got is what changes.
+	Got string `json:"got"`
+	// Why is what would come of it.
+	Why string `json:"why"`
+	// Steps lead to the same end safely, in order.
+	Steps []string `json:"steps"`
+}
+
+// Environment is what is known of the stack. Whatever is left empty stays an unknown in both templates.
+type Environment struct {
+	// Stack is the stack's name, for Ref AWS::StackName and for the commands in steps.
+	Stack string
+	// Region and Account are for Ref AWS::Region and Ref AWS::AccountId.
+	Region, Account string
+	// Parameters are the deployed values of template parameters. Those without one take their template's default.
+	Parameters map[string]string
+}
+
+// Compare returns what speaks against replacing the deployed template by the proposed one: refusals first, each by
+// resource. It returns nothing for a template and itself.
+func Compare(deployed, proposed *Template, environment Environment) []Finding {
+	c := &comparison{
+		environment: environment,
+		deployed:    deployed.resolve(environment), proposed: proposed.resolve(environment),
+		deployedConditions: simplify(deployed.conditions, nil), proposedConditions: simplify(proposed.conditions, nil),
+	}
+	for id, old := range c.deployed {
+		c.resource(old, c.proposed[id])
+	}
+	slices.SortFunc(c.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
+	})
+	return c.findings
+}
+
+type comparison struct {
+	environment                            Environment
+	deployed, proposed                     map[string]*resource
+	deployedConditions, proposedConditions any
+	findings                               []Finding
+}
+
+// add notes a finding about a resource; what is the first part of its id.
+func (c *comparison) add(severity Severity, what string, r *resource, got, why string, steps ...string) {
+	c.findings = append(c.findings, Finding{
+		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: cmp.Or(r.path, r.id), Got: got, Why: why, Steps: steps,
+	})
+}
+
+func (c *comparison) resource(old, changed *resource) {
+	kind, known := kinds[old.kind]
+	if changed == nil {
+		if known {
+			c.drop(kind, old)
+		}
+		return
+	}
+	if old.kind != changed.kind {
+		c.retype(old, changed, known)
+		return
+	}
+	if !known {
+		return
+	}
+	if old.condition != changed.condition || !reflect.DeepEqual(at(c.deployedConditions, old.condition), at(c.proposedConditions, changed.condition)) {
+		c.add(kind.severity, "condition", changed, fmt.Sprintf("the condition on which the %s exists changes from %s to %s", kind.noun, or(old.condition, "none"), or(changed.condition, "none")),
+			"If the condition is false, CloudFormation removes the "+kind.noun+": "+kind.loss+".",
+			"Make sure that the condition is true for this stack: cdk diff says whether the "+kind.noun+" goes.", "Then accept this finding.")
+	}
+	c.policies(kind, old, changed)
+	c.replacement(kind, old, changed)
+	switch changed.kind {
+	case globalTable, regionalTable:
+		c.table(old, changed)
+	case "AWS::Cognito::UserPool":
+		c.userPool(old, changed)
+	case "AWS::SecretsManager::Secret":
+		c.secret(old, changed)
+	case "AWS::S3::Bucket":
+		c.bucket(old, changed)
+	case "AWS::Logs::LogGroup":
+		c.logGroup(old, changed)
+	case "AWS::CloudFormation::Stack":
+		c.nestedStack(old, changed)
+	}
+}
+
+// or returns the value, or what to say if there is none.
+func or(value, none string) string { return cmp.Or(value, none) }
+
+// plan is a sequence of deployments with what is to be done between them.
+type plan struct {
+	steps   []string
+	deploys int
+}
+
+// deploy adds a numbered deployment.
+func (p *plan) deploy(format string, arguments ...any) {
+	p.deploys++
+	p.steps = append(p.steps, fmt.Sprintf("Deploy %d: ", p.deploys)+fmt.Sprintf(format, arguments...))
+}
+
+// do adds something else.
+func (p *plan) do(format string, arguments ...any) {
+	p.steps = append(p.steps, fmt.Sprintf(format, arguments...))
+}
+
+// name returns a shell expression for the physical name of a deployed resource, and whether it is one that the
+// template gives.
+func (c *comparison) name(kind kind, r *resource) (string, bool) {
+	if given, ok := r.at(kind.name).(string); ok && kind.name != "" {
+		return given, true
+	}
+	return fmt.Sprintf("$(aws cloudformation describe-stack-resource --stack-name %s --logical-resource-id %s --query StackResourceDetail.PhysicalResourceId --output text)",
+		or(c.environment.Stack, "STACK"), r.id), false
+}
+
+func join(values []string) string { return strings.Join(values, ", ") }

@@ -1,0 +1,111 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"strconv"
+)
+
+// userPool is about what Cognito never changes ("Updating user pool and app client configuration", Amazon Cognito
+// developer guide).
+func (c *comparison) userPool(old, changed *resource) {
+	refuse := func(what, got string) {
+		c.add(Refusal, "users", changed, got,
+			"Cognito does not change "+what+" of a user pool: CloudFormation fails. Only a new pool can have it, and users and their passwords do not go along.",
+			"Leave it as it is deployed.",
+			"If it has to be: deploy a second user pool under another construct id, with a Lambda trigger for user migration that signs people in at the old pool.",
+			"Point apps and the API's authorizer to the new pool, and drop the old one once its users have moved.")
+	}
+	for _, property := range []string{"AliasAttributes", "UsernameAttributes", "UsernameConfiguration"} {
+		if before, after := old.at(property), changed.at(property); !reflect.DeepEqual(before, after) {
+			refuse("how users sign in ("+property+")", fmt.Sprintf("%s changes from %s to %s", property, or(text(before), "none"), or(text(after), "none")))
+			return
+		}
+	}
+	attributes := map[string]any{}
+	for _, attribute := range list(changed.at("Schema")) {
+		attributes[text(at(attribute, "Name"))] = attribute
+	}
+	declared := map[string]bool{}
+	for _, before := range list(old.at("Schema")) {
+		name := text(at(before, "Name"))
+		declared[name] = true
+		if after := attributes[name]; !reflect.DeepEqual(before, after) {
+			refuse("or remove the attributes", fmt.Sprintf("the attribute %s changes from %s to %s", name, text(before), or(text(after), "none")))
+			return
+		}
+	}
+	for _, added := range list(changed.at("Schema")) {
+		if name := text(at(added, "Name")); !declared[name] && text(at(added, "Required")) == "true" {
+			refuse("which attributes are required", "the attribute "+name+" is now required")
+			return
+		}
+	}
+	if text(old.at("DeletionProtection")) == "ACTIVE" && text(changed.at("DeletionProtection")) != "ACTIVE" {
+		c.add(Warning, "protection", changed, "deletion protection is switched off",
+			"Nothing is lost yet. But a drop, the end of the stack or a slip in the console deletes the users from now on.", "Leave it on where users matter.")
+	}
+}
+
+// secret is about values that CloudFormation generates: it does so again whenever the way to do it changes
+// ("AWS::SecretsManager::Secret", property GenerateSecretString, CloudFormation template reference).
+func (c *comparison) secret(old, changed *resource) {
+	for _, property := range []string{"GenerateSecretString", "SecretString"} {
+		if reflect.DeepEqual(old.at(property), changed.at(property)) {
+			continue
+		}
+		name, _ := c.name(kinds[old.kind], old)
+		// A literal SecretString is itself what must not be shown.
+		c.add(Refusal, "secret-value", changed, property+" changes",
+			"CloudFormation gives the secret a new value. What was made with the old one, such as hashes and signatures, no longer matches, and a value that somebody has put in is overwritten.",
+			"Leave "+property+" as it is deployed: also its template and its exclusions.",
+			"If the value may change: keep the old one (aws secretsmanager get-secret-value --secret-id "+name+"), accept this finding, and put it back where it is still needed.")
+		return
+	}
+}
+
+// bucket is about rules that delete objects.
+func (c *comparison) bucket(old, changed *resource) {
+	deployed := list(old.at("LifecycleConfiguration", "Rules"))
+	for _, rule := range list(changed.at("LifecycleConfiguration", "Rules")) {
+		expires := text(at(rule, "ExpirationInDays")) + text(at(rule, "ExpirationDate"))
+		if expires == "" || text(at(rule, "Status")) != "Enabled" || contains(deployed, rule) {
+			continue
+		}
+		c.add(Warning, "expiry", changed, "a rule that deletes objects is new or another: "+text(rule),
+			"Amazon S3 deletes the objects that it fits and that are old enough already, too.", "Make sure that prefix and days are what they should be.")
+		break
+	}
+	if text(old.at("VersioningConfiguration", "Status")) == "Enabled" && text(changed.at("VersioningConfiguration", "Status")) != "Enabled" {
+		c.add(Warning, "versioning", changed, "versioning is suspended", "From now on objects that are overwritten or deleted cannot be brought back.", "Leave it on where the objects matter.")
+	}
+}
+
+func contains(values []any, value any) bool {
+	for _, v := range values {
+		if reflect.DeepEqual(v, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// logGroup is about events that are deleted sooner; without a retention they never are.
+func (c *comparison) logGroup(old, changed *resource) {
+	before, after := text(old.at("RetentionInDays")), text(changed.at("RetentionInDays"))
+	days, err := strconv.Atoi(after)
+	if err != nil {
+		return
+	}
+	if had, err := strconv.Atoi(before); before == "" || err == nil && days < had {
+		c.add(Warning, "retention", changed, fmt.Sprintf("events are kept %d days, and were kept %s", days, or(before, "for ever")),
+			"Older events are deleted.", "Export them first if somebody needs them: aws logs create-export-task.")
+	}
+}
+
+// nestedStack is about what this comparison cannot see.
+func (c *comparison) nestedStack(old, changed *resource) {
+	if !reflect.DeepEqual(old.at("TemplateURL"), changed.at("TemplateURL")) {
+		c.add(Warning, "nested", changed, "the template of a nested stack changes", "It lies in a file of its own, and was not compared.", "Compare it by itself.")
+	}
+}

@@ -1,0 +1,207 @@
+package check
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+)
+
+// kind is what matters of a resource type that holds something.
+type kind struct {
+	// noun is what people call it.
+	noun string
+	// loss is what is lost with a resource, as a clause.
+	loss string
+	// severity is that of losing it.
+	severity Severity
+	// name is the property with the physical name, and replacing are further ones whose change makes CloudFormation replace
+	// the resource ("Update requires: Replacement", CloudFormation template reference).
+	name      string
+	replacing []string
+	// save is a step that keeps what the resource holds; %s is its physical name.
+	save string
+}
+
+const (
+	globalTable   = "AWS::DynamoDB::GlobalTable"
+	regionalTable = "AWS::DynamoDB::Table"
+)
+
+const saveTable = "Back it up: aws dynamodb create-backup --backup-name before-change --table-name %s"
+
+// store is a kind of which only the disappearance is noticed.
+func store(noun string) kind {
+	return kind{noun: noun, loss: "what it holds is gone", severity: Refusal}
+}
+
+var kinds = map[string]kind{
+	// Keys and local indexes replace a table too: see comparison.table.
+	globalTable:   {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName", save: saveTable},
+	regionalTable: {noun: "table", loss: "its items are gone", severity: Refusal, name: "TableName", replacing: []string{"ImportSourceSpecification"}, save: saveTable},
+	"AWS::S3::Bucket": {noun: "bucket", loss: "nothing finds its objects any more, and they go with it when it is emptied", severity: Refusal,
+		name: "BucketName", replacing: []string{"BucketNamespace", "BucketNamePrefix", "ObjectLockEnabled"},
+		save: "Copy its objects: aws s3 sync s3://%s s3://OTHER-BUCKET"},
+	"AWS::Cognito::UserPool": {noun: "user pool", loss: "its users are gone: they have to sign up again, and Cognito gives nobody their passwords", severity: Refusal},
+	"AWS::SecretsManager::Secret": {noun: "secret", loss: "its value is gone after the recovery window, and what was derived from it no longer matches", severity: Refusal,
+		name: "Name", save: "Keep its value: aws secretsmanager get-secret-value --secret-id %s"},
+	"AWS::KMS::Key":                      {noun: "key", loss: "nothing that is encrypted under it can be read once it is deleted, backups included", severity: Refusal},
+	"AWS::Kinesis::Stream":               {noun: "stream", loss: "the records that nobody has read are gone", severity: Refusal, name: "Name"},
+	"AWS::CloudFormation::Stack":         {noun: "nested stack", loss: "everything in it goes", severity: Refusal},
+	"AWS::RDS::DBCluster":                store("database cluster"),
+	"AWS::RDS::DBInstance":               store("database"),
+	"AWS::DocDB::DBCluster":              store("database cluster"),
+	"AWS::Neptune::DBCluster":            store("database cluster"),
+	"AWS::Redshift::Cluster":             store("data warehouse"),
+	"AWS::EFS::FileSystem":               store("file system"),
+	"AWS::FSx::FileSystem":               store("file system"),
+	"AWS::EC2::Volume":                   store("volume"),
+	"AWS::OpenSearchService::Domain":     store("search domain"),
+	"AWS::ElastiCache::ReplicationGroup": store("cache"),
+	"AWS::Backup::BackupVault":           store("backup vault"),
+	"AWS::SQS::Queue":                    {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName", replacing: []string{"FifoQueue"}},
+	"AWS::Logs::LogGroup":                {noun: "log group", loss: "its events are gone", severity: Warning, name: "LogGroupName"},
+	"AWS::Cognito::UserPoolClient":       {noun: "app client", loss: "apps that hold its id, and its secret, can no longer sign anybody in", severity: Warning, replacing: []string{"GenerateSecret", "UserPoolId"}},
+	"AWS::Cognito::UserPoolDomain":       {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail", severity: Warning, name: "Domain", replacing: []string{"UserPoolId"}},
+	"AWS::ApiGatewayV2::Api":             {noun: "API", loss: "its address changes, and clients that have the old one fail", severity: Warning, replacing: []string{"ProtocolType"}},
+	"AWS::Lambda::EventSourceMapping":    {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are passed over", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
+}
+
+// kept reports whether a policy leaves the resource alone.
+func kept(policy string) bool { return policy == "Retain" || policy == "RetainExceptOnCreate" }
+
+// protects reports whether a policy leaves the resource, or a snapshot of it.
+func protects(policy string) bool { return kept(policy) || policy == "Snapshot" }
+
+// drop is about a resource that the proposed template has no more.
+func (c *comparison) drop(kind kind, old *resource) {
+	var steps []string
+	got := "the " + kind.noun + " is no longer in the template"
+	heir := c.heir(kind, old)
+	if heir != nil {
+		got = fmt.Sprintf("the %s is no longer in the template, and %s is new: it looks as if the logical id had changed", kind.noun, heir.id)
+		steps = append(steps, fmt.Sprintf("Keep the logical id: leave the construct's id and its place in the tree as they were, or call OverrideLogicalId(%q) on its L1 resource.", old.id))
+	} else {
+		steps = append(steps, "Put it back, unless it is to go.")
+	}
+	why := "CloudFormation deletes it: " + kind.loss + "."
+	if kept(old.deletion) {
+		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion + "), and no stack owns it any more: nothing of the new template uses what it holds."
+	}
+	if heir != nil && kind.name != "" && old.at(kind.name) != nil && reflect.DeepEqual(old.at(kind.name), heir.at(kind.name)) {
+		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the deployment fails. If it did not: %s", text(old.at(kind.name)), why)
+	}
+	if kind.severity == Refusal {
+		if kind.save != "" {
+			name, _ := c.name(kind, old)
+			steps = append(steps, "If it is to go: "+fmt.Sprintf(kind.save, name))
+		}
+		steps = append(steps, "If it is to go, and nothing needs what it holds: accept this finding.")
+	}
+	c.add(kind.severity, "drop", old, got, why, steps...)
+}
+
+// heir returns a new resource that looks like the dropped one, or nil. It has to be the only one.
+func (c *comparison) heir(kind kind, old *resource) *resource {
+	var heirs []*resource
+	for id, r := range c.proposed {
+		if _, deployed := c.deployed[id]; deployed || r.kind != old.kind {
+			continue
+		}
+		if old.kind == globalTable || old.kind == regionalTable {
+			if describeKeys(old.at("KeySchema"), old) != describeKeys(r.at("KeySchema"), r) {
+				continue
+			}
+		} else if !reflect.DeepEqual(old.properties, r.properties) {
+			continue
+		}
+		heirs = append(heirs, r)
+	}
+	if named := slices.IndexFunc(heirs, func(r *resource) bool {
+		return kind.name != "" && old.at(kind.name) != nil && reflect.DeepEqual(old.at(kind.name), r.at(kind.name))
+	}); named >= 0 {
+		return heirs[named]
+	}
+	if len(heirs) == 1 {
+		return heirs[0]
+	}
+	return nil
+}
+
+// retype is about a logical id that is used for another type.
+func (c *comparison) retype(old, changed *resource, known bool) {
+	p := &plan{}
+	if known {
+		p.do("To keep what it holds: set its DeletionPolicy to Retain first, and deploy that.")
+	}
+	p.do("Give the new resource another logical id: another construct id.")
+	c.add(Refusal, "type", changed, fmt.Sprintf("the type of the resource changes from %s to %s", old.kind, changed.kind),
+		"CloudFormation refuses to update a resource to another type (\"Update of resource type is not permitted\").", p.steps...)
+}
+
+// policies is about resources that lose the protection from going with their stack.
+func (c *comparison) policies(kind kind, old, changed *resource) {
+	if kind.severity != Refusal {
+		return
+	}
+	var got []string
+	for _, policy := range []struct{ name, before, after string }{
+		{"DeletionPolicy", old.deletion, changed.deletion}, {"UpdateReplacePolicy", old.replacement, changed.replacement},
+	} {
+		if protects(policy.before) && !protects(policy.after) {
+			got = append(got, fmt.Sprintf("%s changes from %s to %s", policy.name, policy.before, policy.after))
+		}
+	}
+	if len(got) > 0 {
+		c.add(Warning, "policy", changed, join(got),
+			"Nothing is lost yet. But the "+kind.noun+" no longer stays when it leaves the template, is replaced, or its stack is deleted: "+kind.loss+" then.",
+			"Leave the policies as they are deployed where the data matters.")
+	}
+}
+
+// replacement is about resources that CloudFormation replaces by new, empty ones.
+func (c *comparison) replacement(kind kind, old, changed *resource) {
+	if kind.name != "" && !reflect.DeepEqual(old.at(kind.name), changed.at(kind.name)) {
+		c.rename(kind, old, changed)
+		return
+	}
+	for _, property := range kind.replacing {
+		if !reflect.DeepEqual(old.at(property), changed.at(property)) {
+			c.replace(kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, or(text(old.at(property)), "none"), or(text(changed.at(property)), "none")),
+				"Leave "+property+" as it is deployed, unless the "+kind.noun+" is to be a new one.")
+			return
+		}
+	}
+}
+
+// fate says what becomes of a resource that is replaced.
+func fate(kind kind, old, changed *resource) string {
+	if kept(old.replacement) && kept(changed.replacement) {
+		return "The old one is left behind (UpdateReplacePolicy), owned by no stack: nothing uses what it holds."
+	}
+	return "The old one is deleted: " + kind.loss + "."
+}
+
+// replace notes a replacement for another reason than the name.
+func (c *comparison) replace(kind kind, old, changed *resource, got string, steps ...string) {
+	why := "CloudFormation replaces the " + kind.noun + " by a new, empty one. " + fate(kind, old, changed)
+	if _, given := c.name(kind, old); given {
+		why = "CloudFormation refuses: it cannot replace a " + kind.noun + " that has a name of its own (\"CloudFormation cannot update a stack when a custom-named resource requires replacing\"). With another name, it would make a new, empty one."
+	}
+	c.add(kind.severity, "replace", changed, got, why, steps...)
+}
+
+// rename notes a change of the physical name.
+func (c *comparison) rename(kind kind, old, changed *resource) {
+	p := &plan{}
+	p.do("Leave the name as it is deployed (%s).", or(text(old.at(kind.name)), "none: CloudFormation has given it one"))
+	if kind.noun == "table" {
+		c.moveTable(p, old, changed)
+	} else if kind.save != "" {
+		name, _ := c.name(kind, old)
+		p.do("If it has to be: %s", fmt.Sprintf(kind.save, name))
+		p.do("Then accept this finding, and put what was saved into the new one.")
+	}
+	c.add(kind.severity, "rename", changed,
+		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, or(text(old.at(kind.name)), "one that CloudFormation has given"), or(text(changed.at(kind.name)), "one that CloudFormation gives")),
+		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+fate(kind, old, changed), p.steps...)
+}

@@ -1,0 +1,463 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+)
+
+// maxIndexes is how many global secondary indexes a table may have ("Service, account, and table quotas in Amazon
+// DynamoDB", developer guide).
+const maxIndexes = 20
+
+// table is what a template says of a table, of either type.
+type table struct {
+	keys       string
+	indexes    []index
+	locals     []index
+	ttl        string
+	stream     string
+	billing    string
+	encryption string
+	replicas   map[string]replica
+	resource   *resource
+	regions    []string
+}
+
+// index is a secondary index. Two that are equal need no change in DynamoDB.
+type index struct {
+	name, keys, projection string
+}
+
+// String describes the index.
+func (i index) String() string { return fmt.Sprintf("%s (%s; %s)", i.name, i.keys, i.projection) }
+
+// replica is the table in one Region.
+type replica struct {
+	recovery  string
+	days      int
+	protected bool
+	key       string
+	class     string
+}
+
+func describe(r *resource) table {
+	t := table{
+		resource: r, keys: describeKeys(r.at("KeySchema"), r), indexes: describeIndexes(r, "GlobalSecondaryIndexes"), locals: describeIndexes(r, "LocalSecondaryIndexes"),
+		stream:     text(r.at("StreamSpecification", "StreamViewType")),
+		billing:    or(text(r.at("BillingMode")), "PROVISIONED"),
+		encryption: describeEncryption(r.at("SSESpecification")),
+		replicas:   map[string]replica{},
+	}
+	if enabled := text(r.at("TimeToLiveSpecification", "Enabled")); enabled != "" && enabled != "false" {
+		t.ttl = text(r.at("TimeToLiveSpecification", "AttributeName"))
+	}
+	if r.kind == regionalTable {
+		t.replicas[""] = describeReplica(r.properties)
+		return t
+	}
+	for _, settings := range list(r.at("Replicas")) {
+		region := text(at(settings, "Region"))
+		t.regions = append(t.regions, region)
+		t.replicas[region] = describeReplica(settings)
+	}
+	return t
+}
+
+func describeReplica(settings any) replica {
+	r := replica{
+		recovery:  or(text(at(settings, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")), "false"),
+		protected: text(at(settings, "DeletionProtectionEnabled")) == "true",
+		key:       text(at(settings, "SSESpecification", "KMSMasterKeyId")),
+		class:     or(text(at(settings, "TableClass")), "STANDARD"),
+		days:      35,
+	}
+	if days := text(at(settings, "PointInTimeRecoverySpecification", "RecoveryPeriodInDays")); days != "" {
+		// A period that is only known at deployment is not compared.
+		r.days, _ = strconv.Atoi(days)
+	}
+	return r
+}
+
+// describeEncryption tells the three kinds of key apart: DynamoDB's own, the account's for DynamoDB, and a customer's.
+func describeEncryption(specification any) string {
+	if text(at(specification, "SSEEnabled")) != "true" {
+		return "a key that DynamoDB owns"
+	}
+	return "a key in AWS KMS"
+}
+
+// describeKeys describes a key schema with the types of its attributes.
+func describeKeys(schema any, r *resource) string {
+	var keys []string
+	for _, key := range list(schema) {
+		name, kind := text(at(key, "AttributeName")), "?"
+		for _, attribute := range list(r.at("AttributeDefinitions")) {
+			if text(at(attribute, "AttributeName")) == name {
+				kind = text(at(attribute, "AttributeType"))
+			}
+		}
+		keys = append(keys, fmt.Sprintf("%s %s %s", name, kind, text(at(key, "KeyType"))))
+	}
+	return join(keys)
+}
+
+func describeIndexes(r *resource, property string) []index {
+	var indexes []index
+	for _, declared := range list(r.at(property)) {
+		i := index{name: text(at(declared, "IndexName")), keys: describeKeys(at(declared, "KeySchema"), r), projection: text(at(declared, "Projection", "ProjectionType"))}
+		var attributes []string
+		for _, attribute := range list(at(declared, "Projection", "NonKeyAttributes")) {
+			attributes = append(attributes, text(attribute))
+		}
+		if slices.Sort(attributes); len(attributes) > 0 {
+			i.projection += " " + join(attributes)
+		}
+		indexes = append(indexes, i)
+	}
+	return indexes
+}
+
+// table compares two declarations of one table.
+func (c *comparison) table(oldResource, newResource *resource) {
+	old, changed := describe(oldResource), describe(newResource)
+	if c.keys(old, changed) {
+		// Nothing else can be said of a table that is to be a new one.
+		return
+	}
+	c.indexes(old, changed)
+	c.timeToLive(old, changed)
+	c.stream(old, changed)
+	c.replicas(old, changed)
+	for _, region := range slices.Sorted(maps.Keys(old.replicas)) {
+		if after, ok := changed.replicas[region]; ok {
+			c.replica(region, old.replicas[region], after, old, changed)
+		}
+	}
+	if old.billing != changed.billing {
+		c.add(Warning, "billing", newResource, fmt.Sprintf("the billing mode changes from %s to %s", old.billing, changed.billing),
+			"To on-demand a table can be switched four times in 24 hours; provisioned capacity that is too small throttles from the first request on.",
+			"Make sure that it is not one of several switches today, and that provisioned capacity covers the consumed capacity of the last weeks (CloudWatch: ConsumedReadCapacityUnits, ConsumedWriteCapacityUnits).")
+	}
+	if old.encryption != changed.encryption {
+		c.add(Warning, "encryption", newResource, fmt.Sprintf("the table is encrypted under %s, and was under %s", changed.encryption, old.encryption),
+			"DynamoDB encrypts the table anew. Until that is done, and for as long as there are backups from before, the old key is needed.",
+			"Keep the old key.")
+	}
+}
+
+// keys is about what makes a table another one, and reports whether it is.
+func (c *comparison) keys(old, changed table) bool {
+	kind := kinds[changed.resource.kind]
+	var got string
+	switch {
+	case old.keys != changed.keys:
+		got = fmt.Sprintf("the keys of the table change from (%s) to (%s)", old.keys, changed.keys)
+	case !sameIndexes(old.locals, changed.locals):
+		got = fmt.Sprintf("the local secondary indexes change from (%s) to (%s)", describeAll(old.locals), describeAll(changed.locals))
+	default:
+		return false
+	}
+	p := &plan{}
+	p.deploy("a second table with the new keys, under another construct id; this one stays as it is deployed.")
+	p.deploy("functions that write to both tables, and still read the old one.")
+	p.do("Copy the items from before: read the old table to its end, and write each that is not there yet (condition attribute_not_exists on the key).")
+	p.deploy("functions that read and write the new table only.")
+	name, _ := c.name(kind, old.resource)
+	p.do(saveTable, name)
+	p.deploy("without the old table; accept its drop then.")
+	c.replace(kind, old.resource, changed.resource, got, p.steps...)
+	return true
+}
+
+func describeAll(indexes []index) string {
+	var all []string
+	for _, i := range indexes {
+		all = append(all, i.String())
+	}
+	return or(join(all), "none")
+}
+
+func sameIndexes(a, b []index) bool {
+	created, deleted, changed := difference(a, b)
+	return len(created)+len(deleted)+len(changed) == 0
+}
+
+// difference returns the indexes of b that a has not, those of a that b has not, and those of b that a has otherwise.
+func difference(a, b []index) (created, deleted, changed []index) {
+	find := func(indexes []index, name string) int {
+		return slices.IndexFunc(indexes, func(i index) bool { return i.name == name })
+	}
+	for _, i := range b {
+		switch n := find(a, i.name); {
+		case n < 0:
+			created = append(created, i)
+		case a[n] != i:
+			changed = append(changed, i)
+		}
+	}
+	for _, i := range a {
+		if find(b, i.name) < 0 {
+			deleted = append(deleted, i)
+		}
+	}
+	return created, deleted, changed
+}
+
+// moveTable adds the steps that bring a table's items under another name.
+func (c *comparison) moveTable(p *plan, old, changed *resource) {
+	source, _ := c.name(kinds[old.kind], old)
+	target := or(text(changed.at("TableName")), "NEW-NAME")
+	p.do("If it has to be, the items move, and writers stop meanwhile:")
+	if !kept(old.deletion) {
+		p.deploy("as deployed, but with DeletionPolicy and UpdateReplacePolicy Retain.")
+	}
+	p.do("Stop the writers. Wait five minutes: the latest restorable time lies that far back.")
+	p.do("aws dynamodb restore-table-to-point-in-time --use-latest-restorable-time --source-table-name %s --target-table-name %s", source, target)
+	p.deploy("without the table and what uses it; accept its drop then: it stays in AWS.")
+	p.do("Import the restored table into the stack under its logical id %s, with the table alone in the new template: cdk import.", old.id)
+	p.deploy("this template. It sets what a restore leaves out: TTL, stream, recovery, tags, alarms.")
+	p.do("Start the writers, and delete the old table when nobody misses it.")
+}
+
+// indexes is about the limit of one index a deployment ("AWS::DynamoDB::GlobalTable", property GlobalSecondaryIndexes,
+// CloudFormation template reference: "You can only create or delete one global secondary index in a single stack
+// operation"; the same for AWS::DynamoDB::Table, as UpdateTable has it so).
+func (c *comparison) indexes(old, changed table) {
+	created, deleted, replaced := difference(old.indexes, changed.indexes)
+	changes := len(created) + len(deleted) + 2*len(replaced)
+	if changes == 0 {
+		return
+	}
+	if changes == 1 {
+		if len(deleted) == 1 {
+			c.add(Warning, "index-drop", changed.resource, "the index "+deleted[0].String()+" is deleted",
+				"The table changes before the functions: those that still query the index fail until they are updated, or for good if the new ones query it too. Getting it back means filling it from all items.",
+				"If deployed functions query it: deploy functions that do not first, and then without the index.")
+		}
+		return
+	}
+	var got []string
+	for _, i := range created {
+		got = append(got, "creates the index "+i.String())
+	}
+	for _, i := range replaced {
+		got = append(got, fmt.Sprintf("changes the index %s to (%s; %s)", i.name, i.keys, i.projection))
+	}
+	for _, i := range deleted {
+		got = append(got, "deletes the index "+i.String())
+	}
+	why := "DynamoDB creates or deletes one global secondary index in one update of a table: CloudFormation fails and rolls back."
+	if len(replaced) > 0 {
+		why = "Keys and projection of an index cannot be changed: that deletes it and creates another, and DynamoDB does one of these in one update of a table. CloudFormation fails and rolls back."
+	}
+	c.add(Refusal, "indexes", changed.resource, join(got), why, c.indexPlan(old, created, deleted, replaced)...)
+}
+
+// indexPlan orders the deployments so that each makes one change, an index is there before functions query it, and none
+// goes that they still query.
+func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []string {
+	name, _ := c.name(kinds[old.resource.kind], old.resource)
+	p := &plan{}
+	create := func(i index) {
+		p.deploy("the deployed table, and the index %s.", i)
+		p.do("Wait until it is ACTIVE, which can take hours: aws dynamodb describe-table --table-name %s --query \"Table.GlobalSecondaryIndexes[?IndexName=='%s'].IndexStatus\"", name, i.name)
+	}
+	taken := map[string]bool{}
+	for _, i := range slices.Concat(old.indexes, created) {
+		taken[i.name] = true
+	}
+	var temporary []string
+	successors := make([]index, len(replaced))
+	for n, i := range replaced {
+		number := 2
+		for taken[fmt.Sprintf("%s-%d", i.name, number)] {
+			number++
+		}
+		successors[n] = i
+		successors[n].name = fmt.Sprintf("%s-%d", i.name, number)
+		temporary = append(temporary, i.name)
+	}
+	goes := slices.Clone(temporary)
+	for _, i := range deleted {
+		goes = append(goes, i.name)
+	}
+	remove := func(names []string) {
+		for _, index := range names {
+			p.deploy("without the index %s.", index)
+			p.do("Wait until it is gone: the command above, or describe-table, lists it no more.")
+		}
+	}
+	if len(old.indexes)+len(created)+len(replaced) > maxIndexes {
+		p.do("A table has at most %d indexes, so the old ones have to go first. Queries of them fail meanwhile.", maxIndexes)
+		p.deploy("functions that query none of %s; the table as deployed.", join(goes))
+		remove(goes)
+		for _, i := range slices.Concat(created, replaced) {
+			create(i)
+		}
+		p.deploy("this template.")
+		return p.steps
+	}
+	for _, i := range slices.Concat(created, successors) {
+		create(i)
+	}
+	switch {
+	case len(goes) == 0:
+		p.deploy("this template: functions may query the new indexes now.")
+	case len(replaced) == 0:
+		p.deploy("this template, but with the indexes %s: functions no longer query them.", join(goes))
+		remove(goes)
+	default:
+		for n, i := range replaced {
+			p.do("In the schema, write the index %s as %s, and query that.", i.name, successors[n].name)
+		}
+		p.deploy("that, but with the indexes %s still there: functions no longer query them.", join(goes))
+		remove(goes)
+		p.do("To have the old name instead, its queries fail for a while: deploy without the index, wait until it is gone, deploy with it anew.")
+	}
+	return p.steps
+}
+
+// timeToLive is about the attribute after which items expire ("UpdateTimeToLive", API reference: one call an hour;
+// "AWS::DynamoDB::GlobalTable TimeToLiveSpecification", CloudFormation template reference: the attribute cannot be
+// changed directly).
+func (c *comparison) timeToLive(old, changed table) {
+	switch {
+	case old.ttl == changed.ttl:
+	case old.ttl == "":
+		c.add(Warning, "ttl-on", changed.resource, "items expire by the attribute "+changed.ttl,
+			"DynamoDB deletes, within days, every item that is there already and whose "+changed.ttl+" is a time in the past, and nothing asks again.",
+			"Make sure that deployed items have no other meaning of "+changed.ttl+", and that it is in seconds.")
+	case changed.ttl == "":
+		c.add(Warning, "ttl-off", changed.resource, "items no longer expire by the attribute "+old.ttl,
+			"They stay, and cost, until somebody deletes them. Expiry cannot be switched on again within an hour.", "Make sure that this is meant.")
+	default:
+		p := &plan{}
+		p.do("Write the new attribute %s on items that should expire: old items that have only %s never do.", changed.ttl, old.ttl)
+		p.deploy("this template, but with TimeToLiveSpecification {AttributeName: %s, Enabled: false}.", old.ttl)
+		p.do("Wait an hour: DynamoDB takes that long, and refuses another change meanwhile. Nothing expires; readers have to pass over expired items, as always.")
+		p.deploy("this template.")
+		c.add(Refusal, "ttl", changed.resource, fmt.Sprintf("the attribute by which items expire changes from %s to %s", old.ttl, changed.ttl),
+			"DynamoDB does not change the attribute of an enabled TTL: it has to be disabled first, and an hour lies between two changes. CloudFormation fails and rolls back.", p.steps...)
+	}
+}
+
+// stream is about the table's stream ("AWS::DynamoDB::Table", property StreamSpecification, CloudFormation template
+// reference: the stream is replaced; for a global table: only with one replica).
+func (c *comparison) stream(old, changed table) {
+	if old.stream == changed.stream || old.stream == "" && len(old.regions) < 2 {
+		return
+	}
+	got := fmt.Sprintf("the stream changes from %s to %s", or(old.stream, "none"), or(changed.stream, "none"))
+	if len(old.regions) > 1 {
+		p := &plan{}
+		for _, region := range old.regions {
+			if region != c.environment.Region && len(p.steps) < len(old.regions)-1 {
+				p.deploy("without the replica in %s.", region)
+			}
+		}
+		p.deploy("with the stream changed.")
+		p.do("Add the replicas again, one a deployment.")
+		c.add(Refusal, "stream", changed.resource, got, "CloudFormation changes the stream of a global table only while it has one replica.", p.steps...)
+		return
+	}
+	p := &plan{}
+	p.do("Stop the writers, and wait until readers have caught up (Lambda metric IteratorAge 0).")
+	why := "The records that nobody has read yet, up to 24 hours of changes, are lost for readers."
+	if changed.stream == "" {
+		p.do("Then accept this finding.")
+	} else {
+		why = "The view of an enabled stream cannot be changed: the stream ends and another begins, with another ARN. " + why
+		p.deploy("without the stream and its event source mappings; accept the finding about the stream then.")
+		p.deploy("this template, with mappings that begin at TRIM_HORIZON.")
+		p.do("Start the writers.")
+	}
+	c.add(Refusal, "stream", changed.resource, got, why, p.steps...)
+}
+
+// replicas is about Regions ("AWS::DynamoDB::GlobalTable", property Replicas, CloudFormation template reference: "you can
+// only add or remove a single replica in each update"; the stack's own cannot be removed).
+func (c *comparison) replicas(old, changed table) {
+	if changed.resource.kind != globalTable {
+		return
+	}
+	var added, removed []string
+	for _, region := range changed.regions {
+		if !slices.Contains(old.regions, region) {
+			added = append(added, region)
+		}
+	}
+	for _, region := range old.regions {
+		if !slices.Contains(changed.regions, region) {
+			removed = append(removed, region)
+		}
+	}
+	got := fmt.Sprintf("replicas: adds %s, removes %s", or(join(added), "none"), or(join(removed), "none"))
+	own := c.environment.Region
+	switch {
+	case own != "" && slices.Contains(removed, own):
+		c.add(Refusal, "replicas", changed.resource, got, "CloudFormation does not remove the replica in the Region of the stack.",
+			"Keep the replica in "+own+". To leave the Region, restore a backup of the table in another one, and import it into a stack there.")
+	case len(added)+len(removed) > 1:
+		p := &plan{}
+		for _, region := range added {
+			p.deploy("the deployed template, and the replica in %s. It takes minutes to hours.", region)
+		}
+		for _, region := range removed {
+			p.deploy("without the replica in %s, once nothing uses it.", region)
+		}
+		p.deploy("the rest of this template.")
+		c.add(Refusal, "replicas", changed.resource, got, "CloudFormation adds or removes one replica in one update.", p.steps...)
+	case len(added)+len(removed) == 1 && c.others(changed.resource):
+		c.add(Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to hours. If anything else in the deployment fails, the roll back may leave it half done, to be mended by hand.",
+			"Deploy the replica alone, as AWS recommends, and then the rest.")
+	}
+}
+
+// others reports whether another resource changes as well.
+func (c *comparison) others(except *resource) bool {
+	if len(c.deployed) != len(c.proposed) {
+		return true
+	}
+	for id, old := range c.deployed {
+		changed := c.proposed[id]
+		if id != except.id && (changed == nil || !reflect.DeepEqual(old.properties, changed.properties)) {
+			return true
+		}
+	}
+	return false
+}
+
+// replica compares the settings of a table in one Region, or of one that has no Regions.
+func (c *comparison) replica(region string, old, changed replica, oldTable, newTable table) {
+	where, suffix := "", ""
+	if region != "" && len(oldTable.regions) > 1 {
+		where, suffix = " in "+region, "-"+region
+	}
+	r := newTable.resource
+	name, _ := c.name(kinds[r.kind], oldTable.resource)
+	switch {
+	case old.recovery != "false" && changed.recovery == "false":
+		c.add(Refusal, "recovery"+suffix, r, "point-in-time recovery is switched off"+where,
+			"The table can no longer be brought back to any time, those before this deployment included. Switching it on again begins anew.",
+			"Leave it on.", "If it is to be off: "+fmt.Sprintf(saveTable, name), "Then accept this finding.")
+	case old.recovery != "false" && old.days > changed.days && changed.days > 0:
+		c.add(Refusal, "recovery-period"+suffix, r, fmt.Sprintf("the recovery period%s shrinks from %d to %d days", where, old.days, changed.days),
+			fmt.Sprintf("What the table was more than %d days ago can no longer be restored. It costs the same: recovery is charged by the size of the table.", changed.days),
+			fmt.Sprintf("Leave it at %d days.", old.days), "If it is to shrink: "+fmt.Sprintf(saveTable, name), "Then accept this finding.")
+	}
+	if old.protected && !changed.protected {
+		c.add(Warning, "protection"+suffix, r, "deletion protection is switched off"+where,
+			"Nothing is lost yet. But a replacement, a drop, the end of the stack or a slip in the console deletes the table from now on.", "Leave it on where the data matters.")
+	}
+	if old.key != changed.key {
+		c.add(Warning, "key"+suffix, r, fmt.Sprintf("the key of the table%s changes from %s to %s", where, or(old.key, "AWS's"), or(changed.key, "AWS's")),
+			"DynamoDB encrypts the table anew. Until that is done, and for as long as there are backups from before, the old key is needed.", "Keep the old key.")
+	}
+	if old.class != changed.class {
+		c.add(Warning, "class"+suffix, r, fmt.Sprintf("the table class%s changes from %s to %s", where, old.class, changed.class),
+			"A table class can be changed twice in 30 days; prices of storage and requests change with it.", "Make sure that this is meant.")
+	}
+}

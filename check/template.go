@@ -1,0 +1,247 @@
+package check
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ErrNotJSON reports a template that is not a JSON object. The CDK writes JSON; CloudFormation also takes YAML, which
+// [Parse] does not read.
+var ErrNotJSON = errors.New("not a template in JSON")
+
+// Template is a CloudFormation template, as far as [Compare] looks at it. Make it with [Parse].
+type Template struct {
+	parameters map[string]parameter
+	conditions map[string]any
+	resources  map[string]declaration
+}
+
+type parameter struct {
+	Type    string
+	Default any
+}
+
+// declaration is a resource as the template has it.
+type declaration struct {
+	Type                string
+	Properties          map[string]any
+	Condition           string
+	DeletionPolicy      any
+	UpdateReplacePolicy any
+	Metadata            map[string]any
+}
+
+// Parse reads a template in JSON. Errors: [ErrNotJSON], or what the template has where CloudFormation wants something
+// else.
+func Parse(text []byte) (*Template, error) {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
+		return nil, fmt.Errorf("%w: it does not begin with {; write YAML as JSON first", ErrNotJSON)
+	}
+	var read struct {
+		Parameters map[string]parameter
+		Conditions map[string]any
+		Resources  map[string]json.RawMessage
+	}
+	if err := decode(text, &read); err != nil {
+		return nil, err
+	}
+	template := &Template{parameters: read.Parameters, conditions: read.Conditions, resources: map[string]declaration{}}
+	for id, text := range read.Resources {
+		var resource declaration
+		if err := decode(text, &resource); err != nil {
+			return nil, fmt.Errorf("resource %s: %w", id, err)
+		}
+		if resource.Type == "" {
+			return nil, fmt.Errorf("resource %s: got no Type: every resource has one", id)
+		}
+		template.resources[id] = resource
+	}
+	return template, nil
+}
+
+func decode(text []byte, v any) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(v); err != nil {
+		var wrong *json.UnmarshalTypeError
+		if errors.As(err, &wrong) {
+			return fmt.Errorf("%s: got %s, which no template has there", cmp.Or(wrong.Field, "at the top"), wrong.Value)
+		}
+		return fmt.Errorf("%w: %w", ErrNotJSON, err)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return fmt.Errorf("%w: something follows the template's end", ErrNotJSON)
+	}
+	return nil
+}
+
+// resource is a resource with everything replaced that is known before a deployment.
+type resource struct {
+	id, kind, path string
+	// properties hold only map[string]any, []any and string: CloudFormation takes "35" for 35 and "true" for true.
+	properties map[string]any
+	condition  string
+	// deletion and replacement are the policies, with CloudFormation's default.
+	deletion, replacement string
+}
+
+// at returns the value that the names lead to, or nil.
+func (r *resource) at(names ...string) any { return at(r.properties, names...) }
+
+func at(v any, names ...string) any {
+	for _, name := range names {
+		object, _ := v.(map[string]any)
+		v = object[name]
+	}
+	return v
+}
+
+// text returns a value that is known before a deployment, or else the JSON of the expression; "" if there is none.
+func text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	default:
+		encoded, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Sprint(v)
+		}
+		return string(encoded)
+	}
+}
+
+func list(v any) []any {
+	values, _ := v.([]any)
+	return values
+}
+
+// resolve returns the template's resources by logical id.
+func (t *Template) resolve(environment Environment) map[string]*resource {
+	known := map[string]string{}
+	for name, declared := range t.parameters {
+		// The default of other types is not the value but where AWS finds it.
+		if declared.Type == "String" || declared.Type == "Number" {
+			if value, ok := simplify(declared.Default, nil).(string); ok {
+				known[name] = value
+			}
+		}
+		if value, ok := environment.Parameters[name]; ok {
+			known[name] = value
+		}
+	}
+	for name, value := range map[string]string{
+		"AWS::Region": environment.Region, "AWS::AccountId": environment.Account, "AWS::StackName": environment.Stack,
+	} {
+		if value != "" {
+			known[name] = value
+		}
+	}
+	resources := map[string]*resource{}
+	for id, declared := range t.resources {
+		properties, _ := simplify(declared.Properties, known).(map[string]any)
+		path, _ := declared.Metadata["aws:cdk:path"].(string)
+		resources[id] = &resource{
+			id: id, kind: declared.Type, path: path, properties: properties, condition: declared.Condition,
+			deletion: policy(declared.DeletionPolicy), replacement: policy(declared.UpdateReplacePolicy),
+		}
+	}
+	return resources
+}
+
+// policy returns a DeletionPolicy or UpdateReplacePolicy; without one CloudFormation deletes.
+func policy(v any) string {
+	if v == nil {
+		return "Delete"
+	}
+	return text(v)
+}
+
+// simplify replaces what is known, drops what is null or AWS::NoValue, and makes scalars strings.
+func simplify(v any, known map[string]string) any {
+	switch v := v.(type) {
+	case bool:
+		return fmt.Sprint(v)
+	case json.Number:
+		return v.String()
+	case []any:
+		values := make([]any, 0, len(v))
+		for _, element := range v {
+			if element = simplify(element, known); element != nil {
+				values = append(values, element)
+			}
+		}
+		return values
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, value := range v {
+			if value = simplify(value, known); value != nil {
+				object[name] = value
+			}
+		}
+		if len(object) == 1 {
+			return evaluate(object, known)
+		}
+		return object
+	default:
+		return v
+	}
+}
+
+// evaluate returns the value of an intrinsic function whose arguments are known; anything else as it is.
+func evaluate(object map[string]any, known map[string]string) any {
+	switch argument := object["Ref"]; argument {
+	case nil:
+	case "AWS::NoValue":
+		return nil
+	default:
+		if value, ok := known[text(argument)]; ok {
+			return value
+		}
+		return object
+	}
+	if join := list(object["Fn::Join"]); len(join) == 2 {
+		separator, ok := join[0].(string)
+		parts, isList := join[1].([]any)
+		var values []string
+		for _, part := range parts {
+			value, isKnown := part.(string)
+			ok = ok && isKnown
+			values = append(values, value)
+		}
+		if ok && isList {
+			return strings.Join(values, separator)
+		}
+	}
+	if pattern, ok := object["Fn::Sub"].(string); ok {
+		if value, ok := substitute(pattern, known); ok {
+			return value
+		}
+	}
+	return object
+}
+
+// substitute replaces each ${NAME}, if all are known.
+func substitute(pattern string, known map[string]string) (string, bool) {
+	var result strings.Builder
+	for {
+		before, rest, found := strings.Cut(pattern, "${")
+		result.WriteString(before)
+		if !found {
+			return result.String(), true
+		}
+		name, after, closed := strings.Cut(rest, "}")
+		value, ok := known[name]
+		if !closed || !ok {
+			return "", false
+		}
+		result.WriteString(value)
+		pattern = after
+	}
+}
