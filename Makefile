@@ -26,9 +26,16 @@ synth: bin/cdk-app ## Write the cloud assembly to cdk.out; without ARCH for this
 	@rm -rf cdk.out
 	@CDK_OUTDIR=cdk.out bin/cdk-app -c env=$(ENV) -c arch=$(or $(ARCH),local)
 
+.PHONY: check
+check: bin/cdk-app bin/onesynth node_modules ## Synthesise, and refuse what would fail or lose data in what is deployed
+	@rm -rf cdk.out
+	$(CDK) synth --quiet
+	bin/onesynth check $(CHECK)
+
+# What has been checked is what is deployed: the assembly, not the app again.
 .PHONY: deploy
-deploy: bin/cdk-app node_modules ## Deploy to the AWS account of the current credentials
-	$(CDK) deploy --all
+deploy: check ## Check, and deploy to the AWS account of the current credentials; CHECK="--accept ID" for what is meant
+	npx --no-install cdk --app cdk.out deploy --all
 
 .PHONY: destroy
 destroy: bin/cdk-app node_modules ## Remove what deploy made; prod has to be unprotected first
@@ -69,7 +76,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 .PHONY: lint
 lint: ## Check format, vet and staticcheck.conf
-	@unformatted=$$(gofmt -l *.go bench schema constructs lambdas local cmd test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l *.go bench check schema constructs lambdas local cmd test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	cd test && go vet ./...
 	go run $(STATICCHECK) ./...

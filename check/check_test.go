@@ -298,7 +298,15 @@ func TestIndexPlan(t *testing.T) {
 		if !refused {
 			return
 		}
+		table := func() *check.Template {
+			var indexes []index
+			for _, name := range slices.Sorted(maps.Keys(have)) {
+				indexes = append(indexes, index{name, have[name]})
+			}
+			return parse(t, indexed(indexes))
+		}
 		number, made := 0, 0
+		deployed := table()
 		for _, step := range got[0].Steps {
 			if match := deploys.FindStringSubmatch(step); match != nil {
 				if number++; match[1] != fmt.Sprint(number) {
@@ -322,6 +330,13 @@ func TestIndexPlan(t *testing.T) {
 			if len(have) > 20 {
 				t.Fatalf("%d indexes: %v", len(have), got[0].Steps)
 			}
+			next := table()
+			for _, finding := range check.Compare(deployed, next, here) {
+				if finding.Severity == check.Refusal {
+					t.Fatalf("%s is refused: %+v", step, finding)
+				}
+			}
+			deployed = next
 		}
 		for name, key := range replaced {
 			if _, sameName := have[name]; !sameName {

@@ -259,11 +259,18 @@ func (c *comparison) indexes(old, changed table) {
 // indexPlan orders the deployments so that each makes one change, an index is there before functions query it, and none
 // goes that they still query.
 func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []string {
-	name, _ := c.name(kinds[old.resource.kind], old.resource)
 	p := &plan{}
+	name, given := c.name(kinds[old.resource.kind], old.resource)
+	if !given {
+		p.do("For the commands below: TABLE=%s", name)
+		name = "$TABLE"
+	}
+	status := func(i string) string {
+		return fmt.Sprintf("aws dynamodb describe-table --table-name %s --query \"Table.GlobalSecondaryIndexes[?IndexName=='%s'].IndexStatus\"", name, i)
+	}
 	create := func(i index) {
 		p.deploy("the deployed table, and the index %s.", i)
-		p.do("Wait until it is ACTIVE, which can take hours: aws dynamodb describe-table --table-name %s --query \"Table.GlobalSecondaryIndexes[?IndexName=='%s'].IndexStatus\"", name, i.name)
+		p.do("Wait until it is ACTIVE, which can take hours: %s", status(i.name))
 	}
 	taken := map[string]bool{}
 	for _, i := range slices.Concat(old.indexes, created) {
@@ -287,7 +294,7 @@ func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []
 	remove := func(names []string) {
 		for _, index := range names {
 			p.deploy("without the index %s.", index)
-			p.do("Wait until it is gone: the command above, or describe-table, lists it no more.")
+			p.do("Wait until that finds it no more: %s", status(index))
 		}
 	}
 	if len(old.indexes)+len(created)+len(replaced) > maxIndexes {

@@ -174,3 +174,30 @@ func TestCheckAsJSON(t *testing.T) {
 		t.Errorf("without AWS: got %d %s", status, stderr)
 	}
 }
+
+// TestCheckDocument: what docs/CHECK.md shows is what the command prints.
+func TestCheckDocument(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../../docs/CHECK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, found := strings.Cut(string(document), "$ onesynth check --assembly cdk.out\n")
+	shown, _, closed := strings.Cut(shown, "```")
+	if !found || !closed {
+		t.Fatal("docs/CHECK.md shows no check")
+	}
+	const deployed = "../../check/testdata/todo.template.json"
+	text, err := os.ReadFile(deployed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const id, attribute = `"TodoDatabaseAppDataA1556560": {`, `"AttributeName": "expiration_timestamp",
+     "Enabled"`
+	proposed := strings.Replace(string(text), id, id+`"Metadata": {"aws:cdk:path": "onesynth-todo-prod/Todo/Database/AppData/Resource/Resource"},`, 1)
+	proposed = strings.Replace(proposed, attribute, `"AttributeName": "ttl", "Enabled"`, 1)
+	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"onesynth-todo-prod": proposed})
+	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", deployed); status != 1 || stdout+stderr != shown {
+		t.Errorf("got %d\n%s%s, the document has\n%s", status, stdout, stderr, shown)
+	}
+}
