@@ -160,6 +160,8 @@ func TestCompare(t *testing.T) {
 		"LogsForEver":           {properties("AWS::Logs::LogGroup", `"RetentionInDays": 30`), properties("AWS::Logs::LogGroup", ""), nil},
 		"LogsNoLongerForEver":   {properties("AWS::Logs::LogGroup", ""), properties("AWS::Logs::LogGroup", `"RetentionInDays": 30`), []finding{{warn, "retention:R", "for ever", "Export"}}},
 		"DatabaseDropped":       {properties("AWS::RDS::DBCluster", ""), empty, []finding{{refuse, "drop:R", "database cluster", "Put it back"}}},
+		"SnapshotTaken":         {one("AWS::RDS::DBCluster", `"DeletionPolicy": "Snapshot"`), empty, []finding{{refuse, "drop:R", "takes a snapshot", "Put it back"}}},
+		"AnyTypeChanged":        {properties("AWS::Lambda::Function", ""), properties("AWS::SQS::Queue", ""), []finding{{refuse, "type:R", "to AWS::SQS::Queue", "Give the new resource"}}},
 		"NestedStack":           {properties("AWS::CloudFormation::Stack", `"TemplateURL": "a"`), properties("AWS::CloudFormation::Stack", `"TemplateURL": "b"`), []finding{{warn, "nested:R", "not compared", "Compare it"}}},
 		"APIReplaced":           {properties("AWS::ApiGatewayV2::Api", `"ProtocolType": "HTTP"`), properties("AWS::ApiGatewayV2::Api", `"ProtocolType": "WEBSOCKET"`), []finding{{warn, "replace:R", "address changes", "Leave ProtocolType"}}},
 		"FunctionDropped":       {properties("AWS::Lambda::Function", ""), empty, nil},

@@ -84,10 +84,13 @@ func (c *comparison) drop(kind kind, old *resource) {
 		steps = append(steps, "Put it back, unless it is to go.")
 	}
 	why := "CloudFormation deletes it: " + kind.loss + "."
-	if kept(old.deletion) {
+	switch {
+	case old.deletion == "Snapshot":
+		why = "CloudFormation takes a snapshot and deletes it: " + kind.loss + ", but for what somebody restores by hand."
+	case kept(old.deletion):
 		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion + "), and no stack owns it any more: nothing of the new template uses what it holds."
 	}
-	if heir != nil && kind.name != "" && old.at(kind.name) != nil && reflect.DeepEqual(old.at(kind.name), heir.at(kind.name)) {
+	if heir != nil && sameName(kind, old, heir) {
 		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the deployment fails. If it did not: %s", text(old.at(kind.name)), why)
 	}
 	if kind.severity == Refusal {
@@ -116,15 +119,18 @@ func (c *comparison) heir(kind kind, old *resource) *resource {
 		}
 		heirs = append(heirs, r)
 	}
-	if named := slices.IndexFunc(heirs, func(r *resource) bool {
-		return kind.name != "" && old.at(kind.name) != nil && reflect.DeepEqual(old.at(kind.name), r.at(kind.name))
-	}); named >= 0 {
+	if named := slices.IndexFunc(heirs, func(r *resource) bool { return sameName(kind, old, r) }); named >= 0 {
 		return heirs[named]
 	}
 	if len(heirs) == 1 {
 		return heirs[0]
 	}
 	return nil
+}
+
+// sameName reports whether both have the same name of their own.
+func sameName(kind kind, a, b *resource) bool {
+	return kind.name != "" && a.at(kind.name) != nil && reflect.DeepEqual(a.at(kind.name), b.at(kind.name))
 }
 
 // retype is about a logical id that is used for another type.
