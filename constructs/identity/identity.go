@@ -54,3 +54,18 @@ func issuer(pool awscognito.UserPool) string {
 	stack := awscdk.Stack_Of(pool)
 	return fmt.Sprintf("https://cognito-idp.%s.%s/%s", *stack.Region(), *stack.UrlSuffix(), *pool.UserPoolId())
 }
+
+// passwordLength is more than the 8 of NIST SP 800-63B, since a second factor
+// need not be there.
+const passwordLength = 12
+
+func passwordPolicy() *awscognito.PasswordPolicy {
+	return &awscognito.PasswordPolicy{
+		MinLength:            jsii.Number(passwordLength),
+		RequireLowercase:     jsii.Bool(true),
+		RequireUppercase:     jsii.Bool(true),
+		RequireDigits:        jsii.Bool(true),
+		RequireSymbols:       jsii.Bool(true),
+		TempPasswordValidity: awscdk.Duration_Days(jsii.Number(3)),
+	}
+}

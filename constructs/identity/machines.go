@@ -85,8 +85,10 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 	m := &Machines{}
 	constructs.NewConstruct_Override(m, scope, &id)
 	m.Resource = awscognito.NewUserPool(m, jsii.String("Resource"), &awscognito.UserPoolProps{
-		SelfSignUpEnabled:  jsii.Bool(false),
-		AccountRecovery:    awscognito.AccountRecovery_NONE,
+		SelfSignUpEnabled: jsii.Bool(false),
+		AccountRecovery:   awscognito.AccountRecovery_NONE,
+		// There are no users; should an administrator make one, it is no weak one.
+		PasswordPolicy:     passwordPolicy(),
 		RemovalPolicy:      removal(p.RemoveWithStack),
 		DeletionProtection: &p.DeletionProtection,
 	})
@@ -100,7 +102,7 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 		Scopes:     &[]awscognito.ResourceServerScope{grant},
 	})
 	for _, name := range p.Clients {
-		m.Clients = append(m.Clients, awscognito.NewUserPoolClient(m, jsii.String("Client-"+name), &awscognito.UserPoolClientProps{
+		client := awscognito.NewUserPoolClient(m, jsii.String("Client-"+name), &awscognito.UserPoolClientProps{
 			UserPool:              m.Resource,
 			UserPoolClientName:    jsii.String(name),
 			GenerateSecret:        jsii.Bool(true),
@@ -110,7 +112,11 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 				Flows:  &awscognito.OAuthFlows{ClientCredentials: jsii.Bool(true)},
 				Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_ResourceServer(server, grant)},
 			},
-		}))
+		})
+		// Without any, Amazon Cognito lets people sign in at the client too
+		// ("CreateUserPoolClient", API reference: ExplicitAuthFlows).
+		client.Node().DefaultChild().(awscognito.CfnUserPoolClient).SetExplicitAuthFlows(jsii.Strings("ALLOW_REFRESH_TOKEN_AUTH"))
+		m.Clients = append(m.Clients, client)
 	}
 	m.Domain = newDomain(m, p.Name, m.Resource)
 	m.Issuer = issuer(m.Resource)

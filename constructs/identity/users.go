@@ -88,9 +88,6 @@ const (
 	tokenAge = 1 // hour
 	// refreshAge is how long people stay signed in without coming back.
 	refreshAge = 30 // days
-	// passwordLength is more than the 8 of NIST SP 800-63B, since a second factor
-	// need not be there.
-	passwordLength = 12
 )
 
 // Users issues tokens to people who sign in with their email address. It is an
@@ -130,14 +127,7 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		StandardAttributes: &awscognito.StandardAttributes{
 			Email: &awscognito.StandardAttribute{Required: jsii.Bool(true), Mutable: jsii.Bool(true)},
 		},
-		PasswordPolicy: &awscognito.PasswordPolicy{
-			MinLength:            jsii.Number(passwordLength),
-			RequireLowercase:     jsii.Bool(true),
-			RequireUppercase:     jsii.Bool(true),
-			RequireDigits:        jsii.Bool(true),
-			RequireSymbols:       jsii.Bool(true),
-			TempPasswordValidity: awscdk.Duration_Days(jsii.Number(3)),
-		},
+		PasswordPolicy:     passwordPolicy(),
 		Mfa:                mfa,
 		MfaSecondFactor:    &awscognito.MfaSecondFactor{Otp: jsii.Bool(true), Sms: jsii.Bool(false)},
 		EnableSmsRole:      jsii.Bool(false),
