@@ -31,7 +31,10 @@ func variants() map[string]askahuman.Props {
 		"dev":     {OpenAgents: true, RemoveWithStack: true},
 		"prod":    {Prefix: "aah", DeletionProtection: true, Alarms: true},
 		"x86":     {OpenAgents: true, Architecture: gofunction.X86_64},
-		"issuer":  {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, WebURL: "https://example.com", NotifyEvery: 5 * time.Minute, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
+		"own": {
+			MemoryMegabytes: map[string]int{"humanapi": 1769}, ReservedConcurrency: map[string]int{"humanapi": 50, "notifier": 1},
+		},
+		"issuer": {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, WebURL: "https://example.com", NotifyEvery: 5 * time.Minute, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // maximumShards is how many partitions a request may have to read.
@@ -44,6 +45,14 @@ type Props struct {
 
 	// Architecture is the processor of the functions. Default: [gofunction.ARM64].
 	Architecture gofunction.Architecture
+	// MemoryMegabytes is the memory of functions in MB, 128 to 10240, by name:
+	// "agentapi", "humanapi" and "notifier". Processor time grows with it.
+	// Default: 256.
+	MemoryMegabytes map[string]int
+	// ReservedConcurrency limits how many invocations of a function run at once, and
+	// keeps as many of the account's for it, by the same names. Default: no limit
+	// and no reserve.
+	ReservedConcurrency map[string]int
 	// AllowedOrigins are the web pages that may call the API from a browser, such
 	// as "https://example.com". Default: "*", any page: see
 	// [httpapi.Props.AllowedOrigins].
@@ -90,7 +99,7 @@ var webURL = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z
 // the same first.
 func (p Props) Validate() error {
 	var f props.Findings
-	p.common().Check(&f)
+	p.common().Check(&f, schema.AskAHuman())
 	if p.OpenAgents && p.JWTIssuer != "" {
 		f.Add("Props.OpenAgents", true, "false with a JWTIssuer", "choose: agents either show a token or are trusted without")
 	}
@@ -123,6 +132,7 @@ func (p Props) common() platform.Props {
 		LogLevel:           p.LogLevel,
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,
+		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency},
 		LocalPort:          p.LocalPort,
 		Build:              p.Build,
 	}

@@ -26,6 +26,10 @@ func expected() synthtest.Platform {
 			"dev":     {Template: templates["dev"], Open: true, RemoveWithStack: true},
 			"prod":    {Template: templates["prod"], Prefix: "aah", DeletionProtection: true, Alarms: true},
 			"x86":     {Template: templates["x86"], Open: true, Architecture: "x86_64"},
+			"own": {
+				Template: templates["own"],
+				Memory:   map[string]float64{"HumanAPI": 1769}, Concurrency: map[string]float64{"HumanAPI": 50, "Notifier": 1},
+			},
 			"issuer": {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,

@@ -86,18 +86,60 @@ func (p Props) Validate() error {
 		f.Add("Props.Name", p.Name, "the last element of a package of the build", "set it to the handler's name")
 	}
 	p.Architecture.Check(&f, "Props.Architecture")
-	if p.MemoryMegabytes != 0 && (p.MemoryMegabytes < minimumMemory || p.MemoryMegabytes > maximumMemory) {
-		f.Add("Props.MemoryMegabytes", p.MemoryMegabytes, "128 to 10240", "leave it 0 for 256")
-	}
+	checkMemory(&f, "Props.MemoryMegabytes", p.MemoryMegabytes)
 	if p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > maximumTimeout || p.Timeout%time.Second != 0) {
 		f.Add("Props.Timeout", p.Timeout.String(), "1s to 15m0s in whole seconds", "leave it 0 for 10 seconds")
 	}
 	CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")
-	if p.ReservedConcurrency < 0 {
-		f.Add("Props.ReservedConcurrency", p.ReservedConcurrency, "0 or more", "leave it 0 for no limit")
-	}
+	checkConcurrency(&f, "Props.ReservedConcurrency", p.ReservedConcurrency)
 	return f.Err()
+}
+
+func checkMemory(f *props.Findings, path string, megabytes int) {
+	if megabytes != 0 && (megabytes < minimumMemory || megabytes > maximumMemory) {
+		f.Add(path, megabytes, "128 to 10240", "leave it out for the default")
+	}
+}
+
+func checkConcurrency(f *props.Findings, path string, invocations int) {
+	if invocations < 0 {
+		f.Add(path, invocations, "0 or more", "leave it out for no limit")
+	}
+}
+
+// Sizes are the sizes of several functions by name, which is the last element of
+// a function's package.
+type Sizes struct {
+	// MemoryMegabytes and ReservedConcurrency are those of [Props]. Default: those
+	// of each function.
+	MemoryMegabytes, ReservedConcurrency map[string]int
+}
+
+// Of returns the sizes of the functions of those names.
+func (s Sizes) Of(names ...string) Sizes {
+	other := func(name string, _ int) bool { return !slices.Contains(names, name) }
+	chosen := Sizes{MemoryMegabytes: maps.Clone(s.MemoryMegabytes), ReservedConcurrency: maps.Clone(s.ReservedConcurrency)}
+	maps.DeleteFunc(chosen.MemoryMegabytes, other)
+	maps.DeleteFunc(chosen.ReservedConcurrency, other)
+	return chosen
+}
+
+// Check adds a finding for each function that has no such memory or concurrency,
+// and for each that is not among the names. memory and concurrency are the paths
+// of the maps.
+func (s Sizes) Check(f *props.Findings, memory, concurrency string, names ...string) {
+	check := func(path string, sizes map[string]int, size func(f *props.Findings, path string, size int)) {
+		for _, name := range slices.Sorted(maps.Keys(sizes)) {
+			one := fmt.Sprintf("%s[%q]", path, name)
+			if !slices.Contains(names, name) {
+				f.Add(one, name, "one of "+strings.Join(names, ", "), "name a function of the platform")
+			}
+			size(f, one, sizes[name])
+		}
+	}
+	check(memory, s.MemoryMegabytes, checkMemory)
+	check(concurrency, s.ReservedConcurrency, checkConcurrency)
 }
 
 // CheckLogLevel adds a finding at path if there is no such level; the empty one

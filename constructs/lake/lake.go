@@ -76,6 +76,10 @@ type Lake struct {
 	Schema schema.Lake
 	// Bucket holds the changes and the results of queries.
 	Bucket awss3.Bucket
+	// AccessLogs holds what Amazon S3 writes down of the requests to Bucket, in
+	// lake/, for as long as logs are kept. It is nil with RemoveWithStack: a bucket
+	// that goes on filling could not be deleted with the stack.
+	AccessLogs awss3.Bucket
 	// CatalogName is the name of the catalog's database and of the workgroup.
 	CatalogName string
 	// Catalog describes the objects; Tables are its tables and then its views.
@@ -107,6 +111,9 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 		l.CatalogName = p.Lake.Name + "_" + (*l.Node().Addr())[:8]
 	}
 	l.addBucket(p)
+	if !p.RemoveWithStack {
+		l.addAccessLogs(p)
+	}
 	l.addCatalog()
 	l.addQueries(p.QueryLimitBytes)
 	l.addWriter(p)
@@ -198,6 +205,9 @@ func (l *Lake) addCompactor(p Props) {
 func (l *Lake) addFunction(id, name, description string, timeout time.Duration, memory int, p Props) *gofunction.Function {
 	// Validate has seen that there is one.
 	definition, _ := p.Lake.Definition(p.Database)
+	if own := p.Sizes.MemoryMegabytes[name]; own > 0 {
+		memory = own
+	}
 	return gofunction.New(l, id, gofunction.Props{
 		Build:       p.Build,
 		Name:        name,
@@ -206,11 +216,12 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 			"LAKE_BUCKET":     *l.Bucket.BucketName(),
 			"LAKE_DEFINITION": definition.Encode(),
 		},
-		Timeout:         timeout,
-		MemoryMegabytes: memory,
-		LogLevel:        p.LogLevel,
-		LogRetention:    p.LogRetention,
-		Tracing:         p.Tracing,
+		Timeout:             timeout,
+		MemoryMegabytes:     memory,
+		ReservedConcurrency: p.Sizes.ReservedConcurrency[name],
+		LogLevel:            p.LogLevel,
+		LogRetention:        p.LogRetention,
+		Tracing:             p.Tracing,
 	})
 }
 

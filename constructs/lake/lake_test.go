@@ -137,6 +137,10 @@ func TestPropsValidate(t *testing.T) {
 		"ErrBelow": {right(func(p *lake.Props) {
 			p.BatchWindow, p.CompactEvery, p.RetentionDays, p.QueryLimitBytes, p.LogRetention = -1, -1, -1, -1, -1
 		}), []string{"Props.BatchWindow", "Props.CompactEvery", "Props.RetentionDays", "Props.QueryLimitBytes", "Props.LogRetention"}},
+		"SizesOfOthers": {right(func(p *lake.Props) { p.Sizes.MemoryMegabytes = map[string]int{"todoapi": 1} }), nil},
+		"ErrSizes": {right(func(p *lake.Props) {
+			p.Sizes = gofunction.Sizes{MemoryMegabytes: map[string]int{"writer": 1}, ReservedConcurrency: map[string]int{"compactor": -1}}
+		}), []string{`Props.Sizes.MemoryMegabytes["writer"]`, `Props.Sizes.ReservedConcurrency["compactor"]`}},
 		"ErrLogLevel": {right(func(p *lake.Props) { p.LogLevel = "all" }), []string{"Props.LogLevel"}},
 	}
 	for name, test := range tests {

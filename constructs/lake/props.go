@@ -66,6 +66,10 @@ type Props struct {
 	LogLevel     string
 	LogRetention props.LogRetention
 	Tracing      bool
+	// Sizes are those of the functions "writer" and "compactor"; others are not
+	// looked at, so that those of a platform can be passed. Default: 512 MB and 1,024
+	// MB, without a limit of concurrency.
+	Sizes gofunction.Sizes
 }
 
 // catalogName is what names a database for Amazon Athena without quotes ("Name
@@ -103,6 +107,7 @@ func (p Props) Validate() error {
 	CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
 	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")
+	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes.MemoryMegabytes", "Props.Sizes.ReservedConcurrency", writer, compactor)
 	return f.Err()
 }
 

@@ -91,14 +91,16 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 	environment := p.Database.Environment()
 	maps.Copy(environment, variables)
 	f := gofunction.New(p.construct, id, gofunction.Props{
-		Build:        p.props.Build,
-		Name:         name,
-		Description:  p.Schema.Title + ": " + declared.Description,
-		Environment:  environment,
-		Timeout:      timeout,
-		LogLevel:     p.props.LogLevel,
-		LogRetention: p.props.LogRetention,
-		Tracing:      p.props.Tracing,
+		Build:               p.props.Build,
+		Name:                name,
+		Description:         p.Schema.Title + ": " + declared.Description,
+		Environment:         environment,
+		Timeout:             timeout,
+		MemoryMegabytes:     p.props.Sizes.MemoryMegabytes[name],
+		ReservedConcurrency: p.props.Sizes.ReservedConcurrency[name],
+		LogLevel:            p.props.LogLevel,
+		LogRetention:        p.props.LogRetention,
+		Tracing:             p.props.Tracing,
 	})
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
 	return f

@@ -1,9 +1,12 @@
 package platform
 
 import (
+	"path"
+
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Props are the props that every platform has, under the same names; the props of
@@ -19,12 +22,18 @@ type Props struct {
 	LogLevel                            string
 	LogRetention                        props.LogRetention
 	Tracing                             bool
+	Sizes                               gofunction.Sizes
 	LocalPort                           int
 	Build                               *gofunction.Build
 }
 
-// Check adds a finding for each of the props that is invalid.
-func (p Props) Check(f *props.Findings) {
+// Check adds a finding for each of the props that is invalid for the platform,
+// whose functions are those that [Handlers] makes of the same arguments.
+func (p Props) Check(f *props.Findings, described schema.Platform, others ...string) {
+	var functions []string
+	for _, name := range Handlers(described, "", others...).Packages {
+		functions = append(functions, path.Base(name))
+	}
 	p.JWT.Check(f, "Props.JWTIssuer", "Props.JWTAudience")
 	props.CheckPrefix(f, "Props.Prefix", p.Prefix)
 	props.CheckRemoval(f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
@@ -33,5 +42,6 @@ func (p Props) Check(f *props.Findings) {
 	p.Throttle.Check(f, "Props.Throttle")
 	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, "Props.LogRetention")
+	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", functions...)
 	props.CheckLocalPort(f, "Props.LocalPort", p.LocalPort)
 }

@@ -5,10 +5,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func TestPropsCheck(t *testing.T) {
@@ -31,13 +33,22 @@ func TestPropsCheck(t *testing.T) {
 		"ErrThrottle":            {platform.Props{Throttle: httpapi.Throttle{RequestsPerSecond: -1}}, []string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
 		"ErrLogLevel":            {platform.Props{LogLevel: "verbose"}, []string{"Props.LogLevel"}},
 		"ErrLogRetention":        {platform.Props{LogRetention: 31}, []string{"Props.LogRetention"}},
-		"ErrLocalPort":           {platform.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
+		"Sizes": {platform.Props{Sizes: gofunction.Sizes{
+			MemoryMegabytes: map[string]int{"agentapi": 10240, "compactor": 128}, ReservedConcurrency: map[string]int{"notifier": 1},
+		}}, nil},
+		"ErrSizes": {platform.Props{Sizes: gofunction.Sizes{
+			MemoryMegabytes: map[string]int{"agentapi": 127, "humanapi": 10241, "nobody": 256}, ReservedConcurrency: map[string]int{"agentapi": -1, "nobody": -1},
+		}}, []string{
+			`Props.MemoryMegabytes["agentapi"]`, `Props.MemoryMegabytes["humanapi"]`, `Props.MemoryMegabytes["nobody"]`,
+			`Props.ReservedConcurrency["agentapi"]`, `Props.ReservedConcurrency["nobody"]`, `Props.ReservedConcurrency["nobody"]`,
+		}},
+		"ErrLocalPort": {platform.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var f props.Findings
-			test.props.Check(&f)
+			test.props.Check(&f, schema.AskAHuman(), "lambdas/lake/compactor")
 			if diff := cmp.Diff(test.paths, synthtest.Paths(t, f.Err())); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}

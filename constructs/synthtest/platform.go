@@ -54,8 +54,9 @@ type Platform struct {
 	// Queues are the queues, by construct path. The value says whether the queue
 	// outlives its stack.
 	Queues map[string]bool
-	// Buckets are the buckets, by construct path.
-	Buckets []string
+	// Buckets are the buckets, by construct path. The value names the bucket that has
+	// its access logs, where it outlives its stack; a bucket of access logs has none.
+	Buckets map[string]string
 	// Alarms are the metrics that are watched, with namespace.
 	Alarms []string
 	// Outputs are the outputs that there always are, and IssuerOutputs those that
@@ -126,6 +127,9 @@ type Variant struct {
 	// Origin may call the API, Rate and Burst limit it. Default: *, 1000, 2000.
 	Origin      string
 	Rate, Burst float64
+	// Memory and Concurrency are those of functions, by construct path. Default: what
+	// [Function] says, and no limit.
+	Memory, Concurrency map[string]float64
 	// LocalPort is the port of a local run. Default: the platform's.
 	LocalPort float64
 	// MoreOutputs are outputs that only this variant has.
@@ -368,6 +372,13 @@ func checkFunctions(t *testing.T, p Platform, v Variant) {
 		if want.Memory == 0 {
 			want.Memory = 256
 		}
+		if own, ok := v.Memory[id]; ok {
+			want.Memory = own
+		}
+		var concurrency any
+		if limit, ok := v.Concurrency[id]; ok {
+			concurrency = limit
+		}
 		var tracing any
 		if v.Tracing {
 			tracing = map[string]any{"Mode": "Active"}
@@ -380,7 +391,7 @@ func checkFunctions(t *testing.T, p Platform, v Variant) {
 			"handler":      {f.Properties["Handler"], "bootstrap"},
 			"timeout":      {f.Properties["Timeout"], want.Timeout},
 			"memory":       {f.Properties["MemorySize"], want.Memory},
-			"concurrency":  {f.Properties["ReservedConcurrentExecutions"], nil},
+			"concurrency":  {f.Properties["ReservedConcurrentExecutions"], concurrency},
 			"recursion":    {f.Properties["RecursiveLoop"], "Terminate"},
 			"network":      {f.Properties["VpcConfig"], nil},
 			"tracing":      {f.Properties["TracingConfig"], tracing},
@@ -589,13 +600,30 @@ func checkQueues(t *testing.T, p Platform, v Variant) {
 }
 
 func checkBuckets(t *testing.T, p Platform, v Variant) {
-	var got []string
+	var got, want []string
+	logged := map[string]any{}
+	for id, logs := range p.Buckets {
+		if !v.RemoveWithStack || !slices.Contains(slices.Collect(maps.Values(p.Buckets)), id) {
+			want = append(want, id)
+		}
+		if !v.RemoveWithStack && logs != "" {
+			logged[p.ID+id] = map[string]any{"DestinationBucketName": p.ID + logs, "LogFilePrefix": "lake/"}
+		}
+	}
+	slices.Sort(want)
 	refused := v.Template.overTLS("AWS::S3::BucketPolicy", "Bucket")
 	for id, b := range v.Template.Named("AWS::S3::Bucket") {
 		got = append(got, strings.TrimPrefix(id, p.ID))
 		var versioning any
 		if !v.RemoveWithStack {
 			versioning = map[string]any{"Status": "Enabled"}
+		}
+		var logging any
+		if b.Properties["LoggingConfiguration"] != nil {
+			logging = map[string]any{
+				"DestinationBucketName": Stable(Text(At(b.Properties, "LoggingConfiguration", "DestinationBucketName"))),
+				"LogFilePrefix":         At(b.Properties, "LoggingConfiguration", "LogFilePrefix"),
+			}
 		}
 		compare(t, id, map[string][2]any{
 			"encryption": {At(b.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm"), "AES256"},
@@ -607,10 +635,11 @@ func checkBuckets(t *testing.T, p Platform, v Variant) {
 			"policy":     {b.DeletionPolicy, v.policy()},
 			"replaced":   {b.UpdateReplacePolicy, v.policy()},
 			"TLS":        {refused[id], true},
+			"logging":    {logging, logged[id]},
 		})
 	}
 	slices.Sort(got)
-	if diff := cmp.Diff(p.Buckets, got); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("buckets (-want +got):\n%s", diff)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Props configure the platform. The zero value gives all of it with secure
@@ -46,6 +47,14 @@ type Props struct {
 
 	// Architecture is the processor of the functions. Default: [gofunction.ARM64].
 	Architecture gofunction.Architecture
+	// MemoryMegabytes is the memory of functions in MB, 128 to 10240, by name:
+	// "todoapi", "eraser", and of the lake "writer" and "compactor". Processor time grows with it.
+	// Default: 256, writer 512, compactor 1,024.
+	MemoryMegabytes map[string]int
+	// ReservedConcurrency limits how many invocations of a function run at once, and
+	// keeps as many of the account's for it, by the same names. Default: no limit
+	// and no reserve.
+	ReservedConcurrency map[string]int
 	// AllowedOrigins are the web pages that may call the API from a browser, such
 	// as "https://example.com". Default: "*", any page: see
 	// [httpapi.Props.AllowedOrigins].
@@ -91,7 +100,7 @@ type Props struct {
 // the same first.
 func (p Props) Validate() error {
 	var f props.Findings
-	p.common().Check(&f)
+	p.common().Check(&f, schema.Todo(), lake.Packages()...)
 	if p.JWTIssuer != "" {
 		const remedy = "users are then not in a user pool here: leave it empty"
 		if p.InviteOnly {
@@ -125,6 +134,7 @@ func (p Props) common() platform.Props {
 		LogLevel:           p.LogLevel,
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,
+		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency},
 		LocalPort:          p.LocalPort,
 		Build:              p.Build,
 	}

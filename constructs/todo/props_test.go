@@ -45,10 +45,12 @@ func TestPropsValidate(t *testing.T) {
 			todo.Props{
 				JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
 				AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
+				MemoryMegabytes: map[string]int{"nobody": 128}, ReservedConcurrency: map[string]int{"writer": -1},
 			},
 			[]string{
 				"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.DeletionProtection", "Props.Architecture",
-				"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", "Props.LogLevel", "Props.LogRetention", "Props.LocalPort",
+				"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", "Props.LogLevel", "Props.LogRetention",
+				`Props.MemoryMegabytes["nobody"]`, `Props.ReservedConcurrency["writer"]`, "Props.LocalPort",
 			},
 		},
 	}

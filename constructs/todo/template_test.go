@@ -34,6 +34,10 @@ func expected() synthtest.Platform {
 			"dev":     {Template: templates["dev"], RemoveWithStack: true},
 			"prod":    {Template: templates["prod"], Prefix: "acme-todo", DeletionProtection: true, Alarms: true},
 			"x86":     {Template: templates["x86"], Architecture: "x86_64", MoreOutputs: []string{"SignInUrl"}},
+			"own": {
+				Template: templates["own"],
+				Memory:   map[string]float64{"Eraser": 512, "LakeCompactor": 3008}, Concurrency: map[string]float64{"TodoAPI": 100, "LakeWriter": 10},
+			},
 			"issuer": {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
@@ -105,7 +109,7 @@ func expected() synthtest.Platform {
 			}},
 		},
 		Queues:  map[string]bool{"DeadLetters": false, "LakeFailures": true, "LakeScheduleDeadLetters": false},
-		Buckets: []string{"LakeBucket"},
+		Buckets: map[string]string{"LakeBucket": "LakeAccessLogs", "LakeAccessLogs": ""},
 		Alarms: []string{
 			"100 * errors / requests", "IF(requests < 100, 0, 100 * errors / requests)",
 			"AWS/Lambda Duration", "AWS/Lambda Errors", "AWS/Lambda Errors", "AWS/Lambda Errors", "AWS/Lambda IteratorAge",

@@ -173,6 +173,7 @@ func (t *Todo) addLake(p Props) {
 		LogLevel:        p.LogLevel,
 		LogRetention:    p.LogRetention,
 		Tracing:         p.Tracing,
+		Sizes:           p.common().Sizes,
 	})
 }
 

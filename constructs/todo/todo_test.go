@@ -34,6 +34,9 @@ func variants() map[string]todo.Props {
 			Architecture: gofunction.X86_64, InviteOnly: true, RequireMFA: true,
 			CallbackURLs: []string{"https://example.com/in", "http://localhost:3000/in"}, LogoutURLs: []string{"https://example.com/out"},
 		},
+		"own": {
+			MemoryMegabytes: map[string]int{"eraser": 512, "compactor": 3008}, ReservedConcurrency: map[string]int{"todoapi": 100, "writer": 10},
+		},
 		"issuer": {
 			JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear,
 			AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20},
