@@ -1,6 +1,7 @@
 package gofunction
 
 import (
+	"cmp"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -9,6 +10,9 @@ import (
 
 // listFormat makes "go list" print what readPackages reads.
 const listFormat = "-f={{.ImportPath}}\t{{.BuildID}}\t{{with .Module}}{{.Path}}\t{{.Version}}\t{{with .Replace}}{{.Path}}\t{{.Version}}{{else}}\t{{end}}{{else}}\t\t\t{{end}}\t{{if eq .Name \"main\"}}{{join .Deps \" \"}}{{end}}"
+
+// noVersion is the version of a module that is a folder, as the toolchain spells it.
+const noVersion = "(devel)"
 
 // listed is a package as "go list" describes it.
 type listed struct {
@@ -29,9 +33,14 @@ func readPackages(listing []byte) ([]listed, error) {
 		}
 		p := listed{importPath: fields[0], buildID: fields[1], dependencies: strings.Fields(fields[6])}
 		if fields[2] != "" {
-			p.module = &debug.Module{Path: fields[2], Version: fields[3]}
+			p.module = &debug.Module{Path: fields[2], Version: cmp.Or(fields[3], noVersion)}
 		}
-		if fields[4] != "" {
+		switch {
+		case fields[4] == "":
+		case fields[5] == "":
+			// Where a folder is differs from machine to machine.
+			p.module.Version = noVersion
+		default:
 			p.module.Replace = &debug.Module{Path: fields[4], Version: fields[5]}
 		}
 		packages = append(packages, p)
@@ -44,8 +53,8 @@ func readPackages(listing []byte) ([]listed, error) {
 //
 // The toolchain's own list depends on where modules come from: it has their
 // checksums, unless they come from a vendor folder, and a module's own version,
-// unless it is the one that is built in. A stamp names the same modules and
-// versions, and no more.
+// unless it is the one that is built in, and the path of a folder that replaces
+// one. A stamp names the same modules and versions, and no more.
 type stamp struct {
 	importPath, modules string
 }
@@ -63,7 +72,7 @@ func stampsOf(packages []listed, system, processor string) []stamp {
 		}
 		information := debug.BuildInfo{
 			Path: p.importPath,
-			Main: debug.Module{Path: p.module.Path, Version: "(devel)"},
+			Main: *p.module,
 			Settings: []debug.BuildSetting{
 				{Key: "-trimpath", Value: "true"}, {Key: "CGO_ENABLED", Value: "0"}, {Key: "GOARCH", Value: processor}, {Key: "GOOS", Value: system},
 			},
