@@ -28,6 +28,8 @@ type Platform struct {
 	Functions []Function
 	// Routes are its HTTP operations.
 	Routes []Route
+	// Metrics are what its functions report of what happens on it.
+	Metrics []Metric
 	// Lake says how the changes of one of its tables become files to query. The
 	// zero value is no lake.
 	Lake Lake
@@ -120,6 +122,14 @@ type Index struct {
 	Name string
 	// Key is the index key.
 	Key Key
+	// FurtherPartition are attributes that make up the partition key together with
+	// that of Key: at most 3. All of them have to be equal in a Query.
+	FurtherPartition []string
+	// FurtherSort are attributes that make up the sort key after that of Key, which
+	// has to be there then: at most 3. Items are sorted by the first, then the second,
+	// and so on; a Query names them from the first on, and only the last that it names
+	// may be compared by anything but equality ("Multi-attribute keys pattern").
+	FurtherSort []string
 	// Projection says which attributes the index holds. The zero value is all.
 	Projection Projection
 	// Include are the attributes projected beside the keys, with ProjectInclude.
@@ -127,6 +137,26 @@ type Index struct {
 	// Description says what the index is for, and, for a sparse one, which items
 	// are in it.
 	Description string
+}
+
+// PartitionAttributes returns the attribute names of the partition key.
+func (i Index) PartitionAttributes() []string {
+	return append([]string{i.Key.Partition}, i.FurtherPartition...)
+}
+
+// SortAttributes returns the attribute names of the sort key, none if there is no
+// sort key.
+func (i Index) SortAttributes() []string {
+	if i.Key.Sort == "" {
+		return nil
+	}
+	return append([]string{i.Key.Sort}, i.FurtherSort...)
+}
+
+// KeyAttributes returns the attribute names of the index key, those of the
+// partition key first.
+func (i Index) KeyAttributes() []string {
+	return append(i.PartitionAttributes(), i.SortAttributes()...)
 }
 
 // Projection says which attributes an index holds.
@@ -190,7 +220,8 @@ type AccessPattern struct {
 	Table string
 	// Index is the index that a Query reads. Empty: the table.
 	Index string
-	// KeyConditions are a Query's key condition, the partition key first.
+	// KeyConditions are a Query's key condition, the partition key first, in the
+	// order of the key's attributes.
 	KeyConditions []KeyCondition
 	// Descending makes a Query read the highest sort key first.
 	Descending bool
@@ -360,7 +391,7 @@ func (t Table) Projects(index Index, attribute string) bool {
 		_, ok := t.Attribute(attribute)
 		return ok
 	}
-	for _, names := range [][]string{index.Include, index.Key.Attributes(), t.Key.Attributes()} {
+	for _, names := range [][]string{index.Include, index.KeyAttributes(), t.Key.Attributes()} {
 		for _, name := range names {
 			if name == attribute {
 				return true

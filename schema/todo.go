@@ -35,6 +35,12 @@ func Todo() Platform {
 				AccessPatterns: []string{"ListItemKeys", "EraseItems", "FinishUserDeletion"},
 			},
 		},
+		Metrics: []Metric{
+			{Name: "TasksCreated", Function: "todoapi", Unit: Count, Description: "tasks created; a repeat with the same idempotency key is none"},
+			{Name: "TasksCompleted", Function: "todoapi", Unit: Count, Description: "tasks completed, one by one or in bulk; one that was completed before is none"},
+			{Name: "UsersErased", Function: "eraser", Unit: Count, Description: "deletions of users that the eraser found done or finished"},
+			{Name: "EraserFailures", Function: "eraser", Unit: Count, Description: "deletions that failed, and come again"},
+		},
 		Routes: todoRoutes(),
 		Lake:   todoLake(),
 	}

@@ -40,6 +40,7 @@ const (
 	maxProjectedAttributes = 100
 	maxTransactionWrites   = 100
 	maxRecoveryDays        = 35
+	maxKeyAttributes       = 4 // of a partition key, and of a sort key
 )
 
 // The patterns are compiled when they are used: every handler imports this
@@ -112,6 +113,7 @@ func (p Platform) Validate() error {
 			}
 		}
 	}
+	p.validateMetrics(f, functions)
 	unique(f, "Routes", p.Routes, func(r Route) string { return r.Method + " " + parametersUnnamed(r.Path) })
 	for _, r := range p.Routes {
 		r.validate(f, functions, limits)
@@ -217,6 +219,7 @@ func (t Table) validate(f *findings, prefix string) {
 			f.add(indexPath+".Name", quoted(index.Name), "write 3 to 255 of letters, digits, _ . -")
 		}
 		t.validateKey(f, indexPath+".Key", index.Key)
+		t.validateFurther(f, indexPath, index)
 		switch {
 		case index.Projection == ProjectInclude && len(index.Include) == 0:
 			f.add(indexPath+".Include", "", "name the projected attributes, or project KEYS_ONLY")
@@ -238,22 +241,47 @@ func (t Table) validate(f *findings, prefix string) {
 }
 
 func (t Table) validateKey(f *findings, path string, key Key) {
-	check := func(part, name string) {
-		switch a, ok := t.Attribute(name); {
-		case name == "":
-			f.add(path+part, "", "name the partition key attribute")
-		case !ok:
-			f.add(path+part, quoted(name), "declare the attribute, or name one that is declared")
-		case a.Type != String && a.Type != Number && a.Type != Binary:
-			f.add(path+part, fmt.Sprintf("%q, a %s", name, a.Type), "a key attribute is a String, Number or Binary: for a flag write a String that only the flagged items have, which makes the index sparse")
-		}
-	}
-	check(".Partition", key.Partition)
+	t.validateKeyAttribute(f, path+".Partition", key.Partition)
 	if key.Sort != "" {
-		check(".Sort", key.Sort)
+		t.validateKeyAttribute(f, path+".Sort", key.Sort)
 		if key.Sort == key.Partition {
 			f.add(path+".Sort", quoted(key.Sort), "the sort key is another attribute than the partition key")
 		}
+	}
+}
+
+// validateFurther checks what an index key has beyond a partition key and a sort
+// key of one attribute each.
+func (t Table) validateFurther(f *findings, path string, index Index) {
+	if len(index.FurtherSort) > 0 && index.Key.Sort == "" {
+		f.add(path+".FurtherSort", fmt.Sprint(index.FurtherSort), "name the first attribute of the sort key as Key.Sort")
+	}
+	seen := map[string]bool{index.Key.Partition: true, index.Key.Sort: true}
+	check := func(part string, names []string) {
+		if len(names) >= maxKeyAttributes {
+			f.add(path+"."+part, fmt.Sprintf("%d attributes", len(names)), "write at most %d: with that of Key they are the %d that DynamoDB allows", maxKeyAttributes-1, maxKeyAttributes)
+		}
+		for i, name := range names {
+			at := fmt.Sprintf("%s.%s[%d]", path, part, i)
+			if seen[name] && name != "" {
+				f.add(at, quoted(name), "an attribute is in the index key once")
+			}
+			seen[name] = true
+			t.validateKeyAttribute(f, at, name)
+		}
+	}
+	check("FurtherPartition", index.FurtherPartition)
+	check("FurtherSort", index.FurtherSort)
+}
+
+func (t Table) validateKeyAttribute(f *findings, path, name string) {
+	switch a, ok := t.Attribute(name); {
+	case name == "":
+		f.add(path, "", "name the key attribute")
+	case !ok:
+		f.add(path, quoted(name), "declare the attribute, or name one that is declared")
+	case a.Type != String && a.Type != Number && a.Type != Binary:
+		f.add(path, fmt.Sprintf("%q, a %s", name, a.Type), "a key attribute is a String, Number or Binary: for a flag write a String that only the flagged items have, which makes the index sparse")
 	}
 }
 
@@ -310,21 +338,20 @@ func (p AccessPattern) validateTransaction(f *findings, path string, d Database)
 }
 
 func (p AccessPattern) validateQuery(f *findings, path string, table Table) {
-	key, projects, where := table.Key, func(name string) bool { _, ok := table.Attribute(name); return ok }, table.Name
+	names, partition, projects, where := table.Key.Attributes(), 1, func(name string) bool { _, ok := table.Attribute(name); return ok }, table.Name
 	if p.Index != "" {
 		index, ok := table.Index(p.Index)
 		if !ok {
 			f.add(path+".Index", quoted(p.Index), "name an index of %s, or none", table.Name)
 			return
 		}
-		key, projects, where = index.Key, func(name string) bool { return table.Projects(index, name) }, index.Name
+		names, partition, projects, where = index.KeyAttributes(), len(index.PartitionAttributes()), func(name string) bool { return table.Projects(index, name) }, index.Name
 		if p.Consistent {
 			f.add(path+".Consistent", "true", "a global secondary index cannot be read consistently: read the table, or accept an eventual read")
 		}
 	}
-	names := key.Attributes()
-	if len(p.KeyConditions) == 0 || len(p.KeyConditions) > len(names) {
-		f.add(path+".KeyConditions", fmt.Sprint(len(p.KeyConditions)), "write one for the partition key and at most one for the sort key of %s: its key is %v", where, names)
+	if len(p.KeyConditions) < partition || len(p.KeyConditions) > len(names) {
+		f.add(path+".KeyConditions", fmt.Sprint(len(p.KeyConditions)), "write one for each attribute of the partition key and at most one for each of the sort key of %s: its key is %v", where, names)
 		return
 	}
 	for i, c := range p.KeyConditions {
@@ -335,8 +362,11 @@ func (p AccessPattern) validateQuery(f *findings, path string, table Table) {
 		switch c.Comparison {
 		case Equal:
 		case Less, LessOrEqual, Greater, GreaterOrEqual, BeginsWith, Between:
-			if i == 0 {
+			switch {
+			case i < partition:
 				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "the partition key can only be compared with =")
+			case i < len(p.KeyConditions)-1:
+				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "only the last attribute that is named can be compared by anything but =")
 			}
 			if a, _ := table.Attribute(c.Attribute); c.Comparison == BeginsWith && a.Type == Number {
 				f.add(conditionPath+".Comparison", quoted(string(c.Comparison)), "begins_with does not work on a Number")

@@ -83,6 +83,10 @@ type Receipt struct {
 	TotalPoints int
 	// Status is the question's status after it.
 	Status Status
+	// First says that the question had no answer when this one was begun, and
+	// SinceAsked how old the question was then.
+	First      bool
+	SinceAsked time.Duration
 }
 
 const (
@@ -159,6 +163,8 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 		NewBadges:   withNames(earned),
 		TotalPoints: stats.TotalPoints,
 		Status:      status,
+		First:       known.question.CurrentResponses == 0,
+		SinceAsked:  now.Sub(known.question.CreatedAt),
 	}, nil
 }
 

@@ -19,6 +19,9 @@ type Agents struct {
 	Store AgentStore
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
+	// Ended is told of each question that this ends, once, with the status that it
+	// has then. It may be called from several goroutines. Nil: nobody is told.
+	Ended func(ctx context.Context, status Status)
 }
 
 // Ask is a question as an agent asks it. Texts are kept exactly as given.
@@ -164,7 +167,7 @@ func (a *Agents) endOverdue(ctx context.Context, agentID string, now time.Time) 
 	group.SetLimit(8)
 	for _, question := range overdue {
 		group.Go(func() error {
-			if _, err := a.Store.EndQuestion(ctx, question, StatusExpired, now); err != nil {
+			if err := a.end(ctx, question, StatusExpired, now); err != nil {
 				return fmt.Errorf("mark question %s expired: %w", question.ID, err)
 			}
 			return nil
@@ -295,8 +298,17 @@ func (a *Agents) Close(ctx context.Context, agentID, questionID string) error {
 	if question.StatusAt(now) == StatusExpired {
 		status = StatusExpired
 	}
-	if _, err := a.Store.EndQuestion(ctx, question, status, now); err != nil {
+	if err := a.end(ctx, question, status, now); err != nil {
 		return fmt.Errorf("close question %s: %w", questionID, err)
 	}
 	return nil
+}
+
+// end ends a question, unless it has ended already, and tells of it.
+func (a *Agents) end(ctx context.Context, question Question, status Status, now time.Time) error {
+	ended, err := a.Store.EndQuestion(ctx, question, status, now)
+	if ended && a.Ended != nil {
+		a.Ended(ctx, status)
+	}
+	return err
 }

@@ -20,6 +20,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Environment is what a function finds when it starts.
@@ -29,7 +31,7 @@ type Environment struct {
 	AWS aws.Config
 	// Log writes JSON lines to standard output.
 	Log *slog.Logger
-	// Metrics writes to the namespace Onesynth/<platform>.
+	// Metrics writes to the namespace that schema.MetricNamespace gives the platform.
 	Metrics *Metrics
 	// Getenv reads an environment variable.
 	Getenv func(string) string
@@ -142,7 +144,7 @@ func initialise(ctx context.Context, platform string, getenv func(string) string
 		return setup(ctx, Environment{
 			AWS:     config,
 			Log:     log,
-			Metrics: &Metrics{Namespace: "Onesynth/" + platform, Function: function, Writer: out},
+			Metrics: &Metrics{Namespace: schema.MetricNamespace(platform), Function: function, Writer: out},
 			Getenv:  getenv,
 		})
 	}()

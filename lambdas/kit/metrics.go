@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Metrics writes metrics as lines in CloudWatch's embedded metric format
@@ -32,11 +34,11 @@ type Metric struct {
 }
 
 // Count is a number of things that happened.
-func Count(name string, n int) Metric { return Metric{name, "Count", float64(n)} }
+func Count(name string, n int) Metric { return Metric{name, string(schema.Count), float64(n)} }
 
 // Milliseconds is how long a thing took.
 func Milliseconds(name string, d time.Duration) Metric {
-	return Metric{name, "Milliseconds", milliseconds(d)}
+	return Metric{name, string(schema.Milliseconds), milliseconds(d)}
 }
 
 type metricDefinition struct {
@@ -67,7 +69,7 @@ func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
 		now = m.Now
 	}
 	definitions := make([]metricDefinition, len(metrics))
-	line := map[string]any{"FunctionName": m.Function, "request_id": InvocationFrom(ctx).RequestID}
+	line := map[string]any{schema.MetricDimension: m.Function, "request_id": InvocationFrom(ctx).RequestID}
 	for i, metric := range metrics {
 		definitions[i] = metricDefinition{metric.name, metric.unit}
 		line[metric.name] = metric.value
@@ -76,7 +78,7 @@ func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
 		Timestamp: now().UnixMilli(),
 		CloudWatchMetrics: []metricDirective{{
 			Namespace:  m.Namespace,
-			Dimensions: [][]string{{"FunctionName"}},
+			Dimensions: [][]string{{schema.MetricDimension}},
 			Metrics:    definitions,
 		}},
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -69,6 +70,7 @@ func TestCompactMany(t *testing.T) {
 	if !strings.Contains(out.String(), `"LakeObjectsMerged":203`) || !strings.Contains(out.String(), "objects_after=1") {
 		t.Errorf("metrics and log: %s", &out)
 	}
+	metricstest.Complete(t, out.String(), schema.MetricsOf("compactor", schema.LakeMetrics()))
 	if len(m.objects) != 2 {
 		t.Errorf("objects: %v", keysOf(m))
 	}

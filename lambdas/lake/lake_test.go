@@ -20,6 +20,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"pgregory.net/rapid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -274,8 +276,16 @@ func TestWriter(t *testing.T) {
 	poison := insert("e6", "250", "2", item{"due_date": text("soon")})
 	// Out of order, and one twice.
 	batch := batchOf(t, user, removed, insert("e1", "100", "1", nil), counts, poison, removed)
+	var reported bytes.Buffer
+	w.Metrics = &kit.Metrics{Writer: &reported}
+	w.Now = func() time.Time { return time.Unix(1795132800, 0).Add(time.Minute) }
 	if err := w.Handle(t.Context(), batch); err != nil {
 		t.Fatal(err)
+	}
+	metricstest.Complete(t, reported.String(), schema.MetricsOf("writer", schema.LakeMetrics()))
+	wantSums := map[string]float64{"LakeRows": 3, "LakeFailures": 1, "LakeWriteFailures": 0, "LakeDelay": 60000}
+	if got := metricstest.Sums(t, reported.String()); !maps.Equal(got, wantSums) {
+		t.Errorf("metrics: got %v, want %v", got, wantSums)
 	}
 	keys := keysOf(m)
 	if len(keys) != 3 {

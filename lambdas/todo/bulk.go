@@ -47,6 +47,7 @@ func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, st
 				read, tasks = append(read, task), append(tasks, wanted)
 			}
 		}
+		result.Written = len(tasks)
 		if len(tasks) == 0 {
 			return nil
 		}

@@ -22,7 +22,7 @@ func main() {
 			return nil, err
 		}
 		agents := &api.AgentAPI{
-			Service:     &askahuman.Agents{Store: store},
+			Service:     &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)},
 			RateLimiter: store,
 			Keys:        store.Keys(),
 			OpenAgents:  open,

@@ -36,10 +36,23 @@ type AgentAPI struct {
 	OpenAgents bool
 	// Log receives errors that callers are not told. Nil: [slog.Default].
 	Log *slog.Logger
-	// Metrics receives the metrics Asked and ClosedByAgent. Nil: none.
+	// Metrics receives the metric Asked; those of questions that end come from
+	// [CountEnded]. Nil: none.
 	Metrics *kit.Metrics
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time
+}
+
+// CountEnded is for [askahuman.Agents]: it emits the metric ClosedByAgent or
+// Expired for each question that a request of an agent ends.
+func CountEnded(metrics *kit.Metrics) func(context.Context, askahuman.Status) {
+	return func(ctx context.Context, status askahuman.Status) {
+		name := "ClosedByAgent"
+		if status == askahuman.StatusExpired {
+			name = "Expired"
+		}
+		metrics.Emit(ctx, kit.Count(name, 1))
+	}
 }
 
 // Handler returns what serves the routes.
@@ -182,7 +195,6 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 		if err := service.Close(ctx, caller(ctx).agent, input.ID); err != nil {
 			return nil, err
 		}
-		s.metrics.Emit(ctx, kit.Count("ClosedByAgent", 1))
 		return nil, nil
 	})
 

@@ -15,6 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -245,37 +247,49 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	metrics := &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}
-	store := &inmem.Store{}
-	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, RateLimiter: &limiter{used: map[string]int{}}, OpenAgents: true, Metrics: metrics, Log: slog.New(slog.DiscardHandler)}).Handler()
-	people := (&api.HumanAPI{Service: &askahuman.People{Store: store}, RateLimiter: &limiter{used: map[string]int{}}, Hasher: testHasher(), Metrics: metrics, Log: slog.New(slog.DiscardHandler)}).Handler()
-	counted := func(w *httptest.ResponseRecorder) string {
+	store, now := &inmem.Store{}, time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
+	clock := func() time.Time { return now }
+	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store, Now: clock, Ended: api.CountEnded(metrics)}, RateLimiter: &limiter{used: map[string]int{}}, OpenAgents: true, Metrics: metrics, Log: slog.New(slog.DiscardHandler)}).Handler()
+	people := (&api.HumanAPI{Service: &askahuman.People{Store: store, Now: clock}, RateLimiter: &limiter{used: map[string]int{}}, Hasher: testHasher(), Metrics: metrics, Log: slog.New(slog.DiscardHandler)}).Handler()
+	all := map[http.Handler]string{}
+	counted := func(by http.Handler, r request) (*httptest.ResponseRecorder, string) {
 		t.Helper()
-		var names []string
-		for _, name := range []string{"Asked", "Answered", "Closed", "ClosedByAgent", "Subscribed"} {
-			if strings.Contains(out.String(), `"`+name+`":1,`) {
-				names = append(names, name)
-			}
-		}
+		w := r.do(by)
+		sums := metricstest.Sums(t, out.String())
+		all[by] += out.String()
 		out.Reset()
-		return fmt.Sprint(w.Code, names)
+		return w, fmt.Sprint(w.Code, sums)
 	}
-	w := asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text","min_responses":2}`).do(agents)
-	id := uuids.FindString(w.Body.String())
-	if got := counted(w); got != "201 [Asked]" {
-		t.Errorf("asking: %s", got)
+	ask := func(timeout string) string {
+		t.Helper()
+		w, got := counted(agents, asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text","min_responses":2,"timeout_seconds":`+timeout+`}`))
+		if got != "201 map[Asked:1]" {
+			t.Errorf("asking: %s", got)
+		}
+		return uuids.FindString(w.Body.String())
 	}
-	answer := `{"question_id":"` + id + `","answer":"I am out here."}`
+	answered, open, overdue := ask("3600"), ask("3600"), ask("60")
+	answer := `{"question_id":"` + answered + `","answer":"I am out here."}`
 	for _, step := range []struct{ person, want string }{
-		{"ann", "201 [Answered]"}, {"ann", "409 []"}, {"bob", "201 [Answered Closed]"}, {"eve", "410 []"},
+		{"ann", "201 map[Answered:1 TimeToFirstAnswer:60000]"}, {"ann", "409 map[]"}, {"bob", "201 map[Answered:1 Closed:1]"}, {"eve", "410 map[]"},
 	} {
-		if got := counted(asPerson(step.person, "POST /human/responses", answer).do(people)); got != step.want {
+		now = now.Add(time.Minute)
+		if _, got := counted(people, asPerson(step.person, "POST /human/responses", answer)); got != step.want {
 			t.Errorf("%s answers: %s; want %s", step.person, got, step.want)
 		}
 	}
-	if got := counted(asAgent("DELETE /agent/questions/"+id, "").do(agents)); got != "204 [ClosedByAgent]" {
-		t.Errorf("closing: %s", got)
+	for _, step := range []struct{ what, id, want string }{
+		{"an answered question", answered, "204 map[]"},
+		{"an open question", open, "204 map[ClosedByAgent:1]"}, {"it again", open, "204 map[]"},
+		{"an overdue question", overdue, "204 map[Expired:1]"}, {"it again", overdue, "204 map[]"},
+	} {
+		if _, got := counted(agents, asAgent("DELETE /agent/questions/"+step.id, "")); got != step.want {
+			t.Errorf("closing %s: %s, want %s", step.what, got, step.want)
+		}
 	}
-	if got := counted((request{line: "POST /human/push/subscribe", body: `{"fcm_token":"t"}`}).do(people)); got != "201 [Subscribed]" {
+	if _, got := counted(people, request{line: "POST /human/push/subscribe", body: `{"fcm_token":"t"}`}); got != "201 map[Subscribed:1]" {
 		t.Errorf("subscribing: %s", got)
 	}
+	metricstest.Complete(t, all[agents], schema.MetricsOf("agentapi", schema.AskAHuman().Metrics))
+	metricstest.Complete(t, all[people], schema.MetricsOf("humanapi", schema.AskAHuman().Metrics))
 }

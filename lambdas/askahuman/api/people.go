@@ -34,7 +34,8 @@ type HumanAPI struct {
 	Hasher Hasher
 	// Log receives errors that callers are not told. Nil: [slog.Default].
 	Log *slog.Logger
-	// Metrics receives the metrics Answered, Closed and Subscribed. Nil: none.
+	// Metrics receives the metrics Answered, Closed, TimeToFirstAnswer
+	// and Subscribed. Nil: none.
 	Metrics *kit.Metrics
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time
@@ -238,6 +239,9 @@ func registerPeople(s *server, service PeopleService) {
 		metrics := []kit.Metric{kit.Count("Answered", 1)}
 		if receipt.Status == askahuman.StatusClosed {
 			metrics = append(metrics, kit.Count("Closed", 1))
+		}
+		if receipt.First {
+			metrics = append(metrics, kit.Milliseconds("TimeToFirstAnswer", receipt.SinceAsked))
 		}
 		s.metrics.Emit(ctx, metrics...)
 		return &receiptOutput{Receipt{

@@ -20,6 +20,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // placeholder is what the construct generates.
@@ -150,6 +152,7 @@ func TestHandle(t *testing.T) {
 			t.Fatalf("handle: %v", err)
 		}
 	}
+	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", schema.AskAHuman().Metrics))
 	if s.service.sent != 3 {
 		t.Errorf("%d notifications, want 3", s.service.sent)
 	}

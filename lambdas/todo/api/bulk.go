@@ -89,8 +89,8 @@ func (s *server) registerBulk() {
 		}
 		status := todo.Status(text(input.Body.Status))
 		result, err := s.service.SetStatuses(ctx, r.user, input.Body.TaskIDs, status)
-		if err == nil && status == todo.Completed && len(result.Changed) > 0 {
-			s.metrics.Emit(ctx, kit.Count("TasksCompleted", len(result.Changed)))
+		if err == nil && status == todo.Completed && result.Written > 0 {
+			s.metrics.Emit(ctx, kit.Count("TasksCompleted", result.Written))
 		}
 		return result, err
 	}, func(input *bulkInput, result any) (int, any) {

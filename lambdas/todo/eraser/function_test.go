@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -119,6 +120,7 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 	if !strings.Contains(s.output.String(), `"UsersErased":3`) || strings.Contains(s.output.String(), "secret") {
 		t.Errorf("wrote %s", s.output)
 	}
+	metricstest.Complete(t, s.output.String(), schema.MetricsOf("eraser", schema.Todo().Metrics))
 	// Who came back stays.
 	if _, err := s.service.CreateUser(t.Context(), "ada", todo.UserInput{Email: "ada@example.com", Name: "ada"}); err != nil {
 		t.Fatal(err)

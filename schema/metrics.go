@@ -1,0 +1,83 @@
+package schema
+
+import "fmt"
+
+// Metric is a number that a function reports by itself, beside what AWS Lambda
+// reports of every function. The handlers emit it, dashboards and alarms read it.
+// Its dimension is [MetricDimension], its namespace [MetricNamespace] of the room
+// that the function is in.
+type Metric struct {
+	// Name is its name in Amazon CloudWatch, such as "Asked".
+	Name string
+	// Function is the name of the function that reports it.
+	Function string
+	// Unit is its unit.
+	Unit Unit
+	// Description says what one of it is, and when it is counted.
+	Description string
+}
+
+// Unit is the unit of a metric ("MetricDatum", Amazon CloudWatch API reference).
+type Unit string
+
+// The units.
+const (
+	// Count is a number of things; its sum is of interest.
+	Count Unit = "Count"
+	// Milliseconds is a time; its percentiles and its maximum are of interest.
+	Milliseconds Unit = "Milliseconds"
+)
+
+// MetricDimension is the one dimension that every metric has: the physical name
+// of the function, as in the namespace AWS/Lambda, which keeps the environments of
+// an account apart.
+const MetricDimension = "FunctionName"
+
+// MetricNamespace is the namespace of the metrics of the functions in
+// lambdas/<room>, such as "Onesynth/askahuman".
+func MetricNamespace(room string) string { return "Onesynth/" + room }
+
+// MetricsOf are those of the metrics that a function reports.
+func MetricsOf(function string, metrics []Metric) []Metric {
+	var own []Metric
+	for _, m := range metrics {
+		if m.Function == function {
+			own = append(own, m)
+		}
+	}
+	return own
+}
+
+// LakeRoom is the folder of lambdas that the functions of every lake are in.
+const LakeRoom = "lake"
+
+// LakeMetrics are what the functions of every lake report, "writer" and
+// "compactor".
+func LakeMetrics() []Metric {
+	return []Metric{
+		{Name: "LakeRows", Function: "writer", Unit: Count, Description: "rows that a batch wrote; a batch that is delivered again counts again"},
+		{Name: "LakeDelay", Function: "writer", Unit: Milliseconds, Description: "from the oldest change of a batch to its landing"},
+		{Name: "LakeFailures", Function: "writer", Unit: Count, Description: "records of a batch that cannot become rows, and are in the failure queue"},
+		{Name: "LakeWriteFailures", Function: "writer", Unit: Count, Description: "1 for a batch that could not be written and comes again, 0 for one that was"},
+		{Name: "LakeObjectsMerged", Function: "compactor", Unit: Count, Description: "small objects that a run merged"},
+		{Name: "LakeDuplicates", Function: "compactor", Unit: Count, Description: "rows that were there twice, and that a run left out"},
+		{Name: "LakeCompactionFailures", Function: "compactor", Unit: Count, Description: "what a run could not read or write; the next run tries it again"},
+	}
+}
+
+// validateMetrics finds metrics of no function, and two of one name of a function.
+func (p Platform) validateMetrics(f *findings, functions map[string]bool) {
+	unique(f, "Metrics", p.Metrics, func(m Metric) string { return m.Function + "/" + m.Name })
+	for _, m := range p.Metrics {
+		path := fmt.Sprintf("Metrics[%s/%s]", m.Function, m.Name)
+		if !matches(`^[A-Za-z][A-Za-z0-9]{0,254}$`, m.Name) {
+			f.add(path+".Name", quoted(m.Name), "write up to 255 letters and digits, a letter first")
+		}
+		if !functions[m.Function] {
+			f.add(path+".Function", quoted(m.Function), "name a declared function")
+		}
+		if m.Unit != Count && m.Unit != Milliseconds {
+			f.add(path+".Unit", quoted(string(m.Unit)), "write Count or Milliseconds")
+		}
+	}
+}
