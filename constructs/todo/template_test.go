@@ -109,7 +109,7 @@ func expected() synthtest.Platform {
 			}},
 		},
 		Queues:  map[string]bool{"DeadLetters": false, "LakeFailures": true, "LakeScheduleDeadLetters": false},
-		Buckets: map[string]string{"LakeBucket": "LakeAccessLogs", "LakeAccessLogs": ""},
+		Buckets: []string{"LakeBucket"},
 		Alarms: []string{
 			"100 * errors / requests", "IF(requests < 100, 0, 100 * errors / requests)",
 			"AWS/Lambda Duration", "AWS/Lambda Errors", "AWS/Lambda Errors", "AWS/Lambda Errors", "AWS/Lambda IteratorAge",
