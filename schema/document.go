@@ -96,12 +96,22 @@ func (t Table) document(b *strings.Builder, prefix string) {
 		if i.Projection != ProjectAll {
 			projection = strings.TrimSpace(string(i.Projection) + " " + strings.Join(i.Include, ", "))
 		}
-		row(b, i.Name, i.Key.String(), projection, i.Description)
+		row(b, i.Name, i.key(), projection, i.Description)
 	}
 }
 
 // String is the key as "`partition`" or "`partition`, `sort`".
 func (k Key) String() string { return "`" + strings.Join(k.Attributes(), "`, `") + "`" }
+
+// key is the index key as "`partition`, `sort`", with "+" between the attributes of
+// one part.
+func (i Index) key() string {
+	parts := []string{strings.Join(i.PartitionAttributes(), "` + `")}
+	if sort := i.SortAttributes(); len(sort) > 0 {
+		parts = append(parts, strings.Join(sort, "` + `"))
+	}
+	return "`" + strings.Join(parts, "`, `") + "`"
+}
 
 func (p Platform) users(pattern string) []string {
 	var names []string

@@ -1,11 +1,18 @@
 package table
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/constructs-go/constructs/v10"
 
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -20,6 +27,67 @@ type DatabaseProps struct {
 	// RemoveWithStack, DeletionProtection and OwnedKey are those of [Props], for
 	// every table.
 	RemoveWithStack, DeletionProtection, OwnedKey bool
+	// Key is that of [Props], for every table that does not exist already.
+	Key awskms.IKey
+	// Options are those of the tables. Default: the zero value.
+	Options DatabaseOptions
+}
+
+// Check adds a finding below path for each of the Options that is invalid. The
+// region is that of the stack; while it is not known, "", what depends on it is
+// left out.
+func (p DatabaseProps) Check(f *props.Findings, path, region string) {
+	var found props.Findings
+	for _, name := range slices.Sorted(maps.Keys(p.Options.Each)) {
+		each := fmt.Sprintf("%s.Each[%q]", path, name)
+		switch _, ok := p.Database.Table(name); {
+		case !ok:
+			found.Add(each, name, p.names(), "name a table of the data model")
+		case p.Options.Existing[name] != nil:
+			found.Add(each, "options", "none for a table that exists", "change the existing table where it is declared")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Options.Existing)) {
+		existing := fmt.Sprintf("%s.Existing[%q]", path, name)
+		switch t, ok := p.Database.Table(name); {
+		case !ok:
+			found.Add(existing, name, p.names(), "name a table of the data model")
+		case p.Options.Existing[name] == nil:
+			found.Add(existing, nil, "a table", "pass one, or leave the name out to declare it")
+		default:
+			checkExisting(&found, existing, p.Options.Existing[name], t)
+		}
+	}
+	for _, one := range p.Tables() {
+		if one.Existing != nil {
+			continue
+		}
+		at := path + ".All"
+		if _, ok := p.Options.Each[one.Table.Name]; ok {
+			at = fmt.Sprintf("%s.Each[%q]", path, one.Table.Name)
+		}
+		one.Options.check(&found, at, one.environment(region))
+	}
+	// What is wrong with All for several tables is said once.
+	var invalid *props.Error
+	if !errors.As(found.Err(), &invalid) {
+		return
+	}
+	said := map[props.Finding]bool{}
+	for _, finding := range invalid.Findings {
+		if !said[finding] {
+			said[finding] = true
+			f.Append(finding)
+		}
+	}
+}
+
+func (p DatabaseProps) names() string {
+	var names []string
+	for _, t := range p.Database.Tables {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // Database is the tables of a platform.
@@ -34,7 +102,14 @@ type Database struct {
 func (p DatabaseProps) Tables() []Props {
 	var list []Props
 	for _, t := range p.Database.Tables {
-		one := Props{Table: t, RemoveWithStack: p.RemoveWithStack, DeletionProtection: p.DeletionProtection, OwnedKey: p.OwnedKey}
+		if existing := p.Options.Existing[t.Name]; existing != nil {
+			list = append(list, Props{Table: t, Existing: existing})
+			continue
+		}
+		one := Props{
+			Table: t, RemoveWithStack: p.RemoveWithStack, DeletionProtection: p.DeletionProtection, OwnedKey: p.OwnedKey, Key: p.Key,
+			Options: p.Options.of(t.Name),
+		}
 		if p.Prefix != "" {
 			one.Name = p.Prefix + "-" + t.PhysicalName
 		}
@@ -44,9 +119,16 @@ func (p DatabaseProps) Tables() []Props {
 }
 
 // NewDatabase declares all tables of a data model; their construct ids are their
-// logical names. It panics with the error of [Props.Validate] of the first table
-// that is wrong.
+// logical names. It panics with what [DatabaseProps.Check] finds, or else with the
+// error of [Props.Validate] of the first table that is wrong, before it declares
+// that.
 func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Database {
+	var f props.Findings
+	checkKeys(&f, "DatabaseProps.OwnedKey", p.OwnedKey, p.Key)
+	p.Check(&f, "DatabaseProps.Options", *awscdk.Stack_Of(scope).Region())
+	if err := f.Err(); err != nil {
+		panic(fmt.Errorf("database %s: %w", id, err))
+	}
 	d := &Database{}
 	constructs.NewConstruct_Override(d, scope, &id)
 	for _, t := range p.Tables() {

@@ -13,19 +13,13 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// defaultRecoveryDays is the longest that point-in-time recovery reaches back
-// ("Point-in-time recovery", DynamoDB developer guide).
-const defaultRecoveryDays = 35
-
-// growth is how far above its declared units provisioned capacity may scale.
-const growth = 10
 
 // Props describe a table. The zero value of everything but Table is the safe
 // default.
@@ -44,14 +38,27 @@ type Props struct {
 	// leaves no trace in AWS CloudTrail. Default: the account's AWS managed key
 	// aws/dynamodb. Data is encrypted at rest either way.
 	OwnedKey bool
+	// Key is a customer managed key that encrypts the table. [Table.Grant] then lets
+	// grantees use it through DynamoDB; the key's policy has to leave that to IAM, as that
+	// of a key of the CDK does. Default: see OwnedKey.
+	Key awskms.IKey
+	// Options are what DynamoDB offers beyond that. Default: the zero value.
+	Options Options
+	// Existing is a table to use instead of declaring one: see
+	// [DatabaseOptions.Existing]. All but Table is then left out. Default: a table is
+	// declared.
+	Existing awsdynamodb.ITable
 }
 
 // physicalName is what DynamoDB takes ("Naming rules", DynamoDB developer guide).
 var physicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 
 // Validate returns a [*props.Error] with all invalid props, or nil. What is wrong
-// with the description itself, such as a Boolean as a key, is among them.
-func (p Props) Validate() error {
+// with the description itself, such as a Boolean as a key, is among them. What
+// depends on the stack's region is left to [New].
+func (p Props) Validate() error { return p.validate("") }
+
+func (p Props) validate(region string) error {
 	var f props.Findings
 	described := p.Table
 	if described.PhysicalName == "" {
@@ -71,124 +78,62 @@ func (p Props) Validate() error {
 	if p.RemoveWithStack && p.DeletionProtection {
 		f.Add("Props.DeletionProtection", true, "false with RemoveWithStack", "a protected table cannot be removed with its stack: set one of the two")
 	}
+	checkKeys(&f, "Props.OwnedKey", p.OwnedKey, p.Key)
+	if p.Existing != nil {
+		checkExisting(&f, "Props.Existing", p.Existing, p.Table)
+		if !p.Options.zero() {
+			f.Add("Props.Options", "options", "none with Existing", "change the existing table where it is declared")
+		}
+	} else {
+		p.Options.check(&f, "Props.Options", p.environment(region))
+	}
 	return f.Err()
+}
+
+func (p Props) environment(region string) environment {
+	return environment{table: p.Table, customerKey: p.Key != nil, region: region}
+}
+
+// checkKeys adds a finding at path if there are two answers to what encrypts.
+func checkKeys(f *props.Findings, path string, ownedKey bool, key awskms.IKey) {
+	if ownedKey && key != nil {
+		f.Add(path, true, "false with a Key", "choose: one key encrypts the table")
+	}
+}
+
+// checkExisting adds a finding at path if the table lacks what the description
+// needs.
+func checkExisting(f *props.Findings, path string, existing awsdynamodb.ITable, t schema.Table) {
+	if t.Stream != schema.StreamNone && existing.TableStreamArn() == nil {
+		f.Add(path, "a table without the ARN of a stream", "a table with a stream of "+string(t.Stream)+" for "+t.Name, "import it by TableV2_FromTableAttributes, with TableStreamArn")
+	}
 }
 
 // Table is a DynamoDB table.
 type Table struct {
 	constructs.Construct
-	// Resource is the table.
-	Resource awsdynamodb.TableV2
+	// Resource is the table: an [awsdynamodb.TableV2], unless it exists already.
+	Resource awsdynamodb.ITable
 	// Schema is what it was made of.
 	Schema schema.Table
+	// Key is the customer managed key that encrypts it, or nil.
+	Key awskms.IKey
 }
 
 // New declares a table. It panics with the error of [Props.Validate] before it
-// declares anything.
+// declares anything; what depends on the stack's region is then among it.
 func New(scope constructs.Construct, id string, p Props) *Table {
-	if err := p.Validate(); err != nil {
+	if err := p.validate(*awscdk.Stack_Of(scope).Region()); err != nil {
 		panic(fmt.Errorf("table %s: %w", id, err))
 	}
-	t := &Table{Schema: p.Table}
+	t := &Table{Schema: p.Table, Key: p.Key}
 	constructs.NewConstruct_Override(t, scope, &id)
-	partition, sort := key(p.Table, p.Table.Key)
-	recovery := p.Table.RecoveryDays
-	if recovery == 0 {
-		recovery = defaultRecoveryDays
+	if p.Existing != nil {
+		t.Resource, t.Key = p.Existing, p.Existing.EncryptionKey()
+		return t
 	}
-	description := &awsdynamodb.TablePropsV2{
-		PartitionKey:           partition,
-		SortKey:                sort,
-		GlobalSecondaryIndexes: indexes(p.Table),
-		Billing:                billing(p.Table.Capacity),
-		DynamoStream:           awsdynamodb.StreamViewType(p.Table.Stream),
-		Encryption:             awsdynamodb.TableEncryptionV2_AwsManagedKey(),
-		DeletionProtection:     &p.DeletionProtection,
-		RemovalPolicy:          awscdk.RemovalPolicy_RETAIN,
-		PointInTimeRecoverySpecification: &awsdynamodb.PointInTimeRecoverySpecification{
-			PointInTimeRecoveryEnabled: jsii.Bool(true),
-			RecoveryPeriodInDays:       jsii.Number(recovery),
-		},
-	}
-	if p.OwnedKey {
-		description.Encryption = awsdynamodb.TableEncryptionV2_DynamoOwnedKey()
-	}
-	if p.RemoveWithStack {
-		description.RemovalPolicy = awscdk.RemovalPolicy_DESTROY
-	}
-	if p.Name != "" {
-		description.TableName = &p.Name
-	}
-	if p.Table.TimeToLive != "" {
-		description.TimeToLiveAttribute = &p.Table.TimeToLive
-	}
-	t.Resource = awsdynamodb.NewTableV2(t, jsii.String("Resource"), description)
+	t.Resource = declare(t, p)
 	return t
-}
-
-// key returns the attributes of a key; the second is nil without a sort key.
-func key(t schema.Table, k schema.Key) (partition, sort *awsdynamodb.Attribute) {
-	partition = attribute(t, k.Partition)
-	if k.Sort != "" {
-		sort = attribute(t, k.Sort)
-	}
-	return partition, sort
-}
-
-func attribute(t schema.Table, name string) *awsdynamodb.Attribute {
-	a, _ := t.Attribute(name)
-	kind := awsdynamodb.AttributeType_STRING
-	switch a.Type {
-	case schema.Number:
-		kind = awsdynamodb.AttributeType_NUMBER
-	case schema.Binary:
-		kind = awsdynamodb.AttributeType_BINARY
-	}
-	return &awsdynamodb.Attribute{Name: &name, Type: kind}
-}
-
-func indexes(t schema.Table) *[]*awsdynamodb.GlobalSecondaryIndexPropsV2 {
-	if len(t.Indexes) == 0 {
-		return nil
-	}
-	var list []*awsdynamodb.GlobalSecondaryIndexPropsV2
-	for _, i := range t.Indexes {
-		partition, sort := key(t, i.Key)
-		index := &awsdynamodb.GlobalSecondaryIndexPropsV2{
-			IndexName:      &i.Name,
-			PartitionKey:   partition,
-			SortKey:        sort,
-			ProjectionType: awsdynamodb.ProjectionType_ALL,
-		}
-		switch i.Projection {
-		case schema.ProjectKeysOnly:
-			index.ProjectionType = awsdynamodb.ProjectionType_KEYS_ONLY
-		case schema.ProjectInclude:
-			index.ProjectionType = awsdynamodb.ProjectionType_INCLUDE
-			index.NonKeyAttributes = jsii.Strings(i.Include...)
-		}
-		list = append(list, index)
-	}
-	return &list
-}
-
-// billing returns nothing for on-demand, which is the CDK's default. Provisioned
-// capacity has to scale: a global table takes no fixed write capacity
-// ("AWS::DynamoDB::GlobalTable", CloudFormation reference).
-func billing(c schema.Capacity) awsdynamodb.Billing {
-	if c.OnDemand() {
-		return nil
-	}
-	scaled := func(units int) awsdynamodb.Capacity {
-		return awsdynamodb.Capacity_Autoscaled(&awsdynamodb.AutoscaledCapacityOptions{
-			MinCapacity: jsii.Number(units),
-			MaxCapacity: jsii.Number(units * growth),
-		})
-	}
-	return awsdynamodb.Billing_Provisioned(&awsdynamodb.ThroughputProps{
-		ReadCapacity:  scaled(c.ReadUnits),
-		WriteCapacity: scaled(c.WriteUnits),
-	})
 }
 
 // Grant lets the grantee do exactly what the grants say: each action on the
@@ -222,5 +167,41 @@ func (t *Table) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) awsiam.
 	if all == nil {
 		return awsiam.Grant_Drop(grantee, jsii.String("no access pattern uses table "+t.Schema.Name))
 	}
+	if t.Key != nil {
+		all = all.Combine(t.grantKey(grantee, "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"))
+	}
 	return all
+}
+
+// GrantStream lets the grantee read the table's stream, and no other. It panics if
+// the table has none.
+func (t *Table) GrantStream(grantee awsiam.IGrantable) awsiam.Grant {
+	stream := t.Resource.TableStreamArn()
+	if stream == nil {
+		panic(fmt.Errorf("table %s has no stream", t.Schema.Name))
+	}
+	// The CDK's own grant allows ListStreams on everything. These are what an event
+	// source mapping needs, on what it needs them ("IAM policy to allow an AWS Lambda
+	// function to access DynamoDB stream records").
+	grant := awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
+		Grantee:      grantee,
+		Actions:      jsii.Strings("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"),
+		ResourceArns: jsii.Strings(*stream),
+	})
+	if t.Key != nil {
+		grant = grant.Combine(t.grantKey(grantee, "kms:Decrypt", "kms:DescribeKey"))
+	}
+	return grant
+}
+
+// grantKey lets the grantee use the table's key, through DynamoDB only
+// ("DynamoDB encryption at rest", authorizing use of a customer managed key).
+func (t *Table) grantKey(grantee awsiam.IGrantable, actions ...string) awsiam.Grant {
+	service := "dynamodb." + *awscdk.Stack_Of(t).Region() + ".amazonaws.com"
+	return awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
+		Grantee:      grantee,
+		Actions:      jsii.Strings(actions...),
+		ResourceArns: jsii.Strings(*t.Key.KeyArn()),
+		Conditions:   &map[string]*map[string]any{"StringEquals": {"kms:ViaService": service}},
+	})
 }

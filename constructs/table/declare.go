@@ -1,0 +1,209 @@
+package table
+
+import (
+	"cmp"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// declare declares the table of valid props.
+func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
+	o := p.Options
+	partition, sort := key(p.Table, p.Table.Key)
+	description := &awsdynamodb.TablePropsV2{
+		PartitionKey:                     partition,
+		SortKey:                          sort,
+		GlobalSecondaryIndexes:           indexes(p.Table, o),
+		Billing:                          billing(p.Table, o),
+		DynamoStream:                     awsdynamodb.StreamViewType(p.Table.Stream),
+		Encryption:                       awsdynamodb.TableEncryptionV2_AwsManagedKey(),
+		DeletionProtection:               &p.DeletionProtection,
+		RemovalPolicy:                    awscdk.RemovalPolicy_RETAIN,
+		PointInTimeRecoverySpecification: recovery(cmp.Or(o.RecoveryDays, p.Table.RecoveryDays, longestRecovery)),
+		WarmThroughput:                   warm(o.WarmReadUnits, o.WarmWriteUnits),
+		ResourcePolicy:                   o.ResourcePolicy,
+		StreamResourcePolicy:             o.StreamPolicy,
+		KinesisStream:                    o.KinesisStream,
+		Replicas:                         replicas(o),
+	}
+	if o.InfrequentAccess {
+		description.TableClass = awsdynamodb.TableClass_STANDARD_INFREQUENT_ACCESS
+	}
+	if o.ContributorInsights != NoInsights {
+		description.ContributorInsightsSpecification = &awsdynamodb.ContributorInsightsSpecification{
+			Enabled: jsii.Bool(true), Mode: awsdynamodb.ContributorInsightsMode(o.ContributorInsights),
+		}
+	}
+	// Encryption with a customer managed key names the key in each replica, which the
+	// CDK does only for stacks with a region.
+	agnostic := props.IsToken(*awscdk.Stack_Of(scope).Region())
+	switch {
+	case p.OwnedKey:
+		description.Encryption = awsdynamodb.TableEncryptionV2_DynamoOwnedKey()
+	case p.Key != nil && !agnostic:
+		keys := map[string]*string{}
+		for _, r := range o.Replicas {
+			keys[r.Region] = &r.KeyARN
+		}
+		description.Encryption = awsdynamodb.TableEncryptionV2_CustomerManagedKey(p.Key, &keys)
+	}
+	if p.RemoveWithStack {
+		description.RemovalPolicy = awscdk.RemovalPolicy_DESTROY
+	}
+	if p.Name != "" {
+		description.TableName = &p.Name
+	}
+	if p.Table.TimeToLive != "" {
+		description.TimeToLiveAttribute = &p.Table.TimeToLive
+	}
+	table := awsdynamodb.NewTableV2(scope, jsii.String("Resource"), description)
+	if p.Key != nil && agnostic {
+		// Such a stack has no replica but the table itself.
+		resource := table.Node().DefaultChild().(awsdynamodb.CfnGlobalTable)
+		resource.AddPropertyOverride(jsii.String("Replicas.0.SSESpecification.KMSMasterKeyId"), p.Key.KeyArn())
+	}
+	return table
+}
+
+// key returns the attributes of a key; the second is nil without a sort key.
+func key(t schema.Table, k schema.Key) (partition, sort *awsdynamodb.Attribute) {
+	partition = attribute(t, k.Partition)
+	if k.Sort != "" {
+		sort = attribute(t, k.Sort)
+	}
+	return partition, sort
+}
+
+func attribute(t schema.Table, name string) *awsdynamodb.Attribute {
+	a, _ := t.Attribute(name)
+	kind := awsdynamodb.AttributeType_STRING
+	switch a.Type {
+	case schema.Number:
+		kind = awsdynamodb.AttributeType_NUMBER
+	case schema.Binary:
+		kind = awsdynamodb.AttributeType_BINARY
+	}
+	return &awsdynamodb.Attribute{Name: &name, Type: kind}
+}
+
+func attributes(t schema.Table, names []string) *[]*awsdynamodb.Attribute {
+	if len(names) == 0 {
+		return nil
+	}
+	var list []*awsdynamodb.Attribute
+	for _, name := range names {
+		list = append(list, attribute(t, name))
+	}
+	return &list
+}
+
+func indexes(t schema.Table, o Options) *[]*awsdynamodb.GlobalSecondaryIndexPropsV2 {
+	if len(t.Indexes) == 0 {
+		return nil
+	}
+	var list []*awsdynamodb.GlobalSecondaryIndexPropsV2
+	for _, i := range t.Indexes {
+		own := o.Indexes[i.Name]
+		index := &awsdynamodb.GlobalSecondaryIndexPropsV2{
+			IndexName:            &i.Name,
+			PartitionKeys:        attributes(t, i.PartitionAttributes()),
+			SortKeys:             attributes(t, i.SortAttributes()),
+			ProjectionType:       awsdynamodb.ProjectionType_ALL,
+			MaxReadRequestUnits:  units(cmp.Or(own.MaximumReadUnits, o.MaximumReadUnits)),
+			MaxWriteRequestUnits: units(cmp.Or(own.MaximumWriteUnits, o.MaximumWriteUnits)),
+			WarmThroughput:       warm(cmp.Or(own.WarmReadUnits, o.WarmReadUnits), cmp.Or(own.WarmWriteUnits, o.WarmWriteUnits)),
+			ReadCapacity:         own.Read.capacity(),
+			WriteCapacity:        own.Write.capacity(),
+		}
+		switch i.Projection {
+		case schema.ProjectKeysOnly:
+			index.ProjectionType = awsdynamodb.ProjectionType_KEYS_ONLY
+		case schema.ProjectInclude:
+			index.ProjectionType = awsdynamodb.ProjectionType_INCLUDE
+			index.NonKeyAttributes = jsii.Strings(i.Include...)
+		}
+		list = append(list, index)
+	}
+	return &list
+}
+
+// billing returns nothing for on-demand without a maximum, which is the CDK's
+// default. Provisioned capacity has to scale: a global table takes no fixed write
+// capacity ("AWS::DynamoDB::GlobalTable", CloudFormation reference).
+func billing(t schema.Table, o Options) awsdynamodb.Billing {
+	read, write := o.scaling(t)
+	switch {
+	case read != Scaling{}:
+		return awsdynamodb.Billing_Provisioned(&awsdynamodb.ThroughputProps{ReadCapacity: read.capacity(), WriteCapacity: write.capacity()})
+	case o.MaximumReadUnits > 0 || o.MaximumWriteUnits > 0:
+		return awsdynamodb.Billing_OnDemand(&awsdynamodb.MaxThroughputProps{
+			MaxReadRequestUnits: units(o.MaximumReadUnits), MaxWriteRequestUnits: units(o.MaximumWriteUnits),
+		})
+	}
+	return nil
+}
+
+// capacity is nil for the zero value.
+func (s Scaling) capacity() awsdynamodb.Capacity {
+	if s == (Scaling{}) {
+		return nil
+	}
+	return awsdynamodb.Capacity_Autoscaled(&awsdynamodb.AutoscaledCapacityOptions{
+		MinCapacity:              jsii.Number(s.Minimum),
+		MaxCapacity:              jsii.Number(cmp.Or(s.Maximum, s.Minimum*growth)),
+		TargetUtilizationPercent: jsii.Number(cmp.Or(s.TargetPercent, defaultTarget)),
+	})
+}
+
+// units is nil for 0.
+func units(number int) *float64 {
+	if number == 0 {
+		return nil
+	}
+	return jsii.Number(number)
+}
+
+func warm(reads, writes int) *awsdynamodb.WarmThroughput {
+	if reads == 0 && writes == 0 {
+		return nil
+	}
+	return &awsdynamodb.WarmThroughput{ReadUnitsPerSecond: units(reads), WriteUnitsPerSecond: units(writes)}
+}
+
+func recovery(days int) *awsdynamodb.PointInTimeRecoverySpecification {
+	return &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(days)}
+}
+
+// replicas leaves out what a replica has from its table anyhow.
+func replicas(o Options) *[]*awsdynamodb.ReplicaTableProps {
+	var list []*awsdynamodb.ReplicaTableProps
+	for _, r := range o.Replicas {
+		replica := &awsdynamodb.ReplicaTableProps{
+			Region:              &r.Region,
+			MaxReadRequestUnits: units(r.MaximumReadUnits),
+			ReadCapacity:        r.Read.capacity(),
+			KinesisStream:       r.KinesisStream,
+			// A feature flag of the app decides whether a replica has the table's policy
+			// otherwise; the stream's it never has.
+			ResourcePolicy:       o.ResourcePolicy,
+			StreamResourcePolicy: o.StreamPolicy,
+		}
+		if r.DeletionProtection {
+			replica.DeletionProtection = jsii.Bool(true)
+		}
+		if r.RecoveryDays != 0 {
+			replica.PointInTimeRecoverySpecification = recovery(r.RecoveryDays)
+		}
+		list = append(list, replica)
+	}
+	if list == nil {
+		return nil
+	}
+	return &list
+}

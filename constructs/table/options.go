@@ -1,0 +1,349 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskinesis"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Limits and defaults of DynamoDB.
+const (
+	// longestRecovery is how far back point-in-time recovery can reach, in days, and
+	// the default ("Point-in-time recovery", DynamoDB developer guide).
+	longestRecovery = 35
+	// leastTarget, mostTarget and defaultTarget are percentages ("Managing throughput
+	// capacity automatically with DynamoDB auto scaling").
+	leastTarget, mostTarget, defaultTarget = 20, 90, 70
+	// warmReads and warmWrites are what new on-demand tables and indexes are ready for
+	// in a second; it cannot be lowered ("Understanding DynamoDB warm throughput in
+	// different scenarios").
+	warmReads, warmWrites = 12000, 4000
+	// growth is how far above its minimum capacity scales by default.
+	growth = 10
+)
+
+// Options are what DynamoDB offers for a table beyond what its description says.
+// The zero value is the safe default.
+type Options struct {
+	// OnDemand pays by the request, although the description provisions capacity.
+	// Default: as described.
+	OnDemand bool
+	// MaximumReadUnits and MaximumWriteUnits are the most request units in a second
+	// that an on-demand table serves, and each of its indexes: a fuse for cost. What is
+	// beyond is throttled, so that a maximum below the usual peak loses requests.
+	// DynamoDB keeps to it as best it can, not exactly. Default: no maximum.
+	MaximumReadUnits, MaximumWriteUnits int
+	// Read and Write are provisioned capacity of the table and of each of its indexes,
+	// instead of what is described. One needs the other. Default: as described.
+	Read, Write Scaling
+	// WarmReadUnits and WarmWriteUnits are the units in a second that the table and
+	// each of its indexes are ready for at once, as for a launch. They are paid for
+	// once and cannot be lowered. Allowed: from 12,000 reads and 4,000 writes up
+	// on-demand, from the minimum of Read and Write up otherwise. Default: what
+	// DynamoDB makes new tables ready for.
+	WarmReadUnits, WarmWriteUnits int
+	// Indexes are throughputs of indexes by name, where they are not those of the
+	// table. Default: those of the table.
+	Indexes map[string]IndexOptions
+
+	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. It
+	// cannot be switched off. Default: as described, and 35 if nothing is.
+	RecoveryDays int
+	// InfrequentAccess stores at a lower and reads at a higher price: the table class
+	// DynamoDB Standard-Infrequent Access. Default: DynamoDB Standard.
+	InfrequentAccess bool
+	// ContributorInsights counts, in Amazon CloudWatch, which keys of the table and of
+	// its indexes are used most. Default: [NoInsights].
+	ContributorInsights ContributorInsights
+	// ResourcePolicy says who else may use the table, from other accounts too. It holds
+	// for the table and every replica; in it the resource "*" means the table, whose
+	// name is not known before the table is made. Default: none.
+	ResourcePolicy awsiam.PolicyDocument
+	// StreamPolicy is the same for the table's stream. It needs a stream. Default:
+	// none.
+	StreamPolicy awsiam.PolicyDocument
+	// KinesisStream receives every change of an item, beside the table's own stream.
+	// Default: none.
+	KinesisStream awskinesis.IStream
+
+	// Replicas are copies of the table in other regions that are read and written like
+	// the table: a global table, eventually consistent, where the last writer wins. A
+	// transaction or condition sees one region only, so write to one region at a time.
+	// The stack needs a region of its own. The table gets a stream of new and old images if it
+	// is described without one, and capacity that is not on-demand counts for each
+	// region. To take a replica out of the list deletes its data. Default: none.
+	Replicas []Replica
+}
+
+// Scaling is provisioned capacity that follows the load. The zero value is none.
+type Scaling struct {
+	// Minimum is the least units in a second, and what the table begins with: 1 or
+	// more. Required.
+	Minimum int
+	// Maximum is the most units in a second: Minimum or more. Default: ten times the
+	// minimum.
+	Maximum int
+	// TargetPercent is how much of the capacity is meant to be in use: 20 to 90.
+	// Default: 70.
+	TargetPercent int
+}
+
+// IndexOptions are the throughput of an index. What is zero is that of the table.
+type IndexOptions struct {
+	// MaximumReadUnits, MaximumWriteUnits, WarmReadUnits and WarmWriteUnits are those
+	// of [Options]. An index that takes fewer writes than its table holds the table's
+	// writes back.
+	MaximumReadUnits, MaximumWriteUnits, WarmReadUnits, WarmWriteUnits int
+	// Read and Write are those of [Options]; each may be given alone.
+	Read, Write Scaling
+}
+
+// Replica is a copy of a table in another region. What is zero is as in the table.
+type Replica struct {
+	// Region is where it is, such as "eu-west-1". Required.
+	Region string
+	// KeyARN is the customer managed key that encrypts it, which has to be one of its
+	// region. Required if the table has such a key, and allowed only then.
+	KeyARN string
+	// DeletionProtection makes DynamoDB refuse to delete it. Default: as the table.
+	DeletionProtection bool
+	// RecoveryDays is how far back its own point-in-time recovery reaches: 1 to 35.
+	// Default: as the table.
+	RecoveryDays int
+	// MaximumReadUnits and Read are those of [Options]. Writes have the same maximum
+	// and capacity in every region. Default: as the table.
+	MaximumReadUnits int
+	Read             Scaling
+	// KinesisStream receives every change of an item in this region; it has to be one
+	// of the region. Default: none.
+	KinesisStream awskinesis.IStream
+}
+
+// ContributorInsights says which keys Amazon CloudWatch counts. It costs by the
+// event ("CloudWatch Contributor Insights for DynamoDB").
+type ContributorInsights string
+
+// The modes.
+const (
+	// NoInsights counts nothing.
+	NoInsights ContributorInsights = ""
+	// ThrottledKeys counts the keys whose requests are throttled, which costs nothing
+	// while none is.
+	ThrottledKeys ContributorInsights = "THROTTLED_KEYS"
+	// AccessedAndThrottledKeys counts the keys of all requests.
+	AccessedAndThrottledKeys ContributorInsights = "ACCESSED_AND_THROTTLED_KEYS"
+)
+
+// DatabaseOptions are the options of all tables of a data model. The zero value is
+// the safe default.
+type DatabaseOptions struct {
+	// All are the options of every table that Each does not name.
+	All Options
+	// Each are the options of single tables by logical name, instead of All.
+	Each map[string]Options
+	// Existing are tables that are there already, by logical name: they are used
+	// and granted, and nothing is declared or changed in their place. Import them with their
+	// stream's ARN if the data model gives them a stream, and with their customer
+	// managed key if they have one, as [awsdynamodb.TableV2_FromTableAttributes] does.
+	// Keys, indexes, stream view and time to live have to be those of the data model,
+	// which cannot be checked here. Default: every table is declared.
+	Existing map[string]awsdynamodb.ITable
+}
+
+// of returns the options of a table.
+func (o DatabaseOptions) of(table string) Options {
+	if own, ok := o.Each[table]; ok {
+		return own
+	}
+	return o.All
+}
+
+var (
+	regionName = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]{1,2}$`)
+	keyARN     = regexp.MustCompile(`^arn:[a-z-]+:kms:([a-z0-9-]+):[0-9]{12}:key/[A-Za-z0-9-]+$`)
+)
+
+// environment is what options meet: the table, how it is encrypted, and the region
+// of its stack, which is empty while that is not known.
+type environment struct {
+	table       schema.Table
+	customerKey bool
+	region      string
+}
+
+// check adds a finding for each option that is invalid for the table.
+func (o Options) check(f *props.Findings, path string, e environment) {
+	o.checkCapacity(f, path, e.table)
+	if o.RecoveryDays < 0 || o.RecoveryDays > longestRecovery {
+		f.Add(path+".RecoveryDays", o.RecoveryDays, "1 to 35 days", "leave it 0 for what the table's description says")
+	}
+	switch o.ContributorInsights {
+	case NoInsights, ThrottledKeys, AccessedAndThrottledKeys:
+	default:
+		f.Add(path+".ContributorInsights", string(o.ContributorInsights), "NoInsights, ThrottledKeys or AccessedAndThrottledKeys", "use one of the constants of package table")
+	}
+	if o.StreamPolicy != nil && e.table.Stream == schema.StreamNone && len(o.Replicas) == 0 {
+		f.Add(path+".StreamPolicy", "a policy", "none for "+e.table.Name+", which has no stream", "set Stream in the table's schema, or leave the policy out")
+	}
+	o.checkReplicas(f, path, e)
+}
+
+func (o Options) checkCapacity(f *props.Findings, path string, t schema.Table) {
+	given := o.Read != Scaling{} || o.Write != Scaling{}
+	if given && o.OnDemand {
+		f.Add(path+".OnDemand", true, "false with Read and Write", "choose: a table is paid by the request or by its capacity")
+	}
+	if given {
+		o.Read.check(f, path+".Read", true)
+		o.Write.check(f, path+".Write", true)
+	}
+	read, write := o.scaling(t)
+	provisioned := read != Scaling{}
+	checkThroughput(f, path, throughput{o.MaximumReadUnits, o.MaximumWriteUnits, o.WarmReadUnits, o.WarmWriteUnits, read, write}, t, provisioned)
+	for _, name := range slices.Sorted(maps.Keys(o.Indexes)) {
+		index, indexPath := o.Indexes[name], fmt.Sprintf("%s.Indexes[%q]", path, name)
+		if _, ok := t.Index(name); !ok {
+			f.Add(indexPath, name, indexNames(t), "name an index of "+t.Name)
+			continue
+		}
+		index.Read.check(f, indexPath+".Read", false)
+		index.Write.check(f, indexPath+".Write", false)
+		if !provisioned && (index.Read != Scaling{} || index.Write != Scaling{}) {
+			f.Add(indexPath, "provisioned capacity", "none on "+t.Name+", which is on-demand", "set Read and Write of the table too")
+		}
+		checkThroughput(f, indexPath, throughput{
+			index.MaximumReadUnits, index.MaximumWriteUnits, index.WarmReadUnits, index.WarmWriteUnits, cmp.Or(index.Read, read), cmp.Or(index.Write, write),
+		}, t, provisioned)
+	}
+}
+
+// throughput is the part of options that tables and indexes have in common.
+type throughput struct {
+	maximumRead, maximumWrite, warmRead, warmWrite int
+	read, write                                    Scaling
+}
+
+func checkThroughput(f *props.Findings, path string, units throughput, t schema.Table, provisioned bool) {
+	checkMaximum(f, path+".MaximumReadUnits", units.maximumRead, t, provisioned)
+	checkMaximum(f, path+".MaximumWriteUnits", units.maximumWrite, t, provisioned)
+	leastReads, leastWrites := warmReads, warmWrites
+	if provisioned {
+		leastReads, leastWrites = max(units.read.Minimum, 1), max(units.write.Minimum, 1)
+	}
+	checkWarm(f, path+".WarmReadUnits", units.warmRead, leastReads)
+	checkWarm(f, path+".WarmWriteUnits", units.warmWrite, leastWrites)
+}
+
+func checkMaximum(f *props.Findings, path string, units int, t schema.Table, provisioned bool) {
+	switch {
+	case units < 0:
+		f.Add(path, units, "1 or more units in a second", "leave it 0 for no maximum")
+	case units > 0 && provisioned:
+		f.Add(path, units, "0 on "+t.Name+", which has provisioned capacity", "set Maximum of Read and Write, or OnDemand")
+	}
+}
+
+func checkWarm(f *props.Findings, path string, units, least int) {
+	if units != 0 && units < least {
+		f.Add(path, units, fmt.Sprintf("%d or more units in a second", least), "leave it 0: it cannot be less than what the table is ready for anyhow")
+	}
+}
+
+// check adds a finding for each part that is invalid.
+func (s Scaling) check(f *props.Findings, path string, required bool) {
+	if !required && s == (Scaling{}) {
+		return
+	}
+	if s.Minimum < 1 {
+		f.Add(path+".Minimum", s.Minimum, "1 or more units in a second", "Read and Write both need one")
+	}
+	if s.Maximum != 0 && s.Maximum < s.Minimum {
+		f.Add(path+".Maximum", s.Maximum, fmt.Sprintf("%d or more, the minimum", s.Minimum), "leave it 0 for ten times the minimum")
+	}
+	if s.TargetPercent != 0 && (s.TargetPercent < leastTarget || s.TargetPercent > mostTarget) {
+		f.Add(path+".TargetPercent", s.TargetPercent, "20 to 90", "leave it 0 for 70")
+	}
+}
+
+func (o Options) checkReplicas(f *props.Findings, path string, e environment) {
+	if len(o.Replicas) == 0 {
+		return
+	}
+	if props.IsToken(e.region) {
+		f.Add(path+".Replicas", len(o.Replicas), "none in a stack for any region", "give the stack an environment with a region")
+	}
+	if e.table.Stream != schema.StreamNone && e.table.Stream != schema.StreamNewAndOldImages {
+		f.Add(path+".Replicas", len(o.Replicas), "none for "+e.table.Name+" with a stream of "+string(e.table.Stream), "replication needs a stream of new and old images: set Stream in the table's schema to NEW_AND_OLD_IMAGES")
+	}
+	read, _ := o.scaling(e.table)
+	regions := map[string]bool{}
+	for i, r := range o.Replicas {
+		at := fmt.Sprintf("%s.Replicas[%d]", path, i)
+		switch {
+		case !regionName.MatchString(r.Region):
+			f.Add(at+".Region", r.Region, "the name of a region", `write something like "eu-west-1"`)
+		case r.Region == e.region:
+			f.Add(at+".Region", r.Region, "another region than that of the stack", "leave it out: the table itself is there")
+		case regions[r.Region]:
+			f.Add(at+".Region", r.Region, "each region once", "leave one of them out")
+		}
+		regions[r.Region] = true
+		r.checkKey(f, at+".KeyARN", e.customerKey)
+		if r.RecoveryDays < 0 || r.RecoveryDays > longestRecovery {
+			f.Add(at+".RecoveryDays", r.RecoveryDays, "1 to 35 days", "leave it 0 for that of the table")
+		}
+		r.Read.check(f, at+".Read", false)
+		if (r.Read != Scaling{}) && read == (Scaling{}) {
+			f.Add(at+".Read", "provisioned capacity", "none on "+e.table.Name+", which is on-demand", "set Read and Write of the table too")
+		}
+		checkMaximum(f, at+".MaximumReadUnits", r.MaximumReadUnits, e.table, read != Scaling{})
+	}
+}
+
+func (r Replica) checkKey(f *props.Findings, path string, customerKey bool) {
+	match := keyARN.FindStringSubmatch(r.KeyARN)
+	switch {
+	case !customerKey && r.KeyARN != "":
+		f.Add(path, r.KeyARN, "none without a customer managed key of the table", "give the table a key too, or leave this one out")
+	case customerKey && r.KeyARN == "":
+		f.Add(path, r.KeyARN, "the ARN of a key in "+r.Region, "a table with a customer managed key needs one in each region of a replica")
+	case r.KeyARN != "" && !props.IsToken(r.KeyARN) && (match == nil || match[1] != r.Region):
+		f.Add(path, r.KeyARN, "the ARN of a key in "+r.Region, "write it as arn:aws:kms:REGION:ACCOUNT:key/ID: a key encrypts in its own region")
+	}
+}
+
+// scaling returns the provisioned capacity of the table, which is zero if it is
+// on-demand.
+func (o Options) scaling(t schema.Table) (read, write Scaling) {
+	switch {
+	case o.OnDemand:
+		return Scaling{}, Scaling{}
+	case o.Read != Scaling{} || o.Write != Scaling{}:
+		return o.Read, o.Write
+	}
+	return Scaling{Minimum: t.Capacity.ReadUnits}, Scaling{Minimum: t.Capacity.WriteUnits}
+}
+
+func indexNames(t schema.Table) string {
+	var names []string
+	for _, i := range t.Indexes {
+		names = append(names, i.Name)
+	}
+	if len(names) == 0 {
+		return "none: the table has no index"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (o Options) zero() bool { return reflect.ValueOf(o).IsZero() }
