@@ -61,9 +61,9 @@ func TestLakeEqualsTheTable(t *testing.T) {
 	}
 	enough := func() bool {
 		d := l.delivery(t)
-		return d.Redelivered > 0 && d.Failures > 0 && trouble.killedWriters.Load() > 0 && trouble.compactions.Load() > trouble.failedCompactions.Load()
+		return d.Redelivered > 0 && d.Failures > 0 && trouble.killedWriters.Load() > 0 && trouble.succeededCompactions.Load() > 0
 	}
-	for range 10 {
+	for range 30 {
 		if enough() {
 			break
 		}
@@ -80,17 +80,17 @@ func TestLakeEqualsTheTable(t *testing.T) {
 	compareLake(t, l, keepers, bad)
 	delivery := l.delivery(t)
 	if !enough() {
-		t.Errorf("%d batches came again, %d failed, %d writers were killed, %d of %d compactions failed: the test wants some of each",
-			delivery.Redelivered, delivery.Failures, trouble.killedWriters.Load(), trouble.failedCompactions.Load(), trouble.compactions.Load())
+		t.Errorf("%d batches came again, %d failed, %d writers were killed, %d compactions succeeded: the test wants some of each",
+			delivery.Redelivered, delivery.Failures, trouble.killedWriters.Load(), trouble.succeededCompactions.Load())
 	}
 
 	before := len(l.objects(t))
 	l.compact(t)
 	compareLake(t, l, keepers, bad)
 	onceInFiles(t, l.copied(t))
-	t.Logf("%d changes in %d batches; %d came again, %d failed; killed %d writers and %d compactors; %d compactions, %d of them failed; %d looks in between; %d objects, %d after the last compaction",
+	t.Logf("%d changes in %d batches; %d came again, %d failed; killed %d writers and %d compactors; %d compactions, and %d that failed; %d looks in between; %d objects, %d after the last compaction",
 		delivery.Done, delivery.Invocations, delivery.Redelivered, delivery.Failures, trouble.killedWriters.Load(), trouble.killedCompactors.Load(),
-		trouble.compactions.Load(), trouble.failedCompactions.Load(), trouble.looks.Load(), before, len(l.objects(t)))
+		trouble.succeededCompactions.Load(), trouble.failedCompactions.Load(), trouble.looks.Load(), before, len(l.objects(t)))
 }
 
 // delivery is how far the stream's delivery to the lake is.
@@ -106,12 +106,23 @@ func (l *lake) delivery(t testing.TB) (found struct{ Redelivered, Failures, Invo
 	return found
 }
 
+// landed is how many records the writer is done with.
+func (l *lake) landed() int {
+	for _, d := range l.Run.Streams() {
+		if d.Function == l.writer {
+			return d.Done
+		}
+	}
+	return 0
+}
+
 // trouble is what happens to the lake's functions while people work.
 type trouble struct {
 	end                             func()
 	killedWriters, killedCompactors atomic.Int32
-	compactions, failedCompactions  atomic.Int32
-	looks                           atomic.Int32 // how often somebody looked whether all was still there
+	// Compactions that ended, well or not.
+	succeededCompactions, failedCompactions atomic.Int32
+	looks                                   atomic.Int32 // how often somebody looked whether all was still there
 }
 
 // makeTrouble delivers in small batches, compacts again and again, and kills one and
@@ -146,20 +157,25 @@ func makeTrouble(t *testing.T, l *lake) *trouble {
 		return false
 	}
 	// A batch that failed comes again after a while, and every time after a longer
-	// one: some have to succeed in between, and some compactions.
-	kill := func(function string, pause time.Duration, killed *atomic.Int32) func() {
-		next := time.Now()
+	// one: some have to succeed in between, and some compactions, however slow the
+	// machine is.
+	kill := func(function string, pause time.Duration, succeeded func() int, killed *atomic.Int32) func() {
+		next, before := time.Now(), -1
 		return func() {
-			if time.Now().Before(next) || !busy(function) {
+			if time.Now().Before(next) || succeeded() <= before || !busy(function) {
 				return
 			}
+			before = succeeded()
 			if _, err := l.Run.Kill(function); err == nil {
 				killed.Add(1)
 			}
 			next = time.Now().Add(pause)
 		}
 	}
-	killWriter, killCompactor := kill(l.writer, time.Second, &made.killedWriters), kill(l.compactor, 2500*time.Millisecond, &made.killedCompactors)
+	killWriter := kill(l.writer, time.Second, l.landed, &made.killedWriters)
+	killCompactor := kill(l.compactor, 2500*time.Millisecond, func() int {
+		return int(made.succeededCompactions.Load())
+	}, &made.killedCompactors)
 	go func() {
 		done <- platform.Together(4, func(i int) error {
 			switch i {
@@ -167,10 +183,11 @@ func makeTrouble(t *testing.T, l *lake) *trouble {
 				repeat(50*time.Millisecond, func() { _ = l.Run.FlushStreams(ctx) })
 			case 1:
 				repeat(time.Second, func() {
-					made.compactions.Add(1)
 					// Not with ctx: a compactor that nobody waits for works on.
 					if l.Run.RunSchedule(t.Context(), schedule) != nil {
 						made.failedCompactions.Add(1)
+					} else {
+						made.succeededCompactions.Add(1)
 					}
 				})
 			case 2:
