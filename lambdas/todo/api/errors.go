@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -87,8 +88,8 @@ func failure(err error, now time.Time) httpapi.Failure {
 		f.Header.Set("WWW-Authenticate", "Bearer")
 		return f
 	}
-	if errors.Is(err, dynamo.ErrBusy) || errors.Is(err, todo.ErrStale) {
-		// Contention or throttling that outlived the retries.
+	if errors.Is(err, dynamo.ErrBusy) || errors.Is(err, todo.ErrStale) || errors.Is(err, context.DeadlineExceeded) {
+		// Contention or throttling that outlived the retries or the invocation.
 		return retry(answer(http.StatusServiceUnavailable, "too much is going on at once: try again in a second, with the same idempotency key"), time.Second)
 	}
 	return answer(http.StatusInternalServerError, errUnknown.Error())
