@@ -79,6 +79,13 @@ func TestCompare(t *testing.T) {
 		}
 		return replicated(`, "StreamSpecification": {"StreamViewType": "`+view+`"}`, replicas...)
 	}
+	strong := func(regions ...string) string {
+		var replicas []string
+		for _, region := range regions {
+			replicas = append(replicas, replica(region, ""))
+		}
+		return replicated(`, "MultiRegionConsistency": "STRONG"`, replicas...)
+	}
 	kept := `"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain", "Properties": {` + keys + `}`
 	schema := func(attributes string) string { return properties(pool, `"Schema": [`+attributes+`]`) }
 	const empty = `{"Resources": {}}`
@@ -128,6 +135,10 @@ func TestCompare(t *testing.T) {
 		"RegionWritten":         {replicated("", `{"Region": {"Ref": "AWS::Region"}}`), replicated("", replica("eu-west-1", "")), nil},
 		"ReplicaAlone":          {replicated("", replica("eu-west-1", "")), replicated("", replica("eu-west-1", ""), replica("us-east-1", "")), nil},
 		"TwoReplicas":           {replicated("", replica("eu-west-1", "")), replicated("", replica("eu-west-1", ""), replica("us-east-1", ""), replica("us-west-2", "")), []finding{{refuse, "replicas:R", "one replica in one update", "Deploy 1: the deployed template, and the replica in us-east-1"}}},
+		"StrongReplicas":        {strong("a", "b", "c"), strong("a", "d", "e"), nil},
+		"StrongStream":          {strong("a", "b", "c"), strings.Replace(strong("a", "b", "c"), `"Multi`, `"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}, "Multi`, 1), nil},
+		"StrongOnceGlobal":      {replicated("", replica("a", ""), replica("b", ""), replica("c", "")), strong("a", "b", "c"), []finding{{refuse, "consistency:R", "from EVENTUAL to STRONG", "Leave it"}}},
+		"StrongWhenGlobal":      {replicated("", replica("a", "")), strong("a", "b", "c"), []finding{{refuse, "consistency:R", "empty table only", "If it is empty"}}},
 		"OwnReplica":            {replicated("", replica("eu-west-1", "")), replicated("", replica("us-east-1", "")), []finding{{refuse, "replicas:R", "Region of the stack", "Keep the replica in eu-west-1"}}},
 		"ProtectionOff":         {replicated("", replica("eu-west-1", `"DeletionProtectionEnabled": true`)), replicated("", replica("eu-west-1", "")), []finding{{warn, "protection:R", "deletion protection", "Leave it on"}}},
 		"Key":                   {replicated("", replica("eu-west-1", `"SSESpecification": {"KMSMasterKeyId": "a"}`)), replicated("", replica("eu-west-1", `"SSESpecification": {"KMSMasterKeyId": "b"}`)), []finding{{warn, "key:R", "from a to b", "Keep the old key"}}},

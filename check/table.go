@@ -24,6 +24,7 @@ type table struct {
 	replicas   map[string]replica
 	resource   *resource
 	regions    []string
+	strong     bool
 }
 
 // index is a secondary index. Two that are equal need no change in DynamoDB.
@@ -49,6 +50,7 @@ func describe(r *resource) table {
 		stream:     text(r.at("StreamSpecification", "StreamViewType")),
 		billing:    or(text(r.at("BillingMode")), "PROVISIONED"),
 		encryption: describeEncryption(r.at("SSESpecification")),
+		strong:     text(r.at("MultiRegionConsistency")) == "STRONG",
 		replicas:   map[string]replica{},
 	}
 	if enabled := text(r.at("TimeToLiveSpecification", "Enabled")); enabled != "" && enabled != "false" {
@@ -130,6 +132,7 @@ func (c *comparison) table(oldResource, newResource *resource) {
 	c.indexes(old, changed)
 	c.timeToLive(old, changed)
 	c.stream(old, changed)
+	c.consistency(old, changed)
 	c.replicas(old, changed)
 	for _, region := range slices.Sorted(maps.Keys(old.replicas)) {
 		if after, ok := changed.replicas[region]; ok {
@@ -352,13 +355,16 @@ func (c *comparison) timeToLive(old, changed table) {
 }
 
 // stream is about the table's stream ("AWS::DynamoDB::Table", property StreamSpecification, CloudFormation template
-// reference: the stream is replaced; for a global table: only with one replica).
+// reference: the stream is replaced; for a global table without strong consistency: only with one replica).
 func (c *comparison) stream(old, changed table) {
 	if old.stream == changed.stream || old.stream == "" && len(old.regions) < 2 {
 		return
 	}
+	if old.stream == "" && old.strong {
+		return
+	}
 	got := fmt.Sprintf("the stream changes from %s to %s", or(old.stream, "none"), or(changed.stream, "none"))
-	if len(old.regions) > 1 {
+	if len(old.regions) > 1 && !old.strong {
 		p := &plan{}
 		for _, region := range old.regions {
 			if region != c.environment.Region && len(p.steps) < len(old.regions)-1 {
@@ -384,8 +390,28 @@ func (c *comparison) stream(old, changed table) {
 	c.add(Refusal, "stream", changed.resource, got, why, p.steps...)
 }
 
+// consistency is about the mode of a global table, which is the table's for good, and strong only for one that was empty
+// when it became global ("Global tables", developer guide, Consistency modes).
+func (c *comparison) consistency(old, changed table) {
+	mode := map[bool]string{false: "EVENTUAL", true: "STRONG"}
+	steps := []string{
+		"Leave it as it is deployed.",
+		"If it has to be: a second table under another construct id has it from the beginning. Write to both, copy the items, read the new one, and drop the old one.",
+	}
+	switch {
+	case len(changed.regions) < 2:
+	case len(old.regions) > 1 && old.strong != changed.strong:
+		c.add(Refusal, "consistency", changed.resource, fmt.Sprintf("the consistency of the replicas changes from %s to %s", mode[old.strong], mode[changed.strong]),
+			"DynamoDB does not change the consistency of a global table: CloudFormation fails and rolls back.", steps...)
+	case len(old.regions) == 1 && changed.strong:
+		c.add(Refusal, "consistency", changed.resource, "the table becomes a global one with strong consistency",
+			"DynamoDB does that to an empty table only: with items in it, CloudFormation fails and rolls back.", append([]string{"If it is empty: accept this finding."}, steps[1])...)
+	}
+}
+
 // replicas is about Regions ("AWS::DynamoDB::GlobalTable", property Replicas, CloudFormation template reference: "you can
-// only add or remove a single replica in each update"; the stack's own cannot be removed).
+// only add or remove a single replica in each update", several only with strong consistency; the stack's own cannot be
+// removed).
 func (c *comparison) replicas(old, changed table) {
 	if changed.resource.kind != globalTable {
 		return
@@ -407,7 +433,7 @@ func (c *comparison) replicas(old, changed table) {
 	case own != "" && slices.Contains(removed, own):
 		c.add(Refusal, "replicas", changed.resource, got, "CloudFormation does not remove the replica in the Region of the stack.",
 			"Keep the replica in "+own+". To leave the Region, restore a backup of the table in another one, and import it into a stack there.")
-	case len(added)+len(removed) > 1:
+	case len(added)+len(removed) > 1 && !changed.strong:
 		p := &plan{}
 		for _, region := range added {
 			p.deploy("the deployed template, and the replica in %s. It takes minutes to hours.", region)
@@ -417,7 +443,7 @@ func (c *comparison) replicas(old, changed table) {
 		}
 		p.deploy("the rest of this template.")
 		c.add(Refusal, "replicas", changed.resource, got, "CloudFormation adds or removes one replica in one update.", p.steps...)
-	case len(added)+len(removed) == 1 && c.others(changed.resource):
+	case len(added)+len(removed) > 0 && c.others(changed.resource):
 		c.add(Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to hours. If anything else in the deployment fails, the roll back may leave it half done, to be mended by hand.",
 			"Deploy the replica alone, as AWS recommends, and then the rest.")
 	}
