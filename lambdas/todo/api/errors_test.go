@@ -36,7 +36,7 @@ func TestErrors(t *testing.T) {
 		{err: dynamo.ErrBusy, status: 503, detail: "too much is going on", retryAfter: "1", passing: true},
 		{err: todo.ErrStale, status: 503, detail: "too much is going on", retryAfter: "1", passing: true},
 		{err: errors.New("table todo-app-data has a secret"), status: 500, detail: "something went wrong", passing: true},
-		{err: context.DeadlineExceeded, status: 500, detail: "something went wrong", passing: true},
+		{err: context.DeadlineExceeded, status: 503, detail: "too much is going on", retryAfter: "1", passing: true},
 	} {
 		t.Run(fmt.Sprintf("%d/%v", test.status, test.err), func(t *testing.T) {
 			t.Parallel()
