@@ -112,17 +112,20 @@ func (a *AskAHuman) addSecrets() {
 }
 
 func (a *AskAHuman) addFunctions(p Props) {
-	shards := strconv.Itoa(p.Shards)
+	shards, readShards := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards)
 	a.AgentAPI = a.platform.Function("AgentAPI", agentAPI, 0, map[string]string{
 		"SHARDS":      shards,
+		"READ_SHARDS": readShards,
 		"OPEN_AGENTS": strconv.FormatBool(p.OpenAgents),
 	})
 	a.HumanAPI = a.platform.Function("HumanAPI", humanAPI, 0, map[string]string{
 		"SHARDS":                 shards,
+		"READ_SHARDS":            readShards,
 		"FINGERPRINT_SECRET_ARN": *a.FingerprintSecret.SecretArn(),
 	})
 	a.Notifier = a.platform.Function("Notifier", notifier, notifierTimeout, map[string]string{
 		"SHARDS":                     shards,
+		"READ_SHARDS":                readShards,
 		"FCM_CREDENTIALS_SECRET_ARN": *a.FCMCredentials.SecretArn(),
 		"FCM_ENDPOINT":               fcmEndpoint,
 		"LINK_BASE":                  p.WebURL,

@@ -34,7 +34,7 @@ func variants() map[string]askahuman.Props {
 		"own": {
 			MemoryMegabytes: map[string]int{"humanapi": 1769}, ReservedConcurrency: map[string]int{"humanapi": 50, "notifier": 1},
 		},
-		"issuer": {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, WebURL: "https://example.com", NotifyEvery: 5 * time.Minute, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
+		"issuer": {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, ReadShards: 64, WebURL: "https://example.com", NotifyEvery: 5 * time.Minute, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
 	}
 }
 

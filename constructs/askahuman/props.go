@@ -12,8 +12,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// maximumShards is how many partitions a request may have to read.
-const maximumShards = 100
+// maximumShards is how many partitions a request may have to read: enough for
+// 100,000 answers a second (docs/SCALE.md).
+const maximumShards = 256
 
 // Props configure the platform. The zero value gives all of it with secure
 // defaults.
@@ -62,9 +63,14 @@ type Props struct {
 	Throttle httpapi.Throttle
 	// Shards is over how many partitions the keys are spread that otherwise all
 	// writes share: the open questions and the leaderboards. One partition takes
-	// 1,000 writes a second. It must not be lowered once there is data. Allowed: 1
-	// to 100. Default: 1, as in the seed.
+	// 1,000 writes a second; every one is read for a feed or a leaderboard. How to
+	// change it on a live table stands in docs/SCALE.md. Allowed: 1 to 256. Default:
+	// 1, as in the seed.
 	Shards int
+	// ReadShards is the highest number of shards that is read: of those that the
+	// tables were written with, and of the one that comes next. Allowed: Shards to
+	// 256. Default: Shards.
+	ReadShards int
 	// NotifyEvery is how often the notifier runs, in whole minutes up to an hour.
 	// Default: 1 minute.
 	NotifyEvery time.Duration
@@ -108,7 +114,10 @@ func (p Props) Validate() error {
 	}
 	identity.CheckClients(&f, "Props.Agents", p.Agents)
 	if p.Shards < 0 || p.Shards > maximumShards {
-		f.Add("Props.Shards", p.Shards, "1 to 100", "leave it 0 for 1")
+		f.Add("Props.Shards", p.Shards, "1 to 256", "leave it 0 for 1")
+	}
+	if p.ReadShards != 0 && (p.ReadShards < p.Shards || p.ReadShards < 0 || p.ReadShards > maximumShards) {
+		f.Add("Props.ReadShards", p.ReadShards, "Shards to 256", "leave it 0 for Shards; it is more while the number of shards changes")
 	}
 	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
 		f.Add("Props.NotifyEvery", p.NotifyEvery.String(), "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
@@ -146,6 +155,9 @@ func (p Props) withDefaults() Props {
 	}
 	if p.Shards == 0 {
 		p.Shards = 1
+	}
+	if p.ReadShards == 0 {
+		p.ReadShards = p.Shards
 	}
 	if p.NotifyEvery == 0 {
 		p.NotifyEvery = time.Minute

@@ -27,7 +27,12 @@ func TestPropsValidate(t *testing.T) {
 		"ErrAgentsOfNoPool": {askahuman.Props{OpenAgents: true, Agents: []string{"a"}}, []string{"Props.Agents"}},
 		"ErrAgentTwice":     {askahuman.Props{Agents: []string{"a", "b", "a"}}, []string{"Props.Agents[2]"}},
 		"ErrAgentName":      {askahuman.Props{Agents: []string{"", "ä", "a b"}}, []string{"Props.Agents[0]", "Props.Agents[1]", "Props.Agents[2]"}},
-		"ErrShards":         {askahuman.Props{Shards: 101}, []string{"Props.Shards"}},
+		"ErrShards":         {askahuman.Props{Shards: 257}, []string{"Props.Shards"}},
+		"Growing":           {askahuman.Props{ReadShards: 8}, nil},
+		"Shrinking":         {askahuman.Props{Shards: 8, ReadShards: 256}, nil},
+		"ErrReadShards":     {askahuman.Props{ReadShards: 257}, []string{"Props.ReadShards"}},
+		"ErrReadFewer":      {askahuman.Props{Shards: 8, ReadShards: 7}, []string{"Props.ReadShards"}},
+		"ErrReadNegative":   {askahuman.Props{ReadShards: -1}, []string{"Props.ReadShards"}},
 		"ErrNotifyEvery":    {askahuman.Props{NotifyEvery: 90 * time.Second}, []string{"Props.NotifyEvery"}},
 		"ErrWebURL":         {askahuman.Props{WebURL: "https://a.example/"}, []string{"Props.WebURL"}},
 		// Those of every platform, all at once: package platform tests each.

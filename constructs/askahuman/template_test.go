@@ -15,7 +15,7 @@ import (
 // expected is what every template has to be. Tables are those of the seed
 // (ADR-02), with what its requirements force in addition.
 func expected() synthtest.Platform {
-	tables := []string{"GUARDS_TABLE", "LOG_LEVEL", "QUESTIONS_TABLE", "RESPONSES_TABLE", "SHARDS", "SUBSCRIPTIONS_TABLE", "USER_STATS_TABLE"}
+	tables := []string{"GUARDS_TABLE", "LOG_LEVEL", "QUESTIONS_TABLE", "READ_SHARDS", "RESPONSES_TABLE", "SHARDS", "SUBSCRIPTIONS_TABLE", "USER_STATS_TABLE"}
 	subscribe := map[string]any{"ThrottlingRateLimit": 100.0, "ThrottlingBurstLimit": 200.0}
 	return synthtest.Platform{
 		Schema: schema.AskAHuman(),
@@ -112,9 +112,9 @@ func TestTemplate(t *testing.T) {
 func TestVariables(t *testing.T) {
 	t.Parallel()
 	for name, template := range templates {
-		shards, open := "1", "false"
+		shards, readShards, open := "1", "1", "false"
 		if name == "issuer" {
-			shards = "4"
+			shards, readShards = "4", "64"
 		}
 		if name == "dev" || name == "x86" {
 			open = "true"
@@ -122,6 +122,9 @@ func TestVariables(t *testing.T) {
 		for id, f := range template.Named("AWS::Lambda::Function") {
 			if got := synthtest.At(f.Properties, "Environment", "Variables", "SHARDS"); got != shards {
 				t.Errorf("%s: %s: SHARDS: got %v, want %s", name, id, got, shards)
+			}
+			if got := synthtest.At(f.Properties, "Environment", "Variables", "READ_SHARDS"); got != readShards {
+				t.Errorf("%s: %s: READ_SHARDS: got %v, want %s", name, id, got, readShards)
 			}
 		}
 		functions := template.Named("AWS::Lambda::Function")

@@ -26,14 +26,14 @@ func newKeys(t testing.TB) *idempotency.Keys {
 	database := schema.AskAHuman().Database
 	guards, _ := database.Table("Guards")
 	database.Tables = []schema.Table{guards}
-	return dynamodb.New(dynamotest.Open(t, database).DB, 1).Keys()
+	return dynamodb.New(dynamotest.Open(t, database).DB, dynamodb.Shards{}).Keys()
 }
 
 // newStoredPlatform is a platform whose agents' side has its tables.
 func newStoredPlatform(t testing.TB) *platform {
 	t.Helper()
 	p := newPlatform(t)
-	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, 1)
+	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
 	keys := store.Keys()
 	keys.Now = p.clock.read
 	p.agentAPI.Service = &askahuman.Agents{Store: store, Now: p.clock.read}

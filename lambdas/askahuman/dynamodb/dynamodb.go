@@ -33,18 +33,17 @@ var (
 // concurrent use.
 type Store struct {
 	db     *dynamo.DB
-	shards int
+	shards Shards
 }
 
-// New returns a store on the tables. shards is over how many partition keys the
-// busiest index keys (a status, a leaderboard) are spread; under 1 means 1, which
-// leaves the keys as in the seed.
-func New(db *dynamo.DB, shards int) *Store {
-	return &Store{db: db, shards: max(shards, 1)}
+// New returns a store on the tables.
+func New(db *dynamo.DB, shards Shards) *Store {
+	return &Store{db: db, shards: shards.withDefaults()}
 }
 
-// Open returns the store of a function: on the tables that its environment names,
-// with as many shards as its variable SHARDS says, 1 by default.
+// Open returns the store of a function: on the tables that its environment names.
+// Its variables SHARDS and READ_SHARDS are [Shards.Write], 1 by default, and
+// [Shards.Read], by default the same.
 func Open(environment kit.Environment) (*Store, error) {
 	tables, err := dynamo.Open(environment.AWS, schema.AskAHuman().Database)
 	if err != nil {
@@ -54,7 +53,11 @@ func Open(environment kit.Environment) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return New(tables, shards), nil
+	read, err := environment.Int("READ_SHARDS", shards)
+	if err != nil {
+		return nil, err
+	}
+	return New(tables, Shards{Write: shards, Read: read}), nil
 }
 
 // timeFormat has one width, so that text sorts as time does.

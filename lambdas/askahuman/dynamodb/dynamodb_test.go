@@ -12,8 +12,8 @@ import (
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	for _, shards := range []int{1, 4} {
-		t.Run(fmt.Sprintf("%d shards", shards), func(t *testing.T) {
+	for _, shards := range []dynamodb.Shards{{}, {Write: 4}, {Write: 2, Read: 5}} {
+		t.Run(fmt.Sprintf("%+v", shards), func(t *testing.T) {
 			t.Parallel()
 			storetest.Run(t, func(t *testing.T) storetest.Store {
 				return dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, shards)

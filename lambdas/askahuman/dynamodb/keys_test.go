@@ -22,7 +22,7 @@ func created(result any) (idempotency.Response, error) {
 func TestCreateQuestionUnderClaim(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, 1)
+	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
 	keys := store.Keys()
 	now := start
 	keys.Now = func() time.Time { return now }

@@ -52,7 +52,7 @@ func TestEveryAccessPattern(t *testing.T) {
 	ctx := t.Context()
 	platform := schema.AskAHuman()
 	tables := dynamotest.Open(t, platform.Database)
-	store := dynamodb.New(tables.DB, 1)
+	store := dynamodb.New(tables.DB, dynamodb.Shards{})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -245,8 +245,8 @@ func get(db *dynamo.DB, pattern string, key ...any) error {
 // boundaries.
 func TestReadsPageToTheEnd(t *testing.T) {
 	t.Parallel()
-	for _, shards := range []int{1, 3} {
-		t.Run(fmt.Sprintf("%d shards", shards), func(t *testing.T) {
+	for _, shards := range []dynamodb.Shards{{}, {Write: 3}} {
+		t.Run(fmt.Sprintf("%+v", shards), func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
 			tables := dynamotest.Open(t, schema.AskAHuman().Database)

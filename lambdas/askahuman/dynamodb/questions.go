@@ -44,7 +44,7 @@ const dueKey = "DUE"
 func (s *Store) newQuestion(q askahuman.Question) question {
 	item := question{
 		ID:                q.ID,
-		Status:            s.shard(string(q.Status), q.ID),
+		Status:            s.shards.key(string(q.Status), q.ID),
 		Prompt:            q.Prompt,
 		Type:              string(q.Type),
 		Options:           q.Options,
@@ -60,7 +60,7 @@ func (s *Store) newQuestion(q askahuman.Question) question {
 		NotifiedAt:        formatOptionalTime(q.NotifiedAt),
 	}
 	if !q.DueAt.IsZero() {
-		item.Due, item.DueAt = s.shard(dueKey, q.ID), formatTime(q.DueAt)
+		item.Due, item.DueAt = s.shards.key(dueKey, q.ID), formatTime(q.DueAt)
 	}
 	return item
 }
@@ -194,7 +194,7 @@ func (s *Store) AgentQuestions(ctx context.Context, agentID string, status askah
 
 // EndQuestion implements [askahuman.AgentStore] and [askahuman.NotifierStore].
 func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool, error) {
-	update := expression.Set(dynamo.Name("status"), expression.Value(s.shard(string(status), q.ID))).
+	update := expression.Set(dynamo.Name("status"), expression.Value(s.shards.key(string(status), q.ID))).
 		Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
 	condition := answerable()
 	if status == askahuman.StatusClosed {
@@ -227,11 +227,11 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 	}
 	var lists []list
 	for _, status := range []askahuman.Status{askahuman.StatusOpen, askahuman.StatusPartial} {
-		for shard := range s.shards {
+		for _, key := range s.shards.keys(string(status)) {
 			lists = append(lists, s.db.Items(ctx, "ListOpenQuestions", dynamo.Query{
-				Values:   []any{s.shardValue(string(status), shard), from},
+				Values:   []any{key, from},
 				Filter:   dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(now))),
-				PageSize: limit + 1,
+				PageSize: s.shards.pageSize(limit + 1),
 			}))
 		}
 	}
@@ -259,7 +259,8 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 			break
 		}
 		before := q.CreatedAt.Equal(after.CreatedAt) && q.ID >= after.ID
-		// A question that turns partial meanwhile can be in two lists.
+		// A question that turns partial, or gets the key of another number of shards,
+		// meanwhile can be in two lists.
 		if !before && !seen[q.ID] {
 			seen[q.ID] = true
 			group = append(group, q)
@@ -275,9 +276,9 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 // DueQuestions implements [askahuman.NotifierStore].
 func (s *Store) DueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
 	var lists []list
-	for shard := range s.shards {
+	for _, key := range s.shards.keys(dueKey) {
 		lists = append(lists, s.db.Items(ctx, "ListDueQuestions", dynamo.Query{
-			Values: []any{s.shardValue(dueKey, shard), formatTime(now)},
+			Values: []any{key, formatTime(now)},
 		}))
 	}
 	for item, err := range merge("due_at", false, lists...) {

@@ -187,7 +187,7 @@ func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Re
 			Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
 		count = dynamo.Equal("current_responses", q.RequiredResponses-1)
 	}
-	update = update.Set(dynamo.Name("status"), expression.Value(s.shard(string(status), q.ID)))
+	update = update.Set(dynamo.Name("status"), expression.Value(s.shards.key(string(status), q.ID)))
 	unchanged := dynamo.Absent("fingerprint_hash")
 	if stats.Version > 0 {
 		unchanged = dynamo.Equal("version", stats.Version)

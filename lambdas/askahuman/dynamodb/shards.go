@@ -13,19 +13,66 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
 
-// shard returns an index key value spread over the shards by an item's id.
-func (s *Store) shard(value, id string) string {
-	hash := fnv.New32a()
-	hash.Write([]byte(id))
-	return s.shardValue(value, int(hash.Sum32()%uint32(s.shards)))
+// Shards is over how many partition keys the busiest index keys are spread: the
+// statuses of questions, what the notifier has due, and the leaderboards. One key
+// takes 1,000 writes a second ("Best practices for designing and using partition
+// keys effectively", DynamoDB). The zero value is one key, as in the seed.
+//
+// A key is value itself for one shard, and value#0, value#1, … for several. So the
+// keys of a number are among those of every higher one, but for value itself,
+// which is always read. Stores whose Read is high enough can write by different
+// numbers at once: that is how the number of a live table is changed.
+type Shards struct {
+	// Write is the number by which keys are written; under 1 means 1.
+	Write int
+	// Read is the highest number that anything in the table may have been written
+	// by; under Write means Write.
+	Read int
 }
 
-func (s *Store) shardValue(value string, shard int) string {
-	if s.shards == 1 {
+func (s Shards) withDefaults() Shards {
+	s.Write = max(s.Write, 1)
+	s.Read = max(s.Read, s.Write)
+	return s
+}
+
+// key returns the key that a value is written under, for the item with an id.
+func (s Shards) key(value, id string) string {
+	if s.Write == 1 {
 		return value
 	}
-	return value + "#" + strconv.Itoa(shard)
+	hash := fnv.New32a()
+	hash.Write([]byte(id))
+	return numbered(value, int(hash.Sum32()%uint32(s.Write)))
 }
+
+// keys returns all keys that a value may have been written under.
+func (s Shards) keys(value string) []string {
+	keys := []string{value}
+	if s.Read > 1 {
+		for shard := range s.Read {
+			keys = append(keys, numbered(value, shard))
+		}
+	}
+	return keys
+}
+
+// pageSize is how many items of each key to read at a time for limit items of all
+// together: twice the part that is each key's on average, so that nearly always
+// one page is enough.
+func (s Shards) pageSize(limit int) int {
+	return min(limit, 2*limit/s.Read+spare)
+}
+
+const (
+	// spare is how many items more than on average a key with few may have.
+	spare = 4
+	// parallel is how many keys are read at once: more would need more connections
+	// than they save time.
+	parallel = 32
+)
+
+func numbered(value string, shard int) string { return value + "#" + strconv.Itoa(shard) }
 
 func unsharded(value string) string {
 	value, _, _ = strings.Cut(value, "#")
@@ -55,6 +102,7 @@ func merge(attribute string, descending bool, lists ...list) list {
 			return err
 		}
 		var beginnings errgroup.Group
+		beginnings.SetLimit(parallel)
 		for _, s := range sources {
 			beginnings.Go(func() error { return advance(s) })
 		}

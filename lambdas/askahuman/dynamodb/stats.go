@@ -3,8 +3,10 @@ package dynamodb
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -55,7 +57,7 @@ func (s *Store) newStats(st askahuman.Stats) stats {
 		CreatedAt:         formatTime(st.CreatedAt),
 		UpdatedAt:         formatTime(st.UpdatedAt),
 		Version:           st.Version + 1,
-		Leaderboard:       s.shard(leaderboard, st.PersonHash),
+		Leaderboard:       s.shards.key(leaderboard, st.PersonHash),
 		DailyPoints:       st.DailyPoints,
 		DailyAnswers:      st.DailyAnswers,
 		WeeklyPoints:      st.WeeklyPoints,
@@ -65,10 +67,10 @@ func (s *Store) newStats(st askahuman.Stats) stats {
 		item.AnswersByCategory = map[string]int{}
 	}
 	if st.Day != "" {
-		item.DailyBoard = s.shard(st.Day, st.PersonHash)
+		item.DailyBoard = s.shards.key(st.Day, st.PersonHash)
 	}
 	if st.Week != "" {
-		item.WeeklyBoard = s.shard(st.Week, st.PersonHash)
+		item.WeeklyBoard = s.shards.key(st.Week, st.PersonHash)
 	}
 	for _, badge := range st.Badges {
 		item.Badges = append(item.Badges, badge.ID)
@@ -144,10 +146,11 @@ func (s *Store) Top(ctx context.Context, period askahuman.Period, day string, li
 		return nil, err
 	}
 	var lists []list
-	for shard := range s.shards {
-		lists = append(lists, s.db.Items(ctx, b.top, dynamo.Query{Values: []any{s.shardValue(b.key, shard)}, PageSize: limit}))
+	for _, key := range s.shards.keys(b.key) {
+		lists = append(lists, s.db.Items(ctx, b.top, dynamo.Query{Values: []any{key}, PageSize: s.shards.pageSize(limit)}))
 	}
 	var entries []askahuman.BoardEntry
+	seen := map[string]bool{}
 	for item, err := range merge(b.points, true, lists...) {
 		if err != nil {
 			return nil, err
@@ -158,6 +161,12 @@ func (s *Store) Top(ctx context.Context, period askahuman.Period, day string, li
 				return nil, fmt.Errorf("read leaderboard: %s: %w", attribute, err)
 			}
 		}
+		// Someone who earns points meanwhile can be in the lists twice, the higher
+		// points, which are the later, first.
+		if seen[entry.PersonHash] {
+			continue
+		}
+		seen[entry.PersonHash] = true
 		if entries = append(entries, entry); len(entries) == limit {
 			break
 		}
@@ -171,13 +180,23 @@ func (s *Store) CountAbove(ctx context.Context, period askahuman.Period, day str
 	if err != nil {
 		return 0, err
 	}
-	above := 0
-	for shard := range s.shards {
-		n, err := s.db.Count(ctx, b.countAbove, askahuman.MaxRank-above, s.shardValue(b.key, shard), points)
-		if err != nil {
-			return 0, err
-		}
-		above += n
+	var above atomic.Int64
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, key := range s.shards.keys(b.key) {
+		group.Go(func() error {
+			// No further than the ranks that are shown.
+			left := askahuman.MaxRank - int(above.Load())
+			if left <= 0 {
+				return nil
+			}
+			n, err := s.db.Count(ctx, b.countAbove, left, key, points)
+			above.Add(int64(n))
+			return err
+		})
 	}
-	return above, nil
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
+	return min(int(above.Load()), askahuman.MaxRank), nil
 }
