@@ -76,6 +76,10 @@ type Lake struct {
 	Schema schema.Lake
 	// Bucket holds the changes and the results of queries.
 	Bucket awss3.Bucket
+	// AccessLogs holds what Amazon S3 writes down of the requests to Bucket, in
+	// lake/, for as long as logs are kept. It is nil with RemoveWithStack: a bucket
+	// that goes on filling could not be deleted with the stack.
+	AccessLogs awss3.Bucket
 	// CatalogName is the name of the catalog's database and of the workgroup.
 	CatalogName string
 	// Catalog describes the objects; Tables are its tables and then its views.
@@ -107,6 +111,9 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 		l.CatalogName = p.Lake.Name + "_" + (*l.Node().Addr())[:8]
 	}
 	l.addBucket(p)
+	if !p.RemoveWithStack {
+		l.addAccessLogs(p)
+	}
 	l.addCatalog()
 	l.addQueries(p.QueryLimitBytes)
 	l.addWriter(p)

@@ -46,3 +46,11 @@ func (r LogRetention) Check(f *Findings, path string) {
 
 // Days returns the CDK's value of a valid retention.
 func (r LogRetention) Days() awslogs.RetentionDays { return retentions[r] }
+
+// Number returns how many days a valid retention is.
+func (r LogRetention) Number() int {
+	if r == 0 {
+		r = OneMonth
+	}
+	return int(r)
+}

@@ -54,8 +54,9 @@ type Platform struct {
 	// Queues are the queues, by construct path. The value says whether the queue
 	// outlives its stack.
 	Queues map[string]bool
-	// Buckets are the buckets, by construct path.
-	Buckets []string
+	// Buckets are the buckets, by construct path. The value names the bucket that has
+	// its access logs, where it outlives its stack; a bucket of access logs has none.
+	Buckets map[string]string
 	// Alarms are the metrics that are watched, with namespace.
 	Alarms []string
 	// Outputs are the outputs that there always are, and IssuerOutputs those that
@@ -599,13 +600,30 @@ func checkQueues(t *testing.T, p Platform, v Variant) {
 }
 
 func checkBuckets(t *testing.T, p Platform, v Variant) {
-	var got []string
+	var got, want []string
+	logged := map[string]any{}
+	for id, logs := range p.Buckets {
+		if !v.RemoveWithStack || !slices.Contains(slices.Collect(maps.Values(p.Buckets)), id) {
+			want = append(want, id)
+		}
+		if !v.RemoveWithStack && logs != "" {
+			logged[p.ID+id] = map[string]any{"DestinationBucketName": p.ID + logs, "LogFilePrefix": "lake/"}
+		}
+	}
+	slices.Sort(want)
 	refused := v.Template.overTLS("AWS::S3::BucketPolicy", "Bucket")
 	for id, b := range v.Template.Named("AWS::S3::Bucket") {
 		got = append(got, strings.TrimPrefix(id, p.ID))
 		var versioning any
 		if !v.RemoveWithStack {
 			versioning = map[string]any{"Status": "Enabled"}
+		}
+		var logging any
+		if b.Properties["LoggingConfiguration"] != nil {
+			logging = map[string]any{
+				"DestinationBucketName": Stable(Text(At(b.Properties, "LoggingConfiguration", "DestinationBucketName"))),
+				"LogFilePrefix":         At(b.Properties, "LoggingConfiguration", "LogFilePrefix"),
+			}
 		}
 		compare(t, id, map[string][2]any{
 			"encryption": {At(b.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm"), "AES256"},
@@ -617,10 +635,11 @@ func checkBuckets(t *testing.T, p Platform, v Variant) {
 			"policy":     {b.DeletionPolicy, v.policy()},
 			"replaced":   {b.UpdateReplacePolicy, v.policy()},
 			"TLS":        {refused[id], true},
+			"logging":    {logging, logged[id]},
 		})
 	}
 	slices.Sort(got)
-	if diff := cmp.Diff(p.Buckets, got); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("buckets (-want +got):\n%s", diff)
 	}
 }

@@ -109,7 +109,7 @@ func expected() synthtest.Platform {
 			}},
 		},
 		Queues:  map[string]bool{"DeadLetters": false, "LakeFailures": true, "LakeScheduleDeadLetters": false},
-		Buckets: []string{"LakeBucket"},
+		Buckets: map[string]string{"LakeBucket": "LakeAccessLogs", "LakeAccessLogs": ""},
 		Alarms: []string{
 			"100 * errors / requests", "IF(requests < 100, 0, 100 * errors / requests)",
 			"AWS/Lambda Duration", "AWS/Lambda Errors", "AWS/Lambda Errors", "AWS/Lambda Errors", "AWS/Lambda IteratorAge",
@@ -349,7 +349,7 @@ func TestLifecycle(t *testing.T) {
 		"issuer":  {"aborted after 1", "events/ after 400", "former after 7", results},
 	}
 	for name, lines := range want {
-		_, bucket := templates[name].One(t, "AWS::S3::Bucket", "")
+		_, bucket := templates[name].One(t, "AWS::S3::Bucket", "TodoLakeBucket")
 		var got []string
 		for _, r := range synthtest.List(synthtest.At(bucket.Properties, "LifecycleConfiguration", "Rules")) {
 			if days := synthtest.At(r, "ExpirationInDays"); days != nil {

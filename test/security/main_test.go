@@ -1,0 +1,224 @@
+// Package security holds the stacks against the rules of cdk-nag, and against those
+// that it has no eye for.
+package security
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
+)
+
+// environment is what cdk.json says of one environment.
+type environment struct {
+	AskAHuman askahuman.Props
+	Todo      todo.Props
+}
+
+// environments are those of cdk.json, one with nothing set, and one with what the
+// others leave out.
+func environments() (map[string]environment, error) {
+	content, err := os.ReadFile("../../cdk.json")
+	if err != nil {
+		return nil, err
+	}
+	var configuration struct {
+		Context struct {
+			Environments map[string]environment
+		}
+	}
+	if err := json.Unmarshal(content, &configuration); err != nil {
+		return nil, fmt.Errorf("cdk.json: %w", err)
+	}
+	all := configuration.Context.Environments
+	all["default"] = environment{}
+	all["issuer"] = environment{
+		AskAHuman: askahuman.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},
+		Todo:      todo.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},
+	}
+	all["strict"] = environment{
+		AskAHuman: askahuman.Props{Agents: []string{"mcp", "ci"}},
+		Todo:      todo.Props{InviteOnly: true, RequireMFA: true, CallbackURLs: []string{"https://example.com/in"}},
+	}
+	return all, nil
+}
+
+// stacks are the templates, and what cdk-nag finds in them, by stack: the platform
+// and the environment, such as "todo-prod".
+var stacks map[string]stack
+
+// stack is a synthesised stack.
+type stack struct {
+	template synthtest.Template
+	// paths are the construct paths below the stack, by logical id.
+	paths map[string]string
+	// findings are those of cdk-nag's pack.
+	findings []finding
+	// passed is how many rules the pack saw kept.
+	passed int
+}
+
+// finding is that a resource does not keep a rule.
+type finding struct {
+	// Rule is its name, with what was found where one resource may have several, as
+	// cdk-nag writes it.
+	Rule string
+	// Resource is the construct path below the stack.
+	Resource string
+}
+
+// checkTemplates tells the CDK whether to hold templates against the service's
+// schema: most of a synthesis, and the constructs' own tests have it.
+const checkTemplates = "CDK_VALIDATION"
+
+func TestMain(m *testing.M) {
+	if err := os.Setenv(checkTemplates, "false"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	synthtest.Main(m, declare, use)
+}
+
+// declare panics where it cannot go on: the process that it runs in does nothing
+// else.
+func declare(app awscdk.App) {
+	all, err := environments()
+	if err != nil {
+		panic(err)
+	}
+	handlers := func(platform string, packages ...string) *gofunction.Build {
+		return gofunction.Start(context.Background(), gofunction.Source{Directory: "../../constructs/" + platform + "/testdata/handlers", Packages: packages})
+	}
+	asks := handlers("askahuman", "agentapi", "humanapi", "notifier")
+	tasks := handlers("todo", "todoapi", "eraser", "writer", "compactor")
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		e := all[name]
+		e.AskAHuman.Build, e.Todo.Build = asks, tasks
+		askahuman.New(awscdk.NewStack(app, jsii.String("askahuman-"+name), nil), "AskAHuman", e.AskAHuman)
+		todo.New(awscdk.NewStack(app, jsii.String("todo-"+name), nil), "Todo", e.Todo)
+	}
+	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{
+		ReportFormats: &[]cdknag.NagReportFormat{cdknag.NagReportFormat_JSON},
+	}), nil)
+}
+
+func use(folder string) error {
+	all, err := environments()
+	if err != nil {
+		return err
+	}
+	stacks = map[string]stack{}
+	for environment := range all {
+		for _, platform := range []string{"askahuman", "todo"} {
+			name := platform + "-" + environment
+			if stacks[name], err = load(folder, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func load(folder, name string) (stack, error) {
+	template, err := synthtest.Load(folder, name)
+	if err != nil {
+		return stack{}, err
+	}
+	s := stack{template: template, paths: map[string]string{}}
+	below := func(path string) string { return strings.TrimPrefix(strings.TrimPrefix(path, "/"), name+"/") }
+	metadata, err := metadataOf(folder, name)
+	if err != nil {
+		return stack{}, err
+	}
+	for path, entries := range metadata {
+		for _, e := range entries {
+			text, _ := e.Data.(string)
+			switch e.Type {
+			case "aws:cdk:logicalId":
+				s.paths[text] = below(path)
+			case "aws:cdk:error", "aws:cdk:warning":
+				// AwsSolutions-IAM5[Resource::…/*]: The IAM entity …
+				if rule, _, ok := strings.Cut(text, ": "); ok && (strings.HasPrefix(rule, "AwsSolutions-") || strings.HasPrefix(rule, "CdkNagValidationFailure")) {
+					s.findings = append(s.findings, finding{Rule: synthtest.Stable(rule), Resource: below(path)})
+				}
+			}
+		}
+	}
+	var report struct {
+		Lines []struct{ Compliance string }
+	}
+	if err := readJSON(filepath.Join(folder, "AwsSolutions-"+name+"-NagReport.json"), &report); err != nil {
+		return stack{}, err
+	}
+	failed := 0
+	for _, line := range report.Lines {
+		if line.Compliance == "Compliant" {
+			s.passed++
+		} else {
+			failed++
+		}
+	}
+	if failed != len(s.findings) {
+		return stack{}, fmt.Errorf("%s: cdk-nag reports %d findings, and the assembly has %d", name, failed, len(s.findings))
+	}
+	return s, nil
+}
+
+// entry is something that the CDK says of a construct.
+type entry struct {
+	Type string
+	Data any
+}
+
+// metadataOf is what the assembly says of a stack's constructs, by path. The CDK
+// writes it into the manifest, or into a file that the manifest names.
+func metadataOf(folder, name string) (map[string][]entry, error) {
+	var manifest struct {
+		Artifacts map[string]struct {
+			Metadata               map[string][]entry
+			AdditionalMetadataFile string
+		}
+	}
+	if err := readJSON(filepath.Join(folder, "manifest.json"), &manifest); err != nil {
+		return nil, err
+	}
+	all := manifest.Artifacts[name].Metadata
+	if file := manifest.Artifacts[name].AdditionalMetadataFile; file != "" {
+		more := map[string][]entry{}
+		if err := readJSON(filepath.Join(folder, file), &more); err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = map[string][]entry{}
+		}
+		for path, entries := range more {
+			all[path] = append(all[path], entries...)
+		}
+	}
+	return all, nil
+}
+
+func readJSON(file string, into any) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}

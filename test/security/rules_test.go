@@ -1,0 +1,236 @@
+package security
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+)
+
+// rule is what every resource of some types has to keep.
+type rule struct {
+	// Types are the resource types that it is about.
+	Types []string
+	// Keeps says whether the resource with that logical id keeps it.
+	Keeps func(t synthtest.Template, id string, r synthtest.Resource) bool
+	// Broken is a property, or several, that breaks the rule.
+	Broken string
+}
+
+// rules are those of cdk-nag's pack Serverless, which its releases for Go do not
+// have yet ("Rules", cdk-nag), and under Own what neither pack looks at. What the
+// pack asks of REST APIs, AppSync, EventBridge rules, SNS subscriptions and Step
+// Functions is not here: [TestTypes] refuses resources of those types.
+var rules = map[string]rule{
+	"Serverless-LambdaTracing": {[]string{"AWS::Lambda::Function"}, keeps(func(r synthtest.Resource) bool {
+		return synthtest.At(r.Properties, "TracingConfig", "Mode") == "Active"
+	}), `{"TracingConfig": {"Mode": "PassThrough"}}`},
+	"Serverless-LambdaDefaultMemorySize": {[]string{"AWS::Lambda::Function"}, has("MemorySize"), `{}`},
+	"Serverless-LambdaDefaultTimeout":    {[]string{"AWS::Lambda::Function"}, has("Timeout"), `{}`},
+	"Serverless-LambdaDLQ":               {[]string{"AWS::Lambda::Function"}, has("DeadLetterConfig", "TargetArn"), `{}`},
+	"Serverless-LambdaLatestVersion": {[]string{"AWS::Lambda::Function"}, keeps(func(r synthtest.Resource) bool {
+		return r.Properties["Runtime"] == "provided.al2023"
+	}), `{"Runtime": "provided.al2"}`},
+	"Serverless-LambdaAsyncFailureDestination":       {[]string{"AWS::Lambda::EventInvokeConfig"}, has("DestinationConfig", "OnFailure", "Destination"), `{}`},
+	"Serverless-LambdaEventSourceMappingDestination": {[]string{"AWS::Lambda::EventSourceMapping"}, has("DestinationConfig", "OnFailure", "Destination"), `{}`},
+	"Serverless-CloudWatchLogGroupRetentionPeriod":   {[]string{"AWS::Logs::LogGroup"}, has("RetentionInDays"), `{}`},
+	"Serverless-APIGWAccessLogging":                  {[]string{"AWS::ApiGatewayV2::Stage"}, has("AccessLogSettings", "DestinationArn"), `{}`},
+	"Serverless-APIGWStructuredLogging": {[]string{"AWS::ApiGatewayV2::Stage"}, keeps(func(r synthtest.Resource) bool {
+		format, _ := synthtest.At(r.Properties, "AccessLogSettings", "Format").(string)
+		return json.Valid([]byte(format))
+	}), `{"AccessLogSettings": {"Format": "$context.requestId"}}`},
+	"Serverless-APIGWDefaultThrottling": {[]string{"AWS::ApiGatewayV2::Stage"}, keeps(func(r synthtest.Resource) bool {
+		settings := r.Properties["DefaultRouteSettings"]
+		return synthtest.At(settings, "ThrottlingRateLimit") != nil && synthtest.At(settings, "ThrottlingBurstLimit") != nil
+	}), `{"DefaultRouteSettings": {"ThrottlingRateLimit": 1}}`},
+	"Serverless-SQSRedrivePolicy": {[]string{"AWS::SQS::Queue"}, has("RedrivePolicy"), `{}`},
+
+	"Own-TableRecovery": {[]string{"AWS::DynamoDB::GlobalTable"}, everyReplica(func(replica any) bool {
+		return synthtest.At(replica, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") == true
+	}), `{"Replicas": [{"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}}, {}]}`},
+	"Own-TableEncryption": {[]string{"AWS::DynamoDB::GlobalTable"}, keeps(func(r synthtest.Resource) bool {
+		return synthtest.At(r.Properties, "SSESpecification", "SSEEnabled") == true && synthtest.At(r.Properties, "SSESpecification", "SSEType") == "KMS"
+	}), `{"SSESpecification": {"SSEEnabled": false}}`},
+	"Own-QueueEncryption": {[]string{"AWS::SQS::Queue"}, keeps(func(r synthtest.Resource) bool {
+		return r.Properties["SqsManagedSseEnabled"] == true || r.Properties["KmsMasterKeyId"] != nil
+	}), `{"SqsManagedSseEnabled": false}`},
+	"Own-QueueOverTLS": {[]string{"AWS::SQS::Queue"}, refusesWithoutTLS("AWS::SQS::QueuePolicy", "Queues"), `{}`},
+	"Own-BucketEncryption": {[]string{"AWS::S3::Bucket"}, keeps(func(r synthtest.Resource) bool {
+		algorithm := synthtest.At(r.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm")
+		return algorithm == "AES256" || algorithm == "aws:kms"
+	}), `{}`},
+	"Own-BucketOverTLS": {[]string{"AWS::S3::Bucket"}, refusesWithoutTLS("AWS::S3::BucketPolicy", "Bucket"), `{}`},
+	"Own-BucketNotPublic": {[]string{"AWS::S3::Bucket"}, keeps(func(r synthtest.Resource) bool {
+		for _, setting := range []string{"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"} {
+			if synthtest.At(r.Properties, "PublicAccessBlockConfiguration", setting) != true {
+				return false
+			}
+		}
+		return synthtest.At(r.Properties, "OwnershipControls", "Rules", 0, "ObjectOwnership") == "BucketOwnerEnforced"
+	}), `{"PublicAccessBlockConfiguration": {"BlockPublicAcls": true}}`},
+	// Who else than this account's roles and AWS' services, and for whom do these act?
+	"Own-NobodyElse": {[]string{"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::IAM::Role", "AWS::KMS::Key"}, keeps(func(r synthtest.Resource) bool {
+		for _, document := range []string{"PolicyDocument", "AssumeRolePolicyDocument", "KeyPolicy"} {
+			for _, s := range synthtest.List(synthtest.At(r.Properties, document, "Statement")) {
+				if synthtest.At(s, "Effect") == "Allow" && !narrow(s) {
+					return false
+				}
+			}
+		}
+		return true
+	}), `{"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Principal": {"AWS": "*"}}]}}`},
+	"Own-InvokedForThisAccount": {[]string{"AWS::Lambda::Permission"}, keeps(func(r synthtest.Resource) bool {
+		principal := synthtest.Text(r.Properties["Principal"])
+		return strings.HasSuffix(principal, ".amazonaws.com") && (r.Properties["SourceArn"] != nil || r.Properties["SourceAccount"] != nil) && r.Properties["FunctionUrlAuthType"] == nil
+	}), `{"Principal": "*", "SourceArn": "arn:aws:s3:::anyone"}`},
+	"Own-SecretGenerated": {[]string{"AWS::SecretsManager::Secret"}, keeps(func(r synthtest.Resource) bool {
+		return r.Properties["GenerateSecretString"] != nil && r.Properties["SecretString"] == nil
+	}), `{"SecretString": "secret"}`},
+	"Own-NoSecretInEnvironment": {[]string{"AWS::Lambda::Function"}, keeps(func(r synthtest.Resource) bool {
+		variables, _ := synthtest.At(r.Properties, "Environment", "Variables").(map[string]any)
+		for name, value := range variables {
+			if strings.Contains(synthtest.Text(value), "{{resolve:") || aboutSecret.MatchString(name) && !strings.HasSuffix(name, "_ARN") {
+				return false
+			}
+		}
+		return true
+	}), `{"Environment": {"Variables": {"CURSOR_SECRET": "secret"}}}`},
+	"Own-PoolPassword": {[]string{"AWS::Cognito::UserPool"}, keeps(func(r synthtest.Resource) bool {
+		length, _ := synthtest.At(r.Properties, "Policies", "PasswordPolicy", "MinimumLength").(float64)
+		return length >= 12
+	}), `{"Policies": {"PasswordPolicy": {"MinimumLength": 8}}}`},
+	// With the errors of a wrong password and of an unknown user alike, nobody learns
+	// who has an account; and no client takes passwords in the clear, or has the
+	// service's defaults.
+	"Own-ClientTellsNothing": {[]string{"AWS::Cognito::UserPoolClient"}, keeps(func(r synthtest.Resource) bool {
+		flows := synthtest.List(r.Properties["ExplicitAuthFlows"])
+		if len(flows) == 0 || slices.Contains(flows, any("ALLOW_USER_PASSWORD_AUTH")) || slices.Contains(flows, any("ALLOW_ADMIN_USER_PASSWORD_AUTH")) {
+			return false
+		}
+		people := slices.Contains(flows, any("ALLOW_USER_SRP_AUTH"))
+		return (!people || r.Properties["PreventUserExistenceErrors"] == "ENABLED") && r.Properties["EnableTokenRevocation"] == true
+	}), `{"ExplicitAuthFlows": ["ALLOW_USER_SRP_AUTH"], "EnableTokenRevocation": true}`},
+}
+
+// aboutSecret are names of variables that would hold a secret.
+var aboutSecret = regexp.MustCompile(`SECRET|PASSWORD|TOKEN|CREDENTIALS|PRIVATE_KEY|API_KEY`)
+
+func keeps(keeps func(synthtest.Resource) bool) func(synthtest.Template, string, synthtest.Resource) bool {
+	return func(_ synthtest.Template, _ string, r synthtest.Resource) bool { return keeps(r) }
+}
+
+// has is kept by resources that have the property.
+func has(path ...any) func(synthtest.Template, string, synthtest.Resource) bool {
+	return keeps(func(r synthtest.Resource) bool { return synthtest.At(r.Properties, path...) != nil })
+}
+
+func everyReplica(keeping func(any) bool) func(synthtest.Template, string, synthtest.Resource) bool {
+	return keeps(func(r synthtest.Resource) bool {
+		replicas := synthtest.List(r.Properties["Replicas"])
+		return len(replicas) > 0 && !slices.ContainsFunc(replicas, func(replica any) bool { return !keeping(replica) })
+	})
+}
+
+// refusesWithoutTLS is kept by resources that a policy of that type is about, by the
+// property, and denies everything to everyone who comes without TLS.
+func refusesWithoutTLS(policies, about string) func(synthtest.Template, string, synthtest.Resource) bool {
+	return func(t synthtest.Template, id string, _ synthtest.Resource) bool {
+		for _, policy := range t.OfType(policies) {
+			if !slices.ContainsFunc(synthtest.List(policy.Properties[about]), func(of any) bool { return synthtest.At(of, "Ref") == id }) {
+				continue
+			}
+			for _, s := range synthtest.List(synthtest.At(policy.Properties, "PolicyDocument", "Statement")) {
+				everyone := synthtest.At(s, "Principal") == "*" || synthtest.At(s, "Principal", "AWS") == "*"
+				if synthtest.At(s, "Effect") == "Deny" && everyone && synthtest.At(s, "Condition", "Bool", "aws:SecureTransport") == "false" {
+					return true
+				}
+			}
+		}
+		return false
+	}
+}
+
+// narrow says whether a statement allows single actions to a service, and not to
+// everyone.
+func narrow(statement any) bool {
+	principal, _ := synthtest.At(statement, "Principal").(map[string]any)
+	if len(principal) == 0 {
+		return false
+	}
+	for kind, who := range principal {
+		for _, one := range synthtest.List(who) {
+			if kind != "Service" || strings.Contains(synthtest.Text(one), "*") {
+				return false
+			}
+		}
+	}
+	for _, action := range synthtest.List(synthtest.At(statement, "Action")) {
+		if strings.Contains(synthtest.Text(action), "*") {
+			return false
+		}
+	}
+	return true
+}
+
+// broken returns where a template does not keep the rules.
+func broken(s stack) []finding {
+	var all []finding
+	for name, rule := range rules {
+		for id, r := range s.template.Resources {
+			if slices.Contains(rule.Types, r.Type) && !rule.Keeps(s.template, id, r) {
+				all = append(all, finding{Rule: name, Resource: s.paths[id]})
+			}
+		}
+	}
+	return all
+}
+
+// Each rule sees what breaks it.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for name, rule := range rules {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := synthtest.Resource{Type: rule.Types[0]}
+			if err := json.Unmarshal([]byte(rule.Broken), &r.Properties); err != nil {
+				t.Fatal(err)
+			}
+			template := synthtest.Template{Resources: map[string]synthtest.Resource{"Broken": r}}
+			if rule.Keeps(template, "Broken", r) {
+				t.Errorf("%s keeps the rule, want that it breaks it", rule.Broken)
+			}
+			for stack, s := range stacks {
+				if !slices.ContainsFunc(slices.Collect(maps.Values(s.template.Resources)), func(r synthtest.Resource) bool { return slices.Contains(rule.Types, r.Type) }) &&
+					!optional[rule.Types[0]] {
+					t.Errorf("%s has no resource of the types %v", stack, rule.Types)
+				}
+			}
+		})
+	}
+}
+
+// optional are types that not every stack has.
+var optional = map[string]bool{
+	"AWS::S3::Bucket": true, "AWS::S3::BucketPolicy": true, "AWS::Lambda::EventSourceMapping": true,
+	"AWS::Cognito::UserPool": true, "AWS::Cognito::UserPoolClient": true,
+}
+
+// These would be open to the world, or need rules that are not here.
+func TestTypes(t *testing.T) {
+	t.Parallel()
+	refused := regexp.MustCompile(`^AWS::(Lambda::Url|DynamoDB::Table|ApiGateway::.*|AppSync::.*|Events::Rule|SNS::Subscription|StepFunctions::.*|Cognito::IdentityPool|IAM::(User|AccessKey|ManagedPolicy)|CloudFormation::CustomResource)$|^Custom::`)
+	for name, s := range stacks {
+		for id, r := range s.template.Resources {
+			if refused.MatchString(r.Type) {
+				t.Errorf("%s: %s is a %s: add rules for that type first", name, s.paths[id], r.Type)
+			}
+		}
+		if strings.Contains(s.template.Source, "{{resolve:") {
+			t.Errorf("%s: a secret's value becomes part of a resource", name)
+		}
+	}
+}
