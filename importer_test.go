@@ -1,31 +1,38 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
+
+	localrun "github.com/onesynth-cdk/onesynth/local"
 )
 
 const modulePath = "github.com/onesynth-cdk/onesynth"
 
-// importerProgram is an importer's CDK app, as far as it builds the handlers.
+// importerProgram is an importer's CDK app. The processor is this machine's, so
+// that the result runs here.
 const importerProgram = `package main
 
 import (
-	"context"
-	"fmt"
-	"os"
-	"path"
+	"runtime"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -33,56 +40,40 @@ import (
 )
 
 func main() {
-	for _, source := range []gofunction.Source{askahuman.Handlers(gofunction.X86_64), todo.Handlers(gofunction.X86_64)} {
-		build := gofunction.Start(context.Background(), source)
-		for _, folder := range source.Packages {
-			binary, err := build.Binary(path.Base(folder))
-			if err != nil {
-				fmt.Fprintln(os.Stderr, err)
-				os.Exit(1)
-			}
-			fmt.Println(folder, binary.Hash)
-		}
-	}
+	defer jsii.Close()
+	architecture, _ := gofunction.ArchitectureOf(runtime.GOARCH)
+	app := awscdk.NewApp(nil)
+	askahuman.New(awscdk.NewStack(app, jsii.String("ask"), nil), "AskAHuman", askahuman.Props{Architecture: architecture})
+	todo.New(awscdk.NewStack(app, jsii.String("todo"), nil), "Todo", todo.Props{Architecture: architecture})
+	app.Synth(nil)
 }
 `
 
-// importer is a module that imports this one.
+// importer is a module with a CDK app that uses this one's constructs.
 type importer struct {
 	folder      string
 	environment []string
 }
 
-// newImporter writes the importer's module. Its requirements are this module's
-// own and, unless the version is empty, this module; its go.sum has what this
-// module's has. No more is needed, and nothing is fetched.
-func newImporter(t *testing.T, version string) *importer {
+// newImporter writes the importer's module. Only the module cache of this machine
+// is there to fetch from.
+func newImporter(t *testing.T) *importer {
 	t.Helper()
 	i := &importer{folder: t.TempDir()}
-	content, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	requirements, err := modfile.Parse("go.mod", content, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := []string{"module example.com/importer", "go " + requirements.Go.Version}
-	if version != "" {
-		lines = append(lines, "require "+modulePath+" "+version)
-	}
-	for _, r := range requirements.Require {
-		lines = append(lines, fmt.Sprintf("require %s %s", r.Mod.Path, r.Mod.Version))
-	}
-	i.write(t, "go.mod", strings.Join(lines, "\n")+"\n")
-	sums, err := os.ReadFile("go.sum")
-	if err != nil {
-		t.Fatal(err)
-	}
-	i.write(t, "go.sum", string(sums))
+	i.write(t, "go.mod", "module example.com/importer\n\ngo 1.26\n")
 	i.write(t, "main.go", importerProgram)
-	i.environment = append(os.Environ(), "GOPROXY=off", "GONOSUMDB=*", "GOFLAGS=", "GOWORK=", "ONESYNTH_CACHE="+filepath.Join(t.TempDir(), "cache"))
+	i.environment = append(os.Environ(),
+		"GOPROXY="+fetched(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=", "ONESYNTH_CACHE="+filepath.Join(t.TempDir(), "cache"),
+		// The CDK's check of the templates changes nothing in them.
+		"CDK_VALIDATION=false")
 	return i
+}
+
+// fetched is the address of a proxy that has what this machine's module cache has
+// fetched.
+func fetched(t *testing.T) string {
+	t.Helper()
+	return "file://" + filepath.Join(strings.TrimSpace(output(t, exec.Command("go", "env", "GOMODCACHE"))), "cache", "download")
 }
 
 func (i *importer) write(t *testing.T, name, content string) {
@@ -92,86 +83,227 @@ func (i *importer) write(t *testing.T, name, content string) {
 	}
 }
 
-// run runs a command in the importer's folder and returns what it prints.
-func (i *importer) run(t *testing.T, arguments ...string) string {
+// run runs a command in the importer's folder.
+func (i *importer) run(t *testing.T, arguments ...string) {
 	t.Helper()
 	command := exec.Command(arguments[0], arguments[1:]...)
 	command.Dir = i.folder
 	command.Env = i.environment
-	return output(t, command)
+	output(t, command)
 }
 
-// hashes builds the importer's app, runs it and returns the handlers' hashes as
-// it prints them.
-func (i *importer) hashes(t *testing.T) string {
+// synthesise builds the importer's app and returns the assembly that it makes when
+// it is run in the folder, or in the importer's own if that is empty.
+func (i *importer) synthesise(t *testing.T, folder string) string {
 	t.Helper()
 	// With -trimpath the CDK comes from the build cache also when it is in a vendor
 	// folder.
 	i.run(t, "go", "build", "-trimpath", "-o", "app", ".")
-	return i.run(t, filepath.Join(i.folder, "app"))
+	assembly := filepath.Join(t.TempDir(), "cdk.out")
+	synth := exec.Command(filepath.Join(i.folder, "app"))
+	synth.Dir = i.folder
+	if folder != "" {
+		synth.Dir = folder
+	}
+	synth.Env = append(i.environment, "CDK_OUTDIR="+assembly)
+	output(t, synth)
+	return assembly
 }
 
-// An importer gets the handlers built however it has this module, and gets the
-// same ones, without naming a path.
+// replace makes the importer use the library's folder.
+func (i *importer) replace(t *testing.T, library string) {
+	t.Helper()
+	i.run(t, "go", "mod", "edit", "-require="+modulePath+"@v0.0.0", "-replace="+modulePath+"="+library)
+}
+
+// The importer gets the same handlers, to the byte, however it has this module, and
+// without naming a path; and what it synthesises runs.
 func TestImporters(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("links four apps")
+		t.Skip("links five apps")
 	}
 	// An importer vendors for every system, and a workspace looks at more modules
 	// than this machine's own build has brought.
-	if output, err := exec.Command("go", "mod", "download").CombinedOutput(); err != nil {
-		t.Fatalf("go mod download: %v\n%s", err, output)
-	}
+	output(t, exec.Command("go", "mod", "download"))
 	library := t.TempDir()
 	copyTree(t, library)
-	want := ""
 
-	t.Run("Replace", func(t *testing.T) {
-		i := newImporter(t, "v0.0.0")
-		i.run(t, "go", "mod", "edit", "-replace="+modulePath+"="+library)
-		want = i.hashes(t)
-		if strings.Count(want, "\n") != 7 {
-			t.Errorf("got %q, want seven hashes", want)
+	// The app as a package of this module says what the repository's own handlers are.
+	own := newImporter(t)
+	own.folder = filepath.Join(library, "importer")
+	if err := os.Mkdir(own.folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	own.write(t, "main.go", importerProgram)
+	want := handlers(t, own.synthesise(t, ""))
+	if len(want) != 7 {
+		t.Fatalf("the repository's own handlers: got %v, want seven", want)
+	}
+	if err := os.RemoveAll(own.folder); err != nil {
+		t.Fatal(err)
+	}
+	check := func(t *testing.T, assembly string) {
+		t.Helper()
+		if diff := cmp.Diff(want, handlers(t, assembly)); diff != "" {
+			t.Errorf("handlers (-the repository's +the importer's):\n%s", diff)
 		}
+	}
+
+	t.Run("ModuleCache", func(t *testing.T) {
+		i := newImporter(t)
+		cache := filepath.Join(t.TempDir(), "modcache")
+		t.Cleanup(func() { makeWritable(t, cache) })
+		i.environment = append(i.environment, "GOMODCACHE="+cache, "GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+fetched(t))
+		i.run(t, "go", "get", modulePath+"/constructs/askahuman@v0.1.0", modulePath+"/constructs/todo@v0.1.0")
+		assembly := i.synthesise(t, "")
+		check(t, assembly)
+		serves(t, assembly)
+		i.reportWeight(t, cache)
+		// Away from the module, the app knows its version from its build.
+		check(t, i.synthesise(t, t.TempDir()))
+	})
+	t.Run("Replace", func(t *testing.T) {
+		i := newImporter(t)
+		i.replace(t, library)
+		i.run(t, "go", "get", ".")
+		assembly := i.synthesise(t, "")
+		check(t, assembly)
+		serves(t, assembly)
 	})
 	t.Run("Workspace", func(t *testing.T) {
-		// The workspace gives the module: a version that is not published would be
-		// looked up all the same.
-		i := newImporter(t, "")
+		i := newImporter(t)
 		i.run(t, "go", "work", "init", ".", library)
-		if got := i.hashes(t); got != want {
-			t.Errorf("got\n%swant\n%s", got, want)
-		}
-	})
-	t.Run("ModuleCache", func(t *testing.T) {
-		// A version of its own, so that nothing stale is found; it is taken out of
-		// the module cache at the end.
-		version := fmt.Sprintf("v0.0.1-test.%d", time.Now().UnixNano())
-		i := newImporter(t, version)
-		i.environment = append(i.environment, "GOPROXY=file://"+proxy(t, library, version), "GOFLAGS=-mod=mod")
-		t.Cleanup(func() { forget(t, version) })
-		if got := i.hashes(t); got != want {
-			t.Errorf("got\n%swant\n%s", got, want)
-		}
-		// Away from the module, the app knows its version from its build.
-		elsewhere := exec.Command(filepath.Join(i.folder, "app"))
-		elsewhere.Dir = t.TempDir()
-		elsewhere.Env = i.environment
-		if got := output(t, elsewhere); got != want {
-			t.Errorf("run elsewhere: got\n%swant\n%s", got, want)
-		}
+		assembly := i.synthesise(t, "")
+		check(t, assembly)
+		serves(t, assembly)
 	})
 	t.Run("Vendor", func(t *testing.T) {
-		i := newImporter(t, "v0.0.0")
-		i.run(t, "go", "mod", "edit", "-replace="+modulePath+"="+library)
+		i := newImporter(t)
+		i.replace(t, library)
+		// Tests of modules that this one needs are not in this machine's module cache.
+		i.run(t, "go", "mod", "tidy", "-e")
 		i.run(t, "go", "mod", "vendor")
-		// The folder of a vendored module has no go.mod, so that paths within the
-		// binaries, and with them the hashes, are others than in the module.
-		if got := i.hashes(t); strings.Count(got, "\n") != 7 {
-			t.Errorf("got %q, want seven hashes", got)
-		}
+		i.environment = append(i.environment, "GOPROXY=off", "GOFLAGS=-mod=vendor", "GOMODCACHE="+filepath.Join(t.TempDir(), "empty"))
+		assembly := i.synthesise(t, "")
+		check(t, assembly)
+		serves(t, assembly)
 	})
+}
+
+// handlers returns the SHA-256 of the assembly's handlers, by path.
+func handlers(t *testing.T, assembly string) map[string]string {
+	t.Helper()
+	files := digests(t, assembly)
+	for path := range files {
+		if filepath.Base(path) != "bootstrap" {
+			delete(files, path)
+		}
+	}
+	return files
+}
+
+// serves runs the assembly, as "onesynth local" does, until it is ready, and sends each
+// platform a request that takes a table.
+func serves(t *testing.T, assembly string) {
+	t.Helper()
+	run, err := localrun.Start(t.Context(), localrun.Options{Assembly: assembly, NoSchedules: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	answer := send(t, http.MethodPost, run.ConsoleURL()+"/token", nil, `{"sub":"alice"}`, http.StatusOK)
+	var token struct {
+		AccessToken string `json:"access_token"`
+	}
+	if err := json.Unmarshal([]byte(answer), &token); err != nil {
+		t.Fatalf("the console's token: got %s, %v", answer, err)
+	}
+	questions := send(t, http.MethodGet, run.URL("ask")+"/human/questions", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
+	if !strings.HasPrefix(questions, `{"questions":[]`) {
+		t.Errorf("questions: got %s, want none", questions)
+	}
+	alice := http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"}, "Idempotency-Key": {"first"}}
+	send(t, http.MethodPost, run.URL("todo")+"/api/v1/users/me", alice, `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
+}
+
+// send sends a request and returns the body of an answer that has the status.
+func send(t *testing.T, method, url string, header http.Header, body string, status int) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header != nil {
+		request.Header = header
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != status {
+		t.Fatalf("%s %s: got %s %s, want %d", method, url, response.Status, content, status)
+	}
+	return string(content)
+}
+
+// reportWeight says how much an importer takes on, and fails if there is something
+// that only this repository's own command and tests need.
+func (i *importer) reportWeight(t *testing.T, cache string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(i.folder, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	requirements, err := modfile.Parse("go.mod", content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(i.folder, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var archives []string
+	var size int64
+	err = filepath.WalkDir(filepath.Join(cache, "cache", "download"), func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".zip" {
+			return err
+		}
+		information, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		archives = append(archives, path)
+		size += information.Size()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("an importer's go.mod names %d modules, its go.sum has %d lines, and building, synthesising included, fetches %d modules of %d MB",
+		len(requirements.Require), bytes.Count(sums, []byte("\n")), len(archives), size/1_000_000)
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if says := fmt.Sprintf("names %d modules", len(requirements.Require)); !bytes.Contains(readme, []byte(says)) {
+		t.Errorf("README.md does not say that an importer's go.mod %s", says)
+	}
+	for _, unwanted := range []string{"terratest", "duckdb", "gofakes3", "kong", "cdk-nag", "rapid"} {
+		if bytes.Contains(sums, []byte(unwanted)) {
+			t.Errorf("the importer's go.sum names %s", unwanted)
+		}
+		for _, path := range archives {
+			if strings.Contains(path, unwanted) {
+				t.Errorf("the importer fetched %s", path)
+			}
+		}
+	}
 }
 
 // proxy writes a module proxy that has the library in that version.
@@ -206,27 +338,16 @@ func proxy(t *testing.T, library, version string) string {
 	return folder
 }
 
-// forget takes a version of this module out of the module cache.
-func forget(t *testing.T, version string) {
+// makeWritable lets the folders of a module cache, which the toolchain makes
+// read-only, be removed.
+func makeWritable(t *testing.T, cache string) {
 	t.Helper()
-	cache := strings.TrimSpace(output(t, exec.Command("go", "env", "GOMODCACHE")))
-	unpacked := filepath.Join(cache, filepath.FromSlash(modulePath)+"@"+version)
-	// The toolchain makes the folders of the module cache read-only.
-	if err := filepath.WalkDir(unpacked, func(path string, entry os.DirEntry, err error) error {
+	if err := filepath.WalkDir(cache, func(path string, entry os.DirEntry, err error) error {
 		if err == nil && entry.IsDir() {
 			err = os.Chmod(path, 0o755)
 		}
 		return err
 	}); err != nil {
 		t.Error(err)
-	}
-	downloads, err := filepath.Glob(filepath.Join(cache, "cache", "download", filepath.FromSlash(modulePath), "@v", version+".*"))
-	if err != nil {
-		t.Error(err)
-	}
-	for _, path := range slices.Concat([]string{unpacked}, downloads) {
-		if err := os.RemoveAll(path); err != nil {
-			t.Error(err)
-		}
 	}
 }

@@ -1,0 +1,74 @@
+// Command notesapi is the Lambda function that serves the routes.
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
+
+	"example.com/notes/notes"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+)
+
+type note struct {
+	ID   string `json:"id" dynamodbav:"id"`
+	Text string `json:"text" dynamodbav:"text"`
+}
+
+type (
+	addInput struct {
+		Author string `path:"author"`
+		Body   struct {
+			Text string `json:"text" minLength:"1" maxLength:"1000"`
+		}
+	}
+	addOutput struct{ Body note }
+	listInput struct {
+		Author string `path:"author"`
+	}
+	listOutput struct{ Body []note }
+)
+
+func main() {
+	kit.StartHTTP("notes", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
+		db, err := dynamo.Open(environment.AWS, notes.Platform().Database)
+		if err != nil {
+			return nil, err
+		}
+		server := httpapi.New(httpapi.Config{Platform: notes.Platform(), Failure: failure, Log: environment.Log})
+		httpapi.Register(server, huma.Operation{OperationID: "addNote", Method: "POST", Path: "/authors/{author}/notes", DefaultStatus: 201},
+			func(ctx context.Context, input *addInput) (*addOutput, error) {
+				added := note{ID: uuid.Must(uuid.NewV7()).String(), Text: input.Body.Text}
+				text := expression.Set(dynamo.Name("text"), expression.Value(added.Text))
+				return &addOutput{added}, db.Update(ctx, "AddNote", []any{input.Author, added.ID}, text, dynamo.Absent("id"), nil)
+			})
+		httpapi.Register(server, huma.Operation{OperationID: "listNotes", Method: "GET", Path: "/authors/{author}/notes"},
+			func(ctx context.Context, input *listInput) (*listOutput, error) {
+				page, err := db.Page(ctx, "ListNotes", dynamo.Query{Values: []any{input.Author}, PageSize: 100})
+				if err != nil {
+					return nil, err
+				}
+				output := &listOutput{Body: []note{}}
+				return output, attributevalue.UnmarshalListOfMaps(page.Items, &output.Body)
+			})
+		return server.Handler(), nil
+	})
+}
+
+// failure gives every error its status; what is not the caller's stays in the log.
+func failure(err error) httpapi.Failure {
+	status, message := http.StatusInternalServerError, "internal error"
+	if invalid, ok := errors.AsType[*httpapi.InvalidError](err); ok {
+		status, message = invalid.Status, invalid.Error()
+	} else if request, ok := errors.AsType[*kit.RequestError](err); ok {
+		status, message = request.Status, request.Message
+	}
+	return httpapi.Failure{Status: status, Body: map[string]string{"error": message}}
+}
