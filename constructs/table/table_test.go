@@ -43,12 +43,15 @@ var database = schema.Database{
 	},
 }
 
-var synthesised synthtest.Template
+var synthesised, regional synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) error {
 		var err error
-		synthesised, err = synthtest.Load(folder, "stack")
+		if synthesised, err = synthtest.Load(folder, "stack"); err != nil {
+			return err
+		}
+		regional, err = synthtest.Load(folder, "regional")
 		return err
 	})
 }
@@ -69,12 +72,19 @@ func declare(app awscdk.App) {
 	if *kept.Table("Plain").Grant(role, grants...).Success() {
 		panic("a grant on a table that no grant names was made")
 	}
+	declareOptions(stack)
+	declareRegional(app)
 }
 
 // find returns the table whose logical id begins so.
 func find(t *testing.T, prefix string) (map[string]any, string) {
 	t.Helper()
-	for id, r := range synthesised.Resources {
+	return findIn(t, synthesised, prefix)
+}
+
+func findIn(t *testing.T, template synthtest.Template, prefix string) (map[string]any, string) {
+	t.Helper()
+	for id, r := range template.Resources {
 		if r.Type == "AWS::DynamoDB::GlobalTable" && strings.HasPrefix(id, prefix) {
 			return r.Properties, r.DeletionPolicy
 		}
@@ -157,8 +167,8 @@ func TestAllOfIt(t *testing.T) {
 func TestGrant(t *testing.T) {
 	t.Parallel()
 	var got []string
-	for _, r := range synthesised.Resources {
-		if r.Type != "AWS::IAM::Policy" {
+	for id, r := range synthesised.Resources {
+		if r.Type != "AWS::IAM::Policy" || !strings.HasPrefix(id, "Reader") {
 			continue
 		}
 		for _, s := range r.Properties["PolicyDocument"].(map[string]any)["Statement"].([]any) {

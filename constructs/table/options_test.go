@@ -1,0 +1,388 @@
+package table_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskinesis"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+const (
+	keyHere    = "arn:aws:kms:eu-central-1:111122223333:key/here"
+	keyIreland = "arn:aws:kms:eu-west-1:111122223333:key/ireland"
+)
+
+// wide has an index whose keys are made of several attributes.
+var wide = schema.Table{
+	Name: "Wide", PhysicalName: "wide", Key: schema.Key{Partition: "id"},
+	Attributes: []schema.Attribute{
+		{Name: "id", Type: schema.String}, {Name: "tenant", Type: schema.String}, {Name: "shard", Type: schema.Number},
+		{Name: "year", Type: schema.Number}, {Name: "place", Type: schema.String},
+	},
+	Indexes: []schema.Index{{
+		Name: "ByTenant", Key: schema.Key{Partition: "tenant", Sort: "year"}, FurtherPartition: []string{"shard"}, FurtherSort: []string{"place"},
+	}},
+}
+
+func policy(action string) awsiam.PolicyDocument {
+	return awsiam.NewPolicyDocument(&awsiam.PolicyDocumentProps{Statements: &[]awsiam.PolicyStatement{
+		awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions: jsii.Strings(action), Resources: jsii.Strings("*"),
+			Principals: &[]awsiam.IPrincipal{awsiam.NewAccountPrincipal(jsii.String("444455556666"))},
+		}),
+	}})
+}
+
+func role(stack awscdk.Stack, id string) awsiam.Role {
+	return awsiam.NewRole(stack, &id, &awsiam.RoleProps{AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil)})
+}
+
+// declareOptions declares tables with options in a stack for any region.
+func declareOptions(stack awscdk.Stack) {
+	stream := awskinesis.Stream_FromStreamArn(stack, jsii.String("Changes"), jsii.String("arn:aws:kinesis:eu-central-1:111122223333:stream/changes"))
+	key := awskms.Key_FromKeyArn(stack, jsii.String("ImportedKey"), jsii.String(keyHere))
+	chosen := table.NewDatabase(stack, "Chosen", table.DatabaseProps{
+		Database: database,
+		Key:      key,
+		Options: table.DatabaseOptions{
+			All: table.Options{MaximumReadUnits: 1, ContributorInsights: table.AccessedAndThrottledKeys},
+			Each: map[string]table.Options{"AllOfIt": {
+				OnDemand: true, MaximumReadUnits: 500, MaximumWriteUnits: 100, WarmReadUnits: 13000, WarmWriteUnits: 5000,
+				Indexes:      map[string]table.IndexOptions{"ByEnd": {MaximumReadUnits: 50, MaximumWriteUnits: 60, WarmReadUnits: 14000, WarmWriteUnits: 6000}},
+				RecoveryDays: 3, InfrequentAccess: true, ContributorInsights: table.ThrottledKeys,
+				ResourcePolicy: policy("dynamodb:GetItem"), StreamPolicy: policy("dynamodb:GetRecords"), KinesisStream: stream,
+			}},
+		},
+	})
+	chosen.Table("AllOfIt").Grant(role(stack, "KeyUser"), schema.Grant{Operation: schema.GetItem, Table: "AllOfIt"})
+	chosen.Table("AllOfIt").GrantStream(role(stack, "StreamReader"))
+
+	table.New(stack, "Scaled", table.Props{Table: database.Tables[1], Options: table.Options{
+		Read: table.Scaling{Minimum: 2, Maximum: 9, TargetPercent: 50}, Write: table.Scaling{Minimum: 4}, WarmReadUnits: 2,
+		Indexes: map[string]table.IndexOptions{"ByEnd": {Read: table.Scaling{Minimum: 1, Maximum: 3}, Write: table.Scaling{Minimum: 6, Maximum: 7}}},
+	}})
+	table.New(stack, "Wide", table.Props{Table: wide})
+
+	there := func(name string, more awsdynamodb.TableAttributesV2) awsdynamodb.ITable {
+		more.TableArn = jsii.String("arn:aws:dynamodb:eu-central-1:111122223333:table/" + name)
+		return awsdynamodb.TableV2_FromTableAttributes(stack, jsii.String("There-"+name), &more)
+	}
+	existing := table.NewDatabase(stack, "Existing", table.DatabaseProps{Database: database, Prefix: "unused", Options: table.DatabaseOptions{
+		Existing: map[string]awsdynamodb.ITable{
+			"AllOfIt": there("old-all", awsdynamodb.TableAttributesV2{
+				EncryptionKey: key, TableStreamArn: jsii.String("arn:aws:dynamodb:eu-central-1:111122223333:table/old-all/stream/1"),
+			}),
+		},
+	}})
+	existing.Grant(role(stack, "OldUser"), schema.Grant{Operation: schema.Query, Table: "AllOfIt", Index: "ByOwner"})
+	existing.Table("AllOfIt").GrantStream(role(stack, "OldStreamReader"))
+	if name := existing.Environment()["ALL_OF_IT_TABLE"]; name != "old-all" {
+		panic("got name " + name + ", want old-all")
+	}
+}
+
+// declareRegional declares a replicated table in a stack of one region.
+func declareRegional(app awscdk.App) {
+	stack := awscdk.NewStack(app, jsii.String("regional"), &awscdk.StackProps{
+		Env: &awscdk.Environment{Account: jsii.String("111122223333"), Region: jsii.String("eu-central-1")},
+	})
+	stream := awskinesis.Stream_FromStreamArn(stack, jsii.String("Changes"), jsii.String("arn:aws:kinesis:eu-west-1:111122223333:stream/changes"))
+	table.New(stack, "Replicated", table.Props{
+		Table: wide,
+		Key:   awskms.Key_FromKeyArn(stack, jsii.String("Key"), jsii.String(keyHere)),
+		Options: table.Options{
+			RecoveryDays: 5, MaximumReadUnits: 10, ResourcePolicy: policy("dynamodb:GetItem"), StreamPolicy: policy("dynamodb:GetRecords"),
+			Replicas: []table.Replica{{Region: "eu-west-1", KeyARN: keyIreland, DeletionProtection: true, RecoveryDays: 9, MaximumReadUnits: 20, KinesisStream: stream}},
+		},
+	})
+	table.New(stack, "ScaledEverywhere", table.Props{Table: wide, Options: table.Options{
+		Read: table.Scaling{Minimum: 1}, Write: table.Scaling{Minimum: 1},
+		Replicas: []table.Replica{{Region: "eu-west-1", Read: table.Scaling{Minimum: 3, Maximum: 4}}},
+	}})
+	refused := func(region string, declare func()) {
+		defer func() {
+			err, _ := recover().(error)
+			var wrong *props.Error
+			if !errors.As(err, &wrong) || !strings.Contains(wrong.Error(), region) {
+				panic(fmt.Sprintf("a replica was not refused as one in %s: %v", region, err))
+			}
+		}()
+		declare()
+	}
+	refused("another region than that of the stack", func() {
+		table.New(stack, "Own", table.Props{Table: wide, Options: table.Options{Replicas: []table.Replica{{Region: "eu-central-1"}}}})
+	})
+	refused("none in a stack for any region", func() {
+		anywhere := awscdk.NewStack(app, jsii.String("anywhere"), nil)
+		table.NewDatabase(anywhere, "Any", table.DatabaseProps{
+			Database: database, Options: table.DatabaseOptions{All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}},
+		})
+	})
+}
+
+// of reads what the JSON text says.
+func of(t *testing.T, text string) any {
+	t.Helper()
+	var value any
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+func property(values map[string]any, path ...any) any {
+	var value any = values
+	for _, step := range path {
+		switch step := step.(type) {
+		case string:
+			object, _ := value.(map[string]any)
+			value = object[step]
+		case int:
+			list, _ := value.([]any)
+			if step >= len(list) {
+				return nil
+			}
+			value = list[step]
+		}
+	}
+	return value
+}
+
+func scaling(minimum, maximum, target int) string {
+	return fmt.Sprintf(`{"MinCapacity": %d, "MaxCapacity": %d, "TargetTrackingScalingPolicyConfiguration": {"TargetValue": %d}}`, minimum, maximum, target)
+}
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	statement := func(action string) string {
+		return `{"Version": "2012-10-17", "Statement": [{"Action": "` + action + `", "Effect": "Allow", "Resource": "*",
+			"Principal": {"AWS": {"Fn::Join": ["", ["arn:", {"Ref": "AWS::Partition"}, ":iam::444455556666:root"]]}}}]}`
+	}
+	tests := map[string]struct {
+		template *synthtest.Template
+		table    string
+		path     []any
+		want     string
+	}{
+		"MaximumOfAll":         {&synthesised, "ChosenPlain", []any{"Replicas", 0, "ReadOnDemandThroughputSettings"}, `{"MaxReadRequestUnits": 1}`},
+		"NoMaximumOfWrites":    {&synthesised, "ChosenPlain", []any{"WriteOnDemandThroughputSettings"}, `null`},
+		"InsightsOfAll":        {&synthesised, "ChosenPlain", []any{"Replicas", 0, "ContributorInsightsSpecification"}, `{"Enabled": true, "Mode": "ACCESSED_AND_THROTTLED_KEYS"}`},
+		"OnDemand":             {&synthesised, "ChosenAllOfIt", []any{"BillingMode"}, `"PAY_PER_REQUEST"`},
+		"MaximumReadUnits":     {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "ReadOnDemandThroughputSettings"}, `{"MaxReadRequestUnits": 500}`},
+		"MaximumWriteUnits":    {&synthesised, "ChosenAllOfIt", []any{"WriteOnDemandThroughputSettings"}, `{"MaxWriteRequestUnits": 100}`},
+		"Warm":                 {&synthesised, "ChosenAllOfIt", []any{"WarmThroughput"}, `{"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000}`},
+		"IndexMaximumWrite":    {&synthesised, "ChosenAllOfIt", []any{"GlobalSecondaryIndexes", 0, "WriteOnDemandThroughputSettings"}, `{"MaxWriteRequestUnits": 100}`},
+		"IndexWarm":            {&synthesised, "ChosenAllOfIt", []any{"GlobalSecondaryIndexes", 0, "WarmThroughput"}, `{"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000}`},
+		"OwnIndexMaximumWrite": {&synthesised, "ChosenAllOfIt", []any{"GlobalSecondaryIndexes", 1, "WriteOnDemandThroughputSettings"}, `{"MaxWriteRequestUnits": 60}`},
+		"OwnIndexWarm":         {&synthesised, "ChosenAllOfIt", []any{"GlobalSecondaryIndexes", 1, "WarmThroughput"}, `{"ReadUnitsPerSecond": 14000, "WriteUnitsPerSecond": 6000}`},
+		"IndexesOfReplica": {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "GlobalSecondaryIndexes"}, `[
+			{"IndexName": "ByOwner", "ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 500}, "ContributorInsightsSpecification": {"Enabled": true, "Mode": "THROTTLED_KEYS"}},
+			{"IndexName": "ByEnd", "ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 50}, "ContributorInsightsSpecification": {"Enabled": true, "Mode": "THROTTLED_KEYS"}}]`},
+		"RecoveryDays":     {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "PointInTimeRecoverySpecification"}, `{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 3}`},
+		"InfrequentAccess": {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "TableClass"}, `"STANDARD_INFREQUENT_ACCESS"`},
+		"Insights":         {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "ContributorInsightsSpecification"}, `{"Enabled": true, "Mode": "THROTTLED_KEYS"}`},
+		"ResourcePolicy":   {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "ResourcePolicy", "PolicyDocument"}, statement("dynamodb:GetItem")},
+		"StreamPolicy":     {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "ReplicaStreamSpecification", "ResourcePolicy", "PolicyDocument"}, statement("dynamodb:GetRecords")},
+		"KinesisStream":    {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "KinesisStreamSpecification"}, `{"StreamArn": "arn:aws:kinesis:eu-central-1:111122223333:stream/changes"}`},
+		"Key":              {&synthesised, "ChosenAllOfIt", []any{"Replicas", 0, "SSESpecification"}, `{"KMSMasterKeyId": "` + keyHere + `"}`},
+		"KeyOfTable":       {&synthesised, "ChosenAllOfIt", []any{"SSESpecification"}, `{"SSEEnabled": true, "SSEType": "KMS"}`},
+
+		"Provisioned":  {&synthesised, "Scaled", []any{"BillingMode"}, `"PROVISIONED"`},
+		"Read":         {&synthesised, "Scaled", []any{"Replicas", 0, "ReadProvisionedThroughputSettings", "ReadCapacityAutoScalingSettings"}, scaling(2, 9, 50)},
+		"Write":        {&synthesised, "Scaled", []any{"WriteProvisionedThroughputSettings", "WriteCapacityAutoScalingSettings"}, scaling(4, 40, 70)},
+		"WarmReads":    {&synthesised, "Scaled", []any{"WarmThroughput"}, `{"ReadUnitsPerSecond": 2}`},
+		"IndexWrite":   {&synthesised, "Scaled", []any{"GlobalSecondaryIndexes", 0, "WriteProvisionedThroughputSettings", "WriteCapacityAutoScalingSettings"}, scaling(4, 40, 70)},
+		"IndexRead":    {&synthesised, "Scaled", []any{"Replicas", 0, "GlobalSecondaryIndexes", 0, "ReadProvisionedThroughputSettings", "ReadCapacityAutoScalingSettings"}, scaling(2, 9, 50)},
+		"OwnIndexRead": {&synthesised, "Scaled", []any{"Replicas", 0, "GlobalSecondaryIndexes", 1, "ReadProvisionedThroughputSettings", "ReadCapacityAutoScalingSettings"}, scaling(1, 3, 70)},
+		"OwnIndexWrite": {&synthesised, "Scaled", []any{"GlobalSecondaryIndexes", 1, "WriteProvisionedThroughputSettings", "WriteCapacityAutoScalingSettings"},
+			scaling(6, 7, 70)},
+
+		"SeveralKeyAttributes": {&synthesised, "Wide", []any{"GlobalSecondaryIndexes", 0, "KeySchema"}, `[
+			{"AttributeName": "tenant", "KeyType": "HASH"}, {"AttributeName": "shard", "KeyType": "HASH"},
+			{"AttributeName": "year", "KeyType": "RANGE"}, {"AttributeName": "place", "KeyType": "RANGE"}]`},
+
+		"Replica": {&regional, "Replicated", []any{"Replicas", 0}, `{"Region": "eu-west-1", "DeletionProtectionEnabled": true,
+			"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 9},
+			"ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 20}, "SSESpecification": {"KMSMasterKeyId": "` + keyIreland + `"},
+			"KinesisStreamSpecification": {"StreamArn": "arn:aws:kinesis:eu-west-1:111122223333:stream/changes"},
+			"ResourcePolicy": {"PolicyDocument": ` + statement("dynamodb:GetItem") + `},
+			"ReplicaStreamSpecification": {"ResourcePolicy": {"PolicyDocument": ` + statement("dynamodb:GetRecords") + `}},
+			"GlobalSecondaryIndexes": [{"IndexName": "ByTenant", "ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 10}}]}`},
+		"OwnRegion": {&regional, "Replicated", []any{"Replicas", 1}, `{"Region": "eu-central-1", "DeletionProtectionEnabled": false,
+			"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 5},
+			"ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 10}, "SSESpecification": {"KMSMasterKeyId": "` + keyHere + `"},
+			"ResourcePolicy": {"PolicyDocument": ` + statement("dynamodb:GetItem") + `},
+			"ReplicaStreamSpecification": {"ResourcePolicy": {"PolicyDocument": ` + statement("dynamodb:GetRecords") + `}},
+			"GlobalSecondaryIndexes": [{"IndexName": "ByTenant", "ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 10}}]}`},
+		"StreamOfReplicas": {&regional, "Replicated", []any{"StreamSpecification"}, `{"StreamViewType": "NEW_AND_OLD_IMAGES"}`},
+		"ReadOfReplica":    {&regional, "ScaledEverywhere", []any{"Replicas", 0, "ReadProvisionedThroughputSettings", "ReadCapacityAutoScalingSettings"}, scaling(3, 4, 70)},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found, _ := findIn(t, *test.template, test.table)
+			if diff := cmp.Diff(of(t, test.want), property(found, test.path...)); diff != "" {
+				t.Errorf("%v (-want +got):\n%s", test.path, diff)
+			}
+		})
+	}
+}
+
+// An existing table is granted by its own name, and its key through DynamoDB only;
+// nothing is declared in its place.
+func TestStatements(t *testing.T) {
+	t.Parallel()
+	here := `"Resource": "` + keyHere + `", "Condition": {"StringEquals": {"kms:ViaService": {"Fn::Join": ["", ["dynamodb.", {"Ref": "AWS::Region"}, ".amazonaws.com"]]}}}`
+	all := `["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"]`
+	stream := `["dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"]`
+	chosen := ""
+	for id, r := range synthesised.Resources {
+		if r.Type == "AWS::DynamoDB::GlobalTable" && strings.HasPrefix(id, "ExistingAllOfIt") {
+			t.Errorf("%s stands for a table that exists", id)
+		}
+		if r.Type == "AWS::DynamoDB::GlobalTable" && strings.HasPrefix(id, "ChosenAllOfIt") {
+			chosen = id
+		}
+	}
+	tests := map[string]string{
+		"KeyUser": `[{"Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": {"Fn::GetAtt": ["` + chosen + `", "Arn"]}},
+			{"Effect": "Allow", "Action": ` + all + `, ` + here + `}]`,
+		"StreamReader": `[{"Effect": "Allow", "Action": ` + stream + `, "Resource": {"Fn::GetAtt": ["` + chosen + `", "StreamArn"]}},
+			{"Effect": "Allow", "Action": ["kms:Decrypt", "kms:DescribeKey"], ` + here + `}]`,
+		"OldUser": `[{"Effect": "Allow", "Action": "dynamodb:Query", "Resource": "arn:aws:dynamodb:eu-central-1:111122223333:table/old-all/index/ByOwner"},
+			{"Effect": "Allow", "Action": ` + all + `, ` + here + `}]`,
+		"OldStreamReader": `[{"Effect": "Allow", "Action": ` + stream + `, "Resource": "arn:aws:dynamodb:eu-central-1:111122223333:table/old-all/stream/1"},
+			{"Effect": "Allow", "Action": ["kms:Decrypt", "kms:DescribeKey"], ` + here + `}]`,
+	}
+	for name, want := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for id, r := range synthesised.Resources {
+				if r.Type == "AWS::IAM::Policy" && strings.HasPrefix(id, name) {
+					if diff := cmp.Diff(of(t, want), property(r.Properties, "PolicyDocument", "Statement")); diff != "" {
+						t.Errorf("statements (-want +got):\n%s", diff)
+					}
+					return
+				}
+			}
+			t.Errorf("no policy of role %s", name)
+		})
+	}
+}
+
+// plainTable is an existing table as far as props look at it.
+type plainTable struct {
+	awsdynamodb.ITable
+	stream *string
+}
+
+func (p plainTable) TableStreamArn() *string { return p.stream }
+
+func TestOptionsCheck(t *testing.T) {
+	t.Parallel()
+	type options = table.Options
+	one := func(o options) table.Props { return table.Props{Table: database.Tables[1], Options: o} }
+	onDemand := func(o options) table.Props { return table.Props{Table: wide, Options: o} }
+	replica := func(r ...table.Replica) table.Props { return onDemand(options{Replicas: r}) }
+	keyed := func(r table.Replica) table.Props { p := replica(r); p.Key = struct{ awskms.IKey }{}; return p }
+	keysOnly := wide
+	keysOnly.Stream = schema.StreamKeysOnly
+	tests := map[string]struct {
+		props table.Props
+		paths []string
+	}{
+		"Zero":              {one(options{}), nil},
+		"Fuse":              {onDemand(options{MaximumReadUnits: 1, MaximumWriteUnits: 1}), nil},
+		"OnDemand":          {one(options{OnDemand: true, MaximumReadUnits: 1}), nil},
+		"Warm":              {onDemand(options{WarmReadUnits: 12000, WarmWriteUnits: 4000}), nil},
+		"Replicas":          {replica(table.Replica{Region: "eu-west-1"}, table.Replica{Region: "us-gov-west-1"}), nil},
+		"Keyed":             {keyed(table.Replica{Region: "eu-west-1", KeyARN: keyIreland}), nil},
+		"KeyToken":          {keyed(table.Replica{Region: "eu-west-1", KeyARN: "${Token[TOKEN.1]}"}), nil},
+		"Existing":          {table.Props{Table: database.Tables[1], Existing: plainTable{stream: jsii.String("arn")}}, nil},
+		"ErrExisting":       {table.Props{Table: database.Tables[1], Existing: plainTable{}, Options: options{OnDemand: true}}, []string{"Props.Existing", "Props.Options"}},
+		"ErrTwoKeys":        {table.Props{Table: wide, OwnedKey: true, Key: struct{ awskms.IKey }{}}, []string{"Props.OwnedKey"}},
+		"ErrMaximum":        {onDemand(options{MaximumReadUnits: -1, MaximumWriteUnits: -1}), []string{"Props.Options.MaximumReadUnits", "Props.Options.MaximumWriteUnits"}},
+		"ErrMaximumOfScale": {one(options{MaximumReadUnits: 1, MaximumWriteUnits: 1}), []string{"Props.Options.MaximumReadUnits", "Props.Options.MaximumWriteUnits"}},
+		"ErrOnDemandScaled": {one(options{OnDemand: true, Read: table.Scaling{Minimum: 1}, Write: table.Scaling{Minimum: 1}}), []string{"Props.Options.OnDemand"}},
+		"ErrReadAlone":      {onDemand(options{Read: table.Scaling{Minimum: 1}}), []string{"Props.Options.Write.Minimum"}},
+		"ErrScaling": {onDemand(options{Read: table.Scaling{Minimum: 5, Maximum: 4}, Write: table.Scaling{Minimum: 1, TargetPercent: 91}}),
+			[]string{"Props.Options.Read.Maximum", "Props.Options.Write.TargetPercent"}},
+		"ErrLowTarget":   {onDemand(options{Read: table.Scaling{Minimum: 1, TargetPercent: 19}, Write: table.Scaling{Minimum: 1}}), []string{"Props.Options.Read.TargetPercent"}},
+		"ErrWarm":        {onDemand(options{WarmReadUnits: 11999, WarmWriteUnits: 3999}), []string{"Props.Options.WarmReadUnits", "Props.Options.WarmWriteUnits"}},
+		"ErrWarmScaled":  {one(options{WarmReadUnits: 4, WarmWriteUnits: 2}), []string{"Props.Options.WarmReadUnits", "Props.Options.WarmWriteUnits"}},
+		"ErrIndex":       {onDemand(options{Indexes: map[string]table.IndexOptions{"ByNothing": {}}}), []string{`Props.Options.Indexes["ByNothing"]`}},
+		"ErrIndexScaled": {onDemand(options{Indexes: map[string]table.IndexOptions{"ByTenant": {Read: table.Scaling{Minimum: 1}}}}), []string{`Props.Options.Indexes["ByTenant"]`}},
+		"ErrIndexMaximum": {one(options{Indexes: map[string]table.IndexOptions{"ByEnd": {MaximumReadUnits: 1, Write: table.Scaling{Minimum: -1}}}}),
+			[]string{`Props.Options.Indexes["ByEnd"].Write.Minimum`, `Props.Options.Indexes["ByEnd"].MaximumReadUnits`}},
+		"ErrRecoveryDays":   {one(options{RecoveryDays: 36}), []string{"Props.Options.RecoveryDays"}},
+		"ErrInsights":       {one(options{ContributorInsights: "ALL"}), []string{"Props.Options.ContributorInsights"}},
+		"ErrStreamPolicy":   {onDemand(options{StreamPolicy: struct{ awsiam.PolicyDocument }{}}), []string{"Props.Options.StreamPolicy"}},
+		"ErrReplicaStream":  {table.Props{Table: keysOnly, Options: options{Replicas: []table.Replica{{Region: "eu-west-1"}}}}, []string{"Props.Options.Replicas"}},
+		"ErrReplicaRegion":  {replica(table.Replica{Region: "Ireland"}), []string{"Props.Options.Replicas[0].Region"}},
+		"ErrReplicaTwice":   {replica(table.Replica{Region: "eu-west-1"}, table.Replica{Region: "eu-west-1"}), []string{"Props.Options.Replicas[1].Region"}},
+		"ErrReplicaNoKey":   {keyed(table.Replica{Region: "eu-west-1"}), []string{"Props.Options.Replicas[0].KeyARN"}},
+		"ErrReplicaKey":     {replica(table.Replica{Region: "eu-west-1", KeyARN: keyIreland}), []string{"Props.Options.Replicas[0].KeyARN"}},
+		"ErrKeyElsewhere":   {keyed(table.Replica{Region: "eu-west-1", KeyARN: keyHere}), []string{"Props.Options.Replicas[0].KeyARN"}},
+		"ErrReplicaDays":    {replica(table.Replica{Region: "eu-west-1", RecoveryDays: -1}), []string{"Props.Options.Replicas[0].RecoveryDays"}},
+		"ErrReplicaRead":    {replica(table.Replica{Region: "eu-west-1", Read: table.Scaling{Minimum: 1}}), []string{"Props.Options.Replicas[0].Read"}},
+		"ErrReplicaMaximum": {replica(table.Replica{Region: "eu-west-1", MaximumReadUnits: -1}), []string{"Props.Options.Replicas[0].MaximumReadUnits"}},
+	}
+	for _, name := range slices.Sorted(maps.Keys(tests)) {
+		test := tests[name]
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestDatabasePropsCheck(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		options table.DatabaseOptions
+		region  string
+		paths   []string
+	}{
+		"Zero":     {table.DatabaseOptions{}, "", nil},
+		"Replicas": {table.DatabaseOptions{All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}}, "eu-central-1", nil},
+		"Existing": {table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{}}}, "", nil},
+		"ErrAll":   {table.DatabaseOptions{All: table.Options{RecoveryDays: -1}}, "", []string{"Tables.All.RecoveryDays"}},
+		"ErrEach":  {table.DatabaseOptions{Each: map[string]table.Options{"Plain": {RecoveryDays: -1}}}, "", []string{`Tables.Each["Plain"].RecoveryDays`}},
+		"ErrOwnRegion": {table.DatabaseOptions{Each: map[string]table.Options{"Plain": {Replicas: []table.Replica{{Region: "eu-west-1"}}}}}, "eu-west-1",
+			[]string{`Tables.Each["Plain"].Replicas[0].Region`}},
+		"ErrNames": {table.DatabaseOptions{Each: map[string]table.Options{"A": {}}, Existing: map[string]awsdynamodb.ITable{"B": plainTable{}}}, "",
+			[]string{`Tables.Each["A"]`, `Tables.Existing["B"]`}},
+		"ErrExisting": {table.DatabaseOptions{
+			Each:     map[string]table.Options{"AllOfIt": {}},
+			Existing: map[string]awsdynamodb.ITable{"AllOfIt": plainTable{}, "Plain": nil},
+		}, "", []string{`Tables.Each["AllOfIt"]`, `Tables.Existing["AllOfIt"]`, `Tables.Existing["Plain"]`}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var f props.Findings
+			table.DatabaseProps{Database: database, Options: test.options}.Check(&f, "Tables", test.region)
+			if diff := cmp.Diff(test.paths, synthtest.Paths(t, f.Err())); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
