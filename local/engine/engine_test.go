@@ -252,7 +252,20 @@ func TestTablesAreDescribedAsDeclared(t *testing.T) {
 	  "Scaled": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "scaled", "BillingMode": "PROVISIONED",
 	    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}], "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
 	    "WriteProvisionedThroughputSettings": {"WriteCapacityAutoScalingSettings": {"MinCapacity": 3, "MaxCapacity": 9}},
-	    "Replicas": [{"Region": "us-east-1", "ReadProvisionedThroughputSettings": {"ReadCapacityUnits": 4}}]}}}`)
+	    "Replicas": [{"Region": "us-east-1", "ReadProvisionedThroughputSettings": {"ReadCapacityUnits": 4}}]}},
+	  "Wide": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "wide", "BillingMode": "PAY_PER_REQUEST",
+	    "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "year", "AttributeType": "N"}, {"AttributeName": "place", "AttributeType": "S"}, {"AttributeName": "tenant", "AttributeType": "S"}],
+	    "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+	    "GlobalSecondaryIndexes": [{"IndexName": "by-tenant", "Projection": {"ProjectionType": "ALL"}, "WriteOnDemandThroughputSettings": {"MaxWriteRequestUnits": 100},
+	      "WarmThroughput": {"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000}, "KeySchema": [{"AttributeName": "tenant", "KeyType": "HASH"}, {"AttributeName": "place", "KeyType": "HASH"},
+	        {"AttributeName": "year", "KeyType": "RANGE"}, {"AttributeName": "id", "KeyType": "RANGE"}]}],
+	    "StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"}, "WriteOnDemandThroughputSettings": {"MaxWriteRequestUnits": 100},
+	    "WarmThroughput": {"ReadUnitsPerSecond": 13000, "WriteUnitsPerSecond": 5000},
+	    "Replicas": [
+	      {"Region": "eu-west-1", "TableClass": "STANDARD_INFREQUENT_ACCESS", "SSESpecification": {"KMSMasterKeyId": "arn:aws:kms:eu-west-1:000000000000:key/a"}},
+	      {"Region": "us-east-1", "ContributorInsightsSpecification": {"Enabled": true, "Mode": "THROTTLED_KEYS"}, "DeletionProtectionEnabled": true,
+	       "KinesisStreamSpecification": {"StreamArn": "arn:aws:kinesis:us-east-1:000000000000:stream/changes"}, "ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 500},
+	       "ResourcePolicy": {"PolicyDocument": {"Version": "2012-10-17", "Statement": []}}}]}}}`)
 	client := enginetest.Client(t)
 	for range 2 { // the second time they exist
 		if err := engine.CreateTables(t.Context(), client, source); err != nil {
@@ -277,6 +290,13 @@ func TestTablesAreDescribedAsDeclared(t *testing.T) {
 			Keys: []engine.Key{{Attribute: "id", Type: "B", Role: "HASH"}}, Indexes: []engine.Index{}, Billing: "PROVISIONED"},
 		{Name: "scaled", ARN: "arn:aws:dynamodb:us-east-1:000000000000:table/scaled", LogicalID: "Scaled", Stack: "Stack", Status: "ACTIVE",
 			Keys: []engine.Key{{Attribute: "id", Type: "S", Role: "HASH"}}, Indexes: []engine.Index{}, Billing: "PROVISIONED"},
+		{Name: "wide", ARN: "arn:aws:dynamodb:us-east-1:000000000000:table/wide", LogicalID: "Wide", Stack: "Stack", Status: "ACTIVE",
+			Keys: []engine.Key{{Attribute: "id", Type: "S", Role: "HASH"}},
+			Indexes: []engine.Index{{Name: "by-tenant", Projection: "ALL", Status: "ACTIVE", Keys: []engine.Key{
+				{Attribute: "tenant", Type: "S", Role: "HASH"}, {Attribute: "place", Type: "S", Role: "HASH"},
+				{Attribute: "year", Type: "N", Role: "RANGE"}, {Attribute: "id", Type: "S", Role: "RANGE"},
+			}}},
+			Billing: "PAY_PER_REQUEST", Stream: "NEW_AND_OLD_IMAGES"},
 	}
 	if difference := cmp.Diff(want, got); difference != "" {
 		t.Error(difference)

@@ -48,7 +48,7 @@ func Open(t testing.TB, database schema.Database) *Tables {
 func createTable(table schema.Table) *dynamodb.CreateTableInput {
 	input := &dynamodb.CreateTableInput{
 		TableName:   aws.String(table.Name),
-		KeySchema:   keySchema(table.Key),
+		KeySchema:   keySchema(schema.Index{Key: table.Key}),
 		BillingMode: types.BillingModePayPerRequest,
 	}
 	keys := table.Key.Attributes()
@@ -59,10 +59,10 @@ func createTable(table schema.Table) *dynamodb.CreateTableInput {
 		}
 		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
 			IndexName:  aws.String(index.Name),
-			KeySchema:  keySchema(index.Key),
+			KeySchema:  keySchema(index),
 			Projection: &types.Projection{ProjectionType: projection, NonKeyAttributes: index.Include},
 		})
-		keys = append(keys, index.Key.Attributes()...)
+		keys = append(keys, index.KeyAttributes()...)
 	}
 	defined := map[string]bool{}
 	for _, name := range keys {
@@ -78,10 +78,13 @@ func createTable(table schema.Table) *dynamodb.CreateTableInput {
 	return input
 }
 
-func keySchema(key schema.Key) []types.KeySchemaElement {
-	elements := []types.KeySchemaElement{{AttributeName: aws.String(key.Partition), KeyType: types.KeyTypeHash}}
-	if key.Sort != "" {
-		elements = append(elements, types.KeySchemaElement{AttributeName: aws.String(key.Sort), KeyType: types.KeyTypeRange})
+func keySchema(index schema.Index) []types.KeySchemaElement {
+	var elements []types.KeySchemaElement
+	for _, name := range index.PartitionAttributes() {
+		elements = append(elements, types.KeySchemaElement{AttributeName: aws.String(name), KeyType: types.KeyTypeHash})
+	}
+	for _, name := range index.SortAttributes() {
+		elements = append(elements, types.KeySchemaElement{AttributeName: aws.String(name), KeyType: types.KeyTypeRange})
 	}
 	return elements
 }
