@@ -61,6 +61,20 @@ type Props struct {
 	// Throttle limits every route, all callers together. Default: that of
 	// [httpapi.Props.Throttle].
 	Throttle httpapi.Throttle
+	// RouteThrottles limit single routes instead, by method and path, such as
+	// "POST /agent/questions". Default: 100 requests a second with bursts of 200 where
+	// people subscribe, and Throttle elsewhere.
+	RouteThrottles map[string]httpapi.Throttle
+	// DomainName is the API's own, such as "api.example.com"; its DNS record has to
+	// point to the output ApiDomainTarget. Default: none, the API has the name that
+	// Amazon API Gateway gives it.
+	DomainName string
+	// CertificateARN is the certificate of AWS Certificate Manager for DomainName, in
+	// the region of the stack. Required with DomainName.
+	CertificateARN string
+	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
+	// API Gateway gives it: see [httpapi.Domain]. Default: not with a DomainName.
+	KeepDefaultEndpoint bool
 	// Shards is over how many partitions the keys are spread that otherwise all
 	// writes share: the open questions and the leaderboards. One partition takes
 	// 1,000 writes a second; every one is read for a feed or a leaderboard. How to
@@ -138,6 +152,8 @@ func (p Props) common() platform.Props {
 		Architecture:       p.Architecture,
 		AllowedOrigins:     p.AllowedOrigins,
 		Throttle:           p.Throttle,
+		RouteThrottles:     p.RouteThrottles,
+		Domain:             httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, KeepDefaultEndpoint: p.KeepDefaultEndpoint},
 		LogLevel:           p.LogLevel,
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,

@@ -29,6 +29,8 @@ func expected() synthtest.Platform {
 			"own": {
 				Template: templates["own"],
 				Memory:   map[string]float64{"HumanAPI": 1769}, Concurrency: map[string]float64{"HumanAPI": 50, "Notifier": 1},
+				Domain: "api.example.com", Certificate: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666", MoreOutputs: []string{"ApiDomainHostedZoneId", "ApiDomainTarget"},
+				RouteThrottles: map[string]any{"POST /human/push/subscribe": map[string]any{"ThrottlingRateLimit": 100.0, "ThrottlingBurstLimit": 200.0}, "PUT /human/push/subscribe/{subscription_id}": map[string]any{"ThrottlingRateLimit": 5.0, "ThrottlingBurstLimit": 7.0}},
 			},
 			"issuer": {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,

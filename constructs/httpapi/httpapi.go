@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2authorizers"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
@@ -48,6 +49,21 @@ type JWT struct {
 	// Audience are the accepted values of "aud", or of "client_id" in a token
 	// without it. Required with Issuer.
 	Audience []string
+}
+
+// Domain is a domain name of an API.
+type Domain struct {
+	// Name is the domain name, such as "api.example.com". Its DNS record has to point
+	// to what [API.Domain] says is its regional domain name. Default: none.
+	Name string
+	// CertificateARN is the certificate of AWS Certificate Manager for it, in the
+	// region of the API. Required with Name.
+	CertificateARN string
+	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
+	// API Gateway gives it. Default: with a Name it is not, so that nobody goes
+	// around what is in front of the domain ("Disable the default endpoint for HTTP
+	// APIs", API Gateway developer guide).
+	KeepDefaultEndpoint bool
 }
 
 // Props describe an API. Name, Routes and Functions are required.
@@ -85,12 +101,28 @@ type Props struct {
 	// Throttles limit the routes of a rate limit further, by the limit's name.
 	// Default: none.
 	Throttles map[string]Throttle
+	// RouteThrottles limit single routes, by method and path, such as "GET /notes":
+	// instead of Throttle and Throttles. Default: none.
+	RouteThrottles map[string]Throttle
+	// Domain is the API's own domain name. Default: none, the API has the name that
+	// Amazon API Gateway gives it.
+	Domain Domain
 	// LogRetention is how long access logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
 }
 
 // origin is what a browser sends as Origin (RFC 6454, section 7).
 var origin = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
+
+var (
+	// domainName is what Amazon API Gateway takes, but for wildcards, under which no
+	// address of the API could be told ("AWS::ApiGatewayV2::DomainName",
+	// CloudFormation reference).
+	domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`)
+	// certificateARN is that of a certificate ("Resources defined by AWS Certificate
+	// Manager", service authorization reference).
+	certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+$`)
+)
 
 // Validate returns a [*props.Error] with all invalid props, or nil.
 func (p Props) Validate() error {
@@ -115,6 +147,8 @@ func (p Props) Validate() error {
 	for _, name := range slices.Sorted(maps.Keys(p.Throttles)) {
 		p.Throttles[name].Check(&f, fmt.Sprintf("Props.Throttles[%q]", name))
 	}
+	CheckRouteThrottles(&f, "Props.RouteThrottles", p.RouteThrottles, p.Routes)
+	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.KeepDefaultEndpoint")
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	return f.Err()
 }
@@ -148,6 +182,38 @@ func (t Throttle) Check(f *props.Findings, path string) {
 	}
 }
 
+// CheckRouteThrottles adds a finding for each throttle that is wrong, and for each
+// that is of none of the routes.
+func CheckRouteThrottles(f *props.Findings, path string, throttles map[string]Throttle, routes []schema.Route) {
+	for _, key := range slices.Sorted(maps.Keys(throttles)) {
+		one := fmt.Sprintf("%s[%q]", path, key)
+		if !slices.ContainsFunc(routes, func(r schema.Route) bool { return routeKey(r) == key }) {
+			f.Add(one, key, "method and path of one of the routes", `write it as in "GET /openapi.json"`)
+		}
+		throttles[key].Check(f, one)
+	}
+}
+
+// Check adds a finding for each value that is wrong; the paths are those of its
+// fields.
+func (d Domain) Check(f *props.Findings, name, certificate, keep string) {
+	if d.Name == "" {
+		if d.CertificateARN != "" {
+			f.Add(certificate, d.CertificateARN, "empty without a domain name", "set the domain name, or leave both empty")
+		}
+		if d.KeepDefaultEndpoint {
+			f.Add(keep, true, "false without a domain name", "there is no other endpoint then: leave it out")
+		}
+		return
+	}
+	if !domainName.MatchString(d.Name) && !props.IsToken(d.Name) {
+		f.Add(name, d.Name, "a domain name in lower-case letters, without a wildcard", `write it as in "api.example.com"`)
+	}
+	if !certificateARN.MatchString(d.CertificateARN) && !props.IsToken(d.CertificateARN) {
+		f.Add(certificate, d.CertificateARN, "the ARN of a certificate of AWS Certificate Manager", "copy it from the certificate of the domain name in the API's region")
+	}
+}
+
 // CheckOrigins adds a finding for each origin that no browser would send.
 func CheckOrigins(f *props.Findings, path string, origins []string) {
 	for i, o := range origins {
@@ -168,6 +234,11 @@ type API struct {
 	Routes []awsapigatewayv2.HttpRoute
 	// AccessLogs receive one JSON object per request.
 	AccessLogs awslogs.LogGroup
+	// Domain is the API's own domain name, or nil. Its regional domain name is what a
+	// DNS record has to point to.
+	Domain awsapigatewayv2.DomainName
+
+	url string
 }
 
 // accessLogFields are those that answer who called what, how it ended, and where
@@ -204,13 +275,35 @@ func New(scope constructs.Construct, id string, p Props) *API {
 		CreateDefaultStage: jsii.Bool(false),
 		CorsPreflight:      p.cors(),
 	}
+	if p.Domain.Name != "" && !p.Domain.KeepDefaultEndpoint {
+		description.DisableExecuteApiEndpoint = jsii.Bool(true)
+	}
 	if p.Description != "" {
 		description.Description = &p.Description
 	}
 	a.Resource = awsapigatewayv2.NewHttpApi(a, jsii.String("Resource"), description)
 	a.addRoutes(p)
 	a.addStage(p)
+	if p.Domain.Name == "" {
+		a.url = *a.Resource.ApiEndpoint()
+	} else {
+		a.addDomain(p.Domain)
+	}
 	return a
+}
+
+func (a *API) addDomain(d Domain) {
+	a.Domain = awsapigatewayv2.NewDomainName(a, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
+		DomainName:     &d.Name,
+		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(a, jsii.String("Certificate"), &d.CertificateARN),
+		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
+	})
+	awsapigatewayv2.NewApiMapping(a, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{
+		Api:        a.Resource,
+		DomainName: a.Domain,
+		Stage:      a.Stage,
+	})
+	a.url = "https://" + d.Name
 }
 
 func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
@@ -289,7 +382,11 @@ func (a *API) addStage(p Props) {
 	})
 	settings := map[string]any{}
 	for i, r := range p.Routes {
-		if t, ok := p.Throttles[r.RateLimit]; ok && t != (Throttle{}) {
+		t := p.RouteThrottles[routeKey(r)]
+		if t == (Throttle{}) {
+			t = p.Throttles[r.RateLimit]
+		}
+		if t != (Throttle{}) {
 			settings[routeKey(r)] = map[string]any{
 				"ThrottlingRateLimit":  t.RequestsPerSecond,
 				"ThrottlingBurstLimit": t.Burst,
@@ -303,8 +400,9 @@ func (a *API) addStage(p Props) {
 	}
 }
 
-// URL returns the API's address, without a slash at the end.
-func (a *API) URL() string { return *a.Resource.ApiEndpoint() }
+// URL returns the API's address, without a slash at the end: that of its own
+// domain name, if it has one.
+func (a *API) URL() string { return a.url }
 
 // MetricServerErrors counts the responses from 500 up: a sum over five minutes
 // unless options say otherwise; options may be nil.

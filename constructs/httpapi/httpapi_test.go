@@ -52,6 +52,27 @@ func TestPropsValidate(t *testing.T) {
 			p.Throttle = httpapi.Throttle{Burst: 1}
 			p.Throttles = map[string]httpapi.Throttle{"b": {RequestsPerSecond: 1}, "a": {Burst: -1}}
 		}), []string{"Props.Throttle.RequestsPerSecond", `Props.Throttles["a"].RequestsPerSecond`, `Props.Throttles["a"].Burst`, `Props.Throttles["b"].Burst`}},
+		"Domain": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b", KeepDefaultEndpoint: true}
+		}), nil},
+		"DomainOfAnotherStack": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "${Token[TOKEN.7]}", CertificateARN: "${Token[TOKEN.8]}"}
+		}), nil},
+		"ErrNoCertificate": {right(func(p *httpapi.Props) {
+			p.Domain.Name = "api.example.com"
+		}), []string{"Props.Domain.CertificateARN"}},
+		"ErrDomain": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "*.Example.com", CertificateARN: "arn:aws:iam::123456789012:server-certificate/a"}
+		}), []string{"Props.Domain.Name", "Props.Domain.CertificateARN"}},
+		"ErrNoDomain": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1", KeepDefaultEndpoint: true}
+		}), []string{"Props.Domain.CertificateARN", "Props.Domain.KeepDefaultEndpoint"}},
+		"RouteThrottle": {right(func(p *httpapi.Props) {
+			p.RouteThrottles = map[string]httpapi.Throttle{"GET /": {RequestsPerSecond: 1, Burst: 1}}
+		}), nil},
+		"ErrRouteThrottles": {right(func(p *httpapi.Props) {
+			p.RouteThrottles = map[string]httpapi.Throttle{"GET /": {Burst: 1}, "POST /": {RequestsPerSecond: 1, Burst: 1}}
+		}), []string{`Props.RouteThrottles["GET /"].RequestsPerSecond`, `Props.RouteThrottles["POST /"]`}},
 		"ErrRetention": {right(func(p *httpapi.Props) {
 			p.LogRetention = 5
 		}), []string{"Props.LogRetention"}},

@@ -135,12 +135,15 @@ func AllowRead(f *gofunction.Function, secret awssecretsmanager.Secret) {
 }
 
 // API declares the HTTP API with the routes of the schema. Name, Routes,
-// AllowedOrigins, Throttle and LogRetention of the given props are filled in.
+// AllowedOrigins, Throttle, RouteThrottles, Domain and LogRetention of the given
+// props are filled in.
 func (p *Platform) API(own httpapi.Props) *httpapi.API {
 	own.Name = p.Schema.Title
 	own.Routes = p.Schema.Routes
 	own.AllowedOrigins = p.props.AllowedOrigins
 	own.Throttle = p.props.Throttle
+	own.RouteThrottles = p.props.RouteThrottles
+	own.Domain = p.props.Domain
 	own.LogRetention = p.props.LogRetention
 	return httpapi.New(p.construct, "API", own)
 }
@@ -153,11 +156,16 @@ func (p *Platform) Alarm(id, description string, own alarm.Props) awscloudwatch.
 
 // Outputs declares the outputs that every platform has, the API's address and the
 // tables' names, and returns where its own are added. scope and id are what the
-// platform was declared by.
+// platform was declared by. With a domain name there is also what its DNS record
+// has to point to.
 func (p *Platform) Outputs(scope constructs.Construct, id string, api *httpapi.API) *outputs.Outputs {
 	o := outputs.New(p.construct, scope, id)
 	url := api.URL()
 	o.Add("ApiUrl", "Address of the API", &url)
+	if api.Domain != nil {
+		o.Add("ApiDomainTarget", "Where the DNS record of the API's domain name has to point to", api.Domain.RegionalDomainName())
+		o.Add("ApiDomainHostedZoneId", "Hosted zone of ApiDomainTarget, for an alias record", api.Domain.RegionalHostedZoneId())
+	}
 	for _, t := range p.Database.Tables {
 		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
 	}

@@ -12,13 +12,17 @@ import (
 // Props are the props that every platform has, under the same names; the props of
 // each platform say what they are and what their defaults are.
 type Props struct {
-	// JWT is what a platform's props call JWTIssuer and JWTAudience.
+	// JWT is what a platform's props call JWTIssuer and JWTAudience, Domain what they
+	// call DomainName, CertificateARN and KeepDefaultEndpoint, and Sizes what they
+	// call MemoryMegabytes and ReservedConcurrency.
 	JWT                                 httpapi.JWT
 	Prefix                              string
 	RemoveWithStack, DeletionProtection bool
 	Architecture                        gofunction.Architecture
 	AllowedOrigins                      []string
 	Throttle                            httpapi.Throttle
+	RouteThrottles                      map[string]httpapi.Throttle
+	Domain                              httpapi.Domain
 	LogLevel                            string
 	LogRetention                        props.LogRetention
 	Tracing                             bool
@@ -40,6 +44,8 @@ func (p Props) Check(f *props.Findings, described schema.Platform, others ...str
 	p.Architecture.Check(f, "Props.Architecture")
 	httpapi.CheckOrigins(f, "Props.AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(f, "Props.Throttle")
+	httpapi.CheckRouteThrottles(f, "Props.RouteThrottles", p.RouteThrottles, described.Routes)
+	p.Domain.Check(f, "Props.DomainName", "Props.CertificateARN", "Props.KeepDefaultEndpoint")
 	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, "Props.LogRetention")
 	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", functions...)

@@ -44,7 +44,7 @@ type Platform struct {
 	// RequestHeaders and ResponseHeaders are those that CORS lets pages use.
 	RequestHeaders, ResponseHeaders []any
 	// RouteThrottles are the routes' own limits.
-	RouteThrottles any
+	RouteThrottles map[string]any
 	// Secrets is how many secrets there are.
 	Secrets int
 	// Schedules are what runs when, by construct path.
@@ -127,6 +127,12 @@ type Variant struct {
 	// Origin may call the API, Rate and Burst limit it. Default: *, 1000, 2000.
 	Origin      string
 	Rate, Burst float64
+	// RouteThrottles are the routes' own limits. Default: the platform's.
+	RouteThrottles map[string]any
+	// Domain is the API's domain name, and Certificate its ARN. DefaultEndpoint says
+	// that the API has the one that it is given, too. Default: only that.
+	Domain, Certificate string
+	DefaultEndpoint     bool
 	// Memory and Concurrency are those of functions, by construct path. Default: what
 	// [Function] says, and no limit.
 	Memory, Concurrency map[string]float64
@@ -175,6 +181,9 @@ func (v Variant) withDefaults(p Platform) Variant {
 		if *value == 0 {
 			*value = otherwise
 		}
+	}
+	if v.RouteThrottles == nil {
+		v.RouteThrottles = p.RouteThrottles
 	}
 	or(&v.Architecture, "arm64")
 	or(&v.LogLevel, "INFO")
@@ -543,12 +552,14 @@ func checkAPI(t *testing.T, p Platform, v Variant) {
 	if diff := cmp.Diff(cors, api.Properties["CorsConfiguration"]); diff != "" {
 		t.Errorf("CORS (-want +got):\n%s", diff)
 	}
+	checkDomain(t, p, v, api)
 	_, stage := v.Template.One(t, "AWS::ApiGatewayV2::Stage", "")
+	settings, _ := stage.Properties["RouteSettings"].(map[string]any)
 	compare(t, "stage", map[string][2]any{
 		"name":       {stage.Properties["StageName"], "$default"},
 		"deployment": {stage.Properties["AutoDeploy"], true},
 		"throttle":   {stage.Properties["DefaultRouteSettings"], map[string]any{"ThrottlingRateLimit": v.Rate, "ThrottlingBurstLimit": v.Burst}},
-		"throttles":  {stage.Properties["RouteSettings"], p.RouteThrottles},
+		"throttles":  {settings, v.RouteThrottles},
 		"log group":  {Stable(Text(At(stage.Properties, "AccessLogSettings", "DestinationArn"))), p.ID + "APIAccessLogs.Arn"},
 	})
 	var format map[string]string
@@ -560,6 +571,34 @@ func checkAPI(t *testing.T, p Platform, v Variant) {
 			t.Errorf("access log: %s: got %q, want %q", field, format[field], want)
 		}
 	}
+}
+
+func checkDomain(t *testing.T, p Platform, v Variant, api Resource) {
+	domains, mappings := v.Template.OfType("AWS::ApiGatewayV2::DomainName"), v.Template.OfType("AWS::ApiGatewayV2::ApiMapping")
+	if v.Domain == "" {
+		if len(domains) != 0 || len(mappings) != 0 || api.Properties["DisableExecuteApiEndpoint"] != nil {
+			t.Errorf("domain: got %v, %v and the default endpoint disabled: %v, want none", domains, mappings, api.Properties["DisableExecuteApiEndpoint"])
+		}
+		return
+	}
+	var disabled any
+	if !v.DefaultEndpoint {
+		disabled = true
+	}
+	_, domain := v.Template.One(t, "AWS::ApiGatewayV2::DomainName", "")
+	_, mapping := v.Template.One(t, "AWS::ApiGatewayV2::ApiMapping", "")
+	compare(t, "domain", map[string][2]any{
+		"name": {domain.Properties["DomainName"], v.Domain},
+		"configuration": {domain.Properties["DomainNameConfigurations"], []any{
+			map[string]any{"CertificateArn": v.Certificate, "EndpointType": "REGIONAL", "SecurityPolicy": "TLS_1_2"},
+		}},
+		"mapped domain":    {Stable(Text(mapping.Properties["DomainName"])), p.ID + "APIDomain"},
+		"mapped API":       {Stable(Text(mapping.Properties["ApiId"])), p.ID + "API"},
+		"mapped stage":     {mapping.Properties["Stage"], "$default"},
+		"after the stage":  {slices.ContainsFunc(List(mapping.DependsOn), func(d any) bool { return Stable(d.(string)) == p.ID+"APIStage" }), true},
+		"default endpoint": {api.Properties["DisableExecuteApiEndpoint"], disabled},
+		"URL":              {v.Template.Outputs[p.ID+"ApiUrl"].Value, "https://" + v.Domain},
+	})
 }
 
 // overTLS are the conditions of statements that refuse requests without TLS, by

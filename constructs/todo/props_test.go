@@ -44,12 +44,12 @@ func TestPropsValidate(t *testing.T) {
 		"ErrCommon": {
 			todo.Props{
 				JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
-				AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
+				AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
 				MemoryMegabytes: map[string]int{"nobody": 128}, ReservedConcurrency: map[string]int{"writer": -1},
 			},
 			[]string{
 				"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.DeletionProtection", "Props.Architecture",
-				"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", "Props.LogLevel", "Props.LogRetention",
+				"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", `Props.RouteThrottles["GET /nowhere"]`, "Props.DomainName", "Props.CertificateARN", "Props.LogLevel", "Props.LogRetention",
 				`Props.MemoryMegabytes["nobody"]`, `Props.ReservedConcurrency["writer"]`, "Props.LocalPort",
 			},
 		},

@@ -37,6 +37,8 @@ func expected() synthtest.Platform {
 			"own": {
 				Template: templates["own"],
 				Memory:   map[string]float64{"Eraser": 512, "LakeCompactor": 3008}, Concurrency: map[string]float64{"TodoAPI": 100, "LakeWriter": 10},
+				Domain: "api.example.com", Certificate: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666", DefaultEndpoint: true, MoreOutputs: []string{"ApiDomainHostedZoneId", "ApiDomainTarget"},
+				RouteThrottles: map[string]any{"POST /api/v1/tasks/bulk": map[string]any{"ThrottlingRateLimit": 5.0, "ThrottlingBurstLimit": 7.0}},
 			},
 			"issuer": {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,

@@ -35,6 +35,8 @@ func variants() map[string]todo.Props {
 			CallbackURLs: []string{"https://example.com/in", "http://localhost:3000/in"}, LogoutURLs: []string{"https://example.com/out"},
 		},
 		"own": {
+			DomainName: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666", KeepDefaultEndpoint: true,
+			RouteThrottles:  map[string]httpapi.Throttle{"POST /api/v1/tasks/bulk": {RequestsPerSecond: 5, Burst: 7}},
 			MemoryMegabytes: map[string]int{"eraser": 512, "compactor": 3008}, ReservedConcurrency: map[string]int{"todoapi": 100, "writer": 10},
 		},
 		"issuer": {
