@@ -73,6 +73,10 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(ctx)
 	recorder := &statusRecorder{ResponseWriter: w}
+	// Answers hold what strangers wrote. No browser is to take one for a page, and no
+	// cache is to keep one for somebody else.
+	recorder.Header().Set("X-Content-Type-Options", "nosniff")
+	recorder.Header().Set("Cache-Control", "no-store")
 	defer func() {
 		if reason := recover(); reason != nil {
 			a.log().ErrorContext(ctx, "panic", "error", fmt.Sprint(reason), "stack", string(debug.Stack()))

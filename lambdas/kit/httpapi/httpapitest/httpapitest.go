@@ -175,6 +175,9 @@ func (d Document) HasStatuses(t testing.TB, want map[string]string) {
 	}
 }
 
+// ofEveryAnswer are the headers that say how to treat an answer, whatever it is.
+var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true, "X-Content-Type-Options": true}
+
 // IsKept holds an answer to the document: its status, headers and body are as they
 // are described. Requests of no route, and 405, are none of its business.
 func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.ResponseRecorder) {
@@ -190,7 +193,7 @@ func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.R
 		return
 	}
 	for name := range answer.Header() {
-		if name != "Content-Type" && name != "Www-Authenticate" && !hasHeader(response.Headers, name) {
+		if !ofEveryAnswer[name] && !hasHeader(response.Headers, name) {
 			t.Errorf("%s: the header %s is not described", where, name)
 		}
 	}
