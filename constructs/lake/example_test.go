@@ -1,0 +1,32 @@
+package lake_test
+
+import (
+	"context"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// The changes of a table become files that Amazon Athena queries.
+func ExampleNew() {
+	build := gofunction.Start(context.Background(), gofunction.Source{Packages: lake.Packages()})
+
+	defer jsii.Close()
+	app := awscdk.NewApp(nil)
+	stack := awscdk.NewStack(app, jsii.String("todo"), nil)
+	platform := schema.Todo()
+	database := table.NewDatabase(stack, "Database", table.DatabaseProps{Database: platform.Database})
+	lake.New(stack, "Lake", lake.Props{
+		Table:         database.Table(platform.Lake.Table),
+		Database:      platform.Database,
+		Lake:          platform.Lake,
+		Build:         build,
+		RetentionDays: 365,
+	})
+	app.Synth(nil)
+}

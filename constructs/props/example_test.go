@@ -1,0 +1,26 @@
+package props_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+func ExampleFindings() {
+	var f props.Findings
+	f.Add("Props.Retries", -1, "0 to 185", "leave it 0 for none")
+	f.Add("Props.Name", "", "1 to 64 characters", "give it a name")
+	err := f.Err()
+	fmt.Println(err)
+
+	var invalid *props.Error
+	if errors.As(err, &invalid) {
+		fmt.Println(invalid.Findings[1].Path)
+	}
+	// Output:
+	// 2 invalid props:
+	//   Props.Retries: got -1, allowed is 0 to 185: leave it 0 for none
+	//   Props.Name: got "", allowed is 1 to 64 characters: give it a name
+	// Props.Name
+}

@@ -1,0 +1,63 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Requests are made by the name of an access pattern: table, index, order and
+// consistency are the schema's.
+func ExampleDB_Items() {
+	ctx := context.Background()
+	db, err := dynamo.Open(aws.Config{Region: "eu-central-1"}, schema.AskAHuman().Database)
+	if err != nil {
+		log.Fatal(err)
+	}
+	query := dynamo.Query{
+		Values:   []any{"OPEN", "2026-02-02T09:30:00.000Z"},
+		Filter:   dynamo.Name("deadline").GreaterThan(expression.Value("2026-02-02T09:30:00.000Z")),
+		PageSize: 20,
+	}
+	for item, err := range db.Items(ctx, "ListOpenQuestions", query) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(item["question_id"])
+	}
+}
+
+// Two writes happen together, or neither does.
+func ExampleDB_Transact() {
+	ctx := context.Background()
+	db, err := dynamo.Open(aws.Config{Region: "eu-central-1"}, schema.AskAHuman().Database)
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = db.Transact(ctx, "EndQuestion",
+		dynamo.Update("Questions", []any{"3d7b493f-095f-4f11-b98c-8ebcfcdb28b7"},
+			expression.Set(dynamo.Name("status"), expression.Value("CLOSED")), dynamo.Equal("status", "OPEN")),
+		dynamo.Update("Guards", []any{"OPEN#agent"},
+			expression.Add(dynamo.Name("open_questions"), expression.Value(-1)), expression.ConditionBuilder{}))
+	var refused *dynamo.TransactionError
+	if errors.As(err, &refused) {
+		if _, ended := refused.Failed(0); ended {
+			fmt.Println("somebody else has ended it")
+		}
+	}
+}
+
+// Time to live is in whole seconds: a moment within one is rounded up, so that
+// nothing goes too early.
+func ExampleExpiryAt() {
+	fmt.Println(dynamo.ExpiryAt(time.UnixMilli(1_767_225_600_001)))
+	// Output: 1767225601
+}

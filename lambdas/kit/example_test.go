@@ -1,0 +1,47 @@
+package kit_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+// The whole of a main function: API Gateway's requests reach a net/http handler.
+func ExampleStartHTTP() {
+	kit.StartHTTP("orders", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
+		values, err := environment.Require("GREETING")
+		if err != nil {
+			return nil, err
+		}
+		routes := http.NewServeMux()
+		routes.HandleFunc("GET /greeting", func(w http.ResponseWriter, r *http.Request) {
+			environment.Metrics.Emit(r.Context(), kit.Count("Greeted", 1))
+			io.WriteString(w, values[0])
+		})
+		return &kit.API{Routes: routes, Error: failure, Log: environment.Log}, nil
+	})
+}
+
+// failure gives every error its status and form.
+func failure(err error) (status int, body any) {
+	var request *kit.RequestError
+	if errors.As(err, &request) {
+		return request.Status, map[string]string{"error": request.Message}
+	}
+	return http.StatusInternalServerError, map[string]string{"error": "internal error"}
+}
+
+// One line on standard output is what CloudWatch makes metrics of.
+func ExampleMetrics_Emit() {
+	metrics := &kit.Metrics{
+		Namespace: "Onesynth/orders", Function: "orders-api", Writer: os.Stdout,
+		Now: func() time.Time { return time.UnixMilli(1_767_225_600_000) },
+	}
+	metrics.Emit(context.Background(), kit.Count("Ordered", 1), kit.Milliseconds("Packing", 1500*time.Microsecond))
+	// Output: {"FunctionName":"orders-api","Ordered":1,"Packing":1.5,"_aws":{"Timestamp":1767225600000,"CloudWatchMetrics":[{"Namespace":"Onesynth/orders","Dimensions":[["FunctionName"]],"Metrics":[{"Name":"Ordered","Unit":"Count"},{"Name":"Packing","Unit":"Milliseconds"}]}]},"request_id":""}
+}

@@ -1,0 +1,71 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+type greetInput struct {
+	Body struct {
+		Name string `json:"name" minLength:"1" maxLength:"20"`
+	}
+}
+
+type greetOutput struct {
+	Body struct {
+		Greeting string `json:"greeting"`
+	}
+}
+
+// One declaration gives routing, validation and documentation.
+func Example() {
+	platform := schema.Platform{Name: "hello", Title: "Hello", Routes: []schema.Route{
+		{Method: "POST", Path: "/greetings", Function: "hello", Caller: schema.CallerAnyone, Summary: "Be greeted"},
+	}}
+	server := httpapi.New(httpapi.Config{
+		Platform: platform,
+		Failure: func(err error) httpapi.Failure {
+			var invalid *httpapi.InvalidError
+			if errors.As(err, &invalid) {
+				return httpapi.Failure{Status: invalid.Status, Body: invalid.Problems}
+			}
+			return httpapi.Failure{Status: http.StatusInternalServerError, Body: "internal error"}
+		},
+		Log: slog.New(slog.DiscardHandler),
+	})
+	httpapi.Register(server, huma.Operation{OperationID: "greet", Method: "POST", Path: "/greetings"},
+		func(_ context.Context, input *greetInput) (*greetOutput, error) {
+			output := &greetOutput{}
+			output.Body.Greeting = "Hello " + input.Body.Name
+			return output, nil
+		})
+
+	handler := server.Handler()
+	for _, body := range []string{`{"name":"Alice"}`, `{"name":""}`} {
+		request := httptest.NewRequest(http.MethodPost, "/greetings", strings.NewReader(body))
+		request.Header.Set("Content-Type", "application/json")
+		response := httptest.NewRecorder()
+		handler.ServeHTTP(response, request)
+		fmt.Println(response.Code, strings.TrimSpace(response.Body.String()))
+	}
+	// Output:
+	// 200 {"greeting":"Hello Alice"}
+	// 422 [{"field":"name","message":"expected length >= 1; got \"\""}]
+}
+
+// A header holds whole seconds: rounded up, so that nobody comes too early.
+func ExampleRetryAfter() {
+	fmt.Println(httpapi.RetryAfter(1200 * time.Millisecond))
+	// Output: 2
+}
