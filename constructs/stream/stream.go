@@ -133,10 +133,7 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 	m := &Mapping{function: p.Function}
 	constructs.NewConstruct_Override(m, scope, &id)
 	stream := p.Table.Resource.TableStreamArn()
-	// The CDK's own grant allows ListStreams on everything. These are what the
-	// mapping needs, on what it needs them ("IAM policy to allow an AWS Lambda function
-	// to access DynamoDB stream records").
-	p.Function.Allow([]string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, *stream)
+	p.Table.GrantStream(p.Function.Role)
 	p.Function.Allow([]string{deadletter.Send}, *p.OnFailure.QueueArn())
 
 	batchSize, age := p.BatchSize, p.MaximumAge

@@ -61,8 +61,8 @@ func NewSweeper(client *dynamodb.Client, source *assembly.Assembly, options Swee
 	}
 	sweeper := &Sweeper{client: client, options: options, watchers: map[string][]*expiries{}}
 	for _, resource := range source.Resources(TableTypes()...) {
-		var properties tableProperties
-		if err := resource.Decode(&properties); err != nil {
+		properties, err := readProperties(resource)
+		if err != nil {
 			return nil, err
 		}
 		ttl := properties.TimeToLiveSpecification

@@ -34,16 +34,32 @@ type tableProperties struct {
 	BillingMode                        types.BillingMode
 	ProvisionedThroughput              *types.ProvisionedThroughput
 	WriteProvisionedThroughputSettings *writeSettings
-	Replicas                           []struct {
-		ReadProvisionedThroughputSettings *struct {
-			ReadCapacityUnits               *int64
-			ReadCapacityAutoScalingSettings *scaling
-		}
-	}
+	// Replicas in other regions are not made; what only AWS has, such as encryption, policies, insights and Kinesis streams, is
+	// left out of all.
+	Replicas                []replica
 	StreamSpecification     *struct{ StreamViewType types.StreamViewType }
 	TimeToLiveSpecification *struct {
 		AttributeName string
 		Enabled       bool
+	}
+
+	// region is that of the stack.
+	region string
+}
+
+func readProperties(resource *assembly.Resource) (*tableProperties, error) {
+	properties := &tableProperties{region: resource.Stack.Region}
+	if err := resource.Decode(properties); err != nil {
+		return nil, err
+	}
+	return properties, nil
+}
+
+type replica struct {
+	Region                            string
+	ReadProvisionedThroughputSettings *struct {
+		ReadCapacityUnits               *int64
+		ReadCapacityAutoScalingSettings *scaling
 	}
 }
 
@@ -79,8 +95,9 @@ func (p *tableProperties) throughput(given *types.ProvisionedThroughput, write *
 	if write != nil {
 		units.WriteCapacityUnits = aws.Int64(write.WriteCapacityAutoScalingSettings.units())
 	}
-	if len(p.Replicas) > 0 && p.Replicas[0].ReadProvisionedThroughputSettings != nil {
-		read := p.Replicas[0].ReadProvisionedThroughputSettings
+	own := slices.IndexFunc(p.Replicas, func(r replica) bool { return r.Region == p.region })
+	if own >= 0 && p.Replicas[own].ReadProvisionedThroughputSettings != nil {
+		read := p.Replicas[own].ReadProvisionedThroughputSettings
 		if units.ReadCapacityUnits = read.ReadCapacityUnits; units.ReadCapacityUnits == nil {
 			units.ReadCapacityUnits = aws.Int64(read.ReadCapacityAutoScalingSettings.units())
 		}
@@ -119,8 +136,8 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly
 	group, ctx := errgroup.WithContext(ctx)
 	for _, resource := range source.Resources(TableTypes()...) {
 		group.Go(func() error {
-			var properties tableProperties
-			if err := resource.Decode(&properties); err != nil {
+			properties, err := readProperties(resource)
+			if err != nil {
 				return err
 			}
 			if err := createTable(ctx, client, properties.input(resource.Name)); err != nil {
@@ -258,15 +275,15 @@ type Index struct {
 func DescribeTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) ([]Table, error) {
 	tables := []Table{}
 	for _, resource := range source.Resources(TableTypes()...) {
-		var properties tableProperties
-		if err := resource.Decode(&properties); err != nil {
+		properties, err := readProperties(resource)
+		if err != nil {
 			return nil, err
 		}
 		described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(resource.Name)})
 		if err != nil {
 			return nil, fmt.Errorf("describe %s: %w", resource, err)
 		}
-		tables = append(tables, describe(resource, &properties, described.Table))
+		tables = append(tables, describe(resource, properties, described.Table))
 	}
 	return tables, nil
 }

@@ -29,6 +29,8 @@ const (
 	RequestedRegion = "aws:RequestedRegion"
 	// S3Prefix is the prefix that a listing of a bucket asks for.
 	S3Prefix = "s3:prefix"
+	// KMSViaService is the service that uses a key for its caller. No function calls AWS KMS here, so nobody gives it.
+	KMSViaService = "kms:ViaService"
 )
 
 // ErrNoRole reports an ARN that no role of the assembly has.
@@ -357,7 +359,7 @@ var operators = map[string]func(pattern, value string) bool{
 	"Bool":                   strings.EqualFold,
 }
 
-var contextKeys = []string{SourceARN, SourceAccount, SecureTransport, RequestedRegion, S3Prefix}
+var contextKeys = []string{SourceARN, SourceAccount, SecureTransport, RequestedRegion, S3Prefix, KMSViaService}
 
 func readConditions(source string, blocks map[string]map[string]oneOrMany[json.RawMessage]) (conditions []condition, err error) {
 	for _, operator := range slices.Sorted(maps.Keys(blocks)) {

@@ -53,6 +53,8 @@ func TestDecide(t *testing.T) {
 			policy.Request{Action: "s3:ListBucket", Context: map[string]string{policy.S3Prefix: ""}}, policy.NotAllowed},
 		"not equals":             {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringNotEquals": {"aws:SourceAccount": ["1", "2"]}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.NotAllowed},
 		"arn like":               {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:scheduler:*:*:schedule/default/*"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceARN: "arn:aws:scheduler:us-east-1:1:schedule/default/x"}}, policy.Allowed},
+		"key of another service": {`{"Effect": "Allow", "Action": "kms:Decrypt", "Resource": "*", "Condition": {"StringEquals": {"kms:ViaService": "dynamodb.us-east-1.amazonaws.com"}}}`, policy.Request{Action: "kms:Decrypt"}, policy.NotAllowed},
+		"key through DynamoDB":   {`{"Effect": "Allow", "Action": "kms:Decrypt", "Resource": "*", "Condition": {"StringEquals": {"kms:ViaService": "dynamodb.us-east-1.amazonaws.com"}}}`, policy.Request{Action: "kms:Decrypt", Context: map[string]string{policy.KMSViaService: "dynamodb.us-east-1.amazonaws.com"}}, policy.Allowed},
 		"arn like stays in part": {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:*:1:schedule/x"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceARN: "arn:aws:scheduler:us-east-1:1:schedule/x"}}, policy.NotAllowed},
 	} {
 		t.Run(name, func(t *testing.T) {
