@@ -2,6 +2,7 @@ package table
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -63,9 +64,18 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 		description.TimeToLiveAttribute = &p.Table.TimeToLive
 	}
 	table := awsdynamodb.NewTableV2(scope, jsii.String("Resource"), description)
+	resource := table.Node().DefaultChild().(awsdynamodb.CfnGlobalTable)
+	if o.ResourcePolicy != nil {
+		for i, r := range o.Replicas {
+			// A feature flag of the app decides otherwise whether a replica has the policy
+			// of its table.
+			if r.ResourcePolicy == nil {
+				resource.AddPropertyDeletionOverride(jsii.String(fmt.Sprintf("Replicas.%d.ResourcePolicy", i)))
+			}
+		}
+	}
 	if p.Key != nil && agnostic {
 		// Such a stack has no replica but the table itself.
-		resource := table.Node().DefaultChild().(awsdynamodb.CfnGlobalTable)
 		resource.AddPropertyOverride(jsii.String("Replicas.0.SSESpecification.KMSMasterKeyId"), p.Key.KeyArn())
 	}
 	return table
@@ -185,14 +195,12 @@ func replicas(o Options) *[]*awsdynamodb.ReplicaTableProps {
 	var list []*awsdynamodb.ReplicaTableProps
 	for _, r := range o.Replicas {
 		replica := &awsdynamodb.ReplicaTableProps{
-			Region:              &r.Region,
-			MaxReadRequestUnits: units(r.MaximumReadUnits),
-			ReadCapacity:        r.Read.capacity(),
-			KinesisStream:       r.KinesisStream,
-			// A feature flag of the app decides whether a replica has the table's policy
-			// otherwise; the stream's it never has.
-			ResourcePolicy:       o.ResourcePolicy,
-			StreamResourcePolicy: o.StreamPolicy,
+			Region:               &r.Region,
+			MaxReadRequestUnits:  units(r.MaximumReadUnits),
+			ReadCapacity:         r.Read.capacity(),
+			KinesisStream:        r.KinesisStream,
+			ResourcePolicy:       r.ResourcePolicy,
+			StreamResourcePolicy: r.StreamPolicy,
 		}
 		if r.DeletionProtection {
 			replica.DeletionProtection = jsii.Bool(true)

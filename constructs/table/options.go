@@ -66,11 +66,13 @@ type Options struct {
 	// ContributorInsights counts, in Amazon CloudWatch, which keys of the table and of
 	// its indexes are used most. Default: [NoInsights].
 	ContributorInsights ContributorInsights
-	// ResourcePolicy says who else may use the table, from other accounts too. It holds
-	// for the table and every replica; in it the resource "*" means the table, whose
+	// ResourcePolicy says who else may use the table, from other accounts too, which
+	// then need a customer managed key. In it the resource "*" means the table, whose
 	// name is not known before the table is made. Default: none.
 	ResourcePolicy awsiam.PolicyDocument
-	// StreamPolicy is the same for the table's stream. It needs a stream. Default:
+	// StreamPolicy is the same for the table's stream, which has to be there before:
+	// DynamoDB takes no policy for a stream that it is about to make, so add it in a
+	// later deployment ("DynamoDB resource-based policy considerations"). Default:
 	// none.
 	StreamPolicy awsiam.PolicyDocument
 	// KinesisStream receives every change of an item, beside the table's own stream.
@@ -128,6 +130,11 @@ type Replica struct {
 	// KinesisStream receives every change of an item in this region; it has to be one
 	// of the region. Default: none.
 	KinesisStream awskinesis.IStream
+	// ResourcePolicy and StreamPolicy are those of [Options] for this region alone. Add
+	// them in a later deployment than the replica: AWS CloudFormation does not take
+	// both in one ("DynamoDB resource-based policy considerations"). Default: none,
+	// whatever the table has.
+	ResourcePolicy, StreamPolicy awsiam.PolicyDocument
 }
 
 // ContributorInsights says which keys Amazon CloudWatch counts. It costs by the

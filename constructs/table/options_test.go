@@ -113,7 +113,9 @@ func declareRegional(app awscdk.App) {
 	})
 	table.New(stack, "ScaledEverywhere", table.Props{Table: wide, Options: table.Options{
 		Read: table.Scaling{Minimum: 1}, Write: table.Scaling{Minimum: 1},
-		Replicas: []table.Replica{{Region: "eu-west-1", Read: table.Scaling{Minimum: 3, Maximum: 4}}},
+		Replicas: []table.Replica{{
+			Region: "eu-west-1", Read: table.Scaling{Minimum: 3, Maximum: 4}, ResourcePolicy: policy("dynamodb:Query"), StreamPolicy: policy("dynamodb:GetShardIterator"),
+		}},
 	}})
 	refused := func(region string, declare func()) {
 		defer func() {
@@ -221,8 +223,6 @@ func TestOptions(t *testing.T) {
 			"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 9},
 			"ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 20}, "SSESpecification": {"KMSMasterKeyId": "` + keyIreland + `"},
 			"KinesisStreamSpecification": {"StreamArn": "arn:aws:kinesis:eu-west-1:111122223333:stream/changes"},
-			"ResourcePolicy": {"PolicyDocument": ` + statement("dynamodb:GetItem") + `},
-			"ReplicaStreamSpecification": {"ResourcePolicy": {"PolicyDocument": ` + statement("dynamodb:GetRecords") + `}},
 			"GlobalSecondaryIndexes": [{"IndexName": "ByTenant", "ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 10}}]}`},
 		"OwnRegion": {&regional, "Replicated", []any{"Replicas", 1}, `{"Region": "eu-central-1", "DeletionProtectionEnabled": false,
 			"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 5},
@@ -231,7 +231,11 @@ func TestOptions(t *testing.T) {
 			"ReplicaStreamSpecification": {"ResourcePolicy": {"PolicyDocument": ` + statement("dynamodb:GetRecords") + `}},
 			"GlobalSecondaryIndexes": [{"IndexName": "ByTenant", "ReadOnDemandThroughputSettings": {"MaxReadRequestUnits": 10}}]}`},
 		"StreamOfReplicas": {&regional, "Replicated", []any{"StreamSpecification"}, `{"StreamViewType": "NEW_AND_OLD_IMAGES"}`},
-		"ReadOfReplica":    {&regional, "ScaledEverywhere", []any{"Replicas", 0, "ReadProvisionedThroughputSettings", "ReadCapacityAutoScalingSettings"}, scaling(3, 4, 70)},
+		"PolicyOfReplica":  {&regional, "ScaledEverywhere", []any{"Replicas", 0, "ResourcePolicy", "PolicyDocument"}, statement("dynamodb:Query")},
+		"StreamPolicyOfReplica": {&regional, "ScaledEverywhere", []any{"Replicas", 0, "ReplicaStreamSpecification", "ResourcePolicy", "PolicyDocument"},
+			statement("dynamodb:GetShardIterator")},
+		"NoPolicyOfTable": {&regional, "ScaledEverywhere", []any{"Replicas", 1, "ResourcePolicy"}, `null`},
+		"ReadOfReplica":   {&regional, "ScaledEverywhere", []any{"Replicas", 0, "ReadProvisionedThroughputSettings", "ReadCapacityAutoScalingSettings"}, scaling(3, 4, 70)},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
