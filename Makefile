@@ -67,7 +67,7 @@ test: node_modules lint ## Run every check and test, on this machine alone
 	go test $(CDK_PACKAGES)
 	go test -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	cd test && go test -race $$(go list ./... | grep -v /security)
-	cd test && go test ./security
+	cd test && go test -count=1 ./security
 
 .PHONY: test-aws
 test-aws: node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first

@@ -243,14 +243,14 @@ type API struct {
 
 // accessLogFields are those that answer who called what, how it ended, and where
 // the time went ("Customize HTTP API access logs", API Gateway developer guide).
-// Of the caller there is the address alone; no header and no body is logged.
+// Of the caller there is the address alone; no header and no body is logged, and
+// no path, since it may hold a capability: of the route there is the key.
 var accessLogFields = map[string]string{
 	"requestId":          "$context.requestId",
 	"requestTime":        "$context.requestTime",
 	"sourceIp":           "$context.identity.sourceIp",
 	"httpMethod":         "$context.httpMethod",
 	"routeKey":           "$context.routeKey",
-	"path":               "$context.path",
 	"protocol":           "$context.protocol",
 	"status":             "$context.status",
 	"responseLength":     "$context.responseLength",

@@ -566,6 +566,14 @@ func checkAPI(t *testing.T, p Platform, v Variant) {
 	if err := json.Unmarshal([]byte(At(stage.Properties, "AccessLogSettings", "Format").(string)), &format); err != nil {
 		t.Fatalf("access log format is not JSON: %v", err)
 	}
+	// A path may hold a capability, and the others are what somebody sent.
+	for field, logged := range format {
+		for _, kept := range []string{"$context.path", "$context.authorizer.claims", "$context.identity.userAgent", "$request"} {
+			if strings.Contains(logged, kept) {
+				t.Errorf("access log: %s is %s, want nothing of a request but its route", field, logged)
+			}
+		}
+	}
 	for field, want := range map[string]string{"requestId": "$context.requestId", "routeKey": "$context.routeKey", "status": "$context.status", "sourceIp": "$context.identity.sourceIp"} {
 		if format[field] != want {
 			t.Errorf("access log: %s: got %q, want %q", field, format[field], want)

@@ -1,0 +1,57 @@
+package security
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
+)
+
+var (
+	// shown is a link to what shows that a threat is stopped: [`name`](../file).
+	shown = regexp.MustCompile("\\[`([^`]+)`\\]\\(\\.\\./([^)]+)\\)")
+	// prop is the name of a prop in a text.
+	prop = regexp.MustCompile("`Props\\.(\\w+)`")
+)
+
+// What docs/SECURITY.md relies on is there: code, tests, props.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("../../docs/SECURITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := string(content)
+	links := shown.FindAllStringSubmatch(document, -1)
+	for _, link := range links {
+		name, file := link[1], link[2]
+		code, err := os.ReadFile(filepath.Join("../..", file))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if name == filepath.Base(file) {
+			continue
+		}
+		// A test and a function are declared; a rule is a key, and a variable a name.
+		declared := regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type |var |	)"?` + regexp.QuoteMeta(name) + `\b`)
+		if !declared.Match(code) {
+			t.Errorf("%s declares no %s", file, name)
+		}
+	}
+	props := prop.FindAllStringSubmatch(document, -1)
+	for _, p := range props {
+		_, of := reflect.TypeFor[askahuman.Props]().FieldByName(p[1])
+		_, or := reflect.TypeFor[todo.Props]().FieldByName(p[1])
+		if !of && !or {
+			t.Errorf("there is no Props.%s", p[1])
+		}
+	}
+	if len(links) < 40 || len(props) < 10 {
+		t.Errorf("got %d links and %d props, want those of all threats", len(links), len(props))
+	}
+}
