@@ -54,7 +54,8 @@ type Options struct {
 	// DynamoDB makes new tables ready for.
 	WarmReadUnits, WarmWriteUnits int
 	// Indexes are throughputs of indexes by name, where they are not those of the
-	// table. Default: those of the table.
+	// table. Every table that the options are for needs the index: see
+	// [DatabaseOptions.Each]. Default: those of the table.
 	Indexes map[string]IndexOptions
 
 	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. It
