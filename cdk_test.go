@@ -198,12 +198,12 @@ func TestChooseEnvironment(t *testing.T) {
 		t.Skipf("AWS Lambda has no %s", runtime.GOARCH)
 	}
 	dev := environment{
-		AskAHuman: askahuman.Props{OpenAgents: true, RemoveWithStack: true, LogLevel: "debug"},
-		Todo:      todo.Props{RemoveWithStack: true, LogLevel: "debug"},
+		AskAHuman: askahuman.Props{OpenAgents: true, RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true},
+		Todo:      todo.Props{RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true},
 	}
 	prod := environment{
-		AskAHuman: askahuman.Props{Prefix: "aah", DeletionProtection: true, Alarms: true},
-		Todo:      todo.Props{Prefix: "todo", DeletionProtection: true, Alarms: true},
+		AskAHuman: askahuman.Props{Prefix: "aah", DeletionProtection: true},
+		Todo:      todo.Props{Prefix: "todo", DeletionProtection: true},
 	}
 	tests := map[string]struct {
 		env, arch    string

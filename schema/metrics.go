@@ -1,6 +1,9 @@
 package schema
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Metric is a number that a function reports by itself, beside what AWS Lambda
 // reports of every function. The handlers emit it, dashboards and alarms read it.
@@ -51,17 +54,22 @@ func MetricsOf(function string, metrics []Metric) []Metric {
 // LakeRoom is the folder of lambdas that the functions of every lake are in.
 const LakeRoom = "lake"
 
-// LakeMetrics are what the functions of every lake report, "writer" and
-// "compactor".
+// The functions of every lake.
+const (
+	LakeWriter    = "writer"
+	LakeCompactor = "compactor"
+)
+
+// LakeMetrics are what the functions of every lake report.
 func LakeMetrics() []Metric {
 	return []Metric{
-		{Name: "LakeRows", Function: "writer", Unit: Count, Description: "rows that a batch wrote; a batch that is delivered again counts again"},
-		{Name: "LakeDelay", Function: "writer", Unit: Milliseconds, Description: "from the oldest change of a batch to its landing"},
-		{Name: "LakeFailures", Function: "writer", Unit: Count, Description: "records of a batch that cannot become rows, and are in the failure queue"},
-		{Name: "LakeWriteFailures", Function: "writer", Unit: Count, Description: "1 for a batch that could not be written and comes again, 0 for one that was"},
-		{Name: "LakeObjectsMerged", Function: "compactor", Unit: Count, Description: "small objects that a run merged"},
-		{Name: "LakeDuplicates", Function: "compactor", Unit: Count, Description: "rows that were there twice, and that a run left out"},
-		{Name: "LakeCompactionFailures", Function: "compactor", Unit: Count, Description: "what a run could not read or write; the next run tries it again"},
+		{Name: "LakeRows", Function: LakeWriter, Unit: Count, Description: "rows that a batch wrote; a batch that is delivered again counts again"},
+		{Name: "LakeDelay", Function: LakeWriter, Unit: Milliseconds, Description: "from the oldest change of a batch to its landing"},
+		{Name: "LakeFailures", Function: LakeWriter, Unit: Count, Description: "records of a batch that cannot become rows, and are in the failure queue"},
+		{Name: "LakeWriteFailures", Function: LakeWriter, Unit: Count, Description: "1 for a batch that could not be written and comes again, 0 for one that was"},
+		{Name: "LakeObjectsMerged", Function: LakeCompactor, Unit: Count, Description: "small objects that a run merged"},
+		{Name: "LakeDuplicates", Function: LakeCompactor, Unit: Count, Description: "rows that were there twice, and that a run left out"},
+		{Name: "LakeCompactionFailures", Function: LakeCompactor, Unit: Count, Description: "what a run could not read or write; the next run tries it again"},
 	}
 }
 
@@ -80,4 +88,17 @@ func (p Platform) validateMetrics(f *findings, functions map[string]bool) {
 			f.add(path+".Unit", quoted(string(m.Unit)), "write Count or Milliseconds")
 		}
 	}
+}
+
+// Operations are the API operations that requests of the access patterns make of a
+// table, in the order of the patterns: those that DynamoDB counts its errors by.
+func (d Database) Operations(table string) []Operation {
+	var made []Operation
+	for _, p := range d.AccessPatterns {
+		uses := p.Table == table || slices.ContainsFunc(p.Writes, func(w Write) bool { return w.Table == table })
+		if uses && !slices.Contains(made, p.Operation) {
+			made = append(made, p.Operation)
+		}
+	}
+	return made
 }

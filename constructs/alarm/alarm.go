@@ -2,10 +2,17 @@
 package alarm
 
 import (
+	"time"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
+
+// Period is the time that a metric without one of its own is summed up for.
+const Period = 5 * time.Minute
 
 // Metric is what an alarm watches: an awscloudwatch.Metric or an
 // awscloudwatch.MathExpression.
@@ -23,17 +30,39 @@ type Props struct {
 	Threshold float64
 	// Periods is how many periods in a row have to reach the threshold. Default: 1.
 	Periods int
+	// Below makes it go off below the threshold, and without data. Default: from the
+	// threshold up, and not without data.
+	Below bool
+	// Percentile says that the metric is one, which says little of a few requests: the
+	// alarm stays as it is until there are enough of them.
+	Percentile bool
+	// Topic is told when the alarm goes off and when it is over. Default: nobody is.
+	Topic awssns.ITopic
 }
 
-// New declares an alarm without actions. Without data it does not go off.
+// New declares an alarm.
 func New(scope constructs.Construct, id string, p Props) awscloudwatch.Alarm {
-	return p.Metric.CreateAlarm(scope, &id, &awscloudwatch.CreateAlarmOptions{
+	options := &awscloudwatch.CreateAlarmOptions{
 		AlarmDescription:   &p.Description,
 		Threshold:          jsii.Number(orOne(p.Threshold)),
 		EvaluationPeriods:  jsii.Number(orOne(float64(p.Periods))),
 		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
 		TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
-	})
+	}
+	if p.Below {
+		options.ComparisonOperator = awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD
+		options.TreatMissingData = awscloudwatch.TreatMissingData_BREACHING
+	}
+	if p.Percentile {
+		options.EvaluateLowSampleCountPercentile = jsii.String("ignore")
+	}
+	made := p.Metric.CreateAlarm(scope, &id, options)
+	if p.Topic != nil {
+		action := awscloudwatchactions.NewSnsAction(p.Topic)
+		made.AddAlarmAction(action)
+		made.AddOkAction(action)
+	}
+	return made
 }
 
 func orOne(n float64) float64 {

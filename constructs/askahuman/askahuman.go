@@ -18,7 +18,6 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
@@ -69,8 +68,10 @@ type AskAHuman struct {
 	// object as the Firebase console gives it. It is made with a key that
 	// authenticates nobody: put the real one in before notifications can be sent.
 	FCMCredentials awssecretsmanager.Secret
-	// Alarms are there with Props.Alarms.
+	// Alarms watch the platform. There are none with Props.NoAlarms.
 	Alarms []awscloudwatch.Alarm
+	// Dashboard shows the platform. It is nil with Props.NoDashboard.
+	Dashboard awscloudwatch.Dashboard
 
 	platform *platform.Platform
 }
@@ -94,9 +95,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	a.addFunctions(p)
 	a.addAPI(p)
 	a.addSchedule(p)
-	if p.Alarms {
-		a.addAlarms()
-	}
+	a.addOperations()
 	a.addOutputs(scope, id)
 	return a
 }
@@ -165,15 +164,13 @@ func (a *AskAHuman) addSchedule(p Props) {
 	})
 }
 
-func (a *AskAHuman) addAlarms() {
-	add := func(id, description string, metric awscloudwatch.Metric) {
-		a.Alarms = append(a.Alarms, a.platform.Alarm(id, description, alarm.Props{Metric: metric}))
-	}
-	add("APIAlarm", "requests failed on the server's side", a.API.MetricServerErrors(nil))
-	add("AgentAPIAlarm", "the function agentapi failed", a.AgentAPI.MetricErrors(nil))
-	add("HumanAPIAlarm", "the function humanapi failed", a.HumanAPI.MetricErrors(nil))
-	add("NotifierAlarm", "the function notifier failed", a.Notifier.MetricErrors(nil))
-	add("DeadLettersAlarm", "runs of the notifier are in the dead-letter queue", a.MetricDeadLetters(nil))
+func (a *AskAHuman) addOperations() {
+	a.Alarms, a.Dashboard = a.platform.Operate(platform.Operations{
+		API:              a.API,
+		ServerErrorAlarm: "APIAlarm",
+		Schedules:        []platform.ScheduledFunction{{ID: "Notifier", Schedule: a.Schedule}},
+		Queues:           []platform.FailureQueue{{Alarm: "DeadLettersAlarm", Queue: a.Schedule.DeadLetters, Holds: "runs of the notifier"}},
+	})
 }
 
 // addOutputs names what a caller has to know.

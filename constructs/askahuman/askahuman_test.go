@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -28,15 +29,15 @@ var several synthtest.Template
 func variants() map[string]askahuman.Props {
 	return map[string]askahuman.Props{
 		"default": {},
-		"dev":     {OpenAgents: true, RemoveWithStack: true},
-		"prod":    {Prefix: "aah", DeletionProtection: true, Alarms: true},
+		"dev":     {OpenAgents: true, RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
+		"prod":    {Prefix: "aah", DeletionProtection: true},
 		"x86":     {OpenAgents: true, Architecture: gofunction.X86_64},
 		"own": {
 			DomainName: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666",
 			RouteThrottles:  map[string]httpapi.Throttle{"PUT /human/push/subscribe/{subscription_id}": {RequestsPerSecond: 5, Burst: 7}},
 			MemoryMegabytes: map[string]int{"humanapi": 1769}, ReservedConcurrency: map[string]int{"humanapi": 50, "notifier": 1},
 		},
-		"issuer": {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, ReadShards: 64, WebURL: "https://example.com", NotifyEvery: 5 * time.Minute, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
+		"issuer": {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, ReadShards: 64, WebURL: "https://example.com", NotifyEvery: 10 * time.Minute, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
 	}
 }
 
@@ -46,7 +47,11 @@ func declare(app awscdk.App) {
 	builds := synthtest.Builds("agentapi", "humanapi", "notifier")
 	for name, p := range variants() {
 		p.Build = builds[p.Architecture]
-		askahuman.New(awscdk.NewStack(app, jsii.String(name), nil), "AskAHuman", p)
+		stack := awscdk.NewStack(app, jsii.String(name), nil)
+		if name == "own" {
+			p.AlarmTopic = awssns.NewTopic(stack, jsii.String("Alerts"), nil)
+		}
+		askahuman.New(stack, "AskAHuman", p)
 	}
 	// One stack may have several, also below one scope; and what they expose can be
 	// granted to others.

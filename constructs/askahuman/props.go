@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
@@ -100,10 +102,15 @@ type Props struct {
 	// Tracing sends traces of the functions to AWS X-Ray: see
 	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
 	Tracing bool
-	// Alarms adds CloudWatch alarms on failed requests, failed functions and
-	// undelivered notifier runs. They have no actions: add yours to
-	// [AskAHuman.Alarms]. Default: none.
-	Alarms bool
+	// AlarmTopic is told when an alarm goes off, and when it is over. The policy of
+	// an encrypted topic's key has to let cloudwatch.amazonaws.com use it. Default:
+	// nobody is told, the alarms are to be looked at.
+	AlarmTopic awssns.ITopic `json:"-"`
+	// NoAlarms leaves the alarms out: what each means, and what to do then, stands
+	// in docs/OPERATIONS.md. Default: they are there.
+	NoAlarms bool
+	// NoDashboard leaves the dashboard out. Default: it is there.
+	NoDashboard bool
 	// LocalPort is the port of the API when the assembly runs on a developer's
 	// machine: 1024 to 65535. Default: 8080.
 	LocalPort int
@@ -158,6 +165,9 @@ func (p Props) common() platform.Props {
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,
 		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency},
+		AlarmTopic:         p.AlarmTopic,
+		NoAlarms:           p.NoAlarms,
+		NoDashboard:        p.NoDashboard,
 		LocalPort:          p.LocalPort,
 		Build:              p.Build,
 	}

@@ -59,8 +59,10 @@ type Props struct {
 	// Timeout ends an invocation that takes longer: 1 second to 15 minutes, in
 	// whole seconds. Default: 10 seconds.
 	Timeout time.Duration
-	// LogLevel is "debug", "info", "warn" or "error": AWS Lambda drops what is below
-	// it, and the function finds it in the variable LOG_LEVEL. Default: "info".
+	// LogLevel is "debug", "info", "warn" or "error": the function finds it in the
+	// variable LOG_LEVEL and leaves out what is below. AWS Lambda itself drops lines
+	// of debug unless it is that; above info it must not filter, or lines without a
+	// level, such as those of metrics, were lost. Default: "info".
 	LogLevel string
 	// LogRetention is how long logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
@@ -231,7 +233,12 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	if level == "" {
 		level = "info"
 	}
-	description.ApplicationLogLevelV2 = awslambda.ApplicationLogLevel(strings.ToUpper(level))
+	// AWS Lambda takes a line without a level, such as one of metrics, for INFO
+	// ("Log-level filtering"): its own filter must not drop these.
+	description.ApplicationLogLevelV2 = awslambda.ApplicationLogLevel_INFO
+	if level == "debug" {
+		description.ApplicationLogLevelV2 = awslambda.ApplicationLogLevel_DEBUG
+	}
 	environment := map[string]*string{"LOG_LEVEL": &level}
 	for k, v := range p.Environment {
 		environment[k] = &v

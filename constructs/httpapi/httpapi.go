@@ -431,7 +431,7 @@ func (a *API) MetricLatency(options *awscloudwatch.MetricOptions) awscloudwatch.
 // MetricServerErrorRate is how many of a hundred requests end with 500 or more,
 // in each five minutes.
 func (a *API) MetricServerErrorRate() awscloudwatch.MathExpression {
-	return rate("100 * errors / requests", "5xx of 100 requests", a.MetricServerErrors(nil), a.MetricRequests(nil))
+	return rate("100 * errors / requests", "5xx of 100 requests", map[string]awscloudwatch.IMetric{"errors": a.MetricServerErrors(nil), "requests": a.MetricRequests(nil)})
 }
 
 // busy is how many requests five minutes need before a rate of refusals says more
@@ -441,13 +441,14 @@ const busy = 100
 // MetricClientErrorRate is how many of a hundred requests end with 400 to 499, in
 // each five minutes; 0 where there are fewer than 100 requests.
 func (a *API) MetricClientErrorRate() awscloudwatch.MathExpression {
-	return rate(fmt.Sprintf("IF(requests < %d, 0, 100 * errors / requests)", busy), "4xx of 100 requests", a.MetricClientErrors(nil), a.MetricRequests(nil))
+	return rate(fmt.Sprintf("IF(requests < %d, 0, 100 * refusals / requests)", busy), "4xx of 100 requests",
+		map[string]awscloudwatch.IMetric{"refusals": a.MetricClientErrors(nil), "requests": a.MetricRequests(nil)})
 }
 
-func rate(expression, label string, errors, requests awscloudwatch.Metric) awscloudwatch.MathExpression {
+func rate(expression, label string, metrics map[string]awscloudwatch.IMetric) awscloudwatch.MathExpression {
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression:   &expression,
 		Label:        &label,
-		UsingMetrics: &map[string]awscloudwatch.IMetric{"errors": errors, "requests": requests},
+		UsingMetrics: &metrics,
 	})
 }

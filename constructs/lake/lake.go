@@ -32,8 +32,8 @@ import (
 
 // The functions: the last elements of their packages.
 const (
-	writer    = "writer"
-	compactor = "compactor"
+	writer    = schema.LakeWriter
+	compactor = schema.LakeCompactor
 )
 
 // Packages are the main packages of the lake's functions, for
@@ -64,9 +64,6 @@ const (
 	batchSize = 10000
 	// mostFilters is how many filters a mapping may have ("Lambda quotas").
 	mostFilters = 5
-
-	// metrics is the namespace of what the functions report.
-	metrics = "Onesynth/lake"
 )
 
 // Lake is the changes of a table's items as files, and what queries them.
@@ -321,9 +318,9 @@ func (l *Lake) MetricFailureQueue(options *awscloudwatch.MetricOptions) awscloud
 // metric is one of the metrics that a function reports itself.
 func (l *Lake) metric(of *gofunction.Function, name, statistic string, options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	metric := awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace:     jsii.String(metrics),
+		Namespace:     jsii.String(schema.MetricNamespace(schema.LakeRoom)),
 		MetricName:    &name,
-		DimensionsMap: &map[string]*string{"FunctionName": of.Resource.FunctionName()},
+		DimensionsMap: &map[string]*string{schema.MetricDimension: of.Resource.FunctionName()},
 		Statistic:     &statistic,
 	})
 	if options == nil {

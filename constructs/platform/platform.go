@@ -16,7 +16,6 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/outputs"
@@ -60,6 +59,8 @@ type Platform struct {
 
 	construct constructs.Construct
 	props     Props
+	functions []function
+	alarms    []awscloudwatch.Alarm
 }
 
 // New declares the tables below the platform's construct, and says in the assembly
@@ -103,6 +104,7 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 		Tracing:             p.props.Tracing,
 	})
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
+	p.functions = append(p.functions, function{id: id, name: name, function: f})
 	return f
 }
 
@@ -146,12 +148,6 @@ func (p *Platform) API(own httpapi.Props) *httpapi.API {
 	own.Domain = p.props.Domain
 	own.LogRetention = p.props.LogRetention
 	return httpapi.New(p.construct, "API", own)
-}
-
-// Alarm declares an alarm whose description begins with the platform's title.
-func (p *Platform) Alarm(id, description string, own alarm.Props) awscloudwatch.Alarm {
-	own.Description = p.Schema.Title + ": " + description
-	return alarm.New(p.construct, id, own)
 }
 
 // Outputs declares the outputs that every platform has, the API's address and the

@@ -3,6 +3,8 @@ package platform
 import (
 	"path"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
@@ -27,6 +29,8 @@ type Props struct {
 	LogRetention                        props.LogRetention
 	Tracing                             bool
 	Sizes                               gofunction.Sizes
+	AlarmTopic                          awssns.ITopic
+	NoAlarms, NoDashboard               bool
 	LocalPort                           int
 	Build                               *gofunction.Build
 }
@@ -49,5 +53,8 @@ func (p Props) Check(f *props.Findings, described schema.Platform, others ...str
 	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, "Props.LogRetention")
 	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", functions...)
+	if p.AlarmTopic != nil && p.NoAlarms {
+		f.Add("Props.AlarmTopic", "a topic", "none with NoAlarms", "nothing would be told to it: leave one of the two out")
+	}
 	props.CheckLocalPort(f, "Props.LocalPort", p.LocalPort)
 }

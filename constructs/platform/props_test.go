@@ -3,6 +3,7 @@ package platform_test
 import (
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -12,6 +13,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
+
+// topic stands for one: nothing of it is looked at.
+type topic struct{ awssns.ITopic }
 
 func TestPropsCheck(t *testing.T) {
 	t.Parallel()
@@ -42,7 +46,8 @@ func TestPropsCheck(t *testing.T) {
 			`Props.MemoryMegabytes["agentapi"]`, `Props.MemoryMegabytes["humanapi"]`, `Props.MemoryMegabytes["nobody"]`,
 			`Props.ReservedConcurrency["agentapi"]`, `Props.ReservedConcurrency["nobody"]`, `Props.ReservedConcurrency["nobody"]`,
 		}},
-		"ErrLocalPort": {platform.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
+		"ErrTopicOfNoAlarms": {platform.Props{AlarmTopic: topic{}, NoAlarms: true}, []string{"Props.AlarmTopic"}},
+		"ErrLocalPort":       {platform.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

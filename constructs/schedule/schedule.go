@@ -57,6 +57,10 @@ type Schedule struct {
 	Role awsiam.Role
 	// DeadLetters receives the runs that could not be started or that failed.
 	DeadLetters awssqs.Queue
+	// Every is the time from one run to the next.
+	Every time.Duration
+
+	function *gofunction.Function
 }
 
 // New declares a schedule. It panics with the error of [Props.Validate] before it
@@ -65,7 +69,7 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 	if err := p.Validate(); err != nil {
 		panic(fmt.Errorf("schedule %s: %w", id, err))
 	}
-	s := &Schedule{}
+	s := &Schedule{Every: p.Every, function: p.Function}
 	constructs.NewConstruct_Override(s, scope, &id)
 	s.DeadLetters = deadletter.NewQueue(s, "DeadLetters", deadletter.Props{})
 
@@ -110,6 +114,12 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 	// Until the policy is there, runs would be refused.
 	s.Resource.Node().AddDependency(s.Role)
 	return s
+}
+
+// MetricRuns counts the invocations of the function: a sum over five minutes
+// unless options say otherwise; options may be nil.
+func (s *Schedule) MetricRuns(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	return s.function.Resource.MetricInvocations(options)
 }
 
 // MetricDeadLetters is how many failed runs wait in the queue: a maximum over

@@ -57,8 +57,10 @@ type Platform struct {
 	// Buckets are the buckets, by construct path. The value names the bucket that has
 	// its access logs, where it outlives its stack; a bucket of access logs has none.
 	Buckets map[string]string
-	// Alarms are the metrics that are watched, with namespace.
-	Alarms []string
+	// Alarms are the alarms by construct path, each as "metric comparison threshold,
+	// periods x seconds"; those of tables are not among them. A value may be
+	// [ByVariant].
+	Alarms map[string]any
 	// Outputs are the outputs that there always are, and IssuerOutputs those that
 	// the own issuer of tokens adds.
 	Outputs, IssuerOutputs []string
@@ -112,8 +114,11 @@ func (b ByVariant) of(variant string) any {
 // Variant is a template, and what its props ask for.
 type Variant struct {
 	Template Template
-	// RemoveWithStack, DeletionProtection, Tracing and Alarms are those of the props.
-	RemoveWithStack, DeletionProtection, Tracing, Alarms bool
+	// RemoveWithStack, DeletionProtection, Tracing, NoAlarms and NoDashboard are those
+	// of the props.
+	RemoveWithStack, DeletionProtection, Tracing, NoAlarms, NoDashboard bool
+	// AlarmTopic is the logical id of the topic of the alarms. Default: none.
+	AlarmTopic string
 	// Open says that nobody needs a token.
 	Open bool
 	// Issuer is who issues the tokens. Default: a user pool of the construct.
@@ -149,7 +154,7 @@ func Check(t *testing.T, p Platform) {
 	checks := map[string]func(*testing.T, Platform, Variant){
 		"Tables": checkTables, "TableSafety": checkTableSafety, "NoWildcards": checkNoWildcards, "FunctionGrants": checkFunctionGrants,
 		"Functions": checkFunctions, "Logs": checkLogs, "Secrets": checkSecrets, "Routes": checkRoutes, "Authorizer": checkAuthorizer, "API": checkAPI,
-		"Queues": checkQueues, "Buckets": checkBuckets, "Alarms": checkAlarms, "Outputs": checkOutputs, "LocalPort": checkLocalPort,
+		"Queues": checkQueues, "Buckets": checkBuckets, "Alarms": checkAlarms, "Dashboard": checkDashboard, "AccessLogReference": checkAccessLogReference, "Outputs": checkOutputs, "LocalPort": checkLocalPort,
 		"Mappings": checkMappings, "Schedules": checkSchedules,
 	}
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
@@ -751,37 +756,6 @@ func checkSchedules(t *testing.T, p Platform, v Variant) {
 	if len(found) != len(p.Schedules) {
 		t.Errorf("schedules: got %v, want %v", slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(p.Schedules)))
 	}
-}
-
-func checkAlarms(t *testing.T, p Platform, v Variant) {
-	var got, want []string
-	for _, r := range v.Template.OfType("AWS::CloudWatch::Alarm") {
-		if r.Properties["TreatMissingData"] != "notBreaching" {
-			t.Errorf("missing data: got %v, want notBreaching", r.Properties["TreatMissingData"])
-		}
-		if expression := metricExpression(r); expression != "" {
-			got = append(got, expression)
-			continue
-		}
-		got = append(got, fmt.Sprint(r.Properties["Namespace"], " ", r.Properties["MetricName"]))
-	}
-	if v.Alarms {
-		want = slices.Sorted(slices.Values(p.Alarms))
-	}
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("alarms (-want +got):\n%s", diff)
-	}
-}
-
-// metricExpression is the expression that an alarm watches, if it watches one.
-func metricExpression(alarm Resource) string {
-	for _, m := range List(alarm.Properties["Metrics"]) {
-		if e, ok := At(m, "Expression").(string); ok {
-			return e
-		}
-	}
-	return ""
 }
 
 func checkOutputs(t *testing.T, p Platform, v Variant) {

@@ -16,9 +16,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
-	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
@@ -46,13 +44,6 @@ const (
 	eraserWindow = apiTimeout + 5*time.Second
 	// eraserBatch is how many deletions are finished in one invocation.
 	eraserBatch = 10
-
-	// slow is the time that one of a hundred requests may take in the function,
-	// in milliseconds.
-	slow = 1000
-	// behind is how old a change may get before it is in the lake, in milliseconds
-	// (platform: stream iterator age over 300 s).
-	behind = 300 * 1000
 )
 
 // Todo is the platform.
@@ -76,8 +67,10 @@ type Todo struct {
 	DeadLetters awssqs.Queue
 	// Lake is what the table's changes become.
 	Lake *lake.Lake
-	// Alarms are there with Props.Alarms.
+	// Alarms watch the platform. There are none with Props.NoAlarms.
 	Alarms []awscloudwatch.Alarm
+	// Dashboard shows the platform. It is nil with Props.NoDashboard.
+	Dashboard awscloudwatch.Dashboard
 
 	platform *platform.Platform
 }
@@ -102,9 +95,7 @@ func New(scope constructs.Construct, id string, p Props) *Todo {
 	t.addAPI(p)
 	t.addErasure()
 	t.addLake(p)
-	if p.Alarms {
-		t.addAlarms()
-	}
+	t.addOperations()
 	t.addOutputs(scope, id)
 	return t
 }
@@ -177,28 +168,14 @@ func (t *Todo) addLake(p Props) {
 	})
 }
 
-func (t *Todo) addAlarms() {
-	add := func(id, description string, p alarm.Props) {
-		t.Alarms = append(t.Alarms, t.platform.Alarm(id, description, p))
-	}
-	p99 := &awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}
-	add("ServerErrorAlarm", "one of a hundred requests, or more, fails on the server's side",
-		alarm.Props{Metric: t.API.MetricServerErrorRate(), Threshold: 1})
-	add("ClientErrorAlarm", "half of the requests, or more, are refused",
-		alarm.Props{Metric: t.API.MetricClientErrorRate(), Threshold: 50, Periods: 3})
-	add("TodoAPIAlarm", "the function todoapi failed", alarm.Props{Metric: t.TodoAPI.MetricErrors(nil)})
-	add("SlowAlarm", "one of a hundred requests takes the function todoapi longer than a second",
-		alarm.Props{Metric: t.TodoAPI.MetricDuration(p99), Threshold: slow, Periods: 3})
-	add("EraserAlarm", "the function eraser failed", alarm.Props{Metric: t.Eraser.MetricErrors(nil)})
-	add("DeadLettersAlarm", "deletions of users could not be finished", alarm.Props{Metric: t.MetricDeadLetters(nil)})
-	add("LakeAgeAlarm", "changes wait longer than five minutes for the lake",
-		alarm.Props{Metric: t.Lake.Mapping.MetricAge(nil), Threshold: behind})
-	add("LakeFailuresAlarm", "records that cannot become rows, or that came too late, are in the lake's failure queue",
-		alarm.Props{Metric: t.Lake.MetricFailureQueue(nil)})
-	add("LakeWriteAlarm", "objects of the lake could not be written", alarm.Props{Metric: t.Lake.MetricWriteFailures(nil)})
-	add("LakeWriterAlarm", "the function writer failed", alarm.Props{Metric: t.Lake.Writer.MetricErrors(nil)})
-	add("LakeCompactionAlarm", "small objects of the lake could not be merged", alarm.Props{Metric: t.Lake.MetricCompactionFailures(nil)})
-	add("LakeCompactorAlarm", "runs of the compactor are in the dead-letter queue", alarm.Props{Metric: t.Lake.Schedule.MetricDeadLetters(nil)})
+func (t *Todo) addOperations() {
+	t.Alarms, t.Dashboard = t.platform.Operate(platform.Operations{
+		API:              t.API,
+		ServerErrorAlarm: "ServerErrorAlarm",
+		Streams:          []platform.HandledStream{{ID: "Erasure", Mapping: t.Erasure, Late: "deletions of users wait longer than five minutes for the eraser"}},
+		Queues:           []platform.FailureQueue{{Alarm: "DeadLettersAlarm", Queue: t.DeadLetters, Holds: "deletions of users that could not be finished"}},
+		Lake:             t.Lake,
+	})
 }
 
 // addOutputs names what a caller has to know.

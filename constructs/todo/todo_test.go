@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -28,8 +29,8 @@ var several synthtest.Template
 func variants() map[string]todo.Props {
 	return map[string]todo.Props{
 		"default": {},
-		"dev":     {RemoveWithStack: true},
-		"prod":    {Prefix: "acme-todo", DeletionProtection: true, Alarms: true},
+		"dev":     {RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
+		"prod":    {Prefix: "acme-todo", DeletionProtection: true},
 		"x86": {
 			Architecture: gofunction.X86_64, InviteOnly: true, RequireMFA: true,
 			CallbackURLs: []string{"https://example.com/in", "http://localhost:3000/in"}, LogoutURLs: []string{"https://example.com/out"},
@@ -53,7 +54,11 @@ func declare(app awscdk.App) {
 	builds := synthtest.Builds("todoapi", "eraser", "writer", "compactor")
 	for name, p := range variants() {
 		p.Build = builds[p.Architecture]
-		todo.New(awscdk.NewStack(app, jsii.String(name), nil), "Todo", p)
+		stack := awscdk.NewStack(app, jsii.String(name), nil)
+		if name == "own" {
+			p.AlarmTopic = awssns.NewTopic(stack, jsii.String("Alerts"), nil)
+		}
+		todo.New(stack, "Todo", p)
 	}
 	// One stack may have several, also below one scope; and what they expose can be
 	// granted to others.

@@ -1,0 +1,211 @@
+package platform
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
+	"github.com/onesynth-cdk/onesynth/constructs/dashboard"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/constructs/stream"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+const (
+	// failing and refusing are of a hundred requests.
+	failing, refusing = 1, 50
+	// slow is the time that one of a hundred requests may take, in milliseconds.
+	slow = 1000
+	// behind is how old a change may get before it is handled, in milliseconds.
+	behind = 300 * 1000
+	// lasting is how many periods in a row something has to last that passes by
+	// itself when it is short: requests are tried again.
+	lasting = 3
+)
+
+// Operations are the parts of a platform that alarms watch and a dashboard shows,
+// beside its functions and tables.
+type Operations struct {
+	// API is the API, and ServerErrorAlarm the construct id of the alarm on failed
+	// requests.
+	API              *httpapi.API
+	ServerErrorAlarm string
+	// Schedules are what runs again and again.
+	Schedules []ScheduledFunction
+	// Streams are what handles the changes of tables.
+	Streams []HandledStream
+	// Queues are those of failures.
+	Queues []FailureQueue
+	// Lake is the lake. Default: there is none.
+	Lake *lake.Lake
+}
+
+// ScheduledFunction is a function that runs again and again.
+type ScheduledFunction struct {
+	// ID is the construct id of the function: the alarm is <ID>NotRunAlarm.
+	ID       string
+	Schedule *schedule.Schedule
+}
+
+// HandledStream is a mapping of a table's stream.
+type HandledStream struct {
+	// ID is the construct id of the mapping: the alarm is <ID>AgeAlarm.
+	ID      string
+	Mapping *stream.Mapping
+	// Late says what happens when records wait too long.
+	Late string
+}
+
+// FailureQueue is a queue that is empty when all is well.
+type FailureQueue struct {
+	// Alarm is the construct id of the alarm.
+	Alarm string
+	Queue awssqs.Queue
+	// Holds says what is in the queue.
+	Holds string
+}
+
+// Operate declares the alarms and the dashboard, unless the props leave them out.
+// It comes after everything that they are about.
+func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.Dashboard) {
+	if !p.props.NoAlarms {
+		p.watchAPI(o)
+		p.watchFunctions(o.Lake)
+		p.watchTables()
+		for _, s := range o.Schedules {
+			p.watchSchedule(s)
+		}
+		for _, s := range o.Streams {
+			p.watch(s.ID+"AgeAlarm", s.Late, alarm.Props{Metric: s.Mapping.MetricAge(nil), Threshold: behind})
+		}
+		for _, q := range o.Queues {
+			p.watch(q.Alarm, q.Holds+" are in the queue of failures", alarm.Props{Metric: q.Queue.MetricApproximateNumberOfMessagesVisible(nil)})
+		}
+		if o.Lake != nil {
+			p.watchLake(o.Lake)
+		}
+	}
+	if p.props.NoDashboard {
+		return p.alarms, nil
+	}
+	return p.alarms, p.show(o)
+}
+
+// watch declares an alarm whose description begins with the platform's title and
+// ends with where it is explained.
+func (p *Platform) watch(id, description string, own alarm.Props) {
+	own.Description = fmt.Sprintf("%s: %s. What to do: docs/OPERATIONS.md, %s", p.Schema.Title, description, id)
+	own.Topic = p.props.AlarmTopic
+	p.alarms = append(p.alarms, alarm.New(p.construct, id, own))
+}
+
+func (p *Platform) watchAPI(o Operations) {
+	p.watch(o.ServerErrorAlarm, "one of a hundred requests, or more, fails on the server's side",
+		alarm.Props{Metric: o.API.MetricServerErrorRate(), Threshold: failing})
+	p.watch("ClientErrorAlarm", "half of the requests, or more, are refused",
+		alarm.Props{Metric: o.API.MetricClientErrorRate(), Threshold: refusing, Periods: lasting})
+	p.watch("SlowAlarm", "one of a hundred requests takes longer than a second",
+		alarm.Props{Metric: o.API.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}), Threshold: slow, Periods: lasting, Percentile: true})
+}
+
+func (p *Platform) watchFunctions(l *lake.Lake) {
+	for _, f := range p.functions {
+		p.watch(f.id+"Alarm", "the function "+f.name+" failed", alarm.Props{Metric: f.function.MetricErrors(nil)})
+	}
+	all := slices.Clone(p.functions)
+	if l != nil {
+		all = append(all, function{function: l.Writer}, function{function: l.Compactor})
+	}
+	throttles := map[string]awscloudwatch.IMetric{}
+	expression := ""
+	for i, f := range all {
+		term := fmt.Sprintf("m%d", i)
+		throttles[term] = f.function.MetricThrottles(nil)
+		if i > 0 {
+			expression += ", "
+		}
+		expression += term
+	}
+	p.watch("ThrottlesAlarm", "functions were refused for want of concurrency", alarm.Props{
+		Metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String("SUM([" + expression + "])"), Label: jsii.String("throttles"), UsingMetrics: &throttles,
+		}),
+	})
+}
+
+func (p *Platform) watchTables() {
+	for _, t := range p.Database.Tables {
+		name := t.Schema.Name
+		operations := p.Schema.Database.Operations(name)
+		p.watch(name+"TableThrottlesAlarm", "for a quarter of an hour, requests of the table "+name+" were throttled",
+			alarm.Props{Metric: t.MetricThrottledRequests(operations...), Periods: lasting})
+		p.watch(name+"TableSystemErrorsAlarm", "for a quarter of an hour, DynamoDB failed requests of the table "+name,
+			alarm.Props{Metric: t.MetricSystemErrors(operations...), Periods: lasting})
+	}
+}
+
+// watchSchedule watches that a function has been invoked in the last three of its
+// intervals, which last five minutes at least.
+func (p *Platform) watchSchedule(s ScheduledFunction) {
+	period := max(s.Schedule.Every, alarm.Period)
+	p.watch(s.ID+"NotRunAlarm", fmt.Sprintf("the function has not run for %s", lasting*period), alarm.Props{
+		Metric: s.Schedule.MetricRuns(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Seconds(jsii.Number(period.Seconds()))}),
+		Below:  true, Periods: lasting,
+	})
+}
+
+func (p *Platform) watchLake(l *lake.Lake) {
+	p.watch("LakeAgeAlarm", "changes wait longer than five minutes for the lake", alarm.Props{Metric: l.Mapping.MetricAge(nil), Threshold: behind})
+	p.watch("LakeFailuresAlarm", "records that cannot become rows, or that came too late, are in the lake's failure queue",
+		alarm.Props{Metric: l.MetricFailureQueue(nil)})
+	p.watch("LakeWriteAlarm", "objects of the lake could not be written", alarm.Props{Metric: l.MetricWriteFailures(nil)})
+	p.watch("LakeWriterAlarm", "the function writer failed", alarm.Props{Metric: l.Writer.MetricErrors(nil)})
+	p.watch("LakeCompactionAlarm", "small objects of the lake could not be merged", alarm.Props{Metric: l.MetricCompactionFailures(nil)})
+	p.watch("LakeCompactorAlarm", "runs of the compactor are in the dead-letter queue", alarm.Props{Metric: l.Schedule.MetricDeadLetters(nil)})
+	p.watchSchedule(ScheduledFunction{ID: "LakeCompactor", Schedule: l.Schedule})
+}
+
+// show declares the dashboard.
+func (p *Platform) show(o Operations) awscloudwatch.Dashboard {
+	shown := dashboard.Props{Alarms: p.alarms, API: o.API}
+	add := func(name, room string, f *gofunction.Function, metrics []schema.Metric) {
+		shown.Functions = append(shown.Functions, dashboard.Function{
+			Name: name, Function: f, Namespace: schema.MetricNamespace(room), Metrics: schema.MetricsOf(name, metrics),
+		})
+	}
+	for _, f := range p.functions {
+		add(f.name, p.Schema.Name, f.function, p.Schema.Metrics)
+	}
+	for _, t := range p.Database.Tables {
+		shown.Tables = append(shown.Tables, dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
+	}
+	for _, s := range o.Streams {
+		shown.Streams = append(shown.Streams, dashboard.Stream{Name: s.ID, Mapping: s.Mapping})
+	}
+	for _, q := range o.Queues {
+		shown.Queues = append(shown.Queues, dashboard.Queue{Name: q.Holds, Queue: q.Queue})
+	}
+	if l := o.Lake; l != nil {
+		add(schema.LakeWriter, schema.LakeRoom, l.Writer, schema.LakeMetrics())
+		add(schema.LakeCompactor, schema.LakeRoom, l.Compactor, schema.LakeMetrics())
+		shown.Streams = append(shown.Streams, dashboard.Stream{Name: "Lake", Mapping: l.Mapping})
+		shown.Queues = append(shown.Queues,
+			dashboard.Queue{Name: "records that are not in the lake", Queue: l.Failures},
+			dashboard.Queue{Name: "runs of the compactor", Queue: l.Schedule.DeadLetters})
+	}
+	return dashboard.New(p.construct, "Dashboard", shown)
+}
+
+// function is a function of the platform, by construct id and by name.
+type function struct {
+	id, name string
+	function *gofunction.Function
+}
