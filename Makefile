@@ -87,7 +87,7 @@ lint: ## Check format, vet and staticcheck.conf
 
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios
-	go test -count=1 -run TestEveryAccessPattern -v ./lambdas/askahuman/dynamodb ./lambdas/todo/dynamodb
+	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/askahuman/dynamodb ./lambdas/todo/dynamodb
 	go test -run - -bench . ./lambdas/lake ./local/lakequery
 	go run ./bench
 
