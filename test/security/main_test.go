@@ -50,9 +50,16 @@ func environments() (map[string]environment, error) {
 		AskAHuman: askahuman.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},
 		Todo:      todo.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},
 	}
+	const certificate = "arn:aws:acm:eu-west-1:111111111111:certificate/11111111-1111-1111-1111-111111111111"
 	all["strict"] = environment{
-		AskAHuman: askahuman.Props{Agents: []string{"mcp", "ci"}},
-		Todo:      todo.Props{InviteOnly: true, RequireMFA: true, CallbackURLs: []string{"https://example.com/in"}},
+		AskAHuman: askahuman.Props{
+			Agents: []string{"mcp", "ci"}, DomainName: "asks.example.com", CertificateARN: certificate,
+			ReservedConcurrency: map[string]int{"notifier": 1},
+		},
+		Todo: todo.Props{
+			InviteOnly: true, RequireMFA: true, CallbackURLs: []string{"https://example.com/in"},
+			DomainName: "tasks.example.com", CertificateARN: certificate, ReservedConcurrency: map[string]int{"todoapi": 50},
+		},
 	}
 	return all, nil
 }
