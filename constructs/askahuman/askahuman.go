@@ -161,6 +161,7 @@ func (a *AskAHuman) addSchedule(p Props) {
 		Function:    a.Notifier,
 		Every:       p.NotifyEvery,
 		Description: a.platform.Schema.Title + ": runs the notifier",
+		Key:         p.Key,
 	})
 }
 

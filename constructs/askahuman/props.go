@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -45,6 +46,12 @@ type Props struct {
 	// DeletionProtection makes DynamoDB and Amazon Cognito refuse to delete tables
 	// and user pool. Default: off.
 	DeletionProtection bool
+	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables, secrets, queue, logs and the functions' variables.
+	// Roles may use it by way of the services that encrypt, and who deploys needs
+	// kms:CreateGrant on it. The policy of one that the app does not declare has to let
+	// Amazon CloudWatch Logs use it ("Encrypt log data in CloudWatch Logs using AWS Key
+	// Management Service"). Default: keys of AWS.
+	Key awskms.IKey `json:"-"`
 
 	// Architecture is the processor of the functions. Default: [gofunction.ARM64].
 	Architecture gofunction.Architecture
@@ -164,6 +171,7 @@ func (p Props) common() platform.Props {
 		LogLevel:           p.LogLevel,
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,
+		Key:                p.Key,
 		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency},
 		AlarmTopic:         p.AlarmTopic,
 		NoAlarms:           p.NoAlarms,

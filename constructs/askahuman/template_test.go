@@ -36,6 +36,7 @@ func expected() synthtest.Platform {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
 			},
+			"company": {Template: templates["company"], Key: true},
 		},
 		Tables: map[string]map[string]string{
 			"Questions": {
@@ -61,14 +62,16 @@ func expected() synthtest.Platform {
 			"Guards": {"key": "guard_key:S", "ttl": "expires_at"},
 		},
 		Functions: map[string]synthtest.Function{
-			"AgentAPI": {Name: "agentapi", Variables: append([]string{"OPEN_AGENTS"}, tables...)},
+			"AgentAPI": {Name: "agentapi", Keys: []string{"table"}, Variables: append([]string{"OPEN_AGENTS"}, tables...)},
 			"HumanAPI": {
 				Name: "humanapi", Variables: append([]string{"FINGERPRINT_SECRET_ARN"}, tables...),
 				Allowed: []string{"secretsmanager:GetSecretValue AskAHumanFingerprintSecret"},
+				Keys:    []string{"table", "secretsmanager"},
 			},
 			"Notifier": {
 				Name: "notifier", Timeout: 55, Variables: append([]string{"FCM_CREDENTIALS_SECRET_ARN", "FCM_ENDPOINT", "LINK_BASE"}, tables...),
 				Allowed: []string{"secretsmanager:GetSecretValue AskAHumanFCMCredentials", "sqs:SendMessage AskAHumanScheduleDeadLetters.Arn"},
+				Keys:    []string{"table", "secretsmanager", "sqs"},
 			},
 		},
 		Operations: map[string]string{

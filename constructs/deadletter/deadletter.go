@@ -5,9 +5,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 )
 
 // kept is how long messages can be looked into: the longest that Amazon SQS keeps
@@ -19,6 +23,9 @@ type Props struct {
 	// Retain keeps the queue and its messages when the stack is deleted. Default:
 	// they go with the stack.
 	Retain bool
+	// Key is a customer managed key of AWS KMS that encrypts the messages. Default: a
+	// key of Amazon SQS.
+	Key awskms.IKey
 }
 
 // NewQueue declares a queue that is encrypted, takes requests over TLS only, and
@@ -28,14 +35,25 @@ func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
 	if p.Retain {
 		removal = awscdk.RemovalPolicy_RETAIN
 	}
+	encryption := awssqs.QueueEncryption_SQS_MANAGED
+	if p.Key != nil {
+		encryption = awssqs.QueueEncryption_KMS
+	}
 	return awssqs.NewQueue(scope, &id, &awssqs.QueueProps{
-		Encryption:      awssqs.QueueEncryption_SQS_MANAGED,
-		EnforceSSL:      jsii.Bool(true),
-		RetentionPeriod: awscdk.Duration_Seconds(jsii.Number(kept.Seconds())),
-		RemovalPolicy:   removal,
+		Encryption:          encryption,
+		EncryptionMasterKey: p.Key,
+		EnforceSSL:          jsii.Bool(true),
+		RetentionPeriod:     awscdk.Duration_Seconds(jsii.Number(kept.Seconds())),
+		RemovalPolicy:       removal,
 	})
 }
 
-// Send is what a function's role needs to be allowed to put a message into a
-// queue.
-const Send = "sqs:SendMessage"
+// AllowSend lets the grantee put messages into a queue, and use the key that
+// encrypts them, if it is a customer managed one.
+func AllowSend(grantee awsiam.IGrantable, queue awssqs.IQueue) {
+	grantee.GrantPrincipal().AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:   jsii.Strings("sqs:SendMessage"),
+		Resources: jsii.Strings(*queue.QueueArn()),
+	}))
+	key.Allow(queue, grantee, queue.EncryptionMasterKey(), "sqs", key.Write)
+}

@@ -16,12 +16,14 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
@@ -71,6 +73,10 @@ type Props struct {
 	// X-Ray"), so the function's role then has one statement on all resources.
 	// Default: off.
 	Tracing bool
+	// Key is a customer managed key of AWS KMS that encrypts the environment variables
+	// and the logs. If the app does not declare it, its policy has to let Amazon
+	// CloudWatch Logs use it. Default: keys of AWS.
+	Key awskms.IKey
 	// ReservedConcurrency limits how many invocations run at once, and keeps as
 	// many for this function. Default: 0, no limit and no reserve.
 	ReservedConcurrency int
@@ -187,13 +193,17 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	f.LogGroup = awslogs.NewLogGroup(f, jsii.String("Logs"), &awslogs.LogGroupProps{
 		Retention:     p.LogRetention.Days(),
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+		EncryptionKey: p.Key,
 	})
+	key.AllowLogs(f, p.Key)
 	// A role of our own: the one that the CDK makes has an AWS managed policy
 	// that allows writing to every log group.
 	f.Role = awsiam.NewRole(f, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 	})
 	f.Allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, *f.LogGroup.LogGroupArn())
+	// AWS Lambda gives this to the role by a grant, which does not outlive the role.
+	key.Allow(f, f.Role, p.Key, "lambda", key.Read)
 
 	timeout, memory := p.Timeout, p.MemoryMegabytes
 	if timeout == 0 {
@@ -216,6 +226,8 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 		LogGroup:      f.LogGroup,
 		LoggingFormat: awslambda.LoggingFormat_JSON,
 		RecursiveLoop: awslambda.RecursiveLoop_TERMINATE,
+
+		EnvironmentEncryption: p.Key,
 	}
 	if binary.Architecture == X86_64 {
 		description.Architecture = awslambda.Architecture_X86_64()

@@ -17,11 +17,13 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -109,6 +111,10 @@ type Props struct {
 	Domain Domain
 	// LogRetention is how long access logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
+	// Key is a customer managed key of AWS KMS that encrypts the access logs. If the
+	// app does not declare it, its policy has to let Amazon CloudWatch Logs use it.
+	// Default: a key of AWS.
+	Key awskms.IKey
 }
 
 // origin is what a browser sends as Origin (RFC 6454, section 7).
@@ -185,12 +191,12 @@ func (t Throttle) Check(f *props.Findings, path string) {
 // CheckRouteThrottles adds a finding for each throttle that is wrong, and for each
 // that is of none of the routes.
 func CheckRouteThrottles(f *props.Findings, path string, throttles map[string]Throttle, routes []schema.Route) {
-	for _, key := range slices.Sorted(maps.Keys(throttles)) {
-		one := fmt.Sprintf("%s[%q]", path, key)
-		if !slices.ContainsFunc(routes, func(r schema.Route) bool { return routeKey(r) == key }) {
-			f.Add(one, key, "method and path of one of the routes", `write it as in "GET /openapi.json"`)
+	for _, route := range slices.Sorted(maps.Keys(throttles)) {
+		one := fmt.Sprintf("%s[%q]", path, route)
+		if !slices.ContainsFunc(routes, func(r schema.Route) bool { return routeKey(r) == route }) {
+			f.Add(one, route, "method and path of one of the routes", `write it as in "GET /openapi.json"`)
 		}
-		throttles[key].Check(f, one)
+		throttles[route].Check(f, one)
 	}
 }
 
@@ -358,7 +364,9 @@ func (a *API) addStage(p Props) {
 	a.AccessLogs = awslogs.NewLogGroup(a, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
 		Retention:     p.LogRetention.Days(),
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
+		EncryptionKey: p.Key,
 	})
+	key.AllowLogs(a, p.Key)
 	throttle := p.Throttle
 	if throttle == (Throttle{}) {
 		throttle = defaultThrottle

@@ -135,7 +135,11 @@ func column(c schema.Column) *awsglue.CfnTable_ColumnProperty {
 }
 
 // addQueries makes the place to query the lake from, with the saved queries.
-func (l *Lake) addQueries(limit int64) {
+func (l *Lake) addQueries(p Props) {
+	encryption := &awsathena.CfnWorkGroup_EncryptionConfigurationProperty{EncryptionOption: jsii.String("SSE_S3")}
+	if p.Key != nil {
+		encryption.EncryptionOption, encryption.KmsKey = jsii.String("SSE_KMS"), p.Key.KeyArn()
+	}
 	l.WorkGroup = awsathena.NewCfnWorkGroup(l, jsii.String("WorkGroup"), &awsathena.CfnWorkGroupProps{
 		Name:        &l.CatalogName,
 		Description: jsii.String("Queries of the lake " + l.Schema.Name),
@@ -144,12 +148,12 @@ func (l *Lake) addQueries(limit int64) {
 		WorkGroupConfiguration: &awsathena.CfnWorkGroup_WorkGroupConfigurationProperty{
 			EnforceWorkGroupConfiguration:   true,
 			PublishCloudWatchMetricsEnabled: true,
-			BytesScannedCutoffPerQuery:      jsii.Number(float64(limit)),
+			BytesScannedCutoffPerQuery:      jsii.Number(float64(p.QueryLimitBytes)),
 			EngineVersion:                   &awsathena.CfnWorkGroup_EngineVersionProperty{SelectedEngineVersion: jsii.String("Athena engine version 3")},
 			ResultConfiguration: &awsathena.CfnWorkGroup_ResultConfigurationProperty{
 				OutputLocation:          jsii.String("s3://" + *l.Bucket.BucketName() + "/" + resultsPrefix),
 				ExpectedBucketOwner:     awscdk.Stack_Of(l).Account(),
-				EncryptionConfiguration: &awsathena.CfnWorkGroup_EncryptionConfigurationProperty{EncryptionOption: jsii.String("SSE_S3")},
+				EncryptionConfiguration: encryption,
 			},
 		},
 	})

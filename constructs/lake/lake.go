@@ -25,6 +25,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -112,7 +113,7 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 		l.addAccessLogs(p)
 	}
 	l.addCatalog()
-	l.addQueries(p.QueryLimitBytes)
+	l.addQueries(p)
 	l.addWriter(p)
 	l.addCompactor(p)
 	return l
@@ -135,10 +136,18 @@ func (l *Lake) addBucket(p Props) {
 	if p.RetentionDays > 0 {
 		rules = append(rules, &awss3.LifecycleRule{Id: jsii.String("events"), Prefix: jsii.String(eventsPrefix), Expiration: awscdk.Duration_Days(jsii.Number(p.RetentionDays))})
 	}
+	encryption := awss3.BucketEncryption_S3_MANAGED
+	var cached *bool
+	if p.Key != nil {
+		// One request for a data key serves many objects.
+		encryption, cached = awss3.BucketEncryption_KMS, jsii.Bool(true)
+	}
 	l.Bucket = awss3.NewBucket(l, jsii.String("Bucket"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
-		Encryption:        awss3.BucketEncryption_S3_MANAGED,
+		Encryption:        encryption,
+		EncryptionKey:     p.Key,
+		BucketKeyEnabled:  cached,
 		EnforceSSL:        jsii.Bool(true),
 		Versioned:         jsii.Bool(!p.RemoveWithStack),
 		LifecycleRules:    &rules,
@@ -147,10 +156,11 @@ func (l *Lake) addBucket(p Props) {
 }
 
 func (l *Lake) addWriter(p Props) {
-	l.Failures = deadletter.NewQueue(l, "Failures", deadletter.Props{Retain: !p.RemoveWithStack})
+	l.Failures = deadletter.NewQueue(l, "Failures", deadletter.Props{Retain: !p.RemoveWithStack, Key: p.Key})
 	l.Writer = l.addFunction("Writer", writer, "writes changes as Parquet", writerTimeout, writerMemory, p)
 	l.Writer.AddEnvironment(map[string]string{"LAKE_FAILURES_QUEUE_URL": *l.Failures.QueueUrl()})
 	l.Writer.Allow([]string{"s3:PutObject"}, l.objects(eventsPrefix))
+	key.Allow(l, l.Writer.Role, p.Key, "s3", key.Write)
 	l.Mapping = stream.New(l, "Mapping", stream.Props{
 		Table:       p.Table,
 		Function:    l.Writer,
@@ -165,14 +175,14 @@ func (l *Lake) addWriter(p Props) {
 
 // filters let only items of entities through, as far as a mapping can tell; the
 // writer looks again.
-func filters(key schema.Key, entities []schema.Entity) []map[string]any {
+func filters(of schema.Key, entities []schema.Entity) []map[string]any {
 	if len(entities) > mostFilters {
 		return nil
 	}
 	var all []map[string]any
 	for _, e := range entities {
 		keys := map[string]any{}
-		for attribute, prefix := range map[string]string{key.Partition: e.PartitionPrefix, key.Sort: e.SortPrefix} {
+		for attribute, prefix := range map[string]string{of.Partition: e.PartitionPrefix, of.Sort: e.SortPrefix} {
 			if prefix != "" {
 				keys[attribute] = map[string]any{"S": []any{map[string]any{"prefix": prefix}}}
 			}
@@ -192,10 +202,12 @@ func (l *Lake) addCompactor(p Props) {
 	l.Compactor = l.addFunction("Compactor", compactor, "merges small objects", compactorTimeout, compactorMemory, p)
 	l.Compactor.Allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, l.objects(eventsPrefix))
 	l.Compactor.Role.AddToPrincipalPolicy(l.list(eventsPrefix))
+	key.Allow(l, l.Compactor.Role, p.Key, "s3", key.Write)
 	l.Schedule = schedule.New(l, "Schedule", schedule.Props{
 		Function:    l.Compactor,
 		Every:       p.CompactEvery,
 		Description: "Lake " + l.Schema.Name + ": runs the compactor",
+		Key:         p.Key,
 	})
 }
 
@@ -219,6 +231,7 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 		LogLevel:            p.LogLevel,
 		LogRetention:        p.LogRetention,
 		Tracing:             p.Tracing,
+		Key:                 p.Key,
 	})
 }
 
@@ -269,6 +282,7 @@ func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
 	allow([]string{"s3:GetObject"}, l.objects(eventsPrefix))
 	allow([]string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"}, l.objects(resultsPrefix))
 	grantee.GrantPrincipal().AddToPrincipalPolicy(l.list(eventsPrefix, resultsPrefix))
+	key.Allow(l, grantee, l.Bucket.EncryptionKey(), "s3", key.Write)
 }
 
 // GrantCompact lets the grantee run the compactor between its scheduled runs.

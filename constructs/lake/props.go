@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -60,6 +62,11 @@ type Props struct {
 	// outlive the stack. The catalog and the workgroup, which hold no data, always
 	// go with it.
 	RemoveWithStack bool
+
+	// Key is a customer managed key of AWS KMS that encrypts the bucket, the failed
+	// records and what the functions log. The bucket of access logs stays with a key
+	// of Amazon S3, which delivers to no other. Default: keys of AWS.
+	Key awskms.IKey
 
 	// LogLevel, LogRetention and Tracing are those of [gofunction.Props], for both
 	// functions.

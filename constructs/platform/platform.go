@@ -18,6 +18,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/outputs"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -74,6 +75,7 @@ func New(construct constructs.Construct, described schema.Platform, p Props) *Pl
 			Prefix:             p.Prefix,
 			RemoveWithStack:    p.RemoveWithStack,
 			DeletionProtection: p.DeletionProtection,
+			Key:                p.Key,
 		}),
 		construct: construct,
 		props:     p,
@@ -102,6 +104,7 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 		LogLevel:            p.props.LogLevel,
 		LogRetention:        p.props.LogRetention,
 		Tracing:             p.props.Tracing,
+		Key:                 p.props.Key,
 	})
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
 	p.functions = append(p.functions, function{id: id, name: name, function: f})
@@ -118,6 +121,7 @@ func (p *Platform) Secret(id, description string, generated awssecretsmanager.Se
 	return awssecretsmanager.NewSecret(p.construct, &id, &awssecretsmanager.SecretProps{
 		Description:          &description,
 		RemovalPolicy:        removal,
+		EncryptionKey:        p.props.Key,
 		GenerateSecretString: &generated,
 	})
 }
@@ -130,15 +134,17 @@ func (p *Platform) Key(id, description string) awssecretsmanager.Secret {
 	})
 }
 
-// AllowRead lets a function read a secret, and no more: the CDK's own grant adds
+// AllowRead lets a function read a secret, with the key that encrypts it if that
+// is a customer managed one, and no more: the CDK's own grant adds
 // secretsmanager:DescribeSecret, which no request needs.
 func AllowRead(f *gofunction.Function, secret awssecretsmanager.Secret) {
 	f.Allow([]string{"secretsmanager:GetSecretValue"}, *secret.SecretArn())
+	key.Allow(f, f.Role, secret.EncryptionKey(), "secretsmanager", key.Read)
 }
 
 // API declares the HTTP API with the routes of the schema. Name, Routes,
-// AllowedOrigins, Throttle, RouteThrottles, Domain and LogRetention of the given
-// props are filled in.
+// AllowedOrigins, Throttle, RouteThrottles, Domain, LogRetention and Key of the
+// given props are filled in.
 func (p *Platform) API(own httpapi.Props) *httpapi.API {
 	own.Name = p.Schema.Title
 	own.Routes = p.Schema.Routes
@@ -147,6 +153,7 @@ func (p *Platform) API(own httpapi.Props) *httpapi.API {
 	own.RouteThrottles = p.props.RouteThrottles
 	own.Domain = p.props.Domain
 	own.LogRetention = p.props.LogRetention
+	own.Key = p.props.Key
 	return httpapi.New(p.construct, "API", own)
 }
 

@@ -3,6 +3,7 @@ package platform
 import (
 	"path"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -28,6 +29,7 @@ type Props struct {
 	LogLevel                            string
 	LogRetention                        props.LogRetention
 	Tracing                             bool
+	Key                                 awskms.IKey
 	Sizes                               gofunction.Sizes
 	AlarmTopic                          awssns.ITopic
 	NoAlarms, NoDashboard               bool

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"
@@ -32,6 +33,8 @@ type Props struct {
 	Every time.Duration
 	// Description is shown in the AWS console. Default: none.
 	Description string
+	// Key is that of [deadletter.Props]. Default: a key of Amazon SQS.
+	Key awskms.IKey
 }
 
 // Validate returns a [*props.Error] with all invalid props, or nil.
@@ -71,7 +74,7 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 	}
 	s := &Schedule{Every: p.Every, function: p.Function}
 	constructs.NewConstruct_Override(s, scope, &id)
-	s.DeadLetters = deadletter.NewQueue(s, "DeadLetters", deadletter.Props{})
+	s.DeadLetters = deadletter.NewQueue(s, "DeadLetters", deadletter.Props{Key: p.Key})
 
 	// The scheduler hands a run over and does not wait for it: what then fails is
 	// the function's to report.
@@ -84,7 +87,7 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: s.DeadLetters.QueueArn()},
 		},
 	})
-	p.Function.Allow([]string{deadletter.Send}, *s.DeadLetters.QueueArn())
+	deadletter.AllowSend(p.Function.Role, s.DeadLetters)
 
 	s.Role = awsiam.NewRole(s, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{
@@ -92,10 +95,7 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 		}),
 	})
 	p.Function.GrantInvoke(s.Role)
-	s.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions:   jsii.Strings(deadletter.Send),
-		Resources: jsii.Strings(*s.DeadLetters.QueueArn()),
-	}))
+	deadletter.AllowSend(s.Role, s.DeadLetters)
 	description := &awsscheduler.ScheduleProps{
 		Schedule:   awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.Every.Minutes()))),
 		TimeWindow: awsscheduler.TimeWindow_Off(),

@@ -134,7 +134,7 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 	constructs.NewConstruct_Override(m, scope, &id)
 	stream := p.Table.Resource.TableStreamArn()
 	p.Table.GrantStream(p.Function.Role)
-	p.Function.Allow([]string{deadletter.Send}, *p.OnFailure.QueueArn())
+	deadletter.AllowSend(p.Function.Role, p.OnFailure)
 
 	batchSize, age := p.BatchSize, p.MaximumAge
 	if batchSize == 0 {

@@ -77,6 +77,10 @@ type Function struct {
 	// Allowed is what its role may do beside its access patterns, logs and traces, as
 	// [Template.Allowed] says it.
 	Allowed []string
+	// Keys are the services by way of which it uses the customer managed key, where
+	// there is one, beside AWS Lambda: "s3", "secretsmanager", "sqs", "stream" or
+	// "table".
+	Keys []string
 	// Timeout is in seconds, Memory in MB. Default: 10 s and 256 MB.
 	Timeout, Memory float64
 }
@@ -141,6 +145,8 @@ type Variant struct {
 	// Memory and Concurrency are those of functions, by construct path. Default: what
 	// [Function] says, and no limit.
 	Memory, Concurrency map[string]float64
+	// Key says that everything is encrypted with the key that the stack calls Key.
+	Key bool
 	// LocalPort is the port of a local run. Default: the platform's.
 	LocalPort float64
 	// MoreOutputs are outputs that only this variant has.
@@ -155,7 +161,7 @@ func Check(t *testing.T, p Platform) {
 		"Tables": checkTables, "TableSafety": checkTableSafety, "NoWildcards": checkNoWildcards, "FunctionGrants": checkFunctionGrants,
 		"Functions": checkFunctions, "Logs": checkLogs, "Secrets": checkSecrets, "Routes": checkRoutes, "Authorizer": checkAuthorizer, "API": checkAPI,
 		"Queues": checkQueues, "Buckets": checkBuckets, "Alarms": checkAlarms, "Dashboard": checkDashboard, "AccessLogReference": checkAccessLogReference, "Outputs": checkOutputs, "LocalPort": checkLocalPort,
-		"Mappings": checkMappings, "Schedules": checkSchedules,
+		"Key": checkKey, "Mappings": checkMappings, "Schedules": checkSchedules,
 	}
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		t.Run(name, func(t *testing.T) {
@@ -283,6 +289,7 @@ func checkTableSafety(t *testing.T, p Platform, v Variant) {
 			"replacement policy":  {r.UpdateReplacePolicy, v.policy()},
 			"billing":             {r.Properties["BillingMode"], "PAY_PER_REQUEST"},
 			"encryption":          {At(r.Properties, "SSESpecification"), map[string]any{"SSEEnabled": true, "SSEType": "KMS"}},
+			"key":                 {Stable(Text(At(r.Properties, "Replicas", 0, "SSESpecification", "KMSMasterKeyId"))), v.keyed("Key.Arn", "null")},
 			"replicas":            {len(List(r.Properties["Replicas"])), 1},
 			"recovery":            {At(r.Properties, "Replicas", 0, "PointInTimeRecoverySpecification"), map[string]any{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35.0}},
 			"deletion protection": {At(r.Properties, "Replicas", 0, "DeletionProtectionEnabled"), v.DeletionProtection},
@@ -366,7 +373,7 @@ func checkFunctionGrants(t *testing.T, p Platform, v Variant) {
 			}
 		}
 		slices.Sort(want)
-		if diff := cmp.Diff(want, v.Template.Allowed(t, p.ID+id+"Role")); diff != "" {
+		if diff := cmp.Diff(want, v.Template.allowedButKey(t, p.ID+id+"Role")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", id, diff)
 		}
 	}
@@ -409,6 +416,7 @@ func checkFunctions(t *testing.T, p Platform, v Variant) {
 			"recursion":    {f.Properties["RecursiveLoop"], "Terminate"},
 			"network":      {f.Properties["VpcConfig"], nil},
 			"tracing":      {f.Properties["TracingConfig"], tracing},
+			"key":          {Stable(Text(f.Properties["KmsKeyArn"])), v.keyed("Key.Arn", "null")},
 			"logging":      {f.Properties["LoggingConfig"], map[string]any{"LogFormat": "JSON", "ApplicationLogLevel": v.LogLevel, "LogGroup": map[string]any{"Ref": logs}}},
 			"variables":    {slices.Sorted(maps.Keys(environment)), slices.Sorted(slices.Values(want.Variables))},
 		})
@@ -444,6 +452,9 @@ func checkLogs(t *testing.T, p Platform, v Variant) {
 		if got := r.Properties["RetentionInDays"]; got != v.LogDays {
 			t.Errorf("%s: retention: got %v days, want %v", id, got, v.LogDays)
 		}
+		if got, want := Stable(Text(r.Properties["KmsKeyId"])), v.keyed("Key.Arn", "null"); got != want {
+			t.Errorf("%s: key: got %v, want %v", id, got, want)
+		}
 	}
 }
 
@@ -458,6 +469,9 @@ func checkSecrets(t *testing.T, p Platform, v Variant) {
 		}
 		if r.DeletionPolicy != v.policy() {
 			t.Errorf("%s: deletion policy: got %s, want %s", id, r.DeletionPolicy, v.policy())
+		}
+		if got, want := Stable(Text(r.Properties["KmsKeyId"])), v.keyed("Key.Arn", "null"); got != want {
+			t.Errorf("%s: key: got %v, want %v", id, got, want)
 		}
 	}
 	// These would put a secret's value, not its name, into a resource.
@@ -614,6 +628,78 @@ func checkDomain(t *testing.T, p Platform, v Variant, api Resource) {
 	})
 }
 
+// allowedButKey is [Template.Allowed] without the uses of a key: checkKey has
+// them.
+func (t Template) allowedButKey(tb testing.TB, role string) []string {
+	tb.Helper()
+	return slices.DeleteFunc(t.Allowed(tb, role), func(line string) bool { return strings.HasPrefix(line, "kms:") })
+}
+
+// keyed is one of two texts, by whether there is a customer managed key.
+func (v Variant) keyed(with, without string) string {
+	if v.Key {
+		return with
+	}
+	return without
+}
+
+// Every role may use a customer managed key only by way of the services whose
+// data it reads or writes, and Amazon CloudWatch Logs may use it for log groups.
+func checkKey(t *testing.T, p Platform, v Variant) {
+	uses := map[string]string{
+		"lambda": "lambda kms:Decrypt", "secretsmanager": "secretsmanager kms:Decrypt", "s3": "s3 kms:Decrypt kms:GenerateDataKey", "sqs": "sqs kms:Decrypt kms:GenerateDataKey",
+		"stream": "dynamodb kms:Decrypt kms:DescribeKey",
+		"table":  "dynamodb kms:Decrypt kms:DescribeKey kms:Encrypt kms:GenerateDataKey kms:GenerateDataKeyWithoutPlaintext kms:ReEncryptFrom kms:ReEncryptTo",
+	}
+	want := map[string][]string{}
+	if v.Key {
+		for id, f := range p.Functions {
+			for _, service := range append([]string{"lambda"}, f.Keys...) {
+				want[p.ID+id+"RoleDefaultPolicy"] = append(want[p.ID+id+"RoleDefaultPolicy"], uses[service])
+			}
+		}
+		for id := range p.Schedules {
+			want[p.ID+id+"RoleDefaultPolicy"] = []string{uses["sqs"]}
+		}
+	}
+	got := map[string][]string{}
+	for _, s := range v.Template.Statements() {
+		if !strings.HasPrefix(s.Actions[0], "kms:") || !strings.HasPrefix(s.Owner, p.ID) {
+			continue
+		}
+		service, _, _ := strings.Cut(Text(At(s.Condition, "StringEquals", "kms:ViaService")), ".AWS::Region.amazonaws.com")
+		got[Stable(s.Owner)] = append(got[Stable(s.Owner)], service+" "+strings.Join(slices.Sorted(slices.Values(s.Actions)), " "))
+		if len(s.Resources) != 1 || Stable(s.Resources[0]) != "Key.Arn" {
+			t.Errorf("%s allows %v on %v, want the key alone", s.Owner, s.Actions, s.Resources)
+		}
+	}
+	for _, lines := range []map[string][]string{want, got} {
+		for owner := range lines {
+			slices.Sort(lines[owner])
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("uses of the key (-want +got):\n%s", diff)
+	}
+	if !v.Key {
+		return
+	}
+	_, key := v.Template.One(t, "AWS::KMS::Key", "Key")
+	var logs []any
+	for _, s := range List(At(key.Properties, "KeyPolicy", "Statement")) {
+		if Text(At(s, "Principal", "Service")) == "logs.AWS::Region.amazonaws.com" {
+			logs = append(logs, []any{At(s, "Effect"), At(s, "Action"), Text(At(s, "Condition", "ArnLike", "kms:EncryptionContext:aws:logs:arn"))})
+		}
+	}
+	if diff := cmp.Diff([]any{[]any{
+		"Allow",
+		[]any{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
+		"arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:*",
+	}}, logs); diff != "" {
+		t.Errorf("key policy for logs (-want +got):\n%s", diff)
+	}
+}
+
 // overTLS are the conditions of statements that refuse requests without TLS, by
 // the stable logical id of what they are about.
 func (t Template) overTLS(policies, about string) map[string]bool {
@@ -640,7 +726,8 @@ func checkQueues(t *testing.T, p Platform, v Variant) {
 			policy = v.policy()
 		}
 		compare(t, id, map[string][2]any{
-			"encryption": {q.Properties["SqsManagedSseEnabled"], true},
+			"encryption": {q.Properties["SqsManagedSseEnabled"], map[bool]any{false: true}[v.Key]},
+			"key":        {Stable(Text(q.Properties["KmsMasterKeyId"])), v.keyed("Key.Arn", "null")},
 			"kept":       {q.Properties["MessageRetentionPeriod"], 1209600.0},
 			"policy":     {q.DeletionPolicy, policy},
 			"TLS":        {refused[id], true},
@@ -666,6 +753,8 @@ func checkBuckets(t *testing.T, p Platform, v Variant) {
 	refused := v.Template.overTLS("AWS::S3::BucketPolicy", "Bucket")
 	for id, b := range v.Template.Named("AWS::S3::Bucket") {
 		got = append(got, strings.TrimPrefix(id, p.ID))
+		// Access logs are delivered only to buckets whose key is Amazon S3's.
+		keyed := v.Key && p.Buckets[strings.TrimPrefix(id, p.ID)] != ""
 		var versioning any
 		if !v.RemoveWithStack {
 			versioning = map[string]any{"Status": "Enabled"}
@@ -678,7 +767,8 @@ func checkBuckets(t *testing.T, p Platform, v Variant) {
 			}
 		}
 		compare(t, id, map[string][2]any{
-			"encryption": {At(b.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm"), "AES256"},
+			"encryption": {At(b.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "SSEAlgorithm"), map[bool]any{false: "AES256", true: "aws:kms"}[keyed]},
+			"key":        {Stable(Text(At(b.Properties, "BucketEncryption", "ServerSideEncryptionConfiguration", 0, "ServerSideEncryptionByDefault", "KMSMasterKeyID"))), map[bool]any{false: "null", true: "Key.Arn"}[keyed]},
 			"public": {b.Properties["PublicAccessBlockConfiguration"], map[string]any{
 				"BlockPublicAcls": true, "BlockPublicPolicy": true, "IgnorePublicAcls": true, "RestrictPublicBuckets": true,
 			}},
@@ -748,7 +838,7 @@ func checkSchedules(t *testing.T, p Platform, v Variant) {
 			"role":        {Stable(Text(At(s.Properties, "Target", "RoleArn"))), role + ".Arn"},
 			"retries":     {At(s.Properties, "Target", "RetryPolicy"), map[string]any{"MaximumEventAgeInSeconds": 300.0, "MaximumRetryAttempts": 3.0}},
 			"undelivered": {Stable(Text(At(s.Properties, "Target", "DeadLetterConfig", "Arn"))), queue + ".Arn"},
-			"permissions": {template.Allowed(t, role), []string{"lambda:InvokeFunction " + function + ".Arn", "sqs:SendMessage " + queue + ".Arn"}},
+			"permissions": {template.allowedButKey(t, role), []string{"lambda:InvokeFunction " + function + ".Arn", "sqs:SendMessage " + queue + ".Arn"}},
 			"failed":      {Stable(Text(At(failures, "DestinationConfig", "OnFailure", "Destination"))), queue + ".Arn"},
 			"failed of":   {Stable(Text(At(failures, "FunctionName"))), function},
 		})

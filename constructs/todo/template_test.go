@@ -44,6 +44,7 @@ func expected() synthtest.Platform {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
 			},
+			"company": {Template: templates["company"], Key: true},
 		},
 		Tables: map[string]map[string]string{
 			"AppData": {
@@ -55,14 +56,17 @@ func expected() synthtest.Platform {
 			"TodoAPI": {
 				Name: "todoapi", Variables: []string{"APP_DATA_TABLE", "CURSOR_SECRET_ARN", "LOG_LEVEL"},
 				Allowed: []string{"secretsmanager:GetSecretValue TodoCursorSecret"},
+				Keys:    []string{"table", "secretsmanager"},
 			},
 			"Eraser": {
 				Name: "eraser", Timeout: 300, Variables: []string{"APP_DATA_TABLE", "LOG_LEVEL"},
 				Allowed: append([]string{"sqs:SendMessage TodoDeadLetters.Arn"}, stream...),
+				Keys:    []string{"table", "stream", "sqs"},
 			},
 			"LakeWriter": {
 				Timeout: 120, Memory: 512, Variables: append([]string{"LAKE_FAILURES_QUEUE_URL"}, lake...),
 				Allowed: append([]string{"s3:PutObject TodoLakeBucket.Arn/events/*", "sqs:SendMessage TodoLakeFailures.Arn"}, stream...),
+				Keys:    []string{"stream", "s3", "sqs"},
 			},
 			"LakeCompactor": {
 				Timeout: 900, Memory: 1024, Variables: lake,
@@ -70,6 +74,7 @@ func expected() synthtest.Platform {
 					"s3:DeleteObject TodoLakeBucket.Arn/events/*", "s3:GetObject TodoLakeBucket.Arn/events/*", "s3:PutObject TodoLakeBucket.Arn/events/*",
 					"s3:ListBucket TodoLakeBucket.Arn", "sqs:SendMessage TodoLakeScheduleDeadLetters.Arn",
 				},
+				Keys: []string{"s3", "sqs"},
 			},
 		},
 		Operations: map[string]string{
@@ -321,12 +326,21 @@ func TestWorkGroup(t *testing.T) {
 				limit = 20_000_000
 			}
 			configuration := synthtest.At(group.Properties, "WorkGroupConfiguration")
+			encryption := map[string]any{"EncryptionOption": "SSE_S3"}
+			if name == "company" {
+				key, _ := template.One(t, "AWS::KMS::Key", "Key")
+				encryption = map[string]any{"EncryptionOption": "SSE_KMS", "KmsKey": map[string]any{"Fn::GetAtt": []any{key, "Arn"}}}
+				// Who queries the lake reads and writes what the key encrypts.
+				if got := template.Allowed(t, "Analyst"); !slices.Contains(got, "kms:Decrypt Key.Arn") || !slices.Contains(got, "kms:GenerateDataKey Key.Arn") {
+					t.Errorf("analyst: got %v, want to use the key", got)
+				}
+			}
 			checks := map[string][2]any{
 				"enforced":   {synthtest.At(configuration, "EnforceWorkGroupConfiguration"), true},
 				"limit":      {synthtest.At(configuration, "BytesScannedCutoffPerQuery"), limit},
 				"engine":     {synthtest.At(configuration, "EngineVersion", "SelectedEngineVersion"), "Athena engine version 3"},
 				"results":    {synthtest.Stable(synthtest.Text(synthtest.At(configuration, "ResultConfiguration", "OutputLocation"))), "s3://TodoLakeBucket/results/"},
-				"encryption": {synthtest.At(configuration, "ResultConfiguration", "EncryptionConfiguration"), map[string]any{"EncryptionOption": "SSE_S3"}},
+				"encryption": {synthtest.At(configuration, "ResultConfiguration", "EncryptionConfiguration"), encryption},
 			}
 			for what, pair := range checks {
 				if diff := cmp.Diff(pair[1], pair[0]); diff != "" {

@@ -93,7 +93,7 @@ func New(scope constructs.Construct, id string, p Props) *Todo {
 	t.Database = t.platform.Database
 	t.addFunctions()
 	t.addAPI(p)
-	t.addErasure()
+	t.addErasure(p)
 	t.addLake(p)
 	t.addOperations()
 	t.addOutputs(scope, id)
@@ -134,8 +134,8 @@ func (t *Todo) addAPI(p Props) {
 }
 
 // addErasure hands every deletion that begins to the eraser.
-func (t *Todo) addErasure() {
-	t.DeadLetters = deadletter.NewQueue(t, "DeadLetters", deadletter.Props{})
+func (t *Todo) addErasure(p Props) {
+	t.DeadLetters = deadletter.NewQueue(t, "DeadLetters", deadletter.Props{Key: p.Key})
 	deletion := map[string]any{"deletion": map[string]any{"S": []any{map[string]any{"exists": true}}}}
 	t.Erasure = stream.New(t, "Erasure", stream.Props{
 		Table:              t.Database.Tables[0],
@@ -161,6 +161,7 @@ func (t *Todo) addLake(p Props) {
 		RetentionDays:   p.LakeRetentionDays,
 		QueryLimitBytes: p.QueryLimitBytes,
 		RemoveWithStack: p.RemoveWithStack,
+		Key:             p.Key,
 		LogLevel:        p.LogLevel,
 		LogRetention:    p.LogRetention,
 		Tracing:         p.Tracing,

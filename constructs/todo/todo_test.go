@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -45,6 +46,7 @@ func variants() map[string]todo.Props {
 			AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20},
 			LakeBatchWindow: 5 * time.Minute, CompactEvery: 15 * time.Minute, LakeRetentionDays: 400, QueryLimitBytes: 20_000_000,
 		},
+		"company": {},
 	}
 }
 
@@ -58,7 +60,13 @@ func declare(app awscdk.App) {
 		if name == "own" {
 			p.AlarmTopic = awssns.NewTopic(stack, jsii.String("Alerts"), nil)
 		}
-		todo.New(stack, "Todo", p)
+		if name == "company" {
+			p.Key = awskms.NewKey(stack, jsii.String("Key"), nil)
+		}
+		declared := todo.New(stack, "Todo", p)
+		if name == "company" {
+			declared.Lake.GrantQuery(awsiam.NewRole(stack, jsii.String("Analyst"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()}))
+		}
 	}
 	// One stack may have several, also below one scope; and what they expose can be
 	// granted to others.

@@ -1,0 +1,59 @@
+// Package key lets who needs it use a customer managed key of AWS KMS, by way of
+// the service that encrypts with the key and not otherwise.
+package key
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// What services need of who uses them with such a key.
+var (
+	// Read is to read what is encrypted.
+	Read = []string{"kms:Decrypt"}
+	// Write is to write so that it is encrypted: Amazon S3 and Amazon SQS also look
+	// whether they could read it ("Protecting data with server-side encryption using
+	// AWS KMS keys", "Key management" of Amazon SQS).
+	Write = []string{"kms:Decrypt", "kms:GenerateDataKey"}
+)
+
+// Allow lets the grantee do the actions with the key, by way of the service, such
+// as "sqs", in the region of scope ("kms:ViaService", AWS KMS developer guide).
+// Without a key, nil, nothing is allowed.
+func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IKey, service string, actions []string) {
+	if key == nil {
+		return
+	}
+	grantee.GrantPrincipal().AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions:    jsii.Strings(actions...),
+		Resources:  jsii.Strings(*key.KeyArn()),
+		Conditions: &map[string]any{"StringEquals": map[string]any{"kms:ViaService": service + "." + *awscdk.Stack_Of(scope).Region() + ".amazonaws.com"}},
+	}))
+}
+
+// AllowLogs lets Amazon CloudWatch Logs encrypt the log groups of the account and
+// region of scope with the key ("Encrypt log data in CloudWatch Logs using AWS
+// Key Management Service"). It adds to the policy of a key that the app declares;
+// that of one from elsewhere has to say so by itself. Without a key, nil, it does
+// nothing.
+func AllowLogs(scope constructs.IConstruct, key awskms.IKey) {
+	if key == nil {
+		return
+	}
+	stack := awscdk.Stack_Of(scope)
+	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+*stack.Region()+".amazonaws.com"), nil)},
+		Actions: jsii.Strings("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext",
+			"kms:ReEncryptFrom", "kms:ReEncryptTo"),
+		// In the policy of a key this is the key.
+		Resources: jsii.Strings("*"),
+		Conditions: &map[string]any{"ArnLike": map[string]any{
+			"kms:EncryptionContext:aws:logs:arn": fmt.Sprintf("arn:%s:logs:%s:%s:log-group:*", *stack.Partition(), *stack.Region(), *stack.Account()),
+		}},
+	}), jsii.Bool(true))
+}
