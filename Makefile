@@ -62,11 +62,13 @@ run: node_modules synth bin/onesynth ## Run the platforms on this machine: insta
 # and its instrumented build of the CDK alone takes minutes.
 CDK_PACKAGES = . ./bench/... ./constructs/...
 
+# The end-to-end tests of one platform at a time: they fill the machine, and what they
+# run has time-outs of its own.
 .PHONY: test
 test: node_modules lint ## Run every check and test, on this machine alone
 	go test $(CDK_PACKAGES)
 	go test -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
-	cd test && go test -race $$(go list ./... | grep -v /security)
+	cd test && go test -race -p 1 $$(go list ./... | grep -v /security)
 	cd test && go test -count=1 ./security
 
 .PHONY: test-aws
