@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
@@ -52,6 +53,16 @@ type Props struct {
 	// Amazon CloudWatch Logs use it ("Encrypt log data in CloudWatch Logs using AWS Key
 	// Management Service"). Default: keys of AWS.
 	Key awskms.IKey `json:"-"`
+	// VPC is the network that the functions run in. Its subnets need a way to
+	// Amazon DynamoDB, AWS Secrets Manager, Amazon SQS and Firebase Cloud Messaging. See [gofunction.Props.Network] for what
+	// it costs in permissions. Default: outside of any VPC.
+	VPC awsec2.IVpc `json:"-"`
+	// Subnets are those of the VPC that the functions run in; not public ones. Default:
+	// private ones with a way out.
+	Subnets awsec2.SubnetSelection `json:"-"`
+	// SecurityGroups are what the functions may reach and be reached by: at most 5.
+	// Default: one for each function that lets everything out and nothing in.
+	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
 
 	// Architecture is the processor of the functions. Default: [gofunction.ARM64].
 	Architecture gofunction.Architecture
@@ -172,6 +183,7 @@ func (p Props) common() platform.Props {
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,
 		Key:                p.Key,
+		Network:            gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups},
 		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency},
 		AlarmTopic:         p.AlarmTopic,
 		NoAlarms:           p.NoAlarms,

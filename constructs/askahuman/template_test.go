@@ -36,7 +36,7 @@ func expected() synthtest.Platform {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
 			},
-			"company": {Template: templates["company"], Key: true},
+			"company": {Template: templates["company"], Key: true, Subnets: []any{"subnet-1", "subnet-2"}},
 		},
 		Tables: map[string]map[string]string{
 			"Questions": {

@@ -77,6 +77,11 @@ type Props struct {
 	// and the logs. If the app does not declare it, its policy has to let Amazon
 	// CloudWatch Logs use it. Default: keys of AWS.
 	Key awskms.IKey
+	// Network is where in a VPC the function runs. The permissions that this takes
+	// are wanted on all resources, so the function's role then has one statement on
+	// them, which holds for AWS Lambda and not for the function's code. Default:
+	// outside of any VPC.
+	Network Network
 	// ReservedConcurrency limits how many invocations run at once, and keeps as
 	// many for this function. Default: 0, no limit and no reserve.
 	ReservedConcurrency int
@@ -100,6 +105,7 @@ func (p Props) Validate() error {
 	}
 	CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")
+	p.Network.Check(&f, "Props.Network.Subnets", "Props.Network.SecurityGroups")
 	checkConcurrency(&f, "Props.ReservedConcurrency", p.ReservedConcurrency)
 	return f.Err()
 }
@@ -229,6 +235,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 
 		EnvironmentEncryption: p.Key,
 	}
+	f.attach(description, p.Network)
 	if binary.Architecture == X86_64 {
 		description.Architecture = awslambda.Architecture_X86_64()
 	}

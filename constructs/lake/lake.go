@@ -232,6 +232,7 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 		LogRetention:        p.LogRetention,
 		Tracing:             p.Tracing,
 		Key:                 p.Key,
+		Network:             p.Network,
 	})
 }
 

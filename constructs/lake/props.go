@@ -68,11 +68,12 @@ type Props struct {
 	// of Amazon S3, which delivers to no other. Default: keys of AWS.
 	Key awskms.IKey
 
-	// LogLevel, LogRetention and Tracing are those of [gofunction.Props], for both
-	// functions.
+	// LogLevel, LogRetention, Tracing and Network are those of [gofunction.Props], for
+	// both functions.
 	LogLevel     string
 	LogRetention props.LogRetention
 	Tracing      bool
+	Network      gofunction.Network
 	// Sizes are those of the functions "writer" and "compactor"; others are not
 	// looked at, so that those of a platform can be passed. Default: 512 MB and 1,024
 	// MB, without a limit of concurrency.
@@ -114,6 +115,7 @@ func (p Props) Validate() error {
 	CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
 	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")
+	p.Network.Check(&f, "Props.Network.Subnets", "Props.Network.SecurityGroups")
 	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes.MemoryMegabytes", "Props.Sizes.ReservedConcurrency", writer, compactor)
 	return f.Err()
 }

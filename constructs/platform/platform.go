@@ -105,6 +105,7 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 		LogRetention:        p.props.LogRetention,
 		Tracing:             p.props.Tracing,
 		Key:                 p.props.Key,
+		Network:             p.props.Network,
 	})
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
 	p.functions = append(p.functions, function{id: id, name: name, function: f})

@@ -17,7 +17,8 @@ import (
 type Props struct {
 	// JWT is what a platform's props call JWTIssuer and JWTAudience, Domain what they
 	// call DomainName, CertificateARN and KeepDefaultEndpoint, and Sizes what they
-	// call MemoryMegabytes and ReservedConcurrency.
+	// call MemoryMegabytes and ReservedConcurrency, and Network what they call VPC,
+	// Subnets and SecurityGroups.
 	JWT                                 httpapi.JWT
 	Prefix                              string
 	RemoveWithStack, DeletionProtection bool
@@ -30,6 +31,7 @@ type Props struct {
 	LogRetention                        props.LogRetention
 	Tracing                             bool
 	Key                                 awskms.IKey
+	Network                             gofunction.Network
 	Sizes                               gofunction.Sizes
 	AlarmTopic                          awssns.ITopic
 	NoAlarms, NoDashboard               bool
@@ -54,6 +56,7 @@ func (p Props) Check(f *props.Findings, described schema.Platform, others ...str
 	p.Domain.Check(f, "Props.DomainName", "Props.CertificateARN", "Props.KeepDefaultEndpoint")
 	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, "Props.LogRetention")
+	p.Network.Check(f, "Props.Subnets", "Props.SecurityGroups")
 	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", functions...)
 	if p.AlarmTopic != nil && p.NoAlarms {
 		f.Add("Props.AlarmTopic", "a topic", "none with NoAlarms", "nothing would be told to it: leave one of the two out")

@@ -3,6 +3,7 @@ package platform_test
 import (
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/google/go-cmp/cmp"
 
@@ -47,7 +48,13 @@ func TestPropsCheck(t *testing.T) {
 			`Props.ReservedConcurrency["agentapi"]`, `Props.ReservedConcurrency["nobody"]`, `Props.ReservedConcurrency["nobody"]`,
 		}},
 		"ErrTopicOfNoAlarms": {platform.Props{AlarmTopic: topic{}, NoAlarms: true}, []string{"Props.AlarmTopic"}},
-		"ErrLocalPort":       {platform.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
+		"ErrNoVPC": {platform.Props{Network: gofunction.Network{
+			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC}, SecurityGroups: make([]awsec2.ISecurityGroup, 6),
+		}}, []string{
+			"Props.Subnets", "Props.Subnets.SubnetType", "Props.SecurityGroups", "Props.SecurityGroups", "Props.SecurityGroups[0]", "Props.SecurityGroups[1]",
+			"Props.SecurityGroups[2]", "Props.SecurityGroups[3]", "Props.SecurityGroups[4]", "Props.SecurityGroups[5]",
+		}},
+		"ErrLocalPort": {platform.Props{LocalPort: 80}, []string{"Props.LocalPort"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

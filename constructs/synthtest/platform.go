@@ -145,6 +145,10 @@ type Variant struct {
 	// Memory and Concurrency are those of functions, by construct path. Default: what
 	// [Function] says, and no limit.
 	Memory, Concurrency map[string]float64
+	// Subnets are where in a VPC the functions run, and SecurityGroup is theirs.
+	// Default: in none, and one for each.
+	Subnets       []any
+	SecurityGroup string
 	// Key says that everything is encrypted with the key that the stack calls Key.
 	Key bool
 	// LocalPort is the port of a local run. Default: the platform's.
@@ -312,6 +316,12 @@ func checkTableSafety(t *testing.T, p Platform, v Variant) {
 // whose keys begin so.
 var objects = regexp.MustCompile(`^[A-Za-z0-9]+\.Arn/[a-z]+/\*$`)
 
+// networkActions are what AWS Lambda needs to put a function into a VPC.
+var networkActions = []string{
+	"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+	"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
+}
+
 func checkNoWildcards(t *testing.T, _ Platform, v Variant) {
 	seen := 0
 	for _, s := range v.Template.Statements() {
@@ -321,6 +331,10 @@ func checkNoWildcards(t *testing.T, _ Platform, v Variant) {
 			continue
 		}
 		if s.Effect != "Allow" {
+			continue
+		}
+		// AWS Lambda wants these on everything: gofunction.Props.Network says so.
+		if v.Subnets != nil && slices.Equal(s.Actions, networkActions) {
 			continue
 		}
 		toObjects := !slices.ContainsFunc(s.Actions, func(a string) bool { return !strings.HasPrefix(a, "s3:") })
@@ -358,6 +372,11 @@ func checkFunctionGrants(t *testing.T, p Platform, v Variant) {
 		want = append(want, "logs:CreateLogStream "+logs, "logs:PutLogEvents "+logs)
 		if v.Tracing {
 			want = append(want, "xray:PutTelemetryRecords *", "xray:PutTraceSegments *")
+		}
+		if v.Subnets != nil {
+			for _, a := range networkActions {
+				want = append(want, a+" *")
+			}
 		}
 		if f.Name != "" {
 			declared, ok := p.Schema.Function(f.Name)
@@ -414,7 +433,7 @@ func checkFunctions(t *testing.T, p Platform, v Variant) {
 			"memory":       {f.Properties["MemorySize"], want.Memory},
 			"concurrency":  {f.Properties["ReservedConcurrentExecutions"], concurrency},
 			"recursion":    {f.Properties["RecursiveLoop"], "Terminate"},
-			"network":      {f.Properties["VpcConfig"], nil},
+			"network":      {f.Properties["VpcConfig"], v.network(t, p.ID+id)},
 			"tracing":      {f.Properties["TracingConfig"], tracing},
 			"key":          {Stable(Text(f.Properties["KmsKeyArn"])), v.keyed("Key.Arn", "null")},
 			"logging":      {f.Properties["LoggingConfig"], map[string]any{"LogFormat": "JSON", "ApplicationLogLevel": v.LogLevel, "LogGroup": map[string]any{"Ref": logs}}},
@@ -427,6 +446,34 @@ func checkFunctions(t *testing.T, p Platform, v Variant) {
 	if len(found) != len(p.Functions) {
 		t.Errorf("functions: got %v, want %v and none of the CDK's own", slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(p.Functions)))
 	}
+}
+
+// network is the VPC configuration of a function. Its own code is denied what its
+// role may do for it.
+func (v Variant) network(t *testing.T, function string) any {
+	t.Helper()
+	denied := 0
+	for _, s := range v.Template.Statements() {
+		if Stable(s.Owner) != function+"RoleDefaultPolicy" || s.Effect != "Deny" {
+			continue
+		}
+		arn := Text(At(s.Condition, "ArnLike", "lambda:SourceFunctionArn"))
+		if slices.Equal(s.Actions, networkActions) && arn == "arn:AWS::Partition:lambda:AWS::Region:AWS::AccountId:function:*" {
+			denied++
+		}
+	}
+	if want := map[bool]int{true: 1}[v.Subnets != nil]; denied != want {
+		t.Errorf("%s: statements that deny its code to change the network: got %d, want %d", function, denied, want)
+	}
+	if v.Subnets == nil {
+		return nil
+	}
+	var group any = v.SecurityGroup
+	if v.SecurityGroup == "" {
+		id, _ := v.Template.One(t, "AWS::EC2::SecurityGroup", function+"SecurityGroup")
+		group = map[string]any{"Fn::GetAtt": []any{id, "GroupId"}}
+	}
+	return map[string]any{"SubnetIds": v.Subnets, "SecurityGroupIds": []any{group}}
 }
 
 // environmentSize is how much of AWS Lambda's 4 KB the variables take, where what

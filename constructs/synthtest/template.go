@@ -208,7 +208,7 @@ func (t Template) Allowed(tb testing.TB, role string) []string {
 	var lines []string
 	policy, _ := t.One(tb, "AWS::IAM::Policy", role+"DefaultPolicy")
 	for _, s := range t.Statements() {
-		if s.Owner != policy {
+		if s.Owner != policy || s.Effect != "Allow" {
 			continue
 		}
 		for _, a := range s.Actions {

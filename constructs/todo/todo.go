@@ -162,6 +162,7 @@ func (t *Todo) addLake(p Props) {
 		QueryLimitBytes: p.QueryLimitBytes,
 		RemoveWithStack: p.RemoveWithStack,
 		Key:             p.Key,
+		Network:         p.common().Network,
 		LogLevel:        p.LogLevel,
 		LogRetention:    p.LogRetention,
 		Tracing:         p.Tracing,

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
@@ -62,6 +63,11 @@ func declare(app awscdk.App) {
 		}
 		if name == "company" {
 			p.Key = awskms.NewKey(stack, jsii.String("Key"), nil)
+			p.VPC = awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Network"), &awsec2.VpcAttributes{
+				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a", "eu-west-1b"), IsolatedSubnetIds: jsii.Strings("subnet-1", "subnet-2"),
+			})
+			p.SecurityGroups = []awsec2.ISecurityGroup{awsec2.SecurityGroup_FromSecurityGroupId(stack, jsii.String("Group"), jsii.String("sg-1"), nil)}
+			p.Subnets = awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED}
 		}
 		declared := todo.New(stack, "Todo", p)
 		if name == "company" {

@@ -237,6 +237,9 @@ var types = map[string]typeEntry{
 			return fmt.Sprintf("arn:aws:kms:%s:%s:key/%s", r.Stack.Region, r.Stack.Account, uuid(r.Stack.Name+"/"+r.LogicalID)), nil
 		},
 		attributes: map[string]give{"Arn": ownARN, "KeyId": ref}},
+	// A local run has one network, that of the machine.
+	"AWS::EC2::SecurityGroup": {support: accepted, ref: func(r *Resource) (string, error) { return "sg-" + identifier(r, 17), nil }, attributes: map[string]give{"GroupId": ref, "Id": ref}},
+
 	"AWS::KMS::Alias": {support: accepted, nameProperty: "AliasName"},
 
 	"AWS::ApplicationAutoScaling::ScalableTarget": {support: accepted, ref: id(12), attributes: map[string]give{"Id": ref}},

@@ -31,6 +31,9 @@ const (
 	S3Prefix = "s3:prefix"
 	// KMSViaService is the service that uses a key for its caller. No function calls AWS KMS here, so nobody gives it.
 	KMSViaService = "kms:ViaService"
+	// SourceFunctionARN is the function whose code calls. No function calls a service whose policies ask for it here, so
+	// nobody gives it.
+	SourceFunctionARN = "lambda:SourceFunctionArn"
 )
 
 // ErrNoRole reports an ARN that no role of the assembly has.
@@ -359,7 +362,7 @@ var operators = map[string]func(pattern, value string) bool{
 	"Bool":                   strings.EqualFold,
 }
 
-var contextKeys = []string{SourceARN, SourceAccount, SecureTransport, RequestedRegion, S3Prefix, KMSViaService}
+var contextKeys = []string{SourceARN, SourceAccount, SecureTransport, RequestedRegion, S3Prefix, KMSViaService, SourceFunctionARN}
 
 func readConditions(source string, blocks map[string]map[string]oneOrMany[json.RawMessage]) (conditions []condition, err error) {
 	for _, operator := range slices.Sorted(maps.Keys(blocks)) {

@@ -1,0 +1,80 @@
+package gofunction
+
+import (
+	"fmt"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// mostSecurityGroups is how many a function may have ("Lambda quotas").
+const mostSecurityGroups = 5
+
+// Network is where in a VPC a function runs. The zero value is outside of any,
+// with access to the internet.
+type Network struct {
+	// VPC is the network. Its subnets need a way to the services of AWS that the
+	// function uses: VPC endpoints, or a NAT gateway. Default: none.
+	VPC awsec2.IVpc
+	// Subnets are those of the VPC that the function runs in; not public ones, in
+	// which functions have no public address. Default: private ones with a way out.
+	Subnets awsec2.SubnetSelection
+	// SecurityGroups are what the function may reach and be reached by: at most 5.
+	// Default: one of its own that lets everything out and nothing in.
+	SecurityGroups []awsec2.ISecurityGroup
+}
+
+// Check adds a finding for each value that is wrong; the paths are those of the
+// fields but VPC.
+func (n Network) Check(f *props.Findings, subnets, groups string) {
+	if n.VPC == nil && n.Subnets != (awsec2.SubnetSelection{}) {
+		f.Add(subnets, "a selection", "none without a VPC", "set the VPC, or leave both out")
+	}
+	if n.Subnets.SubnetType == awsec2.SubnetType_PUBLIC {
+		f.Add(subnets+".SubnetType", string(n.Subnets.SubnetType), "a type of private subnets", "choose private subnets: a function has no public address in a public one")
+	}
+	if n.VPC == nil && len(n.SecurityGroups) > 0 {
+		f.Add(groups, len(n.SecurityGroups), "none without a VPC", "set the VPC, or leave both out")
+	}
+	if len(n.SecurityGroups) > mostSecurityGroups {
+		f.Add(groups, len(n.SecurityGroups), "at most 5", "put the rules of several into one")
+	}
+	for i, g := range n.SecurityGroups {
+		if g == nil {
+			f.Add(fmt.Sprintf("%s[%d]", groups, i), nil, "a security group", "pass one, or leave it out")
+		}
+	}
+}
+
+// attach makes AWS Lambda connect the function to the VPC.
+func (f *Function) attach(description *awslambda.FunctionProps, n Network) {
+	if n.VPC == nil {
+		return
+	}
+	description.Vpc = n.VPC
+	if n.Subnets != (awsec2.SubnetSelection{}) {
+		description.VpcSubnets = &n.Subnets
+	}
+	if len(n.SecurityGroups) > 0 {
+		description.SecurityGroups = &n.SecurityGroups
+	}
+	actions := jsii.Strings("ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+		"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
+	// AWS Lambda acts as the role, and wants these on all resources ("Giving Lambda
+	// functions access to resources in an Amazon VPC": required IAM permissions). The
+	// code of a function needs none of them, and does not get them: what it calls
+	// has the function's ARN in its context.
+	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: actions, Resources: jsii.Strings("*")}))
+	stack := awscdk.Stack_Of(f)
+	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Effect: awsiam.Effect_DENY, Actions: actions, Resources: jsii.Strings("*"),
+		Conditions: &map[string]any{"ArnLike": map[string]any{
+			"lambda:SourceFunctionArn": fmt.Sprintf("arn:%s:lambda:%s:%s:function:*", *stack.Partition(), *stack.Region(), *stack.Account()),
+		}},
+	}))
+}
