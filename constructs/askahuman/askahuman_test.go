@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -19,10 +20,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
 )
 
 // templates are those of all variants.
 var templates map[string]synthtest.Template
+
+// existing is the template of a stack whose platform has a table that is there
+// already.
+var existing synthtest.Template
 
 // several is the template of a stack with three platforms.
 var several synthtest.Template
@@ -62,6 +68,13 @@ func declare(app awscdk.App) {
 		}
 		askahuman.New(stack, "AskAHuman", p)
 	}
+	existing := awscdk.NewStack(app, jsii.String("existing"), nil)
+	askahuman.New(existing, "AskAHuman", askahuman.Props{Build: builds[""], Tables: table.DatabaseOptions{
+		All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
+		Each: map[string]table.Options{"Guards": {RecoveryDays: 1}},
+		Existing: map[string]awsdynamodb.ITable{"Questions": awsdynamodb.TableV2_FromTableArn(existing, jsii.String("Imported"),
+			jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked"))},
+	}})
 	// One stack may have several, also below one scope; and what they expose can be
 	// granted to others.
 	several := awscdk.NewStack(app, jsii.String("several"), nil)
@@ -78,6 +91,9 @@ func declare(app awscdk.App) {
 func use(folder string) (err error) {
 	templates, err = synthtest.LoadAll(folder, slices.Collect(maps.Keys(variants()))...)
 	if err != nil {
+		return err
+	}
+	if existing, err = synthtest.Load(folder, "existing"); err != nil {
 		return err
 	}
 	several, err = synthtest.Load(folder, "several")

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -47,6 +48,11 @@ type Props struct {
 	// DeletionProtection makes DynamoDB and Amazon Cognito refuse to delete tables
 	// and user pool. Default: off.
 	DeletionProtection bool
+	// Tables are what DynamoDB offers beyond the data model, and tables that exist
+	// already and are used instead of new ones, by logical name such as
+	// "Questions" or "Responses". Default: on-demand tables of the construct's own, that can be
+	// restored to any time of the last 35 days.
+	Tables table.DatabaseOptions
 	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables, secrets, queue, logs and the functions' variables.
 	// Roles may use it by way of the services that encrypt, and who deploys needs
 	// kms:CreateGrant on it. The policy of one that the app does not declare has to let
@@ -183,6 +189,7 @@ func (p Props) common() platform.Props {
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,
 		Key:                p.Key,
+		Tables:             p.Tables,
 		Network:            gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups},
 		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency},
 		AlarmTopic:         p.AlarmTopic,

@@ -191,3 +191,35 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("grants (-want +got):\n%s", diff)
 	}
 }
+
+// A table that is there already is used and granted, and others have the options
+// that are theirs.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	got := map[string]any{}
+	for id, r := range existing.Named("AWS::DynamoDB::GlobalTable") {
+		got[strings.TrimPrefix(id, "AskAHumanDatabase")] = []any{
+			synthtest.At(r.Properties, "Replicas", 0, "PointInTimeRecoverySpecification", "RecoveryPeriodInDays"),
+			synthtest.At(r.Properties, "Replicas", 0, "ReadOnDemandThroughputSettings", "MaxReadRequestUnits"),
+		}
+	}
+	all := []any{7.0, 100.0}
+	want := map[string]any{"Responses": all, "Subscriptions": all, "UserStats": all, "Guards": []any{1.0, nil}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("recovery and maximum (-want +got):\n%s", diff)
+	}
+	for id, f := range existing.Named("AWS::Lambda::Function") {
+		if name := synthtest.Text(synthtest.At(f.Properties, "Environment", "Variables", "QUESTIONS_TABLE")); name != "asked" {
+			t.Errorf("%s: table of questions: got %s, want asked", id, name)
+		}
+	}
+	allowed := existing.Allowed(t, "AskAHumanAgentAPIRole")
+	for _, line := range []string{
+		"dynamodb:GetItem arn:aws:dynamodb:eu-west-1:123456789012:table/asked",
+		"dynamodb:Query arn:aws:dynamodb:eu-west-1:123456789012:table/asked/index/ByAgentId",
+	} {
+		if !slices.Contains(allowed, line) {
+			t.Errorf("agentapi: got %v, want %s among it", allowed, line)
+		}
+	}
+}

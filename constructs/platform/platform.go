@@ -76,6 +76,7 @@ func New(construct constructs.Construct, described schema.Platform, p Props) *Pl
 			RemoveWithStack:    p.RemoveWithStack,
 			DeletionProtection: p.DeletionProtection,
 			Key:                p.Key,
+			Options:            p.Tables,
 		}),
 		construct: construct,
 		props:     p,

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -31,6 +32,7 @@ type Props struct {
 	LogRetention                        props.LogRetention
 	Tracing                             bool
 	Key                                 awskms.IKey
+	Tables                              table.DatabaseOptions
 	Network                             gofunction.Network
 	Sizes                               gofunction.Sizes
 	AlarmTopic                          awssns.ITopic
@@ -48,6 +50,7 @@ func (p Props) Check(f *props.Findings, described schema.Platform, others ...str
 	}
 	p.JWT.Check(f, "Props.JWTIssuer", "Props.JWTAudience")
 	props.CheckPrefix(f, "Props.Prefix", p.Prefix)
+	table.DatabaseProps{Database: described.Database, Key: p.Key, Options: p.Tables}.Check(f, "Props.Tables", "")
 	props.CheckRemoval(f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
 	p.Architecture.Check(f, "Props.Architecture")
 	httpapi.CheckOrigins(f, "Props.AllowedOrigins", p.AllowedOrigins)

@@ -3,6 +3,7 @@ package platform_test
 import (
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/google/go-cmp/cmp"
@@ -12,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -48,6 +50,10 @@ func TestPropsCheck(t *testing.T) {
 			`Props.ReservedConcurrency["agentapi"]`, `Props.ReservedConcurrency["nobody"]`, `Props.ReservedConcurrency["nobody"]`,
 		}},
 		"ErrTopicOfNoAlarms": {platform.Props{AlarmTopic: topic{}, NoAlarms: true}, []string{"Props.AlarmTopic"}},
+		"Tables":             {platform.Props{Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 1}}}, nil},
+		"ErrTables": {platform.Props{Tables: table.DatabaseOptions{
+			All: table.Options{RecoveryDays: 36}, Each: map[string]table.Options{"Nowhere": {}}, Existing: map[string]awsdynamodb.ITable{"Guards": nil},
+		}}, []string{`Props.Tables.Each["Nowhere"]`, `Props.Tables.Existing["Guards"]`, "Props.Tables.All.RecoveryDays"}},
 		"ErrNoVPC": {platform.Props{Network: gofunction.Network{
 			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC}, SecurityGroups: make([]awsec2.ISecurityGroup, 6),
 		}}, []string{

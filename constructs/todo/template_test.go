@@ -485,3 +485,28 @@ func TestGrantQuery(t *testing.T) {
 		t.Errorf("analyst (-want +got):\n%s", diff)
 	}
 }
+
+// A table that is there already is used and granted, and its stream handled.
+func TestExistingTable(t *testing.T) {
+	t.Parallel()
+	if tables := existing.OfType("AWS::DynamoDB::GlobalTable"); len(tables) != 0 {
+		t.Errorf("tables: got %v, want none", tables)
+	}
+	stream := existingTable + "/stream/2026-01-01T00:00:00.000"
+	for id, m := range existing.Named("AWS::Lambda::EventSourceMapping") {
+		if m.Properties["EventSourceArn"] != stream {
+			t.Errorf("%s: got %v, want the stream %s", id, m.Properties["EventSourceArn"], stream)
+		}
+	}
+	variables := synthtest.At(existing.Named("AWS::Lambda::Function")["TodoTodoAPI"].Properties, "Environment", "Variables")
+	if name := synthtest.At(variables, "APP_DATA_TABLE"); name != "tasks" {
+		t.Errorf("table: got %v, want tasks", name)
+	}
+	for role, line := range map[string]string{
+		"TodoTodoAPIRole": "dynamodb:Query " + existingTable + "/index/GSI1", "TodoEraserRole": "dynamodb:GetRecords " + stream, "TodoLakeWriterRole": "dynamodb:GetRecords " + stream,
+	} {
+		if allowed := existing.Allowed(t, role); !slices.Contains(allowed, line) {
+			t.Errorf("%s: got %v, want %s among it", role, allowed, line)
+		}
+	}
+}

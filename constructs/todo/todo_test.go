@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -18,11 +19,18 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
 // templates are those of all variants.
 var templates map[string]synthtest.Template
+
+// existing is the template of a stack whose platform has a table that is there
+// already.
+var existing synthtest.Template
+
+const existingTable = "arn:aws:dynamodb:eu-west-1:123456789012:table/tasks"
 
 // several is the template of a stack with three platforms.
 var several synthtest.Template
@@ -74,6 +82,12 @@ func declare(app awscdk.App) {
 			declared.Lake.GrantQuery(awsiam.NewRole(stack, jsii.String("Analyst"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()}))
 		}
 	}
+	existing := awscdk.NewStack(app, jsii.String("existing"), nil)
+	todo.New(existing, "Todo", todo.Props{Build: builds[""], Tables: table.DatabaseOptions{
+		Existing: map[string]awsdynamodb.ITable{"AppData": awsdynamodb.TableV2_FromTableAttributes(existing, jsii.String("Imported"), &awsdynamodb.TableAttributesV2{
+			TableArn: jsii.String(existingTable), TableStreamArn: jsii.String(existingTable + "/stream/2026-01-01T00:00:00.000"),
+		})},
+	}})
 	// One stack may have several, also below one scope; and what they expose can be
 	// granted to others.
 	several := awscdk.NewStack(app, jsii.String("several"), nil)
@@ -91,6 +105,9 @@ func declare(app awscdk.App) {
 func use(folder string) (err error) {
 	templates, err = synthtest.LoadAll(folder, slices.Collect(maps.Keys(variants()))...)
 	if err != nil {
+		return err
+	}
+	if existing, err = synthtest.Load(folder, "existing"); err != nil {
 		return err
 	}
 	several, err = synthtest.Load(folder, "several")
