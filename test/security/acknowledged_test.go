@@ -14,6 +14,7 @@ const (
 
 	tracingIsOff   = "Props.Tracing is off by default, because X-Ray's actions accept no resource but *; the stack issuer has it on."
 	tracingActions = "xray:PutTraceSegments and xray:PutTelemetryRecords accept no resource but * (Service Authorization Reference); they can write traces and read nothing."
+	networkActions = "With Props.VPC: the network interfaces of a function have no names before AWS Lambda makes them, and EC2's Describe actions accept no resource but * (Service Authorization Reference). A Deny on lambda:SourceFunctionArn keeps the function's own code from them."
 	objectsToBe    = "The lake's objects get their names when they are written: all below events/ of one bucket is the narrowest that Amazon S3 has."
 
 	isDeadLetterQueue = "It is itself the queue of what could not be done; an alarm says when it is not empty."
@@ -31,7 +32,7 @@ func tracing(platform string) []string { return []string{strings.ToLower(platfor
 
 func noTracing(platform string) []string {
 	var all []string
-	for _, environment := range []string{"default", "dev", "prod", "strict"} {
+	for _, environment := range []string{company, "default", "dev", "prod", "strict"} {
 		all = append(all, strings.ToLower(platform)+"-"+environment)
 	}
 	return all
@@ -60,7 +61,7 @@ var acknowledged = slices.Concat(
 		{Rule: "AwsSolutions-COG2", Resource: "AskAHuman/Agents/Resource/Resource", Reason: noPeople},
 		{Rule: "AwsSolutions-COG3", Resource: "AskAHuman/Agents/Resource/Resource", Reason: noPeople},
 		{
-			Rule: "AwsSolutions-COG2", Resource: "Todo/Users/Resource/Resource", In: []string{"todo-default", "todo-dev", "todo-prod"},
+			Rule: "AwsSolutions-COG2", Resource: "Todo/Users/Resource/Resource", In: []string{"todo-company", "todo-default", "todo-dev", "todo-prod"},
 			Reason: "A second factor is each user's choice by default; Props.RequireMFA, on in the stack strict, asks it of all.",
 		},
 		{
@@ -106,6 +107,7 @@ func function(platform, name, noQueue string) []acknowledgement {
 	return []acknowledgement{
 		{Rule: "Serverless-LambdaTracing", Resource: path + "/Resource/Resource", In: noTracing(platform), Reason: tracingIsOff},
 		{Rule: "AwsSolutions-IAM5[Resource::*]", Resource: path + "/Role/DefaultPolicy/Resource", In: tracing(platform), Reason: tracingActions},
+		{Rule: "AwsSolutions-IAM5[Resource::*]", Resource: path + "/Role/DefaultPolicy/Resource", In: []string{strings.ToLower(platform) + "-" + company}, Reason: networkActions},
 		{Rule: "Serverless-LambdaDLQ", Resource: path + "/Resource/Resource", Reason: noQueue},
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 
@@ -29,7 +32,7 @@ type environment struct {
 	Todo      todo.Props
 }
 
-// environments are those of cdk.json, one with nothing set, and one with what the
+// environments are those of cdk.json, one with nothing set, and some with what the
 // others leave out.
 func environments() (map[string]environment, error) {
 	content, err := os.ReadFile("../../cdk.json")
@@ -51,6 +54,7 @@ func environments() (map[string]environment, error) {
 		Todo:      todo.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},
 	}
 	const certificate = "arn:aws:acm:eu-west-1:111111111111:certificate/11111111-1111-1111-1111-111111111111"
+	all[company] = environment{}
 	all["strict"] = environment{
 		AskAHuman: askahuman.Props{
 			Agents: []string{"mcp", "ci"}, DomainName: "asks.example.com", CertificateARN: certificate,
@@ -62,6 +66,21 @@ func environments() (map[string]environment, error) {
 		},
 	}
 	return all, nil
+}
+
+// company is the environment of somebody who brings a key, a network and a topic.
+const company = "company"
+
+// bring gives a platform's props what the company has.
+func bring(app awscdk.App, e *environment) {
+	owned := awscdk.NewStack(app, jsii.String("owned"), nil)
+	key := awskms.NewKey(owned, jsii.String("Key"), &awskms.KeyProps{EnableKeyRotation: jsii.Bool(true)})
+	topic := awssns.NewTopic(owned, jsii.String("Alerts"), nil)
+	network := awsec2.Vpc_FromVpcAttributes(owned, jsii.String("Network"), &awsec2.VpcAttributes{
+		VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+	})
+	e.AskAHuman.Key, e.AskAHuman.VPC, e.AskAHuman.AlarmTopic = key, network, topic
+	e.Todo.Key, e.Todo.VPC, e.Todo.AlarmTopic = key, network, topic
 }
 
 // stacks are the templates, and what cdk-nag finds in them, by stack: the platform
@@ -114,6 +133,9 @@ func declare(app awscdk.App) {
 	tasks := handlers("todo", "todoapi", "eraser", "writer", "compactor")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		e := all[name]
+		if name == company {
+			bring(app, &e)
+		}
 		e.AskAHuman.Build, e.Todo.Build = asks, tasks
 		askahuman.New(awscdk.NewStack(app, jsii.String("askahuman-"+name), nil), "AskAHuman", e.AskAHuman)
 		todo.New(awscdk.NewStack(app, jsii.String("todo-"+name), nil), "Todo", e.Todo)
