@@ -25,15 +25,18 @@ var (
 // Allow lets the grantee do the actions with the key, by way of the service, such
 // as "sqs", in the region of scope ("kms:ViaService", AWS KMS developer guide).
 // Without a key, nil, nothing is allowed.
-func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IKey, service string, actions []string) {
+func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IKey, service string, actions []string) awsiam.Grant {
 	if key == nil {
-		return
+		return awsiam.Grant_Drop(grantee, jsii.String("there is no key to use"))
 	}
-	grantee.GrantPrincipal().AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions:    jsii.Strings(actions...),
-		Resources:  jsii.Strings(*key.KeyArn()),
-		Conditions: &map[string]any{"StringEquals": map[string]any{"kms:ViaService": service + "." + *awscdk.Stack_Of(scope).Region() + ".amazonaws.com"}},
-	}))
+	return awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
+		Grantee:      grantee,
+		Actions:      jsii.Strings(actions...),
+		ResourceArns: jsii.Strings(*key.KeyArn()),
+		Conditions: &map[string]*map[string]any{"StringEquals": {
+			"kms:ViaService": service + "." + *awscdk.Stack_Of(scope).Region() + ".amazonaws.com",
+		}},
+	})
 }
 
 // AllowLogs lets Amazon CloudWatch Logs encrypt the log groups of the account and

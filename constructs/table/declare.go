@@ -16,7 +16,7 @@ import (
 // declare declares the table of valid props.
 func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 	o := p.Options
-	partition, sort := key(p.Table, p.Table.Key)
+	partition, sort := primaryKey(p.Table, p.Table.Key)
 	description := &awsdynamodb.TablePropsV2{
 		PartitionKey:                     partition,
 		SortKey:                          sort,
@@ -81,8 +81,8 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 	return table
 }
 
-// key returns the attributes of a key; the second is nil without a sort key.
-func key(t schema.Table, k schema.Key) (partition, sort *awsdynamodb.Attribute) {
+// primaryKey returns the attributes of a key; the second is nil without a sort key.
+func primaryKey(t schema.Table, k schema.Key) (partition, sort *awsdynamodb.Attribute) {
 	partition = attribute(t, k.Partition)
 	if k.Sort != "" {
 		sort = attribute(t, k.Sort)

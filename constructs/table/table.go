@@ -17,6 +17,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -168,10 +169,19 @@ func (t *Table) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) awsiam.
 		return awsiam.Grant_Drop(grantee, jsii.String("no access pattern uses table "+t.Schema.Name))
 	}
 	if t.Key != nil {
-		all = all.Combine(t.grantKey(grantee, "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"))
+		all = all.Combine(key.Allow(t, grantee, t.Key, "dynamodb", useTable))
 	}
 	return all
 }
+
+// What DynamoDB needs of who uses a table, or its stream, with a customer managed
+// key ("DynamoDB encryption at rest", authorizing use of a customer managed key).
+var (
+	useTable = []string{
+		"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo",
+	}
+	readStream = []string{"kms:Decrypt", "kms:DescribeKey"}
+)
 
 // GrantStream lets the grantee read the table's stream, and no other. It panics if
 // the table has none.
@@ -189,19 +199,7 @@ func (t *Table) GrantStream(grantee awsiam.IGrantable) awsiam.Grant {
 		ResourceArns: jsii.Strings(*stream),
 	})
 	if t.Key != nil {
-		grant = grant.Combine(t.grantKey(grantee, "kms:Decrypt", "kms:DescribeKey"))
+		grant = grant.Combine(key.Allow(t, grantee, t.Key, "dynamodb", readStream))
 	}
 	return grant
-}
-
-// grantKey lets the grantee use the table's key, through DynamoDB only
-// ("DynamoDB encryption at rest", authorizing use of a customer managed key).
-func (t *Table) grantKey(grantee awsiam.IGrantable, actions ...string) awsiam.Grant {
-	service := "dynamodb." + *awscdk.Stack_Of(t).Region() + ".amazonaws.com"
-	return awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
-		Grantee:      grantee,
-		Actions:      jsii.Strings(actions...),
-		ResourceArns: jsii.Strings(*t.Key.KeyArn()),
-		Conditions:   &map[string]*map[string]any{"StringEquals": {"kms:ViaService": service}},
-	})
 }
