@@ -1,4 +1,5 @@
-// Package alarm watches metrics.
+// Package alarm declares alarms of Amazon CloudWatch: with a description for whoever
+// is called, and a topic that hears of the end as well as of the beginning.
 package alarm
 
 import (

@@ -1,4 +1,5 @@
-// Package deadletter makes queues for what could not be done.
+// Package deadletter makes Amazon SQS queues for what could not be done: runs of a
+// schedule, batches of a stream, records that nobody could handle.
 package deadletter
 
 import (

@@ -1,5 +1,5 @@
-// Package identity makes issuers of JSON Web Tokens: [Machines] for programs and
-// [Users] for people.
+// Package identity makes issuers of JSON Web Tokens, user pools of Amazon Cognito:
+// [Machines] for programs and [Users] for people.
 package identity
 
 import (

@@ -1,4 +1,5 @@
-// Package outputs tells those who deploy a platform what they have to know of it.
+// Package outputs tells those who deploy a platform what they have to know of it,
+// by outputs of the stack whose names begin with the construct's.
 package outputs
 
 import (

@@ -1,4 +1,5 @@
-// Package schedule runs a function again and again.
+// Package schedule runs a function again and again, by Amazon EventBridge Scheduler,
+// and keeps what could not be run in a dead-letter queue.
 package schedule
 
 import (

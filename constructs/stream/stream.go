@@ -1,4 +1,5 @@
-// Package stream lets a function handle the changes of a DynamoDB table.
+// Package stream lets a function handle the changes of a DynamoDB table, from its
+// stream, and keeps the places of those that it could not handle in a queue.
 package stream
 
 import (

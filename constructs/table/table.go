@@ -1,5 +1,9 @@
 // Package table makes DynamoDB tables of the tables that package schema
-// describes.
+// describes, and grants of its access patterns: each action on each table or index
+// by name.
+//
+// [NewDatabase] declares all tables of a data model, [New] a single one. What
+// DynamoDB offers beyond the model is in [Options].
 package table
 
 import (
