@@ -26,7 +26,10 @@ func ExampleNew() {
 
 // Several functions are built at once, while the CDK starts.
 func ExampleStart() {
-	build := gofunction.Start(context.Background(), gofunction.Source{Packages: []string{"handlers/orders", "handlers/invoices"}})
+	build := gofunction.Start(context.Background(), gofunction.Source{
+		Directory: ".",
+		Packages:  []string{"handlers/orders", "handlers/invoices"},
+	})
 
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
@@ -34,7 +37,7 @@ func ExampleStart() {
 	if err := build.Wait(); err != nil {
 		log.Fatal(err)
 	}
-	gofunction.New(stack, "Orders", gofunction.Props{Package: "handlers/orders", Build: build})
-	gofunction.New(stack, "Invoices", gofunction.Props{Package: "handlers/invoices", Build: build})
+	gofunction.New(stack, "Orders", gofunction.Props{Build: build, Name: "orders"})
+	gofunction.New(stack, "Invoices", gofunction.Props{Build: build, Name: "invoices"})
 	app.Synth(nil)
 }
