@@ -7,6 +7,10 @@ ARCH ?=
 # still have. It runs on those all the same.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
 
+# Importers' apps are built so in the tests, wherever the CDK comes from: with the
+# same flag everywhere, it is compiled once.
+export GOFLAGS := $(GOFLAGS) -trimpath
+
 CDK = npx --no-install cdk --app bin/cdk-app -c env=$(ENV) $(if $(ARCH),-c arch=$(ARCH))
 
 .DEFAULT_GOAL := help
@@ -45,6 +49,11 @@ node_modules: package-lock.json
 	npm ci --no-audit --no-fund
 	@touch $@
 
+# The rules of test/security bring a CDK of their own, which nothing else needs.
+test/security/node_modules: test/security/package-lock.json
+	cd test/security && npm ci --no-audit --no-fund
+	@touch $@
+
 .PHONY: bin/onesynth
 bin/onesynth:
 	@echo "building onesynth"
@@ -65,14 +74,14 @@ CDK_PACKAGES = . ./bench/... ./constructs/...
 # The end-to-end tests of one platform at a time: they fill the machine, and what they
 # run has time-outs of its own.
 .PHONY: test
-test: node_modules lint ## Run every check and test, on this machine alone
+test: node_modules test/security/node_modules lint ## Run every check and test, on this machine alone
 	go test $(CDK_PACKAGES)
 	go test -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	cd test && go test -race -p 1 $$(go list ./... | grep -v /security)
 	cd test && go test -count=1 ./security
 
 .PHONY: test-aws
-test-aws: node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
+test-aws: node_modules test/security/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
 	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_ENVIRONMENT=$(ENV) go test -timeout 40m ./...
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0

@@ -59,13 +59,13 @@ var acknowledged = slices.Concat(
 		{Rule: "AwsSolutions-APIG4", Resource: "Todo/API/GET --health/Resource", Reason: "Who watches the API asks without a token; the answer has no data."},
 
 		{Rule: "AwsSolutions-COG2", Resource: "AskAHuman/Agents/Resource/Resource", Reason: noPeople},
-		{Rule: "AwsSolutions-COG3", Resource: "AskAHuman/Agents/Resource/Resource", Reason: noPeople},
+		{Rule: "AwsSolutions-COG8", Resource: "AskAHuman/Agents/Resource/Resource", Reason: noPeople},
 		{
 			Rule: "AwsSolutions-COG2", Resource: "Todo/Users/Resource/Resource", In: []string{"todo-company", "todo-default", "todo-dev", "todo-prod"},
 			Reason: "A second factor is each user's choice by default; Props.RequireMFA, on in the stack strict, asks it of all.",
 		},
 		{
-			Rule: "AwsSolutions-COG3", Resource: "Todo/Users/Resource/Resource",
+			Rule: "AwsSolutions-COG8", Resource: "Todo/Users/Resource/Resource",
 			Reason: "Threat protection comes with Amazon Cognito's Plus plan, which costs for every active user: the owner's choice, as docs/SECURITY.md says.",
 		},
 

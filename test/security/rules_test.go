@@ -20,34 +20,8 @@ type rule struct {
 	Broken string
 }
 
-// rules are those of cdk-nag's pack Serverless, which its releases for Go do not
-// have yet ("Rules", cdk-nag), and under Own what neither pack looks at. What the
-// pack asks of REST APIs, AppSync, EventBridge rules, SNS subscriptions and Step
-// Functions is not here: [TestTypes] refuses resources of those types.
+// rules are our own, for what cdk-nag's packs do not look at.
 var rules = map[string]rule{
-	"Serverless-LambdaTracing": {[]string{"AWS::Lambda::Function"}, keeps(func(r synthtest.Resource) bool {
-		return synthtest.At(r.Properties, "TracingConfig", "Mode") == "Active"
-	}), `{"TracingConfig": {"Mode": "PassThrough"}}`},
-	"Serverless-LambdaDefaultMemorySize": {[]string{"AWS::Lambda::Function"}, has("MemorySize"), `{}`},
-	"Serverless-LambdaDefaultTimeout":    {[]string{"AWS::Lambda::Function"}, has("Timeout"), `{}`},
-	"Serverless-LambdaDLQ":               {[]string{"AWS::Lambda::Function"}, has("DeadLetterConfig", "TargetArn"), `{}`},
-	"Serverless-LambdaLatestVersion": {[]string{"AWS::Lambda::Function"}, keeps(func(r synthtest.Resource) bool {
-		return r.Properties["Runtime"] == "provided.al2023"
-	}), `{"Runtime": "provided.al2"}`},
-	"Serverless-LambdaAsyncFailureDestination":       {[]string{"AWS::Lambda::EventInvokeConfig"}, has("DestinationConfig", "OnFailure", "Destination"), `{}`},
-	"Serverless-LambdaEventSourceMappingDestination": {[]string{"AWS::Lambda::EventSourceMapping"}, has("DestinationConfig", "OnFailure", "Destination"), `{}`},
-	"Serverless-CloudWatchLogGroupRetentionPeriod":   {[]string{"AWS::Logs::LogGroup"}, has("RetentionInDays"), `{}`},
-	"Serverless-APIGWAccessLogging":                  {[]string{"AWS::ApiGatewayV2::Stage"}, has("AccessLogSettings", "DestinationArn"), `{}`},
-	"Serverless-APIGWStructuredLogging": {[]string{"AWS::ApiGatewayV2::Stage"}, keeps(func(r synthtest.Resource) bool {
-		format, _ := synthtest.At(r.Properties, "AccessLogSettings", "Format").(string)
-		return json.Valid([]byte(format))
-	}), `{"AccessLogSettings": {"Format": "$context.requestId"}}`},
-	"Serverless-APIGWDefaultThrottling": {[]string{"AWS::ApiGatewayV2::Stage"}, keeps(func(r synthtest.Resource) bool {
-		settings := r.Properties["DefaultRouteSettings"]
-		return synthtest.At(settings, "ThrottlingRateLimit") != nil && synthtest.At(settings, "ThrottlingBurstLimit") != nil
-	}), `{"DefaultRouteSettings": {"ThrottlingRateLimit": 1}}`},
-	"Serverless-SQSRedrivePolicy": {[]string{"AWS::SQS::Queue"}, has("RedrivePolicy"), `{}`},
-
 	"Own-TableRecovery": {[]string{"AWS::DynamoDB::GlobalTable"}, everyReplica(func(replica any) bool {
 		return synthtest.At(replica, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") == true
 	}), `{"Replicas": [{"PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}}, {}]}`},
@@ -127,11 +101,6 @@ var aboutSecret = regexp.MustCompile(`SECRET|PASSWORD|TOKEN|CREDENTIALS|PRIVATE_
 
 func keeps(keeps func(synthtest.Resource) bool) func(synthtest.Template, string, synthtest.Resource) bool {
 	return func(_ synthtest.Template, _ string, r synthtest.Resource) bool { return keeps(r) }
-}
-
-// has is kept by resources that have the property.
-func has(path ...any) func(synthtest.Template, string, synthtest.Resource) bool {
-	return keeps(func(r synthtest.Resource) bool { return synthtest.At(r.Properties, path...) != nil })
 }
 
 func everyReplica(keeping func(any) bool) func(synthtest.Template, string, synthtest.Resource) bool {
@@ -233,7 +202,7 @@ var optional = map[string]bool{
 // These would be open to the world, or need rules that are not here.
 func TestTypes(t *testing.T) {
 	t.Parallel()
-	refused := regexp.MustCompile(`^AWS::(Lambda::Url|DynamoDB::Table|ApiGateway::.*|AppSync::.*|Events::Rule|SNS::Subscription|StepFunctions::.*|Cognito::IdentityPool|IAM::(User|AccessKey|ManagedPolicy)|CloudFormation::CustomResource)$|^Custom::`)
+	refused := regexp.MustCompile(`^AWS::(Lambda::Url|DynamoDB::Table|ApiGateway::.*|AppSync::.*|Cognito::IdentityPool|IAM::(User|AccessKey|ManagedPolicy)|CloudFormation::CustomResource)$|^Custom::`)
 	for name, s := range stacks {
 		for id, r := range s.template.Resources {
 			if refused.MatchString(r.Type) {
