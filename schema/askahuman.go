@@ -57,7 +57,7 @@ func AskAHuman() Platform {
 			{Name: "Expired", Function: "agentapi", Unit: Count, Description: "overdue questions that a request of their agent marked expired"},
 			{Name: "Answered", Function: "humanapi", Unit: Count, Description: "answers given"},
 			{Name: "Closed", Function: "humanapi", Unit: Count, Description: "questions that got the last answer they wanted"},
-			{Name: "TimeToFirstAnswer", Function: "humanapi", Unit: Milliseconds, Description: "from a question to its first answer; of several answers in the same moment, each is one"},
+			{Name: "TimeToFirstAnswer", Function: "humanapi", Unit: Milliseconds, Description: "from a question to its first answer"},
 			{Name: "Subscribed", Function: "humanapi", Unit: Count, Description: "subscriptions to notifications, made or renewed"},
 			{Name: "Expired", Function: "notifier", Unit: Count, Description: "overdue questions that a run marked expired"},
 			{Name: "Notified", Function: "notifier", Unit: Count, Description: "notifications sent"},

@@ -114,15 +114,39 @@ func (p Platform) Validate() error {
 		}
 	}
 	p.validateMetrics(f, functions)
-	unique(f, "Routes", p.Routes, func(r Route) string { return r.Method + " " + parametersUnnamed(r.Path) })
+	validateRoutes(f, p.Routes)
 	for _, r := range p.Routes {
-		r.validate(f, functions, limits)
+		path := r.path()
+		if !functions[r.Function] {
+			f.add(path+".Function", quoted(r.Function), "name a declared function")
+		}
+		if r.RateLimit != "" && !limits[r.RateLimit] {
+			f.add(path+".RateLimit", quoted(r.RateLimit), "name a declared rate limit, or none")
+		}
 	}
 	return f.err()
 }
 
-func (r Route) validate(f *findings, functions, limits map[string]bool) {
-	path := "Routes[" + r.Method + " " + r.Path + "]"
+// ValidateRoutes is [Platform.Validate] for routes alone: whether their functions
+// and rate limits are declared is not looked at.
+func ValidateRoutes(routes []Route) error {
+	f := &findings{}
+	validateRoutes(f, routes)
+	return f.err()
+}
+
+func validateRoutes(f *findings, routes []Route) {
+	unique(f, "Routes", routes, func(r Route) string { return r.Method + " " + parametersUnnamed(r.Path) })
+	for _, r := range routes {
+		r.validate(f)
+	}
+}
+
+// path is where findings about the route are.
+func (r Route) path() string { return "Routes[" + r.Method + " " + r.Path + "]" }
+
+func (r Route) validate(f *findings) {
+	path := r.path()
 	if !slices.Contains([]string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}, r.Method) {
 		f.add(path+".Method", quoted(r.Method), "write one of GET, HEAD, POST, PUT, PATCH, DELETE")
 	}
@@ -133,12 +157,6 @@ func (r Route) validate(f *findings, functions, limits map[string]bool) {
 		if strings.ContainsAny(segment, "{}") && !matches(pathParameter, segment) {
 			f.add(path+".Path", quoted(segment), "a parameter is a whole segment in braces, such as {question_id}")
 		}
-	}
-	if !functions[r.Function] {
-		f.add(path+".Function", quoted(r.Function), "name a declared function")
-	}
-	if r.RateLimit != "" && !limits[r.RateLimit] {
-		f.add(path+".RateLimit", quoted(r.RateLimit), "name a declared rate limit, or none")
 	}
 	switch r.Caller {
 	case CallerAnyone, CallerAgent, CallerPerson, CallerUser:

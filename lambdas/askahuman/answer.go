@@ -83,8 +83,8 @@ type Receipt struct {
 	TotalPoints int
 	// Status is the question's status after it.
 	Status Status
-	// First says that the question had no answer when this one was begun, and
-	// SinceAsked how old the question was then.
+	// First says that it is the question's first answer, and SinceAsked how old the
+	// question is.
 	First      bool
 	SinceAsked time.Duration
 }
@@ -150,7 +150,7 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 	points, stats, earned := award(known.stats, known.question, response, known.notifiedAt, zone)
 	response.Points = points
 
-	status, err := p.Store.SubmitResponse(ctx, known.question, response, stats)
+	submitted, err := p.Store.SubmitResponse(ctx, known.question, response, stats)
 	if errors.Is(err, ErrQuestionClosed) {
 		return Receipt{}, p.refusal(ctx, personHash, answer.QuestionID)
 	}
@@ -162,8 +162,8 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 		Points:      points,
 		NewBadges:   withNames(earned),
 		TotalPoints: stats.TotalPoints,
-		Status:      status,
-		First:       known.question.CurrentResponses == 0,
+		Status:      submitted.Status,
+		First:       submitted.First,
 		SinceAsked:  now.Sub(known.question.CreatedAt),
 	}, nil
 }

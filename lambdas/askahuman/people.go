@@ -31,11 +31,11 @@ type PeopleStore interface {
 	// SubmitResponse stores the answer, counts it on the question (closing it with
 	// the last one) and stores the stats, all or nothing. question is as it was
 	// read; stats are the new ones, with the Version that was read.
-	// It returns the question's status after it, or [ErrAlreadyAnswered],
-	// [ErrQuestionClosed] (also when the deadline has passed at response.CreatedAt),
-	// or [ErrStale] when the stats changed meanwhile, or the question is no longer
-	// [Question.UnderHalf]; it may also return that when only the count changed.
-	SubmitResponse(ctx context.Context, question Question, response Response, stats Stats) (Status, error)
+	// It returns [ErrAlreadyAnswered], [ErrQuestionClosed] (also when the deadline has
+	// passed at response.CreatedAt), or [ErrStale] when the stats changed meanwhile, or
+	// the question is no longer [Question.UnderHalf]; it may also return that when only
+	// the count changed.
+	SubmitResponse(ctx context.Context, question Question, response Response, stats Stats) (Submitted, error)
 	// Top reads the highest entries of a board, highest first. day is the UTC day
 	// or Monday that Day and Week of [Stats] hold; empty for all time.
 	Top(ctx context.Context, period Period, day string, limit int) ([]BoardEntry, error)
@@ -51,6 +51,14 @@ type PeopleStore interface {
 	ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (Subscription, error)
 	// Unsubscribe ends a subscription. It returns [ErrSubscriptionNotFound].
 	Unsubscribe(ctx context.Context, id string) error
+}
+
+// Submitted is what became of a question with an answer.
+type Submitted struct {
+	// Status is its status after the answer.
+	Status Status
+	// First says that no answer came before: of one question it is one answer's.
+	First bool
 }
 
 // BoardEntry is one person on a leaderboard.

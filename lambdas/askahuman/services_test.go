@@ -643,9 +643,9 @@ type stale struct {
 	left *atomic.Int64
 }
 
-func (s stale) SubmitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response, st askahuman.Stats) (askahuman.Status, error) {
+func (s stale) SubmitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response, st askahuman.Stats) (askahuman.Submitted, error) {
 	if s.left.Add(-1) >= 0 {
-		return "", askahuman.ErrStale
+		return askahuman.Submitted{}, askahuman.ErrStale
 	}
 	return s.Store.SubmitResponse(ctx, q, r, st)
 }

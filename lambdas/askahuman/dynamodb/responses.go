@@ -135,43 +135,55 @@ func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (
 	return parseTime(item.NotifiedAt)
 }
 
+// place is where an answer comes among those that its question wants. The only one
+// is both.
+type place struct{ first, last bool }
+
+// nextPlace is the place of the answer that comes next.
+func nextPlace(q askahuman.Question) place {
+	return place{first: q.CurrentResponses == 0, last: q.CurrentResponses >= q.RequiredResponses-1}
+}
+
 // SubmitResponse implements [askahuman.PeopleStore].
-func (s *Store) SubmitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats) (askahuman.Status, error) {
-	// The last answer closes the question, and only the count says which is the
-	// last. Each of the two ways holds for its own counts only, so guessing wrong
-	// costs a second try and can never store an answer too many.
-	last := q.CurrentResponses >= q.RequiredResponses-1
+func (s *Store) SubmitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats) (askahuman.Submitted, error) {
+	// The first answer is told from the others, and the last closes the question; only
+	// the count says which these are. A write holds for the counts of its place only,
+	// so guessing wrong costs a second try and can never store an answer too many.
+	next := nextPlace(q)
 	for {
-		status, err := s.submit(ctx, q, r, stats, last)
+		status, err := s.submit(ctx, q, r, stats, next)
 		var refused *dynamo.TransactionError
+		if err == nil {
+			return askahuman.Submitted{Status: status, First: next.first}, nil
+		}
 		if !errors.As(err, &refused) {
-			return status, err
+			return askahuman.Submitted{}, err
 		}
 		if _, answered := refused.Failed(0); answered {
-			return "", askahuman.ErrAlreadyAnswered
+			return askahuman.Submitted{}, askahuman.ErrAlreadyAnswered
 		}
 		if item, ok := refused.Failed(1); ok {
 			if len(item) == 0 {
-				return "", askahuman.ErrQuestionNotFound
+				return askahuman.Submitted{}, askahuman.ErrQuestionNotFound
 			}
 			now, err := questionOf(item)
 			if err != nil {
-				return "", err
+				return askahuman.Submitted{}, err
 			}
 			_, statsChanged := refused.Failed(2)
-			switch isLast := now.CurrentResponses == now.RequiredResponses-1; {
+			switch actual := nextPlace(now); {
 			case !now.AnswerableAt(r.CreatedAt):
-				return "", askahuman.ErrQuestionClosed
-			case !statsChanged && now.UnderHalf() == q.UnderHalf() && isLast != last:
-				last = isLast
+				return askahuman.Submitted{}, askahuman.ErrQuestionClosed
+			case !statsChanged && now.UnderHalf() == q.UnderHalf() && actual != next:
+				next = actual
 				continue
 			}
 		}
-		return "", askahuman.ErrStale
+		return askahuman.Submitted{}, askahuman.ErrStale
 	}
 }
 
-func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats, last bool) (askahuman.Status, error) {
+func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats, next place) (askahuman.Status, error) {
 	status := askahuman.StatusPartial
 	update := expression.Add(dynamo.Name("current_responses"), expression.Value(1))
 	below := q.RequiredResponses - 1
@@ -180,12 +192,15 @@ func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Re
 		below = min(below, (q.RequiredResponses+1)/2)
 	}
 	count := dynamo.Name("current_responses").LessThan(expression.Value(below))
-	if last {
+	switch {
+	case next.last:
 		status = askahuman.StatusClosed
 		update = update.Set(dynamo.Name("closed_at"), expression.Value(formatTime(r.CreatedAt))).
 			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepClosed)))).
 			Remove(dynamo.Name("due")).Remove(dynamo.Name("due_at"))
 		count = dynamo.Equal("current_responses", q.RequiredResponses-1)
+	case next.first:
+		count = dynamo.Equal("current_responses", 0)
 	}
 	update = update.Set(dynamo.Name("status"), expression.Value(s.shards.key(string(status), q.ID)))
 	unchanged := dynamo.Absent("fingerprint_hash")
@@ -198,7 +213,7 @@ func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Re
 			answerable().And(dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(r.CreatedAt))), count)),
 		dynamo.Put("UserStats", s.newStats(stats), unchanged),
 	}
-	if last {
+	if next.last {
 		writes = append(writes, s.returnPlace(q.AgentID))
 	}
 	return status, s.db.Transact(ctx, "SubmitResponse", writes...)

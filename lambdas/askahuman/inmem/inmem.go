@@ -223,21 +223,21 @@ func (s *Store) Stats(ctx context.Context, personHash string) (askahuman.Stats, 
 }
 
 // SubmitResponse implements [askahuman.PeopleStore].
-func (s *Store) SubmitResponse(ctx context.Context, question askahuman.Question, response askahuman.Response, stats askahuman.Stats) (askahuman.Status, error) {
+func (s *Store) SubmitResponse(ctx context.Context, question askahuman.Question, response askahuman.Response, stats askahuman.Stats) (askahuman.Submitted, error) {
 	if err := ctx.Err(); err != nil {
-		return "", err
+		return askahuman.Submitted{}, err
 	}
 	defer s.lock()()
 	q, ok := s.questions[question.ID]
 	switch {
 	case s.hasAnswered(question.ID, response.PersonHash):
-		return "", askahuman.ErrAlreadyAnswered
+		return askahuman.Submitted{}, askahuman.ErrAlreadyAnswered
 	case !ok:
-		return "", askahuman.ErrQuestionNotFound
+		return askahuman.Submitted{}, askahuman.ErrQuestionNotFound
 	case !q.AnswerableAt(response.CreatedAt):
-		return "", askahuman.ErrQuestionClosed
+		return askahuman.Submitted{}, askahuman.ErrQuestionClosed
 	case q.CurrentResponses != question.CurrentResponses || s.stats[stats.PersonHash].Version != stats.Version:
-		return "", askahuman.ErrStale
+		return askahuman.Submitted{}, askahuman.ErrStale
 	}
 	q.CurrentResponses++
 	q.Status = askahuman.StatusPartial
@@ -253,7 +253,7 @@ func (s *Store) SubmitResponse(ctx context.Context, question askahuman.Question,
 	stats.Badges = slices.Clone(stats.Badges)
 	stats.AnswersByCategory = maps.Clone(stats.AnswersByCategory)
 	s.stats[stats.PersonHash] = stats
-	return q.Status, nil
+	return askahuman.Submitted{Status: q.Status, First: q.CurrentResponses == 1}, nil
 }
 
 // board are the entries of a leaderboard, highest first. The store is locked.

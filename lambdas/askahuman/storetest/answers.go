@@ -42,8 +42,8 @@ func submitResponse(t *testing.T, s Store) {
 		response.Confidence, response.ResponseTimeMS = i+1, int64(i)
 		response.Flags = []string{askahuman.FlagSuspiciousTiming, askahuman.FlagDuplicateContent}
 		got, err := s.SubmitResponse(t.Context(), before, response, counted(statsOf(t, s, person(i)), 10, at))
-		if err != nil || got != status {
-			t.Fatalf("answer %d: SubmitResponse = %s, %v; want %s", i, got, err, status)
+		if err != nil || got != (askahuman.Submitted{Status: status, First: i == 0}) {
+			t.Fatalf("answer %d: SubmitResponse = %+v, %v; want %s", i, got, err, status)
 		}
 		answers = append(answers, seen(response))
 		want.Status, want.CurrentResponses = status, i+1
@@ -69,9 +69,9 @@ func submitMultipleChoice(t *testing.T, s Store) {
 	response := newResponse(q, person(0), start)
 	response.Type, response.Answer, response.ContentDigest, response.ContentLength = q.Type, "", "", 0
 	response.SelectedOption = 0
-	status, err := s.SubmitResponse(t.Context(), q, response, counted(statsOf(t, s, person(0)), 5, start))
-	if err != nil || status != askahuman.StatusClosed {
-		t.Fatalf("SubmitResponse of the only answer = %s, %v; want CLOSED", status, err)
+	got, err := s.SubmitResponse(t.Context(), q, response, counted(statsOf(t, s, person(0)), 5, start))
+	if err != nil || got != (askahuman.Submitted{Status: askahuman.StatusClosed, First: true}) {
+		t.Fatalf("SubmitResponse of the only answer = %+v, %v; want CLOSED, first", got, err)
 	}
 	wantEqual(t, "answers", answersOf(t, s, q.ID), []askahuman.Response{seen(response)})
 }
@@ -141,7 +141,10 @@ func submitStale(t *testing.T, s Store) {
 
 	before := mustRead(t, s, second.ID)
 	mustSubmit(t, s, second.ID, person(1), start)
-	_, err = s.SubmitResponse(t.Context(), before, newResponse(second, person(2), start), counted(statsOf(t, s, person(2)), 10, start))
+	late, err := s.SubmitResponse(t.Context(), before, newResponse(second, person(2), start), counted(statsOf(t, s, person(2)), 10, start))
+	if late.First {
+		t.Error("the second answer counts as the first: it was begun before there was one")
+	}
 	stored := 2
 	if errors.Is(err, askahuman.ErrStale) {
 		stored = 1
@@ -376,8 +379,15 @@ func raceForPlaces(t *testing.T, s Store) {
 		t.Errorf("%d were accepted and %d too late; want %d and %d", counts[nil], counts[askahuman.ErrQuestionClosed], places, people-places)
 	}
 	byPerson := map[string][]outcome{}
+	firsts := 0
 	for i, o := range outcomes {
 		byPerson[person(i)] = append(byPerson[person(i)], o)
+		if o.receipt.First {
+			firsts++
+		}
+	}
+	if firsts != 1 {
+		t.Errorf("%d answers were the first", firsts)
 	}
 	wantConsistent(t, s, q, byPerson)
 	if got := mustRead(t, s, q.ID); got.Status != askahuman.StatusClosed || got.ClosedAt.IsZero() {

@@ -156,14 +156,12 @@ func counted(stats askahuman.Stats, points int, at time.Time) askahuman.Stats {
 	return stats
 }
 
-func mustSubmit(t *testing.T, s Store, questionID, person string, at time.Time) askahuman.Status {
+func mustSubmit(t *testing.T, s Store, questionID, person string, at time.Time) {
 	t.Helper()
 	q := mustRead(t, s, questionID)
-	status, err := s.SubmitResponse(t.Context(), q, newResponse(q, person, at), counted(statsOf(t, s, person), 10, at))
-	if err != nil {
+	if _, err := s.SubmitResponse(t.Context(), q, newResponse(q, person, at), counted(statsOf(t, s, person), 10, at)); err != nil {
 		t.Fatalf("SubmitResponse: %v", err)
 	}
-	return status
 }
 
 func wantError(t *testing.T, err, want error) {
