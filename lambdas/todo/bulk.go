@@ -21,6 +21,7 @@ func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, st
 		return BulkResult{}, err
 	}
 	var result BulkResult
+	written := 0
 	err := retry(ctx, "change the tasks", func() error {
 		result = BulkResult{Failed: map[string]error{}}
 		found, err := s.readAll(ctx, user, ids)
@@ -47,7 +48,7 @@ func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, st
 				read, tasks = append(read, task), append(tasks, wanted)
 			}
 		}
-		result.Written = len(tasks)
+		written = len(tasks)
 		if len(tasks) == 0 {
 			return nil
 		}
@@ -55,6 +56,9 @@ func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, st
 	})
 	if err != nil {
 		return BulkResult{}, err
+	}
+	if status == Completed {
+		s.tellCompleted(ctx, written)
 	}
 	return result, nil
 }

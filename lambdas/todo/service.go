@@ -25,6 +25,9 @@ type Service struct {
 	CursorKey []byte
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
+	// Completed is told how many tasks a write has completed, if any: each task once.
+	// Nil: nobody is told.
+	Completed func(ctx context.Context, tasks int)
 }
 
 // Store is what [Service] needs stored. Each write is all or nothing, and each

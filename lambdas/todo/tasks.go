@@ -27,6 +27,9 @@ func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Ta
 	if err != nil {
 		return Task{}, err
 	}
+	if task.Status == Completed {
+		s.tellCompleted(ctx, 1)
+	}
 	return task, nil
 }
 
@@ -86,10 +89,9 @@ func (s *Service) change(ctx context.Context, user, id string, ifVersion int, ov
 	if !isID(id) {
 		return Task{}, ErrTaskNotFound
 	}
-	var task Task
-	err := retry(ctx, "change the task", func() error {
-		read, err := s.read(ctx, user, id, ifVersion)
-		if err != nil {
+	var read, task Task
+	err := retry(ctx, "change the task", func() (err error) {
+		if read, err = s.read(ctx, user, id, ifVersion); err != nil {
 			return err
 		}
 		if task, err = next(read, over(read), s.now()); err != nil || task == read {
@@ -100,7 +102,17 @@ func (s *Service) change(ctx context.Context, user, id string, ifVersion int, ov
 	if err != nil {
 		return Task{}, err
 	}
+	if read.Status != Completed && task.Status == Completed {
+		s.tellCompleted(ctx, 1)
+	}
 	return task, nil
+}
+
+// tellCompleted is for after the write.
+func (s *Service) tellCompleted(ctx context.Context, tasks int) {
+	if tasks > 0 && s.Completed != nil {
+		s.Completed(ctx, tasks)
+	}
 }
 
 func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (Task, error) {

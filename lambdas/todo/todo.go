@@ -162,8 +162,6 @@ type BulkResult struct {
 	// Changed are the ids of the tasks changed or deleted, of a deletion of all
 	// completed tasks in no order.
 	Changed []string
-	// Written is how many of them were not so before.
-	Written int
 	// Failed are the others with the reason: an error of this package.
 	Failed map[string]error
 }

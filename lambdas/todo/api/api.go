@@ -57,11 +57,17 @@ type API struct {
 	Keys IdempotencyKeys
 	// Log receives errors that callers are not told. Nil: [slog.Default].
 	Log *slog.Logger
-	// Metrics receives the metrics TasksCreated and TasksCompleted, of a bulk change
-	// with those that were completed already. Nil: none.
+	// Metrics receives the metric TasksCreated; TasksCompleted comes from
+	// [CountCompleted]. Nil: none.
 	Metrics *kit.Metrics
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time
+}
+
+// CountCompleted is for [todo.Service]: it emits the metric TasksCompleted for the
+// tasks that a write completes.
+func CountCompleted(metrics *kit.Metrics) func(context.Context, int) {
+	return func(ctx context.Context, tasks int) { metrics.Emit(ctx, kit.Count("TasksCompleted", tasks)) }
 }
 
 // Handler returns what serves the routes.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
@@ -87,12 +86,7 @@ func (s *server) registerBulk() {
 			count, more, err := s.service.DeleteCompleted(ctx, r.user)
 			return todo.Deleted{Count: count, More: more}, err
 		}
-		status := todo.Status(text(input.Body.Status))
-		result, err := s.service.SetStatuses(ctx, r.user, input.Body.TaskIDs, status)
-		if err == nil && status == todo.Completed && result.Written > 0 {
-			s.metrics.Emit(ctx, kit.Count("TasksCompleted", result.Written))
-		}
-		return result, err
+		return s.service.SetStatuses(ctx, r.user, input.Body.TaskIDs, todo.Status(text(input.Body.Status)))
 	}, func(input *bulkInput, result any) (int, any) {
 		if deleted, ok := result.(todo.Deleted); ok {
 			return http.StatusOK, CompletedDeleted{Action: deleteCompleted, Deleted: deleted.Count, More: deleted.More}

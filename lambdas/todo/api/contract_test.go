@@ -45,11 +45,12 @@ func newPlatform(t testing.TB) *platform {
 	p := &platform{store: dynamodb.New(dynamotest.Open(t, schema.Todo().Database).DB), metrics: &bytes.Buffer{}, now: began()}
 	p.keys = p.store.Keys()
 	p.keys.Now = p.read
+	metrics := &kit.Metrics{Namespace: "test", Writer: p.metrics}
 	p.api = (&api.API{
-		Service: &todo.Service{Store: p.store, CursorKey: []byte("the key of these tests"), Now: p.read},
+		Service: &todo.Service{Store: p.store, CursorKey: []byte("the key of these tests"), Now: p.read, Completed: api.CountCompleted(metrics)},
 		Keys:    p.keys,
 		Log:     slog.New(slog.DiscardHandler),
-		Metrics: &kit.Metrics{Namespace: "test", Writer: p.metrics},
+		Metrics: metrics,
 		Now:     p.read,
 	}).Handler()
 	d, _ := readDocument(t)
@@ -613,8 +614,10 @@ func TestMetrics(t *testing.T) {
 	p.create(t, "ann", `{"title":"b","status":"completed"}`)
 	p.advance(time.Second)
 	p.do(t, as("ann", "PATCH "+path, `{"status":"completed"}`), 200)
+	p.do(t, as("ann", "PATCH "+path, `{"status":"completed"}`), 200)           // it was already,
+	p.do(t, as("ann", "PUT "+path, `{"status":"completed","title":"b"}`), 200) // also in the same second
 	p.advance(time.Second)
-	p.do(t, as("ann", "PATCH "+path, `{"status":"completed","title":"c"}`), 200) // it was already
+	p.do(t, as("ann", "PATCH "+path, `{"status":"completed","title":"c"}`), 200)
 	p.do(t, as("ann", "PATCH "+path, `{"status":"pending"}`), 400)
 	other := p.create(t, "ann", `{"title":"d"}`)
 	for range 2 { // the second time they were already

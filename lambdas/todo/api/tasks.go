@@ -235,7 +235,6 @@ func (s *server) registerTasks() {
 		t, err := s.service.CreateTask(ctx, r.user, input.Body.domain())
 		if err == nil {
 			s.metrics.Emit(ctx, kit.Count("TasksCreated", 1))
-			s.countCompleted(ctx, input.Body.domain().Status, t)
 		}
 		return t, err
 	}, created)
@@ -288,9 +287,6 @@ func (s *server) registerTasks() {
 			t, err = s.service.ReplaceTask(ctx, r.user, input.ID, input.Body.domain(), ifVersion)
 			return err
 		})
-		if err == nil {
-			s.countCompleted(ctx, input.Body.domain().Status, t)
-		}
 		return t, err
 	}, func(_ *replaceInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
 
@@ -303,9 +299,6 @@ func (s *server) registerTasks() {
 			t, err = s.service.ChangeTask(ctx, r.user, input.ID, input.domain(), ifVersion)
 			return err
 		})
-		if err == nil {
-			s.countCompleted(ctx, todo.Status(input.Body.Status.text), t)
-		}
 		return t, err
 	}, func(_ *changeInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
 
@@ -318,14 +311,6 @@ func (s *server) registerTasks() {
 			return s.service.DeleteTask(ctx, r.user, input.ID, ifVersion)
 		})
 	}, func(*TaskPath, any) (int, any) { return http.StatusNoContent, nil })
-}
-
-// countCompleted counts a task that its latest change completed: one that was
-// completed before and is asked to be has another time of completion.
-func (s *server) countCompleted(ctx context.Context, asked todo.Status, t todo.Task) {
-	if asked == todo.Completed && t.CompletedAt.Equal(t.UpdatedAt) {
-		s.metrics.Emit(ctx, kit.Count("TasksCompleted", 1))
-	}
 }
 
 func stats(counts todo.Stats) Stats {

@@ -27,7 +27,7 @@ func main() {
 			return nil, err
 		}
 		tasks := &api.API{
-			Service: &todo.Service{Store: store, CursorKey: []byte(cursorKey)},
+			Service: &todo.Service{Store: store, CursorKey: []byte(cursorKey), Completed: api.CountCompleted(environment.Metrics)},
 			Keys:    store.Keys(),
 			Log:     environment.Log,
 			Metrics: environment.Metrics,
