@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -702,49 +703,75 @@ func TestRandomAttempts(t *testing.T) {
 	})
 }
 
-// Attempts that really race, with leases that end under them.
+// Attempts that really race, with leases that end under them: the first few to claim
+// the key go on only when another has taken over. The clock goes by what happens
+// alone, however slow the machine is.
 func TestRacingAttempts(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	s.keys.Now = nil
-	const people = 24
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	const people, slow, lease = 24, 5, time.Minute
+	var elapsed atomic.Int64
+	s.keys.Now = func() time.Time { return start.Add(time.Duration(elapsed.Add(int64(time.Millisecond)))) }
 	var mu sync.Mutex
-	given := map[string]int{}
+	var claims []chan struct{} // closed when the next attempt has claimed the key
+	claimed := func() (overtaken chan struct{}, isSlow bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if len(claims) > 0 {
+			close(claims[len(claims)-1])
+		}
+		claims = append(claims, make(chan struct{}))
+		return claims[len(claims)-1], len(claims) <= slow
+	}
+	given, lost := map[string]int{}, 0
+	attempt := func(i int) (done bool, err error) {
+		claim, replay, err := s.keys.Begin(ctx, scope, "key", request, lease)
+		if _, running := errors.AsType[*idempotency.RunningError](err); running {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if replay == nil {
+			if overtaken, isSlow := claimed(); isSlow {
+				elapsed.Add(int64(lease))
+				select {
+				case <-overtaken:
+				case <-ctx.Done():
+				}
+			}
+			replay = &idempotency.Response{Status: 201, Body: fmt.Append(nil, "made by ", i)}
+			err = place(ctx, s.DB, "1", *replay, claim)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if errors.Is(err, idempotency.ErrClaimLost) {
+			lost++
+			return false, nil
+		}
+		given[string(replay.Body)]++
+		return true, err
+	}
 	var group sync.WaitGroup
 	for i := range people {
 		group.Go(func() {
-			for range 200 {
-				claim, replay, err := s.keys.Begin(t.Context(), scope, "key", request, 2*time.Millisecond)
-				if _, running := errors.AsType[*idempotency.RunningError](err); running {
-					time.Sleep(time.Millisecond)
-					continue
-				}
-				if err != nil {
+			for done := false; !done; {
+				var err error
+				if done, err = attempt(i); err != nil {
 					t.Error(err)
+					cancel()
 					return
 				}
-				if replay == nil {
-					if i%3 == 0 { // a slow one: others take over
-						time.Sleep(4 * time.Millisecond)
-					}
-					response := idempotency.Response{Status: 201, Body: fmt.Append(nil, "made by ", i)}
-					if err := place(t.Context(), s.DB, "1", response, claim); errors.Is(err, idempotency.ErrClaimLost) {
-						continue
-					} else if err != nil {
-						t.Error(err)
-						return
-					}
-					replay = &response
-				}
-				mu.Lock()
-				given[string(replay.Body)]++
-				mu.Unlock()
-				return
 			}
 		})
 	}
 	group.Wait()
 	if n := s.times(t, "1"); n != 1 || len(given) != 1 {
 		t.Errorf("the work was done %d times, and answered with %v; want once and one answer", n, given)
+	}
+	if lost < slow {
+		t.Errorf("%d attempts lost their claims, want %d at least", lost, slow)
 	}
 }
