@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -79,9 +78,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	recorder.Header().Set("Cache-Control", "no-store")
 	defer func() {
 		if reason := recover(); reason != nil {
-			a.log().ErrorContext(ctx, "panic", "error", fmt.Sprint(reason), "stack", string(debug.Stack()))
+			err := panicked(ctx, a.log(), reason)
 			if recorder.status == 0 {
-				a.writeError(ctx, recorder, fmt.Errorf("panic: %v", reason))
+				a.writeError(ctx, recorder, err)
 			}
 		}
 		a.logAccess(ctx, recorder.status, began)

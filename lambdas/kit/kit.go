@@ -100,18 +100,30 @@ type responder[E, R any] struct {
 func (h *responder[E, R]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	ctx, _ = h.invocations.begin(ctx)
 	began := time.Now()
+	body, err := h.respond(ctx, payload)
+	if err != nil {
+		h.log.ErrorContext(ctx, "invocation failed", "error", err.Error(), "ms", milliseconds(time.Since(began)))
+		return nil, err
+	}
+	h.log.InfoContext(ctx, "invocation", "ms", milliseconds(time.Since(began)))
+	return body, nil
+}
+
+func (h *responder[E, R]) respond(ctx context.Context, payload []byte) (body []byte, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = panicked(ctx, h.log, reason)
+		}
+	}()
 	var event E
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, fmt.Errorf("reading the event as %T: %w", event, err)
 	}
 	response, err := h.handle(ctx, event)
 	if err != nil {
-		h.log.ErrorContext(ctx, "invocation failed", "error", err.Error(), "ms", milliseconds(time.Since(began)))
 		return nil, err
 	}
-	h.log.InfoContext(ctx, "invocation", "ms", milliseconds(time.Since(began)))
-	body, err := json.Marshal(response)
-	if err != nil {
+	if body, err = json.Marshal(response); err != nil {
 		return nil, fmt.Errorf("writing the response: %w", err)
 	}
 	return body, nil

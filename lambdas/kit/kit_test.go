@@ -167,8 +167,11 @@ func TestEventHandler(t *testing.T) {
 	var got []string
 	handler := NewEventHandler(log, func(ctx context.Context, e event) error {
 		got = append(got, e.Name+" "+InvocationFrom(ctx).RequestID)
-		if e.Name == "bad" {
+		switch e.Name {
+		case "bad":
 			return reason
+		case "worse":
+			panic("the secret is 42")
 		}
 		return nil
 	})
@@ -181,11 +184,14 @@ func TestEventHandler(t *testing.T) {
 	if _, err := handler.Invoke(invoked("3"), []byte(`{"Name":4}`)); err == nil {
 		t.Error("an event of another form was handled")
 	}
-	if strings.Join(got, ", ") != "good 1, bad 2" {
+	if body, err := handler.Invoke(invoked("4"), []byte(`{"Name":"worse"}`)); err == nil || body != nil {
+		t.Errorf("got %s, %v of a panic", body, err)
+	}
+	if strings.Join(got, ", ") != "good 1, bad 2, worse 4" {
 		t.Errorf("handled %v", got)
 	}
 	logged := lines(t, &out)
-	if len(logged) != 2 {
+	if len(logged) != 5 {
 		t.Fatalf("logged %v", logged)
 	}
 	if logged[0]["cold_start"] != true || logged[0]["request_id"] != "1" || logged[0]["level"] != "INFO" {
@@ -193,6 +199,12 @@ func TestEventHandler(t *testing.T) {
 	}
 	if _, cold := logged[1]["cold_start"]; cold || logged[1]["error"] != "not today" || logged[1]["level"] != "ERROR" {
 		t.Errorf("the second line is %v", logged[1])
+	}
+	if reason, _ := logged[2]["error"].(string); !strings.HasPrefix(reason, "reading the event") || logged[2]["level"] != "ERROR" {
+		t.Errorf("the third line is %v", logged[2])
+	}
+	if logged[3]["message"] != "panic" || !strings.Contains(logged[3]["stack"].(string), "kit_test.go") || logged[4]["message"] != "invocation failed" || strings.Contains(out.String(), "secret") {
+		t.Errorf("a panic is logged as %v, %v", logged[3], logged[4])
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
+	"runtime/debug"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -50,6 +52,18 @@ func (h invocationLogger) WithAttrs(attrs []slog.Attr) slog.Handler {
 
 func (h invocationLogger) WithGroup(name string) slog.Handler {
 	return invocationLogger{h.Handler.WithGroup(name)}
+}
+
+// panicked logs a panic that was recovered, and returns it as an error. Only the
+// runtime's own words are kept: others may quote what was sent. The stack, which has
+// no texts, tells the place.
+func panicked(ctx context.Context, log *slog.Logger, reason any) error {
+	err := fmt.Errorf("a panic with a %T", reason)
+	if own, ok := reason.(runtime.Error); ok {
+		err = own
+	}
+	log.ErrorContext(ctx, "panic", "error", err.Error(), "stack", string(debug.Stack()))
+	return err
 }
 
 // milliseconds is a duration as log lines and metrics give it.
