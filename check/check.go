@@ -65,6 +65,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Finding {
 	for id, old := range c.deployed {
 		c.resource(old, c.proposed[id])
 	}
+	c.shards()
 	slices.SortFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
 	})

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -86,6 +87,17 @@ func TestCompare(t *testing.T) {
 		}
 		return replicated(`, "MultiRegionConsistency": "STRONG"`, replicas...)
 	}
+	const policy = `"ResourcePolicy": {"PolicyDocument": {"Statement": []}}`
+	warm := func(reads, writes int) string {
+		return fmt.Sprintf(`, "WarmThroughput": {"ReadUnitsPerSecond": %d, "WriteUnitsPerSecond": %d}`, reads, writes)
+	}
+	indexWarm := func(reads, writes int) string {
+		return `, "GlobalSecondaryIndexes": [{"IndexName": "I", "KeySchema": [{"AttributeName": "sk", "KeyType": "HASH"}], "Projection": {"ProjectionType": "ALL"}` + warm(reads, writes) + `}]`
+	}
+	kinesis := func(stream string) string { return `"KinesisStreamSpecification": {"StreamArn": "` + stream + `"}` }
+	witnessed := func(template string) string {
+		return strings.Replace(template, `"Multi`, `"GlobalTableWitnesses": [{"Region": "w"}], "Multi`, 1)
+	}
 	kept := `"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain", "Properties": {` + keys + `}`
 	schema := func(attributes string) string { return properties(pool, `"Schema": [`+attributes+`]`) }
 	const empty = `{"Resources": {}}`
@@ -124,7 +136,8 @@ func TestCompare(t *testing.T) {
 		"StreamView":            {stream("NEW_IMAGE", "eu-west-1"), stream("NEW_AND_OLD_IMAGES", "eu-west-1"), []finding{{refuse, "stream:R", "another ARN", "Stop the writers"}}},
 		"StreamOff":             {stream("NEW_IMAGE", "eu-west-1"), stream("", "eu-west-1"), []finding{{refuse, "stream:R", "from NEW_IMAGE to none", "Stop the writers"}}},
 		"StreamOn":              {stream("", "eu-west-1"), stream("NEW_IMAGE", "eu-west-1"), nil},
-		"StreamOfGlobalTable":   {stream("NEW_IMAGE", "eu-west-1", "us-east-1"), stream("NEW_AND_OLD_IMAGES", "eu-west-1", "us-east-1"), []finding{{refuse, "stream:R", "while it has one replica", "Deploy 1: without the replica in us-east-1"}}},
+		"StreamOfGlobalTable":   {stream("NEW_AND_OLD_IMAGES", "eu-west-1", "us-east-1"), stream("", "eu-west-1", "us-east-1"), []finding{{refuse, "stream:R", "while the table has one replica", "Leave the stream"}}},
+		"StreamAndReplica":      {stream("NEW_AND_OLD_IMAGES", "eu-west-1", "us-east-1"), stream("NEW_IMAGE", "eu-west-1"), []finding{{refuse, "stream:R", "another ARN", "Deploy 1: the deployed template, without the replica in us-east-1"}}},
 		"RecoveryOff":           {replicated("", replica("eu-west-1", on)), replicated("", replica("eu-west-1", off)), []finding{{refuse, "recovery:R", "switched off", "Leave it on"}}},
 		"RecoveryLeftOut":       {replicated("", replica("eu-west-1", on)), replicated("", replica("eu-west-1", "")), []finding{{refuse, "recovery:R", "switched off", "Leave it on"}}},
 		"RecoveryOffRegional":   {properties(local, keys+", "+on), properties(local, keys), []finding{{refuse, "recovery:R", "switched off", "Leave it on"}}},
@@ -135,7 +148,20 @@ func TestCompare(t *testing.T) {
 		"RegionWritten":         {replicated("", `{"Region": {"Ref": "AWS::Region"}}`), replicated("", replica("eu-west-1", "")), nil},
 		"ReplicaAlone":          {replicated("", replica("eu-west-1", "")), replicated("", replica("eu-west-1", ""), replica("us-east-1", "")), nil},
 		"TwoReplicas":           {replicated("", replica("eu-west-1", "")), replicated("", replica("eu-west-1", ""), replica("us-east-1", ""), replica("us-west-2", "")), []finding{{refuse, "replicas:R", "one replica in one update", "Deploy 1: the deployed template, and the replica in us-east-1"}}},
-		"StrongReplicas":        {strong("a", "b", "c"), strong("a", "d", "e"), nil},
+		"ReplicaAndStream":      {stream("", "eu-west-1"), stream("NEW_AND_OLD_IMAGES", "eu-west-1", "us-east-1"), nil},
+		"ReplicaAndTTL":         {ttl("a", false), strings.Replace(ttl("a", true), `{"Region": "eu-west-1"}`, `{"Region": "eu-west-1"}, {"Region": "us-east-1"}`, 1), []finding{{warn, "replicas:R", "half done", "Deploy the replica alone"}, {warn, "ttl-on:R", "by the attribute a", "Make sure"}}},
+		"ReplicaAndOther":       {replicated("", replica("eu-west-1", off)), replicated("", replica("eu-west-1", on), replica("us-east-1", "")), []finding{{warn, "replicas:R", "half done", "Deploy the replica alone"}}},
+		"ReplicaWithPolicy":     {replicated("", replica("eu-west-1", "")), replicated("", replica("eu-west-1", ""), replica("us-east-1", policy)), []finding{{refuse, "replicas:R", "that in us-east-1 has a policy", "Deploy 1: the deployed template, and the replica in us-east-1 without"}}},
+		"ReplicaStreamPolicy":   {replicated("", replica("eu-west-1", "")), replicated("", replica("eu-west-1", ""), replica("us-east-1", `"ReplicaStreamSpecification": {`+policy+`}`)), []finding{{refuse, "replicas:R", "that in us-east-1 has a policy", "Deploy 1"}}},
+		"TwoReplicasWithPolicy": {replicated("", replica("eu-west-1", "")), replicated("", replica("eu-west-1", ""), replica("us-east-1", policy), replica("us-west-2", "")), []finding{{refuse, "replicas:R", "one replica in one update", "Deploy 1: the deployed template, and the replica in us-east-1, without its policies."}}},
+		"PolicyOfReplica":       {replicated("", replica("eu-west-1", ""), replica("us-east-1", "")), replicated("", replica("eu-west-1", policy), replica("us-east-1", policy)), nil},
+		"StreamWithPolicy":      {stream("", "eu-west-1"), replicated(`, "StreamSpecification": {"StreamViewType": "NEW_IMAGE"}`, replica("eu-west-1", `"ReplicaStreamSpecification": {`+policy+`}`)), nil},
+		"StrongReplicas":        {strong("a", "b", "c"), strong("a", "d", "e"), []finding{{refuse, "replicas:R", "three Regions", "Leave the Regions"}}},
+		"StrongReplicaRemoved":  {strong("a", "b", "c"), strong("a", "b"), []finding{{refuse, "replicas:R", "removes c", "Leave the Regions"}}},
+		"StrongReplicasRemoved": {strong("a", "b", "c"), replicated("", replica("a", "")), nil},
+		"StrongWitness":         {witnessed(strong("a", "b")), strong("a", "b", "c"), []finding{{refuse, "replicas:R", "the witness changes from w to none", "Leave the Regions"}}},
+		"StrongWitnessRemoved":  {witnessed(strong("a", "b")), strong("a", "b"), []finding{{refuse, "replicas:R", "the witness changes from w to none", "Leave the Regions"}}},
+		"StrongAndWitnessGone":  {witnessed(strong("a", "b")), strong("a"), nil},
 		"StrongStream":          {strong("a", "b", "c"), strings.Replace(strong("a", "b", "c"), `"Multi`, `"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}, "Multi`, 1), nil},
 		"StrongOnceGlobal":      {replicated("", replica("a", ""), replica("b", ""), replica("c", "")), strong("a", "b", "c"), []finding{{refuse, "consistency:R", "from EVENTUAL to STRONG", "Leave it"}}},
 		"StrongWhenGlobal":      {replicated("", replica("a", "")), strong("a", "b", "c"), []finding{{refuse, "consistency:R", "empty table only", "If it is empty"}}},
@@ -143,6 +169,17 @@ func TestCompare(t *testing.T) {
 		"ProtectionOff":         {replicated("", replica("eu-west-1", `"DeletionProtectionEnabled": true`)), replicated("", replica("eu-west-1", "")), []finding{{warn, "protection:R", "deletion protection", "Leave it on"}}},
 		"Key":                   {replicated("", replica("eu-west-1", `"SSESpecification": {"KMSMasterKeyId": "a"}`)), replicated("", replica("eu-west-1", `"SSESpecification": {"KMSMasterKeyId": "b"}`)), []finding{{warn, "key:R", "from a to b", "Keep the old key"}}},
 		"Encryption":            {replicated(`, "SSESpecification": {"SSEEnabled": true}`, replica("eu-west-1", "")), replicated("", replica("eu-west-1", "")), []finding{{warn, "encryption:R", "DynamoDB owns", "Keep the old key"}}},
+		"Warmer":                {replicated(warm(4000, 1000)+indexWarm(10, 10), replica("eu-west-1", "")), replicated(warm(5000, 1000)+indexWarm(20, 10), replica("eu-west-1", "")), nil},
+		"Cooler":                {replicated(warm(5000, 1000), replica("eu-west-1", "")), replicated(warm(4000, 1000), replica("eu-west-1", "")), []finding{{refuse, "warm:R", "of the table falls from 5000 to 4000 reads", "Leave the values"}}},
+		"CoolerRegional":        {properties(local, keys+warm(5000, 1000)), properties(local, keys+warm(5000, 999)), []finding{{refuse, "warm:R", "of the table falls from 1000 to 999 writes", "Leave the values"}}},
+		"CoolerIndex":           {replicated(indexWarm(10, 10), replica("eu-west-1", "")), replicated(indexWarm(10, 9), replica("eu-west-1", "")), []finding{{refuse, "warm:R", "of the index I falls from 10 to 9 writes", "Leave the values"}}},
+		"CoolerInNewIndex":      {replicated(indexWarm(10, 10), replica("eu-west-1", "")), replicated(strings.Replace(indexWarm(10, 9), "ALL", "KEYS_ONLY", 1), replica("eu-west-1", "")), []finding{{refuse, "indexes:R", "KEYS_ONLY", "For the commands"}}},
+		"WarmthLeftOut":         {replicated(warm(5000, 1000), replica("eu-west-1", "")), replicated("", replica("eu-west-1", "")), nil},
+		"IndexAttributeType":    {replicated(indexWarm(1, 1), replica("eu-west-1", "")), strings.Replace(replicated(indexWarm(1, 1), replica("eu-west-1", "")), `"sk", "AttributeType": "S"`, `"sk", "AttributeType": "N"`, 1), []finding{{refuse, "indexes:R", "one type in all indexes", "Leave the type of sk as it is"}}},
+		"IndexTypeRegional":     {properties(local, keys+indexWarm(1, 1)), strings.Replace(properties(local, keys+indexWarm(1, 1)), `"sk", "AttributeType": "S"`, `"sk", "AttributeType": "N"`, 1), []finding{{refuse, "replace:R", "the type of the attribute sk changes from S to N", "Leave the type of sk as it is"}}},
+		"KinesisStreamOn":       {replicated("", replica("eu-west-1", "")), replicated("", replica("eu-west-1", kinesis("a"))), nil},
+		"KinesisStreamChanged":  {replicated("", replica("eu-west-1", kinesis("a"))), replicated("", replica("eu-west-1", kinesis("b"))), []finding{{warn, "kinesis:R", "changes of items go to b, and went to a", "Make sure"}}},
+		"KinesisStreamOff":      {properties(local, keys+", "+kinesis("a")), properties(local, keys), []finding{{warn, "kinesis:R", "no Kinesis stream", "Make sure"}}},
 		"Billing":               {properties(local, keys), properties(local, keys+`, "BillingMode": "PAY_PER_REQUEST"`), []finding{{warn, "billing:R", "four times", "Make sure"}}},
 		"TableClass":            {properties(local, keys), properties(local, keys+`, "TableClass": "STANDARD_INFREQUENT_ACCESS"`), []finding{{warn, "class:R", "twice in 30 days", "Make sure"}}},
 		"NoLongerRetained":      {one(global, kept), properties(global, keys), []finding{{warn, "policy:R", "DeletionPolicy changes from Retain to Delete, UpdateReplacePolicy", "Leave"}}},
@@ -240,6 +277,179 @@ func TestReplicaWithOthers(t *testing.T) {
 	got := check.Compare(parse(t, deployed), parse(t, proposed), here)
 	if len(got) != 1 || got[0].ID != "replicas:R" || got[0].Severity != check.Warning {
 		t.Errorf("got %+v", got)
+	}
+}
+
+// sharded is a function that spreads its writes, and one with the same table that has nothing to do with it.
+func sharded(variables string) string {
+	return `{"Resources": {"A": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {"ITEMS_TABLE": {"Ref": "T"}}}}},
+		"F": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {"ITEMS_TABLE": {"Ref": "T"}, "PEOPLE_TABLE": "people", ` + variables + `}}}}}}`
+}
+
+func TestShards(t *testing.T) {
+	t.Parallel()
+	both := func(written, read string) string {
+		return sharded(fmt.Sprintf(`"SHARDS": %q, "READ_SHARDS": %q`, written, read))
+	}
+	other := strings.NewReplacer(`"F"`, `"G"`, `"ITEMS_TABLE": {"Ref": "T"}, "PEOPLE_TABLE": "people"`, `"ITEMS_TABLE": {"Ref": "U"}`)
+	// together has the function of one template, and as G that of the other.
+	together := func(a, b string) string {
+		return strings.TrimSuffix(a, "}}") + strings.Replace(b, `{"Resources": {"A"`, `, "B"`, 1)
+	}
+	for name, test := range map[string]struct {
+		deployed, proposed string
+		severity           check.Severity
+		says               string
+	}{
+		"More":              {both("8", "8"), both("64", "64"), check.Refusal, "SHARDS goes from 8 to 64, and deployed functions read 8"},
+		"MoreAfterReading":  {both("8", "64"), both("64", "64"), "", ""},
+		"MoreRead":          {both("8", "8"), both("8", "64"), "", ""},
+		"MoreByDefault":     {sharded(`"SHARDS": 8`), sharded(`"SHARDS": 64`), check.Refusal, "deployed functions read 8"},
+		"Fewer":             {both("64", "64"), both("8", "8"), check.Refusal, "READ_SHARDS goes from 64 to 8, and deployed functions write 64"},
+		"FewerWritten":      {both("64", "64"), both("8", "64"), "", ""},
+		"FewerAfterwards":   {both("8", "64"), both("8", "8"), check.Warning, "READ_SHARDS goes from 64 to 8"},
+		"Same":              {both("8", "64"), both("8", "64"), "", ""},
+		"Under1":            {both("0", "0"), both("1", "1"), "", ""},
+		"ReadsWhatItWrites": {both("8", "1"), both("8", "8"), "", ""},
+		"AnotherTable":      {both("8", "8"), strings.ReplaceAll(strings.Replace(both("64", "64"), `"people"`, `"them"`, 1), `"T"`, `"U"`), "", ""},
+		"AnotherFunction":   {both("8", "8"), strings.Replace(both("64", "64"), `"F"`, `"G"`, 1), check.Refusal, "deployed functions read 8"},
+		"TwoPlatforms":      {together(both("8", "8"), other.Replace(both("64", "64"))), together(both("8", "8"), other.Replace(both("64", "64"))), "", ""},
+		"OneOfTwo":          {together(both("8", "8"), other.Replace(both("64", "64"))), together(both("16", "16"), other.Replace(both("64", "64"))), check.Refusal, "SHARDS goes from 8 to 16"},
+		"NotANumber":        {both("8", "8"), both("many", "64"), "", ""},
+		"NotReadable":       {both("8", "8"), both("64", "all"), "", ""},
+		"NotAFunction":      {strings.ReplaceAll(both("8", "8"), "Lambda::Function", "Lambda::Layer"), strings.ReplaceAll(both("64", "64"), "Lambda::Function", "Lambda::Layer"), "", ""},
+		"NoTable":           {strings.ReplaceAll(both("8", "8"), "_TABLE", ""), strings.ReplaceAll(both("64", "64"), "_TABLE", ""), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := check.Compare(parse(t, test.deployed), parse(t, test.proposed), here)
+			if test.severity == "" {
+				if len(got) != 0 {
+					t.Errorf("got %+v", got)
+				}
+				return
+			}
+			if len(got) != 1 || !strings.HasPrefix(got[0].ID, "shards:") || got[0].Severity != test.severity || !strings.Contains(got[0].Got, test.says) || len(got[0].Steps) == 0 {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+var shardStep = regexp.MustCompile(`^Deploy 1: this template, but with SHARDS (\d+) and READ_SHARDS (\d+): `)
+
+// TestShardPlan follows the steps of any change of shards: at no moment do functions of two configurations that follow each
+// other write what the other does not read, and nothing is refused on the way.
+func TestShardPlan(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		number := rapid.IntRange(1, 256)
+		type configuration struct{ written, read int }
+		draw := func(label string) configuration {
+			written := number.Draw(t, label)
+			return configuration{written, rapid.IntRange(written, 256).Draw(t, label+" read")}
+		}
+		compare := func(a, b configuration) []check.Finding {
+			template := func(c configuration) *check.Template {
+				return parse(t, sharded(fmt.Sprintf(`"SHARDS": %d, "READ_SHARDS": %d`, c.written, c.read)))
+			}
+			return check.Compare(template(a), template(b), here)
+		}
+		before, after := draw("before"), draw("after")
+		blind := func(a, b configuration) bool { return a.written > b.read || b.written > a.read }
+		got := compare(before, after)
+		if refused := len(got) > 0 && got[0].Severity == check.Refusal; refused != blind(before, after) {
+			t.Fatalf("%v to %v: got %+v", before, after, got)
+		} else if !refused {
+			return
+		}
+		var between configuration
+		match := shardStep.FindStringSubmatch(got[0].Steps[0])
+		if match == nil || got[0].Steps[len(got[0].Steps)-1] != "Deploy 2: this template." {
+			t.Fatalf("got %q", got[0].Steps)
+		}
+		between.written, _ = strconv.Atoi(match[1])
+		between.read, _ = strconv.Atoi(match[2])
+		if got := compare(before, between); len(got) != 0 || blind(before, between) {
+			t.Fatalf("%v to %v by %v: deployment 1: got %+v", before, after, between, got)
+		}
+		if got := compare(between, after); blind(between, after) || len(got) > 0 && got[0].Severity == check.Refusal {
+			t.Fatalf("%v to %v by %v: deployment 2: got %+v", before, after, between, got)
+		}
+	})
+}
+
+// TestSteps makes the deployments that the steps of a refusal say: none is refused itself, unless its step says what to
+// accept. [TestIndexPlan] and [TestShardPlan] do so for what has more ways than one.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	const (
+		policy = `"ResourcePolicy": {"PolicyDocument": {"Statement": []}}`
+		stream = `, "StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"}`
+		images = `, "StreamSpecification": {"StreamViewType": "NEW_IMAGE"}`
+		expiry = `, "TimeToLiveSpecification": {"AttributeName": %q, "Enabled": %v}`
+	)
+	home, away, far := replica("eu-west-1", ""), replica("us-east-1", ""), replica("us-west-2", "")
+	table := func(id, rest string) string {
+		return strings.Replace(properties(local, keys+rest), `"R"`, fmt.Sprintf("%q", id), 1)
+	}
+	two := strings.Replace(table("R", ""), `{"Resources": {`, `{"Resources": {"New": {"Type": "AWS::DynamoDB::Table", "Properties": {`+strings.Replace(keys, `"pk"`, `"id"`, 2)+`}}, `, 1)
+	for name, test := range map[string]struct {
+		id, deployed string
+		// deployments are what the steps say, in order; the template that is refused is the last, or the proposed one.
+		deployments []string
+		proposed    string
+		// accepted has the ids that steps of that number tell to accept.
+		accepted map[int]string
+	}{
+		"TTL": {id: "ttl:R", deployed: replicated(fmt.Sprintf(expiry, "a", true), home), deployments: []string{
+			replicated(fmt.Sprintf(expiry, "a", false), home), replicated(fmt.Sprintf(expiry, "b", true), home),
+		}},
+		"StreamView": {id: "stream:R", deployed: replicated(stream, home), deployments: []string{
+			replicated("", home), replicated(images, home),
+		}, accepted: map[int]string{1: "stream:R"}},
+		"StreamOff": {id: "stream:R", deployed: replicated(stream, home), deployments: []string{
+			replicated("", home),
+		}, accepted: map[int]string{1: "stream:R"}},
+		"StreamViewAndReplicas": {id: "stream:R", deployed: replicated(stream, home, away, far), deployments: []string{
+			replicated(stream, home, far), replicated(stream, home), replicated("", home), replicated(images, home),
+		}, accepted: map[int]string{3: "stream:R"}},
+		"Replicas": {id: "replicas:R", deployed: replicated(stream, home, replica("ap-south-1", "")), deployments: []string{
+			replicated(stream, home, replica("ap-south-1", ""), away), replicated(stream, home, replica("ap-south-1", ""), away, far), replicated(stream, home, away, far),
+			replicated(stream, replica("eu-west-1", policy), away, replica("us-west-2", policy)),
+		}},
+		"ReplicaPolicy": {id: "replicas:R", deployed: replicated(stream, home), deployments: []string{
+			replicated(stream, home, away), replicated(stream, home, replica("us-east-1", policy)),
+		}},
+		"Keys": {id: "replace:R", deployed: table("R", ""), deployments: []string{
+			two, two, two, strings.Replace(table("New", ""), `"pk"`, `"id"`, 2),
+		}, proposed: strings.Replace(table("R", ""), `"pk"`, `"id"`, 2), accepted: map[int]string{4: "drop:R"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proposed := test.proposed
+			if proposed == "" {
+				proposed = test.deployments[len(test.deployments)-1]
+			}
+			var steps []string
+			for _, finding := range check.Compare(parse(t, test.deployed), parse(t, proposed), here) {
+				if finding.ID == test.id && finding.Severity == check.Refusal {
+					steps = slices.DeleteFunc(slices.Clone(finding.Steps), func(step string) bool { return !deploys.MatchString(step) })
+				}
+			}
+			if len(steps) != len(test.deployments) {
+				t.Fatalf("got %d deployments: %q", len(steps), steps)
+			}
+			deployed := test.deployed
+			for i, next := range test.deployments {
+				for _, finding := range check.Compare(parse(t, deployed), parse(t, next), here) {
+					if finding.Severity == check.Refusal && (finding.ID != test.accepted[i+1] || !strings.Contains(steps[i], "accept")) {
+						t.Errorf("%s is refused: %+v", steps[i], finding)
+					}
+				}
+				deployed = next
+			}
+		})
 	}
 }
 
@@ -505,11 +715,17 @@ func FuzzCompare(f *testing.F) {
 	f.Add(properties(local, keys), `{"Parameters": {"P": {"Type": "String", "Default": 1}}, "Conditions": {"C": true}, "Resources": {}}`)
 	f.Add(replicated(`, "TimeToLiveSpecification": 1, "StreamSpecification": []`, replica("eu-west-1", "")), properties(global, `"Replicas": [1, {}], "KeySchema": {"a": 1}, "GlobalSecondaryIndexes": [[], {"Projection": {"NonKeyAttributes": [1, {}]}}]`))
 	f.Add(properties(pool, `"Schema": [1, {"Name": {"Ref": {"Ref": 1}}}]`), properties(bucket, `"BucketName": {"Fn::Join": [1, {"Fn::Sub": "${a"}]}, "LifecycleConfiguration": {"Rules": ["a"]}`))
+	f.Add(sharded(`"SHARDS": 8, "READ_SHARDS": "64"`), strings.Replace(sharded(`"SHARDS": 8`), `"A": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {`, `"A": {"Type": "AWS::Lambda::Function", "Properties": {"Environment": {"Variables": {"SHARDS": 1, `, 1))
+	f.Add(properties(pool, `"Schema": [{"Name": "a"}, {"Name": "a", "Required": true}]`), indexed([]index{{"A", "a"}, {"A", "b"}}))
+	f.Add(replicated(`, "WarmThroughput": {"ReadUnitsPerSecond": -1}, "GlobalTableWitnesses": ["w", {"Region": "w"}], "MultiRegionConsistency": "STRONG"`, `{"Region": "a", "KinesisStreamSpecification": {"StreamArn": {"a": 1}}, "ResourcePolicy": []}`, `"b"`), one(global, `"Properties": {"Ref": "AWS::Region"}`))
 	f.Fuzz(func(t *testing.T, a, b string) {
 		deployed, errA := check.Parse([]byte(a))
 		proposed, errB := check.Parse([]byte(b))
-		if errA == nil {
-			if got := check.Compare(deployed, deployed, here); len(got) != 0 {
+		for _, template := range []*check.Template{deployed, proposed} {
+			if template == nil {
+				continue
+			}
+			if got := check.Compare(template, template, here); len(got) != 0 {
 				t.Errorf("got %+v", got)
 			}
 		}

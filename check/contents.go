@@ -22,12 +22,16 @@ func (c *comparison) userPool(old, changed *resource) {
 			return
 		}
 	}
+	deployed, proposed := list(old.at("Schema")), list(changed.at("Schema"))
+	if reflect.DeepEqual(deployed, proposed) {
+		deployed, proposed = nil, nil
+	}
 	attributes := map[string]any{}
-	for _, attribute := range list(changed.at("Schema")) {
+	for _, attribute := range proposed {
 		attributes[text(at(attribute, "Name"))] = attribute
 	}
 	declared := map[string]bool{}
-	for _, before := range list(old.at("Schema")) {
+	for _, before := range deployed {
 		name := text(at(before, "Name"))
 		declared[name] = true
 		if after := attributes[name]; !reflect.DeepEqual(before, after) {
@@ -35,7 +39,7 @@ func (c *comparison) userPool(old, changed *resource) {
 			return
 		}
 	}
-	for _, added := range list(changed.at("Schema")) {
+	for _, added := range proposed {
 		if name := text(at(added, "Name")); !declared[name] && text(at(added, "Required")) == "true" {
 			refuse("which attributes are required", "the attribute "+name+" is now required")
 			return

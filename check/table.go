@@ -14,18 +14,27 @@ const maxIndexes = 20
 
 // table is what a template says of a table, of either type.
 type table struct {
-	keys       string
+	keys string
+	// attributes are the types of key attributes.
+	attributes map[string]string
 	indexes    []index
 	locals     []index
 	ttl        string
 	stream     string
 	billing    string
 	encryption string
-	replicas   map[string]replica
-	resource   *resource
-	regions    []string
-	strong     bool
+	// warm is the table's, under "", and that of each index.
+	warm     map[string]warmth
+	replicas map[string]replica
+	resource *resource
+	regions  []string
+	// witness is the Region of the witness of a global table with strong consistency.
+	witness string
+	strong  bool
 }
+
+// warmth is what a table or index is ready for, in units a second; 0 if it is not said.
+type warmth struct{ reads, writes int }
 
 // index is a secondary index. Two that are equal need no change in DynamoDB.
 type index struct {
@@ -42,6 +51,8 @@ type replica struct {
 	protected bool
 	key       string
 	class     string
+	kinesis   string
+	policies  bool
 }
 
 func describe(r *resource) table {
@@ -51,7 +62,16 @@ func describe(r *resource) table {
 		billing:    or(text(r.at("BillingMode")), "PROVISIONED"),
 		encryption: describeEncryption(r.at("SSESpecification")),
 		strong:     text(r.at("MultiRegionConsistency")) == "STRONG",
-		replicas:   map[string]replica{},
+		replicas:   map[string]replica{}, attributes: map[string]string{}, warm: map[string]warmth{"": describeWarmth(r.properties)},
+	}
+	for _, attribute := range list(r.at("AttributeDefinitions")) {
+		t.attributes[text(at(attribute, "AttributeName"))] = text(at(attribute, "AttributeType"))
+	}
+	for _, declared := range list(r.at("GlobalSecondaryIndexes")) {
+		t.warm[text(at(declared, "IndexName"))] = describeWarmth(declared)
+	}
+	for _, witness := range list(r.at("GlobalTableWitnesses")) {
+		t.witness = text(at(witness, "Region"))
 	}
 	if enabled := text(r.at("TimeToLiveSpecification", "Enabled")); enabled != "" && enabled != "false" {
 		t.ttl = text(r.at("TimeToLiveSpecification", "AttributeName"))
@@ -74,6 +94,8 @@ func describeReplica(settings any) replica {
 		protected: text(at(settings, "DeletionProtectionEnabled")) == "true",
 		key:       text(at(settings, "SSESpecification", "KMSMasterKeyId")),
 		class:     or(text(at(settings, "TableClass")), "STANDARD"),
+		kinesis:   text(at(settings, "KinesisStreamSpecification", "StreamArn")),
+		policies:  at(settings, "ResourcePolicy") != nil || at(settings, "ReplicaStreamSpecification", "ResourcePolicy") != nil,
 		days:      35,
 	}
 	if days := text(at(settings, "PointInTimeRecoverySpecification", "RecoveryPeriodInDays")); days != "" {
@@ -81,6 +103,15 @@ func describeReplica(settings any) replica {
 		r.days, _ = strconv.Atoi(days)
 	}
 	return r
+}
+
+func describeWarmth(settings any) warmth {
+	units := func(name string) int {
+		// What is only known at deployment is not compared.
+		n, _ := strconv.Atoi(text(at(settings, "WarmThroughput", name)))
+		return n
+	}
+	return warmth{units("ReadUnitsPerSecond"), units("WriteUnitsPerSecond")}
 }
 
 // describeEncryption tells the three kinds of key apart: DynamoDB's own, the account's for DynamoDB, and a customer's.
@@ -130,6 +161,7 @@ func (c *comparison) table(oldResource, newResource *resource) {
 		return
 	}
 	c.indexes(old, changed)
+	c.warmth(old, changed)
 	c.timeToLive(old, changed)
 	c.stream(old, changed)
 	c.consistency(old, changed)
@@ -151,7 +183,8 @@ func (c *comparison) table(oldResource, newResource *resource) {
 	}
 }
 
-// keys is about what makes a table another one, and reports whether it is.
+// keys is about what makes a table another one, and reports whether it is: keys, local indexes, and in AWS::DynamoDB::Table
+// the type of any attribute ("Replacement if you edit an existing AttributeDefinition", CloudFormation template reference).
 func (c *comparison) keys(old, changed table) bool {
 	kind := kinds[changed.resource.kind]
 	var got string
@@ -160,6 +193,9 @@ func (c *comparison) keys(old, changed table) bool {
 		got = fmt.Sprintf("the keys of the table change from (%s) to (%s)", old.keys, changed.keys)
 	case !sameIndexes(old.locals, changed.locals):
 		got = fmt.Sprintf("the local secondary indexes change from (%s) to (%s)", describeAll(old.locals), describeAll(changed.locals))
+	case changed.resource.kind == regionalTable && len(retyped(old, changed)) > 0:
+		c.replace(kind, old.resource, changed.resource, describeRetyped(old, changed), retypePlan(old, changed)...)
+		return true
 	default:
 		return false
 	}
@@ -173,6 +209,34 @@ func (c *comparison) keys(old, changed table) bool {
 	p.deploy("without the old table; accept its drop then.")
 	c.replace(kind, old.resource, changed.resource, got, p.steps...)
 	return true
+}
+
+// retyped returns the attributes whose type changes.
+func retyped(old, changed table) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(old.attributes)) {
+		if kind, ok := changed.attributes[name]; ok && kind != old.attributes[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func describeRetyped(old, changed table) string {
+	var all []string
+	for _, name := range retyped(old, changed) {
+		all = append(all, fmt.Sprintf("the type of the attribute %s changes from %s to %s", name, old.attributes[name], changed.attributes[name]))
+	}
+	return join(all)
+}
+
+// retypePlan leaves attributes that change their type alone, and has new ones instead.
+func retypePlan(old, changed table) []string {
+	p := &plan{}
+	names := join(retyped(old, changed))
+	p.do("Leave the type of %s as it is deployed, and give the attribute of the new type another name in the schema.", names)
+	p.do("Check that again: with other names, its steps lead from index to index. Until the old indexes are gone, functions write %s as before, too.", names)
+	return p.steps
 }
 
 func describeAll(indexes []index) string {
@@ -190,6 +254,9 @@ func sameIndexes(a, b []index) bool {
 
 // difference returns the indexes of b that a has not, those of a that b has not, and those of b that a has otherwise.
 func difference(a, b []index) (created, deleted, changed []index) {
+	if slices.Equal(a, b) {
+		return nil, nil, nil
+	}
 	find := func(indexes []index, name string) int {
 		return slices.IndexFunc(indexes, func(i index) bool { return i.name == name })
 	}
@@ -256,7 +323,41 @@ func (c *comparison) indexes(old, changed table) {
 	if len(replaced) > 0 {
 		why = "Keys and projection of an index cannot be changed: that deletes it and creates another, and DynamoDB does one of these in one update of a table. CloudFormation fails and rolls back."
 	}
+	if len(retyped(old, changed)) > 0 {
+		// The old and the new index cannot be there at once, which every other plan needs.
+		c.add(Refusal, "indexes", changed.resource, join(append(got, describeRetyped(old, changed))),
+			why+" An attribute has one type in all indexes of a table, and DynamoDB refuses items with another one for as long as an index has it as a key.",
+			retypePlan(old, changed)...)
+		return
+	}
 	c.add(Refusal, "indexes", changed.resource, join(got), why, c.indexPlan(old, created, deleted, replaced)...)
+}
+
+// warmth is about throughput that a table and its indexes are ready for ("Understanding DynamoDB warm throughput",
+// developer guide: once increased, values cannot be decreased).
+func (c *comparison) warmth(old, changed table) {
+	var got []string
+	lowered := func(of, what string, before, after int) {
+		if after > 0 && after < before {
+			got = append(got, fmt.Sprintf("the warm throughput of %s falls from %d to %d %s a second", of, before, after, what))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(old.warm)) {
+		of := "the table"
+		if name != "" {
+			of = "the index " + name
+			if !slices.ContainsFunc(changed.indexes, func(i index) bool { return i.name == name && slices.Contains(old.indexes, i) }) {
+				// It goes, or a new one takes its place.
+				continue
+			}
+		}
+		lowered(of, "reads", old.warm[name].reads, changed.warm[name].reads)
+		lowered(of, "writes", old.warm[name].writes, changed.warm[name].writes)
+	}
+	if len(got) > 0 {
+		c.add(Refusal, "warm", changed.resource, join(got), "DynamoDB raises warm throughput and never lowers it: CloudFormation fails and rolls back.",
+			"Leave the values as they are deployed: they have cost something when they were raised, and cost nothing now.")
+	}
 }
 
 // indexPlan orders the deployments so that each makes one change, an index is there before functions query it, and none
@@ -355,32 +456,31 @@ func (c *comparison) timeToLive(old, changed table) {
 }
 
 // stream is about the table's stream ("AWS::DynamoDB::Table", property StreamSpecification, CloudFormation template
-// reference: the stream is replaced; for a global table without strong consistency: only with one replica).
+// reference: the stream is replaced; "AWS::DynamoDB::GlobalTable": one with several replicas has to have a stream, and
+// cannot change it, but for strong consistency).
 func (c *comparison) stream(old, changed table) {
-	if old.stream == changed.stream || old.stream == "" && len(old.regions) < 2 {
-		return
-	}
-	if old.stream == "" && old.strong {
+	replicated := len(old.regions) > 1 && !old.strong
+	if old.stream == changed.stream || old.stream == "" && !(replicated && len(changed.regions) > 1) {
 		return
 	}
 	got := fmt.Sprintf("the stream changes from %s to %s", or(old.stream, "none"), or(changed.stream, "none"))
-	if len(old.regions) > 1 && !old.strong {
-		p := &plan{}
-		for _, region := range old.regions {
-			if region != c.environment.Region && len(p.steps) < len(old.regions)-1 {
-				p.deploy("without the replica in %s.", region)
-			}
-		}
-		p.deploy("with the stream changed.")
-		p.do("Add the replicas again, one a deployment.")
-		c.add(Refusal, "stream", changed.resource, got, "CloudFormation changes the stream of a global table only while it has one replica.", p.steps...)
+	if replicated && len(changed.regions) > 1 {
+		c.add(Refusal, "stream", changed.resource, got, "Replication between Regions needs the stream: CloudFormation changes it only while the table has one replica.",
+			"Leave the stream as it is deployed, for as long as there are replicas.")
 		return
 	}
 	p := &plan{}
+	if replicated {
+		for _, region := range old.regions {
+			if !slices.Contains(changed.regions, region) {
+				p.deploy("the deployed template, without the replica in %s.", region)
+			}
+		}
+	}
 	p.do("Stop the writers, and wait until readers have caught up (Lambda metric IteratorAge 0).")
 	why := "The records that nobody has read yet, up to 24 hours of changes, are lost for readers."
 	if changed.stream == "" {
-		p.do("Then accept this finding.")
+		p.deploy("this template; accept this finding then.")
 	} else {
 		why = "The view of an enabled stream cannot be changed: the stream ends and another begins, with another ARN. " + why
 		p.deploy("without the stream and its event source mappings; accept the finding about the stream then.")
@@ -411,15 +511,19 @@ func (c *comparison) consistency(old, changed table) {
 
 // replicas is about Regions ("AWS::DynamoDB::GlobalTable", property Replicas, CloudFormation template reference: "you can
 // only add or remove a single replica in each update", several only with strong consistency; the stack's own cannot be
-// removed).
+// removed. "Key facts about DynamoDB global tables", developer guide: with strong consistency there are three Regions, or
+// one. "DynamoDB resource-based policy considerations", developer guide: a new replica's policies come later).
 func (c *comparison) replicas(old, changed table) {
 	if changed.resource.kind != globalTable {
 		return
 	}
-	var added, removed []string
+	var added, removed, policed []string
 	for _, region := range changed.regions {
 		if !slices.Contains(old.regions, region) {
 			added = append(added, region)
+			if changed.replicas[region].policies {
+				policed = append(policed, region)
+			}
 		}
 	}
 	for _, region := range old.regions {
@@ -428,35 +532,70 @@ func (c *comparison) replicas(old, changed table) {
 		}
 	}
 	got := fmt.Sprintf("replicas: adds %s, removes %s", or(join(added), "none"), or(join(removed), "none"))
+	if old.witness != changed.witness {
+		got += fmt.Sprintf("; the witness changes from %s to %s", or(old.witness, "none"), or(changed.witness, "none"))
+	} else if len(added)+len(removed) == 0 {
+		return
+	}
 	own := c.environment.Region
+	wasStrong := old.strong && len(old.regions) > 1
 	switch {
 	case own != "" && slices.Contains(removed, own):
 		c.add(Refusal, "replicas", changed.resource, got, "CloudFormation does not remove the replica in the Region of the stack.",
 			"Keep the replica in "+own+". To leave the Region, restore a backup of the table in another one, and import it into a stack there.")
-	case len(added)+len(removed) > 1 && !changed.strong:
+	case wasStrong && (len(changed.regions) > 1 || changed.witness != ""):
+		c.add(Refusal, "replicas", changed.resource, got,
+			"A global table with strong consistency has three Regions, of which one may be a witness: DynamoDB adds none, and removes all others at once or none. CloudFormation fails and rolls back.",
+			"Leave the Regions as they are deployed.", "If the table is to be in its own Region only: take all other replicas and the witness away in one deployment.")
+	case len(added)+len(removed) > 1 && !wasStrong && !changed.strong:
 		p := &plan{}
 		for _, region := range added {
-			p.deploy("the deployed template, and the replica in %s. It takes minutes to hours.", region)
+			without := ""
+			if slices.Contains(policed, region) {
+				without = ", without its policies"
+			}
+			p.deploy("the deployed template, and the replica in %s%s. It takes minutes to hours.", region, without)
 		}
 		for _, region := range removed {
 			p.deploy("without the replica in %s, once nothing uses it.", region)
 		}
 		p.deploy("the rest of this template.")
 		c.add(Refusal, "replicas", changed.resource, got, "CloudFormation adds or removes one replica in one update.", p.steps...)
-	case len(added)+len(removed) > 0 && c.others(changed.resource):
+	case len(policed) > 0:
+		p := &plan{}
+		p.deploy("the deployed template, and the replica in %s without ResourcePolicy and ReplicaStreamSpecification. It takes minutes to hours.", join(added))
+		p.deploy("this template.")
+		c.add(Refusal, "replicas", changed.resource, got+"; that in "+join(policed)+" has a policy of its own",
+			"In another Region than the stack's, CloudFormation does not make a replica and give it a policy in one update.", p.steps...)
+	case c.others(old.resource, changed.resource):
 		c.add(Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to hours. If anything else in the deployment fails, the roll back may leave it half done, to be mended by hand.",
 			"Deploy the replica alone, as AWS recommends, and then the rest.")
 	}
 }
 
-// others reports whether another resource changes as well.
-func (c *comparison) others(except *resource) bool {
-	if len(c.deployed) != len(c.proposed) {
+// others reports whether anything changes but the Regions of a table, and the stream that the first replica brings.
+func (c *comparison) others(oldTable, newTable *resource) bool {
+	rest := func(r *resource, other *resource) map[string]any {
+		properties := map[string]any{}
+		maps.Copy(properties, r.properties)
+		for _, name := range []string{"Replicas", "StreamSpecification", "MultiRegionConsistency", "GlobalTableWitnesses"} {
+			delete(properties, name)
+		}
+		var common []any
+		for _, settings := range list(r.at("Replicas")) {
+			if slices.ContainsFunc(list(other.at("Replicas")), func(v any) bool { return reflect.DeepEqual(at(v, "Region"), at(settings, "Region")) }) {
+				common = append(common, settings)
+			}
+		}
+		properties["Replicas"] = common
+		return properties
+	}
+	if len(c.deployed) != len(c.proposed) || !reflect.DeepEqual(rest(oldTable, newTable), rest(newTable, oldTable)) {
 		return true
 	}
 	for id, old := range c.deployed {
 		changed := c.proposed[id]
-		if id != except.id && (changed == nil || !reflect.DeepEqual(old.properties, changed.properties)) {
+		if id != newTable.id && (changed == nil || !reflect.DeepEqual(old.properties, changed.properties)) {
 			return true
 		}
 	}
@@ -488,6 +627,11 @@ func (c *comparison) replica(region string, old, changed replica, oldTable, newT
 	if old.key != changed.key {
 		c.add(Warning, "key"+suffix, r, fmt.Sprintf("the key of the table%s changes from %s to %s", where, or(old.key, "AWS's"), or(changed.key, "AWS's")),
 			"DynamoDB encrypts the table anew. Until that is done, and for as long as there are backups from before, the old key is needed.", "Keep the old key.")
+	}
+	if old.kinesis != "" && old.kinesis != changed.kinesis {
+		c.add(Warning, "kinesis"+suffix, r, fmt.Sprintf("changes of items%s go to %s, and went to %s", where, or(changed.kinesis, "no Kinesis stream"), old.kinesis),
+			"Whoever reads the old stream gets no changes any more, and DynamoDB repeats none that are made while no stream takes them.",
+			"Make sure that readers have moved, and that a change that is missed can be had from the table.")
 	}
 	if old.class != changed.class {
 		c.add(Warning, "class"+suffix, r, fmt.Sprintf("the table class%s changes from %s to %s", where, old.class, changed.class),

@@ -1,0 +1,102 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The variables of functions that spread what they write over several partition keys: over how many, and how many they
+// read. docs/SCALE.md has the rules. They hold for any function that has these variables, and for no other.
+const (
+	writtenShards = "SHARDS"
+	readShards    = "READ_SHARDS"
+	// tableVariable ends the name of a variable with the name of a table (schema.Table.EnvironmentVariable).
+	tableVariable = "_TABLE"
+)
+
+// sharding is what the functions of one table do.
+type sharding struct {
+	// written is the most that any of them writes; least and most are what the one reads that reads fewest, and most.
+	written, least, most int
+	// function is the first of them, by logical id.
+	function *resource
+}
+
+// shardings returns what functions do to each table that they have a variable for.
+func shardings(resources map[string]*resource) map[string]sharding {
+	tables := map[string]sharding{}
+	for _, id := range slices.Sorted(maps.Keys(resources)) {
+		function := resources[id]
+		if function.kind != "AWS::Lambda::Function" {
+			continue
+		}
+		variables, _ := function.at("Environment", "Variables").(map[string]any)
+		written, err := strconv.Atoi(text(variables[writtenShards]))
+		if err != nil {
+			continue
+		}
+		read := written
+		if declared := variables[readShards]; declared != nil {
+			if read, err = strconv.Atoi(text(declared)); err != nil {
+				continue
+			}
+		}
+		written = max(written, 1)
+		read = max(read, written)
+		for name, value := range variables {
+			if !strings.HasSuffix(name, tableVariable) {
+				continue
+			}
+			s, ok := tables[text(value)]
+			if !ok {
+				s = sharding{least: read, function: function}
+			}
+			s.written, s.least, s.most = max(s.written, written), min(s.least, read), max(s.most, read)
+			tables[text(value)] = s
+		}
+	}
+	return tables
+}
+
+// shards is about functions that would write what others do not read. While a deployment is under way, functions of both
+// configurations run.
+func (c *comparison) shards() {
+	deployed, proposed := shardings(c.deployed), shardings(c.proposed)
+	// Functions use several tables, and say the same of each.
+	said := map[string]bool{}
+	for _, table := range slices.Sorted(maps.Keys(proposed)) {
+		old, ok := deployed[table]
+		changed := proposed[table]
+		same := old.written == changed.written && old.least == changed.least && old.most == changed.most
+		if !ok || same || said[changed.function.id] {
+			continue
+		}
+		p := &plan{}
+		writes := fmt.Sprintf("%s goes from %d to %d", writtenShards, old.written, changed.written)
+		reads := fmt.Sprintf("%s goes from %d to %d", readShards, old.most, changed.least)
+		switch {
+		case changed.written > old.least:
+			p.deploy("this template, but with %s %d and %s %d: all functions read what any will write.", writtenShards, min(old.written, old.least), readShards, max(changed.most, old.most))
+			p.do("Wait until it is complete.")
+			p.deploy("this template.")
+			c.add(Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions read %d", writes, old.least),
+				"Until the last function is replaced, those of the old configuration do not find what new ones have written; nor do they after a roll back.", p.steps...)
+		case changed.least < old.written:
+			p.deploy("this template, but with %s %d and %s %d: nothing new is written under the keys of higher numbers, and all are read.", writtenShards, changed.written, readShards, old.most)
+			p.do("Wait until nothing is left under the keys of higher numbers: docs/SCALE.md says when that is, and how to count it.")
+			p.deploy("this template.")
+			c.add(Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions write %d", reads, old.written),
+				"What lies under the keys of higher numbers is no longer read, and disappears from lists and rankings.", p.steps...)
+		case changed.least < old.most:
+			c.add(Warning, "shards", changed.function, reads,
+				"What was written under the keys of higher numbers before, and is still there, is no longer read.",
+				"Make sure that nothing is left under them: docs/SCALE.md says when that is, and how to count it.")
+		default:
+			continue
+		}
+		said[changed.function.id] = true
+	}
+}
