@@ -3,6 +3,7 @@
 package alarm
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -10,7 +11,13 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
+
+// longestDescription is in bytes ("PutMetricAlarm", Amazon CloudWatch API reference).
+const longestDescription = 1024
 
 // Period is the time that a metric without one of its own is summed up for.
 const Period = 5 * time.Minute
@@ -37,12 +44,33 @@ type Props struct {
 	// Percentile says that the metric is one, which says little of a few requests: the
 	// alarm stays as it is until there are enough of them.
 	Percentile bool
-	// Topic is told when the alarm goes off and when it is over. Default: nobody is.
+	// Topic is told when the alarm goes off and when it is over. If it is encrypted
+	// with a key that the app declares, the alarm may use the key. Default: nobody is.
 	Topic awssns.ITopic
 }
 
-// New declares an alarm.
+// Validate returns a [*props.Error] with all invalid props, or nil.
+func (p Props) Validate() error {
+	var f props.Findings
+	if props.IsNil(p.Metric) {
+		f.Add("Props.Metric", nil, "a metric, or an expression of metrics", "say what the alarm watches")
+	}
+	if len(p.Description) > longestDescription {
+		f.Add("Props.Description", p.Description, "up to 1024 bytes", "shorten it: whoever is called has little time")
+	}
+	if p.Periods < 0 {
+		f.Add("Props.Periods", p.Periods, "1 or more", "leave it 0 for 1")
+	}
+	props.CheckResource(&f, "Props.Topic", p.Topic, "")
+	return f.Err()
+}
+
+// New declares an alarm. It panics with the error of [Props.Validate] before it
+// declares anything.
 func New(scope constructs.Construct, id string, p Props) awscloudwatch.Alarm {
+	if err := p.Validate(); err != nil {
+		panic(fmt.Errorf("alarm %s: %w", id, err))
+	}
 	options := &awscloudwatch.CreateAlarmOptions{
 		AlarmDescription:   &p.Description,
 		Threshold:          jsii.Number(orOne(p.Threshold)),
@@ -59,6 +87,7 @@ func New(scope constructs.Construct, id string, p Props) awscloudwatch.Alarm {
 	}
 	made := p.Metric.CreateAlarm(scope, &id, options)
 	if p.Topic != nil {
+		key.AllowAlarms(scope, p.Topic.MasterKey())
 		action := awscloudwatchactions.NewSnsAction(p.Topic)
 		made.AddAlarmAction(action)
 		made.AddOkAction(action)

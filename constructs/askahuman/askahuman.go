@@ -84,7 +84,7 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // New declares the platform. It panics with the error of [Props.Validate], or of
 // [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
-	p.Build = platform.Ready("askahuman", id, p, p.Build, Handlers(p.Architecture))
+	p.Build = platform.Ready(scope, "askahuman", id, p.validate, p.Build, Handlers(p.Architecture))
 	p = p.withDefaults()
 
 	a := &AskAHuman{}
@@ -134,8 +134,11 @@ func (a *AskAHuman) addFunctions(p Props) {
 }
 
 func (a *AskAHuman) addAPI(p Props) {
-	jwt := p.common().JWT
-	if !p.OpenAgents && jwt.Issuer == "" {
+	jwt, authorized := p.common().JWT, []schema.Caller{schema.CallerAgent}
+	switch {
+	case p.OpenAgents:
+		authorized = nil
+	case jwt.Issuer == "":
 		a.Agents = identity.NewMachines(a, "Agents", identity.MachinesProps{
 			Name:               a.platform.Schema.Name,
 			Clients:            p.Agents,
@@ -148,7 +151,7 @@ func (a *AskAHuman) addAPI(p Props) {
 		Description:    "AI agents ask, people answer",
 		Functions:      map[string]*gofunction.Function{agentAPI: a.AgentAPI, humanAPI: a.HumanAPI},
 		JWT:            jwt,
-		Authorized:     []schema.Caller{schema.CallerAgent},
+		Authorized:     authorized,
 		AllowedHeaders: []string{"Authorization", "Content-Type", "X-Agent-Id", "X-Fingerprint", "X-Idempotency-Key", "X-Timezone"},
 		ExposedHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		// Nobody needs to subscribe often; each call costs a transaction.

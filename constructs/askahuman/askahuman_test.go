@@ -62,12 +62,14 @@ func declare(app awscdk.App) {
 		}
 		if name == "company" {
 			p.Key = awskms.NewKey(stack, jsii.String("Key"), nil)
+			p.AlarmTopic = awssns.NewTopic(stack, jsii.String("Alerts"), &awssns.TopicProps{MasterKey: p.Key})
 			p.VPC = awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Network"), &awsec2.VpcAttributes{
 				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a", "eu-west-1b"), PrivateSubnetIds: jsii.Strings("subnet-1", "subnet-2"),
 			})
 		}
 		askahuman.New(stack, "AskAHuman", p)
 	}
+	declareRefused(app, builds)
 	existing := awscdk.NewStack(app, jsii.String("existing"), nil)
 	askahuman.New(existing, "AskAHuman", askahuman.Props{Build: builds[""], Tables: table.DatabaseOptions{
 		All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
@@ -94,6 +96,9 @@ func use(folder string) (err error) {
 		return err
 	}
 	if existing, err = synthtest.Load(folder, "existing"); err != nil {
+		return err
+	}
+	if refused, err = synthtest.Load(folder, "refused"); err != nil {
 		return err
 	}
 	several, err = synthtest.Load(folder, "several")

@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"fmt"
 	"regexp"
 	"time"
 
@@ -35,11 +36,13 @@ type Props struct {
 	// JWTIssuer.
 	JWTAudience []string
 	// Agents are the agents that the construct's own user pool has clients for, by
-	// name. Default: one, called "agent".
+	// name: at most 50. Default: one, called "agent".
 	Agents []string
 
-	// Prefix begins the physical names of the tables: "aah" gives "aah-questions".
-	// Default: names that AWS CloudFormation makes up.
+	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". An
+	// account and region takes each once, also after tables have outlived their stack:
+	// pass those as Tables.Existing, or import them. Allowed: 2 to 32 lower-case letters,
+	// digits and hyphens. Default: names that AWS CloudFormation makes up.
 	Prefix string
 	// RemoveWithStack deletes tables, secrets and the user pool, and all that is in
 	// them, with the stack. It is meant for development. Default: they outlive the
@@ -70,15 +73,16 @@ type Props struct {
 	// Default: one for each function that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
 
-	// Architecture is the processor of the functions. Default: [gofunction.ARM64].
+	// Architecture is the processor of the functions. Default: that of the Build, or
+	// else [gofunction.ARM64].
 	Architecture gofunction.Architecture
 	// MemoryMegabytes is the memory of functions in MB, 128 to 10240, by name:
 	// "agentapi", "humanapi" and "notifier". Processor time grows with it.
 	// Default: 256.
 	MemoryMegabytes map[string]int
 	// ReservedConcurrency limits how many invocations of a function run at once, and
-	// keeps as many of the account's for it, by the same names. Default: no limit
-	// and no reserve.
+	// keeps as many of the account's for it, by the same names: 1 or more. Default:
+	// no limit and no reserve.
 	ReservedConcurrency map[string]int
 	// AllowedOrigins are the web pages that may call the API from a browser, such
 	// as "https://example.com". Default: "*", any page: see
@@ -88,8 +92,8 @@ type Props struct {
 	// [httpapi.Props.Throttle].
 	Throttle httpapi.Throttle
 	// RouteThrottles limit single routes instead, by method and path, such as
-	// "POST /agent/questions". Default: 100 requests a second with bursts of 200 where
-	// people subscribe, and Throttle elsewhere.
+	// "POST /agent/questions". Default: Throttle, and where people subscribe no more than
+	// 100 requests a second with bursts of 200.
 	RouteThrottles map[string]httpapi.Throttle
 	// DomainName is the API's own, such as "api.example.com"; its DNS record has to
 	// point to the output ApiDomainTarget. Default: none, the API has the name that
@@ -126,9 +130,10 @@ type Props struct {
 	// Tracing sends traces of the functions to AWS X-Ray: see
 	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
 	Tracing bool
-	// AlarmTopic is told when an alarm goes off, and when it is over. The policy of
-	// an encrypted topic's key has to let cloudwatch.amazonaws.com use it. Default:
-	// nobody is told, the alarms are to be looked at.
+	// AlarmTopic is told when an alarm goes off, and when it is over. The policy of the
+	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish, and
+	// that of an encrypted topic's key has to let it use the key, which is arranged here
+	// for a key that the app declares. Default: nobody is told, the alarms are to be looked at.
 	AlarmTopic awssns.ITopic `json:"-"`
 	// NoAlarms leaves the alarms out: what each means, and what to do then, stands
 	// in docs/OPERATIONS.md. Default: they are there.
@@ -147,15 +152,20 @@ type Props struct {
 var webURL = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*[A-Za-z0-9._~-])?$`)
 
 // Validate returns a [*props.Error] with all invalid props, or nil. [New] does
-// the same first.
-func (p Props) Validate() error {
+// the same first, and then knows the region of the stack, too.
+func (p Props) Validate() error { return p.validate("") }
+
+func (p Props) validate(region string) error {
 	var f props.Findings
-	p.common().Check(&f, schema.AskAHuman())
+	p.common().Check(&f, region, schema.AskAHuman())
 	if p.OpenAgents && p.JWTIssuer != "" {
 		f.Add("Props.OpenAgents", true, "false with a JWTIssuer", "choose: agents either show a token or are trusted without")
 	}
 	if len(p.Agents) > 0 && (p.OpenAgents || p.JWTIssuer != "") {
 		f.Add("Props.Agents", p.Agents, "empty with OpenAgents or a JWTIssuer", "agents are then not clients of a user pool here: leave it empty")
+	}
+	if len(p.Agents) > httpapi.MaximumAudiences {
+		f.Add("Props.Agents", fmt.Sprintf("%d names", len(p.Agents)), "at most 50", "let several agents share a client, or use a JWTIssuer whose tokens share an audience")
 	}
 	identity.CheckClients(&f, "Props.Agents", p.Agents)
 	if p.Shards < 0 || p.Shards > maximumShards {
@@ -167,7 +177,7 @@ func (p Props) Validate() error {
 	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
 		f.Add("Props.NotifyEvery", p.NotifyEvery.String(), "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
 	}
-	if p.WebURL != "" && !webURL.MatchString(p.WebURL) {
+	if p.WebURL != "" && !webURL.MatchString(p.WebURL) && !props.IsToken(p.WebURL) {
 		f.Add("Props.WebURL", p.WebURL, `an http or https URL without a slash at the end, such as "https://example.com"`, "leave out the last slash, query and fragment")
 	}
 	return f.Err()

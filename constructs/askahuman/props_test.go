@@ -1,6 +1,7 @@
 package askahuman_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -28,6 +29,8 @@ func TestPropsValidate(t *testing.T) {
 		"ErrOpenWithIssuer": {askahuman.Props{OpenAgents: true, JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, []string{"Props.OpenAgents"}},
 		"ErrAgentsOfNoPool": {askahuman.Props{OpenAgents: true, Agents: []string{"a"}}, []string{"Props.Agents"}},
 		"ErrAgentTwice":     {askahuman.Props{Agents: []string{"a", "b", "a"}}, []string{"Props.Agents[2]"}},
+		"ErrManyAgents":     {askahuman.Props{Agents: numbered(51)}, []string{"Props.Agents"}},
+		"ManyAgents":        {askahuman.Props{Agents: numbered(50)}, nil},
 		"ErrAgentName":      {askahuman.Props{Agents: []string{"", "ä", "a b"}}, []string{"Props.Agents[0]", "Props.Agents[1]", "Props.Agents[2]"}},
 		"ErrShards":         {askahuman.Props{Shards: 257}, []string{"Props.Shards"}},
 		"Growing":           {askahuman.Props{ReadShards: 8}, nil},
@@ -37,6 +40,11 @@ func TestPropsValidate(t *testing.T) {
 		"ErrReadNegative":   {askahuman.Props{ReadShards: -1}, []string{"Props.ReadShards"}},
 		"ErrNotifyEvery":    {askahuman.Props{NotifyEvery: 90 * time.Second}, []string{"Props.NotifyEvery"}},
 		"ErrWebURL":         {askahuman.Props{WebURL: "https://a.example/"}, []string{"Props.WebURL"}},
+		"OfAnotherStack": {askahuman.Props{
+			WebURL: "https://${Token[TOKEN.1]}", AllowedOrigins: []string{"https://${Token[TOKEN.1]}"}, JWTIssuer: "${Token[TOKEN.2]}", JWTAudience: []string{"${Token[TOKEN.3]}"},
+			DomainName: "${Token[TOKEN.4]}", CertificateARN: "${Token[TOKEN.5]}",
+		}, nil},
+		"ErrTokensInNames": {askahuman.Props{Prefix: "${Token[TOKEN.1]}", Agents: []string{"${Token[TOKEN.2]}"}}, []string{"Props.Prefix", "Props.Agents[0]"}},
 		// Those of every platform, all at once: package platform tests each.
 		"ErrCommon": {
 			askahuman.Props{
@@ -63,6 +71,15 @@ func TestPropsValidate(t *testing.T) {
 	}
 }
 
+// numbered are as many names.
+func numbered(n int) []string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprint("agent", i))
+	}
+	return names
+}
+
 func TestNewErrProps(t *testing.T) {
 	t.Parallel()
 	synthtest.PanicsWithFindings(t, func() {
@@ -72,5 +89,5 @@ func TestNewErrProps(t *testing.T) {
 
 func TestNewErrBuild(t *testing.T) {
 	t.Parallel()
-	synthtest.PanicsWithBuild(t, func(build *gofunction.Build) { askahuman.New(nil, "AskAHuman", askahuman.Props{Build: build}) })
+	synthtest.PanicsWithBuild(t, func(build *gofunction.Build) { askahuman.New(nil, "AskAHuman", askahuman.Props{Build: build}) }, "agentapi", "humanapi", "notifier")
 }

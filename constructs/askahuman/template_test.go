@@ -35,8 +35,13 @@ func expected() synthtest.Platform {
 			"issuer": {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
+				// Lower than what is the most by default where people subscribe.
+				RouteThrottles: map[string]any{
+					"POST /human/push/subscribe":                  map[string]any{"ThrottlingRateLimit": 10.0, "ThrottlingBurstLimit": 20.0},
+					"PUT /human/push/subscribe/{subscription_id}": map[string]any{"ThrottlingRateLimit": 10.0, "ThrottlingBurstLimit": 20.0},
+				},
 			},
-			"company": {Template: templates["company"], Key: true, Subnets: []any{"subnet-1", "subnet-2"}},
+			"company": {Template: templates["company"], Key: true, AlarmTopic: "Alerts", Subnets: []any{"subnet-1", "subnet-2"}},
 		},
 		Tables: map[string]map[string]string{
 			"Questions": {

@@ -2,6 +2,7 @@ package gofunction
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,8 +13,11 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // Source says which main packages to build, and for what.
@@ -65,6 +69,7 @@ func (e *CompileError) Error() string {
 
 // Build is a build under way. Begin one with [Start].
 type Build struct {
+	source   Source
 	done     chan struct{}
 	binaries map[string]Binary
 	err      error
@@ -78,7 +83,7 @@ type Build struct {
 // build: binaries are kept by content in the folder that ONESYNTH_CACHE names,
 // or else in "onesynth" below the user's cache folder.
 func Start(ctx context.Context, source Source) *Build {
-	b := &Build{done: make(chan struct{})}
+	b := &Build{source: source, done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
 		b.binaries, b.err = build(ctx, source, os.Getenv(cacheVariable))
@@ -86,10 +91,40 @@ func Start(ctx context.Context, source Source) *Build {
 	return b
 }
 
+// Check adds a finding at path if the build was not begun, or is not one of the
+// functions for the architecture; without an architecture any is right. It does
+// not wait for the build. nil is the default.
+func (b *Build) Check(f *props.Findings, path string, architecture Architecture, functions ...string) {
+	if b == nil {
+		return
+	}
+	if b.done == nil {
+		f.Add(path, "a build that was never begun", "one that gofunction.Start has begun", "begin it with gofunction.Start, or leave it out")
+		return
+	}
+	var built []string
+	for _, p := range b.source.Packages {
+		built = append(built, nameOf(p))
+	}
+	lacks := func(name string) bool { return !slices.Contains(built, name) }
+	if slices.ContainsFunc(functions, lacks) {
+		f.Add(path, "a build of "+strings.Join(built, ", "), "one of "+strings.Join(functions, ", "), "name their packages in Source.Packages: a platform's Handlers do")
+	}
+	if of := cmp.Or(b.source.Architecture, ARM64); architecture != "" && of != architecture {
+		f.Add(path, "a build for "+string(of), "one for "+string(architecture)+", the Architecture", "build for it, or leave the Architecture out: then it is the build's")
+	}
+}
+
+// nameOf is the name of the function that a package becomes.
+func nameOf(folder string) string { return path.Base(path.Clean(folder)) }
+
 // Wait blocks until the build has ended. It returns a [*CompileError] when the
 // toolchain refused the packages, and other errors when the module or the
-// toolchain is not there.
+// toolchain is not there, or when the build was never begun.
 func (b *Build) Wait() error {
+	if b.done == nil {
+		return errors.New("the build was never begun: begin it with gofunction.Start")
+	}
 	<-b.done
 	return b.err
 }
@@ -163,7 +198,7 @@ func build(ctx context.Context, source Source, cacheFolder string) (map[string]B
 		return nil, err
 	}
 	for _, p := range source.Packages {
-		if _, err := os.Stat(filepath.Join(output, path.Base(path.Clean(p)))); err != nil {
+		if _, err := os.Stat(filepath.Join(output, nameOf(p))); err != nil {
 			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main function", p, place.directory)
 		}
 	}
@@ -183,7 +218,7 @@ func (s Source) check() error {
 		if p == "" || strings.HasPrefix(p, "-") || path.IsAbs(p) {
 			return fmt.Errorf("Source.Packages has %q: write the package's folder relative to the module, such as %q", p, "lambdas/hello")
 		}
-		name := path.Base(path.Clean(p))
+		name := nameOf(p)
 		if other, ok := names[name]; ok {
 			return fmt.Errorf("Source.Packages has both %q and %q: their last elements must differ, rename one folder", other, p)
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,19 @@ const (
 	defaultMemory  = 256
 	maximumTimeout = 15 * time.Minute
 	defaultTimeout = 10 * time.Second
+
+	longestDescription = 256
+	// largestEnvironment is of all names and values together, in bytes.
+	largestEnvironment = 4096
+)
+
+var (
+	// variableName and reservedVariable are what AWS Lambda takes, and what it keeps
+	// for itself ("CreateFunction", AWS Lambda API reference: Environment; "Working with
+	// Lambda environment variables": reserved ones).
+	variableName     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]+$`)
+	reservedVariable = regexp.MustCompile(`^(AWS_(ACCESS_KEY|ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN|REGION|DEFAULT_REGION|EXECUTION_ENV)|` +
+		`AWS_LAMBDA_(FUNCTION_NAME|FUNCTION_MEMORY_SIZE|FUNCTION_VERSION|INITIALIZATION_TYPE|LOG_GROUP_NAME|LOG_STREAM_NAME|RUNTIME_API)|LAMBDA_(TASK_ROOT|RUNTIME_DIR))$`)
 )
 
 // Props describe a function. Package, or Build with Name, is required.
@@ -53,7 +67,8 @@ type Props struct {
 
 	// Description is shown in the AWS console. Default: none.
 	Description string
-	// Environment are the function's environment variables. Default: none.
+	// Environment are the function's environment variables, 4 KB in all. LOG_LEVEL and
+	// the names that AWS Lambda has for itself are not among them. Default: none.
 	Environment map[string]string
 	// MemoryMegabytes is the memory in MB, 128 to 10240; processor time grows with
 	// it. Default: 256.
@@ -99,15 +114,42 @@ func (p Props) Validate() error {
 		f.Add("Props.Name", p.Name, "the last element of a package of the build", "set it to the handler's name")
 	}
 	p.Architecture.Check(&f, "Props.Architecture")
+	if p.Build != nil && p.Name != "" {
+		p.Build.Check(&f, "Props.Build", p.Architecture, p.Name)
+	}
+	if len(p.Description) > longestDescription {
+		f.Add("Props.Description", p.Description, "up to 256 bytes", "shorten it")
+	}
+	checkEnvironment(&f, "Props.Environment", p.Environment)
 	checkMemory(&f, "Props.MemoryMegabytes", p.MemoryMegabytes)
 	if p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > maximumTimeout || p.Timeout%time.Second != 0) {
 		f.Add("Props.Timeout", p.Timeout.String(), "1s to 15m0s in whole seconds", "leave it 0 for 10 seconds")
 	}
 	CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")
-	p.Network.Check(&f, "Props.Network.Subnets", "Props.Network.SecurityGroups")
+	key.Check(&f, "Props.Key", p.Key, "")
+	p.Network.Check(&f, "Props.Network.VPC", "Props.Network.Subnets", "Props.Network.SecurityGroups", "")
 	checkConcurrency(&f, "Props.ReservedConcurrency", p.ReservedConcurrency)
 	return f.Err()
+}
+
+func checkEnvironment(f *props.Findings, path string, variables map[string]string) {
+	size := 0
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		size += len(name) + len(variables[name])
+		one := fmt.Sprintf("%s[%q]", path, name)
+		switch {
+		case name == logLevelVariable:
+			f.Add(one, variables[name], "no "+name, "set LogLevel instead")
+		case reservedVariable.MatchString(name):
+			f.Add(one, name, "a name that AWS Lambda does not keep for itself", "rename it")
+		case !variableName.MatchString(name):
+			f.Add(one, name, "a letter, then letters, digits and underscores", "rename it")
+		}
+	}
+	if size > largestEnvironment {
+		f.Add(path, fmt.Sprintf("%d bytes", size), "4096 bytes of names and values", "put what is large into a parameter or a secret, and pass its name")
+	}
 }
 
 func checkMemory(f *props.Findings, path string, megabytes int) {
@@ -118,15 +160,15 @@ func checkMemory(f *props.Findings, path string, megabytes int) {
 
 func checkConcurrency(f *props.Findings, path string, invocations int) {
 	if invocations < 0 {
-		f.Add(path, invocations, "0 or more", "leave it out for no limit")
+		f.Add(path, invocations, "1 or more", "leave it out for no limit")
 	}
 }
 
 // Sizes are the sizes of several functions by name, which is the last element of
 // a function's package.
 type Sizes struct {
-	// MemoryMegabytes and ReservedConcurrency are those of [Props]. Default: those
-	// of each function.
+	// MemoryMegabytes and ReservedConcurrency are those of [Props], but for 0, which
+	// means nothing here. Default: those of each function.
 	MemoryMegabytes, ReservedConcurrency map[string]int
 }
 
@@ -149,12 +191,19 @@ func (s Sizes) Check(f *props.Findings, memory, concurrency string, names ...str
 			if !slices.Contains(names, name) {
 				f.Add(one, name, "one of "+strings.Join(names, ", "), "name a function of the platform")
 			}
+			if sizes[name] == 0 {
+				f.Add(one, 0, "1 or more", "leave it out for the default: 0 would neither stop a function nor limit it")
+				continue
+			}
 			size(f, one, sizes[name])
 		}
 	}
 	check(memory, s.MemoryMegabytes, checkMemory)
 	check(concurrency, s.ReservedConcurrency, checkConcurrency)
 }
+
+// logLevelVariable is where handlers find the level.
+const logLevelVariable = "LOG_LEVEL"
 
 // CheckLogLevel adds a finding at path if there is no such level; the empty one
 // is the default.
@@ -258,7 +307,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	if level == "debug" {
 		description.ApplicationLogLevelV2 = awslambda.ApplicationLogLevel_DEBUG
 	}
-	environment := map[string]*string{"LOG_LEVEL": &level}
+	environment := map[string]*string{logLevelVariable: &level}
 	for k, v := range p.Environment {
 		environment[k] = &v
 	}

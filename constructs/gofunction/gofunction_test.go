@@ -2,11 +2,14 @@ package gofunction_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
@@ -122,6 +125,9 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// nothing is a VPC that is not there.
+type nothing struct{ awsec2.IVpc }
+
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
 	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"hello"}})
@@ -143,7 +149,19 @@ func TestPropsValidate(t *testing.T) {
 		"ErrLogLevel":      {gofunction.Props{Package: "x", LogLevel: "INFO"}, []string{"Props.LogLevel"}},
 		"ErrRetention":     {gofunction.Props{Package: "x", LogRetention: -1}, []string{"Props.LogRetention"}},
 		"ErrConcurrency":   {gofunction.Props{Package: "x", ReservedConcurrency: -1}, []string{"Props.ReservedConcurrency"}},
-		"ErrManyAtOnce":    {gofunction.Props{MemoryMegabytes: 1, Timeout: 1}, []string{"Props.Package", "Props.MemoryMegabytes", "Props.Timeout"}},
+		"Environment":      {gofunction.Props{Package: "x", Environment: map[string]string{"A_1": strings.Repeat("x", 4093)}}, nil},
+		"ErrEnvironment": {gofunction.Props{Package: "x", Environment: map[string]string{
+			"1A": "", "A-B": "", "AWS_REGION": "", "LOG_LEVEL": "debug", "Ä": "", "B1": strings.Repeat("x", 4096),
+		}}, []string{
+			`Props.Environment["1A"]`, `Props.Environment["A-B"]`, `Props.Environment["AWS_REGION"]`, `Props.Environment["LOG_LEVEL"]`, `Props.Environment["Ä"]`, "Props.Environment",
+		}},
+		"ErrDescription": {gofunction.Props{Package: "x", Description: strings.Repeat("x", 257)}, []string{"Props.Description"}},
+		"ErrKey":         {gofunction.Props{Package: "x", Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
+		"ErrNotBegun":    {gofunction.Props{Build: &gofunction.Build{}, Name: "hello"}, []string{"Props.Build"}},
+		"ErrNotBuilt":    {gofunction.Props{Build: build, Name: "goodbye"}, []string{"Props.Build"}},
+		"ErrOtherBuild":  {gofunction.Props{Build: build, Name: "hello", Architecture: gofunction.X86_64}, []string{"Props.Build"}},
+		"ErrNilGroup":    {gofunction.Props{Package: "x", Network: gofunction.Network{VPC: (*nothing)(nil), SecurityGroups: []awsec2.ISecurityGroup{nil}}}, []string{"Props.Network.VPC", "Props.Network.SecurityGroups[0]"}},
+		"ErrManyAtOnce":  {gofunction.Props{MemoryMegabytes: 1, Timeout: 1}, []string{"Props.Package", "Props.MemoryMegabytes", "Props.Timeout"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

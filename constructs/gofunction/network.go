@@ -1,7 +1,9 @@
 package gofunction
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
@@ -30,13 +32,23 @@ type Network struct {
 }
 
 // Check adds a finding for each value that is wrong; the paths are those of the
-// fields but VPC.
-func (n Network) Check(f *props.Findings, subnets, groups string) {
-	if n.VPC == nil && n.Subnets != (awsec2.SubnetSelection{}) {
+// fields. The region is that of the functions, or "" while it is not known.
+func (n Network) Check(f *props.Findings, vpc, subnets, groups, region string) {
+	there, selected := props.CheckResource(f, vpc, n.VPC, region), n.Subnets != (awsec2.SubnetSelection{})
+	if n.VPC == nil && selected {
 		f.Add(subnets, "a selection", "none without a VPC", "set the VPC, or leave both out")
 	}
-	if n.Subnets.SubnetType == awsec2.SubnetType_PUBLIC {
+	switch {
+	case n.Subnets.SubnetType == awsec2.SubnetType_PUBLIC:
 		f.Add(subnets+".SubnetType", string(n.Subnets.SubnetType), "a type of private subnets", "choose private subnets: a function has no public address in a public one")
+	case there:
+		if err := n.selectSubnets(); err != nil {
+			at, got := vpc, "a VPC"
+			if selected {
+				at, got = subnets, "a selection"
+			}
+			f.Add(at, got, "private subnets of the VPC", err.Error())
+		}
 	}
 	if n.VPC == nil && len(n.SecurityGroups) > 0 {
 		f.Add(groups, len(n.SecurityGroups), "none without a VPC", "set the VPC, or leave both out")
@@ -45,10 +57,32 @@ func (n Network) Check(f *props.Findings, subnets, groups string) {
 		f.Add(groups, len(n.SecurityGroups), "at most 5", "put the rules of several into one")
 	}
 	for i, g := range n.SecurityGroups {
-		if g == nil {
+		if props.IsNil(g) {
 			f.Add(fmt.Sprintf("%s[%d]", groups, i), nil, "a security group", "pass one, or leave it out")
 		}
 	}
+}
+
+// selectSubnets returns why AWS Lambda, or the CDK, would not take the subnets that
+// are selected in the VPC.
+func (n Network) selectSubnets() (err error) {
+	// The CDK throws what it finds, which would otherwise end the app halfway.
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			message, _, _ := strings.Cut(fmt.Sprint(thrown), "\n")
+			err = fmt.Errorf("select others: %s", message)
+		}
+	}()
+	public := map[string]bool{}
+	for _, s := range *n.VPC.PublicSubnets() {
+		public[*s.SubnetId()] = true
+	}
+	for _, id := range *n.VPC.SelectSubnets(&n.Subnets).SubnetIds {
+		if public[*id] {
+			return errors.New("select private ones: a function has no public address in a public one")
+		}
+	}
+	return nil
 }
 
 // attach makes AWS Lambda connect the function to the VPC.

@@ -5,11 +5,11 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -83,7 +83,8 @@ type Props struct {
 	// JWT is the authorizer of the routes whose caller is in Authorized. Default:
 	// no authorizer, every route is open.
 	JWT JWT
-	// Authorized are the callers that need a token. Required with JWT.
+	// Authorized are the callers that need a token. Required with JWT, and allowed only
+	// then.
 	Authorized []schema.Caller
 
 	// AllowedOrigins are the web pages that may call the API from a browser, such
@@ -101,8 +102,8 @@ type Props struct {
 	// Throttle limits every route. Default: 1,000 requests a second, bursts of
 	// 2,000.
 	Throttle Throttle
-	// Throttles limit the routes of a rate limit further, by the limit's name.
-	// Default: none.
+	// Throttles limit the routes of a rate limit, by the limit's name, where they are
+	// below Throttle. Default: none.
 	Throttles map[string]Throttle
 	// RouteThrottles limit single routes, by method and path, such as "GET /notes":
 	// instead of Throttle and Throttles. Default: none.
@@ -117,6 +118,14 @@ type Props struct {
 	// Default: a key of AWS.
 	Key awskms.IKey
 }
+
+// MaximumAudiences is how many audiences an API can tell apart ("Quotas for configuring and running
+// an HTTP API in API Gateway").
+const MaximumAudiences = 50
+
+// issuerURL is an https URL without query and fragment ("OpenID Connect Discovery
+// 1.0", section 3).
+var issuerURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[^\s?#]*)?$`)
 
 // origin is what a browser sends as Origin (RFC 6454, section 7).
 var origin = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
@@ -140,6 +149,10 @@ func (p Props) Validate() error {
 	if len(p.Routes) == 0 {
 		f.Add("Props.Routes", p.Routes, "at least one route", "pass the routes of a schema.Platform")
 	}
+	wrong, _ := errors.AsType[schema.Findings](schema.ValidateRoutes(p.Routes))
+	for _, w := range wrong {
+		f.Append(props.Finding{Path: "Props." + w.Path, Got: w.Got, Allowed: "what API Gateway and the functions can tell apart", Remedy: w.Remedy})
+	}
 	for i, r := range p.Routes {
 		if p.Functions[r.Function] == nil {
 			f.Add(fmt.Sprintf("Props.Routes[%d].Function", i), r.Function, "a key of Props.Functions", "declare the function, or correct the route")
@@ -149,6 +162,9 @@ func (p Props) Validate() error {
 	if p.JWT.Issuer != "" && len(p.Authorized) == 0 {
 		f.Add("Props.Authorized", p.Authorized, "at least one caller with an issuer", "name the callers that need a token")
 	}
+	if p.JWT.Issuer == "" && len(p.Authorized) > 0 {
+		f.Add("Props.Authorized", p.Authorized, "empty without an issuer", "set the issuer: without one, nobody is asked for a token")
+	}
 	CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(&f, "Props.Throttle")
 	for _, name := range slices.Sorted(maps.Keys(p.Throttles)) {
@@ -157,6 +173,7 @@ func (p Props) Validate() error {
 	CheckRouteThrottles(&f, "Props.RouteThrottles", p.RouteThrottles, p.Routes)
 	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.KeepDefaultEndpoint")
 	p.LogRetention.Check(&f, "Props.LogRetention")
+	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
 }
 
@@ -171,7 +188,17 @@ func (j JWT) Check(f *props.Findings, issuer, audience string) {
 	case len(j.Audience) == 0:
 		f.Add(audience, j.Audience, "at least one audience with an issuer", `name what tokens for this API have as "aud"`)
 	}
-	if j.Issuer != "" && !strings.HasPrefix(j.Issuer, "https://") && !props.IsToken(j.Issuer) {
+	if len(j.Audience) > MaximumAudiences {
+		f.Add(audience, fmt.Sprintf("%d audiences", len(j.Audience)), "at most 50", "let several callers share one")
+	}
+	for i, a := range j.Audience {
+		if one := fmt.Sprintf("%s[%d]", audience, i); a == "" {
+			f.Add(one, a, "an audience", "fill it in, or leave it out")
+		} else if slices.Index(j.Audience, a) < i {
+			f.Add(one, a, "each audience once", "leave it out")
+		}
+	}
+	if j.Issuer != "" && !issuerURL.MatchString(j.Issuer) && !props.IsToken(j.Issuer) {
 		f.Add(issuer, j.Issuer, "an https URL", `copy "issuer" from the issuer's /.well-known/openid-configuration`)
 	}
 }
@@ -187,6 +214,11 @@ func (t Throttle) Check(f *props.Findings, path string) {
 	if t.Burst < 1 {
 		f.Add(path+".Burst", t.Burst, "1 or more", "leave the whole throttle out for the default")
 	}
+}
+
+// within is the lower of both limits; the zero value, no limit, stays.
+func (t Throttle) within(other Throttle) Throttle {
+	return Throttle{RequestsPerSecond: min(t.RequestsPerSecond, other.RequestsPerSecond), Burst: min(t.Burst, other.Burst)}
 }
 
 // CheckRouteThrottles adds a finding for each throttle that is wrong, and for each
@@ -224,7 +256,7 @@ func (d Domain) Check(f *props.Findings, name, certificate, keep string) {
 // CheckOrigins adds a finding for each origin that no browser would send.
 func CheckOrigins(f *props.Findings, path string, origins []string) {
 	for i, o := range origins {
-		if o != "*" && !origin.MatchString(o) {
+		if o != "*" && !origin.MatchString(o) && !props.IsToken(o) {
 			f.Add(fmt.Sprintf("%s[%d]", path, i), o, `"*" or a scheme and host, such as "https://example.com"`, "leave out the path and the trailing slash")
 		}
 	}
@@ -393,7 +425,7 @@ func (a *API) addStage(p Props) {
 	for i, r := range p.Routes {
 		t := p.RouteThrottles[routeKey(r)]
 		if t == (Throttle{}) {
-			t = p.Throttles[r.RateLimit]
+			t = p.Throttles[r.RateLimit].within(throttle)
 		}
 		if t != (Throttle{}) {
 			settings[routeKey(r)] = map[string]any{

@@ -1,8 +1,11 @@
 package httpapi_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -11,13 +14,22 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
+// audiences are the paths of the audiences from one to another.
+func audiences(from, to int) []string {
+	var paths []string
+	for i := from; i <= to; i++ {
+		paths = append(paths, fmt.Sprintf("Props.JWT.Audience[%d]", i))
+	}
+	return paths
+}
+
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
 	// right returns valid props after a change.
 	right := func(change func(*httpapi.Props)) httpapi.Props {
 		p := httpapi.Props{
 			Name:      "API",
-			Routes:    []schema.Route{{Method: "GET", Path: "/", Function: "root"}},
+			Routes:    []schema.Route{{Method: "GET", Path: "/", Function: "root", Caller: schema.CallerAnyone}},
 			Functions: map[string]*gofunction.Function{"root": {}},
 		}
 		change(&p)
@@ -37,8 +49,26 @@ func TestPropsValidate(t *testing.T) {
 		}), nil},
 		"ErrZero": {httpapi.Props{}, []string{"Props.Name", "Props.Routes"}},
 		"ErrFunction": {right(func(p *httpapi.Props) {
-			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: "/x", Function: "other"})
+			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: "/x", Function: "other", Caller: schema.CallerUser})
 		}), []string{"Props.Routes[1].Function"}},
+		// What the CDK would find one by one, or AWS at the deployment.
+		"ErrRoutes": {right(func(p *httpapi.Props) {
+			p.Routes = append(p.Routes,
+				schema.Route{Method: "GET", Path: "/", Function: "root", Caller: schema.CallerAnyone},
+				schema.Route{Method: "get", Path: "a/{b", Function: "root", Caller: schema.CallerAnyone},
+				schema.Route{Method: "PUT", Path: "/b", Function: "nobody"},
+			)
+		}), []string{
+			"Props.Routes[1]", "Props.Routes[get a/{b].Method", "Props.Routes[get a/{b].Path", "Props.Routes[get a/{b].Path", "Props.Routes[PUT /b].Caller", "Props.Routes[3].Function",
+		}},
+		"ErrNobodyAuthorizes": {right(func(p *httpapi.Props) {
+			p.Authorized = []schema.Caller{schema.CallerAgent}
+		}), []string{"Props.Authorized"}},
+		"ErrAudiences": {right(func(p *httpapi.Props) {
+			p.JWT = httpapi.JWT{Issuer: "https://", Audience: append(slices.Repeat([]string{"a"}, 2), make([]string, 49)...)}
+			p.Authorized = []schema.Caller{schema.CallerAgent}
+		}), slices.Concat([]string{"Props.JWT.Audience", "Props.JWT.Audience[1]"}, audiences(2, 50), []string{"Props.JWT.Issuer"})},
+		"ErrKey": {right(func(p *httpapi.Props) { p.Key = struct{ awskms.IAlias }{} }), []string{"Props.Key"}},
 		"ErrJWT": {right(func(p *httpapi.Props) {
 			p.JWT.Issuer = "a.example"
 		}), []string{"Props.JWT.Audience", "Props.JWT.Issuer", "Props.Authorized"}},

@@ -58,7 +58,7 @@ func CheckRedirects(f *props.Findings, callbackPath, logoutPath string, callback
 	}
 	check := func(path string, urls []string) {
 		for i, u := range urls {
-			if !redirects(u) {
+			if !props.IsToken(u) && !redirects(u) {
 				f.Add(fmt.Sprintf("%s[%d]", path, i), u, `an https URL without a fragment, one of http://localhost, or one of an app's own scheme`, `write it in full, such as "https://example.com/signed-in"`)
 			}
 		}

@@ -10,7 +10,20 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
+
+// Check adds a finding at path if the key cannot encrypt what is in the region,
+// which is "" while that is not known; nil is the default.
+func Check(f *props.Findings, path string, key awskms.IKey, region string) {
+	if !props.CheckResource(f, path, key, region) {
+		return
+	}
+	if _, ok := key.(awskms.IAlias); ok {
+		f.Add(path, "an alias", "a key", "pass the key that the alias is of: neither roles nor log groups can name an alias")
+	}
+}
 
 // What services need of who uses them with such a key.
 var (
@@ -48,15 +61,32 @@ func AllowLogs(scope constructs.IConstruct, key awskms.IKey) {
 	if key == nil {
 		return
 	}
+	actions := []string{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
+	allowService(scope, key, "logs."+*awscdk.Stack_Of(scope).Region()+".amazonaws.com", actions, "kms:EncryptionContext:aws:logs:arn", "logs", "log-group:*")
+}
+
+// AllowAlarms lets the alarms of the account and region of scope tell a topic that
+// is encrypted with the key ("Encrypting Amazon SNS topics", compatibility with
+// event sources): without it they go off, and nobody is told. It adds to the same
+// policies as [AllowLogs]. Without a key, nil, it does nothing.
+func AllowAlarms(scope constructs.IConstruct, key awskms.IKey) {
+	if key == nil {
+		return
+	}
+	allowService(scope, key, "cloudwatch.amazonaws.com", Write, "aws:SourceArn", "cloudwatch", "alarm:*")
+}
+
+// allowService lets a service of AWS use a key for what a condition key says is
+// one of its resources in the account and region of scope.
+func allowService(scope constructs.IConstruct, key awskms.IKey, principal string, actions []string, condition, service, resources string) {
 	stack := awscdk.Stack_Of(scope)
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logs."+*stack.Region()+".amazonaws.com"), nil)},
-		Actions: jsii.Strings("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext",
-			"kms:ReEncryptFrom", "kms:ReEncryptTo"),
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(&principal, nil)},
+		Actions:    jsii.Strings(actions...),
 		// In the policy of a key this is the key.
 		Resources: jsii.Strings("*"),
 		Conditions: &map[string]any{"ArnLike": map[string]any{
-			"kms:EncryptionContext:aws:logs:arn": fmt.Sprintf("arn:%s:logs:%s:%s:log-group:*", *stack.Partition(), *stack.Region(), *stack.Account()),
+			condition: fmt.Sprintf("arn:%s:%s:%s:%s:%s", *stack.Partition(), service, *stack.Region(), *stack.Account(), resources),
 		}},
 	}), jsii.Bool(true))
 }

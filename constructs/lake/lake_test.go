@@ -113,9 +113,10 @@ func TestCatalogTypes(t *testing.T) {
 
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
+	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "nowhere", Packages: lake.Packages()})
 	// right returns valid props after a change.
 	right := func(change func(*lake.Props)) lake.Props {
-		p := lake.Props{Table: &table.Table{Schema: measured.Tables[0]}, Database: measured, Lake: measurements(1), Build: &gofunction.Build{}}
+		p := lake.Props{Table: &table.Table{Schema: measured.Tables[0]}, Database: measured, Lake: measurements(1), Build: build}
 		change(&p)
 		return p
 	}
@@ -132,6 +133,9 @@ func TestPropsValidate(t *testing.T) {
 		"ErrLake": {right(func(p *lake.Props) {
 			p.Lake.Name, p.Lake.Entities[0].Columns[1].Type = "Measurements", "money"
 		}), []string{"Props.Lake.Name", "Props.Lake.Entities[kind0].Columns[value].Type", "Props.Lake.Entities[kind0].Columns[value].Type"}},
+		"ErrBuild": {right(func(p *lake.Props) {
+			p.Build = gofunction.Start(t.Context(), gofunction.Source{Directory: "nowhere", Packages: []string{"writer"}})
+		}), []string{"Props.Build"}},
 		"ErrCatalogName": {right(func(p *lake.Props) { p.CatalogName = "a-b" }), []string{"Props.CatalogName"}},
 		"ErrLongName":    {right(func(p *lake.Props) { p.CatalogName = strings.Repeat("a", 129) }), []string{"Props.CatalogName"}},
 		"ErrBelow": {right(func(p *lake.Props) {

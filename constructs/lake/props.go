@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -97,12 +98,12 @@ func (p Props) Validate() error {
 	if p.Lake.Name == "" {
 		f.Add("Props.Lake", p.Lake.Name, "a lake with a name", "pass the Lake of a schema.Platform")
 	} else if _, err := p.Lake.Definition(p.Database); err != nil {
-		var wrong schema.Findings
-		errors.As(err, &wrong)
-		for _, finding := range wrong {
-			f.Append(props.Finding{Path: "Props." + finding.Path, Got: finding.Got, Allowed: "what the catalog and the functions take", Remedy: finding.Remedy})
+		wrong, _ := errors.AsType[schema.Findings](err)
+		for _, w := range wrong {
+			f.Append(props.Finding{Path: "Props." + w.Path, Got: w.Got, Allowed: "what the catalog and the functions take", Remedy: w.Remedy})
 		}
 	}
+	p.Build.Check(&f, "Props.Build", "", writer, compactor)
 	if p.Build == nil {
 		f.Add("Props.Build", nil, "a build of the lake's functions", "begin one with gofunction.Start whose Source.Packages has lake.Packages()")
 	}
@@ -115,7 +116,8 @@ func (p Props) Validate() error {
 	CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
 	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")
-	p.Network.Check(&f, "Props.Network.Subnets", "Props.Network.SecurityGroups")
+	key.Check(&f, "Props.Key", p.Key, "")
+	p.Network.Check(&f, "Props.Network.VPC", "Props.Network.Subnets", "Props.Network.SecurityGroups", "")
 	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes.MemoryMegabytes", "Props.Sizes.ReservedConcurrency", writer, compactor)
 	return f.Err()
 }

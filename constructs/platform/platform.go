@@ -35,11 +35,16 @@ func Handlers(described schema.Platform, architecture gofunction.Architecture, o
 	return source
 }
 
-// Ready is what comes before the first call into the CDK. It panics, with the
-// platform's name and construct id, if its props are wrong or its functions do not
-// build. It returns their build: the given one, or without it that of the source.
-func Ready(name, id string, p interface{ Validate() error }, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
-	if err := p.Validate(); err != nil {
+// Ready is what comes before anything is declared. It panics, with the platform's
+// name and construct id, if check finds props that are wrong in the region of the
+// scope, or if the functions do not build. It returns their build: the given one,
+// or without it that of the source.
+func Ready(scope constructs.Construct, name, id string, check func(region string) error, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
+	region := ""
+	if scope != nil {
+		region = *awscdk.Stack_Of(scope).Region()
+	}
+	if err := check(region); err != nil {
 		panic(fmt.Errorf("%s %s: %w", name, id, err))
 	}
 	if build == nil {

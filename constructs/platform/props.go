@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -42,15 +43,16 @@ type Props struct {
 }
 
 // Check adds a finding for each of the props that is invalid for the platform,
-// whose functions are those that [Handlers] makes of the same arguments.
-func (p Props) Check(f *props.Findings, described schema.Platform, others ...string) {
+// whose functions are those that [Handlers] makes of the same arguments. The region
+// is that of its stack, or "" while it is not known.
+func (p Props) Check(f *props.Findings, region string, described schema.Platform, others ...string) {
 	var functions []string
 	for _, name := range Handlers(described, "", others...).Packages {
 		functions = append(functions, path.Base(name))
 	}
 	p.JWT.Check(f, "Props.JWTIssuer", "Props.JWTAudience")
 	props.CheckPrefix(f, "Props.Prefix", p.Prefix)
-	table.DatabaseProps{Database: described.Database, Key: p.Key, Options: p.Tables}.Check(f, "Props.Tables", "")
+	table.DatabaseProps{Database: described.Database, Key: p.Key, Options: p.Tables}.Check(f, "Props.Tables", region)
 	props.CheckRemoval(f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
 	p.Architecture.Check(f, "Props.Architecture")
 	httpapi.CheckOrigins(f, "Props.AllowedOrigins", p.AllowedOrigins)
@@ -59,10 +61,12 @@ func (p Props) Check(f *props.Findings, described schema.Platform, others ...str
 	p.Domain.Check(f, "Props.DomainName", "Props.CertificateARN", "Props.KeepDefaultEndpoint")
 	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, "Props.LogRetention")
-	p.Network.Check(f, "Props.Subnets", "Props.SecurityGroups")
+	key.Check(f, "Props.Key", p.Key, region)
+	p.Network.Check(f, "Props.VPC", "Props.Subnets", "Props.SecurityGroups", region)
 	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", functions...)
-	if p.AlarmTopic != nil && p.NoAlarms {
+	if props.CheckResource(f, "Props.AlarmTopic", p.AlarmTopic, region) && p.NoAlarms {
 		f.Add("Props.AlarmTopic", "a topic", "none with NoAlarms", "nothing would be told to it: leave one of the two out")
 	}
 	props.CheckLocalPort(f, "Props.LocalPort", p.LocalPort)
+	p.Build.Check(f, "Props.Build", p.Architecture, functions...)
 }

@@ -1,10 +1,12 @@
 package platform_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/google/go-cmp/cmp"
 
@@ -19,6 +21,18 @@ import (
 
 // topic stands for one: nothing of it is looked at.
 type topic struct{ awssns.ITopic }
+
+// Nothing of these is there.
+type (
+	noKey   struct{ awskms.IKey }
+	noVPC   struct{ awsec2.IVpc }
+	noTable struct{ awsdynamodb.ITable }
+)
+
+// built is a build of packages that are nowhere: nobody waits for it.
+func built(architecture gofunction.Architecture, packages ...string) *gofunction.Build {
+	return gofunction.Start(context.Background(), gofunction.Source{Directory: "nowhere", Packages: packages, Architecture: architecture})
+}
 
 func TestPropsCheck(t *testing.T) {
 	t.Parallel()
@@ -43,6 +57,18 @@ func TestPropsCheck(t *testing.T) {
 		"Sizes": {platform.Props{Sizes: gofunction.Sizes{
 			MemoryMegabytes: map[string]int{"agentapi": 10240, "compactor": 128}, ReservedConcurrency: map[string]int{"notifier": 1},
 		}}, nil},
+		"ErrZeroSizes": {platform.Props{Sizes: gofunction.Sizes{
+			MemoryMegabytes: map[string]int{"agentapi": 0}, ReservedConcurrency: map[string]int{"notifier": 0},
+		}}, []string{`Props.MemoryMegabytes["agentapi"]`, `Props.ReservedConcurrency["notifier"]`}},
+		// In an interface, a nil pointer is not nil.
+		"ErrNilPointers": {platform.Props{
+			Key: (*noKey)(nil), AlarmTopic: (*topic)(nil), Network: gofunction.Network{VPC: (*noVPC)(nil)},
+			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Guards": (*noTable)(nil)}},
+		}, []string{`Props.Tables.Existing["Guards"]`, "Props.Key", "Props.VPC", "Props.AlarmTopic"}},
+		"ErrAlias":     {platform.Props{Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
+		"Build":        {platform.Props{Build: built(gofunction.X86_64, "agentapi", "humanapi", "notifier", "compactor")}, nil},
+		"ErrNoBuild":   {platform.Props{Build: &gofunction.Build{}}, []string{"Props.Build"}},
+		"ErrHalfBuild": {platform.Props{Build: built("", "agentapi"), Architecture: gofunction.X86_64}, []string{"Props.Build", "Props.Build"}},
 		"ErrSizes": {platform.Props{Sizes: gofunction.Sizes{
 			MemoryMegabytes: map[string]int{"agentapi": 127, "humanapi": 10241, "nobody": 256}, ReservedConcurrency: map[string]int{"agentapi": -1, "nobody": -1},
 		}}, []string{
@@ -66,7 +92,7 @@ func TestPropsCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var f props.Findings
-			test.props.Check(&f, schema.AskAHuman(), "lambdas/lake/compactor")
+			test.props.Check(&f, "", schema.AskAHuman(), "lambdas/lake/compactor")
 			if diff := cmp.Diff(test.paths, synthtest.Paths(t, f.Err())); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}

@@ -1,6 +1,39 @@
 package props
 
-import "regexp"
+import (
+	"reflect"
+	"regexp"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces"
+)
+
+// IsNil reports whether a value is nil, or a nil pointer in an interface, which Go
+// tells apart from nil.
+func IsNil(value any) bool {
+	v := reflect.ValueOf(value)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// CheckResource adds a finding at path if a resource that the caller brings is a
+// nil pointer, or is known to be in another region than its user; the region is
+// "" while that is not known. It reports whether the resource is there to be looked
+// at; nil is the default.
+func CheckResource(f *Findings, path string, resource interfaces.IEnvironmentAware, region string) bool {
+	if resource == nil {
+		return false
+	}
+	if IsNil(resource) {
+		f.Add(path, resource, "a resource, or nil", "leave it out for the default: in an interface, a nil pointer is not nil")
+		return false
+	}
+	if region == "" || IsToken(region) {
+		return true
+	}
+	if other := *resource.Env().Region; other != region && !IsToken(other) {
+		f.Add(path, "one in "+other, "one in "+region+", as the stack", "pass one of the stack's region")
+	}
+	return true
+}
 
 // prefix begins physical names; what follows it leaves the whole within what the
 // services take.

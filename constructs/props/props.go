@@ -56,9 +56,11 @@ func (f *Findings) Add(path string, got any, allowed, remedy string) {
 func (f *Findings) Append(finding Finding) { f.list = append(f.list, finding) }
 
 // IsToken reports whether a string has a part that is only known at deployment,
-// so that its form cannot be checked. It looks for the CDK's marker itself: props
-// are checked before the CDK is started.
-func IsToken(s string) bool { return strings.Contains(s, "${Token[") }
+// or is a list of such, so that its form cannot be checked. It looks for the CDK's
+// markers itself: props are checked before the CDK is started.
+func IsToken(s string) bool {
+	return strings.Contains(s, "${Token[") || strings.Contains(s, "#{Token[")
+}
 
 // Err returns an [*Error] with all findings, or nil if there are none.
 func (f *Findings) Err() error {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
@@ -47,6 +48,7 @@ func (p Props) Validate() error {
 	if p.Every < time.Minute || p.Every > 24*time.Hour || p.Every%time.Minute != 0 {
 		f.Add("Props.Every", p.Every.String(), "1m0s to 24h0m0s in whole minutes", "choose how often the function runs")
 	}
+	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
 }
 

@@ -691,7 +691,8 @@ func (v Variant) keyed(with, without string) string {
 }
 
 // Every role may use a customer managed key only by way of the services whose
-// data it reads or writes, and Amazon CloudWatch Logs may use it for log groups.
+// data it reads or writes, Amazon CloudWatch Logs for log groups, and alarms for a
+// topic that it encrypts.
 func checkKey(t *testing.T, p Platform, v Variant) {
 	uses := map[string]string{
 		"lambda": "lambda kms:Decrypt", "secretsmanager": "secretsmanager kms:Decrypt", "s3": "s3 kms:Decrypt kms:GenerateDataKey", "sqs": "sqs kms:Decrypt kms:GenerateDataKey",
@@ -732,18 +733,37 @@ func checkKey(t *testing.T, p Platform, v Variant) {
 		return
 	}
 	_, key := v.Template.One(t, "AWS::KMS::Key", "Key")
-	var logs []any
-	for _, s := range List(At(key.Properties, "KeyPolicy", "Statement")) {
-		if Text(At(s, "Principal", "Service")) == "logs.AWS::Region.amazonaws.com" {
-			logs = append(logs, []any{At(s, "Effect"), At(s, "Action"), Text(At(s, "Condition", "ArnLike", "kms:EncryptionContext:aws:logs:arn"))})
+	services := map[string]any{
+		"logs.AWS::Region.amazonaws.com": []any{
+			"Allow",
+			[]any{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
+			map[string]any{"kms:EncryptionContext:aws:logs:arn": "arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:*"},
+		},
+	}
+	if v.AlarmTopic != "" {
+		services["cloudwatch.amazonaws.com"] = []any{
+			"Allow", []any{"kms:Decrypt", "kms:GenerateDataKey"},
+			map[string]any{"aws:SourceArn": "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*"},
 		}
 	}
-	if diff := cmp.Diff([]any{[]any{
-		"Allow",
-		[]any{"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
-		"arn:AWS::Partition:logs:AWS::Region:AWS::AccountId:log-group:*",
-	}}, logs); diff != "" {
-		t.Errorf("key policy for logs (-want +got):\n%s", diff)
+	allowed := map[string]any{}
+	for _, s := range List(At(key.Properties, "KeyPolicy", "Statement")) {
+		principal := At(s, "Principal", "Service")
+		if principal == nil {
+			continue
+		}
+		if allowed[Text(principal)] != nil {
+			t.Errorf("the key's policy allows %s twice", Text(principal))
+		}
+		conditions := map[string]any{}
+		arns, _ := At(s, "Condition", "ArnLike").(map[string]any)
+		for name, arn := range arns {
+			conditions[name] = Text(arn)
+		}
+		allowed[Text(principal)] = []any{At(s, "Effect"), At(s, "Action"), conditions}
+	}
+	if diff := cmp.Diff(services, allowed); diff != "" {
+		t.Errorf("services that the key's policy allows (-want +got):\n%s", diff)
 	}
 }
 

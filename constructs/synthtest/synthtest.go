@@ -92,24 +92,28 @@ func Builds(handlers ...string) map[gofunction.Architecture]*gofunction.Build {
 // before the CDK is called.
 func PanicsWithFindings(t *testing.T, declare func(), paths ...string) {
 	t.Helper()
-	if diff := cmp.Diff(paths, Paths(t, panicOf(declare))); diff != "" {
+	if diff := cmp.Diff(paths, Paths(t, PanicOf(declare))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }
 
 // PanicsWithBuild checks that a construct's New panics with the error of a build
-// that fails. declare calls it without a scope.
-func PanicsWithBuild(t *testing.T, declare func(*gofunction.Build)) {
+// of the handlers that fails. declare calls it without a scope.
+func PanicsWithBuild(t *testing.T, declare func(*gofunction.Build), handlers ...string) {
 	t.Helper()
-	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere"}})
-	err := panicOf(func() { declare(build) })
+	source := gofunction.Source{Directory: "testdata/handlers"}
+	for _, h := range handlers {
+		source.Packages = append(source.Packages, "nowhere/"+h)
+	}
+	build := gofunction.Start(t.Context(), source)
+	err := PanicOf(func() { declare(build) })
 	if _, ok := errors.AsType[*gofunction.CompileError](err); !ok {
 		t.Errorf("got %v, want a panic with a *gofunction.CompileError", err)
 	}
 }
 
-// panicOf is the error that a function panics with; nil: none.
-func panicOf(f func()) (err error) {
+// PanicOf is the error that a function panics with; nil: none.
+func PanicOf(f func()) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			var ok bool

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/constructs-go/constructs/v10"
 
+	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -33,6 +34,27 @@ type DatabaseProps struct {
 	Options DatabaseOptions
 }
 
+// Validate returns a [*props.Error] with all invalid props, or nil. What is wrong
+// with the data model itself is among them. What depends on the stack's region is
+// left to [NewDatabase].
+func (p DatabaseProps) Validate() error { return p.validate("") }
+
+func (p DatabaseProps) validate(region string) error {
+	var f props.Findings
+	appendDescribed(&f, p.Database.Validate(), "", "Props.Database.")
+	for _, t := range p.Database.Tables {
+		if p.Prefix != "" && !physicalName.MatchString(p.Prefix+"-"+t.PhysicalName) {
+			f.Add("Props.Prefix", p.Prefix, "what makes names of 3 to 255 letters, digits, and _ - .", "change it, or leave it empty for generated names")
+			break
+		}
+	}
+	props.CheckRemoval(&f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
+	checkKeys(&f, "Props.OwnedKey", p.OwnedKey, p.Key)
+	key.Check(&f, "Props.Key", p.Key, region)
+	p.Check(&f, "Props.Options", region)
+	return f.Err()
+}
+
 // Check adds a finding below path for each of the Options that is invalid. The
 // region is that of the stack; while it is not known, "", what depends on it is
 // left out.
@@ -52,10 +74,8 @@ func (p DatabaseProps) Check(f *props.Findings, path, region string) {
 		switch t, ok := p.Database.Table(name); {
 		case !ok:
 			found.Add(existing, name, p.names(), "name a table of the data model")
-		case p.Options.Existing[name] == nil:
-			found.Add(existing, nil, "a table", "pass one, or leave the name out to declare it")
 		default:
-			checkExisting(&found, existing, p.Options.Existing[name], t)
+			checkExisting(&found, existing, p.Options.Existing[name], t, region)
 		}
 	}
 	for _, one := range p.Tables() {
@@ -97,8 +117,7 @@ type Database struct {
 	Tables []*Table
 }
 
-// Tables returns the props of each table, in the order of the data model. Their
-// Validate says whether [NewDatabase] would take them.
+// Tables returns the props of each table, in the order of the data model.
 func (p DatabaseProps) Tables() []Props {
 	var list []Props
 	for _, t := range p.Database.Tables {
@@ -119,14 +138,10 @@ func (p DatabaseProps) Tables() []Props {
 }
 
 // NewDatabase declares all tables of a data model; their construct ids are their
-// logical names. It panics with what [DatabaseProps.Check] finds, or else with the
-// error of [Props.Validate] of the first table that is wrong, before it declares
-// that.
+// logical names. It panics with the error of [DatabaseProps.Validate] before it
+// declares anything; what depends on the stack's region is then among it.
 func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Database {
-	var f props.Findings
-	checkKeys(&f, "DatabaseProps.OwnedKey", p.OwnedKey, p.Key)
-	p.Check(&f, "DatabaseProps.Options", *awscdk.Stack_Of(scope).Region())
-	if err := f.Err(); err != nil {
+	if err := p.validate(*awscdk.Stack_Of(scope).Region()); err != nil {
 		panic(fmt.Errorf("database %s: %w", id, err))
 	}
 	d := &Database{}

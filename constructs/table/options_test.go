@@ -358,6 +358,29 @@ func TestOptionsCheck(t *testing.T) {
 	}
 }
 
+// All that is wrong with a data model and with the props is in one message.
+func TestDatabasePropsValidate(t *testing.T) {
+	t.Parallel()
+	wrong := schema.Database{
+		Tables: []schema.Table{
+			{Name: "Flags", PhysicalName: "flags", Key: schema.Key{Partition: "on"}, TimeToLive: "end", Attributes: []schema.Attribute{{Name: "on", Type: schema.Boolean}}},
+			{Name: "Flags", PhysicalName: "f", Key: schema.Key{Partition: "id"}, Attributes: []schema.Attribute{{Name: "id", Type: schema.String}}},
+		},
+		AccessPatterns: []schema.AccessPattern{{Name: "ReadAll", Operation: "Scan", Table: "Flags"}},
+	}
+	p := table.DatabaseProps{
+		Database: wrong, Prefix: "Über", RemoveWithStack: true, DeletionProtection: true, OwnedKey: true, Key: struct{ awskms.IAlias }{},
+		Options: table.DatabaseOptions{Each: map[string]table.Options{"Nowhere": {}}},
+	}
+	want := []string{
+		"Props.Database.Tables[1]", "Props.Database.Tables[Flags].Key.Partition", "Props.Database.Tables[Flags].TimeToLive", "Props.Database.Tables[Flags].PhysicalName",
+		"Props.Database.AccessPatterns[ReadAll].Operation", "Props.Prefix", "Props.DeletionProtection", "Props.OwnedKey", "Props.Key", `Props.Options.Each["Nowhere"]`,
+	}
+	if diff := cmp.Diff(want, synthtest.Paths(t, p.Validate())); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
 func TestDatabasePropsCheck(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -70,13 +70,7 @@ func (p Props) validate(region string) error {
 		// Only a database that gives its tables names needs it.
 		described.PhysicalName = "unnamed"
 	}
-	var wrong schema.Findings
-	if errors.As(schema.Database{Tables: []schema.Table{described}}.Validate(), &wrong) {
-		for _, finding := range wrong {
-			_, path, _ := strings.Cut(finding.Path, "]")
-			f.Append(props.Finding{Path: "Props.Table" + path, Got: finding.Got, Allowed: "what DynamoDB takes", Remedy: finding.Remedy})
-		}
-	}
+	appendDescribed(&f, schema.Database{Tables: []schema.Table{described}}.Validate(), "Tables["+described.Name+"]", "Props.Table")
 	if p.Name != "" && !physicalName.MatchString(p.Name) {
 		f.Add("Props.Name", p.Name, "3 to 255 letters, digits, and _ - .", "change it, or leave it empty for a generated name")
 	}
@@ -84,8 +78,9 @@ func (p Props) validate(region string) error {
 		f.Add("Props.DeletionProtection", true, "false with RemoveWithStack", "a protected table cannot be removed with its stack: set one of the two")
 	}
 	checkKeys(&f, "Props.OwnedKey", p.OwnedKey, p.Key)
+	key.Check(&f, "Props.Key", p.Key, region)
 	if p.Existing != nil {
-		checkExisting(&f, "Props.Existing", p.Existing, p.Table)
+		checkExisting(&f, "Props.Existing", p.Existing, p.Table, region)
 		if !p.Options.zero() {
 			f.Add("Props.Options", "options", "none with Existing", "change the existing table where it is declared")
 		}
@@ -106,9 +101,23 @@ func checkKeys(f *props.Findings, path string, ownedKey bool, key awskms.IKey) {
 	}
 }
 
+// appendDescribed adds what is wrong with a description, at paths that begin with
+// path in place of described.
+func appendDescribed(f *props.Findings, err error, described, path string) {
+	wrong, _ := errors.AsType[schema.Findings](err)
+	for _, w := range wrong {
+		f.Append(props.Finding{Path: path + strings.TrimPrefix(w.Path, described), Got: w.Got, Allowed: "what DynamoDB takes", Remedy: w.Remedy})
+	}
+}
+
 // checkExisting adds a finding at path if the table lacks what the description
-// needs.
-func checkExisting(f *props.Findings, path string, existing awsdynamodb.ITable, t schema.Table) {
+// needs, or is out of reach.
+func checkExisting(f *props.Findings, path string, existing awsdynamodb.ITable, t schema.Table, region string) {
+	if props.IsNil(existing) {
+		f.Add(path, nil, "a table", "pass one, or leave it out to declare it")
+		return
+	}
+	props.CheckResource(f, path, existing, region)
 	if t.Stream != schema.StreamNone && existing.TableStreamArn() == nil {
 		f.Add(path, "a table without the ARN of a stream", "a table with a stream of "+string(t.Stream)+" for "+t.Name, "import it by TableV2_FromTableAttributes, with TableStreamArn")
 	}

@@ -38,9 +38,11 @@ type Props struct {
 	CallbackURLs, LogoutURLs []string
 
 	// Prefix begins the physical names of the table, and names the lake's catalog and
-	// workgroup: "todo" gives "todo-app-data" and "todo". Default: names that AWS
-	// CloudFormation makes up, and for the lake ones with a hash of the construct's
-	// path.
+	// workgroup: "todo" gives "todo-app-data" and "todo". An account and region takes
+	// each once, also after a table has outlived its stack: pass that as
+	// Tables.Existing, or import it. Allowed: 2 to 32 lower-case letters, digits and
+	// hyphens. Default: names that AWS CloudFormation makes up, and for the lake ones
+	// with a hash of the construct's path, which two apps in one account must not share.
 	Prefix string
 	// RemoveWithStack deletes table, secret, user pool and lake, and all that is in
 	// them, with the stack; the lake's bucket has to be empty then. It is meant for
@@ -71,15 +73,16 @@ type Props struct {
 	// Default: one for each function that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
 
-	// Architecture is the processor of the functions. Default: [gofunction.ARM64].
+	// Architecture is the processor of the functions. Default: that of the Build, or
+	// else [gofunction.ARM64].
 	Architecture gofunction.Architecture
 	// MemoryMegabytes is the memory of functions in MB, 128 to 10240, by name:
 	// "todoapi", "eraser", and of the lake "writer" and "compactor". Processor time grows with it.
 	// Default: 256, writer 512, compactor 1,024.
 	MemoryMegabytes map[string]int
 	// ReservedConcurrency limits how many invocations of a function run at once, and
-	// keeps as many of the account's for it, by the same names. Default: no limit
-	// and no reserve.
+	// keeps as many of the account's for it, by the same names: 1 or more. Default:
+	// no limit and no reserve.
 	ReservedConcurrency map[string]int
 	// AllowedOrigins are the web pages that may call the API from a browser, such
 	// as "https://example.com". Default: "*", any page: see
@@ -122,9 +125,10 @@ type Props struct {
 	// Tracing sends traces of the functions to AWS X-Ray: see
 	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
 	Tracing bool
-	// AlarmTopic is told when an alarm goes off, and when it is over. The policy of
-	// an encrypted topic's key has to let cloudwatch.amazonaws.com use it. Default:
-	// nobody is told, the alarms are to be looked at.
+	// AlarmTopic is told when an alarm goes off, and when it is over. The policy of the
+	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish, and
+	// that of an encrypted topic's key has to let it use the key, which is arranged here
+	// for a key that the app declares. Default: nobody is told, the alarms are to be looked at.
 	AlarmTopic awssns.ITopic `json:"-"`
 	// NoAlarms leaves the alarms out: what each means, and what to do then, stands
 	// in docs/OPERATIONS.md. Default: they are there.
@@ -141,10 +145,12 @@ type Props struct {
 }
 
 // Validate returns a [*props.Error] with all invalid props, or nil. [New] does
-// the same first.
-func (p Props) Validate() error {
+// the same first, and then knows the region of the stack, too.
+func (p Props) Validate() error { return p.validate("") }
+
+func (p Props) validate(region string) error {
 	var f props.Findings
-	p.common().Check(&f, schema.Todo(), lake.Packages()...)
+	p.common().Check(&f, region, schema.Todo(), lake.Packages()...)
 	if p.JWTIssuer != "" {
 		const remedy = "users are then not in a user pool here: leave it empty"
 		if p.InviteOnly {

@@ -31,6 +31,7 @@ func TestPropsValidate(t *testing.T) {
 		"Zero":                  {todo.Props{}, nil},
 		"Issuer":                {issuer, nil},
 		"SignInPages":           {todo.Props{CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000", "todo://in"}, LogoutURLs: []string{"https://a.example"}}, nil},
+		"PagesOfAnotherStack":   {todo.Props{CallbackURLs: []string{"https://${Token[TOKEN.1]}/in", "${Token[TOKEN.2]}"}, LogoutURLs: []string{"${Token[TOKEN.3]}"}}, nil},
 		"Lake":                  {todo.Props{LakeBatchWindow: 5 * time.Minute, CompactEvery: 24 * time.Hour, LakeRetentionDays: 1, QueryLimitBytes: 10_000_000}, nil},
 		"ErrInviteOnlyOfNoPool": {with(func(p *todo.Props) { p.InviteOnly = true }), []string{"Props.InviteOnly"}},
 		"ErrMFAOfNoPool":        {with(func(p *todo.Props) { p.RequireMFA = true }), []string{"Props.RequireMFA"}},
@@ -77,5 +78,5 @@ func TestNewErrProps(t *testing.T) {
 
 func TestNewErrBuild(t *testing.T) {
 	t.Parallel()
-	synthtest.PanicsWithBuild(t, func(build *gofunction.Build) { todo.New(nil, "Todo", todo.Props{Build: build}) })
+	synthtest.PanicsWithBuild(t, func(build *gofunction.Build) { todo.New(nil, "Todo", todo.Props{Build: build}) }, "todoapi", "eraser", "writer", "compactor")
 }

@@ -44,7 +44,7 @@ func expected() synthtest.Platform {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
 			},
-			"company": {Template: templates["company"], Key: true, Subnets: []any{"subnet-1", "subnet-2"}, SecurityGroup: "sg-1"},
+			"company": {Template: templates["company"], Key: true, AlarmTopic: "Alerts", Subnets: []any{"subnet-1", "subnet-2"}, SecurityGroup: "sg-1"},
 		},
 		Tables: map[string]map[string]string{
 			"AppData": {

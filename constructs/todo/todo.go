@@ -84,7 +84,7 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 // New declares the platform. It panics with the error of [Props.Validate], or of
 // [gofunction.Build.Wait], before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {
-	p.Build = platform.Ready("todo", id, p, p.Build, Handlers(p.Architecture))
+	p.Build = platform.Ready(scope, "todo", id, p.validate, p.Build, Handlers(p.Architecture))
 	p = p.withDefaults()
 
 	t := &Todo{}

@@ -71,6 +71,7 @@ func declare(app awscdk.App) {
 		}
 		if name == "company" {
 			p.Key = awskms.NewKey(stack, jsii.String("Key"), nil)
+			p.AlarmTopic = awssns.NewTopic(stack, jsii.String("Alerts"), &awssns.TopicProps{MasterKey: p.Key})
 			p.VPC = awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Network"), &awsec2.VpcAttributes{
 				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a", "eu-west-1b"), IsolatedSubnetIds: jsii.Strings("subnet-1", "subnet-2"),
 			})
