@@ -241,6 +241,46 @@ func get(db *dynamo.DB, pattern string, key ...any) error {
 	return err
 }
 
+// A page of a list is one request for each of its keys: what shows that there is a
+// further page costs no other.
+func TestPageIsOneRequest(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	tables := dynamotest.Open(t, schema.AskAHuman().Database)
+	store := dynamodb.New(tables.DB, dynamodb.Shards{})
+	for i := range 8 {
+		q := newQuestion("agent", 3)
+		q.CreatedAt = start.Add(time.Duration(i) * time.Millisecond)
+		if err := store.CreateQuestion(ctx, q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tables.Recorder.Requests()
+	var feed, own askahuman.Position
+	for _, page := range []struct {
+		length int
+		more   bool
+	}{{3, true}, {3, true}, {2, false}} {
+		questions, more, err := store.OpenQuestions(ctx, 3, feed, start)
+		if err != nil || len(questions) != page.length || more != page.more {
+			t.Fatalf("feed: got %d questions, %t, %v; want %+v", len(questions), more, err, page)
+		}
+		if n := len(tables.Recorder.Requests()); n != 2 { // OPEN and PARTIAL
+			t.Errorf("feed: got %d requests for %+v, want 2", n, page)
+		}
+		last := questions[len(questions)-1]
+		feed = askahuman.Position{CreatedAt: last.CreatedAt, ID: last.ID}
+
+		questions, own, more, err = store.AgentQuestions(ctx, "agent", "", 3, own, start)
+		if err != nil || len(questions) != page.length || more != page.more {
+			t.Fatalf("agent's questions: got %d, %t, %v; want %+v", len(questions), more, err, page)
+		}
+		if n := len(tables.Recorder.Requests()); n != 1 {
+			t.Errorf("agent's questions: got %d requests for %+v, want 1", n, page)
+		}
+	}
+}
+
 // TestReadsPageToTheEnd makes pages of two items, so that every list crosses page
 // boundaries.
 func TestReadsPageToTheEnd(t *testing.T) {

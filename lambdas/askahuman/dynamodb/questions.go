@@ -220,10 +220,11 @@ func (s *Store) returnPlace(agentID string) dynamo.Write {
 // OpenQuestions implements [askahuman.PeopleStore]: it merges the open and the
 // partial questions of all shards, so that none of them waits behind another.
 func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, bool, error) {
-	// Any timestamp is under "9".
-	from := "9"
+	// Any timestamp is under "9". One question more than is wanted shows that there are
+	// further ones; the one that the page comes after is read again.
+	from, wanted := "9", limit+1
 	if after != (askahuman.Position{}) {
-		from = formatTime(after.CreatedAt)
+		from, wanted = formatTime(after.CreatedAt), wanted+1
 	}
 	var lists []list
 	for _, status := range []askahuman.Status{askahuman.StatusOpen, askahuman.StatusPartial} {
@@ -231,7 +232,7 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 			lists = append(lists, s.db.Items(ctx, "ListOpenQuestions", dynamo.Query{
 				Values:   []any{key, from},
 				Filter:   dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(now))),
-				PageSize: s.shards.pageSize(limit + 1),
+				PageSize: s.shards.pageSize(wanted),
 			}))
 		}
 	}
@@ -255,8 +256,8 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 		if len(group) > 0 && !group[0].CreatedAt.Equal(q.CreatedAt) {
 			flush()
 		}
-		if len(questions) > limit {
-			break
+		if len(questions) >= limit {
+			return questions[:limit], true, nil
 		}
 		before := q.CreatedAt.Equal(after.CreatedAt) && q.ID >= after.ID
 		// A question that turns partial, or gets the key of another number of shards,
