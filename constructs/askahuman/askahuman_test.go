@@ -21,6 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // templates are those of all variants.
@@ -29,6 +30,10 @@ var templates map[string]synthtest.Template
 // existing is the template of a stack whose platform has a table that is there
 // already.
 var existing synthtest.Template
+
+// sharing is the template of a stack whose platform has a key, a network, a topic
+// and a table of the stack shared.
+var shared, sharing synthtest.Template
 
 // several is the template of a stack with three platforms.
 var several synthtest.Template
@@ -41,7 +46,7 @@ func variants() map[string]askahuman.Props {
 		"prod":    {Prefix: "aah", DeletionProtection: true},
 		"x86":     {OpenAgents: true, Architecture: gofunction.X86_64},
 		"own": {
-			DomainName: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666",
+			Agents: []string{"mcp", "ci"}, DomainName: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666",
 			RouteThrottles:  map[string]httpapi.Throttle{"PUT /human/push/subscribe/{subscription_id}": {RequestsPerSecond: 5, Burst: 7}},
 			MemoryMegabytes: map[string]int{"humanapi": 1769}, ReservedConcurrency: map[string]int{"humanapi": 50, "notifier": 1},
 		},
@@ -77,6 +82,19 @@ func declare(app awscdk.App) {
 		Existing: map[string]awsdynamodb.ITable{"Questions": awsdynamodb.TableV2_FromTableArn(existing, jsii.String("Imported"),
 			jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked"))},
 	}})
+	// What is brought may be another stack's of the app.
+	shared := awscdk.NewStack(app, jsii.String("shared"), nil)
+	key := awskms.NewKey(shared, jsii.String("Key"), nil)
+	vpc := awsec2.NewVpc(shared, jsii.String("Network"), nil)
+	questions, _ := schema.AskAHuman().Database.Table("Questions")
+	askahuman.New(awscdk.NewStack(app, jsii.String("sharing"), nil), "AskAHuman", askahuman.Props{
+		Build: builds[""], Key: key, VPC: vpc,
+		AlarmTopic:     awssns.NewTopic(shared, jsii.String("Alerts"), &awssns.TopicProps{MasterKey: key}),
+		SecurityGroups: []awsec2.ISecurityGroup{awsec2.NewSecurityGroup(shared, jsii.String("Group"), &awsec2.SecurityGroupProps{Vpc: vpc})},
+		Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
+			"Questions": table.New(shared, "Questions", table.Props{Table: questions, Key: key}).Resource,
+		}},
+	})
 	// One stack may have several, also below one scope; and what they expose can be
 	// granted to others.
 	several := awscdk.NewStack(app, jsii.String("several"), nil)
@@ -99,6 +117,12 @@ func use(folder string) (err error) {
 		return err
 	}
 	if refused, err = synthtest.Load(folder, "refused"); err != nil {
+		return err
+	}
+	if shared, err = synthtest.Load(folder, "shared"); err != nil {
+		return err
+	}
+	if sharing, err = synthtest.Load(folder, "sharing"); err != nil {
 		return err
 	}
 	several, err = synthtest.Load(folder, "several")

@@ -122,7 +122,7 @@ func TestRefused(t *testing.T) {
 	refused.One(t, "AWS::KMS::Key", "Key")
 	for id := range refused.Resources {
 		if strings.HasPrefix(id, "AskAHuman") {
-			t.Errorf("%s was declared before the props were refused", id)
+			t.Fatalf("%s, for one, was declared before the props were refused", id)
 		}
 	}
 }

@@ -29,11 +29,11 @@ func expected() synthtest.Platform {
 			"own": {
 				Template: templates["own"], AlarmTopic: "Alerts",
 				Memory: map[string]float64{"HumanAPI": 1769}, Concurrency: map[string]float64{"HumanAPI": 50, "Notifier": 1},
-				Domain: "api.example.com", Certificate: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666", MoreOutputs: []string{"ApiDomainHostedZoneId", "ApiDomainTarget"},
+				Domain: "api.example.com", Certificate: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666", MoreOutputs: []string{"Agent2ClientId", "ApiDomainHostedZoneId", "ApiDomainTarget"},
 				RouteThrottles: map[string]any{"POST /human/push/subscribe": map[string]any{"ThrottlingRateLimit": 100.0, "ThrottlingBurstLimit": 200.0}, "PUT /human/push/subscribe/{subscription_id}": map[string]any{"ThrottlingRateLimit": 5.0, "ThrottlingBurstLimit": 7.0}},
 			},
 			"issuer": {
-				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
+				Template: templates["issuer"], Issuer: "https://issuer.example.com", Audience: []any{"asks"}, Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
 				// Lower than what is the most by default where people subscribe.
 				RouteThrottles: map[string]any{
@@ -132,9 +132,9 @@ func TestTemplate(t *testing.T) {
 func TestVariables(t *testing.T) {
 	t.Parallel()
 	for name, template := range templates {
-		shards, readShards, open := "1", "1", "false"
+		shards, readShards, open, links := "1", "1", "false", ""
 		if name == "issuer" {
-			shards, readShards = "4", "64"
+			shards, readShards, links = "4", "64", "https://example.com"
 		}
 		if name == "dev" || name == "x86" {
 			open = "true"
@@ -151,6 +151,9 @@ func TestVariables(t *testing.T) {
 		if got := synthtest.At(functions["AskAHumanAgentAPI"].Properties, "Environment", "Variables", "OPEN_AGENTS"); got != open {
 			t.Errorf("%s: OPEN_AGENTS: got %v, want %s", name, got, open)
 		}
+		if got := synthtest.At(functions["AskAHumanNotifier"].Properties, "Environment", "Variables", "LINK_BASE"); got != links {
+			t.Errorf("%s: LINK_BASE: got %v, want %q", name, got, links)
+		}
 		credentials := synthtest.Text(synthtest.At(functions["AskAHumanNotifier"].Properties, "Environment", "Variables", "FCM_CREDENTIALS_SECRET_ARN"))
 		if synthtest.Stable(credentials) != "AskAHumanFCMCredentials" {
 			t.Errorf("%s: credentials: got %q, want the secret's ARN", name, credentials)
@@ -161,10 +164,16 @@ func TestVariables(t *testing.T) {
 // Agents get tokens by the client credentials grant, and nobody signs up.
 func TestAgents(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"default", "prod"} {
-		_, client := templates[name].One(t, "AWS::Cognito::UserPoolClient", "AskAHumanAgents")
-		if diff := cmp.Diff([]any{"client_credentials"}, client.Properties["AllowedOAuthFlows"]); diff != "" {
-			t.Errorf("%s: flows (-want +got):\n%s", name, diff)
+	for name, want := range map[string][]string{"default": {"agent"}, "prod": {"agent"}, "own": {"ci", "mcp"}} {
+		var clients []string
+		for _, client := range templates[name].OfType("AWS::Cognito::UserPoolClient") {
+			clients = append(clients, client.Properties["ClientName"].(string))
+			if diff := cmp.Diff([]any{"client_credentials"}, client.Properties["AllowedOAuthFlows"]); diff != "" {
+				t.Errorf("%s: flows (-want +got):\n%s", name, diff)
+			}
+		}
+		if diff := cmp.Diff(want, slices.Sorted(slices.Values(clients))); diff != "" {
+			t.Errorf("%s: clients (-want +got):\n%s", name, diff)
 		}
 		_, pool := templates[name].One(t, "AWS::Cognito::UserPool", "AskAHumanAgents")
 		if synthtest.At(pool.Properties, "AdminCreateUserConfig", "AllowAdminCreateUserOnly") != true {
@@ -226,5 +235,39 @@ func TestTables(t *testing.T) {
 		if !slices.Contains(allowed, line) {
 			t.Errorf("agentapi: got %v, want %s among it", allowed, line)
 		}
+	}
+}
+
+// What another stack of the app has is used by what that stack exports, and the
+// key's policy there allows what is needed here.
+func TestSharing(t *testing.T) {
+	t.Parallel()
+	from := func(v any, name string) {
+		t.Helper()
+		if imported, _ := synthtest.At(v, "Fn::ImportValue").(string); !strings.HasPrefix(imported, "shared:ExportsOutput") || !strings.Contains(imported, name) {
+			t.Errorf("got %v, want the other stack's %s", v, name)
+		}
+	}
+	for id, f := range sharing.Named("AWS::Lambda::Function") {
+		if len(synthtest.List(synthtest.At(f.Properties, "VpcConfig", "SubnetIds"))) != 2 {
+			t.Errorf("%s: subnets: got %v, want the two private ones", id, synthtest.At(f.Properties, "VpcConfig", "SubnetIds"))
+		}
+		from(f.Properties["KmsKeyArn"], "Key")
+		from(synthtest.At(f.Properties, "VpcConfig", "SubnetIds", 0), "PrivateSubnet1")
+		from(synthtest.At(f.Properties, "VpcConfig", "SecurityGroupIds", 0), "Group")
+		from(synthtest.At(f.Properties, "Environment", "Variables", "QUESTIONS_TABLE"), "Questions")
+	}
+	for _, a := range sharing.OfType("AWS::CloudWatch::Alarm") {
+		from(synthtest.At(a.Properties, "AlarmActions", 0), "Alerts")
+	}
+	_, key := shared.One(t, "AWS::KMS::Key", "Key")
+	var services []string
+	for _, s := range synthtest.List(synthtest.At(key.Properties, "KeyPolicy", "Statement")) {
+		if service := synthtest.At(s, "Principal", "Service"); service != nil {
+			services = append(services, synthtest.Text(service))
+		}
+	}
+	if diff := cmp.Diff([]string{"cloudwatch.amazonaws.com", "logs.AWS::Region.amazonaws.com"}, slices.Sorted(slices.Values(services))); diff != "" {
+		t.Errorf("services that the key's policy allows (-want +got):\n%s", diff)
 	}
 }

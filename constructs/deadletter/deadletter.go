@@ -40,13 +40,18 @@ func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
 	if p.Key != nil {
 		encryption = awssqs.QueueEncryption_KMS
 	}
-	return awssqs.NewQueue(scope, &id, &awssqs.QueueProps{
+	queue := awssqs.NewQueue(scope, &id, &awssqs.QueueProps{
 		Encryption:          encryption,
 		EncryptionMasterKey: p.Key,
 		EnforceSSL:          jsii.Bool(true),
 		RetentionPeriod:     awscdk.Duration_Seconds(jsii.Number(kept.Seconds())),
 		RemovalPolicy:       removal,
 	})
+	if p.Retain {
+		// Without its policy the queue would also take requests without TLS.
+		queue.Node().FindChild(jsii.String("Policy")).(awssqs.QueuePolicy).ApplyRemovalPolicy(removal)
+	}
+	return queue
 }
 
 // AllowSend lets the grantee put messages into a queue, and use the key that

@@ -32,6 +32,7 @@ func (l *Lake) addAccessLogs(p Props) {
 		},
 		RemovalPolicy: awscdk.RemovalPolicy_RETAIN,
 	})
+	l.AccessLogs.Policy().ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN)
 	l.AccessLogs.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logging.s3.amazonaws.com"), nil)},
 		Actions:    jsii.Strings("s3:PutObject"),

@@ -153,6 +153,8 @@ func (l *Lake) addBucket(p Props) {
 		LifecycleRules:    &rules,
 		RemovalPolicy:     removal,
 	})
+	// Without its policy the bucket would also take requests without TLS.
+	l.Bucket.Policy().ApplyRemovalPolicy(removal)
 }
 
 func (l *Lake) addWriter(p Props) {

@@ -3,6 +3,7 @@ package platform
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -24,8 +25,8 @@ const (
 	failing, refusing = 1, 50
 	// slow is the time that one of a hundred requests may take, in milliseconds.
 	slow = 1000
-	// behind is how old a change may get before it is handled, in milliseconds.
-	behind = 300 * 1000
+	// behind is how old a change may get before it is handled, at least.
+	behind = 5 * time.Minute
 	// lasting is how many periods in a row something has to last that passes by
 	// itself when it is short: requests are tried again.
 	lasting = 3
@@ -60,8 +61,8 @@ type HandledStream struct {
 	// ID is the construct id of the mapping: the alarm is <ID>AgeAlarm.
 	ID      string
 	Mapping *stream.Mapping
-	// Late says what happens when records wait too long.
-	Late string
+	// Changes are what the records are, and Handler is who handles them.
+	Changes, Handler string
 }
 
 // FailureQueue is a queue that is empty when all is well.
@@ -84,7 +85,7 @@ func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.D
 			p.watchSchedule(s)
 		}
 		for _, s := range o.Streams {
-			p.watch(s.ID+"AgeAlarm", s.Late, alarm.Props{Metric: s.Mapping.MetricAge(nil), Threshold: behind})
+			p.watchStream(s)
 		}
 		for _, q := range o.Queues {
 			p.watch(q.Alarm, q.Holds+" are in the queue of failures", alarm.Props{Metric: q.Queue.MetricApproximateNumberOfMessagesVisible(nil)})
@@ -162,8 +163,16 @@ func (p *Platform) watchSchedule(s ScheduledFunction) {
 	})
 }
 
+// watchStream watches that no change waits much longer than records are gathered
+// for a batch.
+func (p *Platform) watchStream(s HandledStream) {
+	longest := max(behind, 2*s.Mapping.BatchWindow)
+	p.watch(s.ID+"AgeAlarm", fmt.Sprintf("%s wait longer than %s for %s", s.Changes, longest, s.Handler),
+		alarm.Props{Metric: s.Mapping.MetricAge(nil), Threshold: float64(longest.Milliseconds())})
+}
+
 func (p *Platform) watchLake(l *lake.Lake) {
-	p.watch("LakeAgeAlarm", "changes wait longer than five minutes for the lake", alarm.Props{Metric: l.Mapping.MetricAge(nil), Threshold: behind})
+	p.watchStream(HandledStream{ID: "Lake", Mapping: l.Mapping, Changes: "changes", Handler: "the lake"})
 	p.watch("LakeFailuresAlarm", "records that cannot become rows, or that came too late, are in the lake's failure queue",
 		alarm.Props{Metric: l.MetricFailureQueue(nil)})
 	p.watch("LakeWriteAlarm", "objects of the lake could not be written", alarm.Props{Metric: l.MetricWriteFailures(nil)})

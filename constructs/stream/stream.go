@@ -120,6 +120,8 @@ type Mapping struct {
 	constructs.Construct
 	// Resource is the event source mapping.
 	Resource awslambda.CfnEventSourceMapping
+	// BatchWindow is how long records are gathered, and so how old they get by design.
+	BatchWindow time.Duration
 
 	function *gofunction.Function
 }
@@ -131,7 +133,7 @@ func New(scope constructs.Construct, id string, p Props) *Mapping {
 	if err := p.Validate(); err != nil {
 		panic(fmt.Errorf("stream %s: %w", id, err))
 	}
-	m := &Mapping{function: p.Function}
+	m := &Mapping{BatchWindow: p.BatchWindow, function: p.Function}
 	constructs.NewConstruct_Override(m, scope, &id)
 	stream := p.Table.Resource.TableStreamArn()
 	p.Table.GrantStream(p.Function.Role)

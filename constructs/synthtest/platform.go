@@ -125,8 +125,10 @@ type Variant struct {
 	AlarmTopic string
 	// Open says that nobody needs a token.
 	Open bool
-	// Issuer is who issues the tokens. Default: a user pool of the construct.
-	Issuer string
+	// Issuer is who issues the tokens, for the Audience. Default: a user pool of the
+	// construct, for its clients.
+	Issuer   string
+	Audience []any
 	// Prefix begins the physical names of tables. Default: they have none.
 	Prefix string
 	// Architecture, LogLevel and LogDays are those of all functions. Default: arm64,
@@ -576,8 +578,9 @@ func checkAuthorizer(t *testing.T, _ Platform, v Variant) {
 	_, authorizer := v.Template.One(t, "AWS::ApiGatewayV2::Authorizer", "")
 	issuer := Text(At(authorizer.Properties, "JwtConfiguration", "Issuer"))
 	if v.Issuer != "" {
-		if issuer != v.Issuer || len(pools) != 0 {
-			t.Errorf("issuer: got %s and %d pools, want %s and none", issuer, len(pools), v.Issuer)
+		audience := At(authorizer.Properties, "JwtConfiguration", "Audience")
+		if issuer != v.Issuer || len(pools) != 0 || !cmp.Equal(audience, any(v.Audience)) {
+			t.Errorf("issuer: got %s for %v and %d pools, want %s for %v and none", issuer, audience, len(pools), v.Issuer, v.Audience)
 		}
 		return
 	}
@@ -767,20 +770,28 @@ func checkKey(t *testing.T, p Platform, v Variant) {
 	}
 }
 
-// overTLS are the conditions of statements that refuse requests without TLS, by
-// the stable logical id of what they are about.
-func (t Template) overTLS(policies, about string) map[string]bool {
-	refused := map[string]bool{}
+// overTLS are the deletion policies of the policies that refuse requests without
+// TLS, by the stable logical id of what they are about.
+func (t Template) overTLS(policies, about string) map[string]string {
+	refused := map[string]string{}
 	for _, r := range t.OfType(policies) {
 		for _, s := range List(At(r.Properties, "PolicyDocument", "Statement")) {
 			if At(s, "Effect") == "Deny" && cmp.Equal(At(s, "Condition"), map[string]any{"Bool": map[string]any{"aws:SecureTransport": "false"}}) {
 				for _, of := range List(r.Properties[about]) {
-					refused[Stable(Text(of))] = true
+					refused[Stable(Text(of))] = orDelete(r.DeletionPolicy)
 				}
 			}
 		}
 	}
 	return refused
+}
+
+// orDelete is a deletion policy; a resource without one is deleted.
+func orDelete(policy string) string {
+	if policy == "" {
+		return "Delete"
+	}
+	return policy
 }
 
 func checkQueues(t *testing.T, p Platform, v Variant) {
@@ -797,7 +808,7 @@ func checkQueues(t *testing.T, p Platform, v Variant) {
 			"key":        {Stable(Text(q.Properties["KmsMasterKeyId"])), v.keyed("Key.Arn", "null")},
 			"kept":       {q.Properties["MessageRetentionPeriod"], 1209600.0},
 			"policy":     {q.DeletionPolicy, policy},
-			"TLS":        {refused[id], true},
+			"TLS":        {refused[id], policy},
 		})
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(p.Queues)), slices.Sorted(maps.Keys(got))); diff != "" {
@@ -843,7 +854,7 @@ func checkBuckets(t *testing.T, p Platform, v Variant) {
 			"versioning": {b.Properties["VersioningConfiguration"], versioning},
 			"policy":     {b.DeletionPolicy, v.policy()},
 			"replaced":   {b.UpdateReplacePolicy, v.policy()},
-			"TLS":        {refused[id], true},
+			"TLS":        {refused[id], v.policy()},
 			"logging":    {logging, logged[id]},
 		})
 	}

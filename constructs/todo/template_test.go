@@ -41,7 +41,7 @@ func expected() synthtest.Platform {
 				RouteThrottles: map[string]any{"POST /api/v1/tasks/bulk": map[string]any{"ThrottlingRateLimit": 5.0, "ThrottlingBurstLimit": 7.0}},
 			},
 			"issuer": {
-				Template: templates["issuer"], Issuer: "https://issuer.example.com", Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
+				Template: templates["issuer"], Issuer: "https://issuer.example.com", Audience: []any{"tasks"}, Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
 			},
 			"company": {Template: templates["company"], Key: true, AlarmTopic: "Alerts", Subnets: []any{"subnet-1", "subnet-2"}, SecurityGroup: "sg-1"},
@@ -126,7 +126,7 @@ func expected() synthtest.Platform {
 			"ThrottlesAlarm":           "SUM([m0, m1, m2, m3]) of AWS/Lambda Throttles >= 1, 1 x 300",
 			"ErasureAgeAlarm":          "AWS/Lambda IteratorAge Maximum >= 300000, 1 x 300",
 			"DeadLettersAlarm":         "AWS/SQS ApproximateNumberOfMessagesVisible Maximum >= 1, 1 x 300",
-			"LakeAgeAlarm":             "AWS/Lambda IteratorAge Maximum >= 300000, 1 x 300",
+			"LakeAgeAlarm":             synthtest.ByVariant{"": "AWS/Lambda IteratorAge Maximum >= 300000, 1 x 300", "issuer": "AWS/Lambda IteratorAge Maximum >= 600000, 1 x 300"},
 			"LakeFailuresAlarm":        "AWS/SQS ApproximateNumberOfMessagesVisible Maximum >= 1, 1 x 300",
 			"LakeWriteAlarm":           "Onesynth/lake LakeWriteFailures Sum >= 1, 1 x 300",
 			"LakeWriterAlarm":          "AWS/Lambda Errors Sum >= 1, 1 x 300",

@@ -174,7 +174,7 @@ func (t *Todo) addOperations() {
 	t.Alarms, t.Dashboard = t.platform.Operate(platform.Operations{
 		API:              t.API,
 		ServerErrorAlarm: "ServerErrorAlarm",
-		Streams:          []platform.HandledStream{{ID: "Erasure", Mapping: t.Erasure, Late: "deletions of users wait longer than five minutes for the eraser"}},
+		Streams:          []platform.HandledStream{{ID: "Erasure", Mapping: t.Erasure, Changes: "deletions of users", Handler: "the eraser"}},
 		Queues:           []platform.FailureQueue{{Alarm: "DeadLettersAlarm", Queue: t.DeadLetters, Holds: "deletions of users that could not be finished"}},
 		Lake:             t.Lake,
 	})
