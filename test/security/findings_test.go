@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
 // acknowledgement says why a resource need not keep a rule.
@@ -27,12 +29,20 @@ func TestFindings(t *testing.T) {
 	needed := make([]map[string]bool, len(acknowledged))
 	for _, name := range slices.Sorted(maps.Keys(stacks)) {
 		s := stacks[name]
+		findings := broken(s)
 		for _, pack := range packs {
-			if s.kept[pack] == 0 {
+			r := reports[name][pack]
+			if r.Kept == 0 {
 				t.Errorf("%s: cdk-nag's pack %s looked at nothing", name, pack)
 			}
+			for _, u := range r.Undecided {
+				t.Errorf("%s: %s cannot judge %s: %s", name, u.Rule, s.paths[u.Resource], u.Cause)
+			}
+			for _, f := range r.Findings {
+				findings = append(findings, finding{Rule: synthtest.Stable(f.Rule), Resource: s.paths[f.Resource]})
+			}
 		}
-		for _, f := range slices.Concat(s.findings, broken(s)) {
+		for _, f := range findings {
 			i := slices.IndexFunc(acknowledged, func(a acknowledgement) bool { return a.covers(name, f) })
 			if i < 0 {
 				t.Errorf("%s: %s does not keep %s: mend it, or acknowledge it with the reason", name, f.Resource, f.Rule)

@@ -1,10 +1,10 @@
 // Holds CloudFormation templates against cdk-nag's packs AwsSolutions and Serverless:
 //
-//     node nag.js FOLDER STACK...
+//     node nag.js NAME.template.json...
 //
-// reads STACK.template.json in FOLDER for each stack, and prints as JSON what each pack
-// says of each: how often it saw a rule kept, and its findings, which name resources by
-// logical id. It fails where a rule cannot judge a resource.
+// prints what each pack says of each template, as JSON: {NAME: {PACK: {kept, findings,
+// undecided}}}. kept is how often the pack saw a rule kept. Findings are the rules that
+// resources, by logical id, do not keep. Undecided are those that could not judge.
 'use strict';
 
 const path = require('node:path');
@@ -12,18 +12,17 @@ const { App, Stack } = require('aws-cdk-lib');
 const { CfnInclude } = require('aws-cdk-lib/cloudformation-include');
 const { AwsSolutionsChecks, NagRuleCompliance, ServerlessChecks } = require('cdk-nag');
 
-// A pack's report leaves out what is kept, and has rules that could not judge among
-// those that are broken.
+// A pack's own report leaves out what is kept, and tells what is undecided from what is
+// broken by its wording alone.
 const watched = (Pack) => class extends Pack {
   kept = 0;
-  failures = [];
+  undecided = [];
 
   applyRule(parameters) {
-    const { node, rule } = parameters;
-    const name = parameters.ruleSuffixOverride ?? rule.name;
+    const { node, rule, ruleSuffixOverride = rule.name } = parameters;
     super.applyRule({
       ...parameters,
-      ruleSuffixOverride: name,
+      ruleSuffixOverride,
       rule: (resource) => {
         try {
           const result = rule(resource);
@@ -32,30 +31,26 @@ const watched = (Pack) => class extends Pack {
           }
           return result;
         } catch (error) {
-          this.failures.push(`${this.packName}-${name} cannot judge ${node.node.path}: ${error.message}`);
-          throw error;
+          this.undecided.push({ rule: `${this.packName}-${ruleSuffixOverride}`, resource: node.node.id, cause: error.message });
+          return NagRuleCompliance.NOT_APPLICABLE;
         }
       },
     });
   }
 };
 
-const [folder, ...stacks] = process.argv.slice(2);
 const app = new App({ analyticsReporting: false });
-const reports = [];
-const failures = [];
-for (const name of stacks) {
+const reports = {};
+for (const templateFile of process.argv.slice(2)) {
+  const name = path.basename(templateFile, '.template.json');
   const stack = new Stack(app, name);
-  new CfnInclude(stack, 'Template', { templateFile: path.join(folder, `${name}.template.json`) });
+  new CfnInclude(stack, 'Template', { templateFile });
+  reports[name] = {};
   for (const Pack of [AwsSolutionsChecks, ServerlessChecks]) {
     const pack = new (watched(Pack))();
     const findings = pack.validateScope(stack).violations.flatMap(({ ruleName, violatingResources }) =>
       violatingResources.map(({ constructPath }) => ({ rule: ruleName, resource: path.posix.basename(constructPath) })));
-    reports.push({ stack: name, pack: pack.readPackName, kept: pack.kept, findings });
-    failures.push(...pack.failures);
+    reports[name][pack.readPackName] = { kept: pack.kept, findings, undecided: pack.undecided };
   }
-}
-if (failures.length > 0) {
-  throw new Error(failures.join('\n'));
 }
 console.log(JSON.stringify(reports));

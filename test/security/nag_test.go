@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,97 +14,88 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
+// reports are what cdk-nag's packs say of the templates, by stack and by pack. Those
+// of testdata are among them.
+var reports map[string]map[string]report
+
 // packs are those of cdk-nag that nag.js holds templates against.
 var packs = []string{"AwsSolutions", "Serverless"}
 
-// report is what a pack of cdk-nag says of a template.
+// report is what a pack says of a template.
 type report struct {
-	Stack, Pack string
 	// Kept is how often the pack saw a rule kept.
 	Kept int
-	// Findings name resources by logical id.
+	// Findings are what is not kept. They name resources by logical id.
 	Findings []finding
+	// Undecided are rules that could not judge a resource, and why.
+	Undecided []struct{ Rule, Resource, Cause string }
 }
 
-// nag holds the templates of those stacks, in the folder of a cloud assembly,
-// against cdk-nag's packs. An error tells of all rules that could not judge a
-// resource.
-func nag(folder string, stacks ...string) ([]report, error) {
+// nag holds templates against cdk-nag's packs, in one run of nag.js.
+func nag(files ...string) (map[string]map[string]report, error) {
 	if _, err := os.Stat("node_modules"); err != nil {
 		return nil, fmt.Errorf("cdk-nag is not installed: run make test/security/node_modules in the root of the repository: %w", err)
 	}
 	var printed, complaint bytes.Buffer
-	program := exec.Command("node", append([]string{"nag.js", folder}, stacks...)...)
+	program := exec.Command("node", append([]string{"nag.js"}, files...)...)
 	program.Stdout, program.Stderr = &printed, &complaint
 	if err := program.Run(); err != nil {
 		return nil, fmt.Errorf("node nag.js: %w\n%s", err, complaint.Bytes())
 	}
-	var reports []report
-	if err := json.Unmarshal(printed.Bytes(), &reports); err != nil {
+	all := map[string]map[string]report{}
+	if err := json.Unmarshal(printed.Bytes(), &all); err != nil {
 		return nil, fmt.Errorf("what node nag.js prints: %w", err)
 	}
-	return reports, nil
+	return all, nil
 }
 
-// Each pack sees what is kept and what is broken, and says where.
+// The packs see what is kept, what is broken, and what they cannot judge.
 func TestNag(t *testing.T) {
 	t.Parallel()
-	reports, err := nag(write(t, `{"Resources": {
-		"Failures": {"Type": "AWS::SQS::Queue", "Properties": {"SqsManagedSseEnabled": true}},
-		"Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 7}}
-	}}`), "written")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range reports {
-		slices.SortFunc(r.Findings, func(a, b finding) int { return strings.Compare(a.Rule, b.Rule) })
-	}
-	if diff := cmp.Diff([]report{
-		{Stack: "written", Pack: "AwsSolutions", Kept: 1, Findings: []finding{{"AwsSolutions-SQS3", "Failures"}, {"AwsSolutions-SQS4", "Failures"}}},
-		{Stack: "written", Pack: "Serverless", Kept: 1, Findings: []finding{{"Serverless-SQSRedrivePolicy", "Failures"}}},
-	}, reports); diff != "" {
-		t.Errorf("reports (-want +got):\n%s", diff)
-	}
-}
-
-// What was not looked at does not pass.
-func TestNagFails(t *testing.T) {
-	t.Parallel()
-	unknown := write(t, `{
-		"Parameters": {"Runtime": {"Type": "String"}},
-		"Resources": {"Function": {"Type": "AWS::Lambda::Function", "Properties": {"Code": {"ZipFile": "x"}, "Role": "x", "Runtime": {"Ref": "Runtime"}}}}
-	}`)
-	for name, test := range map[string]struct {
-		folder string
-		stacks []string
-		want   []string
+	for _, test := range []struct {
+		template, pack      string
+		kept                int
+		findings, undecided []finding
 	}{
-		"NoTemplate":  {unknown, []string{"written", "missing"}, []string{"missing.template.json"}},
-		"CannotJudge": {unknown, []string{"written"}, []string{"AwsSolutions-L1 cannot judge written/Template/Function", "Serverless-LambdaLatestVersion cannot judge written/Template/Function"}},
+		{"broken", "AwsSolutions", 1, []finding{{"AwsSolutions-SQS3", "Queue"}, {"AwsSolutions-SQS4", "Queue"}}, nil},
+		{"broken", "Serverless", 1, []finding{{"Serverless-SQSRedrivePolicy", "Queue"}}, nil},
+		{"undecided", "AwsSolutions", 0, nil, []finding{{"AwsSolutions-L1", "Function"}}},
+		{"undecided", "Serverless", 0, []finding{
+			{"Serverless-LambdaDLQ", "Function"}, {"Serverless-LambdaDefaultMemorySize", "Function"},
+			{"Serverless-LambdaDefaultTimeout", "Function"}, {"Serverless-LambdaTracing", "Function"},
+		}, []finding{{"Serverless-LambdaLatestVersion", "Function"}}},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.template+test.pack, func(t *testing.T) {
 			t.Parallel()
-			reports, err := nag(test.folder, test.stacks...)
-			if err == nil {
-				t.Fatalf("got %v, want an error", reports)
+			got := reports[test.template][test.pack]
+			if got.Kept != test.kept {
+				t.Errorf("got %d rules kept, want %d", got.Kept, test.kept)
 			}
-			for _, want := range test.want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("got %v, want %q in it", err, want)
+			findings := slices.SortedFunc(slices.Values(got.Findings), func(a, b finding) int { return strings.Compare(a.Rule, b.Rule) })
+			if diff := cmp.Diff(test.findings, findings); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+			var undecided []finding
+			for _, u := range got.Undecided {
+				undecided = append(undecided, finding{u.Rule, u.Resource})
+				if u.Cause == "" {
+					t.Errorf("%s does not say why it cannot judge", u.Rule)
 				}
+			}
+			if diff := cmp.Diff(test.undecided, undecided); diff != "" {
+				t.Errorf("undecided (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-// write writes the template of the stack "written", and returns the folder.
-func write(t *testing.T, template string) string {
-	t.Helper()
-	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "written.template.json"), []byte(template), 0o600); err != nil {
-		t.Fatal(err)
+// A template that is not there does not pass.
+func TestNoTemplate(t *testing.T) {
+	t.Parallel()
+	all, err := nag("testdata/missing.template.json")
+	if err == nil || !strings.Contains(err.Error(), "missing.template.json") {
+		t.Errorf("got %v and error %v, want an error that names the template", all, err)
 	}
-	return folder
 }
 
 // The CDK that reads the templates is the one that writes them.
