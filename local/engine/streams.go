@@ -395,13 +395,18 @@ func (s *Streams) call(ctx context.Context, target string, input, output any) er
 		return fmt.Errorf("%s: %w", target, err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s: %s", target, response.Status, answer)
+		return fmt.Errorf("%s: %w", target, &refusal{response.Status, string(answer)})
 	}
 	if err := json.Unmarshal(answer, output); err != nil {
 		return fmt.Errorf("%s: %w", target, err)
 	}
 	return nil
 }
+
+// refusal is an answer of the engine that is none of success.
+type refusal struct{ status, answer string }
+
+func (r *refusal) Error() string { return r.status + ": " + r.answer }
 
 type shard struct {
 	ShardId       string
@@ -462,6 +467,22 @@ func (m *mapping) resume(ctx context.Context, shard string) (string, error) {
 		m.log(ctx, "go on where the last run ended", err)
 	}
 	return m.iterator(ctx, shard, trimHorizon, "")
+}
+
+// renew returns an iterator for the records after the last that was read, in place of one that failed: iterators live for 15
+// minutes, and a batch may have been retried for longer.
+//
+// DynamoDB Local counts the writes of all tables in one sequence. When others come before the first record of a stream, it
+// takes the iterator of the stream, empty until then, for one of records that are gone. Then all that there is is new.
+func (m *mapping) renew(ctx context.Context, shard, last string, failed error) (string, error) {
+	var refused *refusal
+	switch {
+	case last != "":
+		return m.iterator(ctx, shard, afterRecord, last)
+	case errors.As(failed, &refused) && strings.Contains(refused.answer, "#TrimmedDataAccessException"):
+		return m.iterator(ctx, shard, trimHorizon, "")
+	}
+	return "", failed
 }
 
 // reached keeps a place for the next run. Without it that run repeats records, which functions must bear anyhow.
@@ -568,11 +589,8 @@ func (m *mapping) read(ctx context.Context, s shard) {
 			if !wait(ctx, time.Second) {
 				return
 			}
-			// Iterators live for 15 minutes: a batch may have been retried for longer.
-			if last != "" {
-				if renewed, err := m.iterator(ctx, s.ShardId, afterRecord, last); err == nil {
-					s.iterator = renewed
-				}
+			if renewed, err := m.renew(ctx, s.ShardId, last, err); err == nil {
+				s.iterator = renewed
 			}
 			continue
 		}

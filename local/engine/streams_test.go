@@ -191,6 +191,34 @@ func TestStreamDeliversInOrder(t *testing.T) {
 	}
 }
 
+// Another platform of the run may write first, to a table without a stream.
+func TestStreamBeginsAfterWritesToAnotherTable(t *testing.T) {
+	t.Parallel()
+	for _, position := range []string{"TRIM_HORIZON", "LATEST"} {
+		t.Run(position, func(t *testing.T) {
+			t.Parallel()
+			to := newConsumer(accept)
+			f := stream(t, `"StartingPosition": "`+position+`"`, to)
+			if _, err := f.client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+				TableName: aws.String("others"), BillingMode: types.BillingModePayPerRequest,
+				AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
+				KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
+			}); err != nil {
+				t.Fatal(err)
+			}
+			for _, other := range plain("1", "2", "3") {
+				put(t, f.client, "others", other)
+			}
+			put(t, f.client, "sessions", session("4", nil))
+			put(t, f.client, "sessions", session("5", nil))
+			batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return count(batches) >= 2 })
+			if got := strings.Join(names(batches), " "); got != "4 5" {
+				t.Errorf("got %s, want 4 5", got)
+			}
+		})
+	}
+}
+
 func TestStreamStartsAtLatest(t *testing.T) {
 	t.Parallel()
 	to := newConsumer(accept)
