@@ -408,6 +408,12 @@ type refusal struct{ status, answer string }
 
 func (r *refusal) Error() string { return r.status + ": " + r.answer }
 
+// trimmed reports whether the engine says that a record is gone.
+func trimmed(err error) bool {
+	var refused *refusal
+	return errors.As(err, &refused) && strings.Contains(refused.answer, "#TrimmedDataAccessException")
+}
+
 type shard struct {
 	ShardId       string
 	ParentShardId string
@@ -467,22 +473,6 @@ func (m *mapping) resume(ctx context.Context, shard string) (string, error) {
 		m.log(ctx, "go on where the last run ended", err)
 	}
 	return m.iterator(ctx, shard, trimHorizon, "")
-}
-
-// renew returns an iterator for the records after the last that was read, in place of one that failed: iterators live for 15
-// minutes, and a batch may have been retried for longer.
-//
-// DynamoDB Local counts the writes of all tables in one sequence. When others come before the first record of a stream, it
-// takes the iterator of the stream, empty until then, for one of records that are gone. Then all that there is is new.
-func (m *mapping) renew(ctx context.Context, shard, last string, failed error) (string, error) {
-	var refused *refusal
-	switch {
-	case last != "":
-		return m.iterator(ctx, shard, afterRecord, last)
-	case errors.As(failed, &refused) && strings.Contains(refused.answer, "#TrimmedDataAccessException"):
-		return m.iterator(ctx, shard, trimHorizon, "")
-	}
-	return "", failed
 }
 
 // reached keeps a place for the next run. Without it that run repeats records, which functions must bear anyhow.
@@ -584,13 +574,25 @@ func (m *mapping) read(ctx context.Context, s shard) {
 			NextShardIterator string
 		}
 		err := m.streams.call(ctx, "DynamoDBStreams_20120810.GetRecords", map[string]any{"ShardIterator": s.iterator, "Limit": most}, &got)
+		// DynamoDB Local counts the writes of all tables in one sequence. When some to other tables come before the first
+		// record of a stream, it takes the iterator of that, empty until then, for one of a record that is gone.
+		if last == "" && trimmed(err) {
+			var renewed string
+			if renewed, err = m.iterator(ctx, s.ShardId, trimHorizon, ""); err == nil {
+				s.iterator = renewed
+				continue
+			}
+		}
 		if err != nil {
 			m.log(ctx, "read stream", err)
 			if !wait(ctx, time.Second) {
 				return
 			}
-			if renewed, err := m.renew(ctx, s.ShardId, last, err); err == nil {
-				s.iterator = renewed
+			// Iterators live for 15 minutes: a batch may have been retried for longer.
+			if last != "" {
+				if renewed, err := m.iterator(ctx, s.ShardId, afterRecord, last); err == nil {
+					s.iterator = renewed
+				}
 			}
 			continue
 		}
