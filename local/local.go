@@ -19,7 +19,8 @@
 //   - Objects have no versions; lifecycle rules and bucket policies have no effect. The endpoints of AWS that functions get
 //     are plain HTTP on loopback and stand for AWS's TLS ones: aws:SecureTransport is true.
 //   - Catalogs and saved queries are shown, not run: `onesynth lake` runs queries.
-//   - Alarms, dashboards, retention and encryption have no effect.
+//   - Tables that a stack uses without declaring them are made, empty, as the assembly describes them.
+//   - Alarms, dashboards, retention, encryption and networks have no effect.
 package local
 
 import (

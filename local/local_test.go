@@ -528,6 +528,12 @@ func TestStartRefuses(t *testing.T) {
 			},
 			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache", "AWS::Events::EventBus", "--allow-unsupported"},
 		},
+		"CustomResource": {
+			change: func(t object) {
+				t["Resources"].(object)["Own"] = object{"Type": "Custom::Own", "Properties": object{"ServiceToken": arn("Function")}}
+			},
+			is: local.ErrUnsupported, says: []string{"Custom::Own", "runs during a deployment", "--stack"},
+		},
 		"NoAssembly":  {options: func(o *local.Options) { o.Assembly = os.TempDir() }, is: assembly.ErrNoAssembly, says: []string{"make synth"}},
 		"ConsolePort": {options: func(o *local.Options) { o.ConsolePort = port }, is: local.ErrPort, says: []string{fmt.Sprint(port), "--console-port"}},
 		"APIPort":     {options: func(o *local.Options) { o.Port = port }, is: local.ErrPort, says: []string{fmt.Sprint(port), "--port"}},

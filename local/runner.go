@@ -134,6 +134,11 @@ func (r *Runner) announce() {
 	}
 	fmt.Fprintf(&lines, "%-10s %s\n", "console", r.consoleURL)
 	fmt.Fprintf(&lines, "%-10s %s\n", "DynamoDB", r.engine.URL())
+	for _, table := range r.assembly.Tables() {
+		if table.Existing {
+			fmt.Fprintf(&lines, "%-10s %s  exists elsewhere; here as stack %s describes it\n", "table", table.Name, table.Stack.Name)
+		}
+	}
 	for _, s := range r.schedules.Schedules() {
 		when := "disabled"
 		if s.Next != nil {

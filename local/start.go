@@ -68,7 +68,7 @@ func (r *Runner) prepare() error {
 func (r *Runner) load() error {
 	var problems []error
 	apis := 0
-	a, err := assembly.Load(r.options.Assembly, assembly.Options{URL: func(resource *assembly.Resource) string {
+	a, err := assembly.Load(r.options.Assembly, assembly.Options{Stacks: r.options.Stacks, URL: func(resource *assembly.Resource) string {
 		switch resource.Type {
 		case "AWS::SQS::Queue":
 			return r.endpoint
@@ -88,9 +88,6 @@ func (r *Runner) load() error {
 		return ""
 	}})
 	if err := errors.Join(append(problems, err)...); err != nil {
-		return err
-	}
-	if a.Stacks, err = r.choose(a.Stacks); err != nil {
 		return err
 	}
 	r.assembly = a
@@ -121,36 +118,26 @@ func (r *Runner) selected(stack *assembly.Stack) bool {
 	return len(r.options.Stacks) == 0 || slices.Contains(r.options.Stacks, stack.Name)
 }
 
-func (r *Runner) choose(stacks []*assembly.Stack) ([]*assembly.Stack, error) {
-	var chosen []*assembly.Stack
-	var names []string
-	for _, stack := range stacks {
-		names = append(names, stack.Name)
-		if r.selected(stack) {
-			chosen = append(chosen, stack)
-		}
-	}
-	for _, name := range r.options.Stacks {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("stack %q: the assembly has %s", name, strings.Join(names, ", "))
-		}
-	}
-	return chosen, nil
-}
-
 func (r *Runner) refuseUnsupported() error {
 	var refused []string
+	custom := false
 	for _, resource := range r.assembly.Unsupported() {
 		if slices.Contains(r.options.AllowUnsupported, resource.Type) {
 			r.log.printf("warning: %s has no effect here", resource)
 			continue
 		}
 		refused = append(refused, "  "+resource.String())
+		custom = custom || strings.HasPrefix(resource.Type, "Custom::") || resource.Type == "AWS::CloudFormation::CustomResource"
 	}
 	if len(refused) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the assembly has %w:\n%s\nrun with --allow-unsupported TYPE to leave a type without effect", ErrUnsupported, strings.Join(refused, "\n"))
+	remedy := "run with --allow-unsupported TYPE to leave a type without effect"
+	if custom {
+		remedy += "\na custom resource is made by code that runs during a deployment: keep it in a stack of its own, such as that of the network, and name the others with --stack; " +
+			"a VPC of the CDK has none with RestrictDefaultSecurityGroup set to false"
+	}
+	return fmt.Errorf("the assembly has %w:\n%s\n%s", ErrUnsupported, strings.Join(refused, "\n"), remedy)
 }
 
 func (r *Runner) addFunctions() error {

@@ -31,6 +31,8 @@ type Options struct {
 	// Region and Account stand in for those of stacks that are synthesised for any environment.
 	// Defaults: DefaultRegion, DefaultAccount.
 	Region, Account string
+	// Stacks are the names of the stacks to keep, once references between all of them are resolved. Default: all.
+	Stacks []string
 	// Parameters are values of template parameters by name; a parameter without one takes its default.
 	Parameters map[string]string
 	// URL gives the address at which a resource is reached on this machine: an HTTP API's endpoint, a queue's URL, a user
@@ -63,6 +65,8 @@ type Stack struct {
 	Outputs map[string]Output
 
 	template  template
+	described []tableDescription
+	existing  []*Resource
 	options   Options
 	assembly  *Assembly
 	resources map[string]*Resource
@@ -78,6 +82,7 @@ type Output struct {
 
 // Resource is one resource of a stack, resolved.
 type Resource struct {
+	// LogicalID is empty for a table that exists.
 	LogicalID string
 	// Type is the CloudFormation type, such as AWS::DynamoDB::GlobalTable.
 	Type string
@@ -97,6 +102,8 @@ type Resource struct {
 	ARN string
 	// Stack is the resource's stack.
 	Stack *Stack
+	// Existing says that the stack uses the resource, a table, and that no stack of the assembly declares it.
+	Existing bool
 
 	raw      map[string]any
 	url      string
@@ -119,15 +126,14 @@ func (r *Resource) Decode(v any) error {
 
 // String names the resource for people: type, logical id and construct path.
 func (r *Resource) String() string {
+	if r.Existing {
+		return fmt.Sprintf("existing table %s (%s)", r.Name, r.Path)
+	}
 	return fmt.Sprintf("%s %s (%s)", r.Type, r.LogicalID, r.Path)
 }
 
-// Attribute is what Fn::GetAtt of the named attribute gives. Errors: *ResolveError.
-func (r *Resource) Attribute(name string) (string, error) {
-	return r.Stack.attribute(r.LogicalID, name, "Fn::GetAtt")
-}
-
-// Load reads and resolves the assembly in dir. Errors: ErrNoAssembly; otherwise every *ResolveError found, joined.
+// Load reads and resolves the assembly in dir. Errors: ErrNoAssembly; a stack of the options that it does not have;
+// otherwise every *ResolveError found, joined.
 func Load(dir string, options Options) (*Assembly, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -161,7 +167,30 @@ func Load(dir string, options Options) (*Assembly, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
+	if err := loaded.keep(options.Stacks); err != nil {
+		return nil, err
+	}
+	if err := loaded.addExistingTables(); err != nil {
+		return nil, err
+	}
 	return loaded, nil
+}
+
+// keep leaves out all stacks but the named ones, if any is named.
+func (a *Assembly) keep(wanted []string) error {
+	var names []string
+	for _, stack := range a.Stacks {
+		names = append(names, stack.Name)
+	}
+	for _, name := range wanted {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("stack %q: the assembly has %s", name, strings.Join(names, ", "))
+		}
+	}
+	if len(wanted) > 0 {
+		a.Stacks = slices.DeleteFunc(a.Stacks, func(stack *Stack) bool { return !slices.Contains(wanted, stack.Name) })
+	}
+	return nil
 }
 
 // Template is the template of one stack of an assembly, unresolved.
@@ -218,7 +247,9 @@ type artifact struct {
 		DirectoryName string
 		Parameters    map[string]string
 	}
-	DisplayName string
+	Metadata               map[string][]metadata
+	AdditionalMetadataFile string
+	DisplayName            string
 }
 
 // template reads what the artifact of a stack says.
@@ -288,6 +319,9 @@ func (a *Assembly) read(dir string, options Options) error {
 			}
 			stack := &Stack{Name: file.Stack, Region: cmp.Or(file.Region, options.Region), Account: cmp.Or(file.Account, options.Account), options: options, assembly: a}
 			if err := readJSON(file.Path, &stack.template); err != nil {
+				return fmt.Errorf("stack %s: %w", file.Stack, err)
+			}
+			if stack.described, err = found.existingTables(dir); err != nil {
 				return fmt.Errorf("stack %s: %w", file.Stack, err)
 			}
 			for parameter, value := range file.Parameters {

@@ -65,7 +65,18 @@ const surroundings = `{
     "Domain": {"Type": "AWS::ApiGatewayV2::DomainName", "Properties": {"DomainName": "api.example.com"}},
     "Mapping": {"Type": "AWS::ApiGatewayV2::ApiMapping", "Properties": {"ApiId": {"Ref": "Api"}, "DomainName": {"Ref": "Domain"}, "Stage": "$default"}},
     "Secret": {"Type": "AWS::SecretsManager::Secret"},
-    "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": "vpc-1", "GroupDescription": "Functions"}},
+    "Network": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+    "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Network"}, "CidrBlock": "10.0.0.0/18", "AvailabilityZone": {"Fn::Select": [1, {"Fn::GetAZs": ""}]}}},
+    "Routes": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Network"}}},
+    "Gateway": {"Type": "AWS::EC2::InternetGateway"},
+    "Attached": {"Type": "AWS::EC2::VPCGatewayAttachment", "Properties": {"VpcId": {"Ref": "Network"}, "InternetGatewayId": {"Ref": "Gateway"}}},
+    "Private": {"Type": "AWS::EC2::VPCGatewayAttachment", "Properties": {"VpcId": {"Ref": "Network"}, "VpnGatewayId": "vgw-1"}},
+    "Address": {"Type": "AWS::EC2::EIP"},
+    "Out": {"Type": "AWS::EC2::NatGateway", "Properties": {"AllocationId": {"Fn::GetAtt": ["Address", "AllocationId"]}}},
+    "Way": {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "Routes"}, "DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": {"Ref": "Out"}}},
+    "Endpoint": {"Type": "AWS::EC2::VPCEndpoint", "Properties": {"VpcId": {"Ref": "Network"}, "VpcEndpointType": "Interface", "SubnetIds": [{"Ref": "Subnet"}], "ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.secretsmanager"}}},
+    "Direct": {"Type": "AWS::EC2::VPCEndpoint", "Properties": {"VpcId": {"Ref": "Network"}, "VpcEndpointType": "Gateway", "ServiceName": "dynamodb"}},
+    "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": {"Ref": "Network"}, "GroupDescription": "Functions"}},
     "Logs": {"Type": "AWS::Logs::LogGroup"},
     "Bucket": {"Type": "AWS::S3::Bucket"},
     "Catalog": {"Type": "AWS::Glue::Database", "Properties": {"DatabaseInput": {"Name": {"Fn::Sub": "lake_${Stage}"}}}},
@@ -77,6 +88,11 @@ const surroundings = `{
     "Subject": {"Type": "AWS::Lambda::Function", "DependsOn": "Role", "Properties": {"Value": VALUE}}
   }
 }`
+
+// prefix is an expression for what stands before the first hyphen.
+func prefix(expression string) string {
+	return `{"Fn::Select": [0, {"Fn::Split": ["-", ` + expression + `]}]}`
+}
 
 func TestResolve(t *testing.T) {
 	t.Parallel()
@@ -108,7 +124,27 @@ func TestResolve(t *testing.T) {
 		"role arn":             {`{"Fn::GetAtt": ["Role", "Arn"]}`, "arn:aws:iam::000000000000:role/service/Stack-Role"},
 		"domain of an API":     {`{"Ref": "Domain"}`, "api.example.com"},
 		"target of a domain":   {`{"Fn::GetAtt": ["Domain", "RegionalDomainName"]}`, "d-api.example.com.execute-api.us-east-1.amazonaws.com"},
-		"security group":       {`{"Fn::Select": [0, {"Fn::Split": ["-", {"Fn::GetAtt": ["Group", "GroupId"]}]}]}`, "sg"},
+		"zones":                {`{"Fn::GetAZs": ""}`, []any{"us-east-1a", "us-east-1b", "us-east-1c"}},
+		"zones of a region":    {`{"Fn::GetAZs": "eu-west-1"}`, []any{"eu-west-1a", "eu-west-1b", "eu-west-1c"}},
+		"network":              {prefix(`{"Ref": "Network"}`), "vpc"},
+		"network's own group":  {prefix(`{"Fn::GetAtt": ["Network", "DefaultSecurityGroup"]}`), "sg"},
+		"block of a network":   {`{"Fn::GetAtt": ["Network", "CidrBlock"]}`, "10.0.0.0/16"},
+		"blocks of a network":  {prefix(`{"Fn::Select": [0, {"Fn::GetAtt": ["Network", "CidrBlockAssociations"]}]}`), "vpc"},
+		"subnet":               {prefix(`{"Ref": "Subnet"}`), "subnet"},
+		"zone of a subnet":     {`{"Fn::GetAtt": ["Subnet", "AvailabilityZone"]}`, "us-east-1b"},
+		"block of a subnet":    {`{"Fn::Sub": "${Subnet.CidrBlock}"}`, "10.0.0.0/18"},
+		"routes":               {prefix(`{"Fn::GetAtt": ["Routes", "RouteTableId"]}`), "rtb"},
+		"route":                {`{"Fn::Select": [1, {"Fn::Split": ["|", {"Ref": "Way"}]}]}`, "0.0.0.0/0"},
+		"gateway":              {`{"Fn::GetAtt": ["Attached", "AttachmentType"]}`, "IGW"},
+		"private gateway":      {prefix(`{"Ref": "Private"}`), "VGW|vpc"},
+		"address":              {`{"Fn::Select": [2, {"Fn::Split": [".", {"Ref": "Address"}]}]}`, "113"},
+		"address's allocation": {prefix(`{"Fn::GetAtt": ["Address", "AllocationId"]}`), "eipalloc"},
+		"endpoint":             {prefix(`{"Ref": "Endpoint"}`), "vpce"},
+		"names of an endpoint": {`{"Fn::Select": [1, {"Fn::Split": [".", {"Fn::Select": [0, {"Fn::GetAtt": ["Endpoint", "DnsEntries"]}]}]}]}`, "secretsmanager"},
+		"parts of an endpoint": {prefix(`{"Fn::Select": [0, {"Fn::GetAtt": ["Endpoint", "NetworkInterfaceIds"]}]}`), "eni"},
+		"endpoint of routes":   {`{"Fn::GetAtt": ["Direct", "DnsEntries"]}`, []any{}},
+		"security group":       {prefix(`{"Fn::GetAtt": ["Group", "GroupId"]}`), "sg"},
+		"network of a group":   {prefix(`{"Fn::GetAtt": ["Group", "VpcId"]}`), "vpc"},
 		"bucket":               {`{"Ref": "Bucket"}`, "stack-bucket"},
 		"bucket arn":           {`{"Fn::GetAtt": ["Bucket", "Arn"]}`, "arn:aws:s3:::stack-bucket"},
 		"bucket domain":        {`{"Fn::GetAtt": ["Bucket", "RegionalDomainName"]}`, "stack-bucket.s3.us-east-1.amazonaws.com"},
@@ -146,7 +182,9 @@ func TestResolve(t *testing.T) {
 func TestResolveErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ value, want string }{
-		"unknown function":     {`{"Fn::GetAZs": ""}`, "Resources.Subject.Properties.Value.Fn::GetAZs: unknown intrinsic function Fn::GetAZs"},
+		"unknown function":     {`{"Fn::Cidr": ""}`, "Resources.Subject.Properties.Value.Fn::Cidr: unknown intrinsic function Fn::Cidr"},
+		"unknown list":         {`{"Fn::GetAtt": ["Network", "Ipv6CidrBlocks"]}`, "a local run knows CidrBlock, CidrBlockAssociations, DefaultNetworkAcl"},
+		"list as text":         {`{"Fn::Sub": "${Endpoint.DnsEntries}"}`, "got a list of 1: a text is needed here"},
 		"unknown reference":    {`{"Ref": "Nobody"}`, `Properties.Value.Ref: got "Nobody"`},
 		"unknown attribute":    {`{"Fn::GetAtt": ["Named", "Size"]}`, "a local run knows Arn, StreamArn, TableId"},
 		"stream without view":  {`{"Fn::GetAtt": ["Named", "StreamArn"]}`, "no StreamSpecification"},

@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -138,6 +139,14 @@ func (s *Stack) resolve() (problems []error) {
 			resource.Properties = map[string]any{}
 		}
 	}
+	for _, described := range s.described {
+		table, err := s.existingTable(described)
+		if err != nil {
+			problems = append(problems, err)
+			continue
+		}
+		s.existing = append(s.existing, table)
+	}
 	s.Outputs = map[string]Output{}
 	for _, id := range slices.Sorted(maps.Keys(s.template.Outputs)) {
 		output, exists, err := s.output(id)
@@ -210,7 +219,7 @@ func (s *Stack) evaluate(value any, path string) (any, error) {
 	}
 }
 
-const knownFunctions = "Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split, Fn::If, Fn::FindInMap, Fn::ImportValue"
+const knownFunctions = "Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split, Fn::If, Fn::FindInMap, Fn::GetAZs, Fn::ImportValue"
 
 func (s *Stack) intrinsic(name string, argument any, path string) (any, error) {
 	at := path + "." + name
@@ -305,6 +314,13 @@ func (s *Stack) intrinsic(name string, argument any, path string) (any, error) {
 			return nil, s.problem(at, "got %s: the template's Mappings have no such entry", strings.Join(keys, "."))
 		}
 		return value, nil
+	case "Fn::GetAZs":
+		region, err := s.text(argument, at)
+		if err != nil {
+			return nil, err
+		}
+		region = cmp.Or(region, s.Region)
+		return []any{region + "a", region + "b", region + "c"}, nil
 	case "Fn::ImportValue":
 		export, err := s.text(argument, at)
 		if err != nil {
@@ -456,27 +472,32 @@ func (s *Stack) getAtt(argument any, path string) (any, error) {
 	return s.attribute(id, attribute, path)
 }
 
-func (s *Stack) attribute(id, attribute, path string) (string, error) {
+// attribute evaluates to a text or a list.
+func (s *Stack) attribute(id, attribute, path string) (any, error) {
 	resource, err := s.resource(id, path)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	entry := types[resource.Type]
 	if entry.support == unsupported && entry.attributes == nil {
 		// The run ends for the unsupported type, or was told to go on without it.
 		return "unsupported-" + id + "-" + attribute, nil
 	}
+	if list, ok := entry.lists[attribute]; ok {
+		return list(resource), nil
+	}
 	give, ok := entry.attributes[attribute]
 	if !ok {
-		known := slices.Sorted(maps.Keys(entry.attributes))
+		known := slices.AppendSeq(slices.Collect(maps.Keys(entry.attributes)), maps.Keys(entry.lists))
+		slices.Sort(known)
 		if len(known) == 0 {
 			known = []string{"none"}
 		}
-		return "", s.problem(path, "got attribute %q of %s: a local run knows %s", attribute, resource, strings.Join(known, ", "))
+		return nil, s.problem(path, "got attribute %q of %s: a local run knows %s", attribute, resource, strings.Join(known, ", "))
 	}
 	value, err := give(resource)
 	if err != nil {
-		return "", s.problem(path, "attribute %s of %s: %v", attribute, resource, err)
+		return nil, s.problem(path, "attribute %s of %s: %v", attribute, resource, err)
 	}
 	return value, nil
 }
@@ -590,10 +611,13 @@ func (s *Stack) variable(name string, variables map[string]any, path string) (st
 	if given, ok := variables[name]; ok {
 		return s.text(given, path+"[1]."+name)
 	}
+	var value any
+	var err error
 	if id, attribute, ok := strings.Cut(name, "."); ok {
-		return s.attribute(id, attribute, path)
+		value, err = s.attribute(id, attribute, path)
+	} else {
+		value, err = s.reference(name, path)
 	}
-	value, err := s.reference(name, path)
 	if err != nil {
 		return "", err
 	}

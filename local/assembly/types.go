@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"strings"
 )
@@ -18,7 +19,10 @@ const (
 	running
 )
 
-type give func(*Resource) (string, error)
+type (
+	give     func(*Resource) (string, error)
+	giveList func(*Resource) []any
+)
 
 // typeEntry says what a resource type is called and what references to it give, from the "Return values" section of the
 // type's page in the CloudFormation template reference.
@@ -37,6 +41,8 @@ type typeEntry struct {
 	ref        give
 	arn        give
 	attributes map[string]give
+	// lists are attributes that are lists of texts.
+	lists map[string]giveList
 }
 
 // arn gives an ARN of a service, made from the resource's name.
@@ -160,6 +166,72 @@ func domain(format string) give {
 	}
 }
 
+// of gives a property that naming has.
+func of(property string) give {
+	return func(r *Resource) (string, error) { return r.naming[property], nil }
+}
+
+// fixed gives the same text for all resources of a type.
+func fixed(text string) give {
+	return func(*Resource) (string, error) { return text, nil }
+}
+
+// partOfNetwork gives an id as Amazon EC2 makes them up.
+func partOfNetwork(prefix string) give {
+	return func(r *Resource) (string, error) { return prefix + "-" + identifier(r, 17), nil }
+}
+
+// network is a type of a part of a network: ids with the prefix, which Ref and the named attribute give. A local run has
+// one network, that of the machine.
+func network(prefix, attribute string) typeEntry {
+	return typeEntry{support: accepted, ref: partOfNetwork(prefix), attributes: map[string]give{attribute: ref}}
+}
+
+func (t typeEntry) with(attributes map[string]give, naming ...string) typeEntry {
+	maps.Copy(t.attributes, attributes)
+	t.naming = naming
+	return t
+}
+
+func (t typeEntry) withLists(lists map[string]giveList) typeEntry {
+	t.lists = lists
+	return t
+}
+
+// publicAddress is one of those that are kept for documentation (RFC 5737).
+func publicAddress(r *Resource) (string, error) {
+	sum := sha256.Sum256([]byte(r.Stack.Name + "/" + r.LogicalID))
+	return fmt.Sprintf("203.0.113.%d", sum[0]), nil
+}
+
+// gatewayAttachment is the kind of gateway that is attached to a VPC.
+func gatewayAttachment(r *Resource) (string, error) {
+	if _, ok := r.raw["VpnGatewayId"]; ok {
+		return "VGW", nil
+	}
+	return "IGW", nil
+}
+
+// endpointNames are the domain names of an interface endpoint, with their hosted zones; other endpoints have none.
+func endpointNames(r *Resource) []any {
+	if r.raw["VpcEndpointType"] != "Interface" {
+		return []any{}
+	}
+	service := r.naming["ServiceName"]
+	service = service[strings.LastIndex(service, ".")+1:]
+	return []any{fmt.Sprintf("Z%s:%s.%s.%s.vpce.amazonaws.com", strings.ToUpper(identifier(r, 13)), r.Ref, service, r.Stack.Region)}
+}
+
+// endpointInterfaces are the ids of an interface endpoint's network interfaces.
+func endpointInterfaces(r *Resource) []any {
+	subnets, _ := r.raw["SubnetIds"].([]any)
+	interfaces := []any{}
+	for i := range subnets {
+		interfaces = append(interfaces, fmt.Sprintf("eni-%s%d", identifier(r, 16), i))
+	}
+	return interfaces
+}
+
 var types = map[string]typeEntry{
 	"AWS::DynamoDB::Table":       tableEntry(),
 	"AWS::DynamoDB::GlobalTable": tableEntry(),
@@ -237,10 +309,41 @@ var types = map[string]typeEntry{
 			return fmt.Sprintf("arn:aws:kms:%s:%s:key/%s", r.Stack.Region, r.Stack.Account, uuid(r.Stack.Name+"/"+r.LogicalID)), nil
 		},
 		attributes: map[string]give{"Arn": ownARN, "KeyId": ref}},
-	// A local run has one network, that of the machine.
-	"AWS::EC2::SecurityGroup": {support: accepted, ref: func(r *Resource) (string, error) { return "sg-" + identifier(r, 17), nil }, attributes: map[string]give{"GroupId": ref, "Id": ref}},
-
 	"AWS::KMS::Alias": {support: accepted, nameProperty: "AliasName"},
+
+	"AWS::EC2::VPC": network("vpc", "VpcId").with(map[string]give{
+		"CidrBlock": of("CidrBlock"), "DefaultNetworkAcl": partOfNetwork("acl"), "DefaultSecurityGroup": partOfNetwork("sg"),
+	}, "CidrBlock").withLists(map[string]giveList{"CidrBlockAssociations": func(r *Resource) []any { return []any{"vpc-cidr-assoc-" + identifier(r, 17)} }}),
+	"AWS::EC2::Subnet": network("subnet", "SubnetId").with(map[string]give{
+		"AvailabilityZone": of("AvailabilityZone"), "CidrBlock": of("CidrBlock"), "VpcId": of("VpcId"), "NetworkAclAssociationId": partOfNetwork("aclassoc"),
+	}, "AvailabilityZone", "CidrBlock", "VpcId"),
+	"AWS::EC2::RouteTable":                  network("rtb", "RouteTableId"),
+	"AWS::EC2::SubnetRouteTableAssociation": network("rtbassoc", "Id"),
+	"AWS::EC2::Route": {support: accepted, naming: []string{"RouteTableId", "DestinationCidrBlock"},
+		ref: func(r *Resource) (string, error) {
+			return r.naming["RouteTableId"] + "|" + r.naming["DestinationCidrBlock"], nil
+		},
+		attributes: map[string]give{"CidrBlock": of("DestinationCidrBlock")}},
+	"AWS::EC2::InternetGateway": network("igw", "InternetGatewayId"),
+	"AWS::EC2::VPCGatewayAttachment": {support: accepted, naming: []string{"VpcId"}, attributes: map[string]give{"AttachmentType": gatewayAttachment},
+		ref: func(r *Resource) (string, error) {
+			attachment, err := gatewayAttachment(r)
+			return attachment + "|" + r.naming["VpcId"], err
+		}},
+	"AWS::EC2::NatGateway": network("nat", "NatGatewayId").with(map[string]give{"EniId": partOfNetwork("eni")}),
+	"AWS::EC2::EIP": {support: accepted, ref: publicAddress,
+		attributes: map[string]give{"PublicIp": ref, "AllocationId": partOfNetwork("eipalloc")}},
+	"AWS::EC2::VPCEndpoint": network("vpce", "Id").with(map[string]give{"CreationTimestamp": fixed("Thu Jan 01 00:00:00 UTC 1970")}, "ServiceName").
+		withLists(map[string]giveList{"DnsEntries": endpointNames, "NetworkInterfaceIds": endpointInterfaces}),
+	"AWS::EC2::SecurityGroup":               network("sg", "GroupId").with(map[string]give{"Id": ref, "VpcId": of("VpcId")}, "VpcId"),
+	"AWS::EC2::SecurityGroupIngress":        network("sgr", "Id"),
+	"AWS::EC2::SecurityGroupEgress":         network("sgr", "Id"),
+	"AWS::EC2::FlowLog":                     network("fl", "Id"),
+	"AWS::EC2::NetworkAcl":                  network("acl", "Id"),
+	"AWS::EC2::NetworkAclEntry":             network("acle", "Id"),
+	"AWS::EC2::SubnetNetworkAclAssociation": network("aclassoc", "AssociationId"),
+	"AWS::EC2::VPNGateway":                  network("vgw", "VPNGatewayId"),
+	"AWS::EC2::VPNGatewayRoutePropagation":  network("vgw", "Id"),
 
 	"AWS::ApplicationAutoScaling::ScalableTarget": {support: accepted, ref: id(12), attributes: map[string]give{"Id": ref}},
 	"AWS::ApplicationAutoScaling::ScalingPolicy":  {support: accepted, ref: id(12), attributes: map[string]give{"Arn": ref}},
@@ -273,8 +376,7 @@ var types = map[string]typeEntry{
 	"AWS::Glue::Database": {support: running, nameProperty: "DatabaseInput.Name", lower: true, arn: arn("glue", "database/")},
 	"AWS::Glue::Table":    {support: running, nameProperty: "TableInput.Name", naming: []string{"DatabaseName"}, lower: true, arn: tableOfCatalogARN},
 	"AWS::Athena::WorkGroup": {support: running, nameProperty: "Name", limit: 128, arn: arn("athena", "workgroup/"), attributes: map[string]give{
-		"CreationTime": func(*Resource) (string, error) { return "0", nil },
-		"WorkGroupConfiguration.EngineVersion.EffectiveEngineVersion": func(*Resource) (string, error) { return "Athena engine version 3", nil }}},
+		"CreationTime": fixed("0"), "WorkGroupConfiguration.EngineVersion.EffectiveEngineVersion": fixed("Athena engine version 3")}},
 	"AWS::Athena::NamedQuery": {support: running, nameProperty: "Name", limit: 128,
 		ref:        func(r *Resource) (string, error) { return uuid(r.Stack.Name + "/" + r.LogicalID), nil },
 		attributes: map[string]give{"NamedQueryId": ref}},

@@ -141,7 +141,7 @@ func New(options Options) (*Server, error) {
 		used:    map[Use]bool{},
 		refused: map[Use]int{},
 	}
-	for _, table := range options.Assembly.Resources("AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable") {
+	for _, table := range options.Assembly.Tables() {
 		server.tables[table.Name] = table.ARN
 	}
 	if options.Buckets != nil {

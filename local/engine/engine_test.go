@@ -153,6 +153,82 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 	})
 }
 
+// A table that a stack uses without declaring it is made where the engine lacks it, and else used as it is.
+func TestExistingTables(t *testing.T) {
+	t.Parallel()
+	const description = `{"Arn": "arn:aws:dynamodb:eu-west-1:123456789012:table/shared", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
+		"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "owner", "AttributeType": "S"}],
+		"GlobalSecondaryIndexes": [{"IndexName": "by-owner", "KeySchema": [{"AttributeName": "owner", "KeyType": "HASH"}], "Projection": {"ProjectionType": "KEYS_ONLY"}}],
+		"TimeToLiveSpecification": {"AttributeName": "end", "Enabled": true}}`
+	source := assemblytest.LoadExisting(t, description)
+	item := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}, "end": &types.AttributeValueMemberN{Value: "1700000000"}}
+
+	t.Run("Made", func(t *testing.T) {
+		t.Parallel()
+		client := enginetest.Client(t)
+		for range 2 { // the second time it exists
+			if err := engine.CreateTables(t.Context(), client, source); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := engine.DescribeTables(t.Context(), client, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, owner := engine.Key{Attribute: "id", Type: "S", Role: "HASH"}, engine.Key{Attribute: "owner", Type: "S", Role: "HASH"}
+		want := []engine.Table{{Name: "shared", ARN: "arn:aws:dynamodb:eu-west-1:123456789012:table/shared", Stack: "Stack", Status: "ACTIVE", Keys: []engine.Key{id},
+			Indexes: []engine.Index{{Name: "by-owner", Keys: []engine.Key{owner}, Projection: "KEYS_ONLY", Status: "ACTIVE"}}, Billing: "PAY_PER_REQUEST", TimeToLive: "end"}}
+		if difference := cmp.Diff(want, got); difference != "" {
+			t.Error(difference)
+		}
+	})
+	t.Run("Used", func(t *testing.T) {
+		t.Parallel()
+		client := enginetest.Client(t)
+		index := func(name string, projection types.ProjectionType) types.GlobalSecondaryIndex {
+			return types.GlobalSecondaryIndex{IndexName: aws.String(name), Projection: &types.Projection{ProjectionType: projection},
+				KeySchema: []types.KeySchemaElement{{AttributeName: aws.String(strings.TrimPrefix(name, "by-")), KeyType: types.KeyTypeHash}}}
+		}
+		defined := func(name string) types.AttributeDefinition {
+			return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
+		}
+		if _, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+			TableName: aws.String("shared"), BillingMode: types.BillingModePayPerRequest,
+			KeySchema:              []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
+			AttributeDefinitions:   []types.AttributeDefinition{defined("id"), defined("owner"), defined("place")},
+			GlobalSecondaryIndexes: []types.GlobalSecondaryIndex{index("by-place", types.ProjectionTypeAll), index("by-owner", types.ProjectionTypeKeysOnly)},
+			StreamSpecification:    &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewTypeNewImage},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("shared"), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+		if err := engine.CreateTables(t.Context(), client, source); err != nil {
+			t.Fatal(err)
+		}
+		for name, replacement := range map[string][2]string{
+			"another key":        {`"id", "KeyType": "HASH"}`, `"id", "KeyType": "HASH"}, {"AttributeName": "owner", "KeyType": "RANGE"}`},
+			"another type":       {`"owner", "AttributeType": "S"`, `"owner", "AttributeType": "N"`},
+			"a missing index":    {"by-owner", "by-nobody"},
+			"another projection": {"KEYS_ONLY", "ALL"},
+			"another view":       {`"TimeToLiveSpecification"`, `"StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"}, "TimeToLiveSpecification"`},
+		} {
+			other := assemblytest.LoadExisting(t, strings.Replace(description, replacement[0], replacement[1], 1))
+			if err := engine.CreateTables(t.Context(), client, other); !errors.Is(err, engine.ErrTableDiffers) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+		sweeper, err := engine.NewSweeper(client, source, engine.SweeperOptions{Now: func() time.Time { return time.Unix(1700000001, 0) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if deleted, err := sweeper.Sweep(t.Context()); err != nil || deleted != 1 {
+			t.Errorf("expired items: got %d deleted, %v, want one", deleted, err)
+		}
+	})
+}
+
 func TestStartErrors(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()

@@ -60,7 +60,7 @@ func NewSweeper(client *dynamodb.Client, source *assembly.Assembly, options Swee
 		options.Log = slog.New(slog.DiscardHandler)
 	}
 	sweeper := &Sweeper{client: client, options: options, watchers: map[string][]*expiries{}}
-	for _, resource := range source.Resources(TableTypes()...) {
+	for _, resource := range source.Tables() {
 		properties, err := readProperties(resource)
 		if err != nil {
 			return nil, err

@@ -16,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 )
 
-// ErrTableDiffers reports a table kept from an earlier run that the assembly now declares in another way.
-var ErrTableDiffers = errors.New("the kept table differs from the declared one: remove the data folder, or keep the data of each design in a folder of its own")
+// ErrTableDiffers reports a table that the engine has, as from an earlier run, and that the assembly now has in another way.
+var ErrTableDiffers = errors.New("the engine has the table, and has it in another way than the assembly: remove the data folder, or keep the data of each design in a folder of its own; of an engine of your own, change the table")
 
 // tableProperties are those of AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable that the engine takes.
 type tableProperties struct {
@@ -77,9 +77,6 @@ func (s *scaling) units() int64 {
 	return max(s.MinCapacity, 1)
 }
 
-// TableTypes are the CloudFormation types of tables.
-func TableTypes() []string { return []string{"AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable"} }
-
 // throughput is nil for on-demand tables. The engine reports provisioned capacity but does not enforce it.
 func (p *tableProperties) throughput(given *types.ProvisionedThroughput, write *writeSettings) *types.ProvisionedThroughput {
 	if p.billing() == types.BillingModePayPerRequest {
@@ -130,17 +127,18 @@ func (p *tableProperties) input(name string) *dynamodb.CreateTableInput {
 	return input
 }
 
-// CreateTables creates every table of the assembly, in parallel, and returns when all are active. A table that exists
-// already, kept in a data folder, must have the declared keys, indexes and stream. Errors: ErrTableDiffers, or the engine's.
+// CreateTables creates every table of the assembly that the engine lacks, in parallel, and returns when all are active. A
+// table that the engine has must have the declared keys, indexes and stream; one that the stack uses without declaring it
+// may have more indexes, and a stream that is not asked for. Errors: ErrTableDiffers, or the engine's.
 func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for _, resource := range source.Resources(TableTypes()...) {
+	for _, resource := range source.Tables() {
 		group.Go(func() error {
 			properties, err := readProperties(resource)
 			if err != nil {
 				return err
 			}
-			if err := createTable(ctx, client, properties.input(resource.Name)); err != nil {
+			if err := createTable(ctx, client, properties.input(resource.Name), resource.Existing); err != nil {
 				return fmt.Errorf("create table %s: %w", resource, err)
 			}
 			return nil
@@ -149,7 +147,7 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly
 	return group.Wait()
 }
 
-func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput) error {
+func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput, existing bool) error {
 	_, err := client.CreateTable(ctx, input)
 	var exists *types.ResourceInUseException
 	kept := errors.As(err, &exists)
@@ -167,8 +165,11 @@ func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.C
 			active = active && index.IndexStatus == types.IndexStatusActive
 		}
 		if active {
+			if existing {
+				table = needed(table, input)
+			}
 			if got, want := shapeOf(table), shapeOfInput(input); kept && got != want {
-				return fmt.Errorf("%w: got %s, declared %s", ErrTableDiffers, got, want)
+				return fmt.Errorf("%w: got %s, want %s", ErrTableDiffers, got, want)
 			}
 			return nil
 		}
@@ -178,6 +179,29 @@ func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.C
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
+}
+
+// needed is the part of a table that the input asks for.
+func needed(table *types.TableDescription, input *dynamodb.CreateTableInput) *types.TableDescription {
+	part := &types.TableDescription{KeySchema: table.KeySchema}
+	for _, index := range table.GlobalSecondaryIndexes {
+		if slices.ContainsFunc(input.GlobalSecondaryIndexes, func(asked types.GlobalSecondaryIndex) bool {
+			return aws.ToString(asked.IndexName) == aws.ToString(index.IndexName)
+		}) {
+			part.GlobalSecondaryIndexes = append(part.GlobalSecondaryIndexes, index)
+		}
+	}
+	for _, attribute := range table.AttributeDefinitions {
+		if slices.ContainsFunc(input.AttributeDefinitions, func(asked types.AttributeDefinition) bool {
+			return aws.ToString(asked.AttributeName) == aws.ToString(attribute.AttributeName)
+		}) {
+			part.AttributeDefinitions = append(part.AttributeDefinitions, attribute)
+		}
+	}
+	if input.StreamSpecification != nil {
+		part.StreamSpecification = table.StreamSpecification
+	}
+	return part
 }
 
 // shapeOf writes down what decides whether kept data fits: keys, indexes and stream.
@@ -238,7 +262,7 @@ func shapeOfKeys(keys []types.KeySchemaElement) string {
 type Table struct {
 	Name string `json:"name"`
 	ARN  string `json:"arn"`
-	// LogicalID and Stack tell where the template declares it.
+	// LogicalID and Stack tell where the template declares it. LogicalID is empty for a table that exists.
 	LogicalID string  `json:"logical_id"`
 	Stack     string  `json:"stack"`
 	Status    string  `json:"status"`
@@ -274,7 +298,7 @@ type Index struct {
 // DescribeTables describes every table of the assembly, in the assembly's order.
 func DescribeTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) ([]Table, error) {
 	tables := []Table{}
-	for _, resource := range source.Resources(TableTypes()...) {
+	for _, resource := range source.Tables() {
 		properties, err := readProperties(resource)
 		if err != nil {
 			return nil, err
