@@ -165,7 +165,8 @@ type DatabaseOptions struct {
 	// stream's ARN if the data model gives them a stream, and with their customer
 	// managed key if they have one, as [awsdynamodb.TableV2_FromTableAttributes] does.
 	// Keys, indexes, stream view and time to live have to be those of the data model,
-	// which cannot be checked here. Default: every table is declared.
+	// which cannot be checked here. The assembly describes them to a local run, beside the
+	// template. Default: every table is declared.
 	Existing map[string]awsdynamodb.ITable
 }
 

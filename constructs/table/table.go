@@ -144,6 +144,7 @@ func New(scope constructs.Construct, id string, p Props) *Table {
 	constructs.NewConstruct_Override(t, scope, &id)
 	if p.Existing != nil {
 		t.Resource, t.Key = p.Existing, p.Existing.EncryptionKey()
+		t.describe()
 		return t
 	}
 	t.Resource = declare(t, p)

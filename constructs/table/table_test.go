@@ -51,8 +51,10 @@ func TestMain(m *testing.M) {
 		if synthesised, err = synthtest.Load(folder, "stack"); err != nil {
 			return err
 		}
-		regional, err = synthtest.Load(folder, "regional")
-		return err
+		if regional, err = synthtest.Load(folder, "regional"); err != nil {
+			return err
+		}
+		return readDescriptions(folder)
 	})
 }
 
@@ -73,6 +75,7 @@ func declare(app awscdk.App) {
 		panic("a grant on a table that no grant names was made")
 	}
 	declareOptions(stack)
+	declareExisting(stack)
 	declareRegional(app)
 }
 

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	localrun "github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// companyVariable tells a child process of the tests which folder to write the
+// assembly of the company into.
+const companyVariable = "ONESYNTH_COMPANY_FOLDER"
+
+const (
+	companyQuestions = "arn:aws:dynamodb:eu-west-1:123456789012:table/company-questions"
+	companyTasks     = "arn:aws:dynamodb:eu-central-1:123456789012:table/company-tasks"
+)
+
+func TestMain(m *testing.M) {
+	// The CDK does not end well within a process that goes on.
+	if folder := os.Getenv(companyVariable); folder != "" {
+		synthesiseCompany(folder)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// synthesiseCompany declares both platforms with what a company brings: tables, keys
+// and networks of its own.
+func synthesiseCompany(folder string) {
+	defer jsii.Close()
+	app := awscdk.NewApp(&awscdk.AppProps{Outdir: &folder, AnalyticsReporting: jsii.Bool(false)})
+	architecture, _ := gofunction.ArchitectureOf(runtime.GOARCH)
+
+	owned := awscdk.NewStack(app, jsii.String("company"), nil)
+	key := awskms.NewKey(owned, jsii.String("Key"), nil)
+	network := awsec2.NewVpc(owned, jsii.String("Network"), &awsec2.VpcProps{
+		RestrictDefaultSecurityGroup: jsii.Bool(false),
+		FlowLogs:                     &map[string]*awsec2.FlowLogOptions{"All": {}},
+		GatewayEndpoints:             &map[string]*awsec2.GatewayVpcEndpointOptions{"DynamoDB": {Service: awsec2.GatewayVpcEndpointAwsService_DYNAMODB()}},
+		VpnGateway:                   jsii.Bool(true),
+	})
+	secrets := network.AddInterfaceEndpoint(jsii.String("Secrets"), &awsec2.InterfaceVpcEndpointOptions{Service: awsec2.InterfaceVpcEndpointAwsService_SECRETS_MANAGER()})
+	awscdk.NewCfnOutput(owned, jsii.String("SecretsNames"), &awscdk.CfnOutputProps{Value: awscdk.Fn_Join(jsii.String(","), secrets.VpcEndpointDnsEntries())})
+	awsec2.NewNetworkAcl(owned, jsii.String("Rules"), &awsec2.NetworkAclProps{Vpc: network, SubnetSelection: &awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC}}).
+		AddEntry(jsii.String("Everything"), &awsec2.CommonNetworkAclEntryOptions{Cidr: awsec2.AclCidr_AnyIpv4(), RuleNumber: jsii.Number(100), Traffic: awsec2.AclTraffic_AllTraffic()})
+	group := awsec2.NewSecurityGroup(owned, jsii.String("Group"), &awsec2.SecurityGroupProps{Vpc: network, AllowAllOutbound: jsii.Bool(false)})
+	group.AddEgressRule(awsec2.Peer_AnyIpv4(), awsec2.Port_HTTPS(), nil, nil)
+	group.Connections().AllowFrom(secrets, awsec2.Port_HTTPS(), nil)
+	described, _ := schema.AskAHuman().Database.Table("UserStats")
+	people := table.New(owned, "People", table.Props{Table: described, Key: key})
+
+	asks := awscdk.NewStack(app, jsii.String("ask"), nil)
+	askahuman.New(asks, "AskAHuman", askahuman.Props{
+		OpenAgents: true, Architecture: architecture, Key: key, VPC: network, SecurityGroups: []awsec2.ISecurityGroup{group},
+		Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
+			"Questions": awsdynamodb.TableV2_FromTableArn(asks, jsii.String("Questions"), jsii.String(companyQuestions)),
+			"UserStats": people.Resource,
+		}},
+	})
+
+	tasks := awscdk.NewStack(app, jsii.String("todo"), nil)
+	arn := *awscdk.NewCfnParameter(tasks, jsii.String("TasksArn"), &awscdk.CfnParameterProps{Default: companyTasks}).ValueAsString()
+	todo.New(tasks, "Todo", todo.Props{
+		Architecture: architecture, Key: awskms.NewKey(tasks, jsii.String("Key"), nil),
+		VPC: awsec2.Vpc_FromVpcAttributes(tasks, jsii.String("Network"), &awsec2.VpcAttributes{
+			VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-central-1a"), IsolatedSubnetIds: jsii.Strings("subnet-1"),
+		}),
+		Subnets:        awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
+		SecurityGroups: []awsec2.ISecurityGroup{awsec2.SecurityGroup_FromSecurityGroupId(tasks, jsii.String("Group"), jsii.String("sg-1"), nil)},
+		Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
+			"AppData": awsdynamodb.TableV2_FromTableAttributes(tasks, jsii.String("Tasks"), &awsdynamodb.TableAttributesV2{
+				TableArn: &arn, TableStreamArn: jsii.String(arn + "/stream/2026-01-01T00:00:00.000"),
+				EncryptionKey: awskms.Key_FromKeyArn(tasks, jsii.String("TasksKey"), jsii.String("arn:aws:kms:eu-central-1:123456789012:key/tasks")),
+			}),
+		}},
+	})
+
+	// The CDK makes this the default with a feature flag of new apps.
+	awsec2.NewVpc(awscdk.NewStack(app, jsii.String("restricted"), nil), jsii.String("Network"), &awsec2.VpcProps{RestrictDefaultSecurityGroup: jsii.Bool(true)})
+	app.Synth(nil)
+}
+
+// What a company brings runs on a laptop like the rest: tables that no template
+// declares, keys, and networks.
+func TestCompany(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds all handlers")
+	}
+	if _, ok := gofunction.ArchitectureOf(runtime.GOARCH); !ok {
+		t.Skipf("AWS Lambda has no %s", runtime.GOARCH)
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	assembly := filepath.Join(folder, "cdk.out")
+	synth := exec.Command(program)
+	synth.Env = append(os.Environ(), companyVariable+"="+assembly, "CDK_VALIDATION=false", "ONESYNTH_CACHE="+filepath.Join(folder, "cache"))
+	output(t, synth)
+
+	platforms := localrun.Options{Assembly: assembly, Stacks: []string{"company", "ask", "todo"}, NoSchedules: true}
+	t.Run("OK", func(t *testing.T) {
+		t.Parallel()
+		options := platforms
+		options.Log = t.Output()
+		run, err := localrun.Start(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		t.Run("AskAHuman", func(t *testing.T) { asksAndAnswers(t, run.URL("ask")) })
+		t.Run("Todo", func(t *testing.T) { keepsHistory(t, run) })
+		if refused := run.AWS().Refused(); len(refused) != 0 {
+			t.Errorf("refused requests: got %+v, want none", refused)
+		}
+	})
+	// The platform alone, without the stack that declares one of its tables.
+	t.Run("ErrNotGranted", func(t *testing.T) {
+		t.Parallel()
+		options := platforms
+		options.Stacks = []string{"ask"}
+		options.Role = func(_ string, role *policy.Role) *policy.Role {
+			for _, grant := range role.Grants() {
+				if grant.Action == "dynamodb:PutItem" && grant.Resource == companyQuestions {
+					role = role.Without(grant)
+				}
+			}
+			return role
+		}
+		run, err := localrun.Start(t.Context(), options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
+		send(t, http.MethodPost, run.URL("ask")+"/agent/questions", agent, companyQuestion, http.StatusInternalServerError)
+		send(t, http.MethodGet, run.URL("ask")+"/human/stats", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
+		refused := run.AWS().Refused()
+		if len(refused) != 1 || refused[0].Action != "dynamodb:PutItem" || refused[0].Resource != companyQuestions {
+			t.Errorf("refused requests: got %+v, want those of dynamodb:PutItem on %s", refused, companyQuestions)
+		}
+	})
+	t.Run("ErrCustomResource", func(t *testing.T) {
+		t.Parallel()
+		options := platforms
+		options.Stacks = nil
+		run, err := localrun.Start(t.Context(), options)
+		if err == nil {
+			run.Close()
+		}
+		if !errors.Is(err, localrun.ErrUnsupported) || !strings.Contains(err.Error(), "Custom::VpcRestrictDefaultSG") || !strings.Contains(err.Error(), "--stack") {
+			t.Errorf("got %v, want the custom resource of the network refused, with what to do", err)
+		}
+		if strings.Contains(fmt.Sprint(err), "AWS::EC2::") {
+			t.Errorf("got %v, want the network's other parts accepted", err)
+		}
+	})
+}
+
+const companyQuestion = `{"prompt":"Should error messages apologise to people?","type":"text","min_responses":1}`
+
+// asksAndAnswers uses Ask-a-Human with tables that exist.
+func asksAndAnswers(t *testing.T, url string) {
+	agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
+	person := http.Header{"X-Fingerprint": {"alice"}, "Content-Type": {"application/json"}}
+	var question struct {
+		QuestionID string `json:"question_id"`
+		Status     string
+		Responses  []struct{ Answer string }
+	}
+	read := func(body string, into any) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(body), into); err != nil {
+			t.Fatalf("got %s: %v", body, err)
+		}
+	}
+	read(send(t, http.MethodPost, url+"/agent/questions", agent, companyQuestion, http.StatusCreated), &question)
+	answer := fmt.Sprintf(`{"question_id":%q,"answer":"Only if it is our fault."}`, question.QuestionID)
+	send(t, http.MethodPost, url+"/human/responses", person, answer, http.StatusCreated)
+	read(send(t, http.MethodGet, url+"/agent/questions/"+question.QuestionID, agent, "", http.StatusOK), &question)
+	if question.Status != "CLOSED" || len(question.Responses) != 1 || question.Responses[0].Answer != "Only if it is our fault." {
+		t.Errorf("question: got %+v, want it closed with the answer", question)
+	}
+	var stats struct {
+		TotalAnswers int `json:"total_answers"`
+	}
+	read(send(t, http.MethodGet, url+"/human/stats", person, "", http.StatusOK), &stats)
+	if stats.TotalAnswers != 1 {
+		t.Errorf("stats: got %+v, want one answer", stats)
+	}
+}
+
+// keepsHistory uses To-Do with a table that exists, and its lake.
+func keepsHistory(t *testing.T, run *localrun.Runner) {
+	var token struct {
+		AccessToken string `json:"access_token"`
+	}
+	answer := send(t, http.MethodPost, run.ConsoleURL()+"/token", nil, `{"sub":"alice"}`, http.StatusOK)
+	if err := json.Unmarshal([]byte(answer), &token); err != nil {
+		t.Fatalf("the console's token: got %s, %v", answer, err)
+	}
+	header := func(key string) http.Header {
+		return http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
+	}
+	url := run.URL("todo") + "/api/v1"
+	send(t, http.MethodPost, url+"/users/me", header("user"), `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
+	send(t, http.MethodPost, url+"/tasks", header("task"), `{"title":"Water the plants"}`, http.StatusCreated)
+	patient, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := run.FlushStreams(patient); err != nil {
+		t.Fatalf("%v: %+v", err, run.Streams())
+	}
+	type change struct {
+		EventName string `parquet:"event_name"`
+		Title     string `parquet:"title,optional"`
+	}
+	var changes []change
+	for _, bucket := range run.Buckets().Buckets() {
+		objects, err := run.Buckets().Objects(bucket.Name, "events/entity=task/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range objects {
+			_, opened, err := run.Buckets().Open(bucket.Name, object.Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, err := io.ReadAll(opened)
+			if err := errors.Join(err, opened.Close()); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := parquet.Read[change](bytes.NewReader(content), int64(len(content)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			changes = append(changes, rows...)
+		}
+	}
+	if len(changes) != 1 || changes[0].EventName != "INSERT" || changes[0].Title != "Water the plants" {
+		t.Errorf("lake: got %+v, want that the task was made", changes)
+	}
+}

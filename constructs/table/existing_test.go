@@ -1,0 +1,100 @@
+package table_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+)
+
+// descriptions are what the assembly says of tables that exist, by construct path.
+var descriptions map[string]map[string]any
+
+func readDescriptions(folder string) error {
+	content, err := os.ReadFile(filepath.Join(folder, "stack.metadata.json"))
+	if err != nil {
+		return err
+	}
+	var entries map[string][]struct {
+		Type string
+		Data json.RawMessage
+	}
+	if err := json.Unmarshal(content, &entries); err != nil {
+		return err
+	}
+	descriptions = map[string]map[string]any{}
+	for path, list := range entries {
+		for _, entry := range list {
+			if entry.Type != "onesynth:existing-table" {
+				continue
+			}
+			var described map[string]any
+			if err := json.Unmarshal(entry.Data, &described); err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			descriptions[path] = described
+		}
+	}
+	return nil
+}
+
+// declareExisting uses a table that exists, beside those of declareOptions.
+func declareExisting(stack awscdk.Stack) {
+	there := awsdynamodb.TableV2_FromTableArn(stack, jsii.String("There-wide"), jsii.String("arn:aws:dynamodb:eu-central-1:111122223333:table/old-wide"))
+	table.New(stack, "ExistingWide", table.Props{Table: wide, Existing: there})
+}
+
+// A table that exists is described as the same table is declared, with its ARN, and
+// the template says nothing of it.
+func TestExistingIsDescribed(t *testing.T) {
+	t.Parallel()
+	want := map[string]map[string]any{}
+	for path, declared := range map[string]string{"/stack/Existing/AllOfIt": "KeptAllOfIt", "/stack/ExistingWide": "Wide"} {
+		properties, _ := find(t, declared)
+		name := map[string]string{"KeptAllOfIt": "old-all", "Wide": "old-wide"}[declared]
+		described := map[string]any{
+			"Arn": "arn:aws:dynamodb:eu-central-1:111122223333:table/" + name, "BillingMode": "PAY_PER_REQUEST",
+			"KeySchema": properties["KeySchema"], "AttributeDefinitions": byName(properties["AttributeDefinitions"]),
+		}
+		for _, optional := range []string{"StreamSpecification", "TimeToLiveSpecification"} {
+			if value, ok := properties[optional]; ok {
+				described[optional] = value
+			}
+		}
+		var indexes []any
+		for _, index := range synthtest.List(properties["GlobalSecondaryIndexes"]) {
+			indexes = append(indexes, map[string]any{
+				"IndexName": synthtest.At(index, "IndexName"), "KeySchema": synthtest.At(index, "KeySchema"), "Projection": synthtest.At(index, "Projection"),
+			})
+		}
+		described["GlobalSecondaryIndexes"] = indexes
+		want[path] = described
+	}
+	for _, described := range descriptions {
+		described["AttributeDefinitions"] = byName(described["AttributeDefinitions"])
+	}
+	if diff := cmp.Diff(want, descriptions); diff != "" {
+		t.Errorf("descriptions (-want +got):\n%s", diff)
+	}
+	if strings.Contains(synthesised.Source, "onesynth:existing-table") || len(synthesised.Metadata) != 0 {
+		t.Errorf("the template has the description: its metadata is %v", synthesised.Metadata)
+	}
+}
+
+// byName sorts definitions of attributes, whose order means nothing.
+func byName(definitions any) []any {
+	return slices.SortedFunc(slices.Values(synthtest.List(definitions)), func(a, b any) int {
+		return strings.Compare(synthtest.At(a, "AttributeName").(string), synthtest.At(b, "AttributeName").(string))
+	})
+}
