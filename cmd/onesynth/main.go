@@ -15,7 +15,7 @@ import (
 )
 
 type commands struct {
-	Local       localCommand       `cmd:"" help:"Run a cloud assembly on this machine: functions, HTTP APIs, tables, schedules, queues, secrets."`
+	Local       localCommand       `cmd:"" help:"Run a cloud assembly on this machine: functions, HTTP APIs, tables, streams, buckets, schedules, queues, secrets."`
 	Token       tokenCommand       `cmd:"" help:"Mint a token that the JWT authorizers of the running assembly accept."`
 	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished."`
 	Push        pushCommand        `cmd:"" help:"List the push messages that the running assembly has sent."`

@@ -18,7 +18,7 @@ import (
 
 // running is how commands find the run they talk to.
 type running struct {
-	Console string `help:"Address of the run's console." default:"http://127.0.0.1:8079" placeholder:"URL"`
+	Console string `help:"Address of the run's console. Default: ${default}." default:"http://127.0.0.1:8079" placeholder:"URL"`
 }
 
 // call asks the console and decodes its answer into the value.

