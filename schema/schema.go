@@ -1,9 +1,11 @@
-// Package schema holds the platforms' data models and routes as plain Go
-// values: the one contract that both sides read.
+// Package schema describes platforms as plain Go values, the one contract that both
+// sides read: tables and the access patterns on them, functions, routes, metrics,
+// and what a lake has of it all.
 //
-// The constructs turn it into tables, routes and grants; the handlers build
-// their requests from it; docs/ACCESS-PATTERNS.md is printed from it. It imports
-// nothing of this module, and nothing of AWS.
+// The constructs turn a [Platform] into tables, routes and grants; the handlers build
+// their requests from it; docs/ACCESS-PATTERNS.md is printed from it. [AskAHuman] and
+// [Todo] are the platforms of this module, and one of your own is a value like them.
+// The package imports nothing of this module, and nothing of AWS.
 package schema
 
 import (
