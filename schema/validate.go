@@ -50,6 +50,7 @@ const (
 	logicalName   = `^[A-Z][A-Za-z0-9]*$`
 	functionName  = `^[a-z][a-z0-9]*$`
 	pathParameter = `^\{[a-z][a-z0-9_]*\+?\}$`
+	pathSegment   = `^[a-zA-Z0-9._~:@-]*$`
 )
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
@@ -153,9 +154,15 @@ func (r Route) validate(f *findings) {
 	if !strings.HasPrefix(r.Path, "/") {
 		f.add(path+".Path", quoted(r.Path), "begin it with /")
 	}
-	for _, segment := range strings.Split(strings.TrimPrefix(r.Path, "/"), "/") {
-		if strings.ContainsAny(segment, "{}") && !matches(pathParameter, segment) {
+	segments := strings.Split(strings.TrimPrefix(r.Path, "/"), "/")
+	for i, segment := range segments {
+		switch {
+		case strings.ContainsAny(segment, "{}") && !matches(pathParameter, segment):
 			f.add(path+".Path", quoted(segment), "a parameter is a whole segment in braces, such as {question_id}")
+		case strings.HasSuffix(segment, "+}") && i < len(segments)-1:
+			f.add(path+".Path", quoted(segment), "a parameter that takes all the rest is the last segment")
+		case !matches(pathSegment, segment) && !matches(pathParameter, segment):
+			f.add(path+".Path", quoted(segment), "write letters, digits and - . _ ~ : @")
 		}
 	}
 	switch r.Caller {

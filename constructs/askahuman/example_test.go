@@ -26,7 +26,7 @@ func ExampleProps_Validate() {
 	// Output:
 	// 2 invalid props:
 	//   Props.ReadShards: got 4, allowed is Shards to 256: leave it 0 for Shards; it is more while the number of shards changes
-	//   Props.WebURL: got "example.com", allowed is an http or https URL without a slash at the end, such as "https://example.com": leave out the last slash, query and fragment
+	//   Props.WebURL: got "example.com", allowed is an http or https URL of up to 1,024 bytes without a slash at the end, such as "https://example.com": leave out the last slash, query and fragment
 }
 
 // Another function of the app may read questions, and nothing else.

@@ -149,6 +149,9 @@ type Props struct {
 	Build *gofunction.Build `json:"-"`
 }
 
+// longestWebURL is in bytes: it is one of the functions' variables.
+const longestWebURL = 1024
+
 var webURL = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*[A-Za-z0-9._~-])?$`)
 
 // Validate returns a [*props.Error] with all invalid props, or nil. [New] does
@@ -177,8 +180,8 @@ func (p Props) validate(region string) error {
 	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
 		f.Add("Props.NotifyEvery", p.NotifyEvery.String(), "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
 	}
-	if p.WebURL != "" && !webURL.MatchString(p.WebURL) && !props.IsToken(p.WebURL) {
-		f.Add("Props.WebURL", p.WebURL, `an http or https URL without a slash at the end, such as "https://example.com"`, "leave out the last slash, query and fragment")
+	if p.WebURL != "" && (!webURL.MatchString(p.WebURL) || len(p.WebURL) > longestWebURL) && !props.IsToken(p.WebURL) {
+		f.Add("Props.WebURL", p.WebURL, `an http or https URL of up to 1,024 bytes without a slash at the end, such as "https://example.com"`, "leave out the last slash, query and fragment")
 	}
 	return f.Err()
 }

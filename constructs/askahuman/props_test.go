@@ -2,6 +2,7 @@ package askahuman_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ func TestPropsValidate(t *testing.T) {
 		"ErrReadNegative":   {askahuman.Props{ReadShards: -1}, []string{"Props.ReadShards"}},
 		"ErrNotifyEvery":    {askahuman.Props{NotifyEvery: 90 * time.Second}, []string{"Props.NotifyEvery"}},
 		"ErrWebURL":         {askahuman.Props{WebURL: "https://a.example/"}, []string{"Props.WebURL"}},
+		"ErrLongWebURL":     {askahuman.Props{WebURL: "https://" + strings.Repeat("a", 1024)}, []string{"Props.WebURL"}},
 		"OfAnotherStack": {askahuman.Props{
 			WebURL: "https://${Token[TOKEN.1]}", AllowedOrigins: []string{"https://${Token[TOKEN.1]}"}, JWTIssuer: "${Token[TOKEN.2]}", JWTAudience: []string{"${Token[TOKEN.3]}"},
 			DomainName: "${Token[TOKEN.4]}", CertificateARN: "${Token[TOKEN.5]}",

@@ -71,6 +71,14 @@ var refusals = map[string]struct {
 			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_WITH_EGRESS, SubnetGroupName: jsii.String("Private")},
 		}
 	}, []string{"Props.Subnets"}},
+	"NoSuchZone": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
+		return askahuman.Props{
+			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Zone"), &awsec2.VpcAttributes{
+				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+			}),
+			Subnets: awsec2.SubnetSelection{AvailabilityZones: jsii.Strings("eu-west-1c")},
+		}
+	}, []string{"Props.Subnets"}},
 	"PublicSubnet": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
 		vpc := awsec2.NewVpc(stack, jsii.String("Mixed"), nil)
 		return askahuman.Props{VPC: vpc, Subnets: awsec2.SubnetSelection{Subnets: vpc.PublicSubnets()}}

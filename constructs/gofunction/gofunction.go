@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -113,6 +114,9 @@ func (p Props) Validate() error {
 	case p.Build != nil && p.Name == "":
 		f.Add("Props.Name", p.Name, "the last element of a package of the build", "set it to the handler's name")
 	}
+	if base := filepath.Base(p.Package); p.Package != "" && (base == "." || base == "..") {
+		f.Add("Props.Package", p.Package, "a folder with a name", "move the handler into a folder of its own, such as handlers/hello")
+	}
 	p.Architecture.Check(&f, "Props.Architecture")
 	if p.Build != nil && p.Name != "" {
 		p.Build.Check(&f, "Props.Build", p.Architecture, p.Name)
@@ -159,8 +163,8 @@ func checkMemory(f *props.Findings, path string, megabytes int) {
 }
 
 func checkConcurrency(f *props.Findings, path string, invocations int) {
-	if invocations < 0 {
-		f.Add(path, invocations, "1 or more", "leave it out for no limit")
+	if invocations < 0 || invocations > props.LargestNumber {
+		f.Add(path, invocations, "1 to 2147483647", "leave it out for no limit")
 	}
 }
 

@@ -2,6 +2,7 @@ package gofunction_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -138,6 +139,9 @@ func TestPropsValidate(t *testing.T) {
 		"Package":          {gofunction.Props{Package: "x"}, nil},
 		"Build":            {gofunction.Props{Build: build, Name: "hello"}, nil},
 		"ErrZero":          {gofunction.Props{}, []string{"Props.Package"}},
+		"ErrNoFolder":      {gofunction.Props{Package: "./"}, []string{"Props.Package"}},
+		"ErrParent":        {gofunction.Props{Package: "handlers/../.."}, []string{"Props.Package"}},
+		"ErrHuge":          {gofunction.Props{Package: "x", ReservedConcurrency: math.MaxInt}, []string{"Props.ReservedConcurrency"}},
 		"ErrBoth":          {gofunction.Props{Build: build, Package: "x"}, []string{"Props.Package"}},
 		"ErrNoName":        {gofunction.Props{Build: build}, []string{"Props.Name"}},
 		"ErrArchitecture":  {gofunction.Props{Package: "x", Architecture: "amd64"}, []string{"Props.Architecture"}},

@@ -77,7 +77,11 @@ func (n Network) selectSubnets() (err error) {
 	for _, s := range *n.VPC.PublicSubnets() {
 		public[*s.SubnetId()] = true
 	}
-	for _, id := range *n.VPC.SelectSubnets(&n.Subnets).SubnetIds {
+	ids := *n.VPC.SelectSubnets(&n.Subnets).SubnetIds
+	if len(ids) == 0 {
+		return errors.New("select others: there is none of these")
+	}
+	for _, id := range ids {
 		if public[*id] {
 			return errors.New("select private ones: a function has no public address in a public one")
 		}

@@ -119,6 +119,14 @@ type Props struct {
 	Key awskms.IKey
 }
 
+// What Amazon API Gateway takes at most, in bytes ("AWS::ApiGatewayV2::Api", and the
+// names of domains in RFC 1035).
+const (
+	longestName        = 128
+	longestDescription = 1024
+	longestDomain      = 253
+)
+
 // MaximumAudiences is how many audiences an API can tell apart ("Quotas for configuring and running
 // an HTTP API in API Gateway").
 const MaximumAudiences = 50
@@ -143,8 +151,11 @@ var (
 // Validate returns a [*props.Error] with all invalid props, or nil.
 func (p Props) Validate() error {
 	var f props.Findings
-	if p.Name == "" {
-		f.Add("Props.Name", p.Name, "a name", "name the API")
+	if p.Name == "" || len(p.Name) > longestName {
+		f.Add("Props.Name", p.Name, "a name of up to 128 bytes", "name the API")
+	}
+	if len(p.Description) > longestDescription {
+		f.Add("Props.Description", p.Description, "up to 1024 bytes", "shorten it")
 	}
 	if len(p.Routes) == 0 {
 		f.Add("Props.Routes", p.Routes, "at least one route", "pass the routes of a schema.Platform")
@@ -154,7 +165,7 @@ func (p Props) Validate() error {
 		f.Append(props.Finding{Path: "Props." + w.Path, Got: w.Got, Allowed: "what API Gateway and the functions can tell apart", Remedy: w.Remedy})
 	}
 	for i, r := range p.Routes {
-		if p.Functions[r.Function] == nil {
+		if function := p.Functions[r.Function]; function == nil || function.Resource == nil {
 			f.Add(fmt.Sprintf("Props.Routes[%d].Function", i), r.Function, "a key of Props.Functions", "declare the function, or correct the route")
 		}
 	}
@@ -208,11 +219,11 @@ func (t Throttle) Check(f *props.Findings, path string) {
 	if t == (Throttle{}) {
 		return
 	}
-	if t.RequestsPerSecond < 1 {
-		f.Add(path+".RequestsPerSecond", t.RequestsPerSecond, "1 or more", "leave the whole throttle out for the default")
+	if t.RequestsPerSecond < 1 || t.RequestsPerSecond > props.LargestNumber {
+		f.Add(path+".RequestsPerSecond", t.RequestsPerSecond, "1 to 2147483647", "leave the whole throttle out for the default")
 	}
-	if t.Burst < 1 {
-		f.Add(path+".Burst", t.Burst, "1 or more", "leave the whole throttle out for the default")
+	if t.Burst < 1 || t.Burst > props.LargestNumber {
+		f.Add(path+".Burst", t.Burst, "1 to 2147483647", "leave the whole throttle out for the default")
 	}
 }
 
@@ -245,7 +256,7 @@ func (d Domain) Check(f *props.Findings, name, certificate, keep string) {
 		}
 		return
 	}
-	if !domainName.MatchString(d.Name) && !props.IsToken(d.Name) {
+	if (!domainName.MatchString(d.Name) || len(d.Name) > longestDomain) && !props.IsToken(d.Name) {
 		f.Add(name, d.Name, "a domain name in lower-case letters, without a wildcard", `write it as in "api.example.com"`)
 	}
 	if !certificateARN.MatchString(d.CertificateARN) && !props.IsToken(d.CertificateARN) {
@@ -256,6 +267,9 @@ func (d Domain) Check(f *props.Findings, name, certificate, keep string) {
 // CheckOrigins adds a finding for each origin that no browser would send.
 func CheckOrigins(f *props.Findings, path string, origins []string) {
 	for i, o := range origins {
+		if slices.Index(origins, o) < i {
+			f.Add(fmt.Sprintf("%s[%d]", path, i), o, "each origin once", "leave it out")
+		}
 		if o != "*" && !origin.MatchString(o) && !props.IsToken(o) {
 			f.Add(fmt.Sprintf("%s[%d]", path, i), o, `"*" or a scheme and host, such as "https://example.com"`, "leave out the path and the trailing slash")
 		}

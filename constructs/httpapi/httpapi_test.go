@@ -2,10 +2,13 @@ package httpapi_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -30,7 +33,7 @@ func TestPropsValidate(t *testing.T) {
 		p := httpapi.Props{
 			Name:      "API",
 			Routes:    []schema.Route{{Method: "GET", Path: "/", Function: "root", Caller: schema.CallerAnyone}},
-			Functions: map[string]*gofunction.Function{"root": {}},
+			Functions: map[string]*gofunction.Function{"root": {Resource: struct{ awslambda.Function }{}}},
 		}
 		change(&p)
 		return p
@@ -61,6 +64,11 @@ func TestPropsValidate(t *testing.T) {
 		}), []string{
 			"Props.Routes[1]", "Props.Routes[get a/{b].Method", "Props.Routes[get a/{b].Path", "Props.Routes[get a/{b].Path", "Props.Routes[PUT /b].Caller", "Props.Routes[3].Function",
 		}},
+		"ErrPaths": {right(func(p *httpapi.Props) {
+			for _, path := range []string{"/a/{rest+}/b", "/ä", "/a b", "/a:b/{rest+}"} {
+				p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: path, Function: "root", Caller: schema.CallerAnyone})
+			}
+		}), []string{"Props.Routes[GET /a/{rest+}/b].Path", "Props.Routes[GET /ä].Path", "Props.Routes[GET /a b].Path"}},
 		"ErrNobodyAuthorizes": {right(func(p *httpapi.Props) {
 			p.Authorized = []schema.Caller{schema.CallerAgent}
 		}), []string{"Props.Authorized"}},
@@ -68,7 +76,16 @@ func TestPropsValidate(t *testing.T) {
 			p.JWT = httpapi.JWT{Issuer: "https://", Audience: append(slices.Repeat([]string{"a"}, 2), make([]string, 49)...)}
 			p.Authorized = []schema.Caller{schema.CallerAgent}
 		}), slices.Concat([]string{"Props.JWT.Audience", "Props.JWT.Audience[1]"}, audiences(2, 50), []string{"Props.JWT.Issuer"})},
-		"ErrKey": {right(func(p *httpapi.Props) { p.Key = struct{ awskms.IAlias }{} }), []string{"Props.Key"}},
+		"ErrLong": {right(func(p *httpapi.Props) {
+			p.Name, p.Description = strings.Repeat("n", 129), strings.Repeat("d", 1025)
+			p.Domain = httpapi.Domain{Name: strings.Repeat("a.", 126) + "com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1"}
+		}), []string{"Props.Name", "Props.Description", "Props.Domain.Name"}},
+		"ErrHuge": {right(func(p *httpapi.Props) {
+			p.Throttle = httpapi.Throttle{RequestsPerSecond: math.MaxInt, Burst: math.MaxInt}
+		}), []string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
+		"ErrOriginTwice": {right(func(p *httpapi.Props) { p.AllowedOrigins = []string{"*", "*"} }), []string{"Props.AllowedOrigins[1]"}},
+		"ErrNotDeclared": {right(func(p *httpapi.Props) { p.Functions["root"] = &gofunction.Function{} }), []string{"Props.Routes[0].Function"}},
+		"ErrKey":         {right(func(p *httpapi.Props) { p.Key = struct{ awskms.IAlias }{} }), []string{"Props.Key"}},
 		"ErrJWT": {right(func(p *httpapi.Props) {
 			p.JWT.Issuer = "a.example"
 		}), []string{"Props.JWT.Audience", "Props.JWT.Issuer", "Props.Authorized"}},

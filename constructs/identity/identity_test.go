@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -33,6 +34,15 @@ func TestMachinesPropsValidate(t *testing.T) {
 	}
 }
 
+// many are as many URLs.
+func many(n int) []string {
+	var urls []string
+	for i := range n {
+		urls = append(urls, fmt.Sprint("https://a.example/", i))
+	}
+	return urls
+}
+
 func TestUsersPropsValidate(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -46,6 +56,10 @@ func TestUsersPropsValidate(t *testing.T) {
 		"ErrNoName":   {identity.UsersProps{CallbackURLs: []string{"https://a.example"}}, []string{"Props.Name"}},
 		"ErrReserved": {identity.UsersProps{Name: "cognito", CallbackURLs: []string{"https://a.example"}}, []string{"Props.Name"}},
 		"ErrLogout":   {identity.UsersProps{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},
+		"ErrOddURLs": {identity.UsersProps{
+			Name: "tasks", CallbackURLs: []string{"https://a.example", "https://a.example", "https://a.example/" + strings.Repeat("x", 1024), "javascript:alert(1)"},
+		}, []string{"Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]"}},
+		"ErrManyURLs": {identity.UsersProps{Name: "tasks", CallbackURLs: many(101)}, []string{"Props.CallbackURLs"}},
 		"ErrURLs": {identity.UsersProps{
 			Name: "tasks", CallbackURLs: []string{"http://a.example", "http://localhost.a.example", "https://a.example#x", "/in", ""}, LogoutURLs: []string{"https://", "https://a b"},
 		}, []string{

@@ -3,6 +3,7 @@ package identity
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -51,15 +52,27 @@ func (p UsersProps) Validate() error {
 	return f.Err()
 }
 
+// What Amazon Cognito takes at most ("CreateUserPoolClient", API reference).
+const (
+	mostRedirects   = 100
+	longestRedirect = 1024 // bytes
+)
+
 // CheckRedirects adds a finding for each URL that people cannot be sent to.
 func CheckRedirects(f *props.Findings, callbackPath, logoutPath string, callback, logout []string) {
 	if len(logout) > 0 && len(callback) == 0 {
 		f.Add(logoutPath, logout, "empty without CallbackURLs", "add the callback URLs: without them there are no sign-in pages")
 	}
 	check := func(path string, urls []string) {
+		if len(urls) > mostRedirects {
+			f.Add(path, fmt.Sprintf("%d URLs", len(urls)), "at most 100", "send people to one page that sends them on")
+		}
 		for i, u := range urls {
+			if slices.Index(urls, u) < i {
+				f.Add(fmt.Sprintf("%s[%d]", path, i), u, "each URL once", "leave it out")
+			}
 			if !props.IsToken(u) && !redirects(u) {
-				f.Add(fmt.Sprintf("%s[%d]", path, i), u, `an https URL without a fragment, one of http://localhost, or one of an app's own scheme`, `write it in full, such as "https://example.com/signed-in"`)
+				f.Add(fmt.Sprintf("%s[%d]", path, i), u, `an https URL of up to 1,024 bytes without a fragment, one of http://localhost, or one of an app's own scheme`, `write it in full, such as "https://example.com/signed-in"`)
 			}
 		}
 	}
@@ -71,10 +84,12 @@ func CheckRedirects(f *props.Findings, callbackPath, logoutPath string, callback
 // ("CreateUserPoolClient", API reference: CallbackURLs).
 func redirects(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" || strings.Contains(address, "#") {
+	if err != nil || u.Scheme == "" || strings.Contains(address, "#") || len(address) > longestRedirect {
 		return false
 	}
 	switch u.Scheme {
+	case "javascript", "data":
+		return false
 	case "https":
 		return u.Host != ""
 	case "http":

@@ -3,11 +3,13 @@ package lake_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
@@ -116,7 +118,7 @@ func TestPropsValidate(t *testing.T) {
 	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "nowhere", Packages: lake.Packages()})
 	// right returns valid props after a change.
 	right := func(change func(*lake.Props)) lake.Props {
-		p := lake.Props{Table: &table.Table{Schema: measured.Tables[0]}, Database: measured, Lake: measurements(1), Build: build}
+		p := lake.Props{Table: &table.Table{Schema: measured.Tables[0], Resource: struct{ awsdynamodb.ITable }{}}, Database: measured, Lake: measurements(1), Build: build}
 		change(&p)
 		return p
 	}
@@ -128,8 +130,12 @@ func TestPropsValidate(t *testing.T) {
 		"Limits": {right(func(p *lake.Props) {
 			p.CatalogName, p.BatchWindow, p.CompactEvery, p.RetentionDays, p.QueryLimitBytes = "a_1", time.Second, 15*time.Minute, 1, 10_000_000
 		}), nil},
-		"ErrZero":       {lake.Props{}, []string{"Props.Table", "Props.Lake", "Props.Build"}},
-		"ErrOtherTable": {right(func(p *lake.Props) { p.Table = &table.Table{Schema: schema.Table{Name: "Other"}} }), []string{"Props.Table"}},
+		"ErrZero":    {lake.Props{}, []string{"Props.Table", "Props.Lake", "Props.Build"}},
+		"ErrNoTable": {right(func(p *lake.Props) { p.Table = &table.Table{Schema: measured.Tables[0]} }), []string{"Props.Table"}},
+		"ErrHuge":    {right(func(p *lake.Props) { p.RetentionDays, p.QueryLimitBytes = math.MaxInt, math.MaxInt64 }), []string{"Props.RetentionDays", "Props.QueryLimitBytes"}},
+		"ErrOtherTable": {right(func(p *lake.Props) {
+			p.Table = &table.Table{Schema: schema.Table{Name: "Other"}, Resource: struct{ awsdynamodb.ITable }{}}
+		}), []string{"Props.Table"}},
 		"ErrLake": {right(func(p *lake.Props) {
 			p.Lake.Name, p.Lake.Entities[0].Columns[1].Type = "Measurements", "money"
 		}), []string{"Props.Lake.Name", "Props.Lake.Entities[kind0].Columns[value].Type", "Props.Lake.Entities[kind0].Columns[value].Type"}},

@@ -27,6 +27,9 @@ const (
 	// BytesScannedCutoffPerQuery). The default costs about five cents.
 	minimumQueryLimit = 10_000_000
 	defaultQueryLimit = 10_000_000_000
+	// maximumQueryLimit costs about 5,000 US dollars: whoever means more splits the
+	// query.
+	maximumQueryLimit = 1_000_000_000_000_000
 )
 
 // Props describe a lake. Table, Database, Lake and Build are required.
@@ -54,9 +57,9 @@ type Props struct {
 	// RetentionDays is after how many days the lake's objects are deleted. Default:
 	// they stay.
 	RetentionDays int
-	// QueryLimitBytes ends a query in the workgroup that reads more: 10,000,000 or
-	// more. Default: 10,000,000,000, which Amazon Athena charges about five US cents
-	// for.
+	// QueryLimitBytes ends a query in the workgroup that reads more: 10,000,000 to
+	// 1,000,000,000,000,000. Default: 10,000,000,000, which Amazon Athena charges about
+	// five US cents for.
 	QueryLimitBytes int64
 	// RemoveWithStack deletes the bucket and the failure queue with the stack; the
 	// bucket has to be empty then, and keeps no former versions. Default: they
@@ -90,7 +93,7 @@ var catalogName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,127}$`)
 func (p Props) Validate() error {
 	var f props.Findings
 	switch {
-	case p.Table == nil:
+	case p.Table == nil || p.Table.Resource == nil:
 		f.Add("Props.Table", nil, "a table with a stream of new and old images", "pass the lake's table")
 	case p.Table.Schema.Name != p.Lake.Table:
 		f.Add("Props.Table", p.Table.Schema.Name, "the lake's table, "+p.Lake.Table, "pass the table that Props.Lake.Table names")
@@ -141,16 +144,16 @@ func CheckCompactEvery(f *props.Findings, path string, every time.Duration) {
 // CheckRetentionDays adds a finding at path if objects cannot be kept so long; 0
 // is the default.
 func CheckRetentionDays(f *props.Findings, path string, days int) {
-	if days < 0 {
-		f.Add(path, days, "0 or more days", "leave it 0 to keep everything")
+	if days < 0 || days > props.LargestNumber {
+		f.Add(path, days, "1 to 2147483647 days", "leave it 0 to keep everything")
 	}
 }
 
 // CheckQueryLimit adds a finding at path if Amazon Athena has no such limit; 0 is
 // the default.
 func CheckQueryLimit(f *props.Findings, path string, limit int64) {
-	if limit != 0 && limit < minimumQueryLimit {
-		f.Add(path, limit, "10000000 or more bytes", "leave it 0 for 10,000,000,000")
+	if limit != 0 && (limit < minimumQueryLimit || limit > maximumQueryLimit) {
+		f.Add(path, limit, "10000000 to 1000000000000000 bytes", "leave it 0 for 10,000,000,000")
 	}
 }
 

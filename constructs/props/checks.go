@@ -1,11 +1,15 @@
 package props
 
 import (
+	"math"
 	"reflect"
 	"regexp"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces"
 )
+
+// LargestNumber is the largest whole number that every service takes.
+const LargestNumber = math.MaxInt32
 
 // IsNil reports whether a value is nil, or a nil pointer in an interface, which Go
 // tells apart from nil.

@@ -42,7 +42,7 @@ type Props struct {
 // Validate returns a [*props.Error] with all invalid props, or nil.
 func (p Props) Validate() error {
 	var f props.Findings
-	if p.Function == nil {
+	if p.Function == nil || p.Function.Resource == nil {
 		f.Add("Props.Function", nil, "a function", "pass a function of package gofunction")
 	}
 	if p.Every < time.Minute || p.Every > 24*time.Hour || p.Every%time.Minute != 0 {

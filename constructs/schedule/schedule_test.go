@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -13,17 +14,18 @@ import (
 
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
-	function := &gofunction.Function{}
+	function := &gofunction.Function{Resource: struct{ awslambda.Function }{}}
 	tests := map[string]struct {
 		props schedule.Props
 		paths []string
 	}{
-		"Minute":      {schedule.Props{Function: function, Every: time.Minute}, nil},
-		"Day":         {schedule.Props{Function: function, Every: 24 * time.Hour}, nil},
-		"ErrZero":     {schedule.Props{}, []string{"Props.Function", "Props.Every"}},
-		"ErrShort":    {schedule.Props{Function: function, Every: 59 * time.Second}, []string{"Props.Every"}},
-		"ErrLong":     {schedule.Props{Function: function, Every: 25 * time.Hour}, []string{"Props.Every"}},
-		"ErrFraction": {schedule.Props{Function: function, Every: 90 * time.Second}, []string{"Props.Every"}},
+		"Minute":         {schedule.Props{Function: function, Every: time.Minute}, nil},
+		"Day":            {schedule.Props{Function: function, Every: 24 * time.Hour}, nil},
+		"ErrZero":        {schedule.Props{}, []string{"Props.Function", "Props.Every"}},
+		"ErrNotDeclared": {schedule.Props{Function: &gofunction.Function{}, Every: time.Minute}, []string{"Props.Function"}},
+		"ErrShort":       {schedule.Props{Function: function, Every: 59 * time.Second}, []string{"Props.Every"}},
+		"ErrLong":        {schedule.Props{Function: function, Every: 25 * time.Hour}, []string{"Props.Every"}},
+		"ErrFraction":    {schedule.Props{Function: function, Every: 90 * time.Second}, []string{"Props.Every"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -77,15 +77,15 @@ type Props struct {
 func (p Props) Validate() error {
 	var f props.Findings
 	switch {
-	case p.Table == nil:
+	case p.Table == nil || p.Table.Resource == nil:
 		f.Add("Props.Table", nil, "a table with a stream", "pass a table of package table")
 	case p.Table.Schema.Stream == schema.StreamNone:
 		f.Add("Props.Table", p.Table.Schema.Name, "a table with a stream", "set Stream in the table's schema")
 	}
-	if p.Function == nil {
+	if p.Function == nil || p.Function.Resource == nil {
 		f.Add("Props.Function", nil, "a function", "pass a function of package gofunction")
 	}
-	if p.OnFailure == nil {
+	if props.IsNil(p.OnFailure) {
 		f.Add("Props.OnFailure", nil, "a queue", "pass a queue of package deadletter: without one, records that are given up are lost")
 	}
 	if len(p.Filters) > maximumFilters {

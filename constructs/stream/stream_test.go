@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
@@ -99,13 +101,18 @@ func TestGrants(t *testing.T) {
 // queue is a queue that nothing is asked of.
 type queue struct{ awssqs.IQueue }
 
+// made is a table of which nothing is asked.
+func made(t schema.Table) *table.Table {
+	return &table.Table{Schema: t, Resource: struct{ awsdynamodb.ITable }{}}
+}
+
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
 	still := changing
 	still.Stream = schema.StreamNone
 	// right returns valid props after a change.
 	right := func(change func(*stream.Props)) stream.Props {
-		p := stream.Props{Table: &table.Table{Schema: changing}, Function: &gofunction.Function{}, OnFailure: queue{}}
+		p := stream.Props{Table: made(changing), Function: &gofunction.Function{Resource: struct{ awslambda.Function }{}}, OnFailure: queue{}}
 		change(&p)
 		return p
 	}
@@ -120,8 +127,11 @@ func TestPropsValidate(t *testing.T) {
 		"Limits": {right(func(p *stream.Props) {
 			p.Filters, p.BatchSize, p.BatchWindow, p.Parallel, p.Retries, p.MaximumAge = filters(5), 10000, 5*time.Minute, 10, 10000, 23*time.Hour
 		}), nil},
-		"ErrZero":       {stream.Props{}, []string{"Props.Table", "Props.Function", "Props.OnFailure"}},
-		"ErrNoStream":   {right(func(p *stream.Props) { p.Table = &table.Table{Schema: still} }), []string{"Props.Table"}},
+		"ErrZero":     {stream.Props{}, []string{"Props.Table", "Props.Function", "Props.OnFailure"}},
+		"ErrNoStream": {right(func(p *stream.Props) { p.Table = made(still) }), []string{"Props.Table"}},
+		"ErrNotDeclared": {right(func(p *stream.Props) {
+			p.Table, p.Function, p.OnFailure = &table.Table{Schema: changing}, &gofunction.Function{}, (*queue)(nil)
+		}), []string{"Props.Table", "Props.Function", "Props.OnFailure"}},
 		"ErrFilters":    {right(func(p *stream.Props) { p.Filters = filters(6) }), []string{"Props.Filters"}},
 		"ErrNoFilter":   {right(func(p *stream.Props) { p.Filters = []map[string]any{{}} }), []string{"Props.Filters[0]"}},
 		"ErrLongFilter": {right(func(p *stream.Props) { p.Filters = []map[string]any{{"x": []any{strings.Repeat("x", 4096)}}} }), []string{"Props.Filters[0]"}},

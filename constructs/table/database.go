@@ -41,6 +41,9 @@ func (p DatabaseProps) Validate() error { return p.validate("") }
 
 func (p DatabaseProps) validate(region string) error {
 	var f props.Findings
+	if len(p.Database.Tables) == 0 {
+		f.Add("Props.Database.Tables", p.Database.Tables, "at least one table", "pass a data model, such as the Database of a schema.Platform")
+	}
 	appendDescribed(&f, p.Database.Validate(), "", "Props.Database.")
 	for _, t := range p.Database.Tables {
 		if p.Prefix != "" && !physicalName.MatchString(p.Prefix+"-"+t.PhysicalName) {
@@ -69,14 +72,22 @@ func (p DatabaseProps) Check(f *props.Findings, path, region string) {
 			found.Add(each, "options", "none for a table that exists", "change the existing table where it is declared")
 		}
 	}
+	used := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(p.Options.Existing)) {
-		existing := fmt.Sprintf("%s.Existing[%q]", path, name)
-		switch t, ok := p.Database.Table(name); {
-		case !ok:
-			found.Add(existing, name, p.names(), "name a table of the data model")
-		default:
-			checkExisting(&found, existing, p.Options.Existing[name], t, region)
+		existing, at := p.Options.Existing[name], fmt.Sprintf("%s.Existing[%q]", path, name)
+		t, ok := p.Database.Table(name)
+		if !ok {
+			found.Add(at, name, p.names(), "name a table of the data model")
+			continue
 		}
+		if !checkExisting(&found, at, existing, t, region) {
+			continue
+		}
+		physical := *existing.TableName()
+		if other, twice := used[physical]; twice {
+			found.Add(at, "the table that is "+other+", too", "each table once", "the items of one would be read as those of the other: pass a table of its own")
+		}
+		used[physical] = name
 	}
 	for _, one := range p.Tables() {
 		if one.Existing != nil {

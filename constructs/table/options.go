@@ -164,7 +164,7 @@ type DatabaseOptions struct {
 	// and granted, and nothing is declared or changed in their place. Import them with their
 	// stream's ARN if the data model gives them a stream, and with their customer
 	// managed key if they have one, as [awsdynamodb.TableV2_FromTableAttributes] does.
-	// Keys, indexes, stream view and time to live have to be those of the data model,
+	// They are tables of the stack's account and region, and none is there twice. Keys, indexes, stream view and time to live have to be those of the data model,
 	// which cannot be checked here. The assembly describes them to a local run, beside the
 	// template. Default: every table is declared.
 	Existing map[string]awsdynamodb.ITable
@@ -205,7 +205,19 @@ func (o Options) check(f *props.Findings, path string, e environment) {
 	if o.StreamPolicy != nil && e.table.Stream == schema.StreamNone && len(o.Replicas) == 0 {
 		f.Add(path+".StreamPolicy", "a policy", "none for "+e.table.Name+", which has no stream", "set Stream in the table's schema, or leave the policy out")
 	}
+	checkGiven(f, path, e.region, o.KinesisStream, o.ResourcePolicy, o.StreamPolicy)
 	o.checkReplicas(f, path, e)
+}
+
+// checkGiven adds a finding for each of what a table and a replica have from the
+// caller that cannot be used; nil is the default of each.
+func checkGiven(f *props.Findings, path, region string, stream awskinesis.IStream, policy, streamPolicy awsiam.PolicyDocument) {
+	props.CheckResource(f, path+".KinesisStream", stream, region)
+	for i, document := range []awsiam.PolicyDocument{policy, streamPolicy} {
+		if document != nil && props.IsNil(document) {
+			f.Add(path+[]string{".ResourcePolicy", ".StreamPolicy"}[i], document, "a policy, or nil", "leave it out for none: in an interface, a nil pointer is not nil")
+		}
+	}
 }
 
 func (o Options) checkCapacity(f *props.Findings, path string, t schema.Table) {
@@ -256,16 +268,16 @@ func checkThroughput(f *props.Findings, path string, units throughput, t schema.
 
 func checkMaximum(f *props.Findings, path string, units int, t schema.Table, provisioned bool) {
 	switch {
-	case units < 0:
-		f.Add(path, units, "1 or more units in a second", "leave it 0 for no maximum")
+	case units < 0 || units > props.LargestNumber:
+		f.Add(path, units, "1 to 2147483647 units in a second", "leave it 0 for no maximum")
 	case units > 0 && provisioned:
 		f.Add(path, units, "0 on "+t.Name+", which has provisioned capacity", "set Maximum of Read and Write, or OnDemand")
 	}
 }
 
 func checkWarm(f *props.Findings, path string, units, least int) {
-	if units != 0 && units < least {
-		f.Add(path, units, fmt.Sprintf("%d or more units in a second", least), "leave it 0: it cannot be less than what the table is ready for anyhow")
+	if units != 0 && (units < least || units > props.LargestNumber) {
+		f.Add(path, units, fmt.Sprintf("%d to 2147483647 units in a second", least), "leave it 0: it cannot be less than what the table is ready for anyhow")
 	}
 }
 
@@ -274,11 +286,11 @@ func (s Scaling) check(f *props.Findings, path string, required bool) {
 	if !required && s == (Scaling{}) {
 		return
 	}
-	if s.Minimum < 1 {
-		f.Add(path+".Minimum", s.Minimum, "1 or more units in a second", "Read and Write both need one")
+	if s.Minimum < 1 || s.Minimum > props.LargestNumber/growth {
+		f.Add(path+".Minimum", s.Minimum, "1 to 214748364 units in a second", "Read and Write both need one")
 	}
-	if s.Maximum != 0 && s.Maximum < s.Minimum {
-		f.Add(path+".Maximum", s.Maximum, fmt.Sprintf("%d or more, the minimum", s.Minimum), "leave it 0 for ten times the minimum")
+	if s.Maximum != 0 && (s.Maximum < s.Minimum || s.Maximum > props.LargestNumber) {
+		f.Add(path+".Maximum", s.Maximum, fmt.Sprintf("%d, the minimum, to 2147483647", s.Minimum), "leave it 0 for ten times the minimum")
 	}
 	if s.TargetPercent != 0 && (s.TargetPercent < leastTarget || s.TargetPercent > mostTarget) {
 		f.Add(path+".TargetPercent", s.TargetPercent, "20 to 90", "leave it 0 for 70")
@@ -317,6 +329,7 @@ func (o Options) checkReplicas(f *props.Findings, path string, e environment) {
 			f.Add(at+".Read", "provisioned capacity", "none on "+e.table.Name+", which is on-demand", "set Read and Write of the table too")
 		}
 		checkMaximum(f, at+".MaximumReadUnits", r.MaximumReadUnits, e.table, read != Scaling{})
+		checkGiven(f, at, r.Region, r.KinesisStream, r.ResourcePolicy, r.StreamPolicy)
 	}
 }
 

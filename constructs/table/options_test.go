@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -298,6 +299,14 @@ type plainTable struct {
 
 func (p plainTable) TableStreamArn() *string { return p.stream }
 
+func (p plainTable) TableName() *string { return jsii.String("plain") }
+
+// These are not there.
+type (
+	noStream struct{ awskinesis.IStream }
+	noPolicy struct{ awsiam.PolicyDocument }
+)
+
 func TestOptionsCheck(t *testing.T) {
 	t.Parallel()
 	type options = table.Options
@@ -334,6 +343,12 @@ func TestOptionsCheck(t *testing.T) {
 		"ErrIndexScaled": {onDemand(options{Indexes: map[string]table.IndexOptions{"ByTenant": {Read: table.Scaling{Minimum: 1}}}}), []string{`Props.Options.Indexes["ByTenant"]`}},
 		"ErrIndexMaximum": {one(options{Indexes: map[string]table.IndexOptions{"ByEnd": {MaximumReadUnits: 1, Write: table.Scaling{Minimum: -1}}}}),
 			[]string{`Props.Options.Indexes["ByEnd"].Write.Minimum`, `Props.Options.Indexes["ByEnd"].MaximumReadUnits`}},
+		"ErrHuge": {onDemand(options{MaximumReadUnits: math.MaxInt32 + 1, WarmWriteUnits: math.MaxInt, Indexes: map[string]table.IndexOptions{"ByTenant": {MaximumWriteUnits: math.MaxInt}}}),
+			[]string{"Props.Options.MaximumReadUnits", "Props.Options.WarmWriteUnits", `Props.Options.Indexes["ByTenant"].MaximumWriteUnits`}},
+		"ErrHugeScaling": {onDemand(options{Read: table.Scaling{Minimum: math.MaxInt}, Write: table.Scaling{Minimum: 1, Maximum: math.MaxInt}}),
+			[]string{"Props.Options.Read.Minimum", "Props.Options.Write.Maximum"}},
+		"ErrNilPointers": {onDemand(options{KinesisStream: (*noStream)(nil), ResourcePolicy: (*noPolicy)(nil), Replicas: []table.Replica{{Region: "eu-west-1", KinesisStream: (*noStream)(nil)}}}),
+			[]string{"Props.Options.KinesisStream", "Props.Options.ResourcePolicy", "Props.Options.Replicas[0].KinesisStream"}},
 		"ErrRecoveryDays":   {one(options{RecoveryDays: 36}), []string{"Props.Options.RecoveryDays"}},
 		"ErrInsights":       {one(options{ContributorInsights: "ALL"}), []string{"Props.Options.ContributorInsights"}},
 		"ErrStreamPolicy":   {onDemand(options{StreamPolicy: struct{ awsiam.PolicyDocument }{}}), []string{"Props.Options.StreamPolicy"}},
@@ -381,6 +396,13 @@ func TestDatabasePropsValidate(t *testing.T) {
 	}
 }
 
+func TestDatabasePropsValidateErrZero(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff([]string{"Props.Database.Tables"}, synthtest.Paths(t, table.DatabaseProps{}.Validate())); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+}
+
 func TestDatabasePropsCheck(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -397,6 +419,8 @@ func TestDatabasePropsCheck(t *testing.T) {
 			[]string{`Tables.Each["Plain"].Replicas[0].Region`}},
 		"ErrNames": {table.DatabaseOptions{Each: map[string]table.Options{"A": {}}, Existing: map[string]awsdynamodb.ITable{"B": plainTable{}}}, "",
 			[]string{`Tables.Each["A"]`, `Tables.Existing["B"]`}},
+		"ErrExistingTwice": {table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{}, "AllOfIt": plainTable{stream: jsii.String("arn")}}}, "",
+			[]string{`Tables.Existing["Plain"]`}},
 		"ErrExisting": {table.DatabaseOptions{
 			Each:     map[string]table.Options{"AllOfIt": {}},
 			Existing: map[string]awsdynamodb.ITable{"AllOfIt": plainTable{}, "Plain": nil},

@@ -111,16 +111,17 @@ func appendDescribed(f *props.Findings, err error, described, path string) {
 }
 
 // checkExisting adds a finding at path if the table lacks what the description
-// needs, or is out of reach.
-func checkExisting(f *props.Findings, path string, existing awsdynamodb.ITable, t schema.Table, region string) {
+// needs, or is out of reach. It reports whether there is one.
+func checkExisting(f *props.Findings, path string, existing awsdynamodb.ITable, t schema.Table, region string) bool {
 	if props.IsNil(existing) {
 		f.Add(path, nil, "a table", "pass one, or leave it out to declare it")
-		return
+		return false
 	}
 	props.CheckResource(f, path, existing, region)
 	if t.Stream != schema.StreamNone && existing.TableStreamArn() == nil {
 		f.Add(path, "a table without the ARN of a stream", "a table with a stream of "+string(t.Stream)+" for "+t.Name, "import it by TableV2_FromTableAttributes, with TableStreamArn")
 	}
+	return true
 }
 
 // Table is a DynamoDB table.
