@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/mod/modfile"
+
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // The versions that README.md names are those that everything is built and tested
@@ -63,4 +66,44 @@ func TestCompatibilityTable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What the documents count is what the schema has.
+func TestDocumentedNumbers(t *testing.T) {
+	t.Parallel()
+	read := func(path ...string) string {
+		t.Helper()
+		content, err := os.ReadFile(filepath.Join(path...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	readme, cost := read("README.md"), read("docs", "COST.md")
+	says := func(name, document, want string) {
+		t.Helper()
+		if !strings.Contains(document, want) {
+			t.Errorf("%s does not say %q", name, want)
+		}
+	}
+	for _, p := range []schema.Platform{schema.AskAHuman(), schema.Todo()} {
+		indexes := 0
+		for _, table := range p.Database.Tables {
+			indexes += len(table.Indexes)
+		}
+		tables := "1 table"
+		if n := len(p.Database.Tables); n > 1 {
+			tables = fmt.Sprintf("%d tables", n)
+		}
+		metrics := len(p.Metrics)
+		if len(p.Lake.Entities) > 0 {
+			metrics += len(schema.LakeMetrics())
+		}
+		says("README.md", readme, fmt.Sprintf("| %s, %d indexes", tables, indexes))
+		says("README.md", readme, fmt.Sprintf("| %d routes; a JWT authorizer", len(p.Routes)))
+		says("docs/COST.md", cost, fmt.Sprintf("| CloudWatch metrics | %d | 0.30 each | %.2f |", metrics, 0.30*float64(metrics)))
+	}
+	lake := schema.Todo().Lake
+	says("README.md", readme, fmt.Sprintf("with %d projected tables and %d views, an Athena workgroup, %d saved queries",
+		len(lake.Entities), len(lake.Views), len(lake.Queries)))
 }
