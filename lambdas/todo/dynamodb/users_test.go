@@ -245,9 +245,11 @@ func deletable(t testing.TB, w *world) {
 	w.user(t, "ada")
 	w.user(t, "bob")
 	w.task(t, "bob", todo.TaskInput{Title: "bob's"})
-	for i := range 110 {
-		w.task(t, "ada", todo.TaskInput{Title: "ada's", Status: todo.Statuses()[i%4], Category: "c", Priority: todo.High, DueDate: "2026-01-01"})
+	in := todo.TaskInput{Title: "ada's", Category: "c", Priority: todo.High, DueDate: "2026-01-01"}
+	for _, in.Status = range todo.Statuses() {
+		w.task(t, "ada", in)
 	}
+	w.fill(t, "ada", 106, in, func(int) string { return in.Title })
 	for i := range 3 {
 		ctx, _ := w.claimed(t, t.Context(), "ada", fmt.Sprint("old ", i))
 		if _, err := w.CreateTask(ctx, "ada", todo.TaskInput{Title: "with a key"}); err != nil {
@@ -267,58 +269,64 @@ func TestDeletionResumes(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
 		for _, by := range []string{"request", "eraser"} {
-			for step, died := 0, true; died; step++ {
-				died = true
-				name := fmt.Sprintf("by %s, at %d, answer lost %t", by, step, lost)
-				w := newWorld(t)
-				deletable(t, w)
-				claimed, claim := w.claimed(t, t.Context(), "ada", "delete")
-				fail := killedAt(step)
-				if lost {
-					w.faults.set(nil, fail)
-				} else {
-					w.faults.set(fail, nil)
+			t.Run(fmt.Sprintf("by %s, answer lost %t", by, lost), func(t *testing.T) {
+				t.Parallel()
+				for step, died := 0, true; died; step++ {
+					died = deletionDies(t, step, by, lost)
 				}
-				complete, err := w.DeleteUser(claimed, "ada")
-				w.faults.set(nil, nil)
-				if err == nil {
-					died = false
-				} else if complete || !errors.Is(err, errKilled) {
-					t.Fatalf("%s: got %v, %v", name, complete, err)
-				}
-				_, err = w.GetUser(t.Context(), "ada")
-				begun := errors.Is(err, todo.ErrUserNotFound)
-				if begun {
-					_, err := w.CreateTask(t.Context(), "ada", todo.TaskInput{Title: "x"})
-					is(t, err, todo.ErrUserNotFound)
-					if stats, err := w.Stats(t.Context(), "ada"); err != nil || stats.Total() != 0 {
-						t.Errorf("%s: stats %+v, %v", name, stats, err)
-					}
-				}
-				if by == "eraser" && begun {
-					if deletion, ok := w.deletion(t, "ada"); ok {
-						if complete, err := (&todo.Eraser{Store: w.store}).Erase(t.Context(), deletion); err != nil || !complete {
-							t.Errorf("%s: the eraser: %v, %v", name, complete, err)
-						}
-					}
-				}
-				// The same request again: its claim has ended with its lease.
-				if kept, _ := claim.Kept(); kept.Status == 0 {
-					w.advance(2 * time.Minute)
-					if answer := w.replayOrDelete(t, "ada", "delete"); answer != "todo.Erased" && answer != "complete" {
-						t.Errorf("%s: the request again: %s", name, answer)
-					}
-				}
-				if left := w.left(t, "ada"); len(left) != 1 || !strings.HasPrefix(left[0], "IDEMPOTENCY#ada KEY#") {
-					t.Errorf("%s: left are %v", name, left)
-				}
-				if left := w.left(t, "bob"); len(left) != 6 {
-					t.Errorf("%s: of bob there are %v", name, left)
-				}
-				w.check(t)
+			})
+		}
+	}
+}
+
+// deletionDies lets a deletion die at its step-th request, and go on by the same
+// request or by the eraser. It reports whether the deletion had so many requests.
+func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
+	w := newWorld(t)
+	deletable(t, w)
+	claimed, claim := w.claimed(t, t.Context(), "ada", "delete")
+	if lost {
+		w.faults.set(nil, killedAt(step))
+	} else {
+		w.faults.set(killedAt(step), nil)
+	}
+	complete, err := w.DeleteUser(claimed, "ada")
+	w.faults.set(nil, nil)
+	died = err != nil
+	if died && (complete || !errors.Is(err, errKilled)) {
+		t.Fatalf("at %d: got %v, %v", step, complete, err)
+	}
+	_, err = w.GetUser(t.Context(), "ada")
+	begun := errors.Is(err, todo.ErrUserNotFound)
+	if begun {
+		_, err := w.CreateTask(t.Context(), "ada", todo.TaskInput{Title: "x"})
+		is(t, err, todo.ErrUserNotFound)
+		if stats, err := w.Stats(t.Context(), "ada"); err != nil || stats.Total() != 0 {
+			t.Errorf("at %d: stats %+v, %v", step, stats, err)
+		}
+	}
+	if by == "eraser" && begun {
+		if deletion, ok := w.deletion(t, "ada"); ok {
+			if complete, err := (&todo.Eraser{Store: w.store}).Erase(t.Context(), deletion); err != nil || !complete {
+				t.Errorf("at %d: the eraser: %v, %v", step, complete, err)
 			}
 		}
 	}
+	// The same request again: its claim has ended with its lease.
+	if kept, _ := claim.Kept(); kept.Status == 0 {
+		w.advance(2 * time.Minute)
+		if answer := w.replayOrDelete(t, "ada", "delete"); answer != "todo.Erased" && answer != "complete" {
+			t.Errorf("at %d: the request again: %s", step, answer)
+		}
+	}
+	if left := w.left(t, "ada"); len(left) != 1 || !strings.HasPrefix(left[0], "IDEMPOTENCY#ada KEY#") {
+		t.Errorf("at %d: left are %v", step, left)
+	}
+	if left := w.left(t, "bob"); len(left) != 6 {
+		t.Errorf("at %d: of bob there are %v", step, left)
+	}
+	w.check(t)
+	return died
 }
 
 // deletion is what the stream tells of a deletion that goes on.
