@@ -12,7 +12,7 @@ import (
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	for _, shards := range []dynamodb.Shards{{}, {Write: 4}, {Write: 2, Read: 5}} {
+	for _, shards := range []dynamodb.Shards{{}, {Write: 2, Read: 5}} {
 		t.Run(fmt.Sprintf("%+v", shards), func(t *testing.T) {
 			t.Parallel()
 			storetest.Run(t, func(t *testing.T) storetest.Store {

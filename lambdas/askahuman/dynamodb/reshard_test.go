@@ -36,6 +36,10 @@ func TestChangeOfShards(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 7)
+			// Each page reads all keys: the more there are, the longer it is.
+			for _, c := range configurations {
+				w.page = max(w.page, 4+max(c.Write, c.Read)/8)
+			}
 			for range 12 {
 				w.step(dynamodb.New(w.tables.DB, configurations[0]))
 			}
@@ -102,7 +106,7 @@ func TestChangeOfShardsUnderLoad(t *testing.T) {
 	}
 	quietPoints := len(w.points)
 
-	const perWriter = 15
+	const perWriter = 9
 	var writers, readers sync.WaitGroup
 	stop := make(chan struct{})
 	for n := range 4 {
@@ -205,6 +209,7 @@ type world struct {
 	tables *dynamotest.Tables
 	random *rand.Rand
 	asked  int
+	page   int // how many questions a page of the feed has
 	// open is how many answers a question has; points are those of people.
 	open, points map[string]int
 }
@@ -212,7 +217,7 @@ type world struct {
 func newWorld(t *testing.T, seed uint64) *world {
 	return &world{
 		t: t, ctx: t.Context(), tables: dynamotest.Open(t, schema.AskAHuman().Database),
-		random: rand.New(rand.NewPCG(seed, 0)), open: map[string]int{}, points: map[string]int{},
+		random: rand.New(rand.NewPCG(seed, 0)), page: 4, open: map[string]int{}, points: map[string]int{},
 	}
 }
 
@@ -322,7 +327,7 @@ func (w *world) walkFeed(reader *dynamodb.Store, writers []*dynamodb.Store) {
 	for more := true; more; {
 		var page []askahuman.Question
 		var err error
-		page, more, err = reader.OpenQuestions(w.ctx, 4, after, start)
+		page, more, err = reader.OpenQuestions(w.ctx, w.page, after, start)
 		w.must(err)
 		for _, q := range page {
 			if _, open := w.open[q.ID]; !open {
