@@ -306,7 +306,7 @@ func TestCompactValues(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
 	var changes []change
-	for i := range 3000 {
+	for i := range 1000 {
 		attributes := item{
 			"title":   text(fmt.Sprintf("title %d %s", i, strings.Repeat("ä", i%300))),
 			"version": numeric(fmt.Sprint(math.MaxInt64 - i)), "due_date": text(time.Unix(int64(i)*86400, 0).UTC().Format(time.DateOnly)),
@@ -314,7 +314,7 @@ func TestCompactValues(t *testing.T) {
 		if i%3 == 0 {
 			attributes["category"] = text(fmt.Sprintf("category %d", i%5))
 		}
-		if i%700 == 0 {
+		if i%240 == 0 {
 			attributes["description"] = text(strings.Repeat(fmt.Sprintf("%05d", i), 78_000))
 		}
 		changes = append(changes, insert(fmt.Sprintf("e%05d", i), fmt.Sprint(i), fmt.Sprint(i), attributes))

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress"
 
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -22,11 +23,14 @@ type table struct {
 	// rowGroup is after how many bytes of values a row group ends: they are held in
 	// memory until then.
 	rowGroup int64
+	// compression is the library's own, which keeps its buffers from one file to the
+	// next.
+	compression compress.Codec
 }
 
 // newTable returns the table of an entity.
 func newTable(e schema.LakeEntity) *table {
-	t := &table{entity: e, rowGroup: rowGroupBytes}
+	t := &table{entity: e, rowGroup: rowGroupBytes, compression: &parquet.Zstd}
 	group := orderedGroup{Group: parquet.Group{}}
 	add := func(c schema.LakeColumn, node parquet.Node) {
 		t.columns = append(t.columns, c)
@@ -131,8 +135,7 @@ func (t *table) newFileWriter(out io.Writer) *fileWriter {
 	counting := &countingWriter{out: out}
 	options := []parquet.WriterOption{
 		t.schema,
-		// The library's own, which keeps its buffers from one file to the next.
-		parquet.Compression(&parquet.Zstd),
+		parquet.Compression(t.compression),
 		parquet.CreatedBy("onesynth", "1", "lake"),
 		parquet.DataPageVersion(1),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
