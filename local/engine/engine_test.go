@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
@@ -204,8 +205,11 @@ func TestExistingTables(t *testing.T) {
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("shared"), Item: item}); err != nil {
 			t.Fatal(err)
 		}
-		if err := engine.CreateTables(t.Context(), client, source); err != nil {
-			t.Fatal(err)
+		streamed := assemblytest.LoadExisting(t, strings.Replace(description, `"TimeToLiveSpecification"`, `"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}, "TimeToLiveSpecification"`, 1))
+		for _, fitting := range []*assembly.Assembly{source, streamed} {
+			if err := engine.CreateTables(t.Context(), client, fitting); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for name, replacement := range map[string][2]string{
 			"another key":        {`"id", "KeyType": "HASH"}`, `"id", "KeyType": "HASH"}, {"AttributeName": "owner", "KeyType": "RANGE"}`},
