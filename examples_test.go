@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -99,6 +101,90 @@ func withoutUpdates(_ string, role *policy.Role) *policy.Role {
 		}
 	}
 	return role
+}
+
+// exampleHeader begins an example of a package.
+var exampleHeader = regexp.MustCompile(`(?m)^func Example(\w*)\(\) \{$`)
+
+// The examples in the documentation of the constructs synthesise. Those that print
+// something run with the tests of their packages; the others only compile there,
+// because they start and end the CDK.
+func TestExamplesOfPackages(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("links an app")
+	}
+	root, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join("constructs", "*", "example_test.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("examples: got %v, %v", files, err)
+	}
+	folder := t.TempDir()
+	write := func(content string, path ...string) string {
+		t.Helper()
+		name := filepath.Join(append([]string{folder}, path...)...)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	// One program has them all, as functions of their own names. It is a package of
+	// this module that lies elsewhere.
+	sources, cases, examples := map[string]string{}, "", []string{}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := filepath.Base(filepath.Dir(file))
+		_, code, _ := strings.Cut(string(content), "\n")
+		for _, found := range exampleHeader.FindAllStringSubmatchIndex(code, -1) {
+			body, _, _ := strings.Cut(code[found[1]:], "\n}\n")
+			if strings.Contains(body, "// Output:") {
+				continue
+			}
+			name := room + "_" + code[found[2]:found[3]]
+			examples = append(examples, name)
+			cases += fmt.Sprintf("\tcase %q:\n\t\texample_%s()\n", name, name)
+		}
+		code = exampleHeader.ReplaceAllString(code, "func example_"+room+"_$1() {")
+		sources[filepath.Join(root, "examplesofpackages", room+".go")] = write("package main\n"+code, "sources", room+".go")
+	}
+	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write("package main\n\nimport \"os\"\n\nfunc main() {\n\tswitch os.Args[1] {\n"+cases+"\t}\n}\n", "sources", "main.go")
+	overlay, err := json.Marshal(map[string]any{"Replace": sources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(folder, "program")
+	output(t, exec.Command("go", "build", "-overlay", write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
+
+	// The handlers that they name are the importer's.
+	write("module example.com/app\n\ngo 1.26\n\nrequire "+modulePath+" v0.0.0\n\nreplace "+modulePath+" => "+root+"\n", "app", "go.mod")
+	for _, handler := range []string{"invoices", "orders", "packer", "report"} {
+		write("package main\n\nfunc main() {}\n", "app", "handlers", handler, "main.go")
+	}
+	for _, example := range examples {
+		assembly := filepath.Join(folder, "assemblies", example)
+		synth := exec.Command(program, example)
+		synth.Dir = filepath.Join(folder, "app")
+		synth.Env = append(os.Environ(), "CDK_OUTDIR="+assembly, "CDK_VALIDATION=false", "ONESYNTH_CACHE="+filepath.Join(folder, "cache"))
+		if text, err := synth.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", example, err, text)
+			continue
+		}
+		if templates, err := filepath.Glob(filepath.Join(assembly, "*.template.json")); err != nil || len(templates) == 0 {
+			t.Errorf("%s synthesises nothing", example)
+		}
+	}
+	if len(examples) < 15 {
+		t.Errorf("got the examples %v, want those of all constructs", examples)
+	}
 }
 
 // linesOfGo counts the lines of all Go files below a folder.
