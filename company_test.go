@@ -60,6 +60,7 @@ func synthesiseCompany(folder string) {
 	owned := awscdk.NewStack(app, jsii.String("company"), nil)
 	key := awskms.NewKey(owned, jsii.String("Key"), nil)
 	network := awsec2.NewVpc(owned, jsii.String("Network"), &awsec2.VpcProps{
+		IpProtocol:                   awsec2.IpProtocol_DUAL_STACK,
 		RestrictDefaultSecurityGroup: jsii.Bool(false),
 		FlowLogs:                     &map[string]*awsec2.FlowLogOptions{"All": {}},
 		GatewayEndpoints:             &map[string]*awsec2.GatewayVpcEndpointOptions{"DynamoDB": {Service: awsec2.GatewayVpcEndpointAwsService_DYNAMODB()}},

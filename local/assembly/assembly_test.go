@@ -74,6 +74,7 @@ const surroundings = `{
     "Address": {"Type": "AWS::EC2::EIP"},
     "Out": {"Type": "AWS::EC2::NatGateway", "Properties": {"AllocationId": {"Fn::GetAtt": ["Address", "AllocationId"]}}},
     "Way": {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "Routes"}, "DestinationCidrBlock": "0.0.0.0/0", "NatGatewayId": {"Ref": "Out"}}},
+    "Way6": {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "Routes"}, "DestinationIpv6CidrBlock": "::/0", "GatewayId": {"Ref": "Gateway"}}},
     "Endpoint": {"Type": "AWS::EC2::VPCEndpoint", "Properties": {"VpcId": {"Ref": "Network"}, "VpcEndpointType": "Interface", "SubnetIds": [{"Ref": "Subnet"}], "ServiceName": {"Fn::Sub": "com.amazonaws.${AWS::Region}.secretsmanager"}}},
     "Direct": {"Type": "AWS::EC2::VPCEndpoint", "Properties": {"VpcId": {"Ref": "Network"}, "VpcEndpointType": "Gateway", "ServiceName": "dynamodb"}},
     "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"VpcId": {"Ref": "Network"}, "GroupDescription": "Functions"}},
@@ -130,11 +131,17 @@ func TestResolve(t *testing.T) {
 		"network's own group":  {prefix(`{"Fn::GetAtt": ["Network", "DefaultSecurityGroup"]}`), "sg"},
 		"block of a network":   {`{"Fn::GetAtt": ["Network", "CidrBlock"]}`, "10.0.0.0/16"},
 		"blocks of a network":  {prefix(`{"Fn::Select": [0, {"Fn::GetAtt": ["Network", "CidrBlockAssociations"]}]}`), "vpc"},
+		"IPv6 of a network":    {`{"Fn::Select": [1, {"Fn::Split": ["/", {"Fn::Select": [0, {"Fn::Cidr": [{"Fn::Select": [0, {"Fn::GetAtt": ["Network", "Ipv6CidrBlocks"]}]}, 3, 64]}]}]}]}`, "64"},
+		"blocks":               {`{"Fn::Cidr": ["10.0.0.0/16", 3, 12]}`, []any{"10.0.0.0/20", "10.0.16.0/20", "10.0.32.0/20"}},
+		"blocks of 32":         {`{"Fn::Cidr": ["192.168.0.7/24", "2", "5"]}`, []any{"192.168.0.0/27", "192.168.0.32/27"}},
+		"all blocks":           {`{"Fn::Cidr": ["10.0.0.0/16", 4, 14]}`, []any{"10.0.0.0/18", "10.0.64.0/18", "10.0.128.0/18", "10.0.192.0/18"}},
+		"blocks of IPv6":       {`{"Fn::Cidr": ["2001:db8:12:3400::/56", 2, 64]}`, []any{"2001:db8:12:3400::/64", "2001:db8:12:3401::/64"}},
 		"subnet":               {prefix(`{"Ref": "Subnet"}`), "subnet"},
 		"zone of a subnet":     {`{"Fn::GetAtt": ["Subnet", "AvailabilityZone"]}`, "us-east-1b"},
 		"block of a subnet":    {`{"Fn::Sub": "${Subnet.CidrBlock}"}`, "10.0.0.0/18"},
 		"routes":               {prefix(`{"Fn::GetAtt": ["Routes", "RouteTableId"]}`), "rtb"},
 		"route":                {`{"Fn::Select": [1, {"Fn::Split": ["|", {"Ref": "Way"}]}]}`, "0.0.0.0/0"},
+		"route of IPv6":        {`{"Fn::GetAtt": ["Way6", "CidrBlock"]}`, "::/0"},
 		"gateway":              {`{"Fn::GetAtt": ["Attached", "AttachmentType"]}`, "IGW"},
 		"private gateway":      {prefix(`{"Ref": "Private"}`), "VGW|vpc"},
 		"address":              {`{"Fn::Select": [2, {"Fn::Split": [".", {"Ref": "Address"}]}]}`, "113"},
@@ -182,8 +189,14 @@ func TestResolve(t *testing.T) {
 func TestResolveErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ value, want string }{
-		"unknown function":     {`{"Fn::Cidr": ""}`, "Resources.Subject.Properties.Value.Fn::Cidr: unknown intrinsic function Fn::Cidr"},
-		"unknown list":         {`{"Fn::GetAtt": ["Network", "Ipv6CidrBlocks"]}`, "a local run knows CidrBlock, CidrBlockAssociations, DefaultNetworkAcl"},
+		"unknown function":     {`{"Fn::Length": []}`, "Resources.Subject.Properties.Value.Fn::Length: unknown intrinsic function Fn::Length"},
+		"unknown list":         {`{"Fn::GetAtt": ["Network", "Blocks"]}`, "a local run knows CidrBlock, CidrBlockAssociations, DefaultNetworkAcl"},
+		"blocks of no range":   {`{"Fn::Cidr": ["10.0.0.0", 2, 8]}`, "got 10.0.0.0, 2, 8: "},
+		"blocks without size":  {`{"Fn::Cidr": ["10.0.0.0/16", 2]}`, "write [range, 1 to 256 blocks, bits of a block]"},
+		"too many blocks":      {`{"Fn::Cidr": ["10.0.0.0/16", 257, 4]}`, "write [range, 1 to 256 blocks, bits of a block]"},
+		"blocks of no size":    {`{"Fn::Cidr": ["10.0.0.0/16", 2, 0]}`, "write [range, 1 to 256 blocks, bits of a block]"},
+		"blocks too large":     {`{"Fn::Cidr": ["10.0.0.0/16", 1, 17]}`, "write [range, 1 to 256 blocks, bits of a block]"},
+		"blocks without room":  {`{"Fn::Cidr": ["10.0.0.0/16", 5, 14]}`, "the range has room for 4 such blocks"},
 		"list as text":         {`{"Fn::Sub": "${Endpoint.DnsEntries}"}`, "got a list of 1: a text is needed here"},
 		"unknown reference":    {`{"Ref": "Nobody"}`, `Properties.Value.Ref: got "Nobody"`},
 		"unknown attribute":    {`{"Fn::GetAtt": ["Named", "Size"]}`, "a local run knows Arn, StreamArn, TableId"},
@@ -212,7 +225,7 @@ func TestResolveErrors(t *testing.T) {
 
 func TestAllProblemsAreReportedTogether(t *testing.T) {
 	t.Parallel()
-	_, err := assembly.Load(write(t, `{"Resources": {"A": {"Type": "AWS::SQS::Queue", "Properties": {"X": {"Ref": "Q"}, "Y": {"Fn::Cidr": []}}},
+	_, err := assembly.Load(write(t, `{"Resources": {"A": {"Type": "AWS::SQS::Queue", "Properties": {"X": {"Ref": "Q"}, "Y": {"Fn::Length": []}}},
 		"B": {"Type": "AWS::SQS::Queue", "DependsOn": ["C"]}}}`), assembly.Options{})
 	for _, want := range []string{"Properties.X", "Properties.Y", `got "C"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/big"
+	"net/netip"
 	"slices"
 	"sort"
 	"strconv"
@@ -219,7 +221,7 @@ func (s *Stack) evaluate(value any, path string) (any, error) {
 	}
 }
 
-const knownFunctions = "Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split, Fn::If, Fn::FindInMap, Fn::GetAZs, Fn::ImportValue"
+const knownFunctions = "Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split, Fn::If, Fn::FindInMap, Fn::GetAZs, Fn::Cidr, Fn::ImportValue"
 
 func (s *Stack) intrinsic(name string, argument any, path string) (any, error) {
 	at := path + "." + name
@@ -321,6 +323,16 @@ func (s *Stack) intrinsic(name string, argument any, path string) (any, error) {
 		}
 		region = cmp.Or(region, s.Region)
 		return []any{region + "a", region + "b", region + "c"}, nil
+	case "Fn::Cidr":
+		arguments, err := s.texts(argument, at)
+		if err != nil {
+			return nil, err
+		}
+		blocks, err := subnets(arguments)
+		if err != nil {
+			return nil, s.problem(at, "got %s: %v", strings.Join(arguments, ", "), err)
+		}
+		return blocks, nil
 	case "Fn::ImportValue":
 		export, err := s.text(argument, at)
 		if err != nil {
@@ -329,6 +341,36 @@ func (s *Stack) intrinsic(name string, argument any, path string) (any, error) {
 		return s.importValue(export, at)
 	}
 	return nil, s.problem(at, "unknown intrinsic function %s: a local run knows %s", name, knownFunctions)
+}
+
+// subnets cuts the first blocks off a range of addresses. The arguments are the range, how many blocks there are to be, and
+// how many bits tell the addresses of one block apart ("Fn::Cidr", AWS CloudFormation template reference).
+func subnets(arguments []string) ([]any, error) {
+	const usage = "write [range, 1 to 256 blocks, bits of a block]"
+	if len(arguments) != 3 {
+		return nil, errors.New(usage)
+	}
+	whole, err := netip.ParsePrefix(arguments[0])
+	if err != nil {
+		return nil, fmt.Errorf("%w; %s", err, usage)
+	}
+	count, countErr := strconv.Atoi(arguments[1])
+	bits, bitsErr := strconv.Atoi(arguments[2])
+	length := whole.Addr().BitLen() - bits
+	if errors.Join(countErr, bitsErr) != nil || count < 1 || count > 256 || bits < 1 || length < whole.Bits() {
+		return nil, errors.New(usage)
+	}
+	if room := length - whole.Bits(); room < 8 && count > 1<<room {
+		return nil, fmt.Errorf("the range has room for %d such blocks", 1<<room)
+	}
+	first := new(big.Int).SetBytes(whole.Masked().Addr().AsSlice())
+	var blocks []any
+	for i := range count {
+		start := new(big.Int).Lsh(big.NewInt(int64(i)), uint(bits))
+		address, _ := netip.AddrFromSlice(start.Add(start, first).FillBytes(make([]byte, whole.Addr().BitLen()/8)))
+		blocks = append(blocks, netip.PrefixFrom(address, length).String())
+	}
+	return blocks, nil
 }
 
 func (s *Stack) list(argument any, path string, size int) ([]any, error) {

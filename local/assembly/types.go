@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -204,6 +205,18 @@ func publicAddress(r *Resource) (string, error) {
 	return fmt.Sprintf("203.0.113.%d", sum[0]), nil
 }
 
+// ipv6Blocks are of the addresses that are kept for documentation (RFC 3849). A network without IPv6 has none on AWS, and
+// nothing in its template asks for them.
+func ipv6Blocks(r *Resource) []any {
+	sum := sha256.Sum256([]byte(r.Stack.Name + "/" + r.LogicalID))
+	return []any{fmt.Sprintf("2001:db8:%x:%x00::/56", sum[:2], sum[2:3])}
+}
+
+// destination is where a route leads.
+func destination(r *Resource) (string, error) {
+	return cmp.Or(r.naming["DestinationCidrBlock"], r.naming["DestinationIpv6CidrBlock"]), nil
+}
+
 // gatewayAttachment is the kind of gateway that is attached to a VPC.
 func gatewayAttachment(r *Resource) (string, error) {
 	if _, ok := r.raw["VpnGatewayId"]; ok {
@@ -313,17 +326,23 @@ var types = map[string]typeEntry{
 
 	"AWS::EC2::VPC": network("vpc", "VpcId").with(map[string]give{
 		"CidrBlock": of("CidrBlock"), "DefaultNetworkAcl": partOfNetwork("acl"), "DefaultSecurityGroup": partOfNetwork("sg"),
-	}, "CidrBlock").withLists(map[string]giveList{"CidrBlockAssociations": func(r *Resource) []any { return []any{"vpc-cidr-assoc-" + identifier(r, 17)} }}),
+	}, "CidrBlock").withLists(map[string]giveList{
+		"CidrBlockAssociations": func(r *Resource) []any { return []any{"vpc-cidr-assoc-" + identifier(r, 17)} }, "Ipv6CidrBlocks": ipv6Blocks,
+	}),
+	"AWS::EC2::VPCCidrBlock":              network("vpc-cidr-assoc", "Id"),
+	"AWS::EC2::SubnetCidrBlock":           network("subnet-cidr-assoc", "Id"),
+	"AWS::EC2::EgressOnlyInternetGateway": network("eigw", "Id"),
 	"AWS::EC2::Subnet": network("subnet", "SubnetId").with(map[string]give{
 		"AvailabilityZone": of("AvailabilityZone"), "CidrBlock": of("CidrBlock"), "VpcId": of("VpcId"), "NetworkAclAssociationId": partOfNetwork("aclassoc"),
 	}, "AvailabilityZone", "CidrBlock", "VpcId"),
 	"AWS::EC2::RouteTable":                  network("rtb", "RouteTableId"),
 	"AWS::EC2::SubnetRouteTableAssociation": network("rtbassoc", "Id"),
-	"AWS::EC2::Route": {support: accepted, naming: []string{"RouteTableId", "DestinationCidrBlock"},
+	"AWS::EC2::Route": {support: accepted, naming: []string{"RouteTableId", "DestinationCidrBlock", "DestinationIpv6CidrBlock"},
 		ref: func(r *Resource) (string, error) {
-			return r.naming["RouteTableId"] + "|" + r.naming["DestinationCidrBlock"], nil
+			block, err := destination(r)
+			return r.naming["RouteTableId"] + "|" + block, err
 		},
-		attributes: map[string]give{"CidrBlock": of("DestinationCidrBlock")}},
+		attributes: map[string]give{"CidrBlock": destination}},
 	"AWS::EC2::InternetGateway": network("igw", "InternetGatewayId"),
 	"AWS::EC2::VPCGatewayAttachment": {support: accepted, naming: []string{"VpcId"}, attributes: map[string]give{"AttachmentType": gatewayAttachment},
 		ref: func(r *Resource) (string, error) {
