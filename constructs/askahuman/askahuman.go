@@ -101,7 +101,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 }
 
 func (a *AskAHuman) addSecrets() {
-	a.FingerprintSecret = a.platform.Key("FingerprintSecret", "Key under which fingerprints and addresses of people are hashed")
+	a.FingerprintSecret = a.platform.RandomSecret("FingerprintSecret", "Key under which fingerprints and addresses of people are hashed")
 	a.FCMCredentials = a.platform.Secret("FCMCredentials",
 		"Service account key for Firebase Cloud Messaging: replace it with the JSON file that the Firebase console gives",
 		awssecretsmanager.SecretStringGenerator{
@@ -134,11 +134,12 @@ func (a *AskAHuman) addFunctions(p Props) {
 }
 
 func (a *AskAHuman) addAPI(p Props) {
-	jwt, authorized := p.common().JWT, []schema.Caller{schema.CallerAgent}
+	var jwt httpapi.JWT
+	authorized := []schema.Caller{schema.CallerAgent}
 	switch {
 	case p.OpenAgents:
 		authorized = nil
-	case jwt.Issuer == "":
+	case p.JWTIssuer == "":
 		a.Agents = identity.NewMachines(a, "Agents", identity.MachinesProps{
 			Name:               a.platform.Schema.Name,
 			Clients:            p.Agents,

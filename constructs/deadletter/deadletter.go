@@ -13,6 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
 // kept is how long messages can be looked into: the longest that Amazon SQS keeps
@@ -32,10 +33,7 @@ type Props struct {
 // NewQueue declares a queue that is encrypted, takes requests over TLS only, and
 // keeps messages for 14 days.
 func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
-	removal := awscdk.RemovalPolicy_DESTROY
-	if p.Retain {
-		removal = awscdk.RemovalPolicy_RETAIN
-	}
+	removal := props.RemovalPolicy(!p.Retain)
 	encryption := awssqs.QueueEncryption_SQS_MANAGED
 	if p.Key != nil {
 		encryption = awssqs.QueueEncryption_KMS

@@ -26,13 +26,6 @@ func checkName(f *props.Findings, path, name string) {
 	}
 }
 
-func removal(withStack bool) awscdk.RemovalPolicy {
-	if withStack {
-		return awscdk.RemovalPolicy_DESTROY
-	}
-	return awscdk.RemovalPolicy_RETAIN
-}
-
 // newDomain declares where a pool serves its OAuth 2.0 endpoints. The domain has
 // to be unique among everyone's in the region. The last part of the stack's id is
 // a UUID, and the address tells issuers in one stack apart.

@@ -89,7 +89,7 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 		AccountRecovery:   awscognito.AccountRecovery_NONE,
 		// There are no users; should an administrator make one, it is no weak one.
 		PasswordPolicy:     passwordPolicy(),
-		RemovalPolicy:      removal(p.RemoveWithStack),
+		RemovalPolicy:      props.RemovalPolicy(p.RemoveWithStack),
 		DeletionProtection: &p.DeletionProtection,
 	})
 	grant := awscognito.NewResourceServerScope(&awscognito.ResourceServerScopeProps{

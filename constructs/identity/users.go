@@ -108,6 +108,10 @@ const (
 // Users issues tokens to people who sign in with their email address. It is an
 // Amazon Cognito user pool with one public app client: one without a secret, for
 // browsers and apps. The subject of a token is the user's id in the pool.
+//
+// Amazon Cognito sends the emails itself, and only a few a day ("Email settings for
+// Amazon Cognito user pools"). For more, let it send them through Amazon SES: set
+// EmailConfiguration of the L1 construct below Resource.
 type Users struct {
 	constructs.Construct
 	// Resource is the user pool.
@@ -147,7 +151,7 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		MfaSecondFactor:    &awscognito.MfaSecondFactor{Otp: jsii.Bool(true), Sms: jsii.Bool(false)},
 		EnableSmsRole:      jsii.Bool(false),
 		AccountRecovery:    awscognito.AccountRecovery_EMAIL_ONLY,
-		RemovalPolicy:      removal(p.RemoveWithStack),
+		RemovalPolicy:      props.RemovalPolicy(p.RemoveWithStack),
 		DeletionProtection: &p.DeletionProtection,
 	})
 	client := &awscognito.UserPoolClientProps{

@@ -26,6 +26,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -120,10 +121,7 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 }
 
 func (l *Lake) addBucket(p Props) {
-	removal := awscdk.RemovalPolicy_RETAIN
-	if p.RemoveWithStack {
-		removal = awscdk.RemovalPolicy_DESTROY
-	}
+	removal := props.RemovalPolicy(p.RemoveWithStack)
 	rules := []*awss3.LifecycleRule{
 		{Id: jsii.String("results"), Prefix: jsii.String(resultsPrefix), Expiration: awscdk.Duration_Days(jsii.Number(resultDays))},
 		{Id: jsii.String("uploads"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1))},

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -19,7 +20,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/outputs"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -121,20 +124,16 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 // Secret declares a secret whose text is generated, and that outlives the stack
 // unless RemoveWithStack is set.
 func (p *Platform) Secret(id, description string, generated awssecretsmanager.SecretStringGenerator) awssecretsmanager.Secret {
-	removal := awscdk.RemovalPolicy_RETAIN
-	if p.props.RemoveWithStack {
-		removal = awscdk.RemovalPolicy_DESTROY
-	}
 	return awssecretsmanager.NewSecret(p.construct, &id, &awssecretsmanager.SecretProps{
 		Description:          &description,
-		RemovalPolicy:        removal,
+		RemovalPolicy:        props.RemovalPolicy(p.props.RemoveWithStack),
 		EncryptionKey:        p.props.Key,
 		GenerateSecretString: &generated,
 	})
 }
 
-// Key declares a secret that is 64 random letters and digits.
-func (p *Platform) Key(id, description string) awssecretsmanager.Secret {
+// RandomSecret declares a secret that is 64 random letters and digits.
+func (p *Platform) RandomSecret(id, description string) awssecretsmanager.Secret {
 	return p.Secret(id, description, awssecretsmanager.SecretStringGenerator{
 		PasswordLength:     jsii.Number(64),
 		ExcludePunctuation: jsii.Bool(true),
@@ -151,8 +150,11 @@ func AllowRead(f *gofunction.Function, secret awssecretsmanager.Secret) {
 
 // API declares the HTTP API with the routes of the schema. Name, Routes,
 // AllowedOrigins, Throttle, RouteThrottles, Domain, LogRetention and Key of the
-// given props are filled in.
+// given props are filled in, and JWT where it has no issuer.
 func (p *Platform) API(own httpapi.Props) *httpapi.API {
+	if own.JWT.Issuer == "" {
+		own.JWT = p.props.JWT
+	}
 	own.Name = p.Schema.Title
 	own.Routes = p.Schema.Routes
 	own.AllowedOrigins = p.props.AllowedOrigins
@@ -162,6 +164,24 @@ func (p *Platform) API(own httpapi.Props) *httpapi.API {
 	own.LogRetention = p.props.LogRetention
 	own.Key = p.props.Key
 	return httpapi.New(p.construct, "API", own)
+}
+
+// Lake declares the lake of the schema. Of the given props BatchWindow,
+// CompactEvery, RetentionDays and QueryLimitBytes count; the others are filled in.
+func (p *Platform) Lake(own lake.Props) *lake.Lake {
+	own.Table = p.Database.Table(p.Schema.Lake.Table)
+	own.Database = p.Schema.Database
+	own.Lake = p.Schema.Lake
+	own.Build = p.props.Build
+	own.CatalogName = strings.ReplaceAll(p.props.Prefix, "-", "_")
+	own.RemoveWithStack = p.props.RemoveWithStack
+	own.Key = p.props.Key
+	own.LogLevel = p.props.LogLevel
+	own.LogRetention = p.props.LogRetention
+	own.Tracing = p.props.Tracing
+	own.Network = p.props.Network
+	own.Sizes = p.props.Sizes
+	return lake.New(p.construct, "Lake", own)
 }
 
 // Outputs declares the outputs that every platform has, the API's address and the

@@ -17,10 +17,9 @@ import (
 // Props are the props that every platform has, under the same names; the props of
 // each platform say what they are and what their defaults are.
 type Props struct {
-	// JWT is what a platform's props call JWTIssuer and JWTAudience, Domain what they
-	// call DomainName, CertificateARN and KeepDefaultEndpoint, and Sizes what they
-	// call MemoryMegabytes and ReservedConcurrency, and Network what they call VPC,
-	// Subnets and SecurityGroups.
+	// JWT is what a platform's props call JWTIssuer and JWTAudience; Domain is
+	// DomainName, CertificateARN and KeepDefaultEndpoint; Sizes are MemoryMegabytes and
+	// ReservedConcurrency; and Network is VPC, Subnets and SecurityGroups.
 	JWT                                 httpapi.JWT
 	Prefix                              string
 	RemoveWithStack, DeletionProtection bool

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces"
 )
 
@@ -49,6 +50,14 @@ func CheckPrefix(f *Findings, path, value string) {
 	if value != "" && !prefix.MatchString(value) {
 		f.Add(path, value, "2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen", `write something like "aah"`)
 	}
+}
+
+// RemovalPolicy is that of what holds data.
+func RemovalPolicy(removeWithStack bool) awscdk.RemovalPolicy {
+	if removeWithStack {
+		return awscdk.RemovalPolicy_DESTROY
+	}
+	return awscdk.RemovalPolicy_RETAIN
 }
 
 // CheckRemoval adds a finding at path if what goes with its stack is protected

@@ -25,7 +25,7 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 		DynamoStream:                     awsdynamodb.StreamViewType(p.Table.Stream),
 		Encryption:                       awsdynamodb.TableEncryptionV2_AwsManagedKey(),
 		DeletionProtection:               &p.DeletionProtection,
-		RemovalPolicy:                    awscdk.RemovalPolicy_RETAIN,
+		RemovalPolicy:                    props.RemovalPolicy(p.RemoveWithStack),
 		PointInTimeRecoverySpecification: recovery(cmp.Or(o.RecoveryDays, p.Table.RecoveryDays, longestRecovery)),
 		WarmThroughput:                   warm(o.WarmReadUnits, o.WarmWriteUnits),
 		ResourcePolicy:                   o.ResourcePolicy,
@@ -53,9 +53,6 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 			keys[r.Region] = &r.KeyARN
 		}
 		description.Encryption = awsdynamodb.TableEncryptionV2_CustomerManagedKey(p.Key, &keys)
-	}
-	if p.RemoveWithStack {
-		description.RemovalPolicy = awscdk.RemovalPolicy_DESTROY
 	}
 	if p.Name != "" {
 		description.TableName = &p.Name

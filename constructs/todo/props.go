@@ -21,7 +21,8 @@ import (
 // defaults.
 type Props struct {
 	// JWTIssuer is the OpenID Connect issuer of the users' tokens, an https URL.
-	// Default: an Amazon Cognito user pool that is part of the construct.
+	// Default: an Amazon Cognito user pool that is part of the construct, and that sends
+	// a few emails a day: see [identity.Users].
 	JWTIssuer string
 	// JWTAudience are the accepted audiences of the users' tokens. Required with
 	// JWTIssuer.

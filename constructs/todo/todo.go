@@ -8,7 +8,6 @@
 package todo
 
 import (
-	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -101,7 +100,7 @@ func New(scope constructs.Construct, id string, p Props) *Todo {
 }
 
 func (t *Todo) addFunctions() {
-	t.CursorSecret = t.platform.Key("CursorSecret", "Key that signs the cursors of lists")
+	t.CursorSecret = t.platform.RandomSecret("CursorSecret", "Key that signs the cursors of lists")
 	t.TodoAPI = t.platform.Function("TodoAPI", todoAPI, apiTimeout, map[string]string{
 		"CURSOR_SECRET_ARN": *t.CursorSecret.SecretArn(),
 	})
@@ -110,8 +109,8 @@ func (t *Todo) addFunctions() {
 }
 
 func (t *Todo) addAPI(p Props) {
-	jwt := p.common().JWT
-	if jwt.Issuer == "" {
+	var jwt httpapi.JWT
+	if p.JWTIssuer == "" {
 		t.Users = identity.NewUsers(t, "Users", identity.UsersProps{
 			Name:               t.platform.Schema.Name,
 			InviteOnly:         p.InviteOnly,
@@ -150,23 +149,11 @@ func (t *Todo) addErasure(p Props) {
 }
 
 func (t *Todo) addLake(p Props) {
-	t.Lake = lake.New(t, "Lake", lake.Props{
-		Table:           t.Database.Table(t.platform.Schema.Lake.Table),
-		Database:        t.platform.Schema.Database,
-		Lake:            t.platform.Schema.Lake,
-		Build:           p.Build,
-		CatalogName:     strings.ReplaceAll(p.Prefix, "-", "_"),
+	t.Lake = t.platform.Lake(lake.Props{
 		BatchWindow:     p.LakeBatchWindow,
 		CompactEvery:    p.CompactEvery,
 		RetentionDays:   p.LakeRetentionDays,
 		QueryLimitBytes: p.QueryLimitBytes,
-		RemoveWithStack: p.RemoveWithStack,
-		Key:             p.Key,
-		Network:         p.common().Network,
-		LogLevel:        p.LogLevel,
-		LogRetention:    p.LogRetention,
-		Tracing:         p.Tracing,
-		Sizes:           p.common().Sizes,
 	})
 }
 
