@@ -10,11 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws/arn"
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
-	"github.com/aws/smithy-go"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/onesynth-cdk/onesynth/check"
 	"github.com/onesynth-cdk/onesynth/local/assembly"
@@ -30,8 +26,9 @@ type checkCommand struct {
 
 // Help is what --help says below the summary.
 func (c *checkCommand) Help() string {
-	return `Exit codes: 0 when nothing speaks against the deployment, also when it is the first of a stack; 1 when it is refused; 2 when it could not be checked.
-Credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need cloudformation:DescribeStacks and cloudformation:GetTemplate.`
+	return `Exit codes: 0 when nothing speaks against the deployment, also when it is the first of a stack; 1 when it is refused; 2 when a stack could not be checked.
+Credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need cloudformation:DescribeStacks and cloudformation:GetTemplate.
+The Region of a stack that is synthesised for one comes first.`
 }
 
 // The exit codes besides 0.
@@ -56,9 +53,15 @@ func (e *exitError) Unwrap() error { return e.error }
 type checkedStack struct {
 	Stack  string `json:"stack"`
 	Region string `json:"region,omitempty"`
+	// Account is empty where nothing says it.
+	Account string `json:"account,omitempty"`
 	// New is true when there is nothing deployed to compare with.
 	New      bool           `json:"new"`
 	Findings []checkFinding `json:"findings"`
+	// Error is why the stack could not be checked.
+	Error string `json:"error,omitempty"`
+	// assumed is true when only the environment of the command says the Region.
+	assumed bool
 }
 
 type checkFinding struct {
@@ -69,12 +72,12 @@ type checkFinding struct {
 
 // Run prints the findings.
 func (c *checkCommand) Run(ctx context.Context) error {
-	stacks, err := c.check(ctx)
-	if err == nil {
-		err = c.print(os.Stdout, stacks)
+	stacks, unchecked := c.check(ctx)
+	if len(stacks) > 0 {
+		unchecked = errors.Join(unchecked, c.print(os.Stdout, stacks))
 	}
-	if err != nil {
-		return &exitError{fmt.Errorf("could not check: %w", err), exitUnchecked}
+	if unchecked != nil {
+		return &exitError{fmt.Errorf("could not check: %w", unchecked), exitUnchecked}
 	}
 	refused := 0
 	for _, stack := range stacks {
@@ -90,25 +93,38 @@ func (c *checkCommand) Run(ctx context.Context) error {
 	return nil
 }
 
+// check returns what came of each stack. Errors: nothing could be checked; or those of all stacks that could not, joined.
 func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 	templates, err := c.templates()
 	if err != nil {
 		return nil, err
 	}
 	var checked []checkedStack
+	var unchecked []error
 	for _, template := range templates {
-		stack, err := c.stack(ctx, template)
+		var configuration aws.Config
+		if c.Against == "" {
+			// Without credentials no other stack can be checked either.
+			if configuration, err = connect(ctx, template.Region); err != nil {
+				return nil, err
+			}
+		}
+		stack, err := c.stack(ctx, configuration, template)
 		if err != nil {
-			return nil, fmt.Errorf("stack %s: %w", template.Stack, err)
+			stack = checkedStack{Stack: template.Stack, Region: template.Region, Account: template.Account, Findings: []checkFinding{}, Error: err.Error()}
+			unchecked = append(unchecked, fmt.Errorf("stack %s: %w", template.Stack, err))
 		}
 		checked = append(checked, stack)
 	}
-	return checked, nil
+	return checked, errors.Join(unchecked...)
 }
 
 // templates returns those of the chosen stacks.
 func (c *checkCommand) templates() ([]assembly.Template, error) {
 	all, err := assembly.Templates(c.Assembly)
+	if errors.Is(err, assembly.ErrNoAssembly) {
+		return nil, fmt.Errorf("%w, or cdk synth in an app of your own; --assembly names another folder", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +147,7 @@ func (c *checkCommand) templates() ([]assembly.Template, error) {
 	return chosen, nil
 }
 
-func (c *checkCommand) stack(ctx context.Context, template assembly.Template) (checkedStack, error) {
+func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, template assembly.Template) (checkedStack, error) {
 	proposed, err := readTemplate(template.Path)
 	if err != nil {
 		return checkedStack{}, err
@@ -141,12 +157,14 @@ func (c *checkCommand) stack(ctx context.Context, template assembly.Template) (c
 	if c.Against != "" {
 		deployed, err = readTemplate(c.Against)
 	} else {
-		deployed, err = fetch(ctx, &environment)
+		deployed, err = fetch(ctx, configuration, &environment)
 	}
 	if err != nil {
 		return checkedStack{}, err
 	}
-	result := checkedStack{Stack: template.Stack, Region: environment.Region, New: deployed == nil, Findings: []checkFinding{}}
+	result := checkedStack{
+		Stack: template.Stack, Region: environment.Region, Account: environment.Account, New: deployed == nil, Findings: []checkFinding{}, assumed: template.Region == "",
+	}
 	if deployed == nil {
 		return result, nil
 	}
@@ -168,93 +186,6 @@ func readTemplate(path string) (*check.Template, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return template, nil
-}
-
-// fetch returns the template of the deployed stack, or nil if there is none, and completes the environment.
-func fetch(ctx context.Context, environment *check.Environment) (*check.Template, error) {
-	var options []func(*config.LoadOptions) error
-	if environment.Region != "" {
-		options = append(options, config.WithRegion(environment.Region))
-	}
-	configuration, err := config.LoadDefaultConfig(ctx, options...)
-	if err != nil {
-		return nil, fmt.Errorf("AWS configuration: %w", err)
-	}
-	if configuration.Region == "" {
-		return nil, errors.New("got no Region: set AWS_REGION, or compare with a file by --against")
-	}
-	environment.Region = configuration.Region
-	client := cloudformation.NewFromConfig(configuration)
-	described, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &environment.Stack})
-	var refusal smithy.APIError
-	switch {
-	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("ask CloudFormation: %w", err)
-	case len(described.Stacks) != 1:
-		return nil, fmt.Errorf("CloudFormation described %d stacks of that name", len(described.Stacks))
-	}
-	stack := described.Stacks[0]
-	if empty, err := state(stack.StackStatus); empty || err != nil {
-		return nil, err
-	}
-	if err := complete(environment, stack); err != nil {
-		return nil, err
-	}
-	got, err := client.GetTemplate(ctx, &cloudformation.GetTemplateInput{StackName: &environment.Stack, TemplateStage: types.TemplateStageOriginal})
-	if err != nil {
-		return nil, fmt.Errorf("ask CloudFormation for the deployed template: %w", err)
-	}
-	if got.TemplateBody == nil {
-		return nil, errors.New("CloudFormation gave no template")
-	}
-	template, err := check.Parse([]byte(*got.TemplateBody))
-	if err != nil {
-		return nil, fmt.Errorf("deployed template: %w", err)
-	}
-	return template, nil
-}
-
-// state reports whether a stack with the status has nothing deployed. Errors: the status is one in which the stack's
-// template does not say what is deployed.
-func state(status types.StackStatus) (empty bool, err error) {
-	switch status {
-	case types.StackStatusReviewInProgress, types.StackStatusRollbackComplete, types.StackStatusDeleteComplete:
-		return true, nil
-	case types.StackStatusUpdateFailed, types.StackStatusUpdateRollbackFailed:
-		return false, fmt.Errorf("the stack is %s, so that its template is not what is deployed: let CloudFormation roll it back first (aws cloudformation continue-update-rollback, or rollback-stack)", status)
-	}
-	if strings.HasSuffix(string(status), "_IN_PROGRESS") && !strings.HasSuffix(string(status), "_CLEANUP_IN_PROGRESS") {
-		return false, fmt.Errorf("the stack is %s: wait until that is over", status)
-	}
-	return false, nil
-}
-
-// complete adds what CloudFormation says of the stack. Errors: it is another account's.
-func complete(environment *check.Environment, stack types.Stack) error {
-	if stack.StackId != nil {
-		id, err := arn.Parse(*stack.StackId)
-		if err != nil {
-			return fmt.Errorf("stack id: %w", err)
-		}
-		if environment.Account != "" && environment.Account != id.AccountID {
-			return fmt.Errorf("the stack is for account %s, and the credentials are for %s", environment.Account, id.AccountID)
-		}
-		environment.Account = id.AccountID
-	}
-	parameters := map[string]string{}
-	for _, parameter := range stack.Parameters {
-		value := parameter.ParameterValue
-		if parameter.ResolvedValue != nil {
-			value = parameter.ResolvedValue
-		}
-		if parameter.ParameterKey != nil && value != nil {
-			parameters[*parameter.ParameterKey] = *value
-		}
-	}
-	environment.Parameters = parameters
-	return nil
 }
 
 func (c *checkCommand) print(out io.Writer, stacks []checkedStack) error {
@@ -283,8 +214,17 @@ func (c *checkCommand) print(out io.Writer, stacks []checkedStack) error {
 	var text strings.Builder
 	for _, stack := range stacks {
 		switch {
+		case stack.Error != "":
+			fmt.Fprintf(&text, "%s: not checked\n", stack.Stack)
 		case stack.New:
-			fmt.Fprintf(&text, "%s: not deployed yet in %s: a first deployment has nothing to lose\n", stack.Stack, stack.Region)
+			where := stack.Region
+			if stack.Account != "" {
+				where += ", account " + stack.Account
+			}
+			fmt.Fprintf(&text, "%s: not deployed yet in %s: a first deployment has nothing to lose\n", stack.Stack, where)
+			if stack.assumed {
+				fmt.Fprintln(&text, "  (the assembly names no Region: if the stack is in another, set AWS_REGION)")
+			}
 		case len(stack.Findings) == 0:
 			fmt.Fprintf(&text, "%s: nothing speaks against the deployment\n", stack.Stack)
 		default:

@@ -3,7 +3,10 @@ package main
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -43,11 +46,20 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.PostFormValue("StackName")
 		stack, ok := stacks[name]
-		if !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/cloudformation/aws4_request") {
+		action, service := r.PostFormValue("Action"), "cloudformation"
+		if action == "GetCallerIdentity" {
+			service = "sts"
+		}
+		if !strings.Contains(r.Header.Get("Authorization"), "/eu-west-1/"+service+"/aws4_request") {
 			t.Errorf("signed for %s", r.Header.Get("Authorization"))
 		}
 		w.Header().Set("Content-Type", "text/xml")
-		switch action := r.PostFormValue("Action"); {
+		switch {
+		case service == "sts":
+			fmt.Fprint(w, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult><Account>111122223333</Account></GetCallerIdentityResult></GetCallerIdentityResponse>`)
+		case name == "expired":
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>ExpiredToken</Code><Message>The security token included in the request is expired</Message></Error></ErrorResponse>`)
 		case name == "forbidden":
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprint(w, `<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error><Type>Sender</Type><Code>AccessDenied</Code><Message>not authorized to perform: cloudformation:DescribeStacks</Message></Error></ErrorResponse>`)
@@ -77,9 +89,14 @@ func cloudFormation(t *testing.T, stacks map[string]deployedStack) string {
 // checked runs the check with AWS at the endpoint.
 func checked(t *testing.T, endpoint string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
+	return checkedIn(t, []string{"AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}, arguments...)
+}
+
+// checkedIn runs the check with an environment that has nothing of AWS but what is given.
+func checkedIn(t *testing.T, environment []string, arguments ...string) (status int, stdout, stderr string) {
+	t.Helper()
 	c := exec.CommandContext(t.Context(), command, append([]string{"check"}, arguments...)...)
-	c.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+endpoint, "AWS_REGION=eu-west-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret", "AWS_SESSION_TOKEN=",
-		"AWS_PROFILE=", "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_MAX_ATTEMPTS=1")
+	c.Env = append([]string{"HOME=" + t.TempDir(), "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true"}, environment...)
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
 	err := c.Run()
@@ -104,6 +121,8 @@ func TestCheck(t *testing.T) {
 		return map[string]deployedStack{"shop": {"UPDATE_COMPLETE", template}}
 	}
 	in := func(status string) map[string]deployedStack { return map[string]deployedStack{"shop": {status, table}} }
+	// One that CreateStack and UpdateStack do not take in a request.
+	large := strings.Replace(table, "{", `{"Description": "`+strings.Repeat("large ", 10_000)+`", `, 1)
 	shop := func(template string) map[string]string { return map[string]string{"shop": template} }
 	for name, test := range map[string]struct {
 		deployed    map[string]deployedStack
@@ -115,25 +134,30 @@ func TestCheck(t *testing.T) {
 		complains   string // on standard error
 	}{
 		"Same":           {deployed(table), anywhere, shop(table), nil, 0, "shop: nothing speaks against the deployment\n", ""},
-		"First":          {nil, here, shop(table), nil, 0, "shop: not deployed yet in eu-west-1", ""},
+		"First":          {nil, here, shop(table), nil, 0, "shop: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to lose\n", ""},
+		"FirstAnywhere":  {nil, anywhere, shop(table), nil, 0, "not deployed yet in eu-west-1: a first deployment has nothing to lose\n  (the assembly names no Region: if the stack is in another, set AWS_REGION)", ""},
+		"FirstElsewhere": {nil, "aws://444455556666/eu-west-1", shop(table), nil, 2, "shop: not checked", "the stack is for account 444455556666, and the credentials are for 111122223333: set AWS_PROFILE"},
+		"Large":          {deployed(large), here, shop(nothing), nil, 1, "drop:T", "refused"},
 		"Dropped":        {deployed(table), here, shop(nothing), nil, 1, "refusal shop/drop:T\n  what: shop/T/Resource (AWS::DynamoDB::Table)\n  got:  the table is no longer in the template\n  why:  CloudFormation deletes it", "--accept ID"},
 		"Accepted":       {deployed(table), here, shop(nothing), []string{"--accept", "shop/drop:T"}, 0, "accepted refusal shop/drop:T", ""},
 		"AcceptedOther":  {deployed(table), here, shop(nothing), []string{"--accept", "drop:T"}, 1, "\nrefusal shop/drop:T", "--accept drop:T: there is no such finding"},
 		"Warned":         {deployed(queue), here, shop(nothing), nil, 0, "warning shop/drop:T", ""},
 		"Parameter":      {deployed(parameter), here, shop(literal), nil, 0, "nothing speaks against", ""},
 		"OtherAccount":   {deployed(table), "aws://444455556666/eu-west-1", shop(table), nil, 2, "", "the stack is for account 444455556666, and the credentials are for 111122223333"},
-		"Forbidden":      {nil, here, map[string]string{"forbidden": table}, nil, 2, "", "could not check: stack forbidden: ask CloudFormation"},
+		"Forbidden":      {nil, here, map[string]string{"forbidden": table}, nil, 2, "", "could not check: stack forbidden: a permission is missing: cloudformation:DescribeStacks and cloudformation:GetTemplate on the stack are needed: ask CloudFormation"},
+		"ForbiddenOfTwo": {deployed(table), here, map[string]string{"forbidden": table, "shop": nothing}, nil, 2, "forbidden: not checked\nshop:\n\nrefusal shop/drop:T", "could not check: stack forbidden: "},
+		"BothForbidden":  {nil, here, map[string]string{"forbidden": table, "expired": table}, nil, 2, "expired: not checked\nforbidden: not checked\n", "stack expired: AWS does not take the credentials: sign in"},
 		"Reviewed":       {in("REVIEW_IN_PROGRESS"), here, shop(nothing), nil, 0, "not deployed yet", ""},
 		"NeverDeployed":  {in("ROLLBACK_COMPLETE"), here, shop(nothing), nil, 0, "not deployed yet", ""},
 		"RolledBack":     {in("UPDATE_ROLLBACK_COMPLETE"), here, shop(nothing), nil, 1, "drop:T", "refused"},
 		"CleaningUp":     {in("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"), here, shop(nothing), nil, 1, "drop:T", "refused"},
 		"Updating":       {in("UPDATE_IN_PROGRESS"), here, shop(table), nil, 2, "", "the stack is UPDATE_IN_PROGRESS: wait"},
 		"Stuck":          {in("UPDATE_ROLLBACK_FAILED"), here, shop(table), nil, 2, "", "roll it back first"},
-		"DeployedYAML":   {deployed("Resources: {}"), here, shop(table), nil, 2, "", "deployed template: not a template in JSON"},
-		"TwoStacks":      {deployed(table), here, map[string]string{"shop": nothing, "new": table}, nil, 1, "new: not deployed yet in eu-west-1: a first deployment has nothing to lose\nshop:\n\nrefusal shop/drop:T", "1 of the changes"},
+		"DeployedYAML":   {deployed("Resources: {}"), here, shop(table), nil, 2, "", "deployed template: not a template in JSON: it does not begin with {; write YAML as JSON first. cdk import leaves YAML behind, and so do other tools. Compare with a copy in JSON: aws cloudformation get-template --stack-name shop --region eu-west-1 "},
+		"TwoStacks":      {deployed(table), here, map[string]string{"shop": nothing, "new": table}, nil, 1, "new: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to lose\nshop:\n\nrefusal shop/drop:T", "1 of the changes"},
 		"OneOfTwo":       {deployed(table), here, map[string]string{"shop": nothing, "new": table}, []string{"--stack", "new"}, 0, "new: not deployed yet", ""},
 		"UnknownStack":   {nil, here, shop(table), []string{"--stack", "shopp"}, 2, "", `got "shopp", allowed are shop`},
-		"NoAssembly":     {nil, here, shop(table), []string{"--assembly", os.TempDir()}, 2, "", "make synth"},
+		"NoAssembly":     {nil, here, shop(table), []string{"--assembly", os.TempDir()}, 2, "", "cdk synth in an app of your own; --assembly names another folder"},
 		"AgainstOfTwo":   {nil, here, map[string]string{"shop": nothing, "new": table}, []string{"--against", os.DevNull}, 2, "", "--stack new or --stack shop"},
 		"AgainstNoFile":  {nil, here, shop(table), []string{"--against", filepath.Join(os.TempDir(), "no", "file")}, 2, "", "could not check"},
 		"AgainstNothing": {nil, here, shop(table), []string{"--against", os.DevNull}, 2, "", "not a template in JSON"},
@@ -172,6 +196,80 @@ func TestCheckAsJSON(t *testing.T) {
 	}
 	if status, _, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir); status != 2 || !strings.Contains(stderr, "could not check") {
 		t.Errorf("without AWS: got %d %s", status, stderr)
+	}
+}
+
+// TestCheckUnchecked: programs see which stack could not be checked, and why.
+func TestCheckUnchecked(t *testing.T) {
+	t.Parallel()
+	dir := deployable(t, "aws://111122223333/eu-west-1", map[string]string{"forbidden": `{"Resources": {}}`, "new": `{"Resources": {}}`})
+	status, stdout, stderr := checked(t, cloudFormation(t, nil), "--assembly", dir, "--format", "json")
+	var got struct {
+		Stacks []checkedStack
+	}
+	if err := json.Unmarshal([]byte(stdout), &got); err != nil || status != 2 || len(got.Stacks) != 2 {
+		t.Fatalf("got %d\n%s%s%v", status, stdout, stderr, err)
+	}
+	if forbidden := got.Stacks[0]; forbidden.New || !strings.Contains(forbidden.Error, "a permission is missing") || forbidden.Findings == nil {
+		t.Errorf("got %+v", forbidden)
+	}
+	if fresh := got.Stacks[1]; !fresh.New || fresh.Error != "" || fresh.Account != "111122223333" {
+		t.Errorf("got %+v", fresh)
+	}
+}
+
+// TestCheckFirstRun: who has not set up AWS yet is told what to do, once.
+func TestCheckFirstRun(t *testing.T) {
+	t.Parallel()
+	configuration := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(configuration, []byte("[profile left]\nregion = eu-west-1\nsso_start_url = https://example.com/start\nsso_region = eu-west-1\nsso_account_id = 111122223333\nsso_role_name = dev\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const here, anywhere = "aws://111122223333/eu-west-1", "aws://unknown-account/unknown-region"
+	keys := []string{"AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
+	for name, test := range map[string]struct {
+		assembly    string
+		environment []string
+		complains   string
+	}{
+		"NoCredentials": {here, nil, "got no AWS credentials: sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE"},
+		"SignedOut":     {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=left"}, "got no AWS credentials: sign in (aws sso login"},
+		"NoProfile":     {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=right"}, "got a profile that is not there: set AWS_PROFILE to one of aws configure list-profiles: "},
+		"NoRegion":      {anywhere, keys, "got no Region: set AWS_REGION"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := deployable(t, test.assembly, map[string]string{"shop": `{"Resources": {}}`, "till": `{"Resources": {}}`})
+			status, _, stderr := checkedIn(t, test.environment, "--assembly", dir)
+			if status != 2 || !strings.Contains(stderr, test.complains) {
+				t.Errorf("got %d %s", status, stderr)
+			}
+			if once := strings.Contains(test.complains, "credentials") || strings.Contains(test.complains, "profile"); once && strings.Count(stderr, test.complains) != 1 {
+				t.Errorf("said more than once: %s", stderr)
+			}
+		})
+	}
+}
+
+// TestCheckRegion: the Region of a stack comes before that of the command.
+func TestCheckRegion(t *testing.T) {
+	t.Parallel()
+	dir := deployable(t, "aws://111122223333/eu-west-1", map[string]string{"shop": `{"Resources": {}}`})
+	environment := []string{"AWS_ENDPOINT_URL=" + cloudFormation(t, nil), "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=key", "AWS_SECRET_ACCESS_KEY=secret"}
+	if status, stdout, stderr := checkedIn(t, environment, "--assembly", dir); status != 0 || !strings.HasPrefix(stdout, "shop: not deployed yet in eu-west-1,") {
+		t.Errorf("got %d %s%s", status, stdout, stderr)
+	}
+}
+
+// TestAdvise: a Region that is misspelt has no address.
+func TestAdvise(t *testing.T) {
+	t.Parallel()
+	cause := &net.OpError{Op: "dial", Err: &net.DNSError{Name: "cloudformation.eu-nowhere-1.amazonaws.com", IsNotFound: true}}
+	if got := advise(cause, "eu-nowhere-1"); !errors.Is(got, cause) || !strings.HasPrefix(got.Error(), "got no address for AWS in eu-nowhere-1: set AWS_REGION") {
+		t.Errorf("got %v", got)
+	}
+	if got := advise(io.EOF, "eu-west-1"); got != io.EOF {
+		t.Errorf("got %v", got)
 	}
 }
 
