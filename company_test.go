@@ -102,8 +102,11 @@ func synthesiseCompany(folder string) {
 		}},
 	})
 
-	// The CDK makes this the default with a feature flag of new apps.
-	awsec2.NewVpc(awscdk.NewStack(app, jsii.String("restricted"), nil), jsii.String("Network"), &awsec2.VpcProps{RestrictDefaultSecurityGroup: jsii.Bool(true)})
+	// The CDK makes this the default with a feature flag of new apps. Nothing of the
+	// stack uses the table that it knows.
+	restricted := awscdk.NewStack(app, jsii.String("restricted"), nil)
+	awsec2.NewVpc(restricted, jsii.String("Network"), &awsec2.VpcProps{RestrictDefaultSecurityGroup: jsii.Bool(true)})
+	table.New(restricted, "People", table.Props{Table: described, Existing: people.Resource})
 	app.Synth(nil)
 }
 

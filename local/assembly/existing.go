@@ -91,8 +91,14 @@ func (a *Assembly) addExistingTables() error {
 // tableARN is described in "Actions, resources, and condition keys for Amazon DynamoDB".
 var tableARN = regexp.MustCompile(`^arn:[^:]+:dynamodb:[^:]+:[^:]+:table/([A-Za-z0-9_.-]{3,255})$`)
 
+// existingTable resolves a description. There is no table, nil, when nothing of the stack uses it.
 func (s *Stack) existingTable(described tableDescription) (*Resource, error) {
 	value, err := s.evaluate(described.data, described.at())
+	// The CDK makes an import of a reference to another stack only when a resource has the reference. One that metadata alone has
+	// stays as the other stack would write it.
+	if failure, ok := errors.AsType[*ResolveError](err); ok && failure.dangling {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ func TestExistingTables(t *testing.T) {
 		"Shared":    {[]using{{`{}`, quoted}, {`{}`, quoted}}, nil, []string{"Stack1 " + tasksARN + " existing"}},
 		"Declared":  {[]using{{`{}`, imported}, {declaring, ""}}, nil, []string{"Stack2 " + tasksARN + " declared"}},
 		"Left out":  {[]using{{`{}`, imported}, {declaring, ""}}, []string{"Stack1"}, []string{"Stack1 " + tasksARN + " existing"}},
+		"Not used":  {[]using{{`{}`, `{"Fn::GetAtt": ["Table", "Arn"]}`}, {declaring, ""}}, nil, []string{"Stack2 " + tasksARN + " declared"}},
 		"Not kept":  {[]using{{`{}`, quoted}, {declaring, ""}}, []string{"Stack2"}, []string{"Stack2 " + tasksARN + " declared"}},
 	} {
 		for _, inManifest := range []bool{false, true} {

@@ -52,6 +52,9 @@ type ResolveError struct {
 	Path string
 	// Problem says what was got and what is allowed.
 	Problem string
+
+	// dangling says that the value refers to what the template does not have.
+	dangling bool
 }
 
 // Error names the stack, the value and the problem.
@@ -145,9 +148,9 @@ func (s *Stack) resolve() (problems []error) {
 		table, err := s.existingTable(described)
 		if err != nil {
 			problems = append(problems, err)
-			continue
+		} else if table != nil {
+			s.existing = append(s.existing, table)
 		}
-		s.existing = append(s.existing, table)
 	}
 	s.Outputs = map[string]Output{}
 	for _, id := range slices.Sorted(maps.Keys(s.template.Outputs)) {
@@ -486,7 +489,7 @@ func (s *Stack) resource(id, path string) (*Resource, error) {
 		if declared, ok := s.template.Resources[id]; ok {
 			return nil, s.problem(path, "got %q: condition %s of the resource is false, so it does not exist", id, declared.Condition)
 		}
-		return nil, s.problem(path, "got %q: the template has no such parameter or resource", id)
+		return nil, &ResolveError{Stack: s.Name, Path: path, Problem: fmt.Sprintf("got %q: the template has no such parameter or resource", id), dangling: true}
 	}
 	if resource.identity == working {
 		return nil, s.problem(path, "got %q: its name depends on itself", id)
