@@ -80,7 +80,7 @@ func (c *comparison) shards() {
 		switch {
 		case changed.written > old.least:
 			p.deploy("this template, but with %s %d and %s %d: all functions read what any will write.", writtenShards, min(old.written, old.least), readShards, max(changed.most, old.most))
-			p.do("Wait until it is complete.")
+			p.do("Wait until it is complete. docs/SCALE.md has the props of these variables, and the rules.")
 			p.deploy("this template.")
 			c.add(Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions read %d", writes, old.least),
 				"Until the last function is replaced, those of the old configuration do not find what new ones have written; nor do they after a roll back.", p.steps...)
