@@ -32,7 +32,7 @@ type Metric interface {
 type Props struct {
 	// Metric is what is watched, with its period.
 	Metric Metric
-	// Description says what is wrong when the alarm goes off.
+	// Description says what is wrong when the alarm goes off. Default: nothing.
 	Description string
 	// Threshold is the value from which on it goes off. Default: 1.
 	Threshold float64
@@ -42,7 +42,7 @@ type Props struct {
 	// threshold up, and not without data.
 	Below bool
 	// Percentile says that the metric is one, which says little of a few requests: the
-	// alarm stays as it is until there are enough of them.
+	// alarm stays as it is until there are enough of them. Default: it is none.
 	Percentile bool
 	// Topic is told when the alarm goes off and when it is over. If it is encrypted
 	// with a key that the app declares, the alarm may use the key. Default: nobody is.

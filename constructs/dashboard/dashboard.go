@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Props are what a dashboard shows. Each part that is left out has no graphs.
+// Props are what a dashboard shows. Default: a part that is left out has no graphs.
 type Props struct {
 	// Alarms are shown on top, with their states.
 	Alarms []awscloudwatch.Alarm

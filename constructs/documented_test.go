@@ -1,0 +1,70 @@
+package constructs
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every prop of a construct says what is without it: its default, or that it is
+// required. It may leave that to the prop of another construct that it is.
+func TestPropsAreDocumented(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, declaration := range parsed.Decls {
+			types, ok := declaration.(*ast.GenDecl)
+			if !ok || types.Tok != token.TYPE {
+				continue
+			}
+			for _, specification := range types.Specs {
+				described := specification.(*ast.TypeSpec)
+				structure, ok := described.Type.(*ast.StructType)
+				if !ok || !strings.HasSuffix(described.Name.Name, "Props") || parsed.Name.Name == "platform" {
+					continue
+				}
+				whole, comment := types.Doc.Text(), ""
+				for _, field := range structure.Fields.List {
+					seen += len(field.Names)
+					if field.Doc != nil {
+						comment = field.Doc.Text()
+					}
+					for _, name := range field.Names {
+						// One comment may be of several fields, and then names them.
+						if (field.Doc == nil && !strings.Contains(comment, name.Name)) || !saysWithout(comment, whole, name.Name) {
+							t.Errorf("%s: %s.%s says neither its default nor that it is required", file, described.Name.Name, name.Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("got %d props, want those of all constructs", seen)
+	}
+}
+
+// saysWithout reports whether the comment of a prop, or that of all props, says
+// what is without it.
+func saysWithout(comment, whole, name string) bool {
+	for _, words := range []string{"Default:", "Required", "those of [", "that of ["} {
+		if strings.Contains(comment, words) {
+			return true
+		}
+	}
+	return strings.Contains(whole, "Default:") || strings.Contains(whole, "required") && strings.Contains(whole, name)
+}
