@@ -19,7 +19,7 @@ func Example() {
 	app.Synth(nil)
 }
 
-// Everything that is wrong is reported at once, before the CDK is called.
+// Everything that is wrong is reported at once, before anything is declared.
 func ExampleProps_Validate() {
 	p := askahuman.Props{Shards: 8, ReadShards: 4, WebURL: "example.com"}
 	fmt.Println(p.Validate())

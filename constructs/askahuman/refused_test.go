@@ -34,6 +34,7 @@ var refusals = map[string]struct {
 	"OtherRegion": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
 		return askahuman.Props{
 			Prefix:     "-",
+			DomainName: "api.example.com", CertificateARN: "arn:aws:acm:us-east-1:111122223333:certificate/1a",
 			Key:        awskms.Key_FromKeyArn(stack, jsii.String("FarKey"), jsii.String("arn:aws:kms:us-east-1:111122223333:key/1a")),
 			AlarmTopic: awssns.Topic_FromTopicArn(stack, jsii.String("FarTopic"), jsii.String("arn:aws:sns:us-east-1:111122223333:alarms")),
 			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("FarNetwork"), &awsec2.VpcAttributes{
@@ -48,7 +49,7 @@ var refusals = map[string]struct {
 		}
 	}, []string{
 		"Props.Prefix", `Props.Tables.Existing["Questions"]`, "Props.Tables.All.Replicas[0].Region", "Props.Tables.All.Replicas[0].KeyARN",
-		"Props.Key", "Props.VPC", "Props.AlarmTopic",
+		"Props.CertificateARN", "Props.Key", "Props.VPC", "Props.AlarmTopic",
 	}},
 	"NoPrivateSubnets": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
 		return askahuman.Props{VPC: awsec2.NewVpc(stack, jsii.String("Public"), &awsec2.VpcProps{

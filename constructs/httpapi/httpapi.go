@@ -145,7 +145,7 @@ var (
 	domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`)
 	// certificateARN is that of a certificate ("Resources defined by AWS Certificate
 	// Manager", service authorization reference).
-	certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+$`)
+	certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:acm:([a-z0-9-]+):[0-9]{12}:certificate/[A-Za-z0-9-]+$`)
 )
 
 // Validate returns a [*props.Error] with all invalid props, or nil.
@@ -182,7 +182,7 @@ func (p Props) Validate() error {
 		p.Throttles[name].Check(&f, fmt.Sprintf("Props.Throttles[%q]", name))
 	}
 	CheckRouteThrottles(&f, "Props.RouteThrottles", p.RouteThrottles, p.Routes)
-	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.KeepDefaultEndpoint")
+	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.KeepDefaultEndpoint", "")
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
@@ -245,8 +245,8 @@ func CheckRouteThrottles(f *props.Findings, path string, throttles map[string]Th
 }
 
 // Check adds a finding for each value that is wrong; the paths are those of its
-// fields.
-func (d Domain) Check(f *props.Findings, name, certificate, keep string) {
+// fields. The region is that of the API, or "" while it is not known.
+func (d Domain) Check(f *props.Findings, name, certificate, keep, region string) {
 	if d.Name == "" {
 		if d.CertificateARN != "" {
 			f.Add(certificate, d.CertificateARN, "empty without a domain name", "set the domain name, or leave both empty")
@@ -259,7 +259,11 @@ func (d Domain) Check(f *props.Findings, name, certificate, keep string) {
 	if (!domainName.MatchString(d.Name) || len(d.Name) > longestDomain) && !props.IsToken(d.Name) {
 		f.Add(name, d.Name, "a domain name in lower-case letters, without a wildcard", `write it as in "api.example.com"`)
 	}
-	if !certificateARN.MatchString(d.CertificateARN) && !props.IsToken(d.CertificateARN) {
+	if props.IsToken(d.CertificateARN) {
+		return
+	}
+	match := certificateARN.FindStringSubmatch(d.CertificateARN)
+	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
 		f.Add(certificate, d.CertificateARN, "the ARN of a certificate of AWS Certificate Manager", "copy it from the certificate of the domain name in the API's region")
 	}
 }

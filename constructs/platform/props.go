@@ -57,7 +57,7 @@ func (p Props) Check(f *props.Findings, region string, described schema.Platform
 	httpapi.CheckOrigins(f, "Props.AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(f, "Props.Throttle")
 	httpapi.CheckRouteThrottles(f, "Props.RouteThrottles", p.RouteThrottles, described.Routes)
-	p.Domain.Check(f, "Props.DomainName", "Props.CertificateARN", "Props.KeepDefaultEndpoint")
+	p.Domain.Check(f, "Props.DomainName", "Props.CertificateARN", "Props.KeepDefaultEndpoint", region)
 	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, "Props.LogRetention")
 	key.Check(f, "Props.Key", p.Key, region)

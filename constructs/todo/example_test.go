@@ -18,7 +18,7 @@ func Example() {
 	app.Synth(nil)
 }
 
-// Everything that is wrong is reported at once, before the CDK is called.
+// Everything that is wrong is reported at once, before anything is declared.
 func ExampleProps_Validate() {
 	p := todo.Props{Prefix: "To Do", LocalPort: 80}
 	fmt.Println(p.Validate())
