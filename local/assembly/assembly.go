@@ -425,18 +425,3 @@ func (a *Assembly) Accepted() []*Resource {
 	}
 	return found
 }
-
-// SupportedTypes returns the types that are run and the types that are accepted without behaviour, both sorted.
-func SupportedTypes() (run, acceptedOnly []string) {
-	for name, entry := range types {
-		switch entry.support {
-		case running:
-			run = append(run, name)
-		case accepted:
-			acceptedOnly = append(acceptedOnly, name)
-		}
-	}
-	sort.Strings(run)
-	sort.Strings(acceptedOnly)
-	return run, acceptedOnly
-}
