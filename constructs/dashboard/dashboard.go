@@ -129,7 +129,7 @@ func reported(functions []Function) []awscloudwatch.IWidget {
 	for _, f := range functions {
 		var counts []awscloudwatch.IMetric
 		for _, m := range f.Metrics {
-			metric := Reported(f.Function, f.Namespace, m)
+			metric := reportedMetric(f.Function, f.Namespace, m)
 			if m.Unit == schema.Milliseconds {
 				widgets = append(widgets, graph(m.Name+" (ms)", percentiles(metric, "")))
 			} else {
@@ -143,9 +143,9 @@ func reported(functions []Function) []awscloudwatch.IWidget {
 	return widgets
 }
 
-// Reported is a metric that a function reports itself: of a count the sum and of
+// reportedMetric is a metric that a function reports itself: of a count the sum and of
 // a time the maximum, over five minutes.
-func Reported(f *gofunction.Function, namespace string, m schema.Metric) awscloudwatch.Metric {
+func reportedMetric(f *gofunction.Function, namespace string, m schema.Metric) awscloudwatch.Metric {
 	statistic := "Sum"
 	if m.Unit == schema.Milliseconds {
 		statistic = "Maximum"

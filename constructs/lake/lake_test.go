@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
@@ -70,9 +72,18 @@ func declare(app awscdk.App) {
 	})
 	for name, l := range lakes {
 		stack := awscdk.NewStack(app, jsii.String(name), nil)
-		lake.New(stack, "Lake", lake.Props{
+		made := lake.New(stack, "Lake", lake.Props{
 			Table: table.New(stack, "Table", table.Props{Table: measured.Tables[0]}), Database: measured, Lake: l, Build: build,
 		})
+		if name != "one" {
+			continue
+		}
+		for id, metric := range map[string]func(*awscloudwatch.MetricOptions) awscloudwatch.Metric{
+			"Rows": made.MetricRows, "Delay": made.MetricDelay, "FailedRecords": made.MetricFailedRecords, "WriteFailures": made.MetricWriteFailures,
+			"CompactionFailures": made.MetricCompactionFailures, "FailureQueue": made.MetricFailureQueue,
+		} {
+			alarm.New(stack, id, alarm.Props{Metric: metric(nil)})
+		}
 	}
 }
 
@@ -96,6 +107,37 @@ func TestFilters(t *testing.T) {
 	for name, want := range map[string]int{"five": 5, "six": 0, "anything": 0} {
 		if got := filters(t, name); len(got) != want {
 			t.Errorf("%s: got %v, want %d filters", name, got, want)
+		}
+	}
+}
+
+// The metrics are those that the functions report, or those of the queue.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	got := map[string]string{}
+	for id, a := range templates["one"].Named("AWS::CloudWatch::Alarm") {
+		got[id] = fmt.Sprint(a.Properties["Namespace"], " ", a.Properties["MetricName"], " ", a.Properties["Statistic"], " of ",
+			synthtest.Stable(synthtest.Text(synthtest.At(a.Properties, "Dimensions", 0, "Value"))))
+	}
+	want := map[string]string{
+		"Rows":               "Onesynth/lake LakeRows Sum of LakeWriter",
+		"Delay":              "Onesynth/lake LakeDelay Maximum of LakeWriter",
+		"FailedRecords":      "Onesynth/lake LakeFailures Sum of LakeWriter",
+		"WriteFailures":      "Onesynth/lake LakeWriteFailures Sum of LakeWriter",
+		"CompactionFailures": "Onesynth/lake LakeCompactionFailures Sum of LakeCompactor",
+		"FailureQueue":       "AWS/SQS ApproximateNumberOfMessagesVisible Maximum of LakeFailures.QueueName",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+	reported := map[string]string{}
+	for _, m := range schema.LakeMetrics() {
+		reported[m.Name] = m.Function
+	}
+	for id, line := range want {
+		words := strings.Fields(line)
+		if function := reported[words[1]]; words[0] == "Onesynth/lake" && !strings.EqualFold("Lake"+function, words[4]) {
+			t.Errorf("%s: %s is reported by %q, not by %s", id, words[1], function, words[4])
 		}
 	}
 }

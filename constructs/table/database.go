@@ -89,7 +89,7 @@ func (p DatabaseProps) Check(f *props.Findings, path, region string) {
 		}
 		used[physical] = name
 	}
-	for _, one := range p.Tables() {
+	for _, one := range p.tables() {
 		if one.Existing != nil {
 			continue
 		}
@@ -128,8 +128,8 @@ type Database struct {
 	Tables []*Table
 }
 
-// Tables returns the props of each table, in the order of the data model.
-func (p DatabaseProps) Tables() []Props {
+// tables returns the props of each table, in the order of the data model.
+func (p DatabaseProps) tables() []Props {
 	var list []Props
 	for _, t := range p.Database.Tables {
 		if existing := p.Options.Existing[t.Name]; existing != nil {
@@ -157,7 +157,7 @@ func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Databa
 	}
 	d := &Database{}
 	constructs.NewConstruct_Override(d, scope, &id)
-	for _, t := range p.Tables() {
+	for _, t := range p.tables() {
 		d.Tables = append(d.Tables, New(d, t.Table.Name, t))
 	}
 	return d
