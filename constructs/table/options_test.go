@@ -295,9 +295,12 @@ func TestStatements(t *testing.T) {
 type plainTable struct {
 	awsdynamodb.ITable
 	stream *string
+	key    awskms.IKey
 }
 
 func (p plainTable) TableStreamArn() *string { return p.stream }
+
+func (p plainTable) EncryptionKey() awskms.IKey { return p.key }
 
 func (p plainTable) TableName() *string { return jsii.String("plain") }
 
@@ -419,6 +422,8 @@ func TestDatabasePropsCheck(t *testing.T) {
 			[]string{`Tables.Each["Plain"].Replicas[0].Region`}},
 		"ErrNames": {table.DatabaseOptions{Each: map[string]table.Options{"A": {}}, Existing: map[string]awsdynamodb.ITable{"B": plainTable{}}}, "",
 			[]string{`Tables.Each["A"]`, `Tables.Existing["B"]`}},
+		"ErrExistingAlias": {table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{key: struct{ awskms.IAlias }{}}}}, "",
+			[]string{`Tables.Existing["Plain"].EncryptionKey`}},
 		"ErrExistingTwice": {table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Plain": plainTable{}, "AllOfIt": plainTable{stream: jsii.String("arn")}}}, "",
 			[]string{`Tables.Existing["Plain"]`}},
 		"ErrExisting": {table.DatabaseOptions{

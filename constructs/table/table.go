@@ -118,6 +118,7 @@ func checkExisting(f *props.Findings, path string, existing awsdynamodb.ITable, 
 		return false
 	}
 	props.CheckResource(f, path, existing, region)
+	key.Check(f, path+".EncryptionKey", existing.EncryptionKey(), region)
 	if t.Stream != schema.StreamNone && existing.TableStreamArn() == nil {
 		f.Add(path, "a table without the ARN of a stream", "a table with a stream of "+string(t.Stream)+" for "+t.Name, "import it by TableV2_FromTableAttributes, with TableStreamArn")
 	}
