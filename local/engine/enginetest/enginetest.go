@@ -1,7 +1,7 @@
 // Package enginetest gives tests a real DynamoDB, empty and their own.
 //
 // One DynamoDB Local serves a whole test process; it is started by the first test that asks and ends with the process.
-// When ONESYNTH_DYNAMODB_URL is set, as the Makefile does, every package shares the engine at that URL instead. Tests can
+// When ONESYNTH_DYNAMODB_URL is set, every package shares the engine at that URL instead. Tests can
 // run in parallel on either: every access key is a database of its own.
 package enginetest
 
