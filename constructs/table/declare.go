@@ -156,7 +156,9 @@ func billing(t schema.Table, o Options) awsdynamodb.Billing {
 	return nil
 }
 
-// capacity is nil for the zero value.
+// capacity is nil for the zero value. AWS CloudFormation switches a table between
+// provisioned and on-demand only if each capacity says what it begins with
+// ("AWS::DynamoDB::GlobalTable CapacityAutoScalingSettings", SeedCapacity).
 func (s Scaling) capacity() awsdynamodb.Capacity {
 	if s == (Scaling{}) {
 		return nil
@@ -164,6 +166,7 @@ func (s Scaling) capacity() awsdynamodb.Capacity {
 	return awsdynamodb.Capacity_Autoscaled(&awsdynamodb.AutoscaledCapacityOptions{
 		MinCapacity:              jsii.Number(s.Minimum),
 		MaxCapacity:              jsii.Number(cmp.Or(s.Maximum, s.Minimum*growth)),
+		SeedCapacity:             jsii.Number(s.Minimum),
 		TargetUtilizationPercent: jsii.Number(cmp.Or(s.TargetPercent, defaultTarget)),
 	})
 }

@@ -168,7 +168,7 @@ func property(values map[string]any, path ...any) any {
 }
 
 func scaling(minimum, maximum, target int) string {
-	return fmt.Sprintf(`{"MinCapacity": %d, "MaxCapacity": %d, "TargetTrackingScalingPolicyConfiguration": {"TargetValue": %d}}`, minimum, maximum, target)
+	return fmt.Sprintf(`{"MinCapacity": %[1]d, "MaxCapacity": %d, "SeedCapacity": %[1]d, "TargetTrackingScalingPolicyConfiguration": {"TargetValue": %[3]d}}`, minimum, maximum, target)
 }
 
 func TestOptions(t *testing.T) {
