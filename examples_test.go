@@ -166,8 +166,8 @@ func TestExamplesOfPackages(t *testing.T) {
 
 	// The handlers that they name are the importer's.
 	write("module example.com/app\n\ngo 1.26\n\nrequire "+modulePath+" v0.0.0\n\nreplace "+modulePath+" => "+root+"\n", "app", "go.mod")
-	for _, handler := range []string{"invoices", "orders", "packer", "report"} {
-		write("package main\n\nfunc main() {}\n", "app", "handlers", handler, "main.go")
+	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report", "lambdas/bookings/bookingsapi"} {
+		write("package main\n\nfunc main() {}\n", "app", handler, "main.go")
 	}
 	for _, example := range examples {
 		assembly := filepath.Join(folder, "assemblies", example)

@@ -115,6 +115,9 @@ func (b *Build) Check(f *props.Findings, path string, architecture Architecture,
 	}
 }
 
+// Source returns what it is a build of.
+func (b *Build) Source() Source { return b.source }
+
 // nameOf is the name of the function that a package becomes.
 func nameOf(folder string) string { return path.Base(path.Clean(folder)) }
 

@@ -13,18 +13,48 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// How the construct of a platform declares its parts.
+// How the construct of a platform of your own module declares its parts. Its
+// function is the package lambdas/bookings/bookingsapi.
 func ExampleNew() {
+	described := schema.Platform{
+		Name:  "bookings",
+		Title: "Bookings",
+		Database: schema.Database{
+			Tables: []schema.Table{{
+				Name: "Bookings", PhysicalName: "bookings", Description: "Bookings, by guest.",
+				Key: schema.Key{Partition: "guest", Sort: "night"},
+				Attributes: []schema.Attribute{
+					{Name: "guest", Type: schema.String, Description: "Who stays"},
+					{Name: "night", Type: schema.String, Description: "YYYY-MM-DD"},
+				},
+			}},
+			AccessPatterns: []schema.AccessPattern{{
+				Name: "ListBookings", Description: "A guest's bookings", Operation: schema.Query, Table: "Bookings",
+				KeyConditions: []schema.KeyCondition{{Attribute: "guest", Comparison: schema.Equal}},
+			}},
+		},
+		Functions: []schema.Function{{Name: "bookingsapi", Description: "serves bookings", AccessPatterns: []string{"ListBookings"}}},
+		Routes: []schema.Route{
+			{Method: "GET", Path: "/bookings", Function: "bookingsapi", Caller: schema.CallerUser, Summary: "One's own bookings"},
+		},
+	}
+	source := platform.Handlers(described, gofunction.ARM64)
+	source.Directory = "."
+	build := gofunction.Start(context.Background(), source)
+
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
-	stack := awscdk.NewStack(app, jsii.String("ask"), nil)
-	described := schema.AskAHuman()
-	build := gofunction.Start(context.Background(), platform.Handlers(described, gofunction.ARM64))
-	parts := platform.New(constructs.NewConstruct(stack, jsii.String("AskAHuman")), described, platform.Props{Build: build})
-	functions := map[string]*gofunction.Function{}
-	for _, f := range described.Functions {
-		functions[f.Name] = parts.Function(f.Name, f.Name, 0, nil)
-	}
-	parts.API(httpapi.Props{Description: "AI agents ask, people answer", Functions: functions})
+	stack := awscdk.NewStack(app, jsii.String("bookings"), nil)
+	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Bookings")), described, platform.Props{
+		Build: build,
+		JWT:   httpapi.JWT{Issuer: "https://login.example.com", Audience: []string{"bookings"}},
+	})
+	function := parts.Function("BookingsAPI", "bookingsapi", 0, nil)
+	api := parts.API(httpapi.Props{
+		Functions:  map[string]*gofunction.Function{"bookingsapi": function},
+		Authorized: []schema.Caller{schema.CallerUser},
+	})
+	parts.Operate(platform.Operations{API: api, ServerErrorAlarm: "ServerErrorAlarm"})
+	parts.Outputs(stack, "Bookings", api)
 	app.Synth(nil)
 }

@@ -1,6 +1,10 @@
 // Package platform declares what every platform has: the tables of its data model,
 // functions with the grants that the model says, an API with its routes, secrets,
 // alarms and outputs. The package of a platform adds what only that has.
+//
+// It is for platforms of other modules, too: [Props] go into theirs, [Handlers] are
+// built from their module, and the rest is the same. Below the platform's construct
+// the ids Database, API, Lake and Dashboard are taken, and those that end with Alarm.
 package platform
 
 import (
@@ -28,7 +32,9 @@ import (
 )
 
 // Handlers are the functions of a platform as [gofunction.Start] builds them, with
-// those of other packages of the module that it needs.
+// those of other packages of the module that it needs. They are in the module of
+// this library: for a platform of your own module, set the Directory of what it
+// returns, and leave out the packages of a lake, which [Platform.Lake] then builds.
 func Handlers(described schema.Platform, architecture gofunction.Architecture, others ...string) gofunction.Source {
 	source := gofunction.Source{Architecture: architecture}
 	for _, f := range described.Functions {
@@ -73,8 +79,12 @@ type Platform struct {
 }
 
 // New declares the tables below the platform's construct, and says in the assembly
-// which port a local run is to serve the platform on.
+// which port a local run is to serve the platform on. It panics with the error of
+// [schema.Platform.Validate] before it declares anything.
 func New(construct constructs.Construct, described schema.Platform, p Props) *Platform {
+	if err := described.Validate(); err != nil {
+		panic(fmt.Errorf("%s: %w", described.Name, err))
+	}
 	awscdk.Stack_Of(construct).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": p.LocalPort})
 	return &Platform{
 		Schema: described,
@@ -168,11 +178,13 @@ func (p *Platform) API(own httpapi.Props) *httpapi.API {
 
 // Lake declares the lake of the schema. Of the given props BatchWindow,
 // CompactEvery, RetentionDays and QueryLimitBytes count; the others are filled in.
+// Its functions are built here, unless the platform's build has a writer and a
+// compactor.
 func (p *Platform) Lake(own lake.Props) *lake.Lake {
 	own.Table = p.Database.Table(p.Schema.Lake.Table)
 	own.Database = p.Schema.Database
 	own.Lake = p.Schema.Lake
-	own.Build = p.props.Build
+	own.Build = p.lakeBuild()
 	own.CatalogName = strings.ReplaceAll(p.props.Prefix, "-", "_")
 	own.RemoveWithStack = p.props.RemoveWithStack
 	own.Key = p.props.Key
@@ -182,6 +194,23 @@ func (p *Platform) Lake(own lake.Props) *lake.Lake {
 	own.Network = p.props.Network
 	own.Sizes = p.props.Sizes
 	return lake.New(p.construct, "Lake", own)
+}
+
+// lakeBuild returns the platform's build if it has the lake's functions, and
+// otherwise one of these for the same machine: a build is of one module, and the
+// lake's functions are not in the module of whoever has a platform of their own.
+func (p *Platform) lakeBuild() *gofunction.Build {
+	source := gofunction.Source{Architecture: p.props.Architecture}
+	if build := p.props.Build; build != nil {
+		var lacking props.Findings
+		build.Check(&lacking, "Props.Build", "", schema.LakeWriter, schema.LakeCompactor)
+		if lacking.Err() == nil {
+			return build
+		}
+		source = build.Source()
+	}
+	source.Directory, source.Packages = "", lake.Packages()
+	return gofunction.Start(context.Background(), source)
 }
 
 // Outputs declares the outputs that every platform has, the API's address and the

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"path"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
@@ -42,12 +43,17 @@ type Props struct {
 }
 
 // Check adds a finding for each of the props that is invalid for the platform,
-// whose functions are those that [Handlers] makes of the same arguments. The region
-// is that of its stack, or "" while it is not known.
+// whose functions are those that [Handlers] makes of the same arguments, and for
+// sizes those of its lake. The region is that of its stack, or "" while it is not
+// known.
 func (p Props) Check(f *props.Findings, region string, described schema.Platform, others ...string) {
 	var functions []string
 	for _, name := range Handlers(described, "", others...).Packages {
 		functions = append(functions, path.Base(name))
+	}
+	sized := slices.Clone(functions)
+	if described.Lake.Name != "" && !slices.Contains(sized, schema.LakeWriter) {
+		sized = append(sized, schema.LakeWriter, schema.LakeCompactor)
 	}
 	p.JWT.Check(f, "Props.JWTIssuer", "Props.JWTAudience")
 	props.CheckPrefix(f, "Props.Prefix", p.Prefix)
@@ -62,7 +68,7 @@ func (p Props) Check(f *props.Findings, region string, described schema.Platform
 	p.LogRetention.Check(f, "Props.LogRetention")
 	key.Check(f, "Props.Key", p.Key, region)
 	p.Network.Check(f, "Props.VPC", "Props.Subnets", "Props.SecurityGroups", region)
-	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", functions...)
+	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", sized...)
 	if props.CheckResource(f, "Props.AlarmTopic", p.AlarmTopic, region) && p.NoAlarms {
 		f.Add("Props.AlarmTopic", "a topic", "none with NoAlarms", "nothing would be told to it: leave one of the two out")
 	}

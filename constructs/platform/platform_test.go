@@ -1,0 +1,89 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var template synthtest.Template
+
+func TestMain(m *testing.M) {
+	synthtest.Main(m, declare, func(folder string) (err error) {
+		template, err = synthtest.Load(folder, "own")
+		return err
+	})
+}
+
+// own is a platform that is not of this module.
+func own() schema.Platform {
+	return schema.Platform{
+		Name: "own", Title: "Own",
+		Database: schema.Database{Tables: []schema.Table{{
+			Name: "Things", PhysicalName: "things", Description: "Things.", Stream: schema.StreamNewAndOldImages,
+			Key:        schema.Key{Partition: "id"},
+			Attributes: []schema.Attribute{{Name: "id", Type: schema.String, Description: "Which"}},
+		}}},
+		Functions: []schema.Function{{Name: "hello", Description: "says hello"}},
+		Lake: schema.Lake{Name: "own", Table: "Things", Entities: []schema.Entity{{
+			Name: "thing", Description: "A thing.", Columns: []schema.Column{{Name: "id", Type: schema.ColumnText, Description: "Which"}},
+		}}},
+	}
+}
+
+func declare(app awscdk.App) {
+	source := platform.Handlers(own(), gofunction.X86_64)
+	source.Directory = "testdata/handlers"
+	stack := awscdk.NewStack(app, jsii.String("own"), nil)
+	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), own(), platform.Props{Build: gofunction.Start(context.Background(), source)})
+	parts.Function("Hello", "hello", 0, nil)
+	parts.Lake(lake.Props{})
+}
+
+// The functions of a platform of another module are in that, and those of its lake
+// in this one: for the same processor.
+func TestLakeOfAnotherModule(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"OwnHello", "OwnLakeWriter", "OwnLakeCompactor"} {
+		_, function := template.One(t, "AWS::Lambda::Function", id)
+		if got := synthtest.Text(synthtest.At(function.Properties, "Architectures")); got != `["x86_64"]` {
+			t.Errorf("%s: got the architectures %s, want x86_64", id, got)
+		}
+	}
+}
+
+// The lake's functions have sizes like the platform's own, whoever builds them.
+func TestPropsCheckSizesOfLake(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{"hello": nil, "writer": nil, "compactor": nil, "nobody": {`Props.MemoryMegabytes["nobody"]`}} {
+		var f props.Findings
+		platform.Props{Sizes: gofunction.Sizes{MemoryMegabytes: map[string]int{name: 512}}}.Check(&f, "", own())
+		if diff := cmp.Diff(want, synthtest.Paths(t, f.Err())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A pattern that is misspelt would be a permission that is missing.
+func TestNewErrSchema(t *testing.T) {
+	t.Parallel()
+	wrong := own()
+	wrong.Functions[0].AccessPatterns = []string{"GetThing"}
+	err := synthtest.PanicOf(func() { platform.New(nil, wrong, platform.Props{}) })
+	if _, ok := errors.AsType[schema.Findings](err); !ok || !strings.Contains(err.Error(), "Functions[hello].AccessPatterns[0]") {
+		t.Errorf("got %v, want a finding about the access pattern", err)
+	}
+}
