@@ -10,6 +10,8 @@
 package lake
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"time"
 
@@ -107,7 +109,7 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 	l := &Lake{Schema: p.Lake, CatalogName: p.CatalogName}
 	constructs.NewConstruct_Override(l, scope, &id)
 	if l.CatalogName == "" {
-		l.CatalogName = p.Lake.Name + "_" + (*l.Node().Addr())[:8]
+		l.CatalogName = p.Lake.Name + "_" + unique(l)
 	}
 	l.addBucket(p)
 	if !p.RemoveWithStack {
@@ -118,6 +120,18 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 	l.addWriter(p)
 	l.addCompactor(p)
 	return l
+}
+
+// unique tells lakes of one account and region apart: by their path in the app, and
+// by the name of the stack, since an app may be deployed under several. A nested
+// stack has no name before it is deployed.
+func unique(l *Lake) string {
+	stack := awscdk.Stack_Of(l)
+	for parent := stack.NestedStackParent(); parent != nil; parent = stack.NestedStackParent() {
+		stack = parent
+	}
+	h := sha256.Sum256([]byte(*stack.StackName() + "/" + *l.Node().Addr()))
+	return hex.EncodeToString(h[:4])
 }
 
 func (l *Lake) addBucket(p Props) {

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
@@ -83,6 +84,26 @@ func declare(app awscdk.App) {
 			"CompactionFailures": made.MetricCompactionFailures, "FailureQueue": made.MetricFailureQueue,
 		} {
 			alarm.New(stack, id, alarm.Props{Metric: metric(nil)})
+		}
+	}
+	declareTwice(build)
+}
+
+// declareTwice declares an app that is deployed under two names, as for two
+// environments in one account and region.
+func declareTwice(build *gofunction.Build) {
+	names := map[string]string{}
+	for _, stackName := range []string{"measured-dev", "measured-prod"} {
+		stack := awscdk.NewStack(awscdk.NewApp(nil), jsii.String("measured"), &awscdk.StackProps{StackName: &stackName})
+		nested := awscdk.NewNestedStack(stack, jsii.String("Nested"), nil)
+		for _, scope := range []constructs.Construct{stack, nested} {
+			made := lake.New(scope, "Lake", lake.Props{
+				Table: table.New(scope, "Table", table.Props{Table: measured.Tables[0]}), Database: measured, Lake: measurements(1), Build: build,
+			})
+			if other, taken := names[made.CatalogName]; taken {
+				panic(fmt.Sprintf("a lake of the stacks %s and %s has the same name: %s", other, stackName, made.CatalogName))
+			}
+			names[made.CatalogName] = stackName
 		}
 	}
 }

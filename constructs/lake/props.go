@@ -45,7 +45,7 @@ type Props struct {
 
 	// CatalogName names the catalog's database and the workgroup: lower-case
 	// letters, digits and underscores, unique in the account and region. Default: the
-	// lake's name and a hash of the construct's path.
+	// lake's name, and a hash of the stack's name and of the construct's path.
 	CatalogName string
 	// BatchWindow is how long changes are gathered for one object, and so about how
 	// long they need to land: whole seconds, 1 second to 5 minutes. A longer one
