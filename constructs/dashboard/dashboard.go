@@ -47,7 +47,8 @@ type Function struct {
 // Table is a table on the dashboard.
 type Table struct {
 	Table *table.Table
-	// Operations are those that are made of it.
+	// Operations are those that are made of it. Default: none, and no errors are shown,
+	// which DynamoDB counts by operation.
 	Operations []schema.Operation
 }
 
@@ -186,7 +187,9 @@ func tables(list []Table) []awscloudwatch.IWidget {
 	for _, t := range list {
 		reads = append(reads, t.Table.MetricConsumedReads())
 		writes = append(writes, t.Table.MetricConsumedWrites())
-		failures = append(failures, t.Table.MetricThrottledRequests(t.Operations...), t.Table.MetricSystemErrors(t.Operations...))
+		if len(t.Operations) > 0 {
+			failures = append(failures, t.Table.MetricThrottledRequests(t.Operations...), t.Table.MetricSystemErrors(t.Operations...))
+		}
 	}
 	return []awscloudwatch.IWidget{
 		graph("Read units consumed by tables", reads), graph("Write units consumed by tables", writes), graph("Throttled requests and system errors", failures),

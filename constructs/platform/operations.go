@@ -3,6 +3,7 @@ package platform
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -30,6 +31,9 @@ const (
 	// lasting is how many periods in a row something has to last that passes by
 	// itself when it is short: requests are tried again.
 	lasting = 3
+	// mostMetrics is how many metrics an alarm on an expression takes ("Limits that
+	// apply to alarms based on metric math expressions", Amazon CloudWatch user guide).
+	mostMetrics = 10
 )
 
 // Operations are the parts of a platform that alarms watch and a dashboard shows,
@@ -75,7 +79,8 @@ type FailureQueue struct {
 }
 
 // Operate declares the alarms and the dashboard, unless the props leave them out.
-// It comes after everything that they are about.
+// It comes after everything that they are about. An alarm watches the throttles of ten
+// functions: of more, there are a Throttles2Alarm and so on.
 func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.Dashboard) {
 	if !p.props.NoAlarms {
 		p.watchAPI(o)
@@ -125,19 +130,26 @@ func (p *Platform) watchFunctions(l *lake.Lake) {
 	if l != nil {
 		all = append(all, function{function: l.Writer}, function{function: l.Compactor})
 	}
+	for i, some := range slices.Collect(slices.Chunk(all, mostMetrics)) {
+		id := "ThrottlesAlarm"
+		if i > 0 {
+			id = fmt.Sprintf("Throttles%dAlarm", i+1)
+		}
+		p.watchThrottles(id, some)
+	}
+}
+
+func (p *Platform) watchThrottles(id string, functions []function) {
 	throttles := map[string]awscloudwatch.IMetric{}
-	expression := ""
-	for i, f := range all {
+	var terms []string
+	for i, f := range functions {
 		term := fmt.Sprintf("m%d", i)
 		throttles[term] = f.function.MetricThrottles(nil)
-		if i > 0 {
-			expression += ", "
-		}
-		expression += term
+		terms = append(terms, term)
 	}
-	p.watch("ThrottlesAlarm", "functions were refused for want of concurrency", alarm.Props{
+	p.watch(id, "functions were refused for want of concurrency", alarm.Props{
 		Metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression: jsii.String("SUM([" + expression + "])"), Label: jsii.String("throttles"), UsingMetrics: &throttles,
+			Expression: jsii.String("SUM([" + strings.Join(terms, ", ") + "])"), Label: jsii.String("throttles"), UsingMetrics: &throttles,
 		}),
 	})
 }
@@ -146,6 +158,10 @@ func (p *Platform) watchTables() {
 	for _, t := range p.Database.Tables {
 		name := t.Schema.Name
 		operations := p.Schema.Database.Operations(name)
+		if len(operations) == 0 {
+			// DynamoDB counts by operation, and no alarm watches the sum of nothing.
+			continue
+		}
 		p.watch(name+"TableThrottlesAlarm", "for a quarter of an hour, requests of the table "+name+" were throttled",
 			alarm.Props{Metric: t.MetricThrottledRequests(operations...), Periods: lasting})
 		p.watch(name+"TableSystemErrorsAlarm", "for a quarter of an hour, DynamoDB failed requests of the table "+name,

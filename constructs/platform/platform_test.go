@@ -19,11 +19,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template synthtest.Template
+var template, large synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
-		template, err = synthtest.Load(folder, "own")
+		if template, err = synthtest.Load(folder, "own"); err != nil {
+			return err
+		}
+		large, err = synthtest.Load(folder, "large")
 		return err
 	})
 }
@@ -47,10 +50,12 @@ func own() schema.Platform {
 func declare(app awscdk.App) {
 	source := platform.Handlers(own(), gofunction.X86_64)
 	source.Directory = "testdata/handlers"
+	build := gofunction.Start(context.Background(), source)
 	stack := awscdk.NewStack(app, jsii.String("own"), nil)
-	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), own(), platform.Props{Build: gofunction.Start(context.Background(), source)})
+	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), own(), platform.Props{Build: build})
 	parts.Function("Hello", "hello", 0, nil)
 	parts.Lake(lake.Props{})
+	declareLarge(app, build)
 }
 
 // The functions of a platform of another module are in that, and those of its lake

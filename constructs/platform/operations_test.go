@@ -1,0 +1,70 @@
+package platform_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// ownFunctions and the two of the lake are one more than an alarm can watch.
+const ownFunctions = 9
+
+// declareLarge declares a platform of many functions, none of which uses its table by
+// an access pattern.
+func declareLarge(app awscdk.App, build *gofunction.Build) {
+	described := own()
+	described.Routes = []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerAnyone, Summary: "Hello"}}
+	stack := awscdk.NewStack(app, jsii.String("large"), nil)
+	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Large")), described, platform.Props{Build: build})
+	functions := map[string]*gofunction.Function{}
+	for i := range ownFunctions {
+		functions["hello"] = parts.Function(fmt.Sprintf("Hello%d", i), "hello", 0, nil)
+	}
+	parts.Operate(platform.Operations{
+		API: parts.API(httpapi.Props{Functions: functions}), ServerErrorAlarm: "ServerErrorAlarm", Lake: parts.Lake(lake.Props{}),
+	})
+}
+
+// Amazon CloudWatch refuses an alarm on more than ten metrics, or on none.
+func TestOperateLarge(t *testing.T) {
+	t.Parallel()
+	throttled := map[string]int{}
+	for id, a := range large.Named("AWS::CloudWatch::Alarm") {
+		metrics := synthtest.List(synthtest.At(a.Properties, "Metrics"))
+		if metrics == nil {
+			continue
+		}
+		watched := 0
+		for _, m := range metrics {
+			metric := synthtest.At(m, "MetricStat", "Metric")
+			if metric == nil {
+				continue
+			}
+			watched++
+			if synthtest.At(metric, "MetricName") == "Throttles" {
+				throttled[synthtest.Text(synthtest.At(metric, "Dimensions", 0, "Value"))]++
+			}
+		}
+		if watched == 0 || watched > 10 {
+			t.Errorf("%s: watches %d metrics, want 1 to 10", id, watched)
+		}
+	}
+	if len(throttled) != ownFunctions+2 {
+		t.Errorf("throttles: got those of %d functions, want %d", len(throttled), ownFunctions+2)
+	}
+	for function, times := range throttled {
+		if times != 1 {
+			t.Errorf("throttles of %s: watched %d times, want once", function, times)
+		}
+	}
+}
