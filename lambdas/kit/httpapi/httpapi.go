@@ -6,6 +6,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -32,7 +33,7 @@ type Config struct {
 	// be none. Nil admits everyone.
 	Admit func(*Context) (context.Context, error)
 	// Failure is how an error is answered: one that an operation or Admit returned,
-	// an [*InvalidError], or a [*kit.RequestError].
+	// an [*InvalidError], or a [*kit.RequestError]. Required.
 	Failure func(error) Failure
 	// Log receives the errors that are answered with 500 and above: it is the only
 	// place that says what happened. Nil: [slog.Default].
@@ -56,8 +57,11 @@ type Server struct {
 	api    huma.API
 }
 
-// New returns a server without operations.
+// New returns a server without operations. It panics without a Failure.
 func New(config Config) *Server {
+	if config.Failure == nil {
+		panic("httpapi: Config.Failure is nil: say how an error is answered")
+	}
 	if config.Log == nil {
 		config.Log = slog.Default()
 	}
@@ -95,9 +99,13 @@ func (s *Server) Handler() *kit.API {
 }
 
 // Register declares an operation and what serves it. Its summary is that of the
-// platform's route with the same method and path.
+// platform's route with the same method and path. It panics if there is none: the
+// API would not let a request through, and Admit could not tell who may call.
 func Register[I, O any](s *Server, operation huma.Operation, serve func(context.Context, *I) (*O, error)) {
-	route, _ := s.Route(operation.Method, operation.Path)
+	route, ok := s.Route(operation.Method, operation.Path)
+	if !ok {
+		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there", operation.Method, operation.Path, s.config.Platform.Name))
+	}
 	operation.Summary = route.Summary
 	huma.Register(s.api, operation, func(ctx context.Context, input *I) (*O, error) {
 		if problems := problemsFrom(ctx); len(problems) > 0 {

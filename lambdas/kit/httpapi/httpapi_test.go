@@ -123,6 +123,34 @@ func serve(handler http.Handler, line, body string, headers ...string) *httptest
 	return w
 }
 
+// What no request could find out in time ends the start of the function.
+func TestErrDeclaration(t *testing.T) {
+	t.Parallel()
+	cancel := func(context.Context, *struct{}) (*cancelOutput, error) { return &cancelOutput{}, nil }
+	for name, test := range map[string]struct {
+		declare func()
+		want    string
+	}{
+		"ErrFailure": {func() { httpapi.New(httpapi.Config{Platform: shop()}) }, "Config.Failure is nil"},
+		"ErrMethod": {func() {
+			httpapi.Register(server(true, &bytes.Buffer{}), huma.Operation{OperationID: "look", Method: "GET", Path: "/orders/{order_id}"}, cancel)
+		}, "GET /orders/{order_id} is no route of shop"},
+		"ErrPath": {func() {
+			httpapi.Register(server(true, &bytes.Buffer{}), huma.Operation{OperationID: "all", Method: "DELETE", Path: "/orders"}, cancel)
+		}, "DELETE /orders is no route of shop"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.Contains(got, test.want) {
+					t.Errorf("got %s, want %s", got, test.want)
+				}
+			}()
+			test.declare()
+		})
+	}
+}
+
 // What is answered to good and bad requests, by a strict server and by another.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
