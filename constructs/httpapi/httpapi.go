@@ -78,7 +78,8 @@ type Props struct {
 	// Routes are the API's operations. What is not among them is answered 404 by
 	// the gateway.
 	Routes []schema.Route
-	// Functions are the functions that the routes name.
+	// Functions are the functions that the routes name. One that serves more than 20 may
+	// be called by all of the API's routes.
 	Functions map[string]*gofunction.Function
 	// JWT is the authorizer of the routes whose caller is in Authorized. Default:
 	// no authorizer, every route is open.
@@ -385,7 +386,17 @@ func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
 	}
 }
 
+// mostScoped is how many routes may call a function by a permission each. All of a
+// function's permissions together have 20 KB ("Lambda quotas", resource-based policy),
+// and one has about half a kilobyte, more with long names. Beyond that, a function may be
+// called by whatever route of the API.
+const mostScoped = 20
+
 func (a *API) addRoutes(p Props) {
+	served := map[string]int{}
+	for _, r := range p.Routes {
+		served[r.Function]++
+	}
 	var authorizer awsapigatewayv2.IHttpRouteAuthorizer
 	if p.JWT.Issuer != "" {
 		authorizer = awsapigatewayv2authorizers.NewHttpJwtAuthorizer(jsii.String("Authorizer"), &p.JWT.Issuer,
@@ -395,7 +406,8 @@ func (a *API) addRoutes(p Props) {
 	for _, r := range p.Routes {
 		if integrations[r.Function] == nil {
 			integrations[r.Function] = awsapigatewayv2integrations.NewHttpLambdaIntegration(
-				jsii.String("Integration-"+r.Function), p.Functions[r.Function].Resource, nil)
+				jsii.String("Integration-"+r.Function), p.Functions[r.Function].Resource,
+				&awsapigatewayv2integrations.HttpLambdaIntegrationProps{ScopePermissionToRoute: jsii.Bool(served[r.Function] <= mostScoped)})
 		}
 		route := &awsapigatewayv2.HttpRouteProps{
 			HttpApi:     a.Resource,
