@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 )
 
 // The zero Props are the safe ones.
@@ -29,15 +31,20 @@ func ExampleProps_Validate() {
 	//   Props.WebURL: got "example.com", allowed is an http or https URL of up to 1,024 bytes without a slash at the end, such as "https://example.com": leave out the last slash, query and fragment
 }
 
-// Another function of the app may read questions, and nothing else.
+// Another function of the app has a route on the platform's API, for agents with a
+// token. It may read questions and answers, and nothing else.
 func ExampleAskAHuman_GrantAccessPatterns() {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("ask"), nil)
 	platform := askahuman.New(stack, "AskAHuman", askahuman.Props{})
-	reports := awsiam.NewRole(stack, jsii.String("Reports"), &awsiam.RoleProps{
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
+	report := gofunction.New(stack, "Report", gofunction.Props{Package: "handlers/report", Environment: platform.Database.Environment()})
+	platform.GrantAccessPatterns(report.Role, "GetQuestion", "ListResponses")
+	platform.API.Resource.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
+		Path:        jsii.String("/reports/{question_id}"),
+		Methods:     &[]awsapigatewayv2.HttpMethod{awsapigatewayv2.HttpMethod_GET},
+		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("ReportIntegration"), report.Resource, nil),
+		Authorizer:  platform.API.Authorizer,
 	})
-	platform.GrantAccessPatterns(reports, "GetQuestion", "ListResponses")
 	app.Synth(nil)
 }

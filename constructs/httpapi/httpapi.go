@@ -290,6 +290,9 @@ type API struct {
 	Stage awsapigatewayv2.HttpStage
 	// Routes are in the order of the props.
 	Routes []awsapigatewayv2.HttpRoute
+	// Authorizer checks tokens. Pass it with routes that you add to Resource, which
+	// anyone may call otherwise. It is nil without JWT.
+	Authorizer awsapigatewayv2.IHttpRouteAuthorizer
 	// AccessLogs receive one JSON object per request.
 	AccessLogs awslogs.LogGroup
 	// Domain is the API's own domain name, or nil. Its regional domain name is what a
@@ -397,9 +400,8 @@ func (a *API) addRoutes(p Props) {
 	for _, r := range p.Routes {
 		served[r.Function]++
 	}
-	var authorizer awsapigatewayv2.IHttpRouteAuthorizer
 	if p.JWT.Issuer != "" {
-		authorizer = awsapigatewayv2authorizers.NewHttpJwtAuthorizer(jsii.String("Authorizer"), &p.JWT.Issuer,
+		a.Authorizer = awsapigatewayv2authorizers.NewHttpJwtAuthorizer(jsii.String("Authorizer"), &p.JWT.Issuer,
 			&awsapigatewayv2authorizers.HttpJwtAuthorizerProps{JwtAudience: jsii.Strings(p.JWT.Audience...)})
 	}
 	integrations := map[string]awsapigatewayv2.HttpRouteIntegration{}
@@ -414,8 +416,8 @@ func (a *API) addRoutes(p Props) {
 			Integration: integrations[r.Function],
 			RouteKey:    awsapigatewayv2.HttpRouteKey_With(&r.Path, awsapigatewayv2.HttpMethod(r.Method)),
 		}
-		if authorizer != nil && slices.Contains(p.Authorized, r.Caller) {
-			route.Authorizer = authorizer
+		if a.Authorizer != nil && slices.Contains(p.Authorized, r.Caller) {
+			route.Authorizer = a.Authorizer
 		}
 		a.Routes = append(a.Routes, awsapigatewayv2.NewHttpRoute(a, jsii.String(routeKey(r)), route))
 	}

@@ -7,11 +7,14 @@ import (
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
@@ -41,6 +44,7 @@ func own() schema.Platform {
 			Attributes: []schema.Attribute{{Name: "id", Type: schema.String, Description: "Which"}},
 		}}},
 		Functions: []schema.Function{{Name: "hello", Description: "says hello"}},
+		Routes:    []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerUser, Summary: "Hello"}},
 		Lake: schema.Lake{Name: "own", Table: "Things", Entities: []schema.Entity{{
 			Name: "thing", Description: "A thing.", Columns: []schema.Column{{Name: "id", Type: schema.ColumnText, Description: "Which"}},
 		}}},
@@ -52,8 +56,15 @@ func declare(app awscdk.App) {
 	source.Directory = "testdata/handlers"
 	build := gofunction.Start(context.Background(), source)
 	stack := awscdk.NewStack(app, jsii.String("own"), nil)
-	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), own(), platform.Props{Build: build})
-	parts.Function("Hello", "hello", 0, nil)
+	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), own(), platform.Props{
+		Build: build, JWT: httpapi.JWT{Issuer: "https://login.example.com", Audience: []string{"own"}},
+	})
+	hello := parts.Function("Hello", "hello", 0, nil)
+	api := parts.API(httpapi.Props{Functions: map[string]*gofunction.Function{"hello": hello}, Authorized: []schema.Caller{schema.CallerUser}})
+	api.Resource.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
+		Path: jsii.String("/added"), Authorizer: api.Authorizer,
+		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Added"), hello.Resource, nil),
+	})
 	parts.Lake(lake.Props{})
 	declareLarge(app, build)
 }
@@ -67,6 +78,22 @@ func TestLakeOfAnotherModule(t *testing.T) {
 		if got := synthtest.Text(synthtest.At(function.Properties, "Architectures")); got != `["x86_64"]` {
 			t.Errorf("%s: got the architectures %s, want x86_64", id, got)
 		}
+	}
+}
+
+// A route that is added to a platform's API takes the same tokens as its own.
+func TestAddedRoute(t *testing.T) {
+	t.Parallel()
+	_, authorizer := template.One(t, "AWS::ApiGatewayV2::Authorizer", "")
+	if got := synthtest.Text(synthtest.At(authorizer.Properties, "JwtConfiguration", "Issuer")); got != "https://login.example.com" {
+		t.Errorf("got the issuer %s, want https://login.example.com", got)
+	}
+	authorizers := map[string]string{}
+	for _, route := range template.OfType("AWS::ApiGatewayV2::Route") {
+		authorizers[synthtest.Text(route.Properties["RouteKey"])] = synthtest.Text(route.Properties["AuthorizerId"])
+	}
+	if own := authorizers["GET /hello"]; own == "" || len(authorizers) != 2 || authorizers["ANY /added"] != own {
+		t.Errorf("got the authorizers %v, want the same for both routes", authorizers)
 	}
 }
 
