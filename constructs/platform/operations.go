@@ -40,7 +40,7 @@ const (
 // beside its functions and tables.
 type Operations struct {
 	// API is the API, and ServerErrorAlarm the construct id of the alarm on failed
-	// requests.
+	// requests. Default: there is none.
 	API              *httpapi.API
 	ServerErrorAlarm string
 	// Schedules are what runs again and again.
@@ -81,9 +81,15 @@ type FailureQueue struct {
 // Operate declares the alarms and the dashboard, unless the props leave them out.
 // It comes after everything that they are about. An alarm watches the throttles of ten
 // functions: of more, there are a Throttles2Alarm and so on.
+//
+// The description of each alarm says that docs/OPERATIONS.md tells what to do, by the
+// alarm's id. That of this library explains the alarms that every platform has; those
+// whose ids are in the operations are explained in a file of that name of your own.
 func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.Dashboard) {
 	if !p.props.NoAlarms {
-		p.watchAPI(o)
+		if o.API != nil {
+			p.watchAPI(o)
+		}
 		p.watchFunctions(o.Lake)
 		p.watchTables()
 		for _, s := range o.Schedules {

@@ -2,11 +2,14 @@ package platform_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
@@ -33,6 +36,26 @@ func declareLarge(app awscdk.App, build *gofunction.Build) {
 	parts.Operate(platform.Operations{
 		API: parts.API(httpapi.Props{Functions: functions}), ServerErrorAlarm: "ServerErrorAlarm", Lake: parts.Lake(lake.Props{}),
 	})
+}
+
+// declareQuiet declares a platform that nobody calls.
+func declareQuiet(app awscdk.App, build *gofunction.Build) {
+	described := own()
+	described.Routes = nil
+	stack := awscdk.NewStack(app, jsii.String("quiet"), nil)
+	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Quiet")), described, platform.Props{Build: build})
+	parts.Function("Hello", "hello", 0, nil)
+	parts.Operate(platform.Operations{})
+	parts.Outputs(stack, "Quiet", nil)
+}
+
+// A platform without an API has all but what is about one.
+func TestOperateWithoutAPI(t *testing.T) {
+	t.Parallel()
+	if diff := cmp.Diff([]string{"QuietHelloAlarm", "QuietThrottlesAlarm"}, slices.Sorted(maps.Keys(quiet.Named("AWS::CloudWatch::Alarm")))); diff != "" {
+		t.Errorf("alarms (-want +got):\n%s", diff)
+	}
+	quiet.One(t, "AWS::CloudWatch::Dashboard", "QuietDashboard")
 }
 
 // Amazon CloudWatch refuses an alarm on more than ten metrics, or on none.

@@ -216,12 +216,14 @@ func (p *Platform) lakeBuild() *gofunction.Build {
 // Outputs declares the outputs that every platform has, the API's address and the
 // tables' names, and returns where its own are added. scope and id are what the
 // platform was declared by. With a domain name there is also what its DNS record
-// has to point to.
+// has to point to. api is nil where there is none.
 func (p *Platform) Outputs(scope constructs.Construct, id string, api *httpapi.API) *outputs.Outputs {
 	o := outputs.New(p.construct, scope, id)
-	url := api.URL()
-	o.Add("ApiUrl", "Address of the API", &url)
-	if api.Domain != nil {
+	if api != nil {
+		url := api.URL()
+		o.Add("ApiUrl", "Address of the API", &url)
+	}
+	if api != nil && api.Domain != nil {
 		o.Add("ApiDomainTarget", "Where the DNS record of the API's domain name has to point to", api.Domain.RegionalDomainName())
 		o.Add("ApiDomainHostedZoneId", "Hosted zone of ApiDomainTarget, for an alias record", api.Domain.RegionalHostedZoneId())
 	}

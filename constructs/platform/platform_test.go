@@ -22,14 +22,17 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, large synthtest.Template
+var template, large, quiet synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
 		if template, err = synthtest.Load(folder, "own"); err != nil {
 			return err
 		}
-		large, err = synthtest.Load(folder, "large")
+		if large, err = synthtest.Load(folder, "large"); err != nil {
+			return err
+		}
+		quiet, err = synthtest.Load(folder, "quiet")
 		return err
 	})
 }
@@ -67,6 +70,7 @@ func declare(app awscdk.App) {
 	})
 	parts.Lake(lake.Props{})
 	declareLarge(app, build)
+	declareQuiet(app, build)
 }
 
 // The functions of a platform of another module are in that, and those of its lake
