@@ -2,12 +2,57 @@ package local_test
 
 import (
 	"context"
+	"encoding/json"
 	"log"
+	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 
 	"github.com/onesynth-cdk/onesynth/local"
 )
+
+// A test runs the assembly on free ports, calls its API as a user, and has all that
+// follows done when it looks.
+func ExampleStart() {
+	ctx := context.Background()
+	run, err := local.Start(ctx, local.Options{Assembly: "cdk.out", NoSchedules: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer run.Close()
+
+	answer, err := http.Post(run.ConsoleURL()+"/token", "application/json", strings.NewReader(`{"sub": "alice"}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var token struct {
+		Text string `json:"access_token"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&token); err != nil {
+		log.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, run.URL("todo")+"/api/v1/tasks", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token.Text)
+	tasks, err := http.DefaultClient.Do(request)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tasks.Body.Close()
+
+	for _, schedule := range run.Schedules().Schedules() {
+		if err := run.RunSchedule(ctx, schedule.Name); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := run.FlushStreams(ctx); err != nil {
+		log.Fatal(err)
+	}
+}
 
 // What `onesynth local` does: the assembly runs until Ctrl-C.
 func ExampleRun() {
