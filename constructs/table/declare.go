@@ -25,7 +25,7 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 		DynamoStream:                     awsdynamodb.StreamViewType(p.Table.Stream),
 		Encryption:                       awsdynamodb.TableEncryptionV2_AwsManagedKey(),
 		DeletionProtection:               &p.DeletionProtection,
-		RemovalPolicy:                    props.RemovalPolicy(p.RemoveWithStack),
+		RemovalPolicy:                    removal(p),
 		PointInTimeRecoverySpecification: recovery(cmp.Or(o.RecoveryDays, p.Table.RecoveryDays, longestRecovery)),
 		WarmThroughput:                   warm(o.WarmReadUnits, o.WarmWriteUnits),
 		ResourcePolicy:                   o.ResourcePolicy,
@@ -76,6 +76,18 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 		resource.AddPropertyOverride(jsii.String("Replicas.0.SSESpecification.KMSMasterKeyId"), p.Key.KeyArn())
 	}
 	return table
+}
+
+// removal keeps every table that has been in use. One that a deployment made which then
+// failed is new and empty, and would only keep its name from the next attempt
+// ("DeletionPolicy attribute", CloudFormation user guide: RetainExceptOnCreate). A
+// protected table stays all the same, since DynamoDB refuses to delete it: to try would
+// end the way back halfway.
+func removal(p Props) awscdk.RemovalPolicy {
+	if p.RemoveWithStack || p.DeletionProtection {
+		return props.RemovalPolicy(p.RemoveWithStack)
+	}
+	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE
 }
 
 // primaryKey returns the attributes of a key; the second is nil without a sort key.

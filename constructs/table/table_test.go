@@ -116,6 +116,17 @@ func TestPlain(t *testing.T) {
 	}
 }
 
+// A table of a deployment that fails leaves nothing behind, unless it is protected:
+// what has been in use stays.
+func TestRemoval(t *testing.T) {
+	t.Parallel()
+	for table, want := range map[string]string{"KeptPlain": "Retain", "ChosenPlain": "RetainExceptOnCreate", "RemovedPlain": "Delete"} {
+		if _, got := find(t, table); got != want {
+			t.Errorf("%s: got the deletion policy %s, want %s", table, got, want)
+		}
+	}
+}
+
 func TestAllOfIt(t *testing.T) {
 	t.Parallel()
 	got, policy := find(t, "RemovedAllOfIt")
