@@ -20,7 +20,7 @@ func IdempotencyAttributes() []Attribute {
 }
 
 // IdempotencyPatterns are the access patterns that keep idempotency keys in a
-// table. The transaction that does a request's work ends with an optional
+// table, which has a time to live and the [IdempotencyAttributes]. The transaction that does a request's work ends with an optional
 // UpdateItem of that table, which keeps its answer.
 func IdempotencyPatterns(table string) []AccessPattern {
 	return []AccessPattern{

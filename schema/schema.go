@@ -196,7 +196,9 @@ func (c Capacity) OnDemand() bool { return c == Capacity{} }
 type Operation string
 
 // The operations. There is no Scan: a pattern that needs one is not an access
-// pattern.
+// pattern. Handlers that use lambdas/kit/dynamo make GetItem, Query, UpdateItem and
+// TransactWriteItems, which puts, deletes and checks; the others are for functions
+// that do without it.
 const (
 	GetItem            Operation = "GetItem"
 	BatchGetItem       Operation = "BatchGetItem"
@@ -329,7 +331,9 @@ const (
 )
 
 // RateLimit is how often one caller may do a thing, counted in fixed windows
-// that begin at multiples of Window since the Unix epoch.
+// that begin at multiples of Window since the Unix epoch. The platform's handlers
+// count, by an access pattern such as CountRequest of [AskAHuman]: nothing does for
+// them. The throttles of constructs/httpapi are for all callers together.
 type RateLimit struct {
 	// Name is what routes call it, such as "create".
 	Name string

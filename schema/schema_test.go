@@ -293,6 +293,13 @@ func TestValidate(t *testing.T) {
 		"ErrViewOfNothing":       {func(p *schema.Platform) { p.Lake.Views[0].SQL = "" }, "Lake.Views[bodies].SQL", "SELECT"},
 		"ErrQueryOfNothing":      {func(p *schema.Platform) { p.Lake.Queries[0].SQL = "" }, "Lake.Queries[Bodies]", "SELECT"},
 		"ErrNoCaller":            {func(p *schema.Platform) { p.Routes[0].Caller = "" }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
+		"ErrKeysStay": {func(p *schema.Platform) {
+			table(p).TimeToLive, table(p).Attributes = "", append(table(p).Attributes, schema.IdempotencyAttributes()...)
+			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.IdempotencyPatterns("Notes")...)
+		}, "Tables[Notes].TimeToLive", "idempotency keys"},
+		"ErrKeysUndeclared": {func(p *schema.Platform) {
+			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.IdempotencyPatterns("Notes")...)
+		}, "Tables[Notes].Attributes", "IdempotencyAttributes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -327,6 +327,9 @@ func (p AccessPattern) validate(f *findings, d Database) {
 		f.add(path+".Table", quoted(p.Table), "name a declared table")
 		return
 	}
+	if p.Name == ClaimIdempotencyKey {
+		table.validateIdempotency(f)
+	}
 	switch p.Operation {
 	case Query:
 		p.validateQuery(f, path, table)
@@ -339,6 +342,19 @@ func (p AccessPattern) validate(f *findings, d Database) {
 	}
 	if p.Index != "" || len(p.KeyConditions) > 0 {
 		f.add(path+".Index", quoted(p.Index), "only a Query reads an index or has key conditions: %s takes the table's key", p.Operation)
+	}
+}
+
+// validateIdempotency checks that the table can keep idempotency keys.
+func (t Table) validateIdempotency(f *findings) {
+	path := "Tables[" + t.Name + "]"
+	if t.TimeToLive == "" {
+		f.add(path+".TimeToLive", quoted(""), "name the attribute with the end of an item: the table keeps idempotency keys, which end")
+	}
+	for _, a := range IdempotencyAttributes() {
+		if declared, _ := t.Attribute(a.Name); declared.Type != a.Type {
+			f.add(path+".Attributes", quoted(a.Name), "append IdempotencyAttributes: the table keeps idempotency keys")
+		}
 	}
 }
 
