@@ -90,10 +90,10 @@ func synthesiseCompany(folder string) {
 	todo.New(tasks, "Todo", todo.Props{
 		Architecture: architecture, Key: awskms.NewKey(tasks, jsii.String("Key"), nil),
 		VPC: awsec2.Vpc_FromVpcAttributes(tasks, jsii.String("Network"), &awsec2.VpcAttributes{
-			VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-central-1a"), IsolatedSubnetIds: jsii.Strings("subnet-1"),
+			VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-central-1a"), IsolatedSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
 		}),
 		Subnets:        awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
-		SecurityGroups: []awsec2.ISecurityGroup{awsec2.SecurityGroup_FromSecurityGroupId(tasks, jsii.String("Group"), jsii.String("sg-1"), nil)},
+		SecurityGroups: []awsec2.ISecurityGroup{awsec2.SecurityGroup_FromSecurityGroupId(tasks, jsii.String("Group"), jsii.String("sg-0a1b2c3d"), nil)},
 		Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
 			"AppData": awsdynamodb.TableV2_FromTableAttributes(tasks, jsii.String("Tasks"), &awsdynamodb.TableAttributesV2{
 				TableArn: &arn, TableStreamArn: jsii.String(arn + "/stream/2026-01-01T00:00:00.000"),
@@ -135,7 +135,7 @@ func TestCompany(t *testing.T) {
 		t.Parallel()
 		options := platforms
 		options.Log = t.Output()
-		run, err := localrun.Start(t.Context(), options)
+		run, err := start(t, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func TestCompany(t *testing.T) {
 			}
 			return role
 		}
-		run, err := localrun.Start(t.Context(), options)
+		run, err := start(t, options)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +176,7 @@ func TestCompany(t *testing.T) {
 		t.Parallel()
 		options := platforms
 		options.Stacks = nil
-		run, err := localrun.Start(t.Context(), options)
+		run, err := start(t, options)
 		if err == nil {
 			run.Close()
 		}

@@ -54,7 +54,7 @@ func TestExampleNotes(t *testing.T) {
 
 	t.Run("OK", func(t *testing.T) {
 		t.Parallel()
-		run, err := localrun.Start(t.Context(), localrun.Options{Assembly: assembly})
+		run, err := start(t, localrun.Options{Assembly: assembly})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestExampleNotes(t *testing.T) {
 	})
 	t.Run("ErrNotGranted", func(t *testing.T) {
 		t.Parallel()
-		run, err := localrun.Start(t.Context(), localrun.Options{Assembly: assembly, Role: withoutUpdates})
+		run, err := start(t, localrun.Options{Assembly: assembly, Role: withoutUpdates})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,9 +106,35 @@ func withoutUpdates(_ string, role *policy.Role) *policy.Role {
 // exampleHeader begins an example of a package.
 var exampleHeader = regexp.MustCompile(`(?m)^func Example(\w*)\(\) \{$`)
 
+// endOfCDK ends the CDK after an example.
+const endOfCDK = "\n\tdefer jsii.Close()\n"
+
+// examplesProgram begins the program that runs examples one after the other.
+const examplesProgram = `package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/aws/jsii-runtime-go"
+)
+
+func run(name string, example func()) {
+	fmt.Println(name)
+	example()
+	if err := os.Rename(os.Getenv("CDK_OUTDIR"), filepath.Join(os.Args[1], name)); err != nil {
+		panic(err)
+	}
+}
+
+func main() {
+	defer jsii.Close()
+`
+
 // The examples in the documentation of the constructs synthesise. Those that print
 // something run with the tests of their packages; the others only compile there,
-// because they start and end the CDK.
+// because they start and end the CDK. Here they are all run on one start of it.
 func TestExamplesOfPackages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -135,8 +161,9 @@ func TestExamplesOfPackages(t *testing.T) {
 		return name
 	}
 	// One program has them all, as functions of their own names. It is a package of
-	// this module that lies elsewhere.
-	sources, cases, examples := map[string]string{}, "", []string{}
+	// this module that lies elsewhere. What each synthesises is moved out of the way of
+	// the next.
+	sources, calls, examples := map[string]string{}, "", []string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -151,12 +178,16 @@ func TestExamplesOfPackages(t *testing.T) {
 			}
 			name := room + "_" + code[found[2]:found[3]]
 			examples = append(examples, name)
-			cases += fmt.Sprintf("\tcase %q:\n\t\texample_%s()\n", name, name)
+			calls += fmt.Sprintf("\trun(%q, example_%s)\n", name, name)
+			if strings.Count(body, endOfCDK) != 1 {
+				t.Errorf("%s does not end the CDK once", name)
+			}
 		}
 		code = exampleHeader.ReplaceAllString(code, "func example_"+room+"_$1() {")
+		code = strings.ReplaceAll(code, endOfCDK, "\n\t_ = jsii.Close\n")
 		sources[filepath.Join(root, "examplesofpackages", room+".go")] = write("package main\n"+code, "sources", room+".go")
 	}
-	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write("package main\n\nimport \"os\"\n\nfunc main() {\n\tswitch os.Args[1] {\n"+cases+"\t}\n}\n", "sources", "main.go")
+	sources[filepath.Join(root, "examplesofpackages", "main.go")] = write(examplesProgram+calls+"}\n", "sources", "main.go")
 	overlay, err := json.Marshal(map[string]any{"Replace": sources})
 	if err != nil {
 		t.Fatal(err)
@@ -169,16 +200,16 @@ func TestExamplesOfPackages(t *testing.T) {
 	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report", "lambdas/bookings/bookingsapi"} {
 		write("package main\n\nfunc main() {}\n", "app", handler, "main.go")
 	}
+	assemblies := filepath.Join(folder, "assemblies")
+	if err := os.Mkdir(assemblies, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	synth := exec.Command(program, assemblies)
+	synth.Dir = filepath.Join(folder, "app")
+	synth.Env = append(os.Environ(), "CDK_OUTDIR="+filepath.Join(folder, "cdk.out"), "CDK_VALIDATION=false", "ONESYNTH_CACHE="+filepath.Join(folder, "cache"))
+	output(t, synth)
 	for _, example := range examples {
-		assembly := filepath.Join(folder, "assemblies", example)
-		synth := exec.Command(program, example)
-		synth.Dir = filepath.Join(folder, "app")
-		synth.Env = append(os.Environ(), "CDK_OUTDIR="+assembly, "CDK_VALIDATION=false", "ONESYNTH_CACHE="+filepath.Join(folder, "cache"))
-		if text, err := synth.CombinedOutput(); err != nil {
-			t.Errorf("%s: %v\n%s", example, err, text)
-			continue
-		}
-		if templates, err := filepath.Glob(filepath.Join(assembly, "*.template.json")); err != nil || len(templates) == 0 {
+		if templates, err := filepath.Glob(filepath.Join(assemblies, example, "*.template.json")); err != nil || len(templates) == 0 {
 			t.Errorf("%s synthesises nothing", example)
 		}
 	}

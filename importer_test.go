@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +23,11 @@ import (
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
 
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	localrun "github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
 const modulePath = "github.com/onesynth-cdk/onesynth"
@@ -69,11 +77,17 @@ func newImporter(t *testing.T) *importer {
 	return i
 }
 
+// moduleCache is this machine's.
+func moduleCache(t *testing.T) string {
+	t.Helper()
+	return strings.TrimSpace(output(t, exec.Command("go", "env", "GOMODCACHE")))
+}
+
 // fetched is the address of a proxy that has what this machine's module cache has
 // fetched.
 func fetched(t *testing.T) string {
 	t.Helper()
-	return "file://" + filepath.Join(strings.TrimSpace(output(t, exec.Command("go", "env", "GOMODCACHE"))), "cache", "download")
+	return "file://" + filepath.Join(moduleCache(t), "cache", "download")
 }
 
 func (i *importer) write(t *testing.T, name, content string) {
@@ -121,39 +135,30 @@ func (i *importer) replace(t *testing.T, library string) {
 func TestImporters(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("links five apps")
+		t.Skip("links four apps")
 	}
 	// An importer vendors for every system, and a workspace looks at more modules
 	// than this machine's own build has brought.
 	output(t, exec.Command("go", "mod", "download"))
 	library := t.TempDir()
 	copyTree(t, library)
-
-	// The app as a package of this module says what the repository's own handlers are.
-	own := newImporter(t)
-	own.folder = filepath.Join(library, "importer")
-	if err := os.Mkdir(own.folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	own.write(t, "main.go", importerProgram)
-	want := handlers(t, own.synthesise(t, ""))
+	want := ownHandlers(t, library)
 	if len(want) != 7 {
 		t.Fatalf("the repository's own handlers: got %v, want seven", want)
 	}
-	if err := os.RemoveAll(own.folder); err != nil {
-		t.Fatal(err)
-	}
 	check := func(t *testing.T, assembly string) {
 		t.Helper()
-		if diff := cmp.Diff(want, handlers(t, assembly)); diff != "" {
+		if diff := cmp.Diff(want, slices.Sorted(maps.Values(handlers(t, assembly)))); diff != "" {
 			t.Errorf("handlers (-the repository's +the importer's):\n%s", diff)
 		}
 	}
 
 	t.Run("ModuleCache", func(t *testing.T) {
+		t.Parallel()
 		i := newImporter(t)
 		cache := filepath.Join(t.TempDir(), "modcache")
 		t.Cleanup(func() { makeWritable(t, cache) })
+		borrow(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
 		i.environment = append(i.environment, "GOMODCACHE="+cache, "GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+fetched(t))
 		i.run(t, "go", "get", modulePath+"/constructs/askahuman@v0.1.0", modulePath+"/constructs/todo@v0.1.0")
 		assembly := i.synthesise(t, "")
@@ -164,6 +169,7 @@ func TestImporters(t *testing.T) {
 		check(t, i.synthesise(t, t.TempDir()))
 	})
 	t.Run("Replace", func(t *testing.T) {
+		t.Parallel()
 		i := newImporter(t)
 		i.replace(t, library)
 		i.run(t, "go", "get", ".")
@@ -172,6 +178,7 @@ func TestImporters(t *testing.T) {
 		serves(t, assembly)
 	})
 	t.Run("Workspace", func(t *testing.T) {
+		t.Parallel()
 		i := newImporter(t)
 		i.run(t, "go", "work", "init", ".", library)
 		assembly := i.synthesise(t, "")
@@ -179,6 +186,7 @@ func TestImporters(t *testing.T) {
 		serves(t, assembly)
 	})
 	t.Run("Vendor", func(t *testing.T) {
+		t.Parallel()
 		i := newImporter(t)
 		i.replace(t, library)
 		// Tests of modules that this one needs are not in this machine's module cache.
@@ -189,6 +197,30 @@ func TestImporters(t *testing.T) {
 		check(t, assembly)
 		serves(t, assembly)
 	})
+}
+
+// ownHandlers builds the handlers of the module in a folder, as its platforms say, and
+// returns their SHA-256, sorted.
+func ownHandlers(t *testing.T, library string) []string {
+	t.Helper()
+	architecture, ok := gofunction.ArchitectureOf(runtime.GOARCH)
+	if !ok {
+		t.Skipf("AWS Lambda has no %s", runtime.GOARCH)
+	}
+	var hashes []string
+	for _, source := range []gofunction.Source{askahuman.Handlers(architecture), todo.Handlers(architecture)} {
+		source.Directory = library
+		build := gofunction.Start(t.Context(), source)
+		for _, folder := range source.Packages {
+			binary, err := build.Binary(path.Base(folder))
+			if err != nil {
+				t.Fatal(err)
+			}
+			hashes = append(hashes, binary.Hash)
+		}
+	}
+	slices.Sort(hashes)
+	return hashes
 }
 
 // handlers returns the SHA-256 of the assembly's handlers, by path.
@@ -207,7 +239,7 @@ func handlers(t *testing.T, assembly string) map[string]string {
 // platform a request that takes a table.
 func serves(t *testing.T, assembly string) {
 	t.Helper()
-	run, err := localrun.Start(t.Context(), localrun.Options{Assembly: assembly, NoSchedules: true})
+	run, err := start(t, localrun.Options{Assembly: assembly, NoSchedules: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,6 +257,14 @@ func serves(t *testing.T, assembly string) {
 	}
 	alice := http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"}, "Idempotency-Key": {"first"}}
 	send(t, http.MethodPost, run.URL("todo")+"/api/v1/users/me", alice, `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
+}
+
+// start runs an assembly with tables that no other run has. All runs share one start
+// of DynamoDB Local.
+func start(t *testing.T, options localrun.Options) (*localrun.Runner, error) {
+	t.Helper()
+	options.DynamoDB, options.AccessKey = enginetest.Engine(t).URL(), enginetest.AccessKey()
+	return localrun.Start(t.Context(), options)
 }
 
 // send sends a request and returns the body of an answer that has the status.
@@ -274,7 +314,7 @@ func (i *importer) reportWeight(t *testing.T, cache string) {
 		if err != nil || filepath.Ext(path) != ".zip" {
 			return err
 		}
-		information, err := entry.Info()
+		information, err := os.Stat(path)
 		if err != nil {
 			return err
 		}
@@ -336,6 +376,28 @@ func proxy(t *testing.T, library, version string) string {
 		}
 	}
 	return folder
+}
+
+// borrow puts a module that this one requires into another module cache, by links to
+// this machine's. To unpack the CDK takes longer than all else that an importer does,
+// and says nothing of this module.
+func borrow(t *testing.T, cache, path string) {
+	t.Helper()
+	version := strings.TrimSpace(output(t, exec.Command("go", "list", "-m", "-f", "{{.Version}}", path)))
+	own, folder := moduleCache(t), filepath.FromSlash(path)
+	names := []string{folder + "@" + version}
+	for _, suffix := range []string{".info", ".mod", ".zip", ".ziphash"} {
+		names = append(names, filepath.Join("cache", "download", folder, "@v", version+suffix))
+	}
+	for _, name := range names {
+		link := filepath.Join(cache, name)
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(filepath.Join(own, name), link); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // makeWritable lets the folders of a module cache, which the toolchain makes
