@@ -22,9 +22,14 @@ import (
 
 // Source says which main packages to build, and for what.
 type Source struct {
-	// Directory is the folder of the Go module that the packages belong to,
-	// absolute or relative to the working directory. Empty: the module of this
-	// library, wherever the Go toolchain keeps it.
+	// Module is the path of the Go module that the packages belong to, such as
+	// "example.com/orders": the module of the working directory, or one that it
+	// requires, wherever the Go toolchain keeps it. It is built with its own go.mod.
+	// Default: the module of this library.
+	Module string
+	// Directory is the folder of that module instead, absolute or relative to the
+	// working directory: in a test, that is the folder of the test's package. Default:
+	// the Go toolchain is asked.
 	Directory string
 	// Packages are the main packages, relative to the module's folder, such as
 	// "lambdas/askahuman/agentapi". The last element is the function's name in
@@ -212,6 +217,9 @@ func build(ctx context.Context, source Source, cacheFolder string) (map[string]B
 func (s Source) check() error {
 	if len(s.Packages) == 0 {
 		return errors.New("Source.Packages is empty: name at least one main package")
+	}
+	if s.Module != "" && s.Directory != "" {
+		return fmt.Errorf("Source.Module is %q and Source.Directory %q: leave one of them out", s.Module, s.Directory)
 	}
 	if !s.Architecture.Valid() {
 		return fmt.Errorf("Source.Architecture is %q: it must be %q or %q", s.Architecture, ARM64, X86_64)

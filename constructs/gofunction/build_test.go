@@ -287,6 +287,8 @@ func TestBuildErr(t *testing.T) {
 		"AbsoluteFolder": {Source{Directory: folder, Packages: []string{folder + "/hello"}}, "relative to the module"},
 		"SameName":       {Source{Directory: folder, Packages: []string{"a/hello", "b/hello"}}, "must differ"},
 		"Architecture":   {Source{Directory: folder, Packages: []string{"hello"}, Architecture: "sparc"}, `"arm64" or "x86_64"`},
+		"TwoPlaces":      {Source{Directory: folder, Module: "example.com/handlers", Packages: []string{"hello"}}, "leave one of them out"},
+		"UnknownModule":  {Source{Module: "example.com/nowhere", Packages: []string{"hello"}}, "module example.com/nowhere is not known here"},
 		"NoFolder":       {Source{Directory: filepath.Join(folder, "no"), Packages: []string{"hello"}}, "no folder"},
 		"NoPackage":      {Source{Directory: folder, Packages: []string{"no"}}, "no"},
 		"NoMain":         {Source{Directory: folder, Packages: []string{"words"}}, "no main packages"},
@@ -353,4 +355,62 @@ func TestLocate(t *testing.T) {
 	if found.directory != want || found.prefix != "./" {
 		t.Errorf("got %+v, want folder %s", found, want)
 	}
+}
+
+// A module of whoever uses the library is found in its own folder, below it, and
+// where it is required, in a vendor folder too, and is the same each time.
+func TestModule(t *testing.T) {
+	folder := handlersModule(t)
+	write(t, folder, "constructs/hello.go", "package constructs\n")
+	source := Source{Module: "example.com/handlers", Packages: []string{"hello"}}
+
+	replacing := t.TempDir()
+	write(t, replacing, "go.mod", "module example.com/app\n\ngo 1.24\n\nrequire example.com/handlers v0.0.0\n\nreplace example.com/handlers => "+folder+"\n")
+
+	vendoring := t.TempDir()
+	library := libraryModule()
+	write(t, vendoring, "go.mod", "module example.com/app\n\ngo 1.24\n\nrequire (\n\texample.com/handlers v1.0.0\n\t"+library+" v1.0.0\n)\n")
+	if err := os.CopyFS(filepath.Join(vendoring, "vendor", "example.com", "handlers"), os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(vendoring, "vendor", "example.com", "handlers", "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, vendoring, filepath.Join("vendor", library, "constructs", "gofunction", "gofunction.go"), "package gofunction\n")
+	write(t, vendoring, "vendor/modules.txt", "# example.com/handlers v1.0.0\n## explicit; go 1.24\nexample.com/handlers/greeting\nexample.com/handlers/hello\nexample.com/handlers/words\n"+
+		"# "+library+" v1.0.0\n## explicit; go 1.24\n"+library+"/constructs/gofunction\n")
+
+	hashes := map[string]string{}
+	for name, working := range map[string]string{"Own": folder, "Below": filepath.Join(folder, "constructs"), "Required": replacing, "Vendored": vendoring} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(working)
+			hashes[name] = mustBuild(t, source, t.TempDir())["hello"].Hash
+		})
+	}
+	t.Run("ErrNotVendored", func(t *testing.T) {
+		t.Chdir(vendoring)
+		missing := source
+		missing.Packages = []string{"bye"}
+		if _, err := build(t.Context(), missing, t.TempDir()); err == nil || !strings.Contains(err.Error(), `import _ "example.com/handlers/bye"`) {
+			t.Errorf("got %v, want one that says how to vendor the package", err)
+		}
+	})
+	for name, hash := range hashes {
+		if hash != hashes["Own"] {
+			t.Errorf("%s: got the hash %s, want that of the module's folder, %s", name, hash, hashes["Own"])
+		}
+	}
+}
+
+// A module that is being worked on is built in its workspace, which may be the only
+// place that says where its requirements are.
+func TestModuleOfWorkspace(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "go.work", "go 1.24\n\nuse (\n\t./handlers\n\t./greetings\n)\n")
+	write(t, folder, "greetings/go.mod", "module example.com/greetings\n\ngo 1.24\n")
+	write(t, folder, "greetings/greetings.go", "package greetings\n\nconst Hello = \"hello\"\n")
+	write(t, folder, "handlers/go.mod", "module example.com/handlers\n\ngo 1.24\n\nrequire example.com/greetings v1.0.0\n")
+	write(t, folder, "handlers/hello/main.go", "package main\n\nimport \"example.com/greetings\"\n\nfunc main() { println(greetings.Hello) }\n")
+	t.Chdir(filepath.Join(folder, "handlers"))
+	mustBuild(t, Source{Module: "example.com/handlers", Packages: []string{"hello"}}, t.TempDir())
 }

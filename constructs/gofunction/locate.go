@@ -1,6 +1,7 @@
 package gofunction
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,9 +33,9 @@ func libraryModule() string {
 // locate finds the source's module. It may fill the folder, which is there for as
 // long as the build takes.
 //
-// The library's own handlers are built in the library's own folder, with its own
-// go.mod: built from an importer's folder they would need go.sum entries that
-// the importer does not have, and would not be the same to the byte.
+// Handlers are built in their module's own folder, with its own go.mod: built from an
+// importer's folder they would need go.sum entries that the importer does not have,
+// and would not be the same to the byte.
 func locate(ctx context.Context, source Source, folder string) (place, error) {
 	if source.Directory != "" {
 		directory, err := filepath.Abs(source.Directory)
@@ -46,14 +47,14 @@ func locate(ctx context.Context, source Source, folder string) (place, error) {
 		}
 		return place{directory: directory, prefix: "./"}, nil
 	}
-	module := libraryModule()
-	listing, err := output(exec.CommandContext(ctx, "go", "list", "-m", "-f={{.Dir}}", module))
-	directory := strings.TrimSpace(string(listing))
+	module := cmp.Or(source.Module, libraryModule())
+	listing, err := output(exec.CommandContext(ctx, "go", "list", "-m", "-f={{.Main}} {{.Dir}}", module))
+	main, directory, _ := strings.Cut(strings.TrimSuffix(string(listing), "\n"), " ")
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		// The working directory is not that of a module which knows the library,
-		// as when a compiled app is run from elsewhere.
+		// The working directory is not that of a module which knows this one, as when
+		// a compiled app is run from elsewhere.
 		if directory, err = download(ctx, module); err != nil {
 			return place{}, fmt.Errorf("%w\ngo list -m: %s", err, strings.TrimSpace(string(exit.Stderr)))
 		}
@@ -61,9 +62,14 @@ func locate(ctx context.Context, source Source, folder string) (place, error) {
 		return place{}, err
 	case directory == "":
 		// This is how go list answers when a vendor folder is in use.
-		return vendored(ctx, module, folder)
+		return vendored(ctx, module, source.Packages, folder)
 	}
-	return place{directory: directory, prefix: "./", environment: []string{"GOWORK=off"}}, nil
+	found := place{directory: directory, prefix: "./"}
+	// A module that is being worked on may have its requirements from its workspace.
+	if source.Module == "" || main != "true" {
+		found.environment = []string{"GOWORK=off"}
+	}
+	return found, nil
 }
 
 // download returns the module's folder in the module cache, in the version that

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,15 +17,17 @@ import (
 )
 
 // vendored makes, in the folder, a module of what an importer's vendor folder has
-// of the library, and returns where to build it.
+// of it, and returns where to build it.
 //
 // A vendor folder keeps a module's packages but not the module: built where they
 // are, the handlers would be part of a dependency of the importer's module, and the
-// names of source files within them would differ from those that the library's own
-// folder gives. So the library is made the main module again, with links to its
-// packages, and the importer's other modules are its vendor folder. It needs neither
-// the network nor the module cache.
-func vendored(ctx context.Context, library, folder string) (place, error) {
+// names of source files within them would differ from those that the module's own
+// folder gives. So it is made the main module again, with links to its packages, and
+// the importer's other modules are its vendor folder. It needs neither the network
+// nor the module cache.
+func vendored(ctx context.Context, wanted string, handlers []string, folder string) (place, error) {
+	// This package is in the folder, whatever else is.
+	library := libraryModule()
 	listing, err := output(exec.CommandContext(ctx, "go", "list", "-find", "-f={{.Dir}}", library+"/constructs/gofunction"))
 	if err != nil {
 		return place{}, fmt.Errorf("finding the vendor folder: %w", failure(err))
@@ -38,11 +41,17 @@ func vendored(ctx context.Context, library, folder string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	i := slices.IndexFunc(modules, func(m vendoredModule) bool { return m.Path == library })
+	i := slices.IndexFunc(modules, func(m vendoredModule) bool { return m.Path == wanted })
 	if i < 0 {
-		return place{}, fmt.Errorf("%s does not have %s: run go mod vendor", filepath.Join(source, "modules.txt"), library)
+		return place{}, fmt.Errorf("%s does not have %s: run go mod vendor", filepath.Join(source, "modules.txt"), wanted)
 	}
 	own := modules[i]
+	for _, handler := range handlers {
+		if !slices.Contains(own.packages, path.Join(wanted, filepath.ToSlash(handler))) {
+			return place{}, fmt.Errorf("%s does not have %s of %s, which go mod vendor copies if a package that the app imports names it under some build tag: import _ %q in a file that begins with //go:build vendoring",
+				filepath.Join(source, "modules.txt"), handler, wanted, path.Join(wanted, filepath.ToSlash(handler)))
+		}
+	}
 	modules = slices.Delete(modules, i, i+1)
 
 	if err := own.assemble(folder, source, modules); err != nil {

@@ -39,7 +39,7 @@ func ExampleNew() {
 		},
 	}
 	source := platform.Handlers(described, gofunction.ARM64)
-	source.Directory = "."
+	source.Module = "example.com/app"
 	build := gofunction.Start(context.Background(), source)
 
 	defer jsii.Close()

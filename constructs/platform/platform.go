@@ -33,8 +33,8 @@ import (
 
 // Handlers are the functions of a platform as [gofunction.Start] builds them, with
 // those of other packages of the module that it needs. They are in the module of
-// this library: for a platform of your own module, set the Directory of what it
-// returns, and leave out the packages of a lake, which [Platform.Lake] then builds.
+// this library: for a platform of your own, set the Module of what it returns, and
+// leave out the packages of a lake, which [Platform.Lake] then builds.
 func Handlers(described schema.Platform, architecture gofunction.Architecture, others ...string) gofunction.Source {
 	source := gofunction.Source{Architecture: architecture}
 	for _, f := range described.Functions {
@@ -209,7 +209,7 @@ func (p *Platform) lakeBuild() *gofunction.Build {
 		}
 		source = build.Source()
 	}
-	source.Directory, source.Packages = "", lake.Packages()
+	source.Module, source.Directory, source.Packages = "", "", lake.Packages()
 	return gofunction.Start(context.Background(), source)
 }
 
