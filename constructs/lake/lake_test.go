@@ -206,6 +206,8 @@ func TestPropsValidate(t *testing.T) {
 			p.Build = gofunction.Start(t.Context(), gofunction.Source{Directory: "nowhere", Packages: []string{"writer"}})
 		}), []string{"Props.Build"}},
 		"ErrCatalogName": {right(func(p *lake.Props) { p.CatalogName = "a-b" }), []string{"Props.CatalogName"}},
+		"ErrDatabase":    {right(func(p *lake.Props) { p.CatalogName = "default" }), []string{"Props.CatalogName"}},
+		"ErrWorkGroup":   {right(func(p *lake.Props) { p.CatalogName = "primary" }), []string{"Props.CatalogName"}},
 		"ErrLongName":    {right(func(p *lake.Props) { p.CatalogName = strings.Repeat("a", 129) }), []string{"Props.CatalogName"}},
 		"ErrBelow": {right(func(p *lake.Props) {
 			p.BatchWindow, p.CompactEvery, p.RetentionDays, p.QueryLimitBytes, p.LogRetention = -1, -1, -1, -1, -1

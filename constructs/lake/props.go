@@ -113,6 +113,7 @@ func (p Props) Validate() error {
 	if p.CatalogName != "" && !catalogName.MatchString(p.CatalogName) {
 		f.Add("Props.CatalogName", p.CatalogName, "up to 128 lower-case letters, digits and underscores, beginning with a letter", "respell it, or leave it empty for a generated name")
 	}
+	CheckReserved(&f, "Props.CatalogName", p.CatalogName)
 	CheckBatchWindow(&f, "Props.BatchWindow", p.BatchWindow)
 	CheckCompactEvery(&f, "Props.CompactEvery", p.CompactEvery)
 	CheckRetentionDays(&f, "Props.RetentionDays", p.RetentionDays)
@@ -123,6 +124,15 @@ func (p Props) Validate() error {
 	p.Network.Check(&f, "Props.Network.VPC", "Props.Network.Subnets", "Props.Network.SecurityGroups", "")
 	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes.MemoryMegabytes", "Props.Sizes.ReservedConcurrency", writer, compactor)
 	return f.Err()
+}
+
+// CheckReserved adds a finding at path if a lake cannot be called so because every
+// account has a database or a workgroup of that name ("Configure access to databases and
+// tables in the AWS Glue Data Catalog", "How workgroups work").
+func CheckReserved(f *props.Findings, path, name string) {
+	if name == "default" || name == "primary" {
+		f.Add(path, name, "any other name", "Amazon Athena has a database default and a workgroup primary itself: rename it")
+	}
 }
 
 // CheckBatchWindow adds a finding at path if changes cannot be gathered so long;

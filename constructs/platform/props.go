@@ -10,6 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -57,6 +58,9 @@ func (p Props) Check(f *props.Findings, region string, described schema.Platform
 	}
 	p.JWT.Check(f, "Props.JWTIssuer", "Props.JWTAudience")
 	props.CheckPrefix(f, "Props.Prefix", p.Prefix)
+	if described.Lake.Name != "" {
+		lake.CheckReserved(f, "Props.Prefix", p.Prefix)
+	}
 	table.DatabaseProps{Database: described.Database, Key: p.Key, Options: p.Tables}.Check(f, "Props.Tables", region)
 	props.CheckRemoval(f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
 	p.Architecture.Check(f, "Props.Architecture")

@@ -47,6 +47,7 @@ func TestPropsCheck(t *testing.T) {
 		"ErrIssuerWithoutTLS":    {platform.Props{JWT: httpapi.JWT{Issuer: "http://a.example", Audience: []string{"b"}}}, []string{"Props.JWTIssuer"}},
 		"ErrNoAudience":          {platform.Props{JWT: httpapi.JWT{Issuer: "https://a.example"}}, []string{"Props.JWTAudience"}},
 		"ErrAudienceAlone":       {platform.Props{JWT: httpapi.JWT{Audience: []string{"b"}}}, []string{"Props.JWTAudience"}},
+		"PrefixWithoutLake":      {platform.Props{Prefix: "primary"}, nil},
 		"ErrPrefix":              {platform.Props{Prefix: "Aah-"}, []string{"Props.Prefix"}},
 		"ErrProtectedButRemoved": {platform.Props{RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
 		"ErrArchitecture":        {platform.Props{Architecture: "riscv64"}, []string{"Props.Architecture"}},

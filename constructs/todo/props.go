@@ -42,8 +42,9 @@ type Props struct {
 	// workgroup: "todo" gives "todo-app-data" and "todo". An account and region takes
 	// each once, also after a table has outlived its stack: pass that as
 	// Tables.Existing, or import it. Allowed: 2 to 32 lower-case letters, digits and
-	// hyphens. Default: names that AWS CloudFormation makes up, and for the lake ones
-	// with a hash of the construct's path, which two apps in one account must not share.
+	// hyphens, but for "default" and "primary", which Amazon Athena has itself. Default:
+	// names that AWS CloudFormation makes up, and for the lake one with a hash of the
+	// stack's name and of the construct's path.
 	Prefix string
 	// RemoveWithStack deletes table, secret, user pool and lake, and all that is in
 	// them, with the stack; the lake's bucket has to be empty then. It is meant for

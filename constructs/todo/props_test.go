@@ -42,6 +42,7 @@ func TestPropsValidate(t *testing.T) {
 		"ErrLongBatchWindow":    {todo.Props{LakeBatchWindow: 301 * time.Second}, []string{"Props.LakeBatchWindow"}},
 		"ErrCompactEvery":       {todo.Props{CompactEvery: 14 * time.Minute}, []string{"Props.CompactEvery"}},
 		"ErrRetention":          {todo.Props{LakeRetentionDays: -1}, []string{"Props.LakeRetentionDays"}},
+		"ErrLakeName":           {todo.Props{Prefix: "primary"}, []string{"Props.Prefix"}},
 		"ErrQueryLimit":         {todo.Props{QueryLimitBytes: 9_999_999}, []string{"Props.QueryLimitBytes"}},
 		// Those of every platform, all at once: package platform tests each.
 		"ErrCommon": {
