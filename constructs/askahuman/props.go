@@ -178,7 +178,7 @@ func (p Props) validate(region string) error {
 		f.Add("Props.ReadShards", p.ReadShards, "Shards to 256", "leave it 0 for Shards; it is more while the number of shards changes")
 	}
 	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
-		f.Add("Props.NotifyEvery", p.NotifyEvery.String(), "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
+		f.Add("Props.NotifyEvery", p.NotifyEvery, "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
 	}
 	if p.WebURL != "" && (!webURL.MatchString(p.WebURL) || len(p.WebURL) > longestWebURL) && !props.IsToken(p.WebURL) {
 		f.Add("Props.WebURL", p.WebURL, `an http or https URL of up to 1,024 bytes without a slash at the end, such as "https://example.com"`, "leave out the last slash, query and fragment")

@@ -127,7 +127,7 @@ func (p Props) Validate() error {
 	checkEnvironment(&f, "Props.Environment", p.Environment)
 	checkMemory(&f, "Props.MemoryMegabytes", p.MemoryMegabytes)
 	if p.Timeout != 0 && (p.Timeout < time.Second || p.Timeout > maximumTimeout || p.Timeout%time.Second != 0) {
-		f.Add("Props.Timeout", p.Timeout.String(), "1s to 15m0s in whole seconds", "leave it 0 for 10 seconds")
+		f.Add("Props.Timeout", p.Timeout, "1s to 15m0s in whole seconds", "leave it 0 for 10 seconds")
 	}
 	CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")

@@ -5,6 +5,7 @@ package props
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Finding is one invalid prop.
@@ -47,8 +48,12 @@ type Findings struct {
 	list []Finding
 }
 
-// Add notes a finding; got is printed as Go prints it.
+// Add notes a finding; got is printed as Go prints it, and a duration as its text,
+// such as "1m30s".
 func (f *Findings) Add(path string, got any, allowed, remedy string) {
+	if d, ok := got.(time.Duration); ok {
+		got = d.String()
+	}
 	f.list = append(f.list, Finding{Path: path, Got: fmt.Sprintf("%#v", got), Allowed: allowed, Remedy: remedy})
 }
 

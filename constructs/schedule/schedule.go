@@ -46,7 +46,7 @@ func (p Props) Validate() error {
 		f.Add("Props.Function", nil, "a function", "pass a function of package gofunction")
 	}
 	if p.Every < time.Minute || p.Every > 24*time.Hour || p.Every%time.Minute != 0 {
-		f.Add("Props.Every", p.Every.String(), "1m0s to 24h0m0s in whole minutes", "choose how often the function runs")
+		f.Add("Props.Every", p.Every, "1m0s to 24h0m0s in whole minutes", "choose how often the function runs")
 	}
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()

@@ -100,7 +100,7 @@ func (p Props) Validate() error {
 		f.Add("Props.BatchSize", p.BatchSize, "1 to 10000", "leave it 0 for 100")
 	}
 	if p.BatchWindow < 0 || p.BatchWindow > maximumBatchWindow || p.BatchWindow%time.Second != 0 {
-		f.Add("Props.BatchWindow", p.BatchWindow.String(), "0s to 5m0s in whole seconds", "leave it 0 for none")
+		f.Add("Props.BatchWindow", p.BatchWindow, "0s to 5m0s in whole seconds", "leave it 0 for none")
 	}
 	if p.Parallel < 0 || p.Parallel > maximumParallel {
 		f.Add("Props.Parallel", p.Parallel, "1 to 10", "leave it 0 for 1")
@@ -109,7 +109,7 @@ func (p Props) Validate() error {
 		f.Add("Props.Retries", p.Retries, "1 to 10000", "leave it 0 to retry until MaximumAge")
 	}
 	if p.MaximumAge != 0 && (p.MaximumAge < minimumAge || p.MaximumAge > longestAge || p.MaximumAge%time.Second != 0) {
-		f.Add("Props.MaximumAge", p.MaximumAge.String(), "1m0s to 23h0m0s in whole seconds", "leave it 0 for 23 hours")
+		f.Add("Props.MaximumAge", p.MaximumAge, "1m0s to 23h0m0s in whole seconds", "leave it 0 for 23 hours")
 	}
 	return f.Err()
 }
