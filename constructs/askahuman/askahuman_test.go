@@ -52,6 +52,8 @@ func variants() map[string]askahuman.Props {
 		},
 		"issuer":  {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, ReadShards: 64, WebURL: "https://example.com", NotifyEvery: 10 * time.Minute, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
 		"company": {},
+		// The app of "cdk init" has feature flags.
+		"flags": {},
 	}
 }
 
@@ -62,6 +64,9 @@ func declare(app awscdk.App) {
 	for name, p := range variants() {
 		p.Build = builds[p.Architecture]
 		stack := awscdk.NewStack(app, jsii.String(name), nil)
+		if name == "flags" {
+			synthtest.Recommend(stack)
+		}
 		if name == "own" {
 			p.AlarmTopic = awssns.NewTopic(stack, jsii.String("Alerts"), nil)
 		}

@@ -20,9 +20,10 @@ func expected() synthtest.Platform {
 	return synthtest.Platform{
 		Schema: schema.AskAHuman(),
 		ID:     "AskAHuman",
-		Golden: "prod",
+		Golden: []string{"prod", "flags"},
 		Variants: map[string]synthtest.Variant{
 			"default": {Template: templates["default"]},
+			"flags":   {Template: templates["flags"]},
 			"dev":     {Template: templates["dev"], Open: true, RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
 			"prod":    {Template: templates["prod"], Prefix: "aah", DeletionProtection: true},
 			"x86":     {Template: templates["x86"], Open: true, Architecture: "x86_64"},

@@ -28,8 +28,8 @@ type Platform struct {
 	ID string
 	// Variants are its templates, by stack name.
 	Variants map[string]Variant
-	// Golden names the variant whose logical ids testdata/logical-ids.txt has.
-	Golden string
+	// Golden names the variants whose logical ids are those of testdata/logical-ids.txt.
+	Golden []string
 
 	// Tables are the tables, each as [Template.Tables] says it.
 	Tables map[string]map[string]string
@@ -184,7 +184,9 @@ func Check(t *testing.T, p Platform) {
 	}
 	t.Run("LogicalIDs", func(t *testing.T) {
 		t.Parallel()
-		checkLogicalIDs(t, p.Variants[p.Golden].Template)
+		for _, variant := range p.Golden {
+			t.Run(variant, func(t *testing.T) { checkLogicalIDs(t, p.Variants[variant].Template) })
+		}
 	})
 }
 

@@ -28,9 +28,10 @@ func expected() synthtest.Platform {
 	return synthtest.Platform{
 		Schema: schema.Todo(),
 		ID:     "Todo",
-		Golden: "prod",
+		Golden: []string{"prod", "flags"},
 		Variants: map[string]synthtest.Variant{
 			"default": {Template: templates["default"]},
+			"flags":   {Template: templates["flags"]},
 			"dev":     {Template: templates["dev"], RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
 			"prod":    {Template: templates["prod"], Prefix: "acme-todo", DeletionProtection: true},
 			"x86":     {Template: templates["x86"], Architecture: "x86_64", MoreOutputs: []string{"SignInUrl"}},

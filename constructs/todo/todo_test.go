@@ -56,6 +56,8 @@ func variants() map[string]todo.Props {
 			LakeBatchWindow: 5 * time.Minute, CompactEvery: 15 * time.Minute, LakeRetentionDays: 400, QueryLimitBytes: 20_000_000,
 		},
 		"company": {},
+		// The app of "cdk init" has feature flags.
+		"flags": {},
 	}
 }
 
@@ -66,6 +68,9 @@ func declare(app awscdk.App) {
 	for name, p := range variants() {
 		p.Build = builds[p.Architecture]
 		stack := awscdk.NewStack(app, jsii.String(name), nil)
+		if name == "flags" {
+			synthtest.Recommend(stack)
+		}
 		if name == "own" {
 			p.AlarmTopic = awssns.NewTopic(stack, jsii.String("Alerts"), nil)
 		}
