@@ -1,14 +1,17 @@
 // Package platform has what the end-to-end tests of any platform need: the platform
 // itself, running somewhere, a client, and the checks that every platform passes.
 //
-//	go test -race ./...                            on this machine
-//	ONESYNTH_TEST_TARGET=aws go test ./...         deploys the stacks, then the same checks
+//	go test -race -count=1 ./...                            on this machine
+//	ONESYNTH_TEST_TARGET=aws go test -count=1 ./...         deploys the stacks, then the same checks
 //
-// On this machine the assembly is synthesised once for all packages that are tested
-// at the same time. Each runs its platform's stack within the test process, against
-// a DynamoDB Local of its own; nothing outside is needed but node_modules at the
-// root of the repository. ONESYNTH_TEST_ASSEMBLY names an assembly for this
-// machine's processor that is there already.
+// Without -count=1, Go takes the result of an earlier run: it does not see that the
+// handlers are another module's, which may have changed.
+//
+// On this machine each package synthesises what it runs, and runs its platform's
+// stack within the test process, against a DynamoDB Local of its own; nothing
+// outside is needed but node_modules at the root of the repository.
+// ONESYNTH_TEST_ASSEMBLIES names a folder that has the assemblies for this machine's
+// processor already, each in a folder called as its environment, dev or prod.
 //
 // On AWS, ONESYNTH_TEST_ENVIRONMENT names the environment (default: dev), and
 // ONESYNTH_TEST_DEPLOY=false takes its stacks as they are. What only a local run can
@@ -35,7 +38,7 @@ import (
 	"github.com/gruntwork-io/terratest/modules/logger"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -47,21 +50,12 @@ type Suite struct {
 	Construct string
 
 	assemblies assemblies
-	engine     onceEngine
 	starting   sync.Mutex
 	shared     struct {
 		once sync.Once
 		*Target
 		err error
 	}
-}
-
-// onceEngine is the database of all runs: each has an access key, which is a
-// database of its own.
-type onceEngine struct {
-	once sync.Once
-	*engine.Engine
-	err error
 }
 
 // Main is the body of TestMain.
@@ -89,11 +83,7 @@ func (s *Suite) close() error {
 	if s.shared.Target != nil && s.shared.Run != nil {
 		s.shared.Run.Close()
 	}
-	var err error
-	if s.engine.Engine != nil {
-		err = s.engine.Close()
-	}
-	return errors.Join(err, s.assemblies.close())
+	return s.assemblies.close()
 }
 
 // OnAWS tells whether the checks are to go to AWS.
@@ -152,17 +142,8 @@ func (s *Suite) start(t testing.TB, environment string, options local.Options) (
 
 // run runs the platform's stack of an assembly on this machine.
 func (s *Suite) run(t testing.TB, environment, folder string, options local.Options) (*Target, error) {
-	s.engine.once.Do(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		s.engine.Engine, s.engine.err = engine.Start(ctx, engine.Options{})
-	})
-	if s.engine.err != nil {
-		return nil, s.engine.err
-	}
 	options.Assembly, options.Stacks = folder, []string{s.stack(environment)}
-	options.DynamoDB = s.engine.URL()
-	options.AccessKey = "TEST" + Random(12)
+	options.DynamoDB, options.AccessKey = enginetest.Engine(t).URL(), enginetest.AccessKey()
 	// Many that start at once on few processors would take the database's time to
 	// answer the others.
 	s.starting.Lock()
@@ -189,8 +170,9 @@ func (s *Suite) stack(environment string) string {
 	return "onesynth-" + s.Platform.Name + "-" + environment
 }
 
-// Hurried is a run of the environment dev whose schedules come round every minute,
-// and whose streams' records expire after one, however long that would take.
+// Hurried is a run of the environment dev whose schedules come round within moments,
+// and then every minute, and whose streams' records expire after two seconds, however
+// long that would take.
 func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
 	t.Helper()
 	if OnAWS() {
@@ -209,8 +191,11 @@ func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template = scheduleExpression.ReplaceAll(template, []byte(`"ScheduleExpression": "rate(1 minute)"`))
-	template = maximumAge.ReplaceAll(template, []byte(`"MaximumRecordAgeInSeconds": 60`))
+	// The first time is a minute after the start date. A run that takes longer to start
+	// misses it, and waits for the next.
+	started := time.Now().UTC().Add(15*time.Second - time.Minute).Format(time.RFC3339)
+	template = scheduleExpression.ReplaceAll(template, []byte(`"ScheduleExpression": "rate(1 minute)", "StartDate": "`+started+`"`))
+	template = maximumAge.ReplaceAll(template, []byte(`"MaximumRecordAgeInSeconds": 2`))
 	if err := os.WriteFile(file, template, 0o600); err != nil {
 		t.Fatal(err)
 	}
