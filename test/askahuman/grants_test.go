@@ -3,7 +3,6 @@ package askahuman
 import (
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -74,9 +73,7 @@ func newScene(t testing.TB, target *target) *scene {
 	s.own, s.others = s.subscribed[0], s.subscribed[1]
 
 	s.overdueID = s.asker.ask(t, textQuestion(1)).QuestionID
-	for _, attribute := range []string{"deadline", "due_at"} {
-		target.turnBack(t, "Questions", "question_id", s.overdueID, attribute, time.Minute)
-	}
+	target.expire(t, s.overdueID)
 	return s
 }
 

@@ -113,7 +113,7 @@ func TestRateLimits(t *testing.T) {
 // begin anew then.
 func avoidEndOfHour(t testing.TB) {
 	t.Helper()
-	if rest := time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)); rest < 15*time.Second {
+	if rest := time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)); rest < time.Minute {
 		time.Sleep(rest)
 	}
 }

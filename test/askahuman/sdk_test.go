@@ -28,10 +28,15 @@ func TestPublishedClient(t *testing.T) {
 	target := shared(t)
 	full := newClient(t, target).newAgent()
 	fillQuota(t, target, full)
+	// A client cannot make time pass, so it finds a question whose minute is over.
+	late := newClient(t, target).newAgent()
+	asked := late.ask(t, textQuestion(2)).QuestionID
+	newClient(t, target).newPerson().answer(t, textAnswer(asked))
+	target.expire(t, asked)
 	avoidEndOfHour(t)
 	output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{
 		Command: "node", Args: []string{"--test", "lifecycle.test.mjs"}, WorkingDir: "client",
-		Env: map[string]string{"BASE_URL": target.URL, "QUOTA_AGENT": full.id},
+		Env: map[string]string{"BASE_URL": target.URL, "QUOTA_AGENT": full.id, "EXPIRED_AGENT": late.id, "EXPIRED_QUESTION": asked},
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)

@@ -352,3 +352,29 @@ func (p *Target) Flush(t testing.TB, patience time.Duration) error {
 	defer cancel()
 	return p.Run.FlushStreams(ctx)
 }
+
+// FlushUntilRefused is Flush, but ends with an error as soon as a request of a
+// function is refused: what needs it would be tried again for ever.
+func (p *Target) FlushUntilRefused(t testing.TB, patience time.Duration) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	refused := func() (times int) {
+		for _, refusal := range p.Run.AWS().Refused() {
+			times += refusal.Times
+		}
+		return times
+	}
+	before := refused()
+	flushed := make(chan error, 1)
+	go func() { flushed <- p.Run.FlushStreams(ctx) }()
+	for refused() == before {
+		select {
+		case err := <-flushed:
+			return err
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	cancel()
+	return errors.Join(errors.New("a request was refused"), <-flushed)
+}

@@ -69,7 +69,7 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 		return request("List"+query, http.MethodGet, "/api/v1/tasks?"+query, nil)
 	}
 	flush := func(t testing.TB) (platform.Reply, error) {
-		return platform.Reply{}, on.Flush(t, 5*time.Second)
+		return platform.Reply{}, on.FlushUntilRefused(t, time.Minute)
 	}
 	compact := func(t testing.TB) (platform.Reply, error) {
 		return platform.Reply{}, on.Run.RunSchedule(t.Context(), on.Schedule(t))
