@@ -61,7 +61,7 @@ func (p Props) Check(f *props.Findings, region string, described schema.Platform
 	if described.Lake.Name != "" {
 		lake.CheckReserved(f, "Props.Prefix", p.Prefix)
 	}
-	table.DatabaseProps{Database: described.Database, Key: p.Key, Options: p.Tables}.Check(f, "Props.Tables", region)
+	table.DatabaseProps{Database: described.Database, RemoveWithStack: p.RemoveWithStack, Key: p.Key, Options: p.Tables}.Check(f, "Props.Tables", region)
 	props.CheckRemoval(f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
 	p.Architecture.Check(f, "Props.Architecture")
 	httpapi.CheckOrigins(f, "Props.AllowedOrigins", p.AllowedOrigins)

@@ -3,6 +3,7 @@ package table
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -84,7 +85,8 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 // protected table stays all the same, since DynamoDB refuses to delete it: to try would
 // end the way back halfway.
 func removal(p Props) awscdk.RemovalPolicy {
-	if p.RemoveWithStack || p.DeletionProtection {
+	protected := p.DeletionProtection || slices.ContainsFunc(p.Options.Replicas, func(r Replica) bool { return r.DeletionProtection })
+	if p.RemoveWithStack || protected {
 		return props.RemovalPolicy(p.RemoveWithStack)
 	}
 	return awscdk.RemovalPolicy_RETAIN_ON_UPDATE_OR_DELETE

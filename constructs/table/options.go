@@ -183,12 +183,12 @@ var (
 	keyARN     = regexp.MustCompile(`^arn:[a-z-]+:kms:([a-z0-9-]+):[0-9]{12}:key/[A-Za-z0-9-]+$`)
 )
 
-// environment is what options meet: the table, how it is encrypted, and the region
-// of its stack, which is empty while that is not known.
+// environment is what options meet: the table, how it is encrypted, whether it goes
+// with its stack, and the region of that, which is empty while it is not known.
 type environment struct {
-	table       schema.Table
-	customerKey bool
-	region      string
+	table                schema.Table
+	customerKey, removed bool
+	region               string
 }
 
 // check adds a finding for each option that is invalid for the table.
@@ -321,6 +321,7 @@ func (o Options) checkReplicas(f *props.Findings, path string, e environment) {
 		}
 		regions[r.Region] = true
 		r.checkKey(f, at+".KeyARN", e.customerKey)
+		props.CheckRemoval(f, at+".DeletionProtection", e.removed, r.DeletionProtection)
 		if r.RecoveryDays < 0 || r.RecoveryDays > longestRecovery {
 			f.Add(at+".RecoveryDays", r.RecoveryDays, "1 to 35 days", "leave it 0 for that of the table")
 		}

@@ -91,7 +91,7 @@ func (p Props) validate(region string) error {
 }
 
 func (p Props) environment(region string) environment {
-	return environment{table: p.Table, customerKey: p.Key != nil, region: region}
+	return environment{table: p.Table, customerKey: p.Key != nil, removed: p.RemoveWithStack, region: region}
 }
 
 // checkKeys adds a finding at path if there are two answers to what encrypts.

@@ -116,13 +116,22 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// A table of a deployment that fails leaves nothing behind, unless it is protected:
-// what has been in use stays.
+// A table of a deployment that fails leaves nothing behind, unless it or a replica is
+// protected: what has been in use stays.
 func TestRemoval(t *testing.T) {
 	t.Parallel()
-	for table, want := range map[string]string{"KeptPlain": "Retain", "ChosenPlain": "RetainExceptOnCreate", "RemovedPlain": "Delete"} {
-		if _, got := find(t, table); got != want {
-			t.Errorf("%s: got the deletion policy %s, want %s", table, got, want)
+	for _, test := range []struct {
+		template    synthtest.Template
+		table, want string
+	}{
+		{synthesised, "KeptPlain", "Retain"},
+		{synthesised, "ChosenPlain", "RetainExceptOnCreate"},
+		{synthesised, "RemovedPlain", "Delete"},
+		{regional, "Replicated", "Retain"},
+		{regional, "ScaledEverywhere", "RetainExceptOnCreate"},
+	} {
+		if _, got := findIn(t, test.template, test.table); got != test.want {
+			t.Errorf("%s: got the deletion policy %s, want %s", test.table, got, test.want)
 		}
 	}
 }
