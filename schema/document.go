@@ -2,15 +2,16 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // Document is the platforms' tables, access patterns, grants and routes as
-// Markdown: docs/ACCESS-PATTERNS.md.
+// Markdown, such as docs/ACCESS-PATTERNS.md.
 func Document(platforms ...Platform) string {
 	var b strings.Builder
 	b.WriteString("# Access patterns\n\n")
-	b.WriteString("Printed from the package `schema` by `go test ./schema -update`; a test fails when it is stale.\n")
+	b.WriteString("Printed from the schema by `schema.Document`.\n")
 	b.WriteString("Every request that a handler makes of a table is one of these. None is a Scan, and a role is granted what its function's patterns need, no more.\n")
 	for _, p := range platforms {
 		p.document(&b)
@@ -22,8 +23,15 @@ func (p Platform) document(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n", p.Title)
 
 	b.WriteString("\n### Access patterns\n\n")
-	row(b, "Access pattern", "Operation", "Table", "Index", "Key condition or writes", "In the seed", "Used by")
-	row(b, "---", "---", "---", "---", "---", "---", "---")
+	seeded := slices.ContainsFunc(p.Database.AccessPatterns, func(pattern AccessPattern) bool { return pattern.Seed != "" })
+	patternRow := func(seed, users string, cells ...string) {
+		if seeded {
+			cells = append(cells, seed)
+		}
+		row(b, append(cells, users)...)
+	}
+	patternRow("In the seed", "Used by", "Access pattern", "Operation", "Table", "Index", "Key condition or writes")
+	patternRow("---", "---", "---", "---", "---", "---", "---")
 	for _, pattern := range p.Database.AccessPatterns {
 		table, key := pattern.Table, pattern.key(p.Database)
 		if pattern.Operation == TransactWriteItems {
@@ -33,7 +41,7 @@ func (p Platform) document(b *strings.Builder) {
 		if pattern.SeedCost != "" {
 			seed += " (" + pattern.SeedCost + ")"
 		}
-		row(b, fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description), string(pattern.Operation), table, pattern.Index, key, seed, strings.Join(p.users(pattern.Name), ", "))
+		patternRow(seed, strings.Join(p.users(pattern.Name), ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description), string(pattern.Operation), table, pattern.Index, key)
 	}
 
 	b.WriteString("\n### Tables\n")
@@ -60,14 +68,15 @@ func (p Platform) document(b *strings.Builder) {
 	for _, r := range p.Routes {
 		limit := ""
 		if l, ok := p.RateLimit(r.RateLimit); ok {
-			limit = fmt.Sprintf("%s: %d in %s per %s", l.Name, l.Requests, strings.TrimSuffix(l.Window.String(), "0m0s"), l.Per)
+			window := strings.ReplaceAll(strings.ReplaceAll(l.Window.String(), "m0s", "m"), "h0m", "h")
+			limit = fmt.Sprintf("%s: %d in %s per %s", l.Name, l.Requests, window, l.Per)
 		}
 		row(b, "`"+r.Method+" "+r.Path+"`", r.Function, string(r.Caller), limit, r.Summary)
 	}
 }
 
 func (t Table) document(b *strings.Builder, prefix string) {
-	fmt.Fprintf(b, "\n#### %s (`%s-%s`)\n\n%s", t.Name, prefix, t.PhysicalName, t.Description)
+	fmt.Fprintf(b, "\n#### %s (`%s`)\n\n%s", t.Name, t.physicalName(prefix), t.Description)
 	capacity := "On-demand."
 	if !t.Capacity.OnDemand() {
 		capacity = fmt.Sprintf("Provisioned: %d read and %d write units.", t.Capacity.ReadUnits, t.Capacity.WriteUnits)
@@ -98,6 +107,11 @@ func (t Table) document(b *strings.Builder, prefix string) {
 		}
 		row(b, i.Name, i.key(), projection, i.Description)
 	}
+}
+
+// physicalName is the table's physical name with the prefix, which may be empty.
+func (t Table) physicalName(prefix string) string {
+	return strings.TrimPrefix(prefix+"-"+t.PhysicalName, "-")
 }
 
 // String is the key as "`partition`" or "`partition`, `sort`".

@@ -42,6 +42,28 @@ func TestDocumentIsCurrent(t *testing.T) {
 	}
 }
 
+// A platform that has neither seed nor prefix is documented without.
+func TestDocumentOfAnother(t *testing.T) {
+	t.Parallel()
+	p := minimal()
+	p.Database.Prefix = ""
+	for window, want := range map[time.Duration]string{
+		time.Hour: "1h", 10 * time.Minute: "10m", 10 * time.Second: "10s", 70 * time.Second: "1m10s", 90 * time.Minute: "1h30m",
+	} {
+		p.RateLimits[0].Window = window
+		got := schema.Document(p)
+		for _, line := range []string{
+			"| Access pattern | Operation | Table | Index | Key condition or writes | Used by |\n| --- | --- | --- | --- | --- | --- |\n",
+			"#### Notes (`notes`)\n",
+			"| read: 1 in " + want + " per user |",
+		} {
+			if !strings.Contains(got, line) {
+				t.Errorf("%s: got no %q:\n%s", window, line, got)
+			}
+		}
+	}
+}
+
 // TestAskAHumanIsTheSeed holds the model against the seed (ADR-02), whose values
 // are written out here once more.
 func TestAskAHumanIsTheSeed(t *testing.T) {

@@ -201,7 +201,7 @@ func (t Table) validate(f *findings, prefix string) {
 	if !matches(logicalName, t.Name) {
 		f.add(path+".Name", quoted(t.Name), "write letters and digits beginning with a capital: it is a construct id")
 	}
-	physical := strings.TrimPrefix(prefix+"-"+t.PhysicalName, "-")
+	physical := t.physicalName(prefix)
 	if t.PhysicalName == "" || !matches(tableName, physical) {
 		f.add(path+".PhysicalName", quoted(physical), "with the prefix it must be 3 to 255 of letters, digits, _ . -")
 	}
