@@ -29,6 +29,9 @@ func (s *Suite) deployed(t testing.TB) (*Target, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the AWS configuration: %w", err)
 	}
+	if err := usable(ctx, configuration); err != nil {
+		return nil, fmt.Errorf("ONESYNTH_TEST_TARGET=aws: %w", err)
+	}
 	var outputs map[string]string
 	if os.Getenv("ONESYNTH_TEST_DEPLOY") == "false" {
 		outputs, err = stackOutputs(ctx, cloudformation.NewFromConfig(configuration), stack)
@@ -39,6 +42,17 @@ func (s *Suite) deployed(t testing.TB) (*Target, error) {
 		return nil, err
 	}
 	return s.target(outputs, dynamodb.NewFromConfig(configuration))
+}
+
+// usable tells what is missing before minutes have gone into a deployment.
+func usable(ctx context.Context, configuration aws.Config) error {
+	if configuration.Region == "" {
+		return errors.New("there is no AWS region: set AWS_REGION, or AWS_PROFILE to a profile that has one")
+	}
+	if _, err := configuration.Credentials.Retrieve(ctx); err != nil {
+		return fmt.Errorf("there are no AWS credentials: log in, or set AWS_PROFILE to a profile that has some: %w", err)
+	}
+	return nil
 }
 
 // deploy deploys the stack of an environment.

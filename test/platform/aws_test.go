@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 )
@@ -68,4 +70,25 @@ func TestTargetOfOutputs(t *testing.T) {
 			t.Error("got no error for a stack that does not exist")
 		}
 	})
+}
+
+// What is missing is said at once.
+func TestUsable(t *testing.T) {
+	t.Parallel()
+	some := credentials.NewStaticCredentialsProvider("key", "secret", "")
+	for name, test := range map[string]struct {
+		configuration aws.Config
+		want          string
+	}{
+		"OK":               {aws.Config{Region: "eu-central-1", Credentials: some}, ""},
+		"ErrNoRegion":      {aws.Config{Credentials: some}, "AWS_REGION"},
+		"ErrNoCredentials": {aws.Config{Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("", "", "")}, "AWS_PROFILE"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if err := usable(t.Context(), test.configuration); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v; want an error with %q", err, test.want)
+			}
+		})
+	}
 }
