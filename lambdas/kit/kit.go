@@ -15,6 +15,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -148,7 +149,14 @@ func initialise(ctx context.Context, platform string, getenv func(string) string
 		log.ErrorContext(ctx, "cannot start", "error", err.Error())
 		return nil, err
 	}
-	handler, err := func() (lambda.Handler, error) {
+	handler, err := func() (handler lambda.Handler, err error) {
+		defer func() {
+			if reason := recover(); reason != nil {
+				// Nobody has sent anything yet that the words could quote.
+				err = fmt.Errorf("panic: %v", reason)
+				log.ErrorContext(ctx, "panic", "error", err.Error(), "stack", string(debug.Stack()))
+			}
+		}()
 		config, err := loadAWS(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("loading the AWS configuration: %w", err)

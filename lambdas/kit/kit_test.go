@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -79,6 +80,20 @@ func TestInitialise(t *testing.T) {
 		}
 		logged := lines(t, &out)
 		if len(logged) != 1 || logged[0]["level"] != "ERROR" || logged[0]["error"] != "no table" || logged[0]["function_name"] != "f" {
+			t.Errorf("logged %v", logged)
+		}
+	})
+	t.Run("ErrPanic", func(t *testing.T) {
+		t.Parallel()
+		var out bytes.Buffer
+		_, err := initialise(t.Context(), "todo", environment(map[string]string{"AWS_LAMBDA_FUNCTION_NAME": "f"}), &out,
+			func(context.Context, Environment) (lambda.Handler, error) { panic("no such route") })
+		if err == nil || err.Error() != "panic: no such route" {
+			t.Errorf("got %v, want the panic", err)
+		}
+		logged := lines(t, &out)
+		if len(logged) != 2 || logged[0]["message"] != "panic" || !strings.Contains(fmt.Sprint(logged[0]["stack"]), "kit_test.go") ||
+			logged[1]["message"] != "cannot start" || logged[1]["error"] != "panic: no such route" {
 			t.Errorf("logged %v", logged)
 		}
 	})
