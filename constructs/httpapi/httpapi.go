@@ -93,8 +93,9 @@ type Props struct {
 	// no other credentials that a browser adds by itself, so a page can do no more
 	// in a visitor's browser than without it.
 	AllowedOrigins []string
-	// AllowedHeaders are the request headers that pages may send. Default: none
-	// but those that CORS always allows.
+	// AllowedHeaders are the request headers that pages may send: "Authorization", where
+	// they need a token, and "Content-Type", where they send JSON, are among them.
+	// Default: none but those that CORS always allows.
 	AllowedHeaders []string
 	// ExposedHeaders are the response headers that pages may read. Default: none
 	// but those that CORS always exposes.
@@ -284,7 +285,8 @@ func CheckOrigins(f *props.Findings, path string, origins []string) {
 // API is an API Gateway HTTP API.
 type API struct {
 	constructs.Construct
-	// Resource is the API.
+	// Resource is the API. Pages may use the methods of Routes, and no others on routes
+	// that are added.
 	Resource awsapigatewayv2.HttpApi
 	// Stage is its only stage, $default, which deploys by itself.
 	Stage awsapigatewayv2.HttpStage
