@@ -76,7 +76,7 @@ func (l *Lake) addCatalog() {
 			Description:      &v.Description,
 			TableType:        jsii.String("VIRTUAL_VIEW"),
 			Parameters:       map[string]string{"presto_view": "true"},
-			ViewOriginalText: jsii.String(l.viewText(v)),
+			ViewOriginalText: jsii.String(viewText(v, l.CatalogName)),
 			ViewExpandedText: jsii.String("/* Presto View */"),
 			StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{
 				Columns: columns(v.Columns),
@@ -99,7 +99,7 @@ func (l *Lake) addTable(name string, input *awsglue.CfnTable_TableInputProperty)
 // viewText is a view as Amazon Athena keeps it in the catalog: the statement, the
 // database in which its names are looked up, and the columns, as JSON in a
 // comment.
-func (l *Lake) viewText(v schema.View) string {
+func viewText(v schema.View, database string) string {
 	type viewColumn struct {
 		Name string `json:"name"`
 		Type string `json:"type"`
@@ -109,7 +109,7 @@ func (l *Lake) viewText(v schema.View) string {
 		Catalog     string       `json:"catalog"`
 		Schema      string       `json:"schema"`
 		Columns     []viewColumn `json:"columns"`
-	}{OriginalSQL: v.SQL, Catalog: "awsdatacatalog", Schema: l.CatalogName}
+	}{OriginalSQL: v.SQL, Catalog: "awsdatacatalog", Schema: database}
 	for _, c := range v.Columns {
 		view.Columns = append(view.Columns, viewColumn{c.Name, columnTypes[c.Type].engine})
 	}
@@ -158,12 +158,16 @@ func (l *Lake) addQueries(p Props) {
 		},
 	})
 	for _, q := range l.Schema.Queries {
-		l.Queries = append(l.Queries, awsathena.NewCfnNamedQuery(l, jsii.String("Query-"+q.Name), &awsathena.CfnNamedQueryProps{
+		saved := &awsathena.CfnNamedQueryProps{
 			Name:        &q.Name,
-			Description: &q.Description,
 			Database:    l.Catalog.Ref(),
 			QueryString: &q.SQL,
 			WorkGroup:   l.WorkGroup.Ref(),
-		}))
+		}
+		// Amazon Athena takes none, but no empty one ("AWS::Athena::NamedQuery").
+		if q.Description != "" {
+			saved.Description = &q.Description
+		}
+		l.Queries = append(l.Queries, awsathena.NewCfnNamedQuery(l, jsii.String("Query-"+q.Name), saved))
 	}
 }

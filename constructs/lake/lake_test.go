@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,10 +44,12 @@ func measurements(entities int) schema.Lake {
 	return l
 }
 
-// anything is a lake whose only entity is every item.
+// anything is a lake whose only entity is every item, and whose saved query says no more
+// than its name.
 func anything() schema.Lake {
 	l := measurements(1)
 	l.Entities[0].PartitionPrefix = ""
+	l.Queries = []schema.SavedQuery{{Name: "All", SQL: "SELECT * FROM kind0_changes"}}
 	return l
 }
 
@@ -108,6 +111,15 @@ func declareTwice(build *gofunction.Build) {
 	}
 }
 
+// texts makes the texts of a lake as long as they may be, and so many bytes longer.
+func texts(l *schema.Lake, more int) {
+	l.Entities[0].Description = strings.Repeat("d", 2048+more)
+	l.Entities[0].Columns = slices.Clone(l.Entities[0].Columns)
+	l.Entities[0].Columns[1].Description = strings.Repeat("c", 255+more)
+	l.Views = []schema.View{{Name: "all", Description: strings.Repeat("v", 2048+more), Columns: l.Entities[0].Columns, SQL: "SELECT"}}
+	l.Queries = []schema.SavedQuery{{Name: strings.Repeat("q", 128+more), Description: strings.Repeat("d", 1024+more), SQL: strings.Repeat("s", 262144+more)}}
+}
+
 func filters(t *testing.T, name string) []string {
 	t.Helper()
 	_, mapping := templates[name].One(t, "AWS::Lambda::EventSourceMapping", "")
@@ -129,6 +141,15 @@ func TestFilters(t *testing.T) {
 		if got := filters(t, name); len(got) != want {
 			t.Errorf("%s: got %v, want %d filters", name, got, want)
 		}
+	}
+}
+
+// Amazon Athena takes a query without a description, but not with an empty one.
+func TestQueryWithoutDescription(t *testing.T) {
+	t.Parallel()
+	_, query := templates["anything"].One(t, "AWS::Athena::NamedQuery", "")
+	if got, there := query.Properties["Description"]; there {
+		t.Errorf("got the description %q, want none", got)
 	}
 }
 
@@ -202,6 +223,16 @@ func TestPropsValidate(t *testing.T) {
 		"ErrLake": {right(func(p *lake.Props) {
 			p.Lake.Name, p.Lake.Entities[0].Columns[1].Type = "Measurements", "money"
 		}), []string{"Props.Lake.Name", "Props.Lake.Entities[kind0].Columns[value].Type", "Props.Lake.Entities[kind0].Columns[value].Type"}},
+		"LongTexts": {right(func(p *lake.Props) { texts(&p.Lake, 0) }), nil},
+		"ErrTexts": {right(func(p *lake.Props) { texts(&p.Lake, 1) }), []string{
+			"Props.Lake.Entities[kind0].Description", "Props.Lake.Entities[kind0].Columns[value].Description",
+			"Props.Lake.Views[all].Description", "Props.Lake.Views[all].Columns[value].Description",
+			"Props.Lake.Queries[" + strings.Repeat("q", 129) + "].Name", "Props.Lake.Queries[" + strings.Repeat("q", 129) + "].Description",
+			"Props.Lake.Queries[" + strings.Repeat("q", 129) + "].SQL",
+		}},
+		"ErrViewText": {right(func(p *lake.Props) {
+			p.Lake.Views = []schema.View{{Name: "all", Columns: p.Lake.Entities[0].Columns, SQL: strings.Repeat("s", 400_000)}}
+		}), []string{"Props.Lake.Views[all].SQL"}},
 		"ErrBuild": {right(func(p *lake.Props) {
 			p.Build = gofunction.Start(t.Context(), gofunction.Source{Directory: "nowhere", Packages: []string{"writer"}})
 		}), []string{"Props.Build"}},

@@ -2,6 +2,7 @@ package lake
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"time"
 
@@ -106,6 +107,7 @@ func (p Props) Validate() error {
 			f.Append(props.Finding{Path: "Props." + w.Path, Got: w.Got, Allowed: "what the catalog and the functions take", Remedy: w.Remedy})
 		}
 	}
+	checkTexts(&f, "Props.Lake", p.Lake)
 	p.Build.Check(&f, "Props.Build", "", writer, compactor)
 	if p.Build == nil {
 		f.Add("Props.Build", nil, "a build of the lake's functions", "begin one with gofunction.Start whose Source.Packages has lake.Packages()")
@@ -124,6 +126,49 @@ func (p Props) Validate() error {
 	p.Network.Check(&f, "Props.Network.VPC", "Props.Network.Subnets", "Props.Network.SecurityGroups", "")
 	p.Sizes.Of(writer, compactor).Check(&f, "Props.Sizes.MemoryMegabytes", "Props.Sizes.ReservedConcurrency", writer, compactor)
 	return f.Err()
+}
+
+// What the catalog and Amazon Athena take at most, in bytes ("Column structure" and
+// "TableInput structure", AWS Glue API reference; "AWS::Athena::NamedQuery", CloudFormation
+// reference).
+const (
+	longestComment          = 255
+	longestDescription      = 2048
+	longestViewText         = 409600
+	longestQueryName        = 128
+	longestQueryDescription = 1024
+	longestQuery            = 262144
+)
+
+// checkTexts adds a finding for each text of the lake that is too long.
+func checkTexts(f *props.Findings, path string, l schema.Lake) {
+	within := func(path, text string, longest int) {
+		if len(text) > longest {
+			f.Add(path, fmt.Sprintf("%d bytes", len(text)), fmt.Sprintf("up to %d bytes", longest), "shorten it")
+		}
+	}
+	columns := func(path string, columns []schema.Column) {
+		for _, c := range columns {
+			within(path+".Columns["+c.Name+"].Description", c.Description, longestComment)
+		}
+	}
+	for _, e := range l.Entities {
+		at := path + ".Entities[" + e.Name + "]"
+		within(at+".Description", e.Description, longestDescription)
+		columns(at, e.Columns)
+	}
+	for _, v := range l.Views {
+		at := path + ".Views[" + v.Name + "]"
+		within(at+".Description", v.Description, longestDescription)
+		columns(at, v.Columns)
+		within(at+".SQL", viewText(v, ""), longestViewText)
+	}
+	for _, q := range l.Queries {
+		at := path + ".Queries[" + q.Name + "]"
+		within(at+".Name", q.Name, longestQueryName)
+		within(at+".Description", q.Description, longestQueryDescription)
+		within(at+".SQL", q.SQL, longestQuery)
+	}
 }
 
 // CheckReserved adds a finding at path if a lake cannot be called so because every
