@@ -45,7 +45,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	// until repeats a request until the platform itself answers. An attempt that was
 	// killed counts as running until its function's time is up: while it does, the
 	// next one is told when to come again.
-	const patience = 60 * time.Second
+	const patience = 3 * time.Minute
 	until := func(function string, request func() (platform.Reply, error)) (platform.Reply, error) {
 		for attempts, begun := 0, time.Now(); attempts < 25 && time.Since(begun) < patience; {
 			r, err := request()

@@ -261,7 +261,7 @@ func newKeeper(t testing.TB, target *target, random *rand.Rand) *keeper {
 // insist makes a request, and makes it again until the platform has an answer.
 func (k *keeper) insist(ctx context.Context, method, path string, body any) (platform.Reply, error) {
 	key := withKey(platform.Unique("key"))
-	const patience = 90 * time.Second
+	const patience = 3 * time.Minute
 	for begun := time.Now(); ; {
 		r, err := k.send(ctx, method, "/api/v1"+path, key, body)
 		if err != nil {
