@@ -27,6 +27,10 @@ import (
 // does its work.
 const stale = 5 * time.Minute
 
+// longestDescription is in bytes ("CreateSchedule", Amazon EventBridge Scheduler API
+// reference).
+const longestDescription = 512
+
 // Props describe a schedule. Function and Every are required.
 type Props struct {
 	// Function runs.
@@ -47,6 +51,9 @@ func (p Props) Validate() error {
 	}
 	if p.Every < time.Minute || p.Every > 24*time.Hour || p.Every%time.Minute != 0 {
 		f.Add("Props.Every", p.Every, "1m0s to 24h0m0s in whole minutes", "choose how often the function runs")
+	}
+	if len(p.Description) > longestDescription {
+		f.Add("Props.Description", p.Description, "up to 512 bytes", "shorten it")
 	}
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()

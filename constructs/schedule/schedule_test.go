@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,8 @@ func TestPropsValidate(t *testing.T) {
 	}{
 		"Minute":         {schedule.Props{Function: function, Every: time.Minute}, nil},
 		"Day":            {schedule.Props{Function: function, Every: 24 * time.Hour}, nil},
+		"LongText":       {schedule.Props{Function: function, Every: time.Minute, Description: strings.Repeat("d", 512)}, nil},
+		"ErrLongText":    {schedule.Props{Function: function, Every: time.Minute, Description: strings.Repeat("d", 513)}, []string{"Props.Description"}},
 		"ErrZero":        {schedule.Props{}, []string{"Props.Function", "Props.Every"}},
 		"ErrNotDeclared": {schedule.Props{Function: &gofunction.Function{}, Every: time.Minute}, []string{"Props.Function"}},
 		"ErrShort":       {schedule.Props{Function: function, Every: 59 * time.Second}, []string{"Props.Every"}},
