@@ -345,8 +345,8 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 }
 
 // Flush lets the functions that get the records of streams take what was written
-// before. It fails when they have not after patience.
-func (p *Target) Flush(t testing.TB, patience time.Duration) error {
+// before. It fails when they have not in the time that [Settled] gives.
+func (p *Target) Flush(t testing.TB) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -355,7 +355,7 @@ func (p *Target) Flush(t testing.TB, patience time.Duration) error {
 
 // FlushUntilRefused is Flush, but ends with an error as soon as a request of a
 // function is refused: what needs it would be tried again for ever.
-func (p *Target) FlushUntilRefused(t testing.TB, patience time.Duration) error {
+func (p *Target) FlushUntilRefused(t testing.TB) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

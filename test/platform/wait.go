@@ -8,6 +8,10 @@ import (
 	"github.com/gruntwork-io/terratest/modules/retry"
 )
 
+// patience is how long tests wait for what comes by itself: so long that, however slow
+// the machine is, only what never comes takes it.
+const patience = 150 * time.Second
+
 // Settled waits until something holds that becomes true by itself: an index that
 // catches up, a schedule that comes round.
 func Settled(t testing.TB, what string, holds func() bool) {
@@ -23,7 +27,6 @@ func SettledSoon(t testing.TB, what string, holds func() bool) {
 
 func settledEvery(t testing.TB, pause time.Duration, what string, holds func() bool) {
 	t.Helper()
-	const patience = 150 * time.Second
 	if _, err := retry.DoWithRetryContextE(t, t.Context(), what, int(patience/pause), pause, func() (string, error) {
 		if !holds() {
 			return "", errors.New("not yet")

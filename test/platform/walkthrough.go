@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
 )
@@ -64,7 +63,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, heading string, varies *regexp.Re
 			continue
 		}
 		if strings.Contains(c.line, "onesynth lake") {
-			if err := target.Flush(t, time.Minute); err != nil {
+			if err := target.Flush(t); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -85,7 +85,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		t.Errorf("got %+v of a user who is gone", got)
 	}
 
-	if err := on.Flush(t, time.Minute); err != nil {
+	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
 	if left := on.left(t, one.id); len(left) != 0 {
@@ -116,7 +116,9 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	}
 	one.change(t, again.TaskID, input{"title": "Another life still"})
 	// Everything is delivered again and again: that never ends.
-	if err := on.Flush(t, 3*time.Second); !errors.Is(err, context.DeadlineExceeded) {
+	soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	if err := on.Run.FlushStreams(soon); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v; want records that are delivered without end", err)
 	}
 	if err := on.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
@@ -164,7 +166,7 @@ func TestLongDeletionGoesOn(t *testing.T) {
 		last = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 		return last.Status < http.StatusBadRequest
 	})
-	if err := on.Flush(t, time.Minute); err != nil {
+	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
 	if left := on.left(t, one.id); len(left) != 0 {

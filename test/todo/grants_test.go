@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -51,11 +50,11 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 	changed, deleted := one.create(t, input{"title": "b"}), one.create(t, input{"title": "c"})
 	leaving.create(t, input{"title": "d"})
 	// Small objects for the compactor to merge: those of two batches.
-	if err := on.Flush(t, time.Minute); err != nil {
+	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
 	one.create(t, input{"title": "e"})
-	if err := on.Flush(t, time.Minute); err != nil {
+	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
 	half := target.abandon(t)
@@ -69,7 +68,7 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 		return request("List"+query, http.MethodGet, "/api/v1/tasks?"+query, nil)
 	}
 	flush := func(t testing.TB) (platform.Reply, error) {
-		return platform.Reply{}, on.FlushUntilRefused(t, time.Minute)
+		return platform.Reply{}, on.FlushUntilRefused(t)
 	}
 	compact := func(t testing.TB) (platform.Reply, error) {
 		return platform.Reply{}, on.Run.RunSchedule(t.Context(), on.Schedule(t))
@@ -97,7 +96,7 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 			{Function: "LakeSchedule", Name: "Deliver", Do: compact},
 		}, func() {
 			// What was refused is done, now that it may be: nothing was lost.
-			if err := on.Flush(t, time.Minute); err != nil {
+			if err := on.Flush(t); err != nil {
 				t.Error(err)
 			}
 			for _, item := range target.items(t) {

@@ -77,7 +77,7 @@ func TestHistory(t *testing.T) {
 	if err := <-disturbed; err != nil {
 		t.Fatal(err)
 	}
-	if err := on.Flush(t, time.Minute); err != nil {
+	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range all {

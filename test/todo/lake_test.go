@@ -36,7 +36,7 @@ func (l *lake) settle(t testing.TB) {
 	t.Helper()
 	// Once more for what the eraser wrote meanwhile.
 	for range 2 {
-		if err := l.Flush(t, 2*time.Minute); err != nil {
+		if err := l.Flush(t); err != nil {
 			t.Fatal(err)
 		}
 	}
