@@ -179,7 +179,7 @@ func (p *Platform) watchTables() {
 // intervals, which last five minutes at least.
 func (p *Platform) watchSchedule(s ScheduledFunction) {
 	period := max(s.Schedule.Every, alarm.Period)
-	p.watch(s.ID+"NotRunAlarm", fmt.Sprintf("the function has not run for %s", lasting*period), alarm.Props{
+	p.watch(s.ID+"NotRunAlarm", fmt.Sprintf("%s has not run for %s", s.ID, lasting*period), alarm.Props{
 		Metric: s.Schedule.MetricRuns(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Seconds(jsii.Number(period.Seconds()))}),
 		Below:  true, Periods: lasting,
 	})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -89,5 +90,14 @@ func TestOperateLarge(t *testing.T) {
 		if times != 1 {
 			t.Errorf("throttles of %s: watched %d times, want once", function, times)
 		}
+	}
+}
+
+// A platform may have several schedules.
+func TestOperateNamesWhatDoesNotRun(t *testing.T) {
+	t.Parallel()
+	_, alarm := large.One(t, "AWS::CloudWatch::Alarm", "LargeLakeCompactorNotRunAlarm")
+	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got, "Own: LakeCompactor has not run for 3h0m0s. ") {
+		t.Errorf("got %q, want it to name the function", got)
 	}
 }
