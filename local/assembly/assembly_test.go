@@ -242,6 +242,8 @@ func TestCircles(t *testing.T) {
 		"conditions": {`{"Conditions": {"A": {"Condition": "B"}, "B": {"Condition": "A"}}, "Resources": {"A": {"Type": "AWS::SQS::Queue", "Condition": "A"}}}`},
 		"exports": {`{"Outputs": {"A": {"Value": {"Fn::ImportValue": "b"}, "Export": {"Name": "a"}}}}`,
 			`{"Outputs": {"B": {"Value": {"Fn::ImportValue": "a"}, "Export": {"Name": "b"}}}}`},
+		"outputs": {`{"Outputs": {"A": {"Value": {"Fn::GetStackOutput": {"StackName": "Stack2", "OutputName": "B"}}}}}`,
+			`{"Outputs": {"B": {"Value": {"Fn::GetStackOutput": {"StackName": "Stack", "OutputName": "A"}}}}}`},
 		"export names": {`{"Outputs": {"A": {"Value": "x", "Export": {"Name": {"Fn::ImportValue": "b"}}}}}`,
 			`{"Outputs": {"B": {"Value": "y", "Export": {"Name": {"Fn::ImportValue": "a"}}}}}`},
 	} {
@@ -267,6 +269,41 @@ func TestStacksShareExports(t *testing.T) {
 	}
 	if got := loaded.Stacks[0].Outputs["Name"].Value; got != "Stack2-Table" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestOutputsOfOtherStacks(t *testing.T) {
+	t.Parallel()
+	const producer = `{"Conditions": {"Never": {"Fn::Equals": ["a", "b"]}}, "Resources": {"Table": {"Type": "AWS::DynamoDB::Table"}},
+		"Outputs": {"Table": {"Value": {"Ref": "Table"}}, "Gone": {"Value": "x", "Condition": "Never"}}}`
+	for name, test := range map[string]struct{ argument, want, problem string }{
+		"output":         {`{"StackName": "Stack2", "OutputName": "Table"}`, "Stack2-Table", ""},
+		"region":         {`{"StackName": {"Fn::Sub": "Stack${Two}"}, "OutputName": "Table", "Region": {"Ref": "AWS::Region"}}`, "Stack2-Table", ""},
+		"other region":   {`{"StackName": "Stack2", "OutputName": "Table", "Region": "eu-north-1"}`, "", "no stack Stack2 in eu-north-1; it has Stack in us-east-1, Stack2 in us-east-1"},
+		"unknown stack":  {`{"StackName": "Stack3", "OutputName": "Table"}`, "", "no stack Stack3 in us-east-1"},
+		"unknown output": {`{"StackName": "Stack2", "OutputName": "Queue"}`, "", "the outputs of stack Stack2 are Gone, Table"},
+		"left out":       {`{"StackName": "Stack2", "OutputName": "Gone"}`, "", "is false"},
+		"no output":      {`{"StackName": "Stack2"}`, "", "Fn::GetStackOutput.OutputName"},
+		"no object":      {`"Stack2"`, "", "Fn::GetStackOutput.StackName"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			consumer := `{"Parameters": {"Two": {"Type": "String", "Default": "2"}}, "Outputs": {"Name": {"Value": {"Fn::GetStackOutput": ` + test.argument + `}}}}`
+			loaded, err := assembly.Load(write(t, consumer, producer), assembly.Options{})
+			if test.problem != "" {
+				var failure *assembly.ResolveError
+				if !errors.As(err, &failure) || !strings.Contains(err.Error(), test.problem) {
+					t.Errorf("got %v, want a ResolveError with %q", err, test.problem)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := loaded.Stacks[0].Outputs["Name"].Value; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 

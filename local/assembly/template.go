@@ -224,7 +224,7 @@ func (s *Stack) evaluate(value any, path string) (any, error) {
 	}
 }
 
-const knownFunctions = "Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split, Fn::If, Fn::FindInMap, Fn::GetAZs, Fn::Cidr, Fn::ImportValue"
+const knownFunctions = "Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split, Fn::If, Fn::FindInMap, Fn::GetAZs, Fn::Cidr, Fn::ImportValue, Fn::GetStackOutput"
 
 func (s *Stack) intrinsic(name string, argument any, path string) (any, error) {
 	at := path + "." + name
@@ -342,6 +342,8 @@ func (s *Stack) intrinsic(name string, argument any, path string) (any, error) {
 			return nil, err
 		}
 		return s.importValue(export, at)
+	case "Fn::GetStackOutput":
+		return s.stackOutput(argument, at)
 	}
 	return nil, s.problem(at, "unknown intrinsic function %s: a local run knows %s", name, knownFunctions)
 }
@@ -670,11 +672,11 @@ func (s *Stack) variable(name string, variables map[string]any, path string) (st
 }
 
 func (s *Stack) importValue(export, path string) (string, error) {
-	if s.assembly.importing[export] {
-		return "", s.problem(path, "export %q depends on itself", export)
+	leave, err := s.enter("export "+strconv.Quote(export), path)
+	if err != nil {
+		return "", err
 	}
-	s.assembly.importing[export] = true
-	defer delete(s.assembly.importing, export)
+	defer leave()
 	var known []string
 	for _, other := range s.assembly.Stacks {
 		for _, id := range slices.Sorted(maps.Keys(other.template.Outputs)) {
@@ -700,6 +702,56 @@ func (s *Stack) importValue(export, path string) (string, error) {
 	}
 	sort.Strings(known)
 	return "", s.problem(path, "no stack of the assembly exports %q; exported are: %s", export, strings.Join(known, ", "))
+}
+
+// stackOutput returns an output of another stack, exported or not ("Fn::GetStackOutput", AWS CloudFormation template
+// reference). Without a region the other stack is in that of this one.
+func (s *Stack) stackOutput(argument any, path string) (string, error) {
+	names, _ := argument.(map[string]any)
+	stack, err := s.text(names["StackName"], path+".StackName")
+	if err != nil {
+		return "", err
+	}
+	id, err := s.text(names["OutputName"], path+".OutputName")
+	if err != nil {
+		return "", err
+	}
+	region := s.Region
+	if names["Region"] != nil {
+		if region, err = s.text(names["Region"], path+".Region"); err != nil {
+			return "", err
+		}
+	}
+	leave, err := s.enter(fmt.Sprintf("output %q of stack %s", id, stack), path)
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	var known []string
+	for _, other := range s.assembly.Stacks {
+		if known = append(known, other.Name+" in "+other.Region); other.Name != stack || other.Region != region {
+			continue
+		}
+		if _, ok := other.template.Outputs[id]; !ok {
+			return "", s.problem(path, "got %q: the outputs of stack %s are %s", id, stack, strings.Join(slices.Sorted(maps.Keys(other.template.Outputs)), ", "))
+		}
+		output, exists, err := other.output(id)
+		if err == nil && !exists {
+			err = s.problem(path, "the condition of output %q of stack %s is false", id, stack)
+		}
+		return output.Value, err
+	}
+	return "", s.problem(path, "the assembly has no stack %s in %s; it has %s", stack, region, strings.Join(known, ", "))
+}
+
+// enter notes that something of another stack is being looked up, until leave is called. Errors: it is already, on the way
+// to itself.
+func (s *Stack) enter(what, path string) (leave func(), err error) {
+	if s.assembly.importing[what] {
+		return nil, s.problem(path, "%s depends on itself", what)
+	}
+	s.assembly.importing[what] = true
+	return func() { delete(s.assembly.importing, what) }, nil
 }
 
 func (s *Stack) condition(name, path string) (bool, error) {
