@@ -31,6 +31,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -61,11 +63,11 @@ type Suite struct {
 // Main is the body of TestMain.
 func (s *Suite) Main(m *testing.M) {
 	flag.Parse()
-	// Most of the tests wait most of the time, some for a whole minute, so more of them
-	// run at once than there are processors. A fuzzer, though, takes it for its number
-	// of processes.
+	// A test waits now and then, so a few more of them run at once than there are
+	// processors; many more, and requests would meet the time-outs of their functions.
+	// A fuzzer, though, takes it for its number of processes.
 	if flag.Lookup("test.fuzz").Value.String() == "" {
-		if err := flag.Set("test.parallel", "12"); err != nil {
+		if err := flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0))); err != nil {
 			panic(err)
 		}
 	}
