@@ -74,18 +74,21 @@ CDK_PACKAGES = . ./bench/... ./constructs/...
 # What the end-to-end tests run, for this machine's processor.
 ASSEMBLIES = $(CURDIR)/bin/assemblies
 
-# The end-to-end tests of one platform at a time: they fill the machine, and what they
-# run has time-outs of its own. Go does not see that what they run has changed: they are
-# run also when they are what they were. lint has vetted all, and all that the CDK is
+# Go does not see all that the tests run (handlers, the CDK, DynamoDB Local), so it must
+# not take their results from its cache. lint has vetted all, and all that the CDK is
 # made of, which go test would do once more for each way of testing.
+GO_TEST = go test -count=1 -vet=off
+
+# The end-to-end tests of one platform at a time: they fill the machine, and what they
+# run has time-outs of its own.
 .PHONY: test
 test: node_modules test/security/node_modules lint bin/cdk-app ## Run every check and test, on this machine alone
-	go test -vet=off $(CDK_PACKAGES)
-	go test -vet=off -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
+	$(GO_TEST) $(CDK_PACKAGES)
+	$(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	rm -rf $(ASSEMBLIES)
 	for environment in dev prod; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=local || exit 1; done
-	cd test && ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) go test -vet=off -race -count=1 -p 1 $$(go list ./... | grep -v /security)
-	cd test && go test -vet=off -count=1 ./security
+	cd test && ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(GO_TEST) -race -p 1 $$(go list ./... | grep -v /security)
+	cd test && $(GO_TEST) ./security
 
 .PHONY: test-aws
 test-aws: node_modules test/security/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
