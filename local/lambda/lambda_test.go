@@ -246,6 +246,32 @@ func TestKillFailsOnlyItsInvocation(t *testing.T) {
 	}
 }
 
+func TestKillOfAnInstanceThatBegins(t *testing.T) {
+	t.Parallel()
+	s := newService(t, lambda.Options{MaxInstances: 1}, lambda.Function{Environment: map[string]string{"INIT": "slow"}})
+	answer := make(chan string)
+	go func() {
+		result, err := s.Invoke(t.Context(), "fn", []byte(`{"echo":1}`))
+		answer <- fmt.Sprint(string(result.Payload), result.FunctionError, err)
+	}()
+	for {
+		_, err := s.Kill("fn")
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, lambda.ErrNotRunning) {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if got := <-answer; got != "1<nil>" {
+		t.Errorf("got %s, want the answer of the next instance", got)
+	}
+	if deaths := s.Functions()[0].Deaths; deaths != 1 {
+		t.Errorf("got %d deaths, want 1", deaths)
+	}
+}
+
 func TestConcurrencyIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newService(t, lambda.Options{MaxInstances: 3}, lambda.Function{})

@@ -200,7 +200,8 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 	default:
 	}
 	var victim *invocation
-	if !inst.ready && len(f.queue) > 0 {
+	// One that was killed while it began is no failure to begin: whoever waits gets the next.
+	if !inst.ready && !inst.dying && len(f.queue) > 0 {
 		victim = f.queue[0]
 		f.queue = slices.Delete(f.queue, 0, 1)
 		f.active--

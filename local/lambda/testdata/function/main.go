@@ -67,6 +67,8 @@ func main() {
 		os.Exit(7)
 	case "panic":
 		panic("cannot initialise")
+	case "slow":
+		time.Sleep(200 * time.Millisecond)
 	}
 	lambda.Start(handle)
 }
