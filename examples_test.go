@@ -93,6 +93,40 @@ func TestExampleNotes(t *testing.T) {
 	})
 }
 
+// The CDK command, which the example has one install beside it, brings files that end in
+// .go and are no Go.
+func TestExampleNotesBesideCDKCommand(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join("examples", "notes"))); err != nil {
+		t.Fatal(err)
+	}
+	own, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func() string {
+		t.Helper()
+		command := exec.Command("go", "list", "./...")
+		command.Dir = folder
+		return output(t, command)
+	}
+	replace := exec.Command("go", "mod", "edit", "-replace="+modulePath+"="+own)
+	replace.Dir = folder
+	output(t, replace)
+	want := list()
+	template := filepath.Join(folder, "node_modules", "aws-cdk", "lib", "init-templates", "app", "go", "%name%.template.go")
+	if err := os.MkdirAll(filepath.Dir(template), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(template, []byte("package main\n\nfunc New%name.PascalCased%Stack() {}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(); got != want {
+		t.Errorf("packages: got %s, want %s", got, want)
+	}
+}
+
 // withoutUpdates takes from a role what the access pattern AddNote needs.
 func withoutUpdates(_ string, role *policy.Role) *policy.Role {
 	for _, grant := range role.Grants() {

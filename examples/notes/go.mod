@@ -2,6 +2,9 @@ module example.com/notes
 
 go 1.26
 
+// The CDK command brings templates of Go programs that are no Go.
+ignore ./node_modules
+
 require (
 	github.com/aws/aws-cdk-go/awscdk/v2 v2.270.0
 	github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue v1.21.17
