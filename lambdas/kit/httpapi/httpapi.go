@@ -233,7 +233,7 @@ func (s *Server) transform(ctx huma.Context, _ string, value any) (any, error) {
 	case *huma.ErrorModel:
 		var err error = value
 		if value.Status < http.StatusInternalServerError {
-			err = invalid(value, problemsFrom(ctx.Context()))
+			err = s.invalid(ctx.Operation(), value, problemsFrom(ctx.Context()))
 		}
 		failure := s.failure(ctx.Context(), err)
 		if ours, ok := ctx.(*Context); ok {

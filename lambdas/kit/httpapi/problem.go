@@ -46,6 +46,9 @@ type Problem struct {
 	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"title"`
 	// Message says what was got and what is allowed.
 	Message string `json:"message" doc:"What was got and what is allowed." example:"is missing, but required"`
+	// Constraint is the rule that the value breaks, if a form states it. The zero
+	// value: the message alone says what is wrong.
+	Constraint Constraint `json:"-"`
 }
 
 // Error is the field and the message.
@@ -113,13 +116,13 @@ func miscased(body []byte, form *huma.Schema) []Problem {
 }
 
 // invalid is what huma and the resolvers found wrong, and what else was.
-func invalid(model *huma.ErrorModel, others []Problem) *InvalidError {
+func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, others []Problem) *InvalidError {
 	if model.Status != http.StatusUnprocessableEntity {
 		// The body could not be read. What resolvers found in its place says nothing.
 		unreadable := Problem{Field: "body", Message: model.Detail}
 		for _, detail := range model.Errors {
 			if detail.Location == "body" {
-				unreadable = problem(detail)
+				unreadable = s.problem(operation, detail)
 				break
 			}
 		}
@@ -127,7 +130,7 @@ func invalid(model *huma.ErrorModel, others []Problem) *InvalidError {
 	}
 	found := slices.Clone(others)
 	for _, detail := range model.Errors {
-		p := problem(detail)
+		p := s.problem(operation, detail)
 		isRule := strings.HasPrefix(detail.Location, ruleLocation+".")
 		// Of a body that is no object rules have seen nothing.
 		if isRule && slices.ContainsFunc(found, func(other Problem) bool { return other.Field == p.Field || other.Field == "body" }) {
@@ -142,7 +145,16 @@ func invalid(model *huma.ErrorModel, others []Problem) *InvalidError {
 }
 
 // problem is what huma found wrong, with the wire names of fields.
-func problem(detail *huma.ErrorDetail) Problem {
+func (s *Server) problem(operation *huma.Operation, detail *huma.ErrorDetail) Problem {
+	p := described(detail)
+	if p.Constraint.Rule == "" && !strings.HasPrefix(detail.Location, ruleLocation+".") {
+		p.Constraint = s.constraint(operation, detail)
+	}
+	return p
+}
+
+// described is what huma found wrong, in words.
+func described(detail *huma.ErrorDetail) Problem {
 	where, field, inside := strings.Cut(detail.Location, ".")
 	if where == ruleLocation {
 		return Problem{Field: field, Message: detail.Message}
@@ -155,7 +167,8 @@ func problem(detail *huma.ErrorDetail) Problem {
 	case detail.Message == validation.MsgUnexpectedProperty:
 		return unknownField(field)
 	case !inside && strings.HasPrefix(detail.Message, huma.ErrUnknownContentType.Error()):
-		return Problem{Field: "Content-Type", Message: "is not application/json: send JSON with the header Content-Type: application/json"}
+		return Problem{Field: "Content-Type", Message: "is not application/json: send JSON with the header Content-Type: application/json",
+			Constraint: Constraint{Rule: RuleEnum, Allowed: []string{"application/json"}}}
 	case !inside:
 		field = where
 	}

@@ -1,0 +1,102 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Parcel states every rule that a form can.
+type Parcel struct {
+	Label   string          `json:"label" minLength:"2" maxLength:"4"`
+	Code    string          `json:"code,omitempty" pattern:"^[A-Z]+$"`
+	Day     string          `json:"day,omitempty" format:"date"`
+	Grams   *int            `json:"grams,omitempty" nullable:"true" minimum:"1" maximum:"500"`
+	Speed   *string         `json:"speed,omitempty" nullable:"true" enum:"slow,fast"`
+	Stamps  []string        `json:"stamps,omitempty" minItems:"1" maxItems:"2" uniqueItems:"true" minLength:"3"`
+	Sender  ParcelAddress   `json:"sender"`
+	Through []ParcelAddress `json:"through,omitempty"`
+}
+
+// ParcelAddress is a form within a form.
+type ParcelAddress struct {
+	Town string `json:"town,omitempty" maxLength:"5"`
+}
+
+type parcelInput struct {
+	Days     int      `query:"days" minimum:"1"`
+	Colours  []string `query:"colours" enum:"red,blue"`
+	Reminder string   `header:"X-Reminder" maxLength:"3"`
+	Body     Parcel
+}
+
+// Which rule a value breaks is told apart from the words.
+func TestConstraints(t *testing.T) {
+	t.Parallel()
+	var found []httpapi.Problem
+	s := httpapi.New(httpapi.Config{
+		Platform: schema.Platform{Name: "post", Title: "Post", Routes: []schema.Route{{Method: "POST", Path: "/parcels"}}},
+		Failure: func(err error) httpapi.Failure {
+			wrong, _ := errors.AsType[*httpapi.InvalidError](err)
+			found = wrong.Problems
+			return httpapi.Failure{Status: wrong.Status, Body: struct{}{}}
+		},
+	})
+	httpapi.Register(s, huma.Operation{OperationID: "post", Method: "POST", Path: "/parcels"},
+		func(context.Context, *parcelInput) (*struct{}, error) { return nil, nil })
+	handler := s.Handler()
+	one, two, three, four, five, most := 1, 2, 3, 4, 5, 500
+	for name, test := range map[string]struct {
+		line, body, header string
+		field              string
+		want               httpapi.Constraint
+	}{
+		"Required":   {body: `{"sender":{}}`, field: "label", want: httpapi.Constraint{Rule: httpapi.RuleRequired}},
+		"Type":       {body: `{"label":1,"sender":{}}`, field: "label", want: httpapi.Constraint{Rule: httpapi.RuleType, Type: "string", Got: 1.0}},
+		"TypeObject": {body: `{"label":"ab","sender":[]}`, field: "sender", want: httpapi.Constraint{Rule: httpapi.RuleType, Type: "object", Got: []any{}}},
+		"TypeBody":   {body: `7`, field: "body", want: httpapi.Constraint{Rule: httpapi.RuleType, Type: "object", Got: 7.0}},
+		"Short":      {body: `{"label":"a","sender":{}}`, field: "label", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Min: &two, Max: &four, Got: "a"}},
+		"Long":       {body: `{"label":"abcde","sender":{}}`, field: "label", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Min: &two, Max: &four, Got: "abcde"}},
+		"Pattern":    {body: `{"label":"ab","sender":{},"code":"a"}`, field: "code", want: httpapi.Constraint{Rule: httpapi.RulePattern, Type: "string", Got: "a"}},
+		"Format":     {body: `{"label":"ab","sender":{},"day":"today"}`, field: "day", want: httpapi.Constraint{Rule: httpapi.RuleFormat, Type: "string", Got: "today"}},
+		"Low":        {body: `{"label":"ab","sender":{},"grams":0}`, field: "grams", want: httpapi.Constraint{Rule: httpapi.RuleRange, Type: "integer", Min: &one, Max: &most, Got: 0.0}},
+		"High":       {body: `{"label":"ab","sender":{},"grams":501}`, field: "grams", want: httpapi.Constraint{Rule: httpapi.RuleRange, Type: "integer", Min: &one, Max: &most, Got: 501.0}},
+		"Enum":       {body: `{"label":"ab","sender":{},"speed":"x"}`, field: "speed", want: httpapi.Constraint{Rule: httpapi.RuleEnum, Type: "string", Allowed: []string{"slow", "fast"}, Got: "x"}},
+		"Few":        {body: `{"label":"ab","sender":{},"stamps":[]}`, field: "stamps", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "array", Min: &one, Max: &two, Got: []any{}}},
+		"Twice":      {body: `{"label":"ab","sender":{},"stamps":["abc","abc"]}`, field: "stamps", want: httpapi.Constraint{Rule: httpapi.RuleUnique, Type: "array", Got: []any{"abc", "abc"}}},
+		"Entry":      {body: `{"label":"ab","sender":{},"stamps":["abc","d"]}`, field: "stamps[1]", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Min: &three, Got: "d"}},
+		"Inside":     {body: `{"label":"ab","sender":{"town":"London"}}`, field: "sender.town", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Max: &five, Got: "London"}},
+		"InsideList": {body: `{"label":"ab","sender":{},"through":[{},{"town":"London"}]}`, field: "through[1].town", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Max: &five, Got: "London"}},
+		"Query":      {line: "?days=0", body: `{"label":"ab","sender":{}}`, field: "days", want: httpapi.Constraint{Rule: httpapi.RuleRange, Type: "integer", Min: &one, Got: int64(0)}},
+		"QueryWord":  {line: "?days=x", body: `{"label":"ab","sender":{}}`, field: "days", want: httpapi.Constraint{Rule: httpapi.RuleType, Type: "integer", Got: "x"}},
+		"QueryEntry": {line: "?colours=red,green", body: `{"label":"ab","sender":{}}`, field: "colours[1]", want: httpapi.Constraint{Rule: httpapi.RuleEnum, Type: "string", Allowed: []string{"red", "blue"}, Got: "green"}},
+		"Header":     {header: "X-Reminder: soon", body: `{"label":"ab","sender":{}}`, field: "X-Reminder", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Max: &three, Got: "soon"}},
+		"MediaType":  {header: "Content-Type: text/plain", body: `x`, field: "Content-Type", want: httpapi.Constraint{Rule: httpapi.RuleEnum, Allowed: []string{"application/json"}}},
+		"Unreadable": {body: `{`, field: "body"},
+	} {
+		// One after the other: they share what the server found last.
+		found = nil
+		headers := []string{"Content-Type: application/json"}
+		if test.header != "" {
+			headers = append(headers[:0:0], test.header)
+		}
+		if w := serve(handler, "POST /parcels"+test.line, test.body, headers...); w.Code < http.StatusBadRequest {
+			t.Errorf("%s: got %d", name, w.Code)
+			continue
+		}
+		if len(found) != 1 || found[0].Field != test.field || found[0].Message == "" {
+			t.Errorf("%s: got %+v; want one problem of %s", name, found, test.field)
+			continue
+		}
+		if diff := cmp.Diff(test.want, found[0].Constraint); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
