@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -30,25 +31,27 @@ type Answer struct {
 func (a Answer) validate(personHash string) error {
 	var p problems
 	if personHash == "" {
-		p.add("X-Fingerprint", "is missing: send the device's fingerprint in this header, so that one person answers a question once")
+		p.add("X-Fingerprint", ConstraintRequired, "is missing; send the device's fingerprint in this header, so that one person answers a question once")
 	}
 	switch {
 	case a.Text == nil && a.Option == nil:
-		p.add("answer", "is missing: send answer for a text question, or selected_option for a multiple choice question")
+		p.add("answer", ConstraintRequired, "is missing; send answer for a text question, or selected_option for a multiple choice question")
 	case a.Text != nil && a.Option != nil:
-		p.add("answer", "was sent together with selected_option: send answer for a text question, or selected_option for a multiple choice question")
+		p.add("answer", ConstraintConflict, "was sent together with selected_option; send answer for a text question, or selected_option for a multiple choice question")
 	}
 	if a.Text != nil {
 		p.text("answer", *a.Text, 1, MaxAnswerLength)
 	}
 	if a.Option != nil && (*a.Option < 0 || *a.Option >= MaxOptions) {
-		p.add("selected_option", "is %d; allowed is 0 to one less than the number of options", *a.Option)
+		least, most := 0, MaxOptions-1
+		p = append(p, RangeProblem("selected_option", strconv.Itoa(*a.Option), &least, &most))
 	}
 	if a.Confidence != 0 {
 		p.between("confidence", a.Confidence, MinConfidence, MaxConfidence)
 	}
 	if a.ResponseTimeMS < -1 {
-		p.add("response_time_ms", "is %d; allowed is 0 or more", a.ResponseTimeMS)
+		least := 0
+		p = append(p, RangeProblem("response_time_ms", strconv.FormatInt(a.ResponseTimeMS, 10), &least, nil))
 	}
 	return p.err()
 }
@@ -60,13 +63,13 @@ func (a Answer) validateFor(question Question) error {
 	switch question.Type {
 	case TypeMultipleChoice:
 		if a.Option == nil {
-			p.add("selected_option", "is missing: this is a multiple choice question; send the index of an option, 0 to %d", len(question.Options)-1)
-		} else if *a.Option >= len(question.Options) {
-			p.add("selected_option", "is %d; this question has the options 0 to %d", *a.Option, len(question.Options)-1)
+			p.add("selected_option", ConstraintRequired, "is missing, but this is a multiple choice question; send the index of an option, 0 to %d", len(question.Options)-1)
+		} else {
+			p.between("selected_option", *a.Option, 0, len(question.Options)-1)
 		}
 	default:
 		if a.Text == nil {
-			p.add("answer", "is missing: this is a text question; send the answer as text, without selected_option")
+			p.add("answer", ConstraintRequired, "is missing, but this is a text question; send the answer as text, without selected_option")
 		}
 	}
 	return p.err()

@@ -69,18 +69,16 @@ func (a Ask) Validate() error {
 	switch a.Type {
 	case TypeText:
 		if len(a.Options) > 0 {
-			p.add("options", "has %d options, but a text question takes none: leave them out, or ask with type %q", len(a.Options), TypeMultipleChoice)
+			p.add("options", ConstraintConflict, "has %s, but a text question takes none; leave them out, or ask with type %q", counted(len(a.Options), "entry"), TypeMultipleChoice)
 		}
 	case TypeMultipleChoice:
 		a.validateOptions(&p)
 	default:
-		p.add("type", "is %s; allowed are %q and %q", shown(string(a.Type)), TypeText, TypeMultipleChoice)
+		p = append(p, EnumProblem("type", string(a.Type), []string{string(TypeText), string(TypeMultipleChoice)}))
 	}
 	p.audience(a.Audience)
 	p.between("min_responses", a.Responses, MinResponses, MaxResponses)
-	if a.Timeout < MinTimeout || a.Timeout > MaxTimeout {
-		p.add("timeout_seconds", "is %v; allowed is %v to %v", a.Timeout.Seconds(), MinTimeout.Seconds(), MaxTimeout.Seconds())
-	}
+	p.duration("timeout_seconds", a.Timeout, time.Second, MinTimeout, MaxTimeout)
 	if a.IdempotencyKey != "" {
 		p.text("idempotency_key", a.IdempotencyKey, 1, MaxIdempotencyKeyLength)
 	}
@@ -88,8 +86,11 @@ func (a Ask) Validate() error {
 }
 
 func (a Ask) validateOptions(p *problems) {
-	if len(a.Options) < MinOptions || len(a.Options) > MaxOptions {
-		p.add("options", "has %d options; a multiple choice question needs %d to %d", len(a.Options), MinOptions, MaxOptions)
+	switch least, most := MinOptions, MaxOptions; {
+	case a.Options == nil:
+		p.add("options", ConstraintRequired, "is missing, but a multiple choice question needs %d to %d", MinOptions, MaxOptions)
+	case len(a.Options) < MinOptions || len(a.Options) > MaxOptions:
+		*p = append(*p, LengthProblem("options", len(a.Options), "entry", &least, &most))
 	}
 	seen := map[string]int{}
 	for i, option := range a.Options {
@@ -98,7 +99,7 @@ func (a Ask) validateOptions(p *problems) {
 		// White space around an option cannot be seen, so it does not tell two apart.
 		text := strings.TrimSpace(option)
 		if first, ok := seen[text]; ok {
-			p.add(field, "is the same as options[%d]: give each option once", first)
+			p.add(field, ConstraintUnique, "is the same as options[%d]; give each option once", first)
 			continue
 		}
 		seen[text] = i
@@ -255,13 +256,17 @@ func (a *Agents) own(ctx context.Context, agentID, questionID string, now time.T
 }
 
 // List reads a page of the agent's own questions, newest first, with their Status
-// at this moment. status empty is any; limit is 1 to MaxListLimit, 0 is
-// DefaultListLimit; cursor is the next of the page before. next is empty when
+// at this moment. status empty is any; limit is 1 or more, of which
+// MaxListLimit is the most that is returned; 0 is DefaultListLimit; cursor is the next of the page before. next is empty when
 // there are no more. It returns an [*InvalidError].
 func (a *Agents) List(ctx context.Context, agentID string, status Status, limit int, cursor string) (questions []Question, next string, err error) {
 	var p problems
 	if status != "" && !slices.Contains(Statuses(), status) {
-		p.add("status", "is %s; allowed are OPEN, PARTIAL, CLOSED and EXPIRED", shown(string(status)))
+		var allowed []string
+		for _, known := range Statuses() {
+			allowed = append(allowed, string(known))
+		}
+		p = append(p, EnumProblem("status", string(status), allowed))
 	}
 	limit = p.limit(limit, DefaultListLimit, MaxListLimit)
 	after := p.cursor(cursor)

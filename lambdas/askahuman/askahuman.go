@@ -10,7 +10,6 @@ package askahuman
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -28,29 +27,6 @@ var (
 	// ErrSubscriptionNotFound: there is no such subscription.
 	ErrSubscriptionNotFound = errors.New("no such subscription: it may have been ended; subscribe again with POST /human/push/subscribe")
 )
-
-// Problem is one thing wrong with a request: which field, what it got, what is
-// allowed.
-type Problem struct {
-	// Field is the wire name of the field or header, such as "min_responses".
-	Field string `json:"field"`
-	// Message says what was got and what is allowed.
-	Message string `json:"message"`
-}
-
-// InvalidError is a request that breaks a rule: every problem at once.
-type InvalidError struct {
-	Problems []Problem
-}
-
-// Error lists the problems.
-func (e *InvalidError) Error() string {
-	parts := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		parts[i] = p.Field + ": " + p.Message
-	}
-	return strings.Join(parts, "; ")
-}
 
 // RateLimitedError is a call beyond a rate limit.
 type RateLimitedError struct {

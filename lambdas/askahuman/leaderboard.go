@@ -26,7 +26,7 @@ func (p *People) Stats(ctx context.Context, personHash string, zone *time.Locati
 		zone = time.UTC
 	}
 	if personHash == "" {
-		return Standing{}, &InvalidError{Problems: []Problem{{"X-Fingerprint", "is missing: send the device's fingerprint in this header to read your own stats"}}}
+		return Standing{}, &InvalidError{Problems: []Problem{NewProblem("X-Fingerprint", ConstraintRequired, "is missing; send the device's fingerprint in this header to read your own stats")}}
 	}
 	stats, err := p.Store.Stats(ctx, personHash)
 	if err != nil {
@@ -82,7 +82,7 @@ type Board struct {
 }
 
 // Leaderboard reads the highest points of a period; empty is PeriodAllTime. limit
-// is 1 to MaxBoardLimit, 0 is DefaultBoardLimit. personHash empty is an unknown
+// is 1 or more, of which MaxBoardLimit is the most that is returned; 0 is DefaultBoardLimit. personHash empty is an unknown
 // person. It returns an [*InvalidError]. Entries may lag the last answers by
 // moments.
 func (p *People) Leaderboard(ctx context.Context, personHash string, period Period, limit int) (Board, error) {
@@ -91,7 +91,7 @@ func (p *People) Leaderboard(ctx context.Context, personHash string, period Peri
 	}
 	var invalid problems
 	if !slices.Contains([]Period{PeriodDaily, PeriodWeekly, PeriodAllTime}, period) {
-		invalid.add("period", "is %s; allowed are %s, %s and %s", shown(string(period)), PeriodDaily, PeriodWeekly, PeriodAllTime)
+		invalid = append(invalid, EnumProblem("period", string(period), []string{string(PeriodDaily), string(PeriodWeekly), string(PeriodAllTime)}))
 	}
 	limit = invalid.limit(limit, DefaultBoardLimit, MaxBoardLimit)
 	if err := invalid.err(); err != nil {

@@ -376,7 +376,7 @@ func TestList(t *testing.T) {
 	if page, _, err := p.List(t.Context(), "another agent", "", 2, next); err != nil || len(page) != 0 {
 		t.Errorf("another agent with this cursor: %v, %v", page, err)
 	}
-	_, _, err = p.List(t.Context(), "agent", "DONE", 51, "garbage")
+	_, _, err = p.List(t.Context(), "agent", "DONE", -1, "garbage")
 	if got := fields(t, err); !slices.Equal(got, []string{"status", "limit", "cursor"}) {
 		t.Errorf("fields = %v", got)
 	}
@@ -745,7 +745,7 @@ func TestLeaderboard(t *testing.T) {
 			t.Errorf("%s for %q: rank %d with %d points, want %d with %d", test.period, test.person, board.YourRank, board.YourPoints, test.yourRank, test.yourPoints)
 		}
 	}
-	_, err := p.people.Leaderboard(t.Context(), "a", "hourly", 101)
+	_, err := p.people.Leaderboard(t.Context(), "a", "hourly", -1)
 	if got := fields(t, err); !slices.Equal(got, []string{"period", "limit"}) {
 		t.Errorf("fields = %v", got)
 	}

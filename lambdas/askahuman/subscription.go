@@ -42,7 +42,7 @@ func (p *People) Subscribe(ctx context.Context, personHash, token string, interv
 func (p *People) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration) (Subscription, error) {
 	var invalid problems
 	if token == "" && interval == 0 {
-		invalid.add("fcm_token", "is missing, and so is min_interval_minutes: send what is to change")
+		invalid.add("fcm_token", ConstraintRequired, "is missing, and so is min_interval_minutes; send what is to change")
 	}
 	if token != "" {
 		invalid.token(token)
@@ -71,12 +71,10 @@ func (p *People) Unsubscribe(ctx context.Context, id string) error {
 func (p *problems) token(token string) {
 	p.text("fcm_token", token, 1, MaxTokenLength)
 	if strings.ContainsFunc(token, unicode.IsSpace) && !isBlank(token) {
-		p.add("fcm_token", "contains white space: send the token exactly as Firebase Cloud Messaging gave it")
+		p.add("fcm_token", ConstraintFormat, "contains white space; send the token exactly as Firebase Cloud Messaging gave it")
 	}
 }
 
 func (p *problems) interval(interval time.Duration) {
-	if interval < MinInterval || interval > MaxInterval || interval%time.Minute != 0 {
-		p.add("min_interval_minutes", "is %v; allowed is %v to %v, in whole minutes", interval.Minutes(), MinInterval.Minutes(), MaxInterval.Minutes())
-	}
+	p.duration("min_interval_minutes", interval, time.Minute, MinInterval, MaxInterval)
 }

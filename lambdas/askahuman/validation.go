@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -14,8 +15,8 @@ import (
 // everything at once.
 type problems []Problem
 
-func (p *problems) add(field, format string, arguments ...any) {
-	*p = append(*p, Problem{Field: field, Message: fmt.Sprintf(format, arguments...)})
+func (p *problems) add(field string, constraint Constraint, format string, arguments ...any) {
+	*p = append(*p, NewProblem(field, constraint, fmt.Sprintf(format, arguments...)))
 }
 
 // err is nil when nothing is wrong, else an [*InvalidError].
@@ -30,25 +31,20 @@ func (p problems) err() error {
 // white space around it does not count towards the least length, or blanks would
 // pass for a question.
 func (p *problems) text(field, value string, least, most int) {
-	switch length := utf8.RuneCountInString(value); {
+	length, visible := utf8.RuneCountInString(value), utf8.RuneCountInString(strings.TrimSpace(value))
+	switch {
 	case !utf8.ValidString(value):
-		p.add(field, "is not valid UTF-8: send text")
+		p.add(field, ConstraintFormat, "is not valid UTF-8; send text")
 	case strings.ContainsRune(value, 0):
-		p.add(field, "contains the character NUL (U+0000), which is not text: leave it out")
-	case length > most:
-		p.add(field, "has %d characters; at most %d are allowed", length, most)
-	case value == "":
-		p.add(field, "is empty; it needs %s", charactersBetween(least, most))
+		p.add(field, ConstraintFormat, "contains the character NUL (U+0000), which is not text; leave it out")
+	case length > most || value == "" || length < least:
+		*p = append(*p, LengthProblem(field, length, "character", &least, &most))
 	case isBlank(value):
-		p.add(field, "holds only white space; it needs %s", charactersBetween(least, most))
-	case utf8.RuneCountInString(strings.TrimSpace(value)) < least:
-		p.add(field, "has %d characters without the white space around it; it needs %s",
-			utf8.RuneCountInString(strings.TrimSpace(value)), charactersBetween(least, most))
+		*p = append(*p, bounded(NewProblem(field, ConstraintLength, "holds only white space; "+needed(&least, &most)), &least, &most))
+	case visible < least:
+		*p = append(*p, bounded(NewProblem(field, ConstraintLength,
+			fmt.Sprintf("has %s without the white space around it; %s", counted(visible, "character"), needed(&least, &most))), &least, &most))
 	}
-}
-
-func charactersBetween(least, most int) string {
-	return fmt.Sprintf("%d to %d characters", least, most)
 }
 
 // isBlank reports whether nothing in s can be seen: white space, control and
@@ -59,23 +55,35 @@ func isBlank(s string) bool {
 
 func (p *problems) between(field string, value, least, most int) {
 	if value < least || value > most {
-		p.add(field, "is %d; allowed is %d to %d", value, least, most)
+		*p = append(*p, RangeProblem(field, strconv.Itoa(value), &least, &most))
 	}
 }
 
-// limit checks how many items a caller wants in a list; 0 is the default.
+// duration checks a whole number of units.
+func (p *problems) duration(field string, value, unit, least, most time.Duration) {
+	if value < least || value > most || value%unit != 0 {
+		from, to := int(least/unit), int(most/unit)
+		got := strconv.FormatFloat(float64(value)/float64(unit), 'f', -1, 64)
+		*p = append(*p, RangeProblem(field, got, &from, &to))
+	}
+}
+
+// limit is how many items a caller gets of a list: 0 is the default, and more than
+// the most is the most.
 func (p *problems) limit(value, byDefault, most int) int {
 	if value == 0 {
 		return byDefault
 	}
-	p.between("limit", value, 1, most)
-	return value
+	if least := 1; value < least {
+		*p = append(*p, RangeProblem("limit", strconv.Itoa(value), &least, nil))
+	}
+	return min(value, most)
 }
 
 func (p *problems) cursor(value string) Position {
 	position, err := parseCursor(value)
 	if err != nil {
-		p.add("cursor", "is not a cursor of this list: send the next_cursor of the page before unchanged, or none for the first page")
+		p.add("cursor", ConstraintFormat, "is not a cursor of this list; send the next_cursor of the page before unchanged, or none for the first page")
 	}
 	return position
 }
@@ -85,9 +93,9 @@ func (p *problems) audience(tags []string) {
 		field := fmt.Sprintf("audience[%d]", i)
 		switch {
 		case !slices.Contains(Audiences(), tag):
-			p.add(field, "is %s; allowed are %s", shown(tag), strings.Join(Audiences(), ", "))
+			*p = append(*p, EnumProblem(field, tag, Audiences()))
 		case slices.Contains(tags[:i], tag):
-			p.add(field, "is %q again: give each tag once", tag)
+			p.add(field, ConstraintUnique, "is %q again; give each tag once", tag)
 		}
 	}
 }

@@ -27,10 +27,22 @@ func newClient(t testing.TB, target *target) *client {
 type problem struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	Details []struct {
-		Field   string `json:"field"`
-		Message string `json:"message"`
+	Details struct {
+		violation
+		Problems []struct {
+			violation
+			Message string `json:"message"`
+		} `json:"problems"`
 	} `json:"details"`
+}
+
+// violation is a rule that a field breaks.
+type violation struct {
+	Field      string   `json:"field"`
+	Constraint string   `json:"constraint"`
+	Min        *int     `json:"min"`
+	Max        *int     `json:"max"`
+	Allowed    []string `json:"allowed"`
 }
 
 // problem decodes a reply that is an error of the platform's own form.
@@ -71,8 +83,8 @@ func refused(t testing.TB, r platform.Reply, status int, code string) problem {
 func invalid(t testing.TB, r platform.Reply, field string) {
 	t.Helper()
 	p := refused(t, r, http.StatusBadRequest, "VALIDATION_ERROR")
-	for _, detail := range p.Details {
-		if strings.EqualFold(detail.Field, field) && detail.Message != "" {
+	for _, detail := range p.Details.Problems {
+		if strings.EqualFold(detail.Field, field) && detail.Constraint != "" && detail.Message != "" {
 			return
 		}
 	}

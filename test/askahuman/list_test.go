@@ -56,7 +56,7 @@ func TestAgentListByStatus(t *testing.T) {
 	if page := asker.list(t, url.Values{"status": {"EXPIRED"}}); len(page.Questions) != 0 {
 		t.Errorf("status EXPIRED: got %+v; want none", page.Questions)
 	}
-	for query, field := range map[string]string{"status=NEW": "status", "limit=51": "limit", "limit=0": "limit", "limit=x": "limit", "cursor=zzz": "cursor"} {
+	for query, field := range map[string]string{"status=NEW": "status", "limit=-1": "limit", "limit=0": "limit", "limit=x": "limit", "cursor=zzz": "cursor"} {
 		invalid(t, asker.try(t, http.MethodGet, "/agent/questions?"+query, nil), field)
 	}
 }

@@ -129,7 +129,7 @@ type agentQuestionOutput struct{ Body AgentQuestionWithResponses }
 
 type agentListInput struct {
 	Status string `query:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" doc:"Only questions of this status."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"How many to return at most."`
+	Limit  int    `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
 	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
 
@@ -223,7 +223,7 @@ func (i *askInput) ask() (askahuman.Ask, error) {
 	}
 	if key := i.Body.IdempotencyKey; key != nil {
 		if ask.IdempotencyKey != "" && ask.IdempotencyKey != *key {
-			return ask, invalid("idempotency_key", "differs from the header X-Idempotency-Key: send the key once, or the same in both")
+			return ask, invalid("idempotency_key", askahuman.ConstraintConflict, "differs from the header X-Idempotency-Key; send the key once, or the same in both")
 		}
 		ask.IdempotencyKey = *key
 	}

@@ -234,7 +234,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 	for _, body := range []string{`{}`, `{"fcm_token":null}`} {
 		p.golden(t, request{line: "PUT /human/push/subscribe/" + id, body: body}, 400,
-			`{"error":{"code":"VALIDATION_ERROR","message":"body: changes nothing: send fcm_token, min_interval_minutes, or both","details":[{"field":"body","message":"changes nothing: send fcm_token, min_interval_minutes, or both"}]}}`)
+			`{"error":{"code":"VALIDATION_ERROR","message":"the body changes nothing; send fcm_token, min_interval_minutes, or both","details":{"field":"body","constraint":"required","problems":[{"field":"body","constraint":"required","message":"the body changes nothing; send fcm_token, min_interval_minutes, or both"}]}}}`)
 	}
 	p.do(t, request{line: "DELETE /human/push/subscribe/" + id}, 204)
 	for _, r := range []request{{line: "DELETE /human/push/subscribe/" + id}, {line: "PUT /human/push/subscribe/" + id, body: `{"min_interval_minutes":5}`}, {line: "DELETE /human/push/subscribe/x"}} {

@@ -106,8 +106,9 @@ func exampleError(c code) ErrorBody {
 	body := ErrorBody{Code: c}
 	switch c {
 	case codeValidation:
-		body.Details = []askahuman.Problem{{Field: "prompt", Message: "has 4 characters; it needs 10 to 2000 characters"}}
-		body.Message = "prompt: has 4 characters; it needs 10 to 2000 characters"
+		least, most := askahuman.MinPromptLength, askahuman.MaxPromptLength
+		problem := askahuman.LengthProblem("prompt", 4, "character", &least, &most)
+		body.Message, body.Details = problem.Message, details([]askahuman.Problem{problem})
 	case codeUnauthorized:
 		body.Message = errUnauthorized.Error()
 	case codeQuotaExceeded:

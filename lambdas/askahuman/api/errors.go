@@ -65,38 +65,30 @@ type ErrorResponse struct {
 
 // ErrorBody says what went wrong.
 type ErrorBody struct {
-	Code    code                `json:"code" doc:"What went wrong, for programs." example:"VALIDATION_ERROR"`
-	Message string              `json:"message" doc:"What went wrong, for people." example:"prompt: has 4 characters; it needs 10 to 2000 characters"`
-	Details []askahuman.Problem `json:"details,omitempty" nullable:"false" doc:"With VALIDATION_ERROR: everything that is wrong."`
+	Code    code        `json:"code" doc:"What went wrong, for programs." example:"VALIDATION_ERROR"`
+	Message string      `json:"message" doc:"What went wrong, for people: a sentence for each problem." example:"prompt has 4 characters; it needs 10 to 2000"`
+	Details *Violations `json:"details,omitempty" doc:"With VALIDATION_ERROR: what is wrong."`
 }
 
 // errUnauthorized is a request on an agent's route without a verified token.
 var errUnauthorized = errors.New("there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
-
-func invalid(field, message string) error {
-	return &askahuman.InvalidError{Problems: []askahuman.Problem{{Field: field, Message: message}}}
-}
 
 // response is an error as the wire format has it. It is the one place that maps
 // errors to codes. What is not known to be the caller's business is SERVER_ERROR
 // without a word of what happened.
 func response(err error, now time.Time) (status int, headers http.Header, body ErrorResponse) {
 	headers = http.Header{}
-	answer := func(c code, message string, details ...askahuman.Problem) (int, http.Header, ErrorResponse) {
-		return c.status(), headers, ErrorResponse{ErrorBody{Code: c, Message: message, Details: details}}
+	answer := func(c code, message string) (int, http.Header, ErrorResponse) {
+		return c.status(), headers, ErrorResponse{ErrorBody{Code: c, Message: message}}
 	}
 	if wrong, ok := errors.AsType[*askahuman.InvalidError](err); ok {
-		return answer(codeValidation, wrong.Error(), wrong.Problems...)
+		return codeValidation.status(), headers, ErrorResponse{ErrorBody{Code: codeValidation, Message: wrong.Error(), Details: details(wrong.Problems)}}
 	}
 	if wrong, ok := errors.AsType[*httpapi.InvalidError](err); ok {
-		problems := make([]askahuman.Problem, len(wrong.Problems))
-		for i, p := range wrong.Problems {
-			problems[i] = askahuman.Problem{Field: p.Field, Message: p.Message}
-		}
-		return response(&askahuman.InvalidError{Problems: problems}, now)
+		return response(malformed(wrong.Problems...), now)
 	}
 	if wrong, ok := errors.AsType[httpapi.Problem](err); ok {
-		return response(invalid(wrong.Field, wrong.Message), now)
+		return response(malformed(wrong), now)
 	}
 	if limited, ok := errors.AsType[*askahuman.RateLimitedError](err); ok {
 		maps.Copy(headers, rateLimitHeaders(limited.RateLimitState))
@@ -108,8 +100,8 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 		return answer(codeRequestInProgress, "an earlier request with this idempotency key has not been answered yet: send this one again, unchanged, in a second")
 	}
 	if errors.Is(err, idempotency.ErrOtherRequest) {
-		const message = "was used for another question in the last 24 hours: repeat that request unchanged, or send a new key"
-		return response(invalid("idempotency_key", message), now)
+		const message = "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key"
+		return response(invalid("idempotency_key", askahuman.ConstraintConflict, message), now)
 	}
 	if request, ok := errors.AsType[*kit.RequestError](err); ok {
 		switch request.Status {
@@ -118,7 +110,7 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 		case http.StatusMethodNotAllowed:
 			return answer(codeMethodNotAllowed, request.Message)
 		default:
-			return answer(codeValidation, request.Message, askahuman.Problem{Field: request.Field, Message: request.Message})
+			return response(unreadable(request), now)
 		}
 	}
 	for _, known := range []struct {

@@ -140,7 +140,7 @@ func TestErrorCodes(t *testing.T) {
 				if got := w.Header().Get("Content-Type"); got != "application/json" {
 					t.Errorf("%s: Content-Type is %q", r.line, got)
 				}
-				if (len(body.Error.Details) > 0) != (test.status == 400) {
+				if (body.Error.Details != nil) != (test.status == 400) {
 					t.Errorf("%s: details are %v", r.line, body.Error.Details)
 				}
 				if strings.Contains(w.Body.String(), "doing it") || strings.Contains(w.Body.String(), "secret") {
@@ -224,14 +224,14 @@ func TestBadBodies(t *testing.T) {
 		{name: "SubscribeNothing", line: subscribed, body: `{}`, fields: "fcm_token"},
 		{name: "SubscribeOutOfRange", line: subscribed, body: `{"fcm_token":"","min_interval_minutes":4}`, fields: "fcm_token min_interval_minutes"},
 		{name: "SubscribeZero", line: subscribed, body: `{"fcm_token":"t","min_interval_minutes":0}`, fields: "min_interval_minutes"},
-		{name: "ListLimit", line: "GET /agent/questions?limit=51&status=open", fields: "status limit"},
+		{name: "ListLimit", line: "GET /agent/questions?limit=51&status=open", fields: "status"},
 		{name: "ListLimitWord", line: "GET /agent/questions?limit=many", fields: "limit"},
 		{name: "ListLimitHuge", line: "GET /agent/questions?limit=99999999999999999999", fields: "limit"},
 		{name: "ListCursor", line: "GET /agent/questions?cursor=x", fields: "cursor"},
 		{name: "FeedLimit", line: "GET /human/questions?limit=0&cursor=x", fields: "limit"},
 		{name: "FeedCursor", line: "GET /human/questions?cursor=%00", fields: "cursor"},
 		{name: "FeedAudience", line: "GET /human/questions?audience=technical,everyone", fields: "audience[1]"},
-		{name: "BoardLimit", line: "GET /human/leaderboard?limit=101&period=monthly", fields: "period limit"},
+		{name: "BoardLimit", line: "GET /human/leaderboard?limit=0&period=monthly", fields: "period limit"},
 		{name: "BadQuery", line: "GET /human/leaderboard?limit=%zz", fields: "query"},
 		{name: "Semicolon", line: "GET /human/leaderboard?limit=1;period=daily", fields: "query"},
 		{name: "Timezone", line: "GET /human/stats", headers: []string{"X-Timezone: Mars/Olympus"}, fields: "X-Timezone"},
@@ -248,7 +248,7 @@ func TestBadBodies(t *testing.T) {
 				t.Errorf("code is %v", body["code"])
 			}
 			var fields []string
-			for _, detail := range body["details"].([]any) {
+			for _, detail := range body["details"].(map[string]any)["problems"].([]any) {
 				detail := detail.(map[string]any)
 				fields = append(fields, detail["field"].(string))
 				if message := detail["message"].(string); message == "" || len(message) > 300 {
@@ -263,6 +263,98 @@ func TestBadBodies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is wrong is told in a sentence for people, and part by part for programs: the
+// first problem as published clients read it, and all of them.
+func TestDetails(t *testing.T) {
+	t.Parallel()
+	const asking, answering, subscribing = "POST /agent/questions", "POST /human/responses", "POST /human/push/subscribe"
+	question := func(fields string) string { return `{"prompt":"Is anybody out there?","type":"text"` + fields + `}` }
+	for _, test := range []struct{ name, line, header, body, want string }{
+		{"ShortPrompt", asking, "", `{"prompt":"Why?","type":"text"}`,
+			`{"field":"prompt","constraint":"length","min":10,"max":2000,"message":"prompt has 4 characters; it needs 10 to 2000"}`},
+		{"EmptyPrompt", asking, "", `{"prompt":"","type":"text"}`,
+			`{"field":"prompt","constraint":"length","min":10,"max":2000,"message":"prompt is empty; it needs 10 to 2000"}`},
+		{"PaddedPrompt", asking, "", `{"prompt":"   Why now?   ","type":"text"}`,
+			`{"field":"prompt","constraint":"length","min":10,"max":2000,"message":"prompt has 8 characters without the white space around it; it needs 10 to 2000"}`},
+		{"BlankPrompt", asking, "", `{"prompt":"            ","type":"text"}`,
+			`{"field":"prompt","constraint":"length","min":10,"max":2000,"message":"prompt holds only white space; it needs 10 to 2000"}`},
+		{"NUL", asking, "", `{"prompt":"Is anybody \u0000 out there?","type":"text"}`,
+			`{"field":"prompt","constraint":"format","message":"prompt contains the character NUL (U+0000), which is not text; leave it out"}`},
+		{"NoType", asking, "", `{"prompt":"Is anybody out there?"}`,
+			`{"field":"type","constraint":"required","message":"type is missing, but required"}`},
+		{"UnknownType", asking, "", `{"prompt":"Is anybody out there?","type":"number"}`,
+			`{"field":"type","constraint":"enum","allowed":["text","multiple_choice"],"message":"type is \"number\"; allowed is text or multiple_choice"}`},
+		{"TextAsNumber", asking, "", question(`,"min_responses":"5"`),
+			`{"field":"min_responses","constraint":"type","message":"min_responses is \"5\"; it must be a whole number of at most 18 digits"}`},
+		{"Fraction", asking, "", question(`,"min_responses":2.5`),
+			`{"field":"min_responses","constraint":"type","message":"min_responses is 2.5; it must be a whole number of at most 18 digits"}`},
+		{"OutOfRange", asking, "", question(`,"timeout_seconds":59`),
+			`{"field":"timeout_seconds","constraint":"range","min":60,"max":86400,"message":"timeout_seconds is 59; allowed is 60 to 86400"}`},
+		{"NoOptions", asking, "", `{"prompt":"Is anybody out there?","type":"multiple_choice"}`,
+			`{"field":"options","constraint":"required","message":"options is missing, but a multiple choice question needs 2 to 10"}`},
+		{"OneOption", asking, "", `{"prompt":"Is anybody out there?","type":"multiple_choice","options":["Yes"]}`,
+			`{"field":"options","constraint":"length","min":2,"max":10,"message":"options has 1 entry; it needs 2 to 10"}`},
+		{"ManyOptions", asking, "", `{"prompt":"Is anybody out there?","type":"multiple_choice","options":["1","2","3","4","5","6","7","8","9","10","11"]}`,
+			`{"field":"options","constraint":"length","max":10,"message":"options has 11 entries; at most 10 are allowed"}`},
+		{"EmptyOption", asking, "", `{"prompt":"Is anybody out there?","type":"multiple_choice","options":["Yes",""]}`,
+			`{"field":"options[1]","constraint":"length","min":1,"max":200,"message":"options[1] is empty; it needs 1 to 200"}`},
+		{"SameOption", asking, "", `{"prompt":"Is anybody out there?","type":"multiple_choice","options":["Yes","Yes "]}`,
+			`{"field":"options[1]","constraint":"unique","message":"options[1] is the same as options[0]; give each option once"}`},
+		{"OptionsOfText", asking, "", question(`,"options":["Yes","No"]`),
+			`{"field":"options","constraint":"conflict","message":"options has 2 entries, but a text question takes none; leave them out, or ask with type \"multiple_choice\""}`},
+		{"Audience", asking, "", question(`,"audience":["general","all"]`),
+			`{"field":"audience[1]","constraint":"enum","allowed":["technical","product","ethics","creative","general"],"message":"audience[1] is \"all\"; allowed is technical, product, ethics, creative or general"}`},
+		{"AudienceTwice", asking, "", question(`,"audience":["general","general"]`),
+			`{"field":"audience[1]","constraint":"unique","message":"audience[1] is \"general\" again; give each tag once"}`},
+		{"TwoKeys", asking, "X-Idempotency-Key: a", question(`,"idempotency_key":"b"`),
+			`{"field":"idempotency_key","constraint":"conflict","message":"idempotency_key differs from the header X-Idempotency-Key; send the key once, or the same in both"}`},
+		{"LongKey", asking, "X-Idempotency-Key: " + strings.Repeat("k", 256), question(""),
+			`{"field":"X-Idempotency-Key","constraint":"length","max":255,"message":"X-Idempotency-Key has 256 characters; at most 255 are allowed"}`},
+		{"NoBody", asking, "", "", `{"field":"body","constraint":"format","message":"request body is required"}`},
+		{"ListBody", asking, "", `[]`, `{"field":"body","constraint":"type","message":"the body is a list; it must be an object"}`},
+		{"OtherBody", asking, "Content-Type: text/plain", question(""),
+			`{"field":"Content-Type","constraint":"enum","allowed":["application/json"],"message":"Content-Type is not application/json: send JSON with the header Content-Type: application/json"}`},
+		{"LargeBody", asking, "", `{"prompt":"` + strings.Repeat("x", 1<<20) + `"}`,
+			`{"field":"body","constraint":"length","message":"the body has more than 262144 bytes, which is the most allowed"}`},
+		{"TwoAnswers", answering, "", `{"question_id":"x","answer":"Yes.","selected_option":0}`,
+			`{"field":"answer","constraint":"conflict","message":"answer was sent together with selected_option; send answer for a text question, or selected_option for a multiple choice question"}`},
+		{"Negative", answering, "", `{"question_id":"x","answer":"Yes.","response_time_ms":-1}`,
+			`{"field":"response_time_ms","constraint":"range","min":0,"message":"response_time_ms is -1; allowed is 0 or more"}`},
+		{"TokenOfTwoWords", subscribing, "", `{"fcm_token":"a b"}`,
+			`{"field":"fcm_token","constraint":"format","message":"fcm_token contains white space; send the token exactly as Firebase Cloud Messaging gave it"}`},
+		{"LimitWord", "GET /human/questions?limit=abc", "", "",
+			`{"field":"limit","constraint":"type","message":"limit is \"abc\"; it must be a whole number of at most 18 digits"}`},
+		{"LimitZero", "GET /human/leaderboard?limit=0", "", "",
+			`{"field":"limit","constraint":"range","min":1,"message":"limit is 0; allowed is 1 or more"}`},
+		{"LimitNegative", "GET /agent/questions?limit=-1", "", "",
+			`{"field":"limit","constraint":"range","min":1,"message":"limit is -1; allowed is 1 or more"}`},
+		{"Status", "GET /agent/questions?status=open", "", "",
+			`{"field":"status","constraint":"enum","allowed":["OPEN","PARTIAL","CLOSED","EXPIRED"],"message":"status is \"open\"; allowed is OPEN, PARTIAL, CLOSED or EXPIRED"}`},
+		{"Query", "GET /human/leaderboard?limit=%zz", "", "",
+			`{"field":"query","constraint":"format","message":"the query cannot be read: invalid URL escape \"%zz\"; percent-encode values"}`},
+		{"Timezone", "GET /human/stats", "X-Timezone: Mars/Olympus", "",
+			`{"field":"X-Timezone","constraint":"format","message":"X-Timezone \"Mars/Olympus\" is not the IANA name of a time zone: send one such as Europe/Berlin, or leave the header out for UTC"}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlatform(t)
+			r := request{line: test.line, headers: []string{"X-Agent-Id: a", "X-Fingerprint: ann"}, body: test.body}
+			if test.header != "" {
+				r.headers = append(r.headers, test.header)
+			}
+			// The first problem stands above all of them, without its sentence.
+			first, _, _ := strings.Cut(test.want, `,"message":`)
+			_, message, _ := strings.Cut(test.want, `"message":`)
+			p.golden(t, r, http.StatusBadRequest,
+				`{"error":{"code":"VALIDATION_ERROR","message":`+strings.TrimSuffix(message, "}")+`,"details":`+first+`,"problems":[`+test.want+`]}}}`)
+		})
+	}
+	// Several are told together, a sentence each.
+	newPlatform(t).golden(t, asAgent(asking, `{"prompt":"Why?","min_responses":0}`), http.StatusBadRequest,
+		`{"error":{"code":"VALIDATION_ERROR","message":"min_responses is 0; allowed is 1 to 50. prompt has 4 characters; it needs 10 to 2000. type is missing, but required","details":{"field":"min_responses","constraint":"range","min":1,"max":50,"problems":[`+
+			`{"field":"min_responses","constraint":"range","min":1,"max":50,"message":"min_responses is 0; allowed is 1 to 50"},{"field":"prompt","constraint":"length","min":10,"max":2000,"message":"prompt has 4 characters; it needs 10 to 2000"},{"field":"type","constraint":"required","message":"type is missing, but required"}]}}}`)
 }
 
 // What the wire format leaves open is taken kindly.

@@ -91,7 +91,10 @@ func invokeEvent(t *testing.T, api *kit.API, method, path, query, header, value,
 		var failed struct {
 			Error struct {
 				Code, Message string
-				Details       []struct{ Field, Message string }
+				Details       struct {
+					Field, Constraint string
+					Problems          []struct{ Field, Constraint, Message string }
+				}
 			}
 		}
 		if err := json.Unmarshal([]byte(response.Body), &failed); err != nil {
@@ -100,7 +103,7 @@ func invokeEvent(t *testing.T, api *kit.API, method, path, query, header, value,
 		if codes()[failed.Error.Code] != response.StatusCode || failed.Error.Message == "" {
 			t.Errorf("got %+v", response)
 		}
-		if response.StatusCode == 400 && len(failed.Error.Details) == 0 {
+		if response.StatusCode == 400 && (len(failed.Error.Details.Problems) == 0 || failed.Error.Details.Problems[0].Field != failed.Error.Details.Field || failed.Error.Details.Constraint == "") {
 			t.Errorf("got no details: %+v", response)
 		}
 		if response.Headers["Content-Type"] != "application/json" {

@@ -39,11 +39,11 @@ func identifyAgent(open bool) identify {
 		id := ctx.Header(agentHeader)
 		switch length := utf8.RuneCountInString(id); {
 		case id == "":
-			return identity{}, invalid(agentHeader, fmt.Sprintf("is missing: send the header with an id of your choice, 1 to %d printable characters", askahuman.MaxAgentIDLength))
+			return identity{}, invalid(agentHeader, askahuman.ConstraintRequired, fmt.Sprintf("is missing; send the header with an id of your choice, 1 to %d printable characters", askahuman.MaxAgentIDLength))
 		case length > askahuman.MaxAgentIDLength:
-			return identity{}, invalid(agentHeader, fmt.Sprintf("has %d characters; at most %d are allowed", length, askahuman.MaxAgentIDLength))
+			return identity{}, tooLong(agentHeader, length, askahuman.MaxAgentIDLength)
 		case !utf8.ValidString(id) || !isPrintable(id):
-			return identity{}, invalid(agentHeader, "holds characters that cannot be printed: use letters, digits, punctuation and spaces")
+			return identity{}, invalid(agentHeader, askahuman.ConstraintFormat, "holds characters that cannot be printed; use letters, digits, punctuation and spaces")
 		}
 		return identity{agent: id}, nil
 	}
@@ -83,11 +83,11 @@ func identifyPerson(hasher Hasher) identify {
 		fingerprint := ctx.Header(fingerprintHeader)
 		switch length := utf8.RuneCountInString(fingerprint); {
 		case fingerprint == "" && ctx.Operation().Metadata[needsPerson] == true:
-			return identity{}, invalid(fingerprintHeader, fmt.Sprintf("is missing: send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", askahuman.MaxFingerprintLength))
+			return identity{}, invalid(fingerprintHeader, askahuman.ConstraintRequired, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters, of which only a keyed hash is stored", askahuman.MaxFingerprintLength))
 		case length > askahuman.MaxFingerprintLength:
-			return identity{}, invalid(fingerprintHeader, fmt.Sprintf("has %d characters; at most %d are allowed", length, askahuman.MaxFingerprintLength))
+			return identity{}, tooLong(fingerprintHeader, length, askahuman.MaxFingerprintLength)
 		case strings.ContainsFunc(fingerprint, unicode.IsControl):
-			return identity{}, invalid(fingerprintHeader, "holds control characters: send printable ones")
+			return identity{}, invalid(fingerprintHeader, askahuman.ConstraintFormat, "holds control characters; send printable ones")
 		}
 		var who identity
 		var err error
@@ -101,6 +101,12 @@ func identifyPerson(hasher Hasher) identify {
 		}
 		return who, nil
 	}
+}
+
+// tooLong is a header of so many characters, where at most so many are allowed.
+func tooLong(header string, length, most int) error {
+	least := 1
+	return &askahuman.InvalidError{Problems: []askahuman.Problem{askahuman.LengthProblem(header, length, "character", &least, &most)}}
 }
 
 func isPrintable(text string) bool {

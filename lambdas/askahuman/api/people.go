@@ -52,7 +52,7 @@ func (h *HumanAPI) Handler() *kit.API {
 }
 
 type feedInput struct {
-	Limit    int      `query:"limit" minimum:"1" maximum:"50" default:"20" doc:"How many to return at most."`
+	Limit    int      `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
 	Cursor   string   `query:"cursor" doc:"The next_cursor of the page before."`
 	Audience []string `query:"audience,explode" doc:"Only questions for one of these audiences (technical, product, ethics, creative, general): repeat the parameter, or separate them by commas." example:"[\"technical\"]"`
 }
@@ -165,7 +165,7 @@ type Stats struct {
 
 type leaderboardInput struct {
 	Period string `query:"period" enum:"daily,weekly,all_time" default:"all_time" doc:"The UTC day, the week from Monday UTC, or all time."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"10" doc:"How many entries to return at most."`
+	Limit  int    `query:"limit" minimum:"1" default:"10" doc:"How many entries to return at most, 1 to 100; a higher number is 100."`
 }
 
 type leaderboardOutput struct{ Body Leaderboard }
@@ -270,7 +270,7 @@ func registerPeople(s *server, service PeopleService) {
 		codes:       []code{codeSubscriptionNotFound},
 	}, func(ctx context.Context, input *changeInput) (*subscriptionOutput, error) {
 		if input.Body.Token == nil && input.Body.Interval == nil {
-			return nil, invalid("body", "changes nothing: send fcm_token, min_interval_minutes, or both")
+			return nil, invalid("body", askahuman.ConstraintRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
 		}
 		var token string
 		if input.Body.Token != nil {
