@@ -58,7 +58,7 @@ const DefaultConsolePort = 8079
 type Options struct {
 	// Assembly is the folder of the cloud assembly. Default: cdk.out.
 	Assembly string
-	// Stacks are the names of the stacks to run. Default: all.
+	// Stacks are the stacks to run: names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*). Default: all.
 	Stacks []string
 	// Port of the first HTTP API; further ones take the ports above it. 0 takes any free ports, PlatformPorts
 	// the one of each stack's template (Metadata: {"onesynth": {"localPort": 8080}}) for the stack's first API

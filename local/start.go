@@ -73,7 +73,7 @@ func (r *Runner) load() error {
 		case "AWS::SQS::Queue":
 			return r.endpoint
 		case "AWS::ApiGatewayV2::Api":
-			if !r.selected(resource.Stack) {
+			if !resource.Stack.Selected {
 				return ""
 			}
 			listener, err := r.listenAPI(resource.Stack, apis)
@@ -112,10 +112,6 @@ func (r *Runner) openBuckets() error {
 	opened, err := buckets.New(dir, r.assembly)
 	r.buckets = opened
 	return err
-}
-
-func (r *Runner) selected(stack *assembly.Stack) bool {
-	return len(r.options.Stacks) == 0 || slices.Contains(r.options.Stacks, stack.Name)
 }
 
 func (r *Runner) refuseUnsupported() error {
@@ -348,9 +344,10 @@ func (r *Runner) listenAPI(stack *assembly.Stack, n int) (net.Listener, error) {
 		if port = localPort(stack); port == 0 {
 			return listenFree(firstPort)
 		}
-		// The stack's first API has the port; the others of the stack take the next free ones.
-		for resource := range r.listeners {
-			if resource.Stack == stack {
+		// The first API that asks for the port has it. Others of the stack, and of a second stack of the same platform, take the
+		// next free ones.
+		for _, listener := range r.listeners {
+			if listener.Addr().(*net.TCPAddr).Port == port {
 				return listenFree(port + 1)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 
 type checkCommand struct {
 	Assembly string   `help:"Folder of the cloud assembly that is about to be deployed." default:"cdk.out" type:"path"`
-	Stack    []string `help:"Stack to check; may be repeated. Default: all." placeholder:"NAME"`
+	Stack    []string `help:"Stack to check, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
 	Against  string   `help:"Template in JSON to compare with, instead of the deployed one; for one stack." type:"path" placeholder:"FILE"`
 	Accept   []string `help:"Id of a refused finding to go on with all the same; may be repeated." placeholder:"ID"`
 	Format   string   `help:"Form of the findings: ${enum}." enum:"text,json" default:"text"`
@@ -51,8 +51,10 @@ func (e *exitError) Unwrap() error { return e.error }
 
 // checkedStack is what came of one stack.
 type checkedStack struct {
-	Stack  string `json:"stack"`
-	Region string `json:"region,omitempty"`
+	Stack string `json:"stack"`
+	// DisplayID is what the CDK calls the stack: its name, or the way to it through stages, such as Dev/Ask.
+	DisplayID string `json:"display_id"`
+	Region    string `json:"region,omitempty"`
 	// Account is empty where nothing says it.
 	Account string `json:"account,omitempty"`
 	// New is true when there is nothing deployed to compare with.
@@ -111,8 +113,8 @@ func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 		}
 		stack, err := c.stack(ctx, configuration, template)
 		if err != nil {
-			stack = checkedStack{Stack: template.Stack, Region: template.Region, Account: template.Account, Findings: []checkFinding{}, Error: err.Error()}
-			unchecked = append(unchecked, fmt.Errorf("stack %s: %w", template.Stack, err))
+			stack = checkedStack{Stack: template.Stack, DisplayID: template.DisplayID, Region: template.Region, Account: template.Account, Findings: []checkFinding{}, Error: err.Error()}
+			unchecked = append(unchecked, fmt.Errorf("stack %s: %w", template.DisplayID, err))
 		}
 		checked = append(checked, stack)
 	}
@@ -128,20 +130,18 @@ func (c *checkCommand) templates() ([]assembly.Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, template := range all {
-		names = append(names, template.Stack)
+	chosen, err := assembly.Choose(all, c.Stack, func(t assembly.Template) (name, displayID string) { return t.Stack, t.DisplayID })
+	if err != nil {
+		return nil, fmt.Errorf("--stack: %w", err)
 	}
-	for _, name := range c.Stack {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("--stack: got %q, allowed are %s", name, strings.Join(names, ", "))
-		}
-	}
-	chosen := slices.DeleteFunc(all, func(t assembly.Template) bool { return len(c.Stack) > 0 && !slices.Contains(c.Stack, t.Stack) })
 	if len(chosen) == 0 {
 		return nil, fmt.Errorf("the cloud assembly %s holds no stack: synthesise an app with at least one", c.Assembly)
 	}
 	if c.Against != "" && len(chosen) > 1 {
+		var names []string
+		for _, template := range chosen {
+			names = append(names, template.DisplayID)
+		}
 		return nil, fmt.Errorf("--against is for one stack: choose with --stack %s", strings.Join(names, " or --stack "))
 	}
 	return chosen, nil
@@ -163,14 +163,14 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 		return checkedStack{}, err
 	}
 	result := checkedStack{
-		Stack: template.Stack, Region: environment.Region, Account: environment.Account, New: deployed == nil, Findings: []checkFinding{}, assumed: template.Region == "",
+		Stack: template.Stack, DisplayID: template.DisplayID, Region: environment.Region, Account: environment.Account, New: deployed == nil, Findings: []checkFinding{}, assumed: template.Region == "",
 	}
 	if deployed == nil {
 		return result, nil
 	}
 	for _, finding := range check.Compare(deployed, proposed, environment) {
-		// Two stacks may have a logical id in common.
-		finding.ID = template.Stack + "/" + finding.ID
+		// Two stacks may have a logical id in common, and those of two stages their name.
+		finding.ID = template.DisplayID + "/" + finding.ID
 		result.Findings = append(result.Findings, checkFinding{finding, slices.Contains(c.Accept, finding.ID)})
 	}
 	return result, nil
@@ -215,20 +215,20 @@ func (c *checkCommand) print(out io.Writer, stacks []checkedStack) error {
 	for _, stack := range stacks {
 		switch {
 		case stack.Error != "":
-			fmt.Fprintf(&text, "%s: not checked\n", stack.Stack)
+			fmt.Fprintf(&text, "%s: not checked\n", stack.DisplayID)
 		case stack.New:
 			where := stack.Region
 			if stack.Account != "" {
 				where += ", account " + stack.Account
 			}
-			fmt.Fprintf(&text, "%s: not deployed yet in %s: a first deployment has nothing to lose\n", stack.Stack, where)
+			fmt.Fprintf(&text, "%s: not deployed yet in %s: a first deployment has nothing to lose\n", stack.DisplayID, where)
 			if stack.assumed {
 				fmt.Fprintln(&text, "  (the assembly names no Region: if the stack is in another, set AWS_REGION)")
 			}
 		case len(stack.Findings) == 0:
-			fmt.Fprintf(&text, "%s: nothing speaks against the deployment\n", stack.Stack)
+			fmt.Fprintf(&text, "%s: nothing speaks against the deployment\n", stack.DisplayID)
 		default:
-			fmt.Fprintf(&text, "%s:\n", stack.Stack)
+			fmt.Fprintf(&text, "%s:\n", stack.DisplayID)
 		}
 		for _, finding := range stack.Findings {
 			verdict := string(finding.Severity)

@@ -156,7 +156,7 @@ func TestCheck(t *testing.T) {
 		"DeployedYAML":   {deployed("Resources: {}"), here, shop(table), nil, 2, "", "deployed template: not a template in JSON: it does not begin with {; write YAML as JSON first. cdk import leaves YAML behind, and so do other tools. Compare with a copy in JSON: aws cloudformation get-template --stack-name shop --region eu-west-1 "},
 		"TwoStacks":      {deployed(table), here, map[string]string{"shop": nothing, "new": table}, nil, 1, "new: not deployed yet in eu-west-1, account 111122223333: a first deployment has nothing to lose\nshop:\n\nrefusal shop/drop:T", "1 of the changes"},
 		"OneOfTwo":       {deployed(table), here, map[string]string{"shop": nothing, "new": table}, []string{"--stack", "new"}, 0, "new: not deployed yet", ""},
-		"UnknownStack":   {nil, here, shop(table), []string{"--stack", "shopp"}, 2, "", `got "shopp", allowed are shop`},
+		"UnknownStack":   {nil, here, shop(table), []string{"--stack", "shopp"}, 2, "", `--stack: stack "shopp": the assembly has shop`},
 		"NoAssembly":     {nil, here, shop(table), []string{"--assembly", os.TempDir()}, 2, "", "cdk synth in an app of your own; --assembly names another folder"},
 		"AgainstOfTwo":   {nil, here, map[string]string{"shop": nothing, "new": table}, []string{"--against", os.DevNull}, 2, "", "--stack new or --stack shop"},
 		"AgainstNoFile":  {nil, here, shop(table), []string{"--against", filepath.Join(os.TempDir(), "no", "file")}, 2, "", "could not check"},
@@ -170,6 +170,59 @@ func TestCheck(t *testing.T) {
 			status, stdout, stderr := checked(t, cloudFormation(t, test.deployed), arguments...)
 			if status != test.status || !strings.Contains(stdout, test.says) || !strings.Contains(stderr, test.complains) {
 				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
+
+// TestCheckStages: the stacks of two stages may have one name, and each is itself.
+func TestCheckStages(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	artifacts := map[string]any{}
+	for stage, region := range map[string]string{"Dev": "eu-west-1", "Prod": "eu-west-1"} {
+		nested := deployable(t, "aws://111122223333/"+region, map[string]string{"shop": `{"Resources": {}}`})
+		if err := os.CopyFS(filepath.Join(dir, "assembly-"+stage), os.DirFS(nested)); err != nil {
+			t.Fatal(err)
+		}
+		manifest := filepath.Join(dir, "assembly-"+stage, "manifest.json")
+		text, err := os.ReadFile(manifest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := strings.Replace(string(text), `"environment":`, `"displayName":"`+stage+`/shop","environment":`, 1)
+		if err := os.WriteFile(manifest, []byte(named), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		artifacts["assembly-"+stage] = map[string]any{"type": "cdk:cloud-assembly", "properties": map[string]any{"directoryName": "assembly-" + stage}}
+	}
+	manifest, err := json.Marshal(map[string]any{"artifacts": artifacts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), manifest, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	endpoint := cloudFormation(t, map[string]deployedStack{"shop": {"UPDATE_COMPLETE", `{"Resources": {"B": {"Type": "AWS::S3::Bucket"}}}`}})
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		says      string
+	}{
+		"Both":      {nil, 1, "Dev/shop:\n\nrefusal Dev/shop/drop:B"},
+		"One":       {[]string{"--stack", "Prod/shop"}, 1, "Prod/shop:\n\nrefusal Prod/shop/drop:B"},
+		"Stage":     {[]string{"--stack", "Prod/*", "--accept", "Prod/shop/drop:B"}, 0, "accepted refusal Prod/shop/drop:B"},
+		"Nested":    {[]string{"--assembly", filepath.Join(dir, "assembly-Dev"), "--accept", "Dev/shop/drop:B"}, 0, "accepted refusal Dev/shop/drop:B"},
+		"Ambiguous": {[]string{"--stack", "shop"}, 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := checked(t, endpoint, append([]string{"--assembly", dir}, test.arguments...)...)
+			if status != test.status || !strings.Contains(stdout, test.says) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+			if name == "Ambiguous" && !strings.Contains(stderr, "write which, such as Dev/shop") {
+				t.Errorf("got %s", stderr)
 			}
 		})
 	}

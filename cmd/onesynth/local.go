@@ -10,7 +10,7 @@ import (
 
 type localCommand struct {
 	Assembly         string        `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
-	Stack            []string      `help:"Stack to run; may be repeated. Default: all." placeholder:"NAME"`
+	Stack            []string      `help:"Stack to run, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
 	Port             int           `help:"Port of the first HTTP API, further ones take the ports above it; 0 takes any free ones, -1 those that the stacks ask for." default:"-1"`
 	ConsolePort      int           `help:"Port of the console; 0 takes any free one." default:"8079"`
 	Data             string        `help:"Folder that keeps tables, objects, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`

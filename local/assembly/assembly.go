@@ -10,10 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 )
 
@@ -31,7 +31,7 @@ type Options struct {
 	// Region and Account stand in for those of stacks that are synthesised for any environment.
 	// Defaults: DefaultRegion, DefaultAccount.
 	Region, Account string
-	// Stacks are the names of the stacks to keep, once references between all of them are resolved. Default: all.
+	// Stacks choose the stacks to keep, as [Choose] does; the others are read for what these refer to. Default: all.
 	Stacks []string
 	// Parameters are values of template parameters by name; a parameter without one takes its default.
 	Parameters map[string]string
@@ -45,18 +45,23 @@ type Options struct {
 type Assembly struct {
 	// Dir is the absolute path of its folder.
 	Dir string
-	// Stacks are in the manifest's order of names, those of nested assemblies included.
+	// Stacks are the chosen ones in the manifest's order of names, those of nested assemblies included.
 	Stacks []*Stack
 
+	all       []*Stack
 	assets    map[string]Asset
 	importing map[string]bool
 }
 
 // Stack is one CloudFormation stack.
 type Stack struct {
-	Name    string
-	Region  string
-	Account string
+	Name string
+	// DisplayID is what the CDK calls the stack: its name, or the way to it through stages, such as Dev/Ask.
+	DisplayID string
+	// Selected says that the stack is one of the chosen.
+	Selected bool
+	Region   string
+	Account  string
 	// Metadata is the template's own Metadata section.
 	Metadata map[string]any
 	// Resources are sorted by logical id. Those whose condition is false are left out.
@@ -146,18 +151,24 @@ func Load(dir string, options Options) (*Assembly, error) {
 		options.Account = DefaultAccount
 	}
 	loaded := &Assembly{Dir: absolute, assets: map[string]Asset{}, importing: map[string]bool{}}
-	if err := loaded.read(absolute, options); err != nil {
+	if err := loaded.read(options); err != nil {
 		if errors.Is(err, ErrNoAssembly) {
 			return nil, noAssembly(dir)
 		}
 		return nil, err
 	}
-	if len(loaded.Stacks) == 0 {
+	if len(loaded.all) == 0 {
 		return nil, fmt.Errorf("cloud assembly %s holds no stack: synthesise an app with at least one", dir)
 	}
+	if err := loaded.choose(options.Stacks); err != nil {
+		return nil, err
+	}
 	var problems []error
-	for _, stack := range loaded.Stacks {
-		problems = append(problems, stack.prepare()...)
+	for _, stack := range loaded.all {
+		// What a stack lacks that is not chosen is a problem where a chosen one refers to it.
+		if found := stack.prepare(); stack.Selected {
+			problems = append(problems, found...)
+		}
 	}
 	if len(problems) == 0 {
 		for _, stack := range loaded.Stacks {
@@ -167,29 +178,27 @@ func Load(dir string, options Options) (*Assembly, error) {
 	if len(problems) > 0 {
 		return nil, errors.Join(problems...)
 	}
-	if err := loaded.keep(options.Stacks); err != nil {
-		return nil, err
-	}
 	if err := loaded.addExistingTables(); err != nil {
 		return nil, err
 	}
 	return loaded, nil
 }
 
-// keep leaves out all stacks but the named ones, if any is named.
-func (a *Assembly) keep(wanted []string) error {
-	var names []string
-	for _, stack := range a.Stacks {
-		names = append(names, stack.Name)
+// choose selects the stacks. Two of one name, as of stages for several accounts, would be one thing in a run.
+func (a *Assembly) choose(wanted []string) error {
+	chosen, err := Choose(a.all, wanted, func(stack *Stack) (name, displayID string) { return stack.Name, stack.DisplayID })
+	if err != nil {
+		return err
 	}
-	for _, name := range wanted {
-		if !slices.Contains(names, name) {
-			return fmt.Errorf("stack %q: the assembly has %s", name, strings.Join(names, ", "))
+	named := map[string]*Stack{}
+	for _, stack := range chosen {
+		if other := named[stack.Name]; other != nil {
+			return fmt.Errorf("stacks %s and %s have one name, %s: choose one of them, with --stack %s", other.DisplayID, stack.DisplayID, stack.Name, other.DisplayID)
 		}
+		named[stack.Name] = stack
+		stack.Selected = true
 	}
-	if len(wanted) > 0 {
-		a.Stacks = slices.DeleteFunc(a.Stacks, func(stack *Stack) bool { return !slices.Contains(wanted, stack.Name) })
-	}
+	a.Stacks = chosen
 	return nil
 }
 
@@ -197,6 +206,8 @@ func (a *Assembly) keep(wanted []string) error {
 type Template struct {
 	// Stack is the stack's name.
 	Stack string
+	// DisplayID is what the CDK calls the stack: its name, or the way to it through stages, such as Dev/Ask.
+	DisplayID string
 	// Account and Region are empty for stacks that are synthesised for any.
 	Account, Region string
 	// Path is the absolute path of the file.
@@ -213,11 +224,11 @@ func Templates(dir string) ([]Template, error) {
 		return nil, fmt.Errorf("cloud assembly %q: %w", dir, err)
 	}
 	var templates []Template
-	err = walk(absolute, func(dir, id string, found artifact) error {
+	err = walk(folderOf(absolute), func(at folder, id string, found artifact) error {
 		if found.Type != stackArtifact {
 			return nil
 		}
-		template, err := found.template(dir, id)
+		template, err := found.template(at, id)
 		templates = append(templates, template)
 		return err
 	})
@@ -231,7 +242,10 @@ func noAssembly(dir string) error {
 	return fmt.Errorf("%w: no manifest.json in %s: run `cdk synth` or `make synth` first", ErrNoAssembly, dir)
 }
 
-const stackArtifact = "aws:cloudformation:stack"
+const (
+	stackArtifact  = "aws:cloudformation:stack"
+	nestedArtifact = "cdk:cloud-assembly"
+)
 
 type manifest struct {
 	Artifacts map[string]artifact
@@ -253,8 +267,8 @@ type artifact struct {
 }
 
 // template reads what the artifact of a stack says.
-func (a artifact) template(dir, id string) (Template, error) {
-	path, err := inside(dir, a.Properties.TemplateFile)
+func (a artifact) template(at folder, id string) (Template, error) {
+	path, err := at.file(a.Properties.TemplateFile)
 	if err != nil {
 		return Template{}, fmt.Errorf("manifest.json: artifact %s: %w", id, err)
 	}
@@ -262,6 +276,7 @@ func (a artifact) template(dir, id string) (Template, error) {
 	if template.Stack == "" {
 		template.Stack = id
 	}
+	template.DisplayID = cmp.Or(a.DisplayName, id)
 	// aws://ACCOUNT/REGION, with unknown-account and unknown-region for stacks of any environment.
 	if account, region, ok := strings.Cut(strings.TrimPrefix(a.Environment, "aws://"), "/"); ok {
 		if account != "unknown-account" {
@@ -275,53 +290,51 @@ func (a artifact) template(dir, id string) (Template, error) {
 }
 
 // walk visits the artifacts of an assembly and of those nested in it, in the order of their ids.
-func walk(dir string, visit func(dir, id string, found artifact) error) error {
+func walk(at folder, visit func(at folder, id string, found artifact) error) error {
 	var read manifest
-	if err := readJSON(filepath.Join(dir, "manifest.json"), &read); err != nil {
+	if err := readJSON(filepath.Join(at.dir, manifestFile), &read); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return ErrNoAssembly
 		}
 		return err
 	}
-	ids := make([]string, 0, len(read.Artifacts))
-	for id := range read.Artifacts {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
-	for _, id := range ids {
+	for _, id := range slices.Sorted(maps.Keys(read.Artifacts)) {
 		found := read.Artifacts[id]
-		if found.Type != "cdk:cloud-assembly" {
-			if err := visit(dir, id, found); err != nil {
+		if found.Type != nestedArtifact {
+			if err := visit(at, id, found); err != nil {
 				return err
 			}
 			continue
 		}
-		nested, err := inside(dir, found.Properties.DirectoryName)
+		nested, err := at.file(found.Properties.DirectoryName)
 		if err != nil {
 			return fmt.Errorf("manifest.json: artifact %s: %w", id, err)
 		}
-		if err := walk(nested, visit); err != nil {
+		if err := walk(folder{root: at.root, dir: nested}, visit); err != nil {
 			return fmt.Errorf("nested assembly %s: %w", id, err)
 		}
 	}
 	return nil
 }
 
-func (a *Assembly) read(dir string, options Options) error {
-	return walk(dir, func(dir, id string, found artifact) error {
+func (a *Assembly) read(options Options) error {
+	return walk(folderOf(a.Dir), func(at folder, id string, found artifact) error {
 		switch found.Type {
 		case "cdk:asset-manifest":
-			return a.readAssets(dir, found.Properties.File)
+			return a.readAssets(at, found.Properties.File)
 		case stackArtifact:
-			file, err := found.template(dir, id)
+			file, err := found.template(at, id)
 			if err != nil {
 				return err
 			}
-			stack := &Stack{Name: file.Stack, Region: cmp.Or(file.Region, options.Region), Account: cmp.Or(file.Account, options.Account), options: options, assembly: a}
+			stack := &Stack{
+				Name: file.Stack, DisplayID: file.DisplayID, Region: cmp.Or(file.Region, options.Region), Account: cmp.Or(file.Account, options.Account),
+				options: options, assembly: a,
+			}
 			if err := readJSON(file.Path, &stack.template); err != nil {
 				return fmt.Errorf("stack %s: %w", file.Stack, err)
 			}
-			if stack.described, err = found.existingTables(dir); err != nil {
+			if stack.described, err = found.existingTables(at); err != nil {
 				return fmt.Errorf("stack %s: %w", file.Stack, err)
 			}
 			for parameter, value := range file.Parameters {
@@ -329,7 +342,7 @@ func (a *Assembly) read(dir string, options Options) error {
 					stack.template.overrides(parameter, value)
 				}
 			}
-			a.Stacks = append(a.Stacks, stack)
+			a.all = append(a.all, stack)
 		}
 		return nil
 	})
@@ -346,14 +359,6 @@ func readJSON(path string, v any) error {
 		return fmt.Errorf("%s is not what `cdk synth` writes (JSON): %w; synthesise again", path, err)
 	}
 	return nil
-}
-
-// inside joins a name from a file of the assembly to its folder, and refuses names that lead out of it.
-func inside(dir, name string) (string, error) {
-	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return "", fmt.Errorf("got path %q: it must lie within the assembly", name)
-	}
-	return filepath.Join(dir, filepath.FromSlash(name)), nil
 }
 
 // Resources returns the resources of the given types in all stacks, or all resources when no type is given.
@@ -425,3 +430,6 @@ func (a *Assembly) Accepted() []*Resource {
 	}
 	return found
 }
+
+// Environment is the account and region of a stack, as the CDK writes it.
+func (s *Stack) Environment() string { return "aws://" + s.Account + "/" + s.Region }

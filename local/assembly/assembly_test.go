@@ -333,7 +333,7 @@ func TestTemplates(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeManifest(t, inner, map[string]any{"B": map[string]any{
-		"type": "aws:cloudformation:stack", "environment": "aws://111122223333/eu-west-1",
+		"type": "aws:cloudformation:stack", "environment": "aws://111122223333/eu-west-1", "displayName": "Stage/B",
 		"properties": map[string]any{"templateFile": "b.json", "stackName": "named", "parameters": map[string]string{"p": "v"}},
 	}})
 	writeManifest(t, dir, map[string]any{
@@ -342,8 +342,8 @@ func TestTemplates(t *testing.T) {
 	})
 	got, err := assembly.Templates(dir)
 	want := []assembly.Template{
-		{Stack: "A", Path: filepath.Join(dir, "a.json")},
-		{Stack: "named", Account: "111122223333", Region: "eu-west-1", Path: filepath.Join(inner, "b.json"), Parameters: map[string]string{"p": "v"}},
+		{Stack: "A", DisplayID: "A", Path: filepath.Join(dir, "a.json")},
+		{Stack: "named", DisplayID: "Stage/B", Account: "111122223333", Region: "eu-west-1", Path: filepath.Join(inner, "b.json"), Parameters: map[string]string{"p": "v"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)

@@ -18,7 +18,7 @@ type Asset struct {
 	Zip bool
 }
 
-func (a *Assembly) readAssets(dir, file string) error {
+func (a *Assembly) readAssets(at folder, file string) error {
 	var read struct {
 		Files map[string]struct {
 			Source struct {
@@ -28,7 +28,7 @@ func (a *Assembly) readAssets(dir, file string) error {
 			Destinations map[string]struct{ ObjectKey string }
 		}
 	}
-	path, err := inside(dir, file)
+	path, err := at.file(file)
 	if err != nil {
 		return fmt.Errorf("manifest.json: asset manifest: %w", err)
 	}
@@ -39,7 +39,7 @@ func (a *Assembly) readAssets(dir, file string) error {
 		if entry.Source.Path == "" {
 			continue // made by a command at deploy time
 		}
-		path, err := inside(dir, entry.Source.Path)
+		path, err := at.file(entry.Source.Path)
 		if err != nil {
 			return fmt.Errorf("%s: asset %s: %w", file, id, err)
 		}
@@ -82,7 +82,7 @@ func (a Asset) Folder(dir string) (string, error) {
 }
 
 func unpack(file *zip.File, dir string) (err error) {
-	path, err := inside(dir, file.Name)
+	path, err := folder{root: dir, dir: dir}.file(file.Name)
 	if err != nil {
 		return err
 	}

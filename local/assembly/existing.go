@@ -38,11 +38,11 @@ type tableDescription struct {
 func (d tableDescription) at() string { return "Metadata[" + d.path + "]" }
 
 // existingTables reads the descriptions of a stack's artifact, in the order of the constructs' paths.
-func (a artifact) existingTables(dir string) (list []tableDescription, err error) {
+func (a artifact) existingTables(at folder) (list []tableDescription, err error) {
 	// The CDK writes metadata into the manifest, or into a file that the manifest names.
 	sources := []map[string][]metadata{a.Metadata}
 	if a.AdditionalMetadataFile != "" {
-		path, err := inside(dir, a.AdditionalMetadataFile)
+		path, err := at.file(a.AdditionalMetadataFile)
 		if err != nil {
 			return nil, fmt.Errorf("manifest.json: metadata: %w", err)
 		}

@@ -678,13 +678,20 @@ func (s *Stack) importValue(export, path string) (string, error) {
 	}
 	defer leave()
 	var known []string
-	for _, other := range s.assembly.Stacks {
+	for _, other := range s.assembly.all {
+		// Exports are those of an account in a region.
+		if other.Environment() != s.Environment() {
+			continue
+		}
 		for _, id := range slices.Sorted(maps.Keys(other.template.Outputs)) {
 			declared := other.template.Outputs[id]
 			if declared.Export.Name == nil || other == s {
 				continue
 			}
 			name, err := other.text(declared.Export.Name, "Outputs."+id+".Export.Name")
+			if err != nil && !other.Selected {
+				continue
+			}
 			if err != nil {
 				return "", err
 			}
@@ -728,20 +735,25 @@ func (s *Stack) stackOutput(argument any, path string) (string, error) {
 	}
 	defer leave()
 	var known []string
-	for _, other := range s.assembly.Stacks {
-		if known = append(known, other.Name+" in "+other.Region); other.Name != stack || other.Region != region {
-			continue
+	var found *Stack
+	for _, other := range s.assembly.all {
+		known = append(known, other.Name+" in "+other.Region)
+		// Stacks of several accounts may have the name: the nearest is meant.
+		if other.Name == stack && other.Region == region && (found == nil || other.Account == s.Account) {
+			found = other
 		}
-		if _, ok := other.template.Outputs[id]; !ok {
-			return "", s.problem(path, "got %q: the outputs of stack %s are %s", id, stack, strings.Join(slices.Sorted(maps.Keys(other.template.Outputs)), ", "))
-		}
-		output, exists, err := other.output(id)
-		if err == nil && !exists {
-			err = s.problem(path, "the condition of output %q of stack %s is false", id, stack)
-		}
-		return output.Value, err
 	}
-	return "", s.problem(path, "the assembly has no stack %s in %s; it has %s", stack, region, strings.Join(known, ", "))
+	if found == nil {
+		return "", s.problem(path, "the assembly has no stack %s in %s; it has %s", stack, region, strings.Join(known, ", "))
+	}
+	if _, ok := found.template.Outputs[id]; !ok {
+		return "", s.problem(path, "got %q: the outputs of stack %s are %s", id, stack, strings.Join(slices.Sorted(maps.Keys(found.template.Outputs)), ", "))
+	}
+	output, exists, err := found.output(id)
+	if err == nil && !exists {
+		err = s.problem(path, "the condition of output %q of stack %s is false", id, stack)
+	}
+	return output.Value, err
 }
 
 // enter notes that something of another stack is being looked up, until leave is called. Errors: it is already, on the way
