@@ -111,6 +111,7 @@ type Runner struct {
 	lakes     []catalog.Lake
 
 	roles      []held
+	boundaries []string
 	apis       []console.API
 	consoleURL string
 	endpoint   string

@@ -477,6 +477,43 @@ func TestRolesAreKept(t *testing.T) {
 	})
 }
 
+func TestPermissionsBoundary(t *testing.T) {
+	t.Parallel()
+	t.Run("Declared", func(t *testing.T) {
+		t.Parallel()
+		changed := template()
+		changed["Resources"].(object)["Limit"] = object{"Type": "AWS::IAM::ManagedPolicy", "Properties": object{"PolicyDocument": object{"Statement": []object{
+			{"Effect": "Allow", "NotAction": "s3:*", "Resource": "*"}, {"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": arn("Queue")},
+		}}}}
+		for _, role := range []string{"Role", "ScheduleRole"} {
+			properties(changed, role)["PermissionsBoundary"] = ref("Limit")
+		}
+		r, printed := start(t, changed, nil)
+		want(t, 200, "")(call(t, "PUT", r.URL("")+"/items/1", "one"))
+		want(t, 502, "because no permissions boundary allows the s3:PutObject action")(call(t, "PUT", r.URL("")+"/objects/1", "one"))
+		want(t, 502, "with an explicit deny in a permissions boundary")(call(t, "POST", r.URL("")+"/messages", "one"))
+		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
+			t.Error(err)
+		}
+		if strings.Contains(printed.String(), "permissions boundary arn:") {
+			t.Errorf("printed %s", printed)
+		}
+	})
+	t.Run("Unknown", func(t *testing.T) {
+		t.Parallel()
+		changed := template()
+		for _, role := range []string{"Role", "ScheduleRole"} {
+			properties(changed, role)["PermissionsBoundary"] = "arn:aws:iam::000000000000:policy/company"
+		}
+		r, printed := start(t, changed, nil)
+		want(t, 200, "")(call(t, "PUT", r.URL("")+"/items/1", "one"))
+		const warning = "warning: the assembly does not declare the permissions boundary arn:aws:iam::000000000000:policy/company"
+		if got := strings.Count(printed.String(), warning); got != 1 {
+			t.Errorf("warned %d times: %s", got, printed)
+		}
+	})
+}
+
 func TestDataSurvives(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()

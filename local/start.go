@@ -149,6 +149,7 @@ func (r *Runner) addFunctions() error {
 				f.definition.Environment[name] = r.inbox.URL()
 			}
 		}
+		r.warnOfBoundary(f.role)
 		if r.options.Role != nil {
 			f.role = r.options.Role(f.definition.Name, f.role)
 		}
@@ -159,6 +160,14 @@ func (r *Runner) addFunctions() error {
 		r.roles = append(r.roles, held{key: f.definition.AccessKeyID, caller: f.definition.Name, role: f.role, traced: f.traced})
 	}
 	return errors.Join(problems...)
+}
+
+// warnOfBoundary says, once for each, which permissions boundary the run cannot know.
+func (r *Runner) warnOfBoundary(role *policy.Role) {
+	if boundary := role.UnknownBoundary; boundary != "" && !slices.Contains(r.boundaries, boundary) {
+		r.boundaries = append(r.boundaries, boundary)
+		r.log.printf("warning: the assembly does not declare the permissions boundary %s: roles are checked without it", boundary)
+	}
 }
 
 // held is a role and who acts under it.
@@ -301,6 +310,7 @@ func (r *Runner) holdScheduleRole(resource *assembly.Resource, definition schedu
 	if !role.Trusts(policy.Scheduler, map[string]string{policy.SourceAccount: resource.Stack.Account, policy.SourceARN: source}) {
 		return fmt.Errorf("%s: role %s does not let %s assume it: AWS would refuse to create the schedule", resource, role.Name, policy.Scheduler)
 	}
+	r.warnOfBoundary(role)
 	if r.options.Role != nil {
 		role = r.options.Role(definition.Name, role)
 	}

@@ -433,3 +433,25 @@ func (a *Assembly) Accepted() []*Resource {
 
 // Environment is the account and region of a stack, as the CDK writes it.
 func (s *Stack) Environment() string { return "aws://" + s.Account + "/" + s.Region }
+
+// Declared returns the resource of the type with the ARN, resolved, of any stack, those included that were not chosen; nil when
+// there is none.
+func (a *Assembly) Declared(kind, arn string) (*Resource, error) {
+	for _, stack := range a.all {
+		for _, resource := range stack.Resources {
+			// A resource that is not chosen and has no identity cannot be the one that a chosen stack refers to.
+			if resource.Type != kind || stack.identify(resource) != nil || resource.ARN != arn {
+				continue
+			}
+			if resource.Properties == nil {
+				value, err := stack.evaluate(resource.raw, "Resources."+resource.LogicalID+".Properties")
+				if err != nil {
+					return nil, err
+				}
+				resource.Properties, _ = value.(map[string]any)
+			}
+			return resource, nil
+		}
+	}
+	return nil, nil
+}

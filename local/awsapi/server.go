@@ -100,15 +100,21 @@ type DeniedError struct {
 	Use
 	// Principal is the ARN of the assumed role.
 	Principal string
-	// Explicit says that a Deny statement covers the request, not that no Allow does.
-	Explicit bool
+	// Decision is why: anything but policy.Allowed.
+	Decision policy.Decision
 }
 
 // Error is worded as AWS words it.
 func (e *DeniedError) Error() string {
+	// "Troubleshoot access denied error messages" (IAM User Guide) has the wording.
 	reason := fmt.Sprintf("because no identity-based policy allows the %s action", e.Action)
-	if e.Explicit {
+	switch e.Decision {
+	case policy.ExplicitlyDenied:
 		reason = "with an explicit deny in an identity-based policy"
+	case policy.OutsideBoundary:
+		reason = fmt.Sprintf("because no permissions boundary allows the %s action", e.Action)
+	case policy.DeniedByBoundary:
+		reason = "with an explicit deny in a permissions boundary"
 	}
 	return fmt.Sprintf("User: %s is not authorized to perform: %s on resource: %s %s", e.Principal, e.Action, e.Resource, reason)
 }
@@ -183,7 +189,7 @@ func (s *Server) authorise(by *caller, action, resource string) error {
 	by.mutex.RUnlock()
 	use := Use{Function: by.function, Action: action, Resource: resource}
 	if !known {
-		decision = by.role.Decide(policy.Request{Action: action, Resource: resource, Context: secure})
+		decision = by.role.Decide(policy.Request{Action: action, Resource: resource, Context: s.context(resource)})
 		by.mutex.Lock()
 		by.decisions[asked] = decision
 		by.mutex.Unlock()
@@ -197,8 +203,15 @@ func (s *Server) authorise(by *caller, action, resource string) error {
 	return s.refuse(by, use, decision)
 }
 
-// secure is the context of every request.
-var secure = map[string]string{policy.SecureTransport: "true"}
+// context holds the condition keys of a request for the resource. Its region is that of the resource; of those that have none,
+// such as the objects of S3, it is the endpoint's.
+func (s *Server) context(resource string) map[string]string {
+	region := s.options.Region
+	if parts := strings.SplitN(resource, ":", 5); len(parts) == 5 && parts[3] != "" {
+		region = parts[3]
+	}
+	return map[string]string{policy.SecureTransport: "true", policy.RequestedRegion: region}
+}
 
 func (s *Server) use(use Use) {
 	s.mutex.Lock()
@@ -211,7 +224,7 @@ func (s *Server) refuse(by *caller, use Use, decision policy.Decision) error {
 	s.refused[use]++
 	s.mutex.Unlock()
 	s.options.Log.Warn("request refused by the function's role", "function", by.function, "action", use.Action, "resource", use.Resource)
-	return &DeniedError{Use: use, Principal: by.principal(), Explicit: decision == policy.ExplicitlyDenied}
+	return &DeniedError{Use: use, Principal: by.principal(), Decision: decision}
 }
 
 func (c *caller) principal() string {

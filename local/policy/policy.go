@@ -81,9 +81,13 @@ type Decision int
 const (
 	// NotAllowed means that no statement allows the action.
 	NotAllowed Decision = iota
-	// ExplicitlyDenied means that a Deny statement covers it.
+	// ExplicitlyDenied means that a Deny statement of the role's policies covers it.
 	ExplicitlyDenied
-	// Allowed means that a statement allows it and none denies it.
+	// OutsideBoundary means that the role's policies allow it, and its permissions boundary does not.
+	OutsideBoundary
+	// DeniedByBoundary means that a Deny statement of the role's permissions boundary covers it.
+	DeniedByBoundary
+	// Allowed means that a statement allows it and none denies it, in the policies and in the boundary if there is one.
 	Allowed
 )
 
@@ -98,14 +102,27 @@ type Request struct {
 type Role struct {
 	// Name and ARN identify the role.
 	Name, ARN string
+	// UnknownBoundary is the ARN of a permissions boundary that the assembly does not declare: decisions are made without it.
+	UnknownBoundary string
 
 	rules []rule
-	trust []trusted
+	// bounded says that boundary, which may allow nothing, limits the rules.
+	bounded  bool
+	boundary []rule
+	trust    []trusted
 }
 
+// rule is a grant, or all that is not excepted from one.
 type rule struct {
-	grant      Grant
-	conditions []condition
+	grant                              Grant
+	exceptedActions, exceptedResources []string
+	conditions                         []condition
+}
+
+func (r *rule) covers(request Request) bool {
+	return r.grant.Matches(request.Action, request.Resource) && hold(r.conditions, request.Context) &&
+		!slices.ContainsFunc(r.exceptedActions, func(action string) bool { return Grant{Action: action, Resource: "*"}.Matches(request.Action, "") }) &&
+		!slices.ContainsFunc(r.exceptedResources, func(resource string) bool { return matches(resource, request.Resource) })
 }
 
 type trusted struct {
@@ -133,10 +150,10 @@ func ForRole(source *assembly.Assembly, arn string) (*Role, error) {
 		return nil, err
 	}
 	role := &Role{Name: resource.Name, ARN: resource.ARN}
-	if declared.PermissionsBoundary != "" {
-		return nil, &UnsupportedError{Source: resource.LogicalID, Element: "PermissionsBoundary"}
-	}
 	var problems []error
+	if err := role.limit(source, declared.PermissionsBoundary); err != nil {
+		problems = append(problems, err)
+	}
 	for _, statement := range declared.AssumeRolePolicyDocument.Statement {
 		trust, err := statement.trust(resource.LogicalID + " (trust)")
 		if err != nil {
@@ -183,6 +200,28 @@ func ForRole(source *assembly.Assembly, arn string) (*Role, error) {
 	return role, nil
 }
 
+// limit reads the role's permissions boundary, which any stack of the assembly may declare.
+func (r *Role) limit(source *assembly.Assembly, boundary string) error {
+	if boundary == "" {
+		return nil
+	}
+	policy, err := source.Declared("AWS::IAM::ManagedPolicy", boundary)
+	if err != nil {
+		return err
+	}
+	if policy == nil {
+		r.UnknownBoundary = boundary
+		return nil
+	}
+	var declared struct{ PolicyDocument document }
+	if err := policy.Decode(&declared); err != nil {
+		return err
+	}
+	r.bounded = true
+	r.boundary, err = declared.PolicyDocument.rules(policy.LogicalID)
+	return err
+}
+
 // awsManaged are the AWS managed policies that functions commonly have, from the AWS Managed Policy Reference.
 var awsManaged = map[string]oneOrMany[string]{
 	"arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole": {
@@ -199,21 +238,36 @@ func (r *Role) Allows(action, resource string) bool {
 	return r.Decide(Request{Action: action, Resource: resource}) == Allowed
 }
 
-// Decide evaluates the role's policies: a Deny that applies wins, then an Allow, else nothing is allowed.
+// Decide evaluates the role's policies and its boundary, as in "Policy evaluation logic" (IAM User Guide): a Deny that applies
+// wins, then the policies must allow the request, and so must the boundary.
 func (r *Role) Decide(request Request) Decision {
 	decision, _ := r.DecideBy(request)
 	return decision
 }
 
-// DecideBy is Decide with the grant that decides: the Deny, or the first Allow; none when nothing is allowed.
+// DecideBy is Decide with the grant that decides: the Deny, or the first Allow of the policies; none when nothing is allowed.
 func (r *Role) DecideBy(request Request) (Decision, Grant) {
-	decision, by := NotAllowed, Grant{}
 	if r == nil {
+		return NotAllowed, Grant{}
+	}
+	decision, by := decide(r.rules, request)
+	if !r.bounded || decision == ExplicitlyDenied {
 		return decision, by
 	}
-	for i := range r.rules {
-		rule := &r.rules[i]
-		if !rule.grant.Matches(request.Action, request.Resource) || !hold(rule.conditions, request.Context) {
+	switch limit, within := decide(r.boundary, request); {
+	case limit == ExplicitlyDenied:
+		return DeniedByBoundary, within
+	case decision == Allowed && limit != Allowed:
+		return OutsideBoundary, Grant{}
+	}
+	return decision, by
+}
+
+func decide(rules []rule, request Request) (Decision, Grant) {
+	decision, by := NotAllowed, Grant{}
+	for i := range rules {
+		rule := &rules[i]
+		if !rule.covers(request) {
 			continue
 		}
 		if rule.grant.Effect == "Deny" {
@@ -241,7 +295,8 @@ func (r *Role) Trusts(service string, context map[string]string) bool {
 	return trusts
 }
 
-// Grants lists every statement's actions on every one of its resources, in the policies' order.
+// Grants lists every statement's actions on every one of its resources, in the policies' order. A statement with NotAction or
+// NotResource is a grant of *. Those of the boundary are not among them: it allows nothing by itself.
 func (r *Role) Grants() []Grant {
 	grants := make([]Grant, len(r.rules))
 	for i, rule := range r.rules {
@@ -289,43 +344,66 @@ type statement struct {
 
 func (d document) rules(source string) (rules []rule, err error) {
 	for i, statement := range d.Statement {
+		if len(statement.Principal) > 0 || len(statement.NotPrincipal) > 0 {
+			return nil, &UnsupportedError{Source: source, Element: "Principal"}
+		}
 		conditions, err := statement.check(source)
+		for _, resource := range slices.Concat(statement.Resource, statement.NotResource) {
+			if err == nil && strings.Contains(resource, "${") {
+				err = &UnsupportedError{Source: source, Element: "policy variable in resource " + resource}
+			}
+		}
+		if _, unsupported := errors.AsType[*UnsupportedError](err); unsupported && statement.elsewhere() {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
-		for _, resource := range statement.Resource {
-			if strings.Contains(resource, "${") {
-				return nil, &UnsupportedError{Source: source, Element: "policy variable in resource " + resource}
-			}
+		read := rule{conditions: conditions, exceptedActions: statement.NotAction, exceptedResources: statement.NotResource}
+		actions, resources := statement.Action, statement.Resource
+		if statement.NotAction != nil {
+			actions = oneOrMany[string]{"*"}
 		}
-		for _, action := range statement.Action {
-			for _, resource := range statement.Resource {
-				rules = append(rules, rule{
-					grant:      Grant{Source: source, Statement: i, Effect: statement.Effect, Action: action, Resource: resource},
-					conditions: conditions,
-				})
+		if statement.NotResource != nil {
+			resources = oneOrMany[string]{"*"}
+		}
+		for _, action := range actions {
+			for _, resource := range resources {
+				read.grant = Grant{Source: source, Statement: i, Effect: statement.Effect, Action: action, Resource: resource}
+				rules = append(rules, read)
 			}
 		}
 	}
 	return rules, nil
 }
 
+// asked are the services whose actions a local run asks roles for.
+var asked = []string{"dynamodb", "kms", "lambda", "logs", "s3", "secretsmanager", "sqs", "ssm", "xray"}
+
+// elsewhere reports whether all actions of the statement are of services that nothing asks for in a local run, such as iam in the
+// boundaries of companies: it does not matter then that the statement cannot be decided.
+func (s statement) elsewhere() bool {
+	return len(s.Action) > 0 && !slices.ContainsFunc(s.Action, func(action string) bool {
+		pattern, _, _ := strings.Cut(strings.ToLower(action), ":")
+		return slices.ContainsFunc(asked, func(service string) bool { return matches(pattern, service) })
+	})
+}
+
 func (s statement) check(source string) ([]condition, error) {
 	if s.Effect != "Allow" && s.Effect != "Deny" {
 		return nil, fmt.Errorf("policy %s: got effect %q: write Allow or Deny", source, s.Effect)
 	}
-	for element, given := range map[string]bool{
-		"NotAction": s.NotAction != nil, "NotResource": s.NotResource != nil, "NotPrincipal": s.NotPrincipal != nil,
-	} {
-		if given {
-			return nil, &UnsupportedError{Source: source, Element: element}
-		}
+	if s.Action != nil && s.NotAction != nil || s.Resource != nil && s.NotResource != nil {
+		return nil, fmt.Errorf("policy %s: got an element and its Not… in one statement: write one of them, as IAM would refuse both", source)
 	}
 	return readConditions(source, s.Condition)
 }
 
 func (s statement) trust(source string) ([]trusted, error) {
 	conditions, err := s.check(source)
+	if err == nil && (s.NotAction != nil || len(s.NotPrincipal) > 0) {
+		err = &UnsupportedError{Source: source, Element: "NotAction or NotPrincipal"}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -39,11 +39,18 @@ func TestDecide(t *testing.T) {
 		"question mark is one":       {`{"Effect": "Allow", "Action": "dynamodb:?GetItem", "Resource": "*"}`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.NotAllowed},
 		"deny wins": {`[{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "Action": "dynamodb:Scan", "Resource": "*"}]`,
 			policy.Request{Action: "dynamodb:Scan", Resource: table}, policy.ExplicitlyDenied},
-		"deny first":        {`[{"Effect": "Deny", "Action": "*", "Resource": "*"}, {"Effect": "Allow", "Action": "*", "Resource": "*"}]`, policy.Request{Action: "a:b", Resource: table}, policy.ExplicitlyDenied},
-		"nothing":           {`[]`, policy.Request{Action: "a:b", Resource: table}, policy.NotAllowed},
-		"condition met":     {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": ["1", "2"]}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.Allowed},
-		"condition not met": {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.NotAllowed},
-		"key absent":        {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}`, policy.Request{Action: "a:b"}, policy.NotAllowed},
+		"deny first":                    {`[{"Effect": "Deny", "Action": "*", "Resource": "*"}, {"Effect": "Allow", "Action": "*", "Resource": "*"}]`, policy.Request{Action: "a:b", Resource: table}, policy.ExplicitlyDenied},
+		"not action":                    {`{"Effect": "Allow", "NotAction": ["iam:*", "dynamodb:Scan"], "Resource": "*"}`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.Allowed},
+		"not action, excepted":          {`{"Effect": "Allow", "NotAction": ["iam:*", "DynamoDB:scan"], "Resource": "*"}`, policy.Request{Action: "dynamodb:Scan", Resource: table}, policy.NotAllowed},
+		"deny all but":                  {`[{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "NotAction": "dynamodb:*", "Resource": "*"}]`, policy.Request{Action: "s3:GetObject", Resource: "x"}, policy.ExplicitlyDenied},
+		"deny all but, excepted":        {`[{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "NotAction": "dynamodb:*", "Resource": "*"}]`, policy.Request{Action: "dynamodb:GetItem", Resource: table}, policy.Allowed},
+		"not resource":                  {`[{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "Action": "dynamodb:*", "NotResource": ["` + table + `", "` + table + `/index/*"]}]`, policy.Request{Action: "dynamodb:GetItem", Resource: table + "2"}, policy.ExplicitlyDenied},
+		"not resource, excepted":        {`[{"Effect": "Allow", "Action": "*", "Resource": "*"}, {"Effect": "Deny", "Action": "dynamodb:*", "NotResource": "` + table + `*"}]`, policy.Request{Action: "dynamodb:GetItem", Resource: table + "2"}, policy.Allowed},
+		"undecidable of other services": {`[{"Effect": "Allow", "Action": "a:b", "Resource": "*"}, {"Effect": "Deny", "Action": ["iam:CreateRole", "sts:*"], "Resource": "*", "Condition": {"StringNotEquals": {"iam:PermissionsBoundary": "x"}}}]`, policy.Request{Action: "a:b", Resource: table}, policy.Allowed},
+		"nothing":                       {`[]`, policy.Request{Action: "a:b", Resource: table}, policy.NotAllowed},
+		"condition met":                 {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": ["1", "2"]}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.Allowed},
+		"condition not met":             {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}`, policy.Request{Action: "a:b", Context: map[string]string{policy.SourceAccount: "2"}}, policy.NotAllowed},
+		"key absent":                    {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "1"}}}`, policy.Request{Action: "a:b"}, policy.NotAllowed},
 		"key absent, if exists": {`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEqualsIfExists": {"AWS:sourceaccount": "1"}}}`,
 			policy.Request{Action: "a:b"}, policy.Allowed},
 		"deny without TLS": {`[{"Effect": "Allow", "Action": "a:b", "Resource": "*"}, {"Effect": "Deny", "Action": "a:*", "Resource": "*", "Condition": {"Bool": {"aws:SecureTransport": false}}}]`, policy.Request{Action: "a:b", Context: map[string]string{policy.SecureTransport: "false"}}, policy.ExplicitlyDenied},
@@ -71,15 +78,76 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// A request needs the role's policies and its boundary, and a Deny of either ends it.
+func TestBoundary(t *testing.T) {
+	t.Parallel()
+	const allow, deny = `{"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*"}`, `{"Effect": "Deny", "Action": "dynamodb:PutItem", "Resource": "*"}`
+	for name, test := range map[string]struct {
+		policy, boundary string
+		want             policy.Decision
+	}{
+		"both":                          {allow, allow, policy.Allowed},
+		"policy alone":                  {allow, `{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}`, policy.OutsideBoundary},
+		"boundary alone":                {`{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}`, allow, policy.NotAllowed},
+		"neither":                       {`[]`, `[]`, policy.NotAllowed},
+		"empty boundary":                {allow, `[]`, policy.OutsideBoundary},
+		"denied by the policy":          {`[` + allow + `, ` + deny + `]`, allow, policy.ExplicitlyDenied},
+		"denied by the boundary":        {allow, `[` + allow + `, ` + deny + `]`, policy.DeniedByBoundary},
+		"denied by the boundary alone":  {`[]`, `[` + allow + `, ` + deny + `]`, policy.DeniedByBoundary},
+		"denied by both":                {`[` + allow + `, ` + deny + `]`, deny, policy.ExplicitlyDenied},
+		"other resource":                {allow, `{"Effect": "Allow", "Action": "dynamodb:*", "Resource": "arn:aws:dynamodb:*:*:table/other"}`, policy.OutsideBoundary},
+		"all but another service":       {allow, `{"Effect": "Allow", "NotAction": "iam:*", "Resource": "*"}`, policy.Allowed},
+		"condition of the boundary":     {allow, `{"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": {"StringEquals": {"aws:RequestedRegion": "eu-west-1"}}}`, policy.Allowed},
+		"region that is not allowed":    {allow, `[` + allow + `, {"Effect": "Deny", "NotAction": "iam:*", "Resource": "*", "Condition": {"StringNotEquals": {"aws:RequestedRegion": "us-east-1"}}}]`, policy.DeniedByBoundary},
+		"rules about boundaries do not": {allow, `[` + allow + `, {"Effect": "Deny", "Action": "iam:*Role*", "Resource": "*", "Condition": {"StringNotEquals": {"iam:PermissionsBoundary": "x"}}}]`, policy.Allowed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			read, err := policy.ForRole(assemblytest.Load(t, `{"Role": {"Type": "AWS::IAM::Role", "Properties": {"PermissionsBoundary": {"Ref": "Boundary"}}},
+				"Boundary": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": {"Statement": `+test.boundary+`}}},
+				"Policy": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": `+test.policy+`}}}}`), roleARN)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := policy.Request{Action: "dynamodb:PutItem", Resource: "arn:aws:dynamodb:us-east-1:000000000000:table/t", Context: map[string]string{policy.RequestedRegion: "eu-west-1"}}
+			if got := read.Decide(request); got != test.want {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+			if read.UnknownBoundary != "" {
+				t.Errorf("boundary %s is not known", read.UnknownBoundary)
+			}
+			for _, grant := range read.Grants() {
+				if reduced := read.Without(grant); grant.Effect == "Allow" && grant.Action == "dynamodb:*" && reduced.Decide(request) == policy.Allowed {
+					t.Errorf("without %s it is still allowed", grant)
+				}
+			}
+		})
+	}
+}
+
+func TestUnknownBoundary(t *testing.T) {
+	t.Parallel()
+	const boundary = "arn:aws:iam::000000000000:policy/company"
+	read, err := policy.ForRole(assemblytest.Load(t, `{"Role": {"Type": "AWS::IAM::Role", "Properties": {"PermissionsBoundary": "`+boundary+`",
+		"Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "a:b", "Resource": "*"}}}]}}}`), roleARN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if read.UnknownBoundary != boundary || !read.Allows("a:b", "*") {
+		t.Errorf("got boundary %q, allowed %v", read.UnknownBoundary, read.Allows("a:b", "*"))
+	}
+}
+
 func TestRefusedElements(t *testing.T) {
 	t.Parallel()
 	for statements, want := range map[string]string{
-		`{"Effect": "Allow", "NotAction": "a:b", "Resource": "*"}`:                                                                                   "NotAction",
-		`{"Effect": "Deny", "Action": "a:b", "NotResource": "*"}`:                                                                                    "NotResource",
-		`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": "x"}}}`:           "condition ForAllValues:StringEquals",
-		`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"dynamodb:Select": "x"}}}`:                             "condition StringEquals on dynamodb:Select",
-		`{"Effect": "Allow", "Action": "a:b", "Resource": "arn:aws:s3:::b/${aws:username}"}`:                                                         "policy variable",
-		`{"Effect": "Allow", "Action": "a:b", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "${aws:PrincipalTag/account}"}}}`: "policy variable",
+		`{"Effect": "Allow", "Principal": "*", "Action": "dynamodb:Query", "Resource": "*"}`:                                                                    "Principal",
+		`{"Effect": "Allow", "Action": "dynamodb:Query", "Resource": "*", "Condition": {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": "x"}}}`:           "condition ForAllValues:StringEquals",
+		`{"Effect": "Allow", "Action": "dynamodb:Query", "Resource": "*", "Condition": {"StringEquals": {"dynamodb:Select": "x"}}}`:                             "condition StringEquals on dynamodb:Select",
+		`{"Effect": "Allow", "Action": "dynamodb:Query", "Resource": "arn:aws:s3:::b/${aws:username}"}`:                                                         "policy variable",
+		`{"Effect": "Allow", "Action": "dynamodb:Query", "Resource": "*", "Condition": {"StringEquals": {"aws:SourceAccount": "${aws:PrincipalTag/account}"}}}`: "policy variable",
+		`{"Effect": "Allow", "Action": ["iam:PassRole", "*:Query"], "Resource": "*", "Condition": {"StringEquals": {"aws:PrincipalTag/team": "x"}}}`:            "condition StringEquals on aws:PrincipalTag/team",
+		`{"Effect": "Deny", "NotAction": "iam:*", "Resource": "*", "Condition": {"StringEquals": {"aws:PrincipalTag/team": "x"}}}`:                              "condition StringEquals on aws:PrincipalTag/team",
 	} {
 		_, err := role(t, statements)
 		var unsupported *policy.UnsupportedError
@@ -139,7 +207,6 @@ func TestForRoleErrors(t *testing.T) {
 	}
 	for _, properties := range []string{
 		`{"ManagedPolicyArns": ["arn:aws:iam::aws:policy/AdministratorAccess"]}`,
-		`{"PermissionsBoundary": "arn:aws:iam::aws:policy/AdministratorAccess"}`,
 	} {
 		_, err := policy.ForRole(assemblytest.Load(t, `{"Role": {"Type": "AWS::IAM::Role", "Properties": `+properties+`}}`), roleARN)
 		var unsupported *policy.UnsupportedError
