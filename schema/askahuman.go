@@ -45,6 +45,7 @@ func AskAHuman() Platform {
 			{
 				Name:        "notifier",
 				Description: "Notifies people of questions short of answers, and marks overdue ones expired",
+				Trigger:     TriggerSchedule,
 				AccessPatterns: []string{
 					"ListDueQuestions", "GetQuestion", "EndQuestion", "ClaimQuestion",
 					"ListDueSubscriptions", "ClaimSubscription", "ReleaseSubscription", "DeactivateSubscription",
@@ -259,7 +260,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Attributes: []string{"response_id"},
 		},
 		{
-			Name: "ListByLastNotified", Seed: "Get eligible for notification",
+			Name: "ListByLastNotified", Seed: "Get eligible for notification", Offered: true,
 			Description: "Active subscriptions last notified before a moment, longest ago first. The notifier reads ListDueSubscriptions instead, because the interval is each person's own.",
 			Operation:   Query, Table: "Subscriptions", Index: "ByLastNotified",
 			KeyConditions: []KeyCondition{{"active", Equal}, {"last_notified_at", Less}},

@@ -41,7 +41,11 @@ func (p Platform) document(b *strings.Builder) {
 		if pattern.SeedCost != "" {
 			seed += " (" + pattern.SeedCost + ")"
 		}
-		patternRow(seed, strings.Join(p.users(pattern.Name), ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description), string(pattern.Operation), table, pattern.Index, key)
+		users := p.users(pattern.Name)
+		if pattern.Offered {
+			users = append(users, "functions that join")
+		}
+		patternRow(seed, strings.Join(users, ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description), string(pattern.Operation), table, pattern.Index, key)
 	}
 
 	b.WriteString("\n### Tables\n")

@@ -240,6 +240,9 @@ type AccessPattern struct {
 	Filter []string
 	// Writes are the parts of a TransactWriteItems.
 	Writes []Write
+	// Offered says that the pattern is for functions that join the platform: none of
+	// its own has to use it.
+	Offered bool
 	// Seed is the seed's own wording of the pattern, or of several with semicolons
 	// between them. Empty: the seed has none.
 	Seed string
@@ -294,7 +297,23 @@ type Function struct {
 	// AccessPatterns are the patterns it uses, by name: its role is granted
 	// exactly what these need.
 	AccessPatterns []string
+	// Trigger is what invokes it, beside the routes that it serves. Empty: nothing.
+	Trigger Trigger
 }
+
+// Trigger is what invokes a function that serves no route.
+type Trigger string
+
+// The triggers.
+const (
+	// TriggerSchedule is time.
+	TriggerSchedule Trigger = "schedule"
+	// TriggerStream is a change of a table.
+	TriggerStream Trigger = "stream"
+	// TriggerOther is anything else that the construct of the platform connects, such
+	// as a queue, a bucket or a sign-up.
+	TriggerOther Trigger = "other"
+)
 
 // Route is an HTTP operation.
 type Route struct {

@@ -247,7 +247,7 @@ func minimal() schema.Platform {
 			Queries:  []schema.SavedQuery{{Name: "Bodies", SQL: "SELECT * FROM bodies"}},
 		},
 		RateLimits: []schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerUser}},
-		Functions:  []schema.Function{{Name: "api", AccessPatterns: []string{"GetNote"}}},
+		Functions:  []schema.Function{{Name: "api", AccessPatterns: []string{"GetNote", "ListByText", "Move"}}},
 		Routes:     []schema.Route{{Method: "GET", Path: "/notes/{id}", Function: "api", Caller: schema.CallerUser, RateLimit: "read"}},
 	}
 }
@@ -297,6 +297,11 @@ func TestValidate(t *testing.T) {
 		"ErrEmptyTransaction":    {func(p *schema.Platform) { pattern(p, 2).Writes = nil }, "AccessPatterns[Move].Writes", "1 to 100"},
 		"ErrTransactedRead":      {func(p *schema.Platform) { pattern(p, 2).Writes[0].Operation = schema.GetItem }, "AccessPatterns[Move].Writes[0].Operation", "PutItem"},
 		"ErrUnknownPattern":      {func(p *schema.Platform) { p.Functions[0].AccessPatterns[0] = "Nope" }, "Functions[api].AccessPatterns[0]", "declared"},
+		"ErrUnusedPattern":       {func(p *schema.Platform) { p.Functions[0].AccessPatterns = []string{"GetNote", "Move"} }, "AccessPatterns[ListByText]", "Offered"},
+		"ErrNeverInvoked":        {func(p *schema.Platform) { p.Functions = append(p.Functions, schema.Function{Name: "idle"}) }, "Functions[idle].Trigger", "serve a route"},
+		"ErrUnknownTrigger":      {func(p *schema.Platform) { p.Functions[0].Trigger = "moon" }, "Functions[api].Trigger", "TriggerSchedule"},
+		"ErrUnknownPer":          {func(p *schema.Platform) { p.RateLimits[0].Per = "colour" }, "RateLimits[read].Per", "PerAgent"},
+		"ErrPerNothing":          {func(p *schema.Platform) { p.RateLimits[0].Per = "" }, "RateLimits[read].Per", "PerAgent"},
 		"ErrUnknownFunction":     {func(p *schema.Platform) { p.Routes[0].Function = "nope" }, "Routes[GET /notes/{id}].Function", "declared"},
 		"ErrUnknownLimit":        {func(p *schema.Platform) { p.Routes[0].RateLimit = "nope" }, "Routes[GET /notes/{id}].RateLimit", "declared"},
 		"ErrMethod":              {func(p *schema.Platform) { p.Routes[0].Method = "get" }, "Routes[get /notes/{id}].Method", "GET"},
@@ -341,12 +346,37 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// What no function of the platform uses may be for others, and what serves no route may
+// be invoked in another way.
+func TestValidateTakesWhatIsMeant(t *testing.T) {
+	t.Parallel()
+	p := minimal()
+	p.Functions[0].AccessPatterns = []string{"GetNote", "Move"}
+	p.Database.AccessPatterns[1].Offered = true
+	for _, trigger := range []schema.Trigger{schema.TriggerSchedule, schema.TriggerStream, schema.TriggerOther} {
+		p.Functions = append(p.Functions, schema.Function{Name: string(trigger), Trigger: trigger})
+	}
+	if err := p.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	p := minimal()
+	p.Routes[0].Caller = "nobody"
+	err := p.Validate()
+	if want := "the schema has 1 finding:\nRoutes[GET /notes/{id}].Caller: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want it to begin with %q", err, want)
+	}
+}
+
 func TestValidateReportsEverything(t *testing.T) {
 	t.Parallel()
 	p := minimal()
 	p.Database.Tables[0].TimeToLive = "nope"
 	p.Database.AccessPatterns[0].Table = "Nope"
-	p.Routes[0].Function = "nope"
+	p.Routes[0].RateLimit = "nope"
 	var findings schema.Findings
 	if err := p.Validate(); !errors.As(err, &findings) || len(findings) != 3 {
 		t.Errorf("got %v, want three findings", err)

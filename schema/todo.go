@@ -32,6 +32,7 @@ func Todo() Platform {
 			{
 				Name:           "eraser",
 				Description:    "Finishes the deletion of users whose request could not",
+				Trigger:        TriggerStream,
 				AccessPatterns: []string{"ListItemKeys", "EraseItems", "FinishUserDeletion"},
 			},
 		},

@@ -30,7 +30,11 @@ func (f Findings) Error() string {
 	for i, finding := range f {
 		lines[i] = finding.String()
 	}
-	return fmt.Sprintf("the schema has %d findings:\n%s", len(f), strings.Join(lines, "\n"))
+	number := fmt.Sprintf("%d findings", len(f))
+	if len(f) == 1 {
+		number = "1 finding"
+	}
+	return "the schema has " + number + ":\n" + strings.Join(lines, "\n")
 }
 
 // DynamoDB's own limits ("Service, account, and table quotas in Amazon
@@ -98,6 +102,11 @@ func (p Platform) Validate() error {
 		if l.Window <= 0 {
 			f.add(path+".Window", l.Window.String(), "write the length of a window, such as time.Hour")
 		}
+		switch l.Per {
+		case PerAgent, PerPerson, PerAddress, PerUser:
+		default:
+			f.add(path+".Per", quoted(string(l.Per)), "write PerAgent, PerPerson, PerAddress or PerUser")
+		}
 	}
 	functions := unique(f, "Functions", p.Functions, func(fn Function) string { return fn.Name })
 	for _, fn := range p.Functions {
@@ -112,6 +121,20 @@ func (p Platform) Validate() error {
 			if slices.Index(fn.AccessPatterns, name) < i {
 				f.add(fmt.Sprintf("%s.AccessPatterns[%d]", path, i), quoted(name), "name each pattern once")
 			}
+		}
+		switch fn.Trigger {
+		case TriggerSchedule, TriggerStream, TriggerOther:
+		case "":
+			if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
+				f.add(path+".Trigger", "", "say what invokes it (TriggerSchedule, TriggerStream or TriggerOther), let it serve a route, or leave the function out")
+			}
+		default:
+			f.add(path+".Trigger", quoted(string(fn.Trigger)), "write TriggerSchedule, TriggerStream or TriggerOther, or nothing if it serves routes alone")
+		}
+	}
+	for _, pattern := range p.Database.AccessPatterns {
+		if !pattern.Offered && len(p.users(pattern.Name)) == 0 {
+			f.add("AccessPatterns["+pattern.Name+"]", "a pattern that no function uses", "name it in the AccessPatterns of a function, leave it out, or set Offered if it is for functions that join the platform")
 		}
 	}
 	p.validateMetrics(f, functions)

@@ -167,7 +167,7 @@ func Check(t *testing.T, p Platform) {
 		"Tables": checkTables, "TableSafety": checkTableSafety, "NoWildcards": checkNoWildcards, "FunctionGrants": checkFunctionGrants,
 		"Functions": checkFunctions, "Logs": checkLogs, "Secrets": checkSecrets, "Routes": checkRoutes, "Authorizer": checkAuthorizer, "API": checkAPI,
 		"Queues": checkQueues, "Buckets": checkBuckets, "Alarms": checkAlarms, "Dashboard": checkDashboard, "AccessLogReference": checkAccessLogReference, "Outputs": checkOutputs, "LocalPort": checkLocalPort,
-		"Key": checkKey, "Mappings": checkMappings, "Schedules": checkSchedules,
+		"Key": checkKey, "Mappings": checkMappings, "Schedules": checkSchedules, "Triggers": checkTriggers,
 	}
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		t.Run(name, func(t *testing.T) {
@@ -934,6 +934,23 @@ func checkSchedules(t *testing.T, p Platform, v Variant) {
 	}
 	if len(found) != len(p.Schedules) {
 		t.Errorf("schedules: got %v, want %v", slices.Sorted(maps.Keys(found)), slices.Sorted(maps.Keys(p.Schedules)))
+	}
+}
+
+// checkTriggers holds what the schema says of what invokes a function against what
+// does.
+func checkTriggers(t *testing.T, p Platform, v Variant) {
+	found := map[string]schema.Trigger{}
+	for _, s := range v.Template.OfType("AWS::Scheduler::Schedule") {
+		found[strings.TrimSuffix(Stable(Text(At(s.Properties, "Target", "Arn"))), ".Arn")] = schema.TriggerSchedule
+	}
+	for _, m := range v.Template.OfType("AWS::Lambda::EventSourceMapping") {
+		found[Stable(Text(m.Properties["FunctionName"]))] = schema.TriggerStream
+	}
+	for id, f := range p.Functions {
+		if declared, ok := p.Schema.Function(f.Name); ok && declared.Trigger != found[p.ID+id] {
+			t.Errorf("%s: the schema says that it is invoked by %q, and it is by %q", id, declared.Trigger, found[p.ID+id])
+		}
 	}
 }
 
