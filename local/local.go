@@ -77,7 +77,7 @@ type Options struct {
 	AllowUnsupported []string
 	// MaxInstances is the most processes of one function. Default: lambda.DefaultMaxInstances.
 	MaxInstances int
-	// SweepInterval is the time between two passes that delete expired items. Default: 5 s; negative: only on demand.
+	// SweepInterval is the time between two looks at which items have expired. Default: 5 s; negative: only on demand.
 	SweepInterval time.Duration
 	// NoSchedules keeps schedules from firing by themselves; they still run by name.
 	NoSchedules bool

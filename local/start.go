@@ -179,9 +179,13 @@ type held struct {
 
 // begin does what needs DynamoDB and then opens every door.
 func (r *Runner) begin(ctx, background context.Context) error {
+	if err := r.addSweeper(); err != nil {
+		return err
+	}
 	aws, err := awsapi.New(awsapi.Options{
 		Assembly: r.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, Region: engine.Region,
-		Dir: r.options.Data, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+		Dir: r.options.Data, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Wrote: r.sweeper.Wrote,
+		Log: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	if err != nil {
 		return err

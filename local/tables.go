@@ -10,21 +10,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
+// addSweeper reads which items expire. It is made before anything writes, so that it is told of every write.
+func (r *Runner) addSweeper() (err error) {
+	r.sweeper, err = engine.NewSweeper(r.DynamoDB(), r.assembly, engine.SweeperOptions{
+		Interval: r.options.SweepInterval, Log: slog.New(slog.NewTextHandler(r.log, nil)),
+	})
+	return err
+}
+
 // createTables creates the assembly's tables and begins to delete what expires in them.
 func (r *Runner) createTables(ctx, background context.Context) error {
 	if err := engine.CreateTables(ctx, r.DynamoDB(), r.assembly); err != nil {
 		return err
 	}
-	sweeper, err := engine.NewSweeper(r.DynamoDB(), r.assembly, engine.SweeperOptions{
-		Interval: r.options.SweepInterval, Log: slog.New(slog.NewTextHandler(r.log, nil)),
-	})
-	if err != nil {
-		return err
-	}
-	r.sweeper = sweeper
-	if r.options.SweepInterval >= 0 {
-		r.working.Go(func() { sweeper.Run(background) })
-	}
+	r.working.Go(func() { r.sweeper.Run(background) })
 	return nil
 }
 

@@ -17,7 +17,7 @@ type localCommand struct {
 	DynamoDB         string        `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`
 	AllowUnsupported []string      `help:"Resource type that may stay without effect; may be repeated." placeholder:"TYPE"`
 	MaxInstances     int           `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
-	SweepInterval    time.Duration `help:"Time between two passes that delete expired items." default:"5s"`
+	SweepInterval    time.Duration `help:"Time between two looks at which items have expired; negative: they stay until POST /sweep of the console." default:"5s"`
 	NoSchedules      bool          `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
 }
 

@@ -71,6 +71,10 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 	status, header, answer, err := s.engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
 	s.engineUse.end()
 	taken := time.Since(started)
+	// After an error the engine may have done it all the same; what it refuses changes nothing.
+	if write && (err != nil || status < 400 || status >= 500) && s.options.Wrote != nil {
+		s.options.Wrote(operation, body)
+	}
 	if err != nil {
 		if r.Context().Err() != nil {
 			panic(http.ErrAbortHandler) // the function is gone

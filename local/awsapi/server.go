@@ -46,6 +46,9 @@ type Options struct {
 	// ServiceAccount makes a Google service account key, as downloaded from Google, out of a secret's template whose type is
 	// service_account. Default: such a secret is generated like any other.
 	ServiceAccount func(template string) (string, error)
+	// Wrote is told of each request that wrote to DynamoDB, or may have, before the function gets its answer: the operation, such
+	// as PutItem, and its input in DynamoDB's JSON, which it must not keep. Default: nothing is told.
+	Wrote func(operation string, body []byte)
 	// Log gets a line per refused request. Default: none.
 	Log *slog.Logger
 }

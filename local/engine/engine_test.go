@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"net"
 	"os"
 	"os/exec"
@@ -36,6 +37,10 @@ func TestMain(m *testing.M) {
 		}
 		_, _ = os.Stdout.WriteString(strings.TrimPrefix(started.URL(), "http://") + "\n")
 		select {}
+	}
+	// Each random history has a table of its own, and makes many requests.
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

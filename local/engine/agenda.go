@@ -1,0 +1,270 @@
+package engine
+
+import (
+	"container/heap"
+	"encoding/json"
+	"errors"
+	"math/big"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// agenda says at which second to look at which item. Each item stands in it once, at the earliest second that was noted; so
+// what it takes in memory grows with the items that expire, some 300 bytes each, and not with the writes. The zero value is
+// empty. It is safe for concurrent use.
+type agenda struct {
+	mutex   sync.Mutex
+	entries map[agendaItem]*agendaEntry
+	queue   agendaQueue
+}
+
+// agendaItem is an item: the number of its table, and its key as agendaKey writes it.
+type agendaItem struct {
+	table int
+	key   string
+}
+
+type agendaEntry struct {
+	agendaItem
+	at    int64 // seconds since 1970
+	place int
+}
+
+// add notes that it is time to look at the item at that second, or earlier if that was noted already.
+func (a *agenda) add(table int, key string, at int64) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	item := agendaItem{table, key}
+	switch entry := a.entries[item]; {
+	case entry == nil:
+		if a.entries == nil {
+			a.entries = map[agendaItem]*agendaEntry{}
+		}
+		entry = &agendaEntry{agendaItem: item, at: at}
+		a.entries[item] = entry
+		heap.Push(&a.queue, entry)
+	case at < entry.at:
+		entry.at = at
+		heap.Fix(&a.queue, entry.place)
+	}
+}
+
+// due takes up to most items out of the agenda, those that it is time to look at, the earliest first.
+func (a *agenda) due(now int64, most int) (due []agendaItem) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	for len(due) < most && len(a.queue) > 0 && a.queue[0].at <= now {
+		entry := heap.Pop(&a.queue).(*agendaEntry)
+		delete(a.entries, entry.agendaItem)
+		due = append(due, entry.agendaItem)
+	}
+	return due
+}
+
+// agendaQueue is a heap by time.
+type agendaQueue []*agendaEntry
+
+func (q agendaQueue) Len() int           { return len(q) }
+func (q agendaQueue) Less(i, j int) bool { return q[i].at < q[j].at }
+func (q agendaQueue) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].place, q[j].place = i, j
+}
+
+func (q *agendaQueue) Push(entry any) {
+	pushed := entry.(*agendaEntry)
+	pushed.place = len(*q)
+	*q = append(*q, pushed)
+}
+
+func (q *agendaQueue) Pop() any {
+	last := len(*q) - 1
+	popped := (*q)[last]
+	(*q)[last] = nil
+	*q = (*q)[:last]
+	return popped
+}
+
+// plain is an attribute in DynamoDB's JSON, by its type.
+type plain = map[string]json.RawMessage
+
+// write is the part of a request, or of an element of one, that says what it writes.
+type write struct {
+	TableName                string
+	Item                     map[string]plain
+	Key                      map[string]plain
+	UpdateExpression         string
+	ExpressionAttributeNames map[string]string
+	AttributeUpdates         map[string]json.RawMessage
+}
+
+// Wrote notes the items that a request wrote, or may have written: operation is an operation of DynamoDB, such as PutItem, and
+// body its input in DynamoDB's JSON. It must be called after the engine has answered. What writes nothing, or cannot be read,
+// changes nothing.
+func (s *Sweeper) Wrote(operation string, body []byte) {
+	if !s.tracks() {
+		return
+	}
+	switch operation {
+	case "PutItem", "UpdateItem":
+		var one write
+		if json.Unmarshal(body, &one) == nil {
+			s.wrote(&one)
+		}
+	case "BatchWriteItem":
+		var batch struct {
+			RequestItems map[string][]struct{ PutRequest *write }
+		}
+		if json.Unmarshal(body, &batch) != nil {
+			return
+		}
+		for table, requests := range batch.RequestItems {
+			for _, request := range requests {
+				if request.PutRequest != nil {
+					request.PutRequest.TableName = table
+					s.wrote(request.PutRequest)
+				}
+			}
+		}
+	case "TransactWriteItems":
+		var transaction struct {
+			TransactItems []struct{ Put, Update *write }
+		}
+		if json.Unmarshal(body, &transaction) != nil {
+			return
+		}
+		for _, element := range transaction.TransactItems {
+			s.wrote(element.Put)
+			s.wrote(element.Update)
+		}
+	}
+}
+
+func (s *Sweeper) wrote(w *write) {
+	if w == nil {
+		return
+	}
+	// A table may be named by its ARN.
+	name := w.TableName[strings.LastIndexByte(w.TableName, '/')+1:]
+	index := slices.IndexFunc(s.tables, func(t sweptTable) bool { return t.name == name })
+	if index < 0 {
+		return
+	}
+	table, now := s.tables[index], s.options.Now()
+	if w.Item == nil {
+		// An update may compute its expiry from what the item was: only the item tells.
+		if w.mentions(table.attribute) {
+			s.note(index, table.plainKeyOf(w.Key), now.Unix())
+		}
+		return
+	}
+	var number string
+	if json.Unmarshal(w.Item[table.attribute]["N"], &number) != nil {
+		return
+	}
+	if at, ok := expiry(&types.AttributeValueMemberN{Value: number}, now); ok {
+		s.note(index, table.plainKeyOf(w.Item), at)
+	}
+}
+
+// mentions reports whether an update can change the attribute.
+func (w *write) mentions(attribute string) bool {
+	if len(w.AttributeUpdates) > 0 || strings.Contains(w.UpdateExpression, attribute) {
+		return true
+	}
+	for _, name := range w.ExpressionAttributeNames {
+		if name == attribute {
+			return true
+		}
+	}
+	return false
+}
+
+// plainKeyOf is what keyOf is, of an item in DynamoDB's JSON.
+func (t sweptTable) plainKeyOf(item map[string]plain) string {
+	key := map[string]map[string]any{}
+	for _, name := range t.keys {
+		key[name] = map[string]any{}
+		for kind, raw := range item[name] {
+			// What is escaped in the request need not be in the key.
+			var text string
+			if json.Unmarshal(raw, &text) == nil {
+				key[name][kind] = text
+			}
+		}
+	}
+	return agendaKey(key)
+}
+
+// agendaKey writes a key in one way. DynamoDB takes 1.0 for 1.
+func agendaKey(key map[string]map[string]any) string {
+	for _, value := range key {
+		if number, ok := value["N"].(string); ok {
+			value["N"] = canonical(number)
+		}
+	}
+	return keyName(key)
+}
+
+func canonical(number string) string {
+	parsed, err := parseNumber(number)
+	if err != nil {
+		return number
+	}
+	return parsed.Text('g', 38)
+}
+
+// keyValues is the key that agendaKey wrote.
+func keyValues(key string) (map[string]types.AttributeValue, error) {
+	var attributes map[string]struct {
+		S, N *string
+		B    []byte
+	}
+	if err := json.Unmarshal([]byte(key), &attributes); err != nil {
+		return nil, err
+	}
+	values := map[string]types.AttributeValue{}
+	for name, value := range attributes {
+		switch {
+		case value.S != nil:
+			values[name] = &types.AttributeValueMemberS{Value: *value.S}
+		case value.N != nil:
+			values[name] = &types.AttributeValueMemberN{Value: *value.N}
+		case value.B != nil:
+			values[name] = &types.AttributeValueMemberB{Value: value.B}
+		default:
+			return nil, errors.New("a key has an attribute of no key's type")
+		}
+	}
+	return values, nil
+}
+
+// expiry is the second at which an item with this time to live is to be deleted, and whether it is to be at all.
+func expiry(ttl types.AttributeValue, now time.Time) (at int64, ok bool) {
+	number, ok := ttl.(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, false
+	}
+	exact, err := parseNumber(number.Value)
+	if err != nil {
+		return 0, false
+	}
+	at, accuracy := exact.Int64()
+	if accuracy == big.Below {
+		at++ // a part of a second has to pass as well
+	}
+	return at, exact.Cmp(new(big.Float).SetInt64(now.Add(-oldest).Unix())) > 0 && at < never
+}
+
+// never is a second that no run lives to see: what is later is milliseconds, or nonsense.
+const never = 1 << 38
+
+func parseNumber(text string) (*big.Float, error) {
+	// DynamoDB's numbers have up to 38 significant digits: 127 bits.
+	parsed, _, err := big.ParseFloat(text, 10, 192, big.ToNearestEven)
+	return parsed, err
+}

@@ -1,0 +1,13 @@
+package engine
+
+import "context"
+
+// LookAtAll looks at all items that it is time to look at, as Run does, without its pauses.
+func (s *Sweeper) LookAtAll(ctx context.Context) error {
+	for {
+		looked, _, err := s.look(ctx)
+		if err != nil || looked == 0 {
+			return err
+		}
+	}
+}
