@@ -189,7 +189,7 @@ func (c cloud) SetFaults(document []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(document))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&faults); err != nil {
-		return fmt.Errorf(`faults: %w: write {"throttle": 0.05, "transaction_conflict": 0.05, "drop_response": 0.01, "redeliver": 0.1, "seed": 1}, each but the seed a probability from 0 to 1`, err)
+		return fmt.Errorf(`faults: %w: write {"throttle": 0.05, "transaction_conflict": 0.05, "drop_response": 0.01, "hang": 0.001, "redeliver": 0.1, "seed": 1}, each but the seed a probability from 0 to 1`, err)
 	}
 	return c.aws.SetFaults(faults)
 }

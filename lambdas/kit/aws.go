@@ -8,13 +8,36 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 )
 
 // loadAWS reads the configuration that Lambda puts into the environment: it
 // asks nothing of the network.
 func loadAWS(ctx context.Context) (aws.Config, error) {
-	return config.LoadDefaultConfig(ctx, config.WithRetryer(Retryer))
+	loaded, err := config.LoadDefaultConfig(ctx, config.WithRetryer(Retryer))
+	return WithAttemptTimeout(loaded, AttemptTimeout), err
+}
+
+// AttemptTimeout ends an attempt at a request to an AWS service that has not been
+// answered: far above what DynamoDB, Secrets Manager and SQS take, and far enough
+// below what is left of an invocation for another attempt or several.
+const AttemptTimeout = 2 * time.Second
+
+// WithAttemptTimeout returns the configuration for clients of which each attempt at
+// a request, from the connection to the end of the answer, ends by itself after
+// that time, for services whose requests take longer or shorter than others'. The
+// attempt is made again, as [Retryer] says. It may have been carried out all the
+// same, as if its answer had been lost. A client of the configuration that is not
+// the SDK's own stays as it is.
+func WithAttemptTimeout(config aws.Config, timeout time.Duration) aws.Config {
+	switch client := config.HTTPClient.(type) {
+	case nil:
+		config.HTTPClient = awshttp.NewBuildableClient().WithTimeout(timeout)
+	case *awshttp.BuildableClient:
+		config.HTTPClient = client.WithTimeout(timeout)
+	}
+	return config
 }
 
 // Retryer is the SDK's standard retry mode for a caller who waits: 8 attempts,

@@ -223,6 +223,17 @@ func NewHTTPHandler(api *API) lambda.Handler {
 	}
 }
 
+// answerable returns the context of the work for an answer: it ends when a twentieth
+// of the invocation's time is left, so that a caller gets an answer also when
+// something that the work waits for does not answer.
+func answerable(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/20))
+}
+
 type httpHandler struct {
 	api         *API
 	adapter     lambda.Handler
@@ -232,7 +243,9 @@ type httpHandler struct {
 func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	ctx, _ = h.invocations.begin(ctx)
 	began := time.Now()
-	response, err := h.adapter.Invoke(ctx, payload)
+	working, cancel := answerable(ctx)
+	defer cancel()
+	response, err := h.adapter.Invoke(working, payload)
 	if err == nil {
 		return response, nil
 	}

@@ -28,7 +28,7 @@ import (
 // Environment is what a function finds when it starts.
 type Environment struct {
 	// AWS is the configuration for AWS clients: the function's role and region,
-	// and [Retryer].
+	// [Retryer] and [AttemptTimeout].
 	AWS aws.Config
 	// Log writes JSON lines to standard output.
 	Log *slog.Logger

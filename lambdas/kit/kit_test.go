@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 )
 
 // environment is a Getenv over a map.
@@ -55,6 +56,9 @@ func TestInitialise(t *testing.T) {
 			})
 		if err != nil || handler == nil {
 			t.Fatalf("got %v, %v", handler, err)
+		}
+		if client, ok := got.AWS.HTTPClient.(*awshttp.BuildableClient); !ok || client.GetTimeout() != AttemptTimeout {
+			t.Errorf("the client for AWS is %T, and its attempts do not end after %s", got.AWS.HTTPClient, AttemptTimeout)
 		}
 		if got.Metrics.Namespace != "Onesynth/todo" || got.Metrics.Function != "f" {
 			t.Errorf("metrics are %+v", got.Metrics)

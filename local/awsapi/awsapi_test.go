@@ -2,6 +2,7 @@ package awsapi_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -377,6 +379,30 @@ func TestFaults(t *testing.T) {
 	if !stored() {
 		t.Error("a request whose answer was lost was not done")
 	}
+
+	hangs := func(id string) (done bool) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		_, err := f.dynamodb.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String("questions"), Item: item(id)})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("a request that is never answered: %v", err)
+		}
+		output, err := enginetest.Engine(t).Client(f.database).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("questions"), Key: key(id)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return output.Item != nil
+	}
+	set(awsapi.Faults{Hang: 1, Seed: 1})
+	done := map[bool]int{}
+	for i := range 8 {
+		done[hangs(fmt.Sprint("hanging ", i))]++
+	}
+	if done[true] == 0 || done[false] == 0 {
+		t.Errorf("requests that were never answered were done or not: %v", done)
+	}
+	set(awsapi.Faults{})
 	for _, wrong := range []float64{-0.1, 1.1} {
 		if err := f.server.SetFaults(awsapi.Faults{Throttle: wrong}); err == nil {
 			t.Errorf("probability %v was taken", wrong)

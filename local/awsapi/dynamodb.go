@@ -66,6 +66,10 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 		}
 		body = askForCapacity(body, input.ReturnConsumedCapacity)
 	}
+	hangs := known && faults.hang()
+	if hangs && faults.draw(0.5) {
+		never(r)
+	}
 	started := time.Now()
 	s.engineUse.begin()
 	status, header, answer, err := s.engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
@@ -84,6 +88,9 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 	}
 	if known {
 		s.capacity.add(by.function, operation, write, &input, answer, taken)
+		if hangs {
+			never(r)
+		}
 		if faults.dropResponse() {
 			panic(http.ErrAbortHandler)
 		}
@@ -362,6 +369,8 @@ type Faults struct {
 	TransactionConflict float64 `json:"transaction_conflict"`
 	// DropResponse does the request, to DynamoDB or S3, and then drops the connection without an answer.
 	DropResponse float64 `json:"drop_response"`
+	// Hang takes a request to DynamoDB, does it or, half of the times, does not, and never answers.
+	Hang float64 `json:"hang"`
 	// Redeliver loses the place that an event source mapping has reached, after a batch that is done: the batch is delivered
 	// again, cut at another place.
 	Redeliver float64 `json:"redeliver"`
@@ -379,13 +388,13 @@ type injector struct {
 func (s *Server) SetFaults(faults Faults) error {
 	for name, probability := range map[string]float64{
 		"Throttle": faults.Throttle, "TransactionConflict": faults.TransactionConflict, "DropResponse": faults.DropResponse,
-		"Redeliver": faults.Redeliver,
+		"Hang": faults.Hang, "Redeliver": faults.Redeliver,
 	} {
 		if !(probability >= 0 && probability <= 1) {
 			return fmt.Errorf("%s: got %v: write a probability from 0 to 1", name, probability)
 		}
 	}
-	if faults.Throttle == 0 && faults.TransactionConflict == 0 && faults.DropResponse == 0 && faults.Redeliver == 0 {
+	if faults.Throttle == 0 && faults.TransactionConflict == 0 && faults.DropResponse == 0 && faults.Hang == 0 && faults.Redeliver == 0 {
 		s.faults.Store(nil)
 		return nil
 	}
@@ -446,6 +455,14 @@ func (f *injector) before(operation string, items int) error {
 }
 
 func (f *injector) dropResponse() bool { return f != nil && f.draw(f.DropResponse) }
+
+func (f *injector) hang() bool { return f != nil && f.draw(f.Hang) }
+
+// never waits until the caller has given up, and answers nothing.
+func never(r *http.Request) {
+	<-r.Context().Done()
+	panic(http.ErrAbortHandler)
+}
 
 func (f *injector) draw(probability float64) bool {
 	if probability == 0 {

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 )
 
@@ -23,9 +25,13 @@ type Bucket struct {
 
 var _ lake.Bucket = (*Bucket)(nil)
 
+// attemptTimeout is enough for the largest object that a function writes, at a tenth of
+// the rate that Lambda has to S3.
+const attemptTimeout = 30 * time.Second
+
 // New returns the bucket of that name.
 func New(config aws.Config, name string) *Bucket {
-	return &Bucket{client: s3.NewFromConfig(config), name: name}
+	return &Bucket{client: s3.NewFromConfig(kit.WithAttemptTimeout(config, attemptTimeout)), name: name}
 }
 
 // Put writes an object.
