@@ -565,9 +565,9 @@ func TestStartRefuses(t *testing.T) {
 		"Unsupported": {
 			change: func(t object) {
 				t["Resources"].(object)["Cache"] = object{"Type": "AWS::ElastiCache::CacheCluster", "Metadata": object{"aws:cdk:path": "Items/Cache"}}
-				t["Resources"].(object)["Bus"] = object{"Type": "AWS::Events::EventBus"}
+				t["Resources"].(object)["Bus"] = object{"Type": "AWS::EKS::Cluster"}
 			},
-			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache", "AWS::Events::EventBus", "--allow-unsupported"},
+			is: local.ErrUnsupported, says: []string{"AWS::ElastiCache::CacheCluster", "Items/Cache", "AWS::EKS::Cluster", "--allow-unsupported"},
 		},
 		"CustomResource": {
 			change: func(t object) {
@@ -690,13 +690,26 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 	want(t, 400, "Items, Items2")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice","stack":"None"}`))
 }
 
-func TestAllowUnsupported(t *testing.T) {
+// What has no effect is named once, in one line.
+func TestWithoutEffect(t *testing.T) {
 	t.Parallel()
 	changed := template()
-	changed["Resources"].(object)["Bus"] = object{"Type": "AWS::Events::EventBus"}
-	_, printed := start(t, changed, func(o *local.Options) { o.AllowUnsupported = []string{"AWS::Events::EventBus"} })
-	if !strings.Contains(printed.String(), "warning: AWS::Events::EventBus Bus") {
-		t.Errorf("printed %s", printed)
+	resources := changed["Resources"].(object)
+	for i, kind := range []string{"AWS::EKS::Cluster", "AWS::Route53::HostedZone", "AWS::Route53::RecordSet", "AWS::Route53::RecordSet", "AWS::Events::Rule"} {
+		resources[fmt.Sprint("Beside", i)] = object{"Type": kind}
+	}
+	resources["Beside4"].(object)["Properties"] = object{"ScheduleExpression": "rate(1 minute)", "Targets": []object{{"Id": "Target", "Arn": arn("Function")}}}
+	resources["RulePermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
+		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com", "SourceArn": arn("Beside4"),
+	}}
+	_, printed := start(t, changed, func(o *local.Options) { o.AllowUnsupported = []string{"AWS::EKS::Cluster"} })
+	const line = "without effect here: AWS::EKS::Cluster (1), AWS::Events::Rule (1, which fire nothing), AWS::Route53::HostedZone (1), AWS::Route53::RecordSet (2)\n"
+	if got := printed.String(); strings.Count(got, line) != 1 || strings.Count(got, "without effect") != 1 {
+		t.Errorf("printed %s", got)
+	}
+	_, plain := start(t, template(), nil)
+	if strings.Contains(plain.String(), "without effect") {
+		t.Errorf("nothing of the kind there, and printed %s", plain)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -117,15 +118,17 @@ func (r *Runner) openBuckets() error {
 func (r *Runner) refuseUnsupported() error {
 	var refused []string
 	custom := false
+	without := r.assembly.Neighbours()
 	for _, resource := range r.assembly.Unsupported() {
 		if slices.Contains(r.options.AllowUnsupported, resource.Type) {
-			r.log.printf("warning: %s has no effect here", resource)
+			without[resource.Type]++
 			continue
 		}
 		refused = append(refused, "  "+resource.String())
 		custom = custom || strings.HasPrefix(resource.Type, "Custom::") || resource.Type == "AWS::CloudFormation::CustomResource"
 	}
 	if len(refused) == 0 {
+		r.nameWithoutEffect(without)
 		return nil
 	}
 	remedy := "run with --allow-unsupported TYPE to leave a type without effect"
@@ -134,6 +137,21 @@ func (r *Runner) refuseUnsupported() error {
 			"a VPC of the CDK has none with RestrictDefaultSecurityGroup set to false"
 	}
 	return fmt.Errorf("the assembly has %w:\n%s\n%s", ErrUnsupported, strings.Join(refused, "\n"), remedy)
+}
+
+// nameWithoutEffect says in one line what the run goes on without, with how many there are of each type.
+func (r *Runner) nameWithoutEffect(counts map[string]int) {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		part := fmt.Sprintf("%s (%d)", kind, counts[kind])
+		if kind == "AWS::Events::Rule" {
+			part = fmt.Sprintf("%s (%d, which fire nothing)", kind, counts[kind])
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 0 {
+		r.log.printf("without effect here: %s", strings.Join(parts, ", "))
+	}
 }
 
 func (r *Runner) addFunctions() error {

@@ -413,7 +413,7 @@ func (s *Stack) ByLogicalID(id string) *Resource {
 func (a *Assembly) Unsupported() []*Resource {
 	var found []*Resource
 	for _, resource := range a.Resources() {
-		if types[resource.Type].support == unsupported {
+		if entryOf(resource.Type).support == unsupported {
 			found = append(found, resource)
 		}
 	}
@@ -424,7 +424,7 @@ func (a *Assembly) Unsupported() []*Resource {
 func (a *Assembly) Accepted() []*Resource {
 	var found []*Resource
 	for _, resource := range a.Resources() {
-		if types[resource.Type].support == accepted {
+		if entryOf(resource.Type).support == accepted {
 			found = append(found, resource)
 		}
 	}

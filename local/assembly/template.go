@@ -525,7 +525,7 @@ func (s *Stack) attribute(id, attribute, path string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	entry := types[resource.Type]
+	entry := entryOf(resource.Type)
 	if entry.support == unsupported && entry.attributes == nil {
 		// The run ends for the unsupported type, or was told to go on without it.
 		return "unsupported-" + id + "-" + attribute, nil
@@ -560,7 +560,7 @@ func (s *Stack) identify(resource *Resource) error {
 }
 
 func (s *Stack) name(resource *Resource) error {
-	entry := types[resource.Type]
+	entry := entryOf(resource.Type)
 	var err error
 	if resource.Name, err = s.property(resource, entry.nameProperty); err != nil {
 		return err

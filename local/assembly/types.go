@@ -17,6 +17,8 @@ const (
 	unsupported support = iota
 	// accepted types have no behaviour on a laptop that a program could notice the lack of.
 	accepted
+	// neighbour types have no effect on a laptop either, and people may miss it.
+	neighbour
 	running
 )
 
