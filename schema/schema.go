@@ -340,8 +340,8 @@ type Caller string
 const (
 	// CallerAnyone needs to show nothing.
 	CallerAnyone Caller = "anyone"
-	// CallerAgent is an AI agent: the subject of a JWT, or, on an open platform,
-	// what its X-Agent-Id header says.
+	// CallerAgent is an AI agent: the subject of a JWT, or the one that an issued key
+	// names, or, on an open platform, what its X-Agent-Id header says.
 	CallerAgent Caller = "agent"
 	// CallerPerson is an anonymous person, told apart by the X-Fingerprint header.
 	CallerPerson Caller = "person"

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write docs/ACCESS-PATTERNS.md")
 
 func TestPlatformsAreValid(t *testing.T) {
 	t.Parallel()
-	for _, p := range []schema.Platform{schema.AskAHuman(), schema.Todo()} {
+	for _, p := range []schema.Platform{schema.AskAHuman(), schema.AskAHumanWithAgentKeys(), schema.Todo()} {
 		if err := p.Validate(); err != nil {
 			t.Errorf("%s: %v", p.Name, err)
 		}
@@ -27,7 +27,7 @@ func TestPlatformsAreValid(t *testing.T) {
 func TestDocumentIsCurrent(t *testing.T) {
 	t.Parallel()
 	const path = "../docs/ACCESS-PATTERNS.md"
-	want := schema.Document(schema.AskAHuman(), schema.Todo())
+	want := schema.Document(schema.AskAHumanWithAgentKeys(), schema.Todo())
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)

@@ -29,6 +29,15 @@ func main() {
 			Log:         environment.Log,
 			Metrics:     environment.Metrics,
 		}
+		keys, err := dynamodb.OpenAgentKeys(environment)
+		if err != nil {
+			return nil, err
+		}
+		if keys != nil {
+			agents.AgentKeys = &askahuman.AgentKeys{Store: keys, Unmarked: func(ctx context.Context, err error) {
+				environment.Log.WarnContext(ctx, "the last use of a key was not kept", "error", err.Error())
+			}}
+		}
 		return agents.Handler(), nil
 	})
 }

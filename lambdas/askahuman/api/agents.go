@@ -31,9 +31,11 @@ type AgentAPI struct {
 	// Keys remember which asks with an idempotency key were answered, and how. An ask
 	// with a key fails without them.
 	Keys IdempotencyKeys
-	// OpenAgents trusts the X-Agent-Id header. Otherwise an agent is the subject of
-	// the JWT that API Gateway has verified.
+	// OpenAgents trusts the X-Agent-Id header. Otherwise an agent is the one that
+	// AgentKeys name, and without these the subject of the JWT that API Gateway has
+	// verified.
 	OpenAgents bool
+	AgentKeys  AgentKeys
 	// Log receives errors that callers are not told. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metric Asked; those of questions that end come from
@@ -57,8 +59,15 @@ func CountEnded(metrics *kit.Metrics) func(context.Context, askahuman.Status) {
 
 // Handler returns what serves the routes.
 func (a *AgentAPI) Handler() *kit.API {
+	by := ByToken
+	switch {
+	case a.OpenAgents:
+		by = ByHeader
+	case a.AgentKeys != nil:
+		by = ByKey
+	}
 	s := newServer(server{
-		limiter: a.RateLimiter, identify: identifyAgent(a.OpenAgents), open: a.OpenAgents,
+		limiter: a.RateLimiter, identify: identifyAgent(by, a.AgentKeys), agents: by,
 		log: a.Log, metrics: a.Metrics, now: a.Now,
 	})
 	registerAgents(s, a.Service, a.Keys)
@@ -202,7 +211,7 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 		method: http.MethodGet, path: "/openapi.json", id: "readDocument", status: http.StatusOK,
 		description: "Returns the description of all routes, those of people included.",
 		content:     httpapi.JSON(&huma.Schema{Type: huma.TypeObject}, nil),
-	}), func() ([]byte, error) { return Document(s.open) })
+	}), func() ([]byte, error) { return Document(s.agents) })
 }
 
 // ask is the request in the domain's terms. The idempotency key may come in the

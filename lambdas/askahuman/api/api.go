@@ -37,7 +37,7 @@ type server struct {
 	platform schema.Platform
 	limiter  RateLimiter
 	identify identify
-	open     bool // agents are who X-Agent-Id says
+	agents   AgentIdentity
 	log      *slog.Logger
 	metrics  *kit.Metrics
 	now      func() time.Time

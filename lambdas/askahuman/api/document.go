@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -14,13 +15,28 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// tokenScheme is the name of the security scheme of agents' tokens.
-const tokenScheme = "agentToken"
+// securitySchemes are how agents show who they are, by name: any one of them is
+// enough. There are none where they need not.
+func (by AgentIdentity) securitySchemes() map[string]*huma.SecurityScheme {
+	switch by {
+	case ByHeader:
+		return nil
+	case ByKey:
+		return map[string]*huma.SecurityScheme{
+			"agentKey":       {Type: "apiKey", In: "header", Name: agentHeader, Description: "A key that was issued to the agent."},
+			"agentKeyBearer": {Type: "http", Scheme: "bearer", Description: "The same key. It counts before that of " + agentHeader + "."},
+		}
+	default:
+		return map[string]*huma.SecurityScheme{
+			"agentToken": {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of this platform's issuer. The agent is its subject."},
+		}
+	}
+}
 
-// Document is the OpenAPI 3.1 document of all routes, as JSON. openAgents is how
-// agents are identified ([AgentAPI.OpenAgents]).
-func Document(openAgents bool) ([]byte, error) {
-	s := newServer(server{open: openAgents})
+// Document is the OpenAPI 3.1 document of all routes, as JSON, where agents are known
+// in that way.
+func Document(agents AgentIdentity) ([]byte, error) {
+	s := newServer(server{agents: agents})
 	registerAgents(s, nil, nil)
 	registerPeople(s, nil)
 	openAPI := s.OpenAPI()
@@ -28,11 +44,7 @@ func Document(openAgents bool) ([]byte, error) {
 		{Name: "agents", Description: "What AI agents call."},
 		{Name: "people", Description: "What people's apps call."},
 	}
-	if !openAgents {
-		openAPI.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-			tokenScheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: "A token of this platform's issuer. The agent is its subject."},
-		}
-	}
+	openAPI.Components.SecuritySchemes = agents.securitySchemes()
 	return s.Document()
 }
 
@@ -52,11 +64,13 @@ func (s *server) describe(op operation) huma.Operation {
 	switch route.Caller {
 	case schema.CallerAgent:
 		described.Tags = []string{"agents"}
-		if s.open {
+		if s.agents == ByHeader {
 			described.Parameters = append(described.Parameters, httpapi.HeaderParameter(agentHeader, true, askahuman.MaxAgentIDLength,
 				"Who asks: an id of the agent's own choice.", "my-agent"))
 		} else {
-			described.Security = []map[string][]string{{tokenScheme: {}}}
+			for _, name := range slices.Sorted(maps.Keys(s.agents.securitySchemes())) {
+				described.Security = append(described.Security, map[string][]string{name: {}})
+			}
 			codes = append(codes, codeUnauthorized)
 		}
 	case schema.CallerPerson:
@@ -89,7 +103,7 @@ func (s *server) describeErrors(described *huma.Operation, codes []code, headers
 		response := &huma.Response{
 			Description: string(c),
 			Headers:     headers,
-			Content:     httpapi.JSON(form, ErrorResponse{exampleError(c)}),
+			Content:     httpapi.JSON(form, ErrorResponse{s.exampleError(c)}),
 		}
 		if c == codeRateLimited || c == codeRequestInProgress {
 			response.Headers = map[string]*huma.Header{"Retry-After": httpapi.ResponseHeader(huma.TypeInteger, "When to try again, in seconds.")}
@@ -102,7 +116,7 @@ func (s *server) describeErrors(described *huma.Operation, codes []code, headers
 }
 
 // exampleError is what an error of that code looks like.
-func exampleError(c code) ErrorBody {
+func (s *server) exampleError(c code) ErrorBody {
 	body := ErrorBody{Code: c}
 	switch c {
 	case codeValidation:
@@ -111,6 +125,9 @@ func exampleError(c code) ErrorBody {
 		body.Message, body.Details = problem.Message, details([]askahuman.Problem{problem})
 	case codeUnauthorized:
 		body.Message = errUnauthorized.Error()
+		if s.agents == ByKey {
+			body.Message = askahuman.ErrUnknownAgentKey.Error()
+		}
 	case codeQuotaExceeded:
 		body.Message = askahuman.ErrQuotaExceeded.Error()
 	case codeQuestionNotFound:

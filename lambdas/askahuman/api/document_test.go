@@ -2,6 +2,8 @@ package api_test
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,16 +16,16 @@ import (
 // openDocument is the document of open agents, read once.
 var openDocument = sync.OnceValues(func() (httpapitest.Document, error) {
 	var d httpapitest.Document
-	body, err := api.Document(true)
+	body, err := api.Document(api.ByHeader)
 	if err != nil {
 		return d, err
 	}
 	return d, json.Unmarshal(body, &d)
 })
 
-func readDocument(t *testing.T, open bool) (httpapitest.Document, string) {
+func readDocument(t *testing.T, agents api.AgentIdentity) (httpapitest.Document, string) {
 	t.Helper()
-	body, err := api.Document(open)
+	body, err := api.Document(agents)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +35,7 @@ func readDocument(t *testing.T, open bool) (httpapitest.Document, string) {
 // What every operation has is described for each.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	d, _ := readDocument(t, true)
+	d, _ := readDocument(t, api.ByHeader)
 	d.HasRoutes(t, schema.AskAHuman())
 	for _, route := range schema.AskAHuman().Routes {
 		key := route.Method + " " + route.Path
@@ -57,7 +59,7 @@ func TestDocument(t *testing.T) {
 
 func TestDocumentStatuses(t *testing.T) {
 	t.Parallel()
-	d, _ := readDocument(t, true)
+	d, _ := readDocument(t, api.ByHeader)
 	d.HasStatuses(t, map[string]string{
 		"post /agent/questions":                          "201 400 403 409 429 500",
 		"get /agent/questions":                           "200 400 429 500",
@@ -78,19 +80,30 @@ func TestDocumentStatuses(t *testing.T) {
 // How agents are known is described as it is.
 func TestDocumentIdentity(t *testing.T) {
 	t.Parallel()
-	for _, open := range []bool{true, false} {
-		d, _ := readDocument(t, open)
+	for agents, schemes := range map[api.AgentIdentity][]string{api.ByHeader: nil, api.ByToken: {"agentToken"}, api.ByKey: {"agentKey", "agentKeyBearer"}} {
+		d, text := readDocument(t, agents)
 		operation := d.Paths["/agent/questions"]["post"]
 		var header bool
 		for _, p := range operation.Parameters {
 			header = header || p.Name == "X-Agent-Id" && p.In == "header" && p.Required
 		}
-		_, unauthorized := operation.Responses["401"]
-		if header != open || unauthorized == open || (len(operation.Security) > 0) == open || (len(d.Components.SecuritySchemes) > 0) == open {
-			t.Errorf("open %v: header %v, 401 %v, security %v, schemes %v", open, header, unauthorized, operation.Security, d.Components.SecuritySchemes)
+		open := agents == api.ByHeader
+		if _, unauthorized := operation.Responses["401"]; header != open || unauthorized == open {
+			t.Errorf("%v: header %v, 401 %v", agents, header, unauthorized)
+		}
+		if strings.Contains(text, "issued to you") != (agents == api.ByKey) || strings.Contains(text, "no verified token") != (agents == api.ByToken) {
+			t.Errorf("%v: the example of 401 is another's", agents)
+		}
+		// Each alone is enough: a list of alternatives.
+		var required []string
+		for _, alternative := range operation.Security {
+			required = append(required, slices.Collect(maps.Keys(alternative))...)
+		}
+		if !slices.Equal(required, schemes) || len(operation.Security) != len(schemes) || !slices.Equal(slices.Sorted(maps.Keys(d.Components.SecuritySchemes)), schemes) {
+			t.Errorf("%v: security %v of %v; want %v", agents, operation.Security, d.Components.SecuritySchemes, schemes)
 		}
 	}
-	d, _ := readDocument(t, true)
+	d, _ := readDocument(t, api.ByHeader)
 	for key, required := range map[string]bool{"post /human/responses": true, "get /human/stats": true, "get /human/questions": false} {
 		method, path, _ := strings.Cut(key, " ")
 		var found bool
@@ -111,7 +124,7 @@ func TestDocumentIdentity(t *testing.T) {
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
-	_, want := readDocument(t, true)
+	_, want := readDocument(t, api.ByHeader)
 	for range 2 {
 		w := p.serve(request{line: "GET /openapi.json"})
 		if w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || w.Body.String() != want {

@@ -118,6 +118,7 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 		code code
 	}{
 		{errUnauthorized, codeUnauthorized},
+		{askahuman.ErrUnknownAgentKey, codeUnauthorized},
 		{askahuman.ErrQuotaExceeded, codeQuotaExceeded},
 		{askahuman.ErrQuestionNotFound, codeQuestionNotFound},
 		{askahuman.ErrSubscriptionNotFound, codeSubscriptionNotFound},

@@ -22,31 +22,54 @@ const (
 	fingerprintHeader = "X-Fingerprint"
 )
 
-// identifyAgent finds out which agent calls. open trusts the X-Agent-Id header;
-// otherwise it is the subject of the token that API Gateway has verified.
-func identifyAgent(open bool) identify {
-	return func(ctx *httpapi.Context) (identity, error) {
+// AgentIdentity says how agents are known.
+type AgentIdentity int
+
+// The ways in which agents are known.
+const (
+	// ByToken: an agent is the subject of the JWT that API Gateway has verified.
+	ByToken AgentIdentity = iota
+	// ByHeader: an agent is who its X-Agent-Id header says.
+	ByHeader
+	// ByKey: an agent is the one that its key was issued to.
+	ByKey
+)
+
+// AgentKeys know agents by keys; [askahuman.AgentKeys] is one.
+type AgentKeys interface {
+	// Agent returns the agent that a key names. It returns
+	// [askahuman.ErrUnknownAgentKey].
+	Agent(ctx context.Context, key string) (agentID string, err error)
+}
+
+// identifyAgent finds out which agent calls. keys are needed [ByKey] alone.
+func identifyAgent(by AgentIdentity, keys AgentKeys) identify {
+	return func(ctx *httpapi.Context) (who identity, err error) {
 		if ctx.Route.Caller != schema.CallerAgent {
 			return identity{}, nil
 		}
-		if !open {
-			subject := kit.InvocationFrom(ctx.Context()).Subject()
-			if subject == "" {
-				return identity{}, errUnauthorized
+		switch by {
+		case ByHeader:
+			who.agent = ctx.Header(agentHeader)
+			err = askahuman.CheckAgentID(agentHeader, who.agent)
+		case ByKey:
+			who.agent, err = keys.Agent(ctx.Context(), agentKey(ctx))
+		default:
+			if who.agent = kit.InvocationFrom(ctx.Context()).Subject(); who.agent == "" {
+				err = errUnauthorized
 			}
-			return identity{agent: subject}, nil
 		}
-		id := ctx.Header(agentHeader)
-		switch length := utf8.RuneCountInString(id); {
-		case id == "":
-			return identity{}, invalid(agentHeader, askahuman.ConstraintRequired, fmt.Sprintf("is missing; send the header with an id of your choice, 1 to %d printable characters", askahuman.MaxAgentIDLength))
-		case length > askahuman.MaxAgentIDLength:
-			return identity{}, tooLong(agentHeader, length, askahuman.MaxAgentIDLength)
-		case !utf8.ValidString(id) || !isPrintable(id):
-			return identity{}, invalid(agentHeader, askahuman.ConstraintFormat, "holds characters that cannot be printed; use letters, digits, punctuation and spaces")
-		}
-		return identity{agent: id}, nil
+		return who, err
 	}
+}
+
+// agentKey is the key that a request shows: a bearer token, or else X-Agent-Id, which
+// is all that published clients send.
+func agentKey(ctx *httpapi.Context) string {
+	if scheme, token, _ := strings.Cut(ctx.Header("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(token)
+	}
+	return ctx.Header(agentHeader)
 }
 
 // Hasher makes people and addresses anonymous: only an HMAC of either is ever
@@ -107,8 +130,4 @@ func identifyPerson(hasher Hasher) identify {
 func tooLong(header string, length, most int) error {
 	least := 1
 	return &askahuman.InvalidError{Problems: []askahuman.Problem{askahuman.LengthProblem(header, length, "character", &least, &most)}}
-}
-
-func isPrintable(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }

@@ -1,0 +1,197 @@
+package askahuman
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// AgentKeyPrefix begins every key, so that people and secret scanners know one
+	// when they see it. 52 letters and digits of base32 (A-Z, 2-7) follow.
+	AgentKeyPrefix = "aah_"
+	// agentKeyIDLength is how many digits of a key's hash people tell it by: of a
+	// million keys, two share an id with a chance of 1 in 500.
+	agentKeyIDLength = 12
+	// markEvery is how exact the last use of a key is.
+	markEvery = time.Hour
+	// markTimeout bounds how long a request waits for the mark of a key's use.
+	markTimeout = 250 * time.Millisecond
+)
+
+var (
+	// ErrUnknownAgentKey: there is no such key, or it was revoked. Which of the two
+	// is not told.
+	ErrUnknownAgentKey = errors.New("there is no such key, or it was revoked: send one that was issued to you, as X-Agent-Id: KEY or as Authorization: Bearer KEY")
+	// ErrAgentKeyNotFound: operators asked for a key that is not there.
+	ErrAgentKeyNotFound = errors.New("there is no such key")
+)
+
+// AgentKey is what is kept of a key: never the key.
+type AgentKey struct {
+	// Hash is [HashAgentKey] of the key.
+	Hash string
+	// AgentID is the agent that the key names.
+	AgentID   string
+	CreatedAt time.Time
+	// LastUsedAt is exact to the hour; zero: never used.
+	LastUsedAt time.Time
+	// RevokedAt is when the key was revoked; zero: it is taken.
+	RevokedAt time.Time
+}
+
+// ID is what people tell the key by: the first 12 digits of its hash.
+func (k AgentKey) ID() string { return k.Hash[:min(agentKeyIDLength, len(k.Hash))] }
+
+// HashAgentKey is the SHA-256 of a key, in hexadecimal. A key has 260 random bits, so
+// neither salt nor a slow hash would make it harder to find.
+func HashAgentKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// CheckAgentID returns an [*InvalidError] on the field unless id can be an agent's:
+// 1 to [MaxAgentIDLength] printable characters.
+func CheckAgentID(field, id string) error {
+	var problem Problem
+	switch length := utf8.RuneCountInString(id); {
+	case id == "":
+		problem = NewProblem(field, ConstraintRequired, fmt.Sprintf("is missing; give an id of your choice, 1 to %d printable characters", MaxAgentIDLength))
+	case length > MaxAgentIDLength:
+		least, most := 1, MaxAgentIDLength
+		problem = LengthProblem(field, length, "character", &least, &most)
+	case !utf8.ValidString(id) || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }):
+		problem = NewProblem(field, ConstraintFormat, "holds characters that cannot be printed; use letters, digits, punctuation and spaces")
+	default:
+		return nil
+	}
+	return &InvalidError{Problems: []Problem{problem}}
+}
+
+// AgentKeyStore is what [AgentKeys] needs stored.
+type AgentKeyStore interface {
+	// CreateAgentKey stores a new key. To store the same one again changes nothing.
+	CreateAgentKey(ctx context.Context, key AgentKey) error
+	// AgentKey reads a key as it is now; CreatedAt may be left out. It returns
+	// [ErrAgentKeyNotFound].
+	AgentKey(ctx context.Context, hash string) (AgentKey, error)
+	// AgentKeys reads all keys, those of one agent together. One that was stored a
+	// moment ago may not be among them.
+	AgentKeys(ctx context.Context) ([]AgentKey, error)
+	// RevokeAgentKey keeps when a key was revoked; that of one that was already stays.
+	// It returns [ErrAgentKeyNotFound].
+	RevokeAgentKey(ctx context.Context, hash string, now time.Time) error
+	// MarkAgentKeyUsed keeps now as the last use of a key that is neither revoked nor
+	// was used after since. It reports whether it did.
+	MarkAgentKeyUsed(ctx context.Context, hash string, since, now time.Time) (bool, error)
+}
+
+// AgentKeys issues keys to agents, and knows agents by them. It keeps the hash of a
+// key alone: a lost key cannot be found again, only revoked.
+type AgentKeys struct {
+	// Store keeps the keys. Required.
+	Store AgentKeyStore
+	// Unmarked is told when the last use of a key could not be kept, which fails no
+	// request. Nil: no one is told.
+	Unmarked func(context.Context, error)
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+}
+
+// Issue makes a key for an agent, which may have several. The key is returned here
+// and nowhere else. It returns an [*InvalidError] for a name that cannot be an
+// agent's.
+func (a *AgentKeys) Issue(ctx context.Context, agentID string) (key string, kept AgentKey, err error) {
+	if err := CheckAgentID("name", agentID); err != nil {
+		return "", AgentKey{}, err
+	}
+	if strings.HasPrefix(agentID, AgentKeyPrefix) {
+		return "", AgentKey{}, &InvalidError{Problems: []Problem{NewProblem("name", ConstraintFormat, "begins with "+AgentKeyPrefix+", as keys do; give the agent's name, which is no secret")}}
+	}
+	key = AgentKeyPrefix + rand.Text() + rand.Text()
+	kept = AgentKey{Hash: HashAgentKey(key), AgentID: agentID, CreatedAt: clock(a.Now)}
+	if err := a.Store.CreateAgentKey(ctx, kept); err != nil {
+		return "", AgentKey{}, err
+	}
+	return key, kept, nil
+}
+
+// Agent returns the agent that a key names. It returns [ErrUnknownAgentKey], after
+// the same one read of the store, for any text that is no key, for a key that is not
+// there and for a revoked one.
+func (a *AgentKeys) Agent(ctx context.Context, key string) (agentID string, err error) {
+	kept, err := a.Store.AgentKey(ctx, HashAgentKey(key))
+	switch {
+	case errors.Is(err, ErrAgentKeyNotFound), err == nil && !kept.RevokedAt.IsZero():
+		return "", ErrUnknownAgentKey
+	case err != nil:
+		return "", err
+	}
+	now := clock(a.Now)
+	if since := now.Add(-markEvery); !kept.LastUsedAt.After(since) {
+		marking, cancel := context.WithTimeout(ctx, markTimeout)
+		defer cancel()
+		if _, err := a.Store.MarkAgentKeyUsed(marking, HashAgentKey(key), since, now); err != nil && a.Unmarked != nil {
+			a.Unmarked(ctx, err)
+		}
+	}
+	return kept.AgentID, nil
+}
+
+// List returns all keys, by agent, the oldest first. One that was issued a moment ago
+// may not be among them.
+func (a *AgentKeys) List(ctx context.Context) ([]AgentKey, error) {
+	keys, err := a.Store.AgentKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(keys, func(a, b AgentKey) int {
+		return cmp.Or(strings.Compare(a.AgentID, b.AgentID), a.CreatedAt.Compare(b.CreatedAt), strings.Compare(a.Hash, b.Hash))
+	})
+	return keys, nil
+}
+
+// Revoke refuses a key from now on, for good. It is named by its id, by more digits of
+// its hash, or by itself, which is for one that was found where it should not be. To
+// revoke it again changes nothing. It returns [ErrAgentKeyNotFound], or an
+// [*InvalidError] for an id of several keys.
+func (a *AgentKeys) Revoke(ctx context.Context, id string) (AgentKey, error) {
+	now := clock(a.Now)
+	if strings.HasPrefix(id, AgentKeyPrefix) {
+		id = HashAgentKey(id)
+	}
+	keys, err := a.List(ctx)
+	if err != nil {
+		return AgentKey{}, err
+	}
+	keys = slices.DeleteFunc(keys, func(k AgentKey) bool { return len(id) < agentKeyIDLength || !strings.HasPrefix(k.Hash, id) })
+	switch len(keys) {
+	case 0:
+		return AgentKey{}, ErrAgentKeyNotFound
+	case 1:
+	default:
+		hashes := make([]string, len(keys))
+		for i, k := range keys {
+			hashes[i] = k.Hash
+		}
+		return AgentKey{}, &InvalidError{Problems: []Problem{NewProblem("id", ConstraintFormat, "is that of several keys; give one of "+strings.Join(hashes, ", "))}}
+	}
+	key := keys[0]
+	if !key.RevokedAt.IsZero() {
+		return key, nil
+	}
+	if err := a.Store.RevokeAgentKey(ctx, key.Hash, now); err != nil {
+		return AgentKey{}, err
+	}
+	key.RevokedAt = now
+	return key, nil
+}

@@ -1,0 +1,132 @@
+package dynamodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var _ askahuman.AgentKeyStore = (*AgentKeys)(nil)
+
+// AgentKeys stores the keys of agents in the table of schema.AgentKeys. It is safe for
+// concurrent use.
+type AgentKeys struct{ db *dynamo.DB }
+
+// NewAgentKeys returns a store on the table.
+func NewAgentKeys(db *dynamo.DB) *AgentKeys { return &AgentKeys{db: db} }
+
+// OpenAgentKeys returns the store of a function on the table that its environment
+// names, or nil if it names none: agents have no keys then.
+func OpenAgentKeys(environment kit.Environment) (*AgentKeys, error) {
+	database := schema.AgentKeys()
+	if environment.Getenv(database.Tables[0].EnvironmentVariable()) == "" {
+		return nil, nil
+	}
+	db, err := dynamo.Open(environment.AWS, database)
+	if err != nil {
+		return nil, err
+	}
+	return NewAgentKeys(db), nil
+}
+
+// listedKey is the key of all items in the index.
+const listedKey = "KEY"
+
+// agentKey is an item of the AgentKeys table.
+type agentKey struct {
+	Hash       string `dynamodbav:"key_hash"`
+	AgentID    string `dynamodbav:"agent_id"`
+	CreatedAt  string `dynamodbav:"created_at"`
+	LastUsedAt string `dynamodbav:"last_used_at"`
+	RevokedAt  string `dynamodbav:"revoked_at"`
+}
+
+func (item agentKey) domain(hash string) (askahuman.AgentKey, error) {
+	key := askahuman.AgentKey{Hash: hash, AgentID: item.AgentID}
+	for _, t := range []struct {
+		to   *time.Time
+		text string
+	}{{&key.CreatedAt, item.CreatedAt}, {&key.LastUsedAt, item.LastUsedAt}, {&key.RevokedAt, item.RevokedAt}} {
+		var err error
+		if *t.to, err = parseTime(t.text); err != nil {
+			return key, fmt.Errorf("agent key %s: %w", key.ID(), err)
+		}
+	}
+	return key, nil
+}
+
+// CreateAgentKey implements [askahuman.AgentKeyStore]. It has no condition: no other
+// key has the hash, and a repeat after a lost answer would fail one.
+func (s *AgentKeys) CreateAgentKey(ctx context.Context, key askahuman.AgentKey) error {
+	return s.db.Update(ctx, "CreateAgentKey", []any{key.Hash},
+		expression.Set(dynamo.Name("agent_id"), expression.Value(key.AgentID)).
+			Set(dynamo.Name("listed"), expression.Value(listedKey)).
+			Set(dynamo.Name("created_at"), expression.Value(formatTime(key.CreatedAt))),
+		expression.ConditionBuilder{}, nil)
+}
+
+// AgentKey implements [askahuman.AgentKeyStore].
+func (s *AgentKeys) AgentKey(ctx context.Context, hash string) (askahuman.AgentKey, error) {
+	var item agentKey
+	found, err := s.db.Get(ctx, "GetAgentKey", &item, hash)
+	if err != nil {
+		return askahuman.AgentKey{}, err
+	}
+	if !found {
+		return askahuman.AgentKey{}, askahuman.ErrAgentKeyNotFound
+	}
+	return item.domain(hash)
+}
+
+// AgentKeys implements [askahuman.AgentKeyStore].
+func (s *AgentKeys) AgentKeys(ctx context.Context) ([]askahuman.AgentKey, error) {
+	var keys []askahuman.AgentKey
+	for read, err := range s.db.Items(ctx, "ListAgentKeys", dynamo.Query{Values: []any{listedKey}}) {
+		if err != nil {
+			return nil, err
+		}
+		var item agentKey
+		if err := attributevalue.UnmarshalMap(read, &item); err != nil {
+			return nil, fmt.Errorf("agent key: %w", err)
+		}
+		key, err := item.domain(item.Hash)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
+}
+
+// RevokeAgentKey implements [askahuman.AgentKeyStore].
+func (s *AgentKeys) RevokeAgentKey(ctx context.Context, hash string, now time.Time) error {
+	revoked := dynamo.Name("revoked_at")
+	err := s.db.Update(ctx, "RevokeAgentKey", []any{hash},
+		expression.Set(revoked, expression.IfNotExists(revoked, expression.Value(formatTime(now)))), kept(), nil)
+	if _, missing := errors.AsType[*dynamo.ConditionError](err); missing {
+		return askahuman.ErrAgentKeyNotFound
+	}
+	return err
+}
+
+// MarkAgentKeyUsed implements [askahuman.AgentKeyStore].
+func (s *AgentKeys) MarkAgentKeyUsed(ctx context.Context, hash string, since, now time.Time) (bool, error) {
+	return held(s.db.Update(ctx, "MarkAgentKeyUsed", []any{hash},
+		expression.Set(dynamo.Name("last_used_at"), expression.Value(formatTime(now))),
+		kept().And(dynamo.Absent("revoked_at"),
+			dynamo.Absent("last_used_at").Or(dynamo.Name("last_used_at").LessThanEqual(expression.Value(formatTime(since))))), nil))
+}
+
+// kept holds for a key that is there: no update may make one.
+func kept() expression.ConditionBuilder {
+	return expression.AttributeExists(dynamo.Name("key_hash"))
+}
