@@ -55,7 +55,8 @@ type AskAHuman struct {
 	AgentAPI, HumanAPI, Notifier *gofunction.Function
 	// API is the HTTP API.
 	API *httpapi.API
-	// Agents issues the agents' tokens. It is nil with OpenAgents or a JWTIssuer.
+	// Agents issues the agents' tokens. It is nil with OpenAgents, AgentKeys
+	// or a JWTIssuer.
 	Agents *identity.Machines
 	// Schedule runs the notifier; its dead-letter queue receives the runs that could
 	// not be started or that failed.
@@ -89,7 +90,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 
 	a := &AskAHuman{}
 	constructs.NewConstruct_Override(a, scope, &id)
-	a.platform = platform.New(a, schema.AskAHuman(), p.common())
+	a.platform = platform.New(a, p.described(), p.common())
 	a.Database = a.platform.Database
 	a.addSecrets()
 	a.addFunctions(p)
@@ -137,7 +138,8 @@ func (a *AskAHuman) addAPI(p Props) {
 	var jwt httpapi.JWT
 	authorized := []schema.Caller{schema.CallerAgent}
 	switch {
-	case p.OpenAgents:
+	case p.OpenAgents, p.AgentKeys:
+		// The function itself checks keys: docs/SECURITY.md says why.
 		authorized = nil
 	case p.JWTIssuer == "":
 		a.Agents = identity.NewMachines(a, "Agents", identity.MachinesProps{

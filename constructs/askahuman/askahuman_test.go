@@ -51,6 +51,7 @@ func variants() map[string]askahuman.Props {
 			MemoryMegabytes: map[string]int{"humanapi": 1769}, ReservedConcurrency: map[string]int{"humanapi": 50, "notifier": 1},
 		},
 		"issuer":  {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, ReadShards: 64, WebURL: "https://example.com", NotifyEvery: 10 * time.Minute, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
+		"keys":    {AgentKeys: true, Prefix: "aah", DeletionProtection: true},
 		"company": {},
 		// The app of "cdk init" has feature flags.
 		"flags": {},

@@ -29,6 +29,11 @@ type Props struct {
 	// X-Agent-Id header. It is meant for development. Default: agents need a JSON
 	// Web Token, and the agent is its subject.
 	OpenAgents bool
+	// AgentKeys lets in the agents that show a key, as X-Agent-Id, which is all that
+	// published clients send, or as a bearer token. The command "onesynth agent" issues
+	// keys, lists them and revokes them; the table AgentKeys has their hashes. Default:
+	// as of OpenAgents.
+	AgentKeys bool
 	// JWTIssuer is the OpenID Connect issuer of the agents' tokens, an https URL.
 	// Default: an Amazon Cognito user pool that is part of the construct.
 	JWTIssuer string
@@ -160,12 +165,18 @@ func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
 	var f props.Findings
-	p.common().Check(&f, region, schema.AskAHuman())
+	p.common().Check(&f, region, p.described())
+	if p.AgentKeys && p.OpenAgents {
+		f.Add("Props.AgentKeys", true, "false with OpenAgents", "choose: agents either show a key or are trusted without")
+	}
+	if p.AgentKeys && p.JWTIssuer != "" {
+		f.Add("Props.AgentKeys", true, "false with a JWTIssuer", "choose: agents show either a key or a token")
+	}
 	if p.OpenAgents && p.JWTIssuer != "" {
 		f.Add("Props.OpenAgents", true, "false with a JWTIssuer", "choose: agents either show a token or are trusted without")
 	}
-	if len(p.Agents) > 0 && (p.OpenAgents || p.JWTIssuer != "") {
-		f.Add("Props.Agents", p.Agents, "empty with OpenAgents or a JWTIssuer", "agents are then not clients of a user pool here: leave it empty")
+	if len(p.Agents) > 0 && (p.OpenAgents || p.AgentKeys || p.JWTIssuer != "") {
+		f.Add("Props.Agents", p.Agents, "empty with OpenAgents, AgentKeys or a JWTIssuer", "agents are then not clients of a user pool here: leave it empty")
 	}
 	if len(p.Agents) > httpapi.MaximumAudiences {
 		f.Add("Props.Agents", fmt.Sprintf("%d names", len(p.Agents)), "at most 50", "let several agents share a client, or use a JWTIssuer whose tokens share an audience")
@@ -184,6 +195,14 @@ func (p Props) validate(region string) error {
 		f.Add("Props.WebURL", p.WebURL, `an http or https URL of up to 1,024 bytes without a slash at the end, such as "https://example.com"`, "leave out the last slash, query and fragment")
 	}
 	return f.Err()
+}
+
+// described is the platform with the props.
+func (p Props) described() schema.Platform {
+	if p.AgentKeys {
+		return schema.AskAHumanWithAgentKeys()
+	}
+	return schema.AskAHuman()
 }
 
 // common returns what the platform has in common with every other.

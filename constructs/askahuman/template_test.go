@@ -2,6 +2,8 @@ package askahuman_test
 
 import (
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -128,6 +130,70 @@ func expected() synthtest.Platform {
 func TestTemplate(t *testing.T) {
 	t.Parallel()
 	synthtest.Check(t, expected())
+}
+
+// With agent keys there is one table more, which agentapi reads and marks; no one needs
+// a token, so that published clients get as far as the function.
+func TestTemplateWithAgentKeys(t *testing.T) {
+	t.Parallel()
+	keyed := expected()
+	keyed.Schema = schema.AskAHumanWithAgentKeys()
+	keyed.Golden = nil // TestLogicalIDsWithAgentKeys has them
+	keyed.Variants = map[string]synthtest.Variant{"keys": {Template: templates["keys"], Open: true, Prefix: "aah", DeletionProtection: true}}
+	keyed.Tables["AgentKeys"] = map[string]string{"key": "key_hash:S", "ByAgent": "listed:S agent_id:S ALL"}
+	for id, f := range keyed.Functions {
+		f.Variables = append(f.Variables, "AGENT_KEYS_TABLE")
+		keyed.Functions[id] = f
+	}
+	keyed.Outputs = append(keyed.Outputs, "AgentKeysTableName")
+	synthtest.Check(t, keyed)
+
+	// The checks take grants from the schema; these are written out.
+	var own []string
+	for _, owner := range []string{"AgentAPI", "HumanAPI", "Notifier"} {
+		for _, line := range templates["keys"].Allowed(t, "AskAHuman"+owner+"Role") {
+			if strings.Contains(line, "AskAHumanDatabaseAgentKeys") {
+				own = append(own, owner+" "+line)
+			}
+		}
+	}
+	want := []string{"AgentAPI dynamodb:GetItem AskAHumanDatabaseAgentKeys.Arn", "AgentAPI dynamodb:UpdateItem AskAHumanDatabaseAgentKeys.Arn"}
+	if diff := cmp.Diff(want, own); diff != "" {
+		t.Errorf("grants on the table (-want +got):\n%s", diff)
+	}
+	if pools := templates["keys"].OfType("AWS::Cognito::UserPool"); len(pools) > 0 {
+		t.Errorf("got a user pool that no one needs: %v", slices.Collect(maps.Keys(pools)))
+	}
+}
+
+// Agent keys take the place of the user pool, and change no other logical id.
+func TestLogicalIDsWithAgentKeys(t *testing.T) {
+	t.Parallel()
+	golden, err := os.ReadFile(filepath.Join("testdata", "logical-ids.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := strings.Fields(strings.ReplaceAll(string(golden), " ", "="))
+	var after []string
+	for id, r := range templates["keys"].Resources {
+		after = append(after, r.Type+"="+id)
+	}
+	without := func(all, those []string) []string {
+		return slices.Sorted(slices.Values(slices.DeleteFunc(slices.Clone(all), func(line string) bool { return slices.Contains(those, line) })))
+	}
+	for _, line := range without(before, after) {
+		if !strings.HasPrefix(line, "AWS::Cognito::") && !strings.HasPrefix(line, "AWS::ApiGatewayV2::Authorizer=") {
+			t.Errorf("with agent keys there is no %s", line)
+		}
+	}
+	want := []string{
+		"AWS::CloudWatch::Alarm=AskAHumanAgentKeysTableSystemErrorsAlarm938A0316",
+		"AWS::CloudWatch::Alarm=AskAHumanAgentKeysTableThrottlesAlarmD1B60535",
+		"AWS::DynamoDB::GlobalTable=AskAHumanDatabaseAgentKeys1391ACEA",
+	}
+	if diff := cmp.Diff(want, without(after, before)); diff != "" {
+		t.Errorf("added logical ids (-want +got):\n%s", diff)
+	}
 }
 
 func TestVariables(t *testing.T) {
