@@ -194,6 +194,18 @@ func (c cloud) SetFaults(document []byte) error {
 	return c.aws.SetFaults(faults)
 }
 
+func (c cloud) Outputs() []console.StackOutputs {
+	all := []console.StackOutputs{}
+	for _, stack := range c.assembly.Stacks {
+		one := console.StackOutputs{Stack: stack.Name, Outputs: map[string]string{}}
+		for name, output := range stack.Outputs {
+			one.Outputs[name] = output.Value
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 func (c cloud) Lakes() any   { return c.lakes }
 func (c cloud) Streams() any { return nonNil(c.Runner.Streams()) }
 func (c cloud) Buckets() any { return c.buckets.Buckets() }

@@ -108,7 +108,7 @@ func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 		if c.Against == "" {
 			// Without credentials no other stack can be checked either.
 			if configuration, err = connect(ctx, template.Region); err != nil {
-				return nil, err
+				return nil, fmt.Errorf("%w. --against FILE needs no AWS", err)
 			}
 		}
 		stack, err := c.stack(ctx, configuration, template)

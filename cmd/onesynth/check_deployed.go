@@ -20,7 +20,10 @@ import (
 )
 
 // signIn is what to do about credentials.
-const signIn = "sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE (aws configure list-profiles shows them); --against FILE needs no AWS"
+const signIn = "sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE (aws configure list-profiles shows them)"
+
+// checkPermissions are what a check needs.
+const checkPermissions = "cloudformation:DescribeStacks and cloudformation:GetTemplate on the stack"
 
 // connect returns the configuration of the AWS command line, for the Region if there is one. Errors say what to do.
 func connect(ctx context.Context, region string) (aws.Config, error) {
@@ -55,7 +58,7 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
 		return nil, absent(ctx, configuration, environment)
 	case err != nil:
-		return nil, advise(fmt.Errorf("ask CloudFormation: %w", err), environment.Region)
+		return nil, advise(fmt.Errorf("ask CloudFormation: %w", err), environment.Region, checkPermissions)
 	case len(described.Stacks) != 1:
 		return nil, fmt.Errorf("CloudFormation described %d stacks of that name", len(described.Stacks))
 	}
@@ -68,7 +71,7 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 	}
 	got, err := client.GetTemplate(ctx, &cloudformation.GetTemplateInput{StackName: &environment.Stack, TemplateStage: types.TemplateStageOriginal})
 	if err != nil {
-		return nil, advise(fmt.Errorf("ask CloudFormation for the deployed template: %w", err), environment.Region)
+		return nil, advise(fmt.Errorf("ask CloudFormation for the deployed template: %w", err), environment.Region, checkPermissions)
 	}
 	if got.TemplateBody == nil {
 		return nil, errors.New("CloudFormation gave no template")
@@ -92,7 +95,7 @@ func absent(ctx context.Context, configuration aws.Config, environment *check.En
 	}
 	identity, err := sts.NewFromConfig(configuration).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return advise(fmt.Errorf("ask whose the credentials are: %w", err), environment.Region)
+		return advise(fmt.Errorf("ask whose the credentials are: %w", err), environment.Region, checkPermissions)
 	}
 	return sameAccount(environment.Account, aws.ToString(identity.Account))
 }
@@ -104,8 +107,8 @@ func sameAccount(stack, credentials string) error {
 	return nil
 }
 
-// advise adds what to do about an error of a request.
-func advise(err error, region string) error {
+// advise adds what to do about an error of a request that needs the permissions.
+func advise(err error, region, permissions string) error {
 	var unknownHost *net.DNSError
 	if errors.As(err, &unknownHost) {
 		return fmt.Errorf("got no address for AWS in %s: set AWS_REGION to a Region that there is, or look at the network: %w", region, err)
@@ -116,7 +119,7 @@ func advise(err error, region string) error {
 	}
 	switch code := refusal.ErrorCode(); {
 	case strings.HasPrefix(code, "AccessDenied"):
-		return fmt.Errorf("a permission is missing: cloudformation:DescribeStacks and cloudformation:GetTemplate on the stack are needed: %w", err)
+		return fmt.Errorf("a permission is missing: %s are needed: %w", permissions, err)
 	case slices.Contains([]string{"ExpiredToken", "ExpiredTokenException", "RequestExpired", "InvalidClientTokenId", "UnrecognizedClientException", "SignatureDoesNotMatch"}, code):
 		return fmt.Errorf("AWS does not take the credentials: %s: %w", signIn, err)
 	}

@@ -95,7 +95,13 @@ func checked(t *testing.T, endpoint string, arguments ...string) (status int, st
 // checkedIn runs the check with an environment that has nothing of AWS but what is given.
 func checkedIn(t *testing.T, environment []string, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), command, append([]string{"check"}, arguments...)...)
+	return invokeIn(t, environment, append([]string{"check"}, arguments...)...)
+}
+
+// invokeIn runs the command with an environment that has nothing of AWS but what is given.
+func invokeIn(t *testing.T, environment []string, arguments ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), command, arguments...)
 	c.Env = append([]string{"HOME=" + t.TempDir(), "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true"}, environment...)
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
@@ -318,10 +324,10 @@ func TestCheckRegion(t *testing.T) {
 func TestAdvise(t *testing.T) {
 	t.Parallel()
 	cause := &net.OpError{Op: "dial", Err: &net.DNSError{Name: "cloudformation.eu-nowhere-1.amazonaws.com", IsNotFound: true}}
-	if got := advise(cause, "eu-nowhere-1"); !errors.Is(got, cause) || !strings.HasPrefix(got.Error(), "got no address for AWS in eu-nowhere-1: set AWS_REGION") {
+	if got := advise(cause, "eu-nowhere-1", checkPermissions); !errors.Is(got, cause) || !strings.HasPrefix(got.Error(), "got no address for AWS in eu-nowhere-1: set AWS_REGION") {
 		t.Errorf("got %v", got)
 	}
-	if got := advise(io.EOF, "eu-west-1"); got != io.EOF {
+	if got := advise(io.EOF, "eu-west-1", checkPermissions); got != io.EOF {
 		t.Errorf("got %v", got)
 	}
 }

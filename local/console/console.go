@@ -66,6 +66,8 @@ type Cloud interface {
 	OpenObject(bucket, key string) (buckets.Object, io.ReadCloser, error)
 	// Lakes are the catalogs: []catalog.Lake.
 	Lakes() any
+	// Outputs are those of the stacks.
+	Outputs() []StackOutputs
 	// Tables are as the engine describes them.
 	Tables(ctx context.Context) (any, error)
 	// Sweep deletes expired items now and returns how many.
@@ -82,6 +84,21 @@ type API struct {
 	Audience []string `json:"audience,omitempty"`
 }
 
+// StackOutputs are the outputs of a stack, by logical id.
+type StackOutputs struct {
+	Stack   string            `json:"stack"`
+	Outputs map[string]string `json:"outputs"`
+}
+
+// Database is how this machine's programs reach the run's tables, past all roles.
+type Database struct {
+	// Endpoint is the engine's address.
+	Endpoint string `json:"endpoint"`
+	// Region and AccessKey name the engine's database that has the tables. Any secret goes with them.
+	Region    string `json:"region"`
+	AccessKey string `json:"access_key"`
+}
+
 // Options of a console. All fields are needed.
 type Options struct {
 	APIs      []API
@@ -91,7 +108,8 @@ type Options struct {
 	Inbox     *inbox.Inbox
 	Issuer    *gateway.Issuer
 	// Endpoint is the AWS endpoint of the run, DynamoDB the engine behind it.
-	Endpoint, DynamoDB string
+	Endpoint string
+	DynamoDB Database
 }
 
 // Console is an http.Handler.
@@ -120,6 +138,8 @@ func New(options Options) *Console {
 	get("/refused", func(*http.Request) (any, error) { return options.Cloud.RefusedPermissions(), nil })
 	get("/faults", func(*http.Request) (any, error) { return options.Cloud.Faults(), nil })
 	post("/faults", c.faults)
+	get("/outputs", func(*http.Request) (any, error) { return options.Cloud.Outputs(), nil })
+	get("/dynamodb", func(*http.Request) (any, error) { return options.DynamoDB, nil })
 	get("/tables", func(r *http.Request) (any, error) { return options.Cloud.Tables(r.Context()) })
 	post("/sweep", func(r *http.Request) (any, error) {
 		n, err := options.Cloud.Sweep(r.Context())
@@ -231,10 +251,10 @@ func writeJSON(w http.ResponseWriter, status int, document any) {
 
 func (c *Console) index(*http.Request) (any, error) {
 	return map[string]any{
-		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB,
+		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB.Endpoint,
 		"links": []string{
 			"GET /functions", "POST /functions/{name}/kill", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
-			"GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /push", "DELETE /push", "POST /push/faults",
+			"GET /outputs", "GET /dynamodb", "GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /push", "DELETE /push", "POST /push/faults",
 			"GET /queues", "GET /queues/{name}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX",
 			"GET /buckets/{name}/objects/{key}", "GET /lakes", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
 			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	store "github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+type agentCommand struct {
+	Create agentCreateCommand `cmd:"" help:"Issue a key to an agent, and print it: it is kept as a hash, so this is the only time."`
+	List   agentListCommand   `cmd:"" help:"List the keys: ids, agents and last uses, never a key."`
+	Revoke agentRevokeCommand `cmd:"" help:"Refuse a key from now on."`
+}
+
+// Help is what --help says below the summary.
+func (c *agentCommand) Help() string {
+	return `For Ask-a-Human with the prop AgentKeys. Without --stack the keys are those of the running assembly.
+With --stack they are those of a deployed stack: credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need
+cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys (create, revoke), and dynamodb:Query on the table's index ByAgent (list, revoke).`
+}
+
+// keyTable is how commands find the table of keys.
+type keyTable struct {
+	running
+	Stack  string `help:"Deployed stack. Default: the keys of the running assembly." placeholder:"NAME"`
+	Region string `help:"Region of the deployed stack. Default: that of the AWS command line." placeholder:"NAME"`
+	Table  string `help:"Table of the keys, where there are several platforms." placeholder:"NAME"`
+}
+
+// agentPermissions are what the commands need of a deployed stack.
+const agentPermissions = "cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys, and dynamodb:Query on the table's index ByAgent"
+
+// keyTableOutput are outputs that name tables of keys. The CDK ends the names of those of platforms that are not right
+// below their stack with a hash.
+var keyTableOutput = regexp.MustCompile(`AgentKeysTableName([0-9A-F]{8})?$`)
+
+// use calls do with the keys of the table.
+func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error) error {
+	find := c.local
+	if c.Stack != "" {
+		find = c.deployed
+	} else if c.Region != "" {
+		return errors.New("got --region without --stack: name the deployed stack, or leave both out for the running assembly")
+	}
+	configuration, where, tables, err := find(ctx)
+	if err != nil {
+		return err
+	}
+	name, err := c.choose(where, tables)
+	if err != nil {
+		return err
+	}
+	db, err := dynamo.New(dynamodb.NewFromConfig(configuration), schema.AgentKeys(), map[string]string{"AgentKeys": name})
+	if err != nil {
+		return err
+	}
+	err = do(&askahuman.AgentKeys{Store: store.NewAgentKeys(db)})
+	var missing *types.ResourceNotFoundException
+	switch {
+	case errors.As(err, &missing):
+		return fmt.Errorf("%s has no table %s in the Region %s: %w", where, name, configuration.Region, err)
+	case errors.Is(err, askahuman.ErrAgentKeyNotFound):
+		return fmt.Errorf("%w in the table %s: onesynth agent list shows their ids; a key that was issued a moment ago is there in a second", err, name)
+	}
+	return advise(err, configuration.Region, agentPermissions)
+}
+
+// choose returns the one table that is meant.
+func (c *keyTable) choose(where string, tables []string) (string, error) {
+	slices.Sort(tables)
+	switch {
+	case len(tables) == 0:
+		return "", fmt.Errorf("%s has no table of agents' keys: set the prop AgentKeys of Ask-a-Human; without it, agents show tokens or are open", where)
+	case c.Table == "" && len(tables) > 1:
+		return "", fmt.Errorf("%s has several tables of agents' keys: choose with --table %s", where, strings.Join(tables, " or --table "))
+	case c.Table != "" && !slices.Contains(tables, c.Table):
+		return "", fmt.Errorf("--table: got %q, allowed are %s", c.Table, strings.Join(tables, ", "))
+	case c.Table != "":
+		return c.Table, nil
+	}
+	return tables[0], nil
+}
+
+// local finds the tables of the running assembly.
+func (c *keyTable) local(ctx context.Context) (configuration aws.Config, where string, tables []string, err error) {
+	var stacks []console.StackOutputs
+	if err := c.call(ctx, http.MethodGet, "/outputs", nil, &stacks); err != nil {
+		return configuration, "", nil, err
+	}
+	var engine console.Database
+	if err := c.call(ctx, http.MethodGet, "/dynamodb", nil, &engine); err != nil {
+		return configuration, "", nil, err
+	}
+	for _, stack := range stacks {
+		for name, value := range stack.Outputs {
+			if keyTableOutput.MatchString(name) {
+				tables = append(tables, value)
+			}
+		}
+	}
+	return aws.Config{
+		Region: engine.Region, BaseEndpoint: &engine.Endpoint, Credentials: credentials.NewStaticCredentialsProvider(engine.AccessKey, "local", ""),
+	}, "the run at " + c.Console, tables, nil
+}
+
+// deployed finds the tables of the deployed stack.
+func (c *keyTable) deployed(ctx context.Context) (configuration aws.Config, where string, tables []string, err error) {
+	if configuration, err = connect(ctx, c.Region); err != nil {
+		return configuration, "", nil, err
+	}
+	if configuration.Region == "" {
+		return configuration, "", nil, errors.New("got no Region: set AWS_REGION, or name it by --region")
+	}
+	described, err := cloudformation.NewFromConfig(configuration).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &c.Stack})
+	var refusal smithy.APIError
+	switch {
+	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
+		return configuration, "", nil, fmt.Errorf("--stack: got %q, which is not deployed in %s: aws cloudformation list-stacks shows those that are", c.Stack, configuration.Region)
+	case err != nil:
+		return configuration, "", nil, advise(fmt.Errorf("ask CloudFormation: %w", err), configuration.Region, agentPermissions)
+	}
+	for _, stack := range described.Stacks {
+		for _, output := range stack.Outputs {
+			if keyTableOutput.MatchString(aws.ToString(output.OutputKey)) {
+				tables = append(tables, aws.ToString(output.OutputValue))
+			}
+		}
+	}
+	return configuration, "the stack " + c.Stack, tables, nil
+}
+
+type agentCreateCommand struct {
+	keyTable
+	Name string `arg:"" help:"The agent: 1 to 128 printable characters. Its questions belong to this name; several keys may have it."`
+}
+
+// Run prints the key alone, so that it fits into a shell variable.
+func (c *agentCreateCommand) Run(ctx context.Context) error {
+	return c.use(ctx, func(keys *askahuman.AgentKeys) error {
+		key, kept, err := keys.Issue(ctx, c.Name)
+		if err != nil {
+			return err
+		}
+		fmt.Println(key)
+		fmt.Fprintf(os.Stderr, "onesynth: the key has the id %s, and is shown this once. The agent %q sends it as X-Agent-Id, or as Authorization: Bearer KEY.\n", kept.ID(), kept.AgentID)
+		return nil
+	})
+}
+
+type agentListCommand struct {
+	keyTable
+	Format string `help:"Form of the list: ${enum}." enum:"table,json" default:"table"`
+}
+
+// listedAgentKey is a key in JSON.
+type listedAgentKey struct {
+	ID         string     `json:"id"`
+	Agent      string     `json:"agent"`
+	CreatedAt  time.Time  `json:"created_at"`
+	LastUsedAt *time.Time `json:"last_used_at"`
+	RevokedAt  *time.Time `json:"revoked_at"`
+}
+
+// Run prints the keys.
+func (c *agentListCommand) Run(ctx context.Context) error {
+	return c.use(ctx, func(keys *askahuman.AgentKeys) error {
+		list, err := keys.List(ctx)
+		if err != nil {
+			return err
+		}
+		return c.print(os.Stdout, list)
+	})
+}
+
+func (c *agentListCommand) print(out io.Writer, list []askahuman.AgentKey) error {
+	if c.Format == "json" {
+		listed := []listedAgentKey{}
+		for _, k := range list {
+			listed = append(listed, listedAgentKey{k.ID(), k.AgentID, k.CreatedAt, optional(k.LastUsedAt), optional(k.RevokedAt)})
+		}
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(listed)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tAGENT\tCREATED\tLAST USED\tREVOKED")
+	for _, k := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", k.ID(), k.AgentID, moment(k.CreatedAt), moment(k.LastUsedAt), moment(k.RevokedAt))
+	}
+	return w.Flush()
+}
+
+func optional(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+type agentRevokeCommand struct {
+	keyTable
+	ID string `arg:"" name:"id" help:"Id of the key, as list shows it; or the key, where it was found."`
+}
+
+// Run says which key it was.
+func (c *agentRevokeCommand) Run(ctx context.Context) error {
+	return c.use(ctx, func(keys *askahuman.AgentKeys) error {
+		key, err := keys.Revoke(ctx, c.ID)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s of the agent %q is revoked since %s\n", key.ID(), key.AgentID, moment(key.RevokedAt))
+		return nil
+	})
+}
