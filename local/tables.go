@@ -20,7 +20,7 @@ func (r *Runner) addSweeper() (err error) {
 
 // createTables creates the assembly's tables and begins to delete what expires in them.
 func (r *Runner) createTables(ctx, background context.Context) error {
-	if err := engine.CreateTables(ctx, r.DynamoDB(), r.assembly); err != nil {
+	if err := engine.CreateTables(ctx, r.DynamoDB(), r.assembly, func(line string) { r.log.printf("%s", line) }); err != nil {
 		return err
 	}
 	r.working.Go(func() { r.sweeper.Run(background) })

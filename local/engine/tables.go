@@ -17,6 +17,7 @@ import (
 )
 
 // ErrTableDiffers reports a table that the engine has, as from an earlier run, and that the assembly now has in another way.
+// Keys and local indexes of a table cannot be changed.
 var ErrTableDiffers = errors.New("the engine has the table, and has it in another way than the assembly: remove the data folder, or keep the data of each design in a folder of its own; of an engine of your own, change the table")
 
 // tableProperties are those of AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable that the engine takes.
@@ -127,10 +128,15 @@ func (p *tableProperties) input(name string) *dynamodb.CreateTableInput {
 	return input
 }
 
-// CreateTables creates every table of the assembly that the engine lacks, in parallel, and returns when all are active. A
-// table that the engine has must have the declared keys, indexes and stream; one that the stack uses without declaring it
-// may have more indexes, and a stream that is not asked for. Errors: ErrTableDiffers, or the engine's.
-func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) error {
+// CreateTables creates every table of the assembly that the engine lacks, in parallel, and returns when all are active. Of a
+// table that the engine has, from an earlier run, it adds and removes global indexes and changes the stream until they are as
+// declared; progress, unless it is nil, gets a line for each such change, from several goroutines. Keys and local indexes must
+// be as declared. A table that the stack uses without declaring it is left as it is: it may have more indexes, and a stream
+// that is not asked for. Errors: ErrTableDiffers, ErrUnfitItems, or the engine's.
+func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly, progress func(line string)) error {
+	if progress == nil {
+		progress = func(string) {}
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, resource := range source.Tables() {
 		group.Go(func() error {
@@ -138,7 +144,7 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly
 			if err != nil {
 				return err
 			}
-			if err := createTable(ctx, client, properties.input(resource.Name), resource.Existing); err != nil {
+			if err := createTable(ctx, client, properties.input(resource.Name), resource.Existing, progress); err != nil {
 				return fmt.Errorf("create table %s: %w", resource, err)
 			}
 			return nil
@@ -147,55 +153,70 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly
 	return group.Wait()
 }
 
-func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput, existing bool) error {
+func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput, existing bool, progress func(string)) error {
 	_, err := client.CreateTable(ctx, input)
 	var exists *types.ResourceInUseException
 	kept := errors.As(err, &exists)
 	if err != nil && !kept {
 		return err
 	}
-	for {
-		described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: input.TableName})
+	table, err := active(ctx, client, input.TableName)
+	if err != nil || !kept {
+		return err
+	}
+	if existing {
+		table = needed(table, input)
+	} else if table, err = alter(ctx, client, table, input, progress); err != nil {
+		return err
+	}
+	if got, want := shapeOf(table), shapeOfInput(input); got != want {
+		return fmt.Errorf("%w: got %s, want %s", ErrTableDiffers, got, want)
+	}
+	return nil
+}
+
+// active describes a table once it and its indexes can be used. DynamoDB Local can leave an index CREATING for ever: after a
+// minute, and the time that its items take at the most, active gives up.
+func active(ctx context.Context, client *dynamodb.Client, name *string) (*types.TableDescription, error) {
+	for began := time.Now(); ; {
+		described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: name})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		table := described.Table
-		active := table.TableStatus == types.TableStatusActive
+		waits := ""
+		if table.TableStatus != types.TableStatusActive {
+			waits = "the table is " + string(table.TableStatus)
+		}
 		for _, index := range table.GlobalSecondaryIndexes {
-			active = active && index.IndexStatus == types.IndexStatusActive
-		}
-		if active {
-			if existing {
-				table = needed(table, input)
+			if index.IndexStatus != types.IndexStatusActive {
+				waits = fmt.Sprintf("its index %s is %s", aws.ToString(index.IndexName), index.IndexStatus)
 			}
-			if got, want := shapeOf(table), shapeOfInput(input); kept && got != want {
-				return fmt.Errorf("%w: got %s, want %s", ErrTableDiffers, got, want)
-			}
-			return nil
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the table is %s: %w", table.TableStatus, ctx.Err())
-		case <-time.After(50 * time.Millisecond):
+		switch most := patience + time.Duration(aws.ToInt64(table.ItemCount))*patienceForItem; {
+		case waits == "":
+			return table, nil
+		case time.Since(began) > most:
+			return nil, fmt.Errorf("%s for %s: DynamoDB Local does not go on: start the run again, and if that does not help, remove the data folder", waits, most.Round(time.Second))
+		case !wait(ctx, 50*time.Millisecond):
+			return nil, fmt.Errorf("%s: %w", waits, ctx.Err())
 		}
 	}
 }
 
+const (
+	patience        = time.Minute
+	patienceForItem = 10 * time.Millisecond
+)
+
 // needed is the part of a table that the input asks for.
 func needed(table *types.TableDescription, input *dynamodb.CreateTableInput) *types.TableDescription {
-	part := &types.TableDescription{KeySchema: table.KeySchema}
+	part := &types.TableDescription{KeySchema: table.KeySchema, AttributeDefinitions: table.AttributeDefinitions}
 	for _, index := range table.GlobalSecondaryIndexes {
 		if slices.ContainsFunc(input.GlobalSecondaryIndexes, func(asked types.GlobalSecondaryIndex) bool {
 			return aws.ToString(asked.IndexName) == aws.ToString(index.IndexName)
 		}) {
 			part.GlobalSecondaryIndexes = append(part.GlobalSecondaryIndexes, index)
-		}
-	}
-	for _, attribute := range table.AttributeDefinitions {
-		if slices.ContainsFunc(input.AttributeDefinitions, func(asked types.AttributeDefinition) bool {
-			return aws.ToString(asked.AttributeName) == aws.ToString(attribute.AttributeName)
-		}) {
-			part.AttributeDefinitions = append(part.AttributeDefinitions, attribute)
 		}
 	}
 	if input.StreamSpecification != nil {
@@ -206,56 +227,63 @@ func needed(table *types.TableDescription, input *dynamodb.CreateTableInput) *ty
 
 // shapeOf writes down what decides whether kept data fits: keys, indexes and stream.
 func shapeOf(table *types.TableDescription) string {
+	attributes := kinds(table.AttributeDefinitions)
 	var indexes []string
 	for _, index := range table.GlobalSecondaryIndexes {
-		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection))
+		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection, attributes))
 	}
 	for _, index := range table.LocalSecondaryIndexes {
-		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection))
+		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection, attributes))
 	}
-	return shape(table.KeySchema, table.AttributeDefinitions, indexes, table.StreamSpecification)
+	return shape(shapeOfKeys(table.KeySchema, attributes), indexes, table.StreamSpecification)
 }
 
 func shapeOfInput(input *dynamodb.CreateTableInput) string {
+	attributes := kinds(input.AttributeDefinitions)
 	var indexes []string
 	for _, index := range input.GlobalSecondaryIndexes {
-		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection))
+		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection, attributes))
 	}
 	for _, index := range input.LocalSecondaryIndexes {
-		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection))
+		indexes = append(indexes, shapeOfIndex(index.IndexName, index.KeySchema, index.Projection, attributes))
 	}
-	return shape(input.KeySchema, input.AttributeDefinitions, indexes, input.StreamSpecification)
+	return shape(shapeOfKeys(input.KeySchema, attributes), indexes, input.StreamSpecification)
 }
 
-func shape(keys []types.KeySchemaElement, attributes []types.AttributeDefinition, indexes []string, stream *types.StreamSpecification) string {
+func shape(keys string, indexes []string, stream *types.StreamSpecification) string {
 	view := ""
 	if stream != nil && aws.ToBool(stream.StreamEnabled) {
 		view = " stream " + string(stream.StreamViewType)
 	}
-	var definitions []string
-	for _, attribute := range attributes {
-		definitions = append(definitions, aws.ToString(attribute.AttributeName)+":"+string(attribute.AttributeType))
-	}
-	slices.Sort(definitions)
 	slices.Sort(indexes)
-	return fmt.Sprintf("keys %s of %v indexes %v%s", shapeOfKeys(keys), definitions, indexes, view)
+	return fmt.Sprintf("keys %s indexes %v%s", keys, indexes, view)
 }
 
-func shapeOfIndex(name *string, keys []types.KeySchemaElement, projection *types.Projection) string {
+func shapeOfIndex(name *string, keys []types.KeySchemaElement, projection *types.Projection, attributes map[string]types.ScalarAttributeType) string {
 	kind := types.ProjectionTypeAll
 	var included []string
 	if projection != nil {
 		kind, included = projection.ProjectionType, slices.Sorted(slices.Values(projection.NonKeyAttributes))
 	}
-	return fmt.Sprintf("%s %s %s%v", aws.ToString(name), shapeOfKeys(keys), kind, included)
+	return fmt.Sprintf("%s %s %s%v", aws.ToString(name), shapeOfKeys(keys, attributes), kind, included)
 }
 
-func shapeOfKeys(keys []types.KeySchemaElement) string {
+func shapeOfKeys(keys []types.KeySchemaElement, attributes map[string]types.ScalarAttributeType) string {
 	var parts []string
 	for _, key := range keys {
-		parts = append(parts, aws.ToString(key.AttributeName)+" "+string(key.KeyType))
+		name := aws.ToString(key.AttributeName)
+		parts = append(parts, name+" "+string(attributes[name])+" "+string(key.KeyType))
 	}
 	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// kinds are the types of a table's key attributes.
+func kinds(attributes []types.AttributeDefinition) map[string]types.ScalarAttributeType {
+	kinds := map[string]types.ScalarAttributeType{}
+	for _, attribute := range attributes {
+		kinds[aws.ToString(attribute.AttributeName)] = attribute.AttributeType
+	}
+	return kinds
 }
 
 // Table is a table as the engine describes it, with what only the template says of it.
