@@ -17,7 +17,7 @@ CDK = npx --no-install cdk --app bin/cdk-app -c env=$(ENV) $(if $(ARCH),-c arch=
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: bin/cdk-app
 bin/cdk-app:
@@ -93,6 +93,20 @@ test: node_modules test/security/node_modules lint bin/cdk-app ## Run every chec
 .PHONY: test-aws
 test-aws: node_modules test/security/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
 	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_ENVIRONMENT=$(ENV) go test -count=1 -timeout 40m ./...
+
+# Python and its packages, pinned to the byte, are for tests alone, and make test does without.
+bin/python: test/emulator/requirements.txt
+	python3 -m venv --clear $@
+	$@/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+	@touch $@
+
+.PHONY: test-emulator
+test-emulator: export ONESYNTH_TEST_TARGET = aws
+test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
+test-emulator: export ONESYNTH_TEST_PYTHON = $(CURDIR)/bin/python/bin/python
+test-emulator: export CDK_VALIDATION = false
+test-emulator: node_modules bin/python ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
+	cd test && emulator/run $(GO_TEST) -p 1 -timeout 20m ./platform ./askahuman ./todo
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 

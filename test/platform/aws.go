@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/gruntwork-io/terratest/modules/shell"
 )
@@ -32,16 +34,30 @@ func (s *Suite) deployed(t testing.TB) (*Target, error) {
 	if err := usable(ctx, configuration); err != nil {
 		return nil, fmt.Errorf("ONESYNTH_TEST_TARGET=aws: %w", err)
 	}
+	lacking, err := readLacks(os.Getenv("ONESYNTH_TEST_LACKS"), s.Platform.Name)
+	if err != nil {
+		return nil, fmt.Errorf("ONESYNTH_TEST_LACKS: %w", err)
+	}
 	var outputs map[string]string
 	if os.Getenv("ONESYNTH_TEST_DEPLOY") == "false" {
 		outputs, err = stackOutputs(ctx, cloudformation.NewFromConfig(configuration), stack)
 	} else {
-		outputs, err = deploy(t, ctx, stack, environment)
+		outputs, err = deploy(t, ctx, stack, environment, lacking.Resources)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return s.target(outputs, dynamodb.NewFromConfig(configuration))
+	target, err := s.target(outputs, dynamodb.NewFromConfig(configuration))
+	if err != nil {
+		return nil, err
+	}
+	target.users, target.lacks = cognitoidentityprovider.NewFromConfig(configuration), lacking
+	if emulator := os.Getenv(endpoint); emulator != "" {
+		if target.URL, err = emulatedURL(emulator, target.URL); err != nil {
+			return nil, err
+		}
+	}
+	return target, nil
 }
 
 // usable tells what is missing before minutes have gone into a deployment.
@@ -55,21 +71,37 @@ func usable(ctx context.Context, configuration aws.Config) error {
 	return nil
 }
 
-// deploy deploys the stack of an environment.
-func deploy(t testing.TB, ctx context.Context, stack, environment string) (map[string]string, error) {
-	file := filepath.Join(t.TempDir(), "outputs.json")
-	app, assembly := filepath.Join(t.TempDir(), "cdk-app"), t.TempDir()
-	for _, command := range []shell.Command{
-		{Command: "go", Args: []string{"build", "-o", app, "."}},
-		{Command: "npx", Args: []string{
-			"--no-install", "cdk", "deploy", stack, "--app", app, "--output", assembly, "-c", "env=" + environment,
-			"--require-approval", "never", "--outputs-file", file,
-		}},
-	} {
-		command.WorkingDir = Root(t)
-		if _, err := shell.RunCommandContextAndGetOutputE(t, ctx, &command); err != nil {
-			return nil, fmt.Errorf("deploy %s: %w", stack, err)
+// deploy deploys the stack of an environment. Resources of the types that lack, each
+// with the reason, are left out once they have been refused.
+func deploy(t testing.TB, ctx context.Context, stack, environment string, lack map[string]string) (map[string]string, error) {
+	app, assembly, file := filepath.Join(t.TempDir(), "cdk-app"), t.TempDir(), filepath.Join(t.TempDir(), "outputs.json")
+	synth := []string{"--no-install", "cdk", "synth", stack, "--app", app, "--output", assembly, "-c", "env=" + environment, "--quiet"}
+	if os.Getenv(endpoint) != "" {
+		// An emulator runs the functions on this machine.
+		architecture := runtime.GOARCH
+		if architecture == "amd64" {
+			architecture = "x86_64"
 		}
+		synth = append(synth, "-c", "arch="+architecture)
+	}
+	run := func(name string, args ...string) (string, error) {
+		return shell.RunCommandContextAndGetOutputE(t, ctx, &shell.Command{Command: name, Args: args, WorkingDir: Root(t)})
+	}
+	deploy := func(assembly string) (string, error) {
+		return run("npx", "--no-install", "cdk", "deploy", stack, "--app", assembly, "--require-approval", "never", "--outputs-file", file)
+	}
+	if _, err := run("go", "build", "-o", app, "."); err != nil {
+		return nil, fmt.Errorf("build the app: %w", err)
+	}
+	if _, err := run("npx", synth...); err != nil {
+		return nil, fmt.Errorf("synthesise %s: %w", stack, err)
+	}
+	assembly, err := leaveOut(t, assembly, stack, lack, deploy)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := deploy(assembly); err != nil {
+		return nil, fmt.Errorf("deploy %s: %w", stack, err)
 	}
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -2,6 +2,7 @@ package platform
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -32,7 +33,10 @@ func PathOf(route schema.Route, parameter string) string {
 // path shows.
 func (s *Suite) CheckCORS(t *testing.T, path string, reads, sends []string) {
 	t.Helper()
-	c := NewClient(t, s.Shared(t))
+	target := s.Shared(t)
+	c := NewClient(t, target)
+	var failures []error
+	failed := func(format string, values ...any) { failures = append(failures, fmt.Errorf(format, values...)) }
 	const origin = "https://app.example.com"
 	for _, route := range s.Platform.Routes {
 		path := PathOf(route, "x")
@@ -42,29 +46,30 @@ func (s *Suite) CheckCORS(t *testing.T, path string, reads, sends []string) {
 			"Access-Control-Request-Headers": {strings.ToLower(strings.Join(reads, ","))},
 		}, nil)
 		if r.Status != http.StatusOK && r.Status != http.StatusNoContent {
-			t.Errorf("got %v; want 200 or 204", r)
+			failed("got %v; want 200 or 204", r)
 		}
 		if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
-			t.Errorf("%s %s: got allowed origin %q", route.Method, path, allowed)
+			failed("%s %s: got allowed origin %q", route.Method, path, allowed)
 		}
 		if !lists(r.Header, "Access-Control-Allow-Methods", route.Method) {
-			t.Errorf("%s %s: got allowed methods %q", route.Method, path, r.Header.Get("Access-Control-Allow-Methods"))
+			failed("%s %s: got allowed methods %q", route.Method, path, r.Header.Get("Access-Control-Allow-Methods"))
 		}
 		for _, name := range reads {
 			if !lists(r.Header, "Access-Control-Allow-Headers", name) {
-				t.Errorf("%s %s: got allowed headers %q; want %s", route.Method, path, r.Header.Get("Access-Control-Allow-Headers"), name)
+				failed("%s %s: got allowed headers %q; want %s", route.Method, path, r.Header.Get("Access-Control-Allow-Headers"), name)
 			}
 		}
 	}
 	r := c.MustSend(t, http.MethodGet, path, http.Header{"Origin": {origin}}, nil)
 	for _, name := range sends {
 		if !lists(r.Header, "Access-Control-Expose-Headers", name) {
-			t.Errorf("got exposed headers %q; want %s", r.Header.Get("Access-Control-Expose-Headers"), name)
+			failed("got exposed headers %q; want %s", r.Header.Get("Access-Control-Expose-Headers"), name)
 		}
 	}
 	if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
-		t.Errorf("got %v with allowed origin %q", r, allowed)
+		failed("got %v with allowed origin %q", r, allowed)
 	}
+	target.Lacking(t, "CORS", errors.Join(failures...))
 }
 
 func lists(header http.Header, name, value string) bool {
@@ -174,9 +179,9 @@ func (s *Suite) CheckTables(t *testing.T, tables map[string]Table) {
 				if description != want.Indexes[*index.IndexName] {
 					t.Errorf("index %s: got %q; want %q", *index.IndexName, description, want.Indexes[*index.IndexName])
 				}
-				if index.IndexStatus != types.IndexStatusActive {
-					t.Errorf("index %s: got %s; want ACTIVE", *index.IndexName, index.IndexStatus)
-				}
+			}
+			if len(want.Indexes) > 0 {
+				target.Lacking(t, "status of indexes", active(got.GlobalSecondaryIndexes))
 			}
 			for _, attribute := range got.AttributeDefinitions {
 				wantType := types.ScalarAttributeTypeS
@@ -187,11 +192,26 @@ func (s *Suite) CheckTables(t *testing.T, tables map[string]Table) {
 					t.Errorf("attribute %s: got type %s; want %s", *attribute.AttributeName, attribute.AttributeType, wantType)
 				}
 			}
+			var failure error
 			if got := target.TimeToLive(t, name); got != want.TimeToLive {
-				t.Errorf("got TTL attribute %q; want %q", got, want.TimeToLive)
+				failure = fmt.Errorf("got TTL attribute %q; want %q", got, want.TimeToLive)
+			}
+			if want.TimeToLive != "" {
+				target.Lacking(t, "time to live", failure)
+			} else if failure != nil {
+				t.Error(failure)
 			}
 		})
 	}
+}
+
+func active(indexes []types.GlobalSecondaryIndexDescription) error {
+	for _, index := range indexes {
+		if index.IndexStatus != types.IndexStatusActive {
+			return fmt.Errorf("index %s: got status %q; want ACTIVE", *index.IndexName, index.IndexStatus)
+		}
+	}
+	return nil
 }
 
 func keyOf(schema []types.KeySchemaElement) string {

@@ -16,7 +16,13 @@
 // On AWS, ONESYNTH_TEST_ENVIRONMENT names the environment (default: dev), and
 // ONESYNTH_TEST_DEPLOY=false takes its stacks as they are. What only a local run can
 // do (faults, killing, the push inbox, addresses of one's own) is skipped there,
-// with the reason. The stacks stay: `make destroy` removes them.
+// with the reason. Users that tests need are made in the stack's user pool, and go with
+// the test. The stacks stay: `make destroy` removes them.
+//
+// With AWS_ENDPOINT_URL, all of that happens on an emulator of AWS, which the CDK has
+// bootstrapped. Functions are then built for this machine's processor.
+// ONESYNTH_TEST_LACKS names a list of what the emulator lacks, such as
+// emulator/ministack.json; `make test-emulator` does all of it.
 //
 // Of terratest, shell, retry and http-helper are used. Its package aws is not: it
 // brings the clients of thirty services, which take three minutes to compile on two
@@ -74,6 +80,12 @@ func (s *Suite) Main(m *testing.M) {
 	// What terratest has to say belongs to the test that it is said in.
 	logger.Default = logger.TestingT
 	status := m.Run()
+	if target := s.shared.Target; target != nil && status == 0 && flag.Lookup("test.run").Value.String() == "" {
+		for _, check := range target.lacks.untried() {
+			fmt.Fprintf(os.Stderr, "no test has the check %q: take it off the list of ONESYNTH_TEST_LACKS\n", check)
+			status = 1
+		}
+	}
 	if err := s.close(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -26,6 +27,9 @@ type Target struct {
 	Database *dynamodb.Client
 	// Run is the local run; nil on AWS.
 	Run *local.Runner
+
+	users *cognitoidentityprovider.Client // nil in a local run
+	lacks *lacks                          // of an emulator
 }
 
 // LocalOnly skips the test on AWS.
@@ -38,7 +42,7 @@ func (p *Target) LocalOnly(t testing.TB, because string) {
 
 // target reads the stack's outputs.
 func (s *Suite) target(outputs map[string]string, database *dynamodb.Client) (*Target, error) {
-	target := &Target{URL: strings.TrimSuffix(outputs[s.Construct+"ApiUrl"], "/"), Tables: map[string]string{}, Outputs: map[string]string{}, Database: database}
+	target := &Target{URL: strings.TrimSuffix(outputs[s.Construct+"ApiUrl"], "/"), Tables: map[string]string{}, Outputs: map[string]string{}, Database: database, lacks: &lacks{}}
 	if target.URL == "" {
 		return nil, fmt.Errorf("the stack has no output %sApiUrl; it has %v", s.Construct, outputs)
 	}

@@ -8,9 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"os"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -22,16 +20,6 @@ type caller struct {
 	id, email, token string
 }
 
-// tokens are those of AWS that no test uses at the moment.
-var tokens = sync.OnceValue(func() chan string {
-	given := strings.FieldsFunc(os.Getenv("ONESYNTH_TEST_TOKENS"), func(r rune) bool { return r == ',' })
-	free := make(chan string, len(given))
-	for _, token := range given {
-		free <- token
-	}
-	return free
-})
-
 // newCaller returns somebody with a token who is no user yet.
 func newCaller(t testing.TB, target *target) caller {
 	t.Helper()
@@ -41,21 +29,11 @@ func newCaller(t testing.TB, target *target) caller {
 		c.token = target.Token(t, map[string]any{"sub": c.id})
 		return c
 	}
-	select {
-	case c.token = <-tokens():
-	default:
-		t.Skip("skipped on AWS: ONESYNTH_TEST_TOKENS has no token left for this test")
-	}
-	// The next test with this token begins anew.
-	forget := func(ctx context.Context) {
-		if r, err := c.send(ctx, http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil || r.Status >= 500 {
-			t.Errorf("delete the user of the token: got %v, %v", r, err)
-		}
-	}
-	forget(t.Context())
+	c.id, c.token = target.SignIn(t, c.email)
 	t.Cleanup(func() {
-		forget(context.Background())
-		tokens() <- c.token
+		if r, err := c.send(context.Background(), http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil || r.Status >= 500 {
+			t.Errorf("delete the user: got %v, %v", r, err)
+		}
 	})
 	return c
 }

@@ -1,9 +1,6 @@
 // Package todo checks To-Do from outside: over HTTP, through the assembly that would
 // be deployed. Package platform says how.
 //
-// On AWS, ONESYNTH_TEST_TOKENS has access tokens of users of the stack's user pool,
-// separated by commas; a test that needs more of them than there are is skipped.
-//
 // client_test.go has the client; each other file has one concern.
 package todo
 

@@ -1,0 +1,201 @@
+package platform
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"math/big"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What the emulator lacks is known for as long as it fails, and what it passes has to
+// go off the list.
+func TestLacks(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "lacks.json")
+	write := func(content string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"todo": {"checks": {"CORS": "it has none"}}}`)
+	lacking, err := readLacks(file, "todo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	failure := errors.New("got 403")
+	if untried := lacking.untried(); !slices.Equal(untried, []string{"CORS"}) {
+		t.Errorf("got untried %q; want CORS", untried)
+	}
+	if known, err := lacking.judge("CORS", failure); known != "it has none" || err != nil {
+		t.Errorf("a known failure: got %q, %v; want its reason", known, err)
+	}
+	if known, err := lacking.judge("CORS", nil); known != "" || err == nil {
+		t.Errorf("a success of what lacks: got %q, %v; want an error", known, err)
+	}
+	if known, err := lacking.judge("another", failure); known != "" || !errors.Is(err, failure) {
+		t.Errorf("another failure: got %q, %v; want the failure", known, err)
+	}
+	if known, err := lacking.judge("another", nil); known != "" || err != nil {
+		t.Errorf("another success: got %q, %v; want nothing", known, err)
+	}
+	if untried := lacking.untried(); len(untried) != 0 {
+		t.Errorf("got untried %q; want none", untried)
+	}
+	for name, of := range map[string]struct{ file, platform string }{"no file": {"", "todo"}, "another platform": {file, "askahuman"}} {
+		if empty, err := readLacks(of.file, of.platform); err != nil || len(empty.Checks)+len(empty.Resources) != 0 {
+			t.Errorf("%s: got %+v, %v; want nothing lacking", name, empty, err)
+		}
+	}
+	write(`{"todo": {"check": {}}}`)
+	if _, err := readLacks(file, "todo"); err == nil || !strings.Contains(err.Error(), `"check"`) {
+		t.Errorf("got %v; want an error that names the unknown field", err)
+	}
+}
+
+// The list in this repository can be read.
+func TestListOfMiniStack(t *testing.T) {
+	t.Parallel()
+	for _, platform := range []string{"askahuman", "todo"} {
+		lacking, err := readLacks(filepath.Join("..", "emulator", "ministack.json"), platform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, reason := range lacking.Checks {
+			if reason == "" {
+				t.Errorf("%s: the check %q has no reason", platform, name)
+			}
+		}
+	}
+}
+
+// A resource is left out when the emulator has refused it, and only then.
+func TestLeaveOut(t *testing.T) {
+	t.Parallel()
+	const stack, hash = "onesynth-todo-dev", "1111aaaa"
+	assembly := t.TempDir()
+	for name, content := range map[string]string{
+		stack + ".template.json": `{"Resources": {"A": {"Type": "AWS::S3::Bucket"}, "B": {"Type": "AWS::X::Y"}, "C": {"Type": "AWS::X::Z"}, "D": {"Type": "AWS::X::Y"}}}`,
+		stack + ".assets.json":   `{"files": {"2222": {"source": {"path": "asset.2222"}}, "` + hash + `": {"source": {"path": "` + stack + `.template.json"}, "key": "` + hash + `.json"}}}`,
+		"manifest.json":          `{"url": "s3://assets/` + hash + `.json"}`,
+		"asset.2222":             "code",
+	} {
+		if err := os.WriteFile(filepath.Join(assembly, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(folder, name string) string {
+		t.Helper()
+		content, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	// refusing is an emulator that refuses those types by name.
+	refusing := func(types ...string) func(string) (string, error) {
+		return func(folder string) (string, error) {
+			template := read(folder, stack+".template.json")
+			for _, one := range types {
+				if strings.Contains(template, one) {
+					return "Unrecognized resource types: [" + one + "]", errors.New("exit status 1")
+				}
+			}
+			return "", nil
+		}
+	}
+	lack := map[string]string{"AWS::X::Y": "unknown", "AWS::X::Z": "unknown"}
+	left, err := leaveOut(t, assembly, stack, lack, refusing("AWS::X::Y", "AWS::X::Z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := read(left, stack+".template.json")
+	if template != `{"Resources":{"A":{"Type":"AWS::S3::Bucket"}}}` {
+		t.Errorf("got %s; want the bucket alone", template)
+	}
+	sum := sha256.Sum256([]byte(template))
+	for _, name := range []string{stack + ".assets.json", "manifest.json"} {
+		if content := read(left, name); strings.Contains(content, hash) || !strings.Contains(content, hex.EncodeToString(sum[:])) {
+			t.Errorf("%s: got %s; want the new template's hash", name, content)
+		}
+	}
+	if got := read(left, "asset.2222"); got != "code" {
+		t.Errorf("got the asset %q; want it as it was", got)
+	}
+	if unchanged, err := leaveOut(t, assembly, stack, nil, refusing()); err != nil || unchanged != assembly {
+		t.Errorf("nothing lacks: got %s, %v; want the assembly itself", unchanged, err)
+	}
+	for name, test := range map[string]struct {
+		lack   map[string]string
+		deploy func(string) (string, error)
+		want   string
+	}{
+		"ErrTaken":       {lack, refusing("AWS::X::Y"), "the emulator takes AWS::X::Z"},
+		"ErrOtherReason": {lack, func(string) (string, error) { return "no connection", errors.New("exit status 1") }, "AWS::X::Y"},
+		"ErrNotThere":    {map[string]string{"AWS::X::Y": "", "AWS::No::Such": ""}, refusing("AWS::X::Y"), "no resource of type AWS::No::Such"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := leaveOut(t, assembly, stack, test.lack, test.deploy); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v; want an error with %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestEmulatedURL(t *testing.T) {
+	t.Parallel()
+	for api, want := range map[string]string{
+		"http://fcc125ff.execute-api.localhost:4566":                    "http://127.0.0.1:4566/_aws/execute-api/fcc125ff/$default",
+		"https://fcc125ff.execute-api.localhost.localstack.cloud:4566/": "http://127.0.0.1:4566/_aws/execute-api/fcc125ff/$default",
+		"https://fcc125ff.execute-api.eu-central-1.amazonaws.com":       "http://127.0.0.1:4566/_aws/execute-api/fcc125ff/$default",
+		"https://api.example.com":                                       "",
+		"localhost":                                                     "",
+		":":                                                             "",
+	} {
+		got, err := emulatedURL("http://127.0.0.1:4566/", api)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%s: got %q, %v; want %q", api, got, err, want)
+		}
+	}
+}
+
+// Client and server of the protocol come to the same key if the password is the same
+// (RFC 5054, 2.5 and 2.6).
+func TestSecureRemotePassword(t *testing.T) {
+	t.Parallel()
+	const identity, salt = "pooluser:password", "80aa01"
+	a, b := big.NewInt(0).SetBytes([]byte("of the client")), big.NewInt(0).SetBytes([]byte("of the server"))
+	inner := sha256.Sum256([]byte(identity))
+	s, _ := new(big.Int).SetString(salt, 16)
+	verifier := srpPublic(srpHash(srpBytes(s), inner[:]))
+	k := srpHash(srpBytes(srpModulus), srpBytes(srpGenerator))
+	B := new(big.Int).Add(new(big.Int).Mul(k, verifier), srpPublic(b))
+	B.Mod(B, srpModulus)
+	u := srpHash(srpBytes(srpPublic(a)), srpBytes(B))
+	S := new(big.Int).Mul(srpPublic(a), new(big.Int).Exp(verifier, u, srpModulus))
+	S.Exp(S, b, srpModulus)
+	want, err := srpDerive(S, u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := srpKey(a, B.Text(16), salt, identity); err != nil || !slices.Equal(got, want) || len(got) != 16 {
+		t.Errorf("got %x, %v; want %x", got, err, want)
+	}
+	if got, err := srpKey(a, B.Text(16), salt, "pooluser:another"); err != nil || slices.Equal(got, want) {
+		t.Errorf("another password: got %x, %v; want another key", got, err)
+	}
+	for name, public := range map[string]string{"no number": "x", "zero": "0", "the modulus": srpModulus.Text(16)} {
+		if _, err := srpKey(a, public, salt, identity); err == nil {
+			t.Errorf("B that is %s: got no error", name)
+		}
+	}
+	if !srpModulus.ProbablyPrime(20) || srpModulus.BitLen() != 3072 {
+		t.Error("the modulus is no prime of 3072 bits")
+	}
+}
