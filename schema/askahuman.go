@@ -244,7 +244,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Description: "All answers to a question.",
 			Operation:   Query, Table: "Responses", Consistent: true,
 			KeyConditions: []KeyCondition{{"question_id", Equal}},
-			Attributes:    []string{"response_id", "answer", "selected_option", "confidence", "created_at"},
+			Attributes:    []string{"response_id", "answer", "selected_option", "confidence", "created_at", "flags"},
 		},
 		{
 			Name: "ListRecentAnswers", Seed: "User's recent answers",

@@ -128,7 +128,7 @@ func (a *AskAHuman) addFunctions(p Props) {
 		"READ_SHARDS":                readShards,
 		"FCM_CREDENTIALS_SECRET_ARN": *a.FCMCredentials.SecretArn(),
 		"FCM_ENDPOINT":               fcmEndpoint,
-		"LINK_BASE":                  p.WebURL,
+		"QUESTION_URL":               p.QuestionURL,
 	})
 	platform.AllowRead(a.HumanAPI, a.FingerprintSecret)
 	platform.AllowRead(a.Notifier, a.FCMCredentials)

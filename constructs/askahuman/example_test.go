@@ -23,12 +23,12 @@ func Example() {
 
 // Everything that is wrong is reported at once, before anything is declared.
 func ExampleProps_Validate() {
-	p := askahuman.Props{Shards: 8, ReadShards: 4, WebURL: "example.com"}
+	p := askahuman.Props{Shards: 8, ReadShards: 4, QuestionURL: "example.com"}
 	fmt.Println(p.Validate())
 	// Output:
 	// 2 invalid props:
 	//   Props.ReadShards: got 4, allowed is Shards to 256: leave it 0 for Shards; it is more while the number of shards changes
-	//   Props.WebURL: got "example.com", allowed is an http or https URL of up to 1,024 bytes without a slash at the end, such as "https://example.com": leave out the last slash, query and fragment
+	//   Props.QuestionURL: got "example.com", allowed is an http or https URL of up to 1,024 bytes, or a path that begins with one slash, with {question_id} once: write it such as "https://example.com/questions/{question_id}"
 }
 
 // Another function of the app has a route on the platform's API, for agents with a

@@ -3,6 +3,7 @@ package askahuman
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
@@ -123,10 +124,11 @@ type Props struct {
 	// NotifyEvery is how often the notifier runs, in whole minutes up to an hour.
 	// Default: 1 minute.
 	NotifyEvery time.Duration
-	// WebURL begins the links in notifications, such as "https://example.com",
-	// which gives "https://example.com/q/{question_id}". Default: links are
-	// relative, "/q/{question_id}".
-	WebURL string
+	// QuestionURL is where people answer a question: notifications link there, with
+	// its id instead of {question_id}. It is an http or https URL, such as
+	// "https://example.com/questions/{question_id}", or a path of the page that
+	// subscribed. Default: "/q/{question_id}".
+	QuestionURL string
 
 	// LogLevel is "debug", "info", "warn" or "error". Default: "info".
 	LogLevel string
@@ -154,10 +156,20 @@ type Props struct {
 	Build *gofunction.Build `json:"-"`
 }
 
-// longestWebURL is in bytes: it is one of the functions' variables.
-const longestWebURL = 1024
+// longestQuestionURL is in bytes: it is one of the functions' variables.
+const longestQuestionURL = 1024
 
-var webURL = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*[A-Za-z0-9._~-])?$`)
+// questionURL takes the characters of RFC 3986, and the placeholder once.
+var questionURL = regexp.MustCompile(`^(https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?)?/([A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)\{question_id\}([A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)$`)
+
+// isQuestionURL reports whether notifications can link there. A path that begins
+// with two slashes names a host.
+func isQuestionURL(text string) bool {
+	if props.IsToken(text) {
+		return strings.Count(text, "{question_id}") == 1
+	}
+	return len(text) <= longestQuestionURL && questionURL.MatchString(text) && !strings.HasPrefix(text, "//")
+}
 
 // Validate returns a [*props.Error] with all invalid props, or nil. [New] does
 // the same first, and then knows the region of the stack, too.
@@ -191,8 +203,8 @@ func (p Props) validate(region string) error {
 	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
 		f.Add("Props.NotifyEvery", p.NotifyEvery, "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
 	}
-	if p.WebURL != "" && (!webURL.MatchString(p.WebURL) || len(p.WebURL) > longestWebURL) && !props.IsToken(p.WebURL) {
-		f.Add("Props.WebURL", p.WebURL, `an http or https URL of up to 1,024 bytes without a slash at the end, such as "https://example.com"`, "leave out the last slash, query and fragment")
+	if p.QuestionURL != "" && !isQuestionURL(p.QuestionURL) {
+		f.Add("Props.QuestionURL", p.QuestionURL, `an http or https URL of up to 1,024 bytes, or a path that begins with one slash, with {question_id} once`, `write it such as "https://example.com/questions/{question_id}"`)
 	}
 	return f.Err()
 }

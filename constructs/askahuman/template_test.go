@@ -77,7 +77,7 @@ func expected() synthtest.Platform {
 				Keys:    []string{"table", "secretsmanager"},
 			},
 			"Notifier": {
-				Name: "notifier", Timeout: 55, Variables: append([]string{"FCM_CREDENTIALS_SECRET_ARN", "FCM_ENDPOINT", "LINK_BASE"}, tables...),
+				Name: "notifier", Timeout: 55, Variables: append([]string{"FCM_CREDENTIALS_SECRET_ARN", "FCM_ENDPOINT", "QUESTION_URL"}, tables...),
 				Allowed: []string{"secretsmanager:GetSecretValue AskAHumanFCMCredentials", "sqs:SendMessage AskAHumanScheduleDeadLetters.Arn"},
 				Keys:    []string{"table", "secretsmanager", "sqs"},
 			},
@@ -201,7 +201,7 @@ func TestVariables(t *testing.T) {
 	for name, template := range templates {
 		shards, readShards, open, links := "1", "1", "false", ""
 		if name == "issuer" {
-			shards, readShards, links = "4", "64", "https://example.com"
+			shards, readShards, links = "4", "64", "https://example.com/questions/{question_id}"
 		}
 		if name == "dev" || name == "x86" {
 			open = "true"
@@ -218,8 +218,8 @@ func TestVariables(t *testing.T) {
 		if got := synthtest.At(functions["AskAHumanAgentAPI"].Properties, "Environment", "Variables", "OPEN_AGENTS"); got != open {
 			t.Errorf("%s: OPEN_AGENTS: got %v, want %s", name, got, open)
 		}
-		if got := synthtest.At(functions["AskAHumanNotifier"].Properties, "Environment", "Variables", "LINK_BASE"); got != links {
-			t.Errorf("%s: LINK_BASE: got %v, want %q", name, got, links)
+		if got := synthtest.At(functions["AskAHumanNotifier"].Properties, "Environment", "Variables", "QUESTION_URL"); got != links {
+			t.Errorf("%s: QUESTION_URL: got %v, want %q", name, got, links)
 		}
 		credentials := synthtest.Text(synthtest.At(functions["AskAHumanNotifier"].Properties, "Environment", "Variables", "FCM_CREDENTIALS_SECRET_ARN"))
 		if synthtest.Stable(credentials) != "AskAHumanFCMCredentials" {

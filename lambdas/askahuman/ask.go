@@ -182,9 +182,15 @@ type QuestionWithResponses struct {
 	Question
 	// Responses are the answers, oldest first.
 	Responses []Response
-	// Summary is how many chose each option of a multiple choice question, by the
-	// option's text; options that nobody chose are 0. It is nil for a text question.
-	Summary map[string]int
+	// Summary is how many chose each option of a multiple choice question, in the
+	// order of the options. It is nil for a text question.
+	Summary []Votes
+}
+
+// Votes are how many people chose an option.
+type Votes struct {
+	Option string
+	Count  int
 }
 
 // Read reads one of the agent's questions with its answers. Its Status is the one
@@ -224,17 +230,17 @@ func (a *Agents) Read(ctx context.Context, agentID, questionID string) (Question
 	return read, nil
 }
 
-func summary(question Question, responses []Response) map[string]int {
+func summary(question Question, responses []Response) []Votes {
 	if question.Type != TypeMultipleChoice {
 		return nil
 	}
-	votes := make(map[string]int, len(question.Options))
-	for _, option := range question.Options {
-		votes[option] = 0
+	votes := make([]Votes, len(question.Options))
+	for i, option := range question.Options {
+		votes[i].Option = option
 	}
 	for _, response := range responses {
 		if i := response.SelectedOption; i >= 0 && i < len(question.Options) {
-			votes[question.Options[i]]++
+			votes[i].Count++
 		}
 	}
 	return votes

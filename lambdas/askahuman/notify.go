@@ -22,9 +22,9 @@ type Notifier struct {
 	Store NotifierStore
 	// Push sends the notifications; nil: none are sent, questions still expire.
 	Push Push
-	// WebURL is where people answer: notifications link to
-	// WebURL/q/{question_id}.
-	WebURL string
+	// QuestionURL is where people answer a question, with [QuestionIDPlaceholder] for
+	// its id. Empty: [DefaultQuestionURL].
+	QuestionURL string
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 	// Rand draws the people to notify; nil is a source of its own.
@@ -35,6 +35,14 @@ type Notifier struct {
 	// Log gets a line for each failure of the report; nil: none.
 	Log *slog.Logger
 }
+
+// The links of notifications.
+const (
+	// QuestionIDPlaceholder stands for the question's id.
+	QuestionIDPlaceholder = "{question_id}"
+	// DefaultQuestionURL is a path of the page that subscribed.
+	DefaultQuestionURL = "/q/" + QuestionIDPlaceholder
+)
 
 const (
 	// peoplePerAnswer is how many people are notified for each answer that a
@@ -247,13 +255,20 @@ func (r *notifierRun) claim(question Question) *claimedQuestion {
 		r.fail("claim question "+question.ID, err)
 		return nil
 	}
+	pattern := r.QuestionURL
+	if pattern == "" {
+		pattern = DefaultQuestionURL
+	}
 	claimed := &claimedQuestion{
 		Question: question,
 		before:   question,
 		message: PushMessage{
 			Title: notificationTitle,
 			Body:  shorten(question.Prompt),
-			Link:  strings.TrimSuffix(r.WebURL, "/") + "/q/" + question.ID,
+			Link:  strings.ReplaceAll(pattern, QuestionIDPlaceholder, question.ID),
+
+			QuestionID: question.ID,
+			Type:       question.Type,
 		},
 	}
 	claimed.NotifiedAt, claimed.DueAt = now, next

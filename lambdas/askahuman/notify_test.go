@@ -67,7 +67,7 @@ func newNotifying() *notifying {
 	n := &notifying{platform: newPlatform(), inbox: &inbox{}}
 	var mu sync.Mutex
 	n.notifier = &askahuman.Notifier{
-		Store: n.store, Push: n.inbox, WebURL: "https://example.com/", Now: n.Agents.Now,
+		Store: n.store, Push: n.inbox, QuestionURL: "https://example.com/questions/{question_id}?from=push", Now: n.Agents.Now,
 		Rand: rand.New(rand.NewPCG(1, 2)),
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			mu.Lock()
@@ -132,7 +132,7 @@ func TestRun(t *testing.T) {
 		}
 	}
 	m := n.inbox.messages[0]
-	if m.Link != "https://example.com/q/"+q.ID || m.Title == "" || !strings.HasPrefix(m.Body, "What would you call this? Please. ") || !strings.HasSuffix(m.Body, "…") || len([]rune(m.Body)) > 120 {
+	if m.Link != "https://example.com/questions/"+q.ID+"?from=push" || m.QuestionID != q.ID || m.Type != askahuman.TypeText || m.Title == "" || !strings.HasPrefix(m.Body, "What would you call this? Please. ") || !strings.HasSuffix(m.Body, "…") || len([]rune(m.Body)) > 120 {
 		t.Errorf("message = %+v", m)
 	}
 
@@ -399,7 +399,7 @@ func TestRunOneBadMessage(t *testing.T) {
 		n.askFor(t, 1)
 	}
 	n.inbox.fail = func(_ int, m askahuman.PushMessage) error {
-		if strings.HasSuffix(m.Link, bad.ID) {
+		if m.QuestionID == bad.ID {
 			return errBroken
 		}
 		return nil

@@ -14,7 +14,13 @@ type Push interface {
 
 // PushMessage is a notification for one device.
 type PushMessage struct {
-	Token, Title, Body, Link string
+	Token, Title, Body string
+	// Link is where the question is answered: a URL, or a path of the page that
+	// subscribed.
+	Link string
+	// QuestionID and Type are of the question, for pages that show it themselves.
+	QuestionID string
+	Type       QuestionType
 }
 
 // ErrDeadToken says that a device's token is no longer registered.

@@ -260,7 +260,7 @@ func TestReadAndClose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]int{"yes": 1, "no": 0, "maybe": 1}, read.Summary); diff != "" {
+	if diff := cmp.Diff([]askahuman.Votes{{"yes", 1}, {"no", 0}, {"maybe", 1}}, read.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 	if read.Status != askahuman.StatusPartial || len(read.Responses) != 2 {
@@ -745,6 +745,12 @@ func TestLeaderboard(t *testing.T) {
 			t.Errorf("%s for %q: rank %d with %d points, want %d with %d", test.period, test.person, board.YourRank, board.YourPoints, test.yourRank, test.yourPoints)
 		}
 	}
+	for limit, want := range map[int]int{0: 10, 1: 1, 100: 100, 101: 100, 1 << 40: 100} {
+		top := &topStore{PeopleStore: p.store}
+		if _, err := (&askahuman.People{Store: top}).Leaderboard(t.Context(), "", "", limit); err != nil || top.limit != want {
+			t.Errorf("limit %d: read %d, %v; want %d", limit, top.limit, err, want)
+		}
+	}
 	_, err := p.people.Leaderboard(t.Context(), "a", "hourly", -1)
 	if got := fields(t, err); !slices.Equal(got, []string{"period", "limit"}) {
 		t.Errorf("fields = %v", got)
@@ -822,4 +828,15 @@ func TestSubscriptions(t *testing.T) {
 	}
 	wantErr(t, p.people.Unsubscribe(t.Context(), sub.ID), nil)
 	wantErr(t, p.people.Unsubscribe(t.Context(), sub.ID), askahuman.ErrSubscriptionNotFound)
+}
+
+// topStore remembers how many entries of a board were wanted.
+type topStore struct {
+	askahuman.PeopleStore
+	limit int
+}
+
+func (s *topStore) Top(ctx context.Context, period askahuman.Period, day string, limit int) ([]askahuman.BoardEntry, error) {
+	s.limit = limit
+	return s.PeopleStore.Top(ctx, period, day, limit)
 }

@@ -203,26 +203,26 @@ func TestSuspiciousAnswersAreFlagged(t *testing.T) {
 	target := shared(t)
 	c := newClient(t, target)
 	asker, one := c.newAgent(), c.newPerson()
-	give := func(text string, milliseconds int) []any {
+	give := func(text string, milliseconds int) []string {
 		t.Helper()
 		asked := asker.ask(t, textQuestion(5)).QuestionID
 		got := one.answer(t, answer{QuestionID: asked, Answer: text, ResponseTimeMS: milliseconds})
 		if got.PointsEarned < 15 {
 			t.Errorf("got %+v; want the points of any answer", got)
 		}
-		flags, _ := target.stored(t, asked, got)["flags"].([]any)
-		return flags
+		// The agent is told, for it is the agent's to judge.
+		return asker.question(t, asked).Responses[0].Flags
 	}
 	for _, test := range []struct {
 		text         string
 		milliseconds int
-		want         []any
+		want         []string
 	}{
 		{"Only if it is our fault.", 6000, nil},
-		{"Say what to do instead.", 4999, []any{"suspicious_timing"}},
-		{"only  if it is OUR fault.", 6000, []any{"duplicate_content"}},
+		{"Say what to do instead.", 4999, []string{"suspicious_timing"}},
+		{"only  if it is OUR fault.", 6000, []string{"duplicate_content"}},
 		{"yes", 6000, nil}, {"no", 6000, nil}, {"maybe", 6000, nil}, {"ok", 6000, nil},
-		{"dunno", 6000, []any{"pattern_match"}},
+		{"dunno", 6000, []string{"pattern_match"}},
 	} {
 		if got := give(test.text, test.milliseconds); !slices.Equal(got, test.want) {
 			t.Errorf("answer %q: got flags %v; want %v", test.text, got, test.want)

@@ -164,14 +164,16 @@ type agentQuestion struct {
 	CreatedAt         time.Time      `json:"created_at"`
 	ExpiresAt         time.Time      `json:"expires_at"`
 	ClosedAt          *time.Time     `json:"closed_at"`
+	ExpiredAt         *time.Time     `json:"expired_at"`
 	Responses         []response     `json:"responses"`
 	Summary           map[string]int `json:"summary"`
 }
 
 type response struct {
-	Answer         *string `json:"answer"`
-	SelectedOption *int    `json:"selected_option"`
-	Confidence     *int    `json:"confidence"`
+	Answer         *string  `json:"answer"`
+	SelectedOption *int     `json:"selected_option"`
+	Confidence     *int     `json:"confidence"`
+	Flags          []string `json:"flags"`
 }
 
 type agentPage struct {

@@ -34,8 +34,8 @@ func TestQuestionExpires(t *testing.T) {
 	refused(t, early.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict, "ALREADY_ANSWERED")
 	refused(t, late.try(t, http.MethodGet, "/human/questions/"+asked.QuestionID, nil), http.StatusGone, "QUESTION_CLOSED")
 	got := asker.question(t, asked.QuestionID)
-	if got.Status != "EXPIRED" || got.CurrentResponses != 1 || len(got.Responses) != 1 || got.ClosedAt != nil {
-		t.Errorf("got %+v; want EXPIRED with its one answer", got)
+	if got.Status != "EXPIRED" || got.CurrentResponses != 1 || len(got.Responses) != 1 || got.ClosedAt != nil || got.ExpiredAt == nil || !got.ExpiredAt.Equal(got.ExpiresAt) {
+		t.Errorf("got %+v; want EXPIRED at its deadline, with its one answer", got)
 	}
 	if page := asker.list(t, url.Values{"status": {"EXPIRED"}}); len(page.Questions) != 1 || page.Questions[0].Status != "EXPIRED" {
 		t.Errorf("got %+v; want the expired question", page.Questions)

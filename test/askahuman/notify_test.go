@@ -3,6 +3,7 @@ package askahuman
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -78,8 +79,9 @@ func TestNotifications(t *testing.T) {
 		if one.Notification.Title == "" || !strings.HasPrefix(one.Notification.Body, "Is a prompt of more") || len([]rune(one.Notification.Body)) > 120 {
 			t.Errorf("got %+v; want a title and the beginning of the prompt", one.Notification)
 		}
-		if !strings.HasSuffix(one.Data["link"], "/q/"+asked.QuestionID) {
-			t.Errorf("got link %q; want …/q/%s", one.Data["link"], asked.QuestionID)
+		link := "/q/" + asked.QuestionID
+		if want := map[string]string{"link": link, "url": link, "question_id": asked.QuestionID, "type": "text"}; !maps.Equal(one.Data, want) {
+			t.Errorf("got data %v; want %v", one.Data, want)
 		}
 	}
 

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"time"
@@ -113,6 +115,7 @@ type AgentQuestion struct {
 	CurrentResponses  int      `json:"current_responses" example:"2"`
 	CreatedAt         string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
 	ExpiresAt         string   `json:"expires_at" format:"date-time" doc:"When answers stop being taken." example:"2026-02-02T10:30:00.000Z"`
+	ExpiredAt         string   `json:"expired_at,omitempty" format:"date-time" doc:"Of an expired question: when it did, which is expires_at." example:"2026-02-02T10:30:00.000Z"`
 	ClosedAt          string   `json:"closed_at,omitempty" format:"date-time" doc:"Of a closed question." example:"2026-02-02T09:45:00.000Z"`
 }
 
@@ -120,7 +123,7 @@ type AgentQuestion struct {
 type AgentQuestionWithResponses struct {
 	AgentQuestion
 	Responses []AgentResponse `json:"responses" nullable:"false" doc:"The answers, oldest first."`
-	Summary   map[string]int  `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option."`
+	Summary   Summary         `json:"summary,omitempty" doc:"Of a multiple choice question: how many chose each option, in the order of the options." example:"{\"Submit\":2,\"Send\":0}"`
 }
 
 // AgentResponse is an answer as the question's agent sees it.
@@ -128,6 +131,34 @@ type AgentResponse struct {
 	Answer         *string `json:"answer,omitempty" doc:"To a text question."`
 	SelectedOption *int    `json:"selected_option,omitempty" doc:"To a multiple choice question: the option's index, from 0."`
 	Confidence     *int    `json:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it."`
+	// No enum: a client must take flags that it does not know.
+	Flags []string `json:"flags,omitempty" nullable:"false" doc:"What makes the answer suspicious, if anything does: suspicious_timing (given faster than the question can be read), duplicate_content (a text that the person has given before), pattern_match (one of several minimal texts in a row). More may come. It is for the agent to judge." example:"[\"suspicious_timing\"]"`
+}
+
+// Summary is an object with the number of votes by the option's text, in the order
+// of the options: a map would sort it.
+type Summary []askahuman.Votes
+
+// MarshalJSON writes the object.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	var object bytes.Buffer
+	object.WriteByte('{')
+	for i, votes := range s {
+		if i > 0 {
+			object.WriteByte(',')
+		}
+		if err := httpapi.WriteJSON(&object, votes.Option); err != nil {
+			return nil, fmt.Errorf("write the summary: %w", err)
+		}
+		fmt.Fprintf(&object, ":%d", votes.Count)
+	}
+	object.WriteByte('}')
+	return object.Bytes(), nil
+}
+
+// Schema describes the object, for huma.
+func (Summary) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: &huma.Schema{Type: huma.TypeInteger}}
 }
 
 type questionInput struct {
@@ -257,6 +288,9 @@ func agentQuestion(question askahuman.Question) AgentQuestion {
 	if question.Status == askahuman.StatusClosed && !question.ClosedAt.IsZero() {
 		wire.ClosedAt = timestamp(question.ClosedAt)
 	}
+	if question.Status == askahuman.StatusExpired {
+		wire.ExpiredAt = timestamp(question.Deadline)
+	}
 	return wire
 }
 
@@ -275,6 +309,7 @@ func agentQuestionWithResponses(question askahuman.QuestionWithResponses) AgentQ
 		if response.Confidence != 0 {
 			wire.Responses[i].Confidence = &response.Confidence
 		}
+		wire.Responses[i].Flags = response.Flags
 	}
 	return wire
 }

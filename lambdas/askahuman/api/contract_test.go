@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
@@ -77,7 +79,7 @@ func TestMultipleChoice(t *testing.T) {
 	p := newPlatform(t)
 	id := p.ask(t, `{"prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"min_responses":3}`)
 	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
-		`{"question_id":"<id>","status":"OPEN","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","responses":[],"summary":{"Go":0,"Send":0,"Submit":0}}`)
+		`{"question_id":"<id>","status":"OPEN","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","responses":[],"summary":{"Submit":0,"Send":0,"Go":0}}`)
 	p.golden(t, request{line: "GET /human/questions"}, 200,
 		`{"questions":[{"question_id":"<id>","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"responses_needed":3,"created_at":"2026-02-02T09:30:00.000Z"}]}`)
 	for i, body := range []string{`"selected_option":0`, `"selected_option":0,"confidence":5`, `"selected_option":2`} {
@@ -87,20 +89,54 @@ func TestMultipleChoice(t *testing.T) {
 	p.golden(t, asAgent("GET /agent/questions?status=CLOSED", ""), 200,
 		`{"questions":[{"question_id":"<id>","status":"CLOSED","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":3,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","closed_at":"2026-02-02T09:30:03.000Z"}]}`)
 	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
-		`{"question_id":"<id>","status":"CLOSED","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":3,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","closed_at":"2026-02-02T09:30:03.000Z","responses":[{"selected_option":0},{"selected_option":0,"confidence":5},{"selected_option":2}],"summary":{"Go":1,"Send":0,"Submit":2}}`)
+		`{"question_id":"<id>","status":"CLOSED","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":3,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","closed_at":"2026-02-02T09:30:03.000Z","responses":[{"selected_option":0},{"selected_option":0,"confidence":5},{"selected_option":2}],"summary":{"Submit":2,"Send":0,"Go":1}}`)
 }
 
-// An expired question has no closed_at.
+// An expired question has expired_at and no closed_at.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)
 	id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text","timeout_seconds":60}`)
 	p.clock.advance(time.Minute)
 	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
-		`{"question_id":"<id>","status":"EXPIRED","prompt":"Is anybody out there?","type":"text","audience":["general"],"required_responses":5,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T09:31:00.000Z","responses":[]}`)
+		`{"question_id":"<id>","status":"EXPIRED","prompt":"Is anybody out there?","type":"text","audience":["general"],"required_responses":5,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T09:31:00.000Z","expired_at":"2026-02-02T09:31:00.000Z","responses":[]}`)
 	p.golden(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":"Yes."}`), 410,
 		`{"error":{"code":"QUESTION_CLOSED","message":"this question takes no more answers: it has all it asked for, was closed, or its deadline has passed"}}`)
 	p.golden(t, request{line: "GET /human/questions"}, 200, `{"questions":[]}`)
+}
+
+// Suspicious answers are the agent's to judge: it sees their flags.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text","min_responses":2}`)
+	other := p.ask(t, `{"prompt":"Is anybody else out there?","type":"text"}`)
+	p.do(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+other+`","answer":"I am out here.","response_time_ms":9000}`), 201)
+	p.do(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":"I am  OUT here.","response_time_ms":4999}`), 201)
+	p.do(t, asPerson("bob", "POST /human/responses", `{"question_id":"`+id+`","answer":"So am I.","response_time_ms":5000}`), 201)
+	got := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200)["responses"]
+	want := []any{
+		map[string]any{"answer": "I am  OUT here.", "flags": []any{"suspicious_timing", "duplicate_content"}},
+		map[string]any{"answer": "So am I."},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("responses (-want +got):\n%s", diff)
+	}
+}
+
+// More than the most of a list is the most, for clients that ask for all.
+func TestLimitAboveTheMost(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	for range 51 {
+		p.ask(t, `{"prompt":"Is anybody out there?","type":"text"}`)
+	}
+	for _, line := range []string{"GET /agent/questions?limit=51", "GET /agent/questions?limit=100", "GET /human/questions?limit=1000000"} {
+		page := p.do(t, request{line: line, headers: []string{"X-Agent-Id: agent-1"}}, 200)
+		if got := len(page["questions"].([]any)); got != 50 || page["next_cursor"] == nil {
+			t.Errorf("%s: got %d questions, next_cursor %v; want 50 and more", line, got, page["next_cursor"])
+		}
+	}
 }
 
 func TestClose(t *testing.T) {

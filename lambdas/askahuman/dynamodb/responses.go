@@ -71,7 +71,7 @@ func (s *Store) Responses(ctx context.Context, questionID string) ([]askahuman.R
 		}
 		converted := askahuman.Response{
 			ID: r.ID, QuestionID: questionID, Type: askahuman.TypeText, Answer: r.Answer,
-			Confidence: r.Confidence, CreatedAt: createdAt,
+			Confidence: r.Confidence, CreatedAt: createdAt, Flags: r.Flags,
 		}
 		if r.SelectedOption != nil {
 			converted.Type, converted.SelectedOption = askahuman.TypeMultipleChoice, *r.SelectedOption

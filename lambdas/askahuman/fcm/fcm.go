@@ -166,9 +166,10 @@ func newMessage(m askahuman.PushMessage) message {
 	var body message
 	body.Message.Token = m.Token
 	body.Message.Notification = notification{Title: m.Title, Body: m.Body}
-	body.Message.Data = map[string]string{"link": m.Link}
+	// link and url are the same: pages read the one or the other.
+	body.Message.Data = map[string]string{"link": m.Link, "url": m.Link, "question_id": m.QuestionID, "type": string(m.Type)}
 	// FCM refuses a message whose link is not https ("WebpushFcmOptions"). The
-	// page's own service worker reads data.link, whatever it is.
+	// page's own service worker reads the data.
 	if strings.HasPrefix(m.Link, "https://") {
 		body.Message.Webpush = &webpush{}
 		body.Message.Webpush.Options.Link = m.Link

@@ -180,7 +180,7 @@ func (g *google) client(t *testing.T) *fcm.Client {
 }
 
 func message() askahuman.PushMessage {
-	return askahuman.PushMessage{Token: "device", Title: "A title", Body: "Is \"this\" <ok>? 👍", Link: "https://example.com/q/1"}
+	return askahuman.PushMessage{Token: "device", Title: "A title", Body: "Is \"this\" <ok>? 👍", Link: "https://example.com/q/1", QuestionID: "1", Type: askahuman.TypeText}
 }
 
 func TestSend(t *testing.T) {
@@ -201,7 +201,7 @@ func TestSend(t *testing.T) {
 			expected := map[string]any{
 				"token":        "device",
 				"notification": map[string]any{"title": "A title", "body": "Is \"this\" <ok>? 👍"},
-				"data":         map[string]any{"link": link},
+				"data":         map[string]any{"link": link, "url": link, "question_id": "1", "type": "text"},
 			}
 			if want != nil {
 				expected["webpush"] = want

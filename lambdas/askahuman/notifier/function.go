@@ -31,7 +31,7 @@ type function struct {
 	store       askahuman.NotifierStore
 	credentials credentials
 	endpoint    string // of Firebase Cloud Messaging
-	webURL      string // where people answer
+	questionURL string // where people answer a question
 	log         *slog.Logger
 	metrics     *kit.Metrics
 	now         func() time.Time // nil: time.Now
@@ -43,7 +43,7 @@ type function struct {
 // handle does one run. The event is the schedule's and says nothing.
 func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
 	unread := f.refresh(ctx)
-	notifier := &askahuman.Notifier{Store: f.store, Push: f.push, WebURL: f.webURL, Now: f.now, Log: f.log}
+	notifier := &askahuman.Notifier{Store: f.store, Push: f.push, QuestionURL: f.questionURL, Now: f.now, Log: f.log}
 	report, err := notifier.Run(ctx)
 	if slices.ContainsFunc(report.Failures, func(err error) bool { return errors.Is(err, fcm.ErrUnauthorized) }) {
 		f.credentials.Forget()

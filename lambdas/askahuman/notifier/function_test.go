@@ -121,7 +121,7 @@ func newSet(t *testing.T) *set {
 		t.Fatal(err)
 	}
 	s.function = &function{
-		store: store, credentials: s.vault, endpoint: s.service.URL, webURL: "https://example.com", log: log, now: clock,
+		store: store, credentials: s.vault, endpoint: s.service.URL, questionURL: "https://example.com/q/{question_id}", log: log, now: clock,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "notifier", Writer: &s.output},
 	}
 	return s

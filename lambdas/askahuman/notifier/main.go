@@ -25,7 +25,7 @@ func main() {
 			store:       store,
 			credentials: secret.New(environment.AWS, arn[0], credentialsAge),
 			endpoint:    environment.Getenv("FCM_ENDPOINT"),
-			webURL:      environment.Getenv("LINK_BASE"),
+			questionURL: environment.Getenv("QUESTION_URL"),
 			log:         environment.Log,
 			metrics:     environment.Metrics,
 		}

@@ -26,7 +26,7 @@ func answersOf(t *testing.T, s Store, questionID string) []askahuman.Response {
 func seen(r askahuman.Response) askahuman.Response {
 	return askahuman.Response{
 		ID: r.ID, QuestionID: r.QuestionID, Type: r.Type, Answer: r.Answer, SelectedOption: r.SelectedOption,
-		Confidence: r.Confidence, CreatedAt: r.CreatedAt,
+		Confidence: r.Confidence, CreatedAt: r.CreatedAt, Flags: r.Flags,
 	}
 }
 
