@@ -2,9 +2,12 @@
 // It is run by sdk_test.go.
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { describe, it } from "node:test";
 import {
-  AskHumanClient, AskHumanOrchestrator, QuestionNotFoundError, QuotaExceededError, RateLimitError, ValidationError,
+  AbortError, AskHumanClient, AskHumanError, AskHumanOrchestrator, QuestionNotFoundError, QuotaExceededError, RateLimitError, ServerError,
+  ValidationError,
 } from "@ask-a-human/sdk";
 
 const baseUrl = process.env.BASE_URL;
@@ -25,6 +28,7 @@ const errorOf = (type, code, also = () => {}) => (error) => {
   assert.ok(error instanceof type, `got ${error?.name}: ${error?.message}`);
   assert.equal(error.code, code);
   assert.ok(error.message.length > 10, error.message);
+  assert.equal(error.toString(), `[${code}] ${error.message}`);
   also(error);
   return true;
 };
@@ -62,11 +66,13 @@ describe("the published client", { concurrency: true }, () => {
     const { questionId } = await client.submitQuestion({
       prompt: "Which button label is clearer?", type: "multiple_choice", options: ["Submit", "Send", "Confirm"], minResponses: 3,
     });
+    let question = await client.getQuestion(questionId);
+    assert.deepEqual(Object.entries(question.summary), [["Submit", 0], ["Send", 0], ["Confirm", 0]]);
     for (const option of [0, 2, 0]) await answer(questionId, { selected_option: option });
-    const question = await client.getQuestion(questionId);
+    question = await client.getQuestion(questionId);
     assert.equal(question.status, "CLOSED");
     assert.deepEqual(question.options, ["Submit", "Send", "Confirm"]);
-    assert.deepEqual(question.summary, { Submit: 2, Send: 0, Confirm: 1 });
+    assert.deepEqual(Object.entries(question.summary), [["Submit", 2], ["Send", 0], ["Confirm", 1]]);
     assert.deepEqual(question.responses.map((r) => r.selectedOption).sort(), [0, 0, 2]);
   });
 
@@ -81,12 +87,42 @@ describe("the published client", { concurrency: true }, () => {
     const options = { prompt: "Is this one question or two?", type: "text", idempotencyKey: randomUUID() };
     const [first, second] = await Promise.all([client.submitQuestion(options), client.submitQuestion(options)]);
     assert.equal(first.questionId, second.questionId);
-    await assert.rejects(client.submitQuestion({ ...options, prompt: "And is this the same one?" }), errorOf(ValidationError, "VALIDATION_ERROR"));
+    await assert.rejects(client.submitQuestion({ ...options, prompt: "And is this the same one?" }), errorOf(ValidationError, "VALIDATION_ERROR", (error) => {
+      assert.deepEqual([error.field, error.constraint], ["idempotency_key", "conflict"]);
+    }));
   });
 
-  it("throws its typed errors", async () => {
+  it("throws ValidationError with field and constraint", async () => {
     const client = newClient();
-    await assert.rejects(client.submitQuestion({ prompt: "short", type: "text" }), errorOf(ValidationError, "VALIDATION_ERROR"));
+    const prompt = "Which button label is clearer?";
+    for (const [field, constraint, also, asked] of [
+      ["prompt", "length", { min: 10, max: 2000 }, { prompt: "Why?", type: "text" }],
+      ["prompt", "required", {}, { type: "text" }],
+      ["prompt", "type", {}, { prompt: 7, type: "text" }],
+      ["type", "enum", { allowed: ["text", "multiple_choice"] }, { prompt, type: "number" }],
+      ["min_responses", "range", { min: 1, max: 50 }, { prompt, type: "text", minResponses: 51 }],
+      ["timeout_seconds", "range", { min: 60, max: 86400 }, { prompt, type: "text", timeoutSeconds: 1 }],
+      ["options", "conflict", {}, { prompt, type: "text", options: ["Submit", "Send"] }],
+      ["options", "required", {}, { prompt, type: "multiple_choice" }],
+      ["options", "length", { min: 2, max: 10 }, { prompt, type: "multiple_choice", options: ["Submit"] }],
+      ["options[1]", "unique", {}, { prompt, type: "multiple_choice", options: ["Submit", "Submit"] }],
+      ["audience[0]", "enum", { allowed: ["technical", "product", "ethics", "creative", "general"] }, { prompt, type: "text", audience: ["all"] }],
+    ]) {
+      await assert.rejects(client.submitQuestion(asked), errorOf(ValidationError, "VALIDATION_ERROR", (error) => {
+        assert.deepEqual([error.field, error.constraint], [field, constraint]);
+        assert.ok(error.message.startsWith(`${field} `), error.message);
+        const { problems, ...first } = error.details;
+        assert.deepEqual(first, { field, constraint, ...also });
+        assert.deepEqual(problems, [{ ...first, message: error.message }]);
+      }));
+    }
+    await assert.rejects(newClient("a".repeat(129)).getQuestion(randomUUID()), errorOf(ValidationError, "VALIDATION_ERROR", (error) => {
+      assert.deepEqual([error.field, error.constraint, error.details.max], ["X-Agent-Id", "length", 128]);
+    }));
+  });
+
+  it("throws its other typed errors", async () => {
+    const client = newClient();
     const unknown = randomUUID();
     await assert.rejects(client.getQuestion(unknown), errorOf(QuestionNotFoundError, "QUESTION_NOT_FOUND", (error) => {
       assert.equal(error.questionId, unknown);
@@ -95,6 +131,30 @@ describe("the published client", { concurrency: true }, () => {
       newClient(process.env.QUOTA_AGENT).submitQuestion({ prompt: "Is there room for one more?", type: "text" }),
       errorOf(QuotaExceededError, "AGENT_QUOTA_EXCEEDED"),
     );
+  });
+
+  it("throws ServerError", async () => {
+    // The platform does not fail when asked to, so another server says what the
+    // platform's document says that it says then.
+    const document = await (await fetch(`${baseUrl}/openapi.json`)).json();
+    const said = document.paths["/agent/questions"].post.responses[500].content["application/json"].example;
+    const failing = createServer((_, response) => response.writeHead(500, { "Content-Type": "application/json" }).end(JSON.stringify(said)));
+    failing.listen(0, "127.0.0.1");
+    await once(failing, "listening");
+    try {
+      const client = new AskHumanClient({ baseUrl: `http://127.0.0.1:${failing.address().port}` });
+      await assert.rejects(client.getQuestion("x"), errorOf(ServerError, "SERVER_ERROR", (error) => assert.equal(error.statusCode, 500)));
+    } finally {
+      failing.close();
+      failing.closeAllConnections();
+    }
+  });
+
+  it("throws AskHumanError when it hears nothing", async () => {
+    const impatient = new AskHumanClient({ baseUrl, agentId: "impatient", timeout: 1e-3, fetch: (url, options) =>
+      new Promise((resolve, reject) => { options.signal.addEventListener("abort", () => fetch(url, options).then(resolve, reject)); }) });
+    await assert.rejects(impatient.getQuestion(randomUUID()), errorOf(AskHumanError, "TIMEOUT"));
+    await assert.rejects(new AskHumanClient({ baseUrl: "http://127.0.0.1:1" }).getQuestion("x"), errorOf(AskHumanError, "UNKNOWN_ERROR"));
   });
 
   it("throws RateLimitError with all that it needs to wait", async () => {
@@ -108,6 +168,29 @@ describe("the published client", { concurrency: true }, () => {
       assert.ok(error.retryAfter >= 1 && error.retryAfter <= 3600, `retryAfter ${error.retryAfter}`);
       assert.ok(error.reset > Date.now() / 1000, `reset ${error.reset}`);
     })(errors.at(-1));
+  });
+
+  it("polls, and waits for some answers of several questions", async () => {
+    const orchestrator = new AskHumanOrchestrator(newClient(), { pollInterval: 50, maxBackoff: 200 });
+    const first = await orchestrator.submit({ prompt: "Should error messages apologise?", type: "text", minResponses: 2 });
+    const second = await orchestrator.submit({ prompt: "Should they be shown at all?", type: "multiple_choice", options: ["Yes", "No"], minResponses: 1 });
+    const ids = [first.questionId, second.questionId];
+    assert.deepEqual(Object.values(await orchestrator.pollOnce(ids)).map((q) => q.status), ["OPEN", "OPEN"]);
+    // What there is when the time is over.
+    const early = await orchestrator.awaitResponses(ids, { timeout: 1 });
+    assert.deepEqual(ids.map((id) => early[id].currentResponses), [0, 0]);
+    await answer(ids[0], { answer: "Only if it is our fault." });
+    await answer(ids[1], { selected_option: 1 });
+    const awaited = await orchestrator.awaitResponses(ids, { timeout: 60_000 });
+    assert.deepEqual(ids.map((id) => awaited[id].status), ["PARTIAL", "CLOSED"]);
+  });
+
+  it("throws AbortError when the caller gives up", async () => {
+    const orchestrator = new AskHumanOrchestrator(newClient(), { pollInterval: 60_000 });
+    const giveUp = new AbortController();
+    const waiting = orchestrator.submitAndWait({ prompt: "Is anybody out there?", type: "text" }, { signal: giveUp.signal });
+    giveUp.abort();
+    await assert.rejects(waiting, errorOf(AbortError, "ABORTED"));
   });
 
   it("submits and waits until people have answered", async () => {
