@@ -120,7 +120,7 @@ func readFunction(a *assembly.Assembly, resource *assembly.Resource, async lambd
 	}
 	return function{
 		definition: lambda.Function{
-			Name: resource.Name, ARN: resource.ARN, Code: code, Architecture: architecture, Handler: p.Handler, MemoryMB: p.MemorySize,
+			Name: resource.Name, ARN: resource.ARN, Region: resource.Stack.Region, Code: code, Architecture: architecture, Handler: p.Handler, MemoryMB: p.MemorySize,
 			Timeout: time.Duration(p.Timeout) * time.Second, ReservedConcurrency: p.ReservedConcurrentExecutions,
 			Environment: maps.Clone(p.Environment.Variables), LogGroup: p.LoggingConfig.LogGroup, Async: async,
 		},

@@ -105,8 +105,7 @@ type Runner struct {
 	schedules *schedule.Scheduler
 	inbox     *inbox.Inbox
 	issuer    *gateway.Issuer
-	sweeper   *engine.Sweeper
-	streams   *engine.Streams
+	databases []*database
 	buckets   *buckets.Store
 	lakes     []catalog.Lake
 

@@ -47,8 +47,9 @@ func (r *Runner) ConsoleURL() string { return r.consoleURL }
 // AWS is the AWS endpoint that functions get: faults, capacity, queues, secrets, used and refused permissions.
 func (r *Runner) AWS() *awsapi.Server { return r.aws }
 
-// DynamoDB is a client on the run's tables that no role restricts and no capacity is counted for.
-func (r *Runner) DynamoDB() *dynamodb.Client { return r.engine.Client(r.options.AccessKey) }
+// DynamoDB is a client on the tables of the run's first account and region, which most runs have one of. No role restricts it
+// and no capacity is counted for it.
+func (r *Runner) DynamoDB() *dynamodb.Client { return r.databases[0].client }
 
 // Functions are the run's functions: figures, logs, Invoke, Kill.
 func (r *Runner) Functions() *lambda.Service { return r.functions }
@@ -66,11 +67,24 @@ func (r *Runner) Buckets() *buckets.Store { return r.buckets }
 func (r *Runner) Lakes() []catalog.Lake { return r.lakes }
 
 // Streams tells how far the delivery of stream records to functions is.
-func (r *Runner) Streams() []engine.Delivery { return r.streams.Deliveries() }
+func (r *Runner) Streams() []engine.Delivery {
+	var all []engine.Delivery
+	for _, d := range r.databases {
+		all = append(all, d.streams.Deliveries()...)
+	}
+	return all
+}
 
 // FlushStreams delivers what was written before the call to functions now, and returns when they have taken it. Errors as
 // engine.Streams.Flush.
-func (r *Runner) FlushStreams(ctx context.Context) error { return r.streams.Flush(ctx) }
+func (r *Runner) FlushStreams(ctx context.Context) error {
+	for _, d := range r.databases {
+		if err := d.streams.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // EnginePID is DynamoDB Local's process id, or 0 when it was given by URL.
 func (r *Runner) EnginePID() int { return r.engine.PID() }

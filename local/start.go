@@ -95,6 +95,9 @@ func (r *Runner) load() error {
 	if err := r.refuseUnsupported(); err != nil {
 		return err
 	}
+	if err := refuseSameNames(a); err != nil {
+		return err
+	}
 	if err := r.openBuckets(); err != nil {
 		return err
 	}
@@ -197,12 +200,12 @@ type held struct {
 
 // begin does what needs DynamoDB and then opens every door.
 func (r *Runner) begin(ctx, background context.Context) error {
-	if err := r.addSweeper(); err != nil {
+	if err := r.addDatabases(); err != nil {
 		return err
 	}
 	aws, err := awsapi.New(awsapi.Options{
-		Assembly: r.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, Region: engine.Region,
-		Dir: r.options.Data, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Wrote: r.sweeper.Wrote,
+		Assembly: r.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, AccessKeys: r.accessKeys(), Region: engine.Region,
+		Dir: r.options.Data, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Wrote: r.wrote,
 		Log: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	if err != nil {

@@ -22,6 +22,7 @@ type lakeCommand struct {
 	SQL      string           `arg:"" optional:"" name:"sql" help:"SELECT, SHOW, DESCRIBE or EXPLAIN. Default: list the lake's tables, views and saved queries."`
 	Query    string           `help:"Run the saved query of that name." placeholder:"NAME"`
 	Database string           `help:"Database of the lake, where the run has several." placeholder:"NAME"`
+	Stack    string           `help:"Stack that declares the lake, where several stacks have a database of the name." placeholder:"NAME"`
 	Format   lakequery.Format `help:"Form of the answer: ${enum}." enum:"table,csv,json,jsonlines" default:"table"`
 }
 
@@ -39,13 +40,13 @@ func (c *lakeCommand) Run(ctx context.Context) error {
 	case errors.Is(err, syscall.EPIPE):
 		return nil
 	case errors.As(err, &unknown) && len(unknown.Known) > 0:
-		return fmt.Errorf("%w: choose with --database", err)
+		return fmt.Errorf("%w: choose with --database, or with --stack", err)
 	}
 	return c.explain(err)
 }
 
 func (c *lakeCommand) run(ctx context.Context, out io.Writer) (err error) {
-	options := lakequery.Options{Database: c.Database}
+	options := lakequery.Options{Database: c.Database, Stack: c.Stack}
 	if c.SQL != "" && c.Query != "" {
 		return errors.New("got SQL and --query: give one of them")
 	}

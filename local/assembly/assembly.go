@@ -432,7 +432,26 @@ func (a *Assembly) Accepted() []*Resource {
 }
 
 // Environment is the account and region of a stack, as the CDK writes it.
-func (s *Stack) Environment() string { return "aws://" + s.Account + "/" + s.Region }
+func (s *Stack) Environment() string { return Environment(s.Account, s.Region) }
+
+// Environment writes an account and a region as the CDK does.
+func Environment(account, region string) string { return "aws://" + account + "/" + region }
+
+// Environments returns the chosen stacks by account and region, in the order of their first ones. What has a name in AWS has it
+// in one of them.
+func (a *Assembly) Environments() []*Assembly {
+	var all []*Assembly
+	for _, stack := range a.Stacks {
+		at := slices.IndexFunc(all, func(other *Assembly) bool { return other.Stacks[0].Environment() == stack.Environment() })
+		if at < 0 {
+			part := *a
+			part.Stacks = nil
+			at, all = len(all), append(all, &part)
+		}
+		all[at].Stacks = append(all[at].Stacks, stack)
+	}
+	return all
+}
 
 // Declared returns the resource of the type with the ARN, resolved, of any stack, those included that were not chosen; nil when
 // there is none.

@@ -66,16 +66,18 @@ func (a artifact) existingTables(at folder) (list []tableDescription, err error)
 
 // addExistingTables adds the described tables to the resources. A declaration wins over a description of the same table.
 func (a *Assembly) addExistingTables() error {
-	named := map[string]*Resource{}
+	type place struct{ environment, name string }
+	named := map[place]*Resource{}
 	for _, table := range a.Tables() {
-		named[table.Name] = table
+		named[place{table.Stack.Environment(), table.Name}] = table
 	}
 	var problems []error
 	for _, stack := range a.Stacks {
 		for _, table := range stack.existing {
-			switch known := named[table.Name]; {
+			at := place{stack.Environment(), table.Name}
+			switch known := named[at]; {
 			case known == nil:
-				named[table.Name] = table
+				named[at] = table
 				stack.Resources = append(stack.Resources, table)
 			case known.ARN != table.ARN:
 				problems = append(problems, fmt.Errorf("stack %s: %s is %s, and %s of stack %s is %s: a local run has one table of a name; if both are the same, give the stacks its account and region",

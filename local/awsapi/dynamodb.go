@@ -37,7 +37,7 @@ type dynamodbInput struct {
 	}
 }
 
-func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, operation string, body []byte) {
+func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, environment, operation string, body []byte) {
 	write, known := measured[operation]
 	if !known && !slices.Contains(described, operation) {
 		writeError(w, unknown("dynamodb", operation))
@@ -52,7 +52,7 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 		writeError(w, &apiError{Type: "com.amazon.coral.service#SerializationException", Message: err.Error()})
 		return
 	}
-	for _, needed := range s.needs(operation, &input) {
+	for _, needed := range s.needs(environment, operation, &input) {
 		if err := s.authorise(by, needed.action, needed.resource); err != nil {
 			writeError(w, err)
 			return
@@ -71,13 +71,17 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 		never(r)
 	}
 	started := time.Now()
+	engine := s.engine
+	if own, ok := s.engines[environment]; ok {
+		engine = own
+	}
 	s.engineUse.begin()
-	status, header, answer, err := s.engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
+	status, header, answer, err := engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
 	s.engineUse.end()
 	taken := time.Since(started)
 	// After an error the engine may have done it all the same; what it refuses changes nothing.
 	if write && (err != nil || status < 400 || status >= 500) && s.options.Wrote != nil {
-		s.options.Wrote(operation, body)
+		s.options.Wrote(environment, operation, body)
 	}
 	if err != nil {
 		if r.Context().Err() != nil {
@@ -109,12 +113,12 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, op
 
 // needs lists what IAM asks for, from "Actions, resources, and condition keys for Amazon DynamoDB" and "Using IAM with
 // DynamoDB transactions" (AWS): transactions and batches need the actions of their elements.
-func (s *Server) needs(operation string, input *dynamodbInput) []request {
+func (s *Server) needs(environment, operation string, input *dynamodbInput) []request {
 	switch operation {
 	case "BatchGetItem", "BatchWriteItem":
 		var needed []request
 		for _, table := range slices.Sorted(maps.Keys(input.RequestItems)) {
-			needed = append(needed, request{"dynamodb:" + operation, s.tableARN(table)})
+			needed = append(needed, request{"dynamodb:" + operation, s.tableARN(environment, table)})
 		}
 		return needed
 	case "TransactGetItems", "TransactWriteItems":
@@ -123,7 +127,7 @@ func (s *Server) needs(operation string, input *dynamodbInput) []request {
 			if target == nil {
 				return
 			}
-			if asked := (request{"dynamodb:" + action, s.tableARN(target.TableName)}); !slices.Contains(needed, asked) {
+			if asked := (request{"dynamodb:" + action, s.tableARN(environment, target.TableName)}); !slices.Contains(needed, asked) {
 				needed = append(needed, asked)
 			}
 		}
@@ -138,22 +142,23 @@ func (s *Server) needs(operation string, input *dynamodbInput) []request {
 	case "ListTables", "DescribeLimits", "DescribeEndpoints":
 		return []request{{"dynamodb:" + operation, "*"}}
 	}
-	resource := s.tableARN(input.TableName)
+	resource := s.tableARN(environment, input.TableName)
 	if input.IndexName != "" {
 		resource += "/index/" + input.IndexName
 	}
 	return []request{{"dynamodb:" + operation, resource}}
 }
 
-func (s *Server) tableARN(name string) string {
-	if arn, ok := s.tables[name]; ok {
+// tableARN is the ARN of a table that a request in the environment names.
+func (s *Server) tableARN(environment, name string) string {
+	if arn, ok := s.tables[place{environment, name}]; ok {
 		return arn
 	}
 	if strings.HasPrefix(name, "arn:") {
 		return name
 	}
-	stack := s.options.Assembly.Stacks[0]
-	return fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", stack.Region, stack.Account, name)
+	account, region, _ := strings.Cut(strings.TrimPrefix(environment, "aws://"), "/")
+	return fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", region, account, name)
 }
 
 // askForCapacity makes the request ask for the capacity of every index. A quotation mark inside an item's text is escaped, so

@@ -39,6 +39,9 @@ type Options struct {
 	EngineURL string
 	// AccessKey and Region name the engine's database that holds the tables. Defaults: onesynth, us-east-1.
 	AccessKey, Region string
+	// AccessKeys name the databases of accounts and regions, by [assembly.Environment], that have one of their own. Default:
+	// AccessKey, for all.
+	AccessKeys map[string]string
 	// Dir is a folder that keeps generated secrets between runs (secrets.json, mode 0600). Default: they are made anew.
 	Dir string
 	// Buckets hold the objects of the assembly's buckets. Default: there are no buckets.
@@ -47,8 +50,9 @@ type Options struct {
 	// service_account. Default: such a secret is generated like any other.
 	ServiceAccount func(template string) (string, error)
 	// Wrote is told of each request that wrote to DynamoDB, or may have, before the function gets its answer: the operation, such
-	// as PutItem, and its input in DynamoDB's JSON, which it must not keep. Default: nothing is told.
-	Wrote func(operation string, body []byte)
+	// as PutItem, and its input in DynamoDB's JSON, which it must not keep. Environment is the account and region of the tables, by
+	// [assembly.Environment]. Default: nothing is told.
+	Wrote func(environment, operation string, body []byte)
 	// Log gets a line per refused request. Default: none.
 	Log *slog.Logger
 }
@@ -57,7 +61,9 @@ type Options struct {
 type Server struct {
 	options Options
 	engine  *connections
-	tables  map[string]string
+	// engines are the connections of options.AccessKeys.
+	engines map[string]*connections
+	tables  map[place]string
 	secrets []*secret
 	queues  map[string]*Queue
 	s3      http.Handler
@@ -72,6 +78,9 @@ type Server struct {
 	engineUse engineUse
 	faults    atomic.Pointer[injector]
 }
+
+// place is what a name of AWS is unique in, with the name.
+type place struct{ environment, name string }
 
 // caller is a function with its role. Its decisions are remembered: roles do not change.
 type caller struct {
@@ -137,21 +146,28 @@ func New(options Options) (*Server, error) {
 	if err != nil || engine.Scheme != "http" || engine.Port() == "" {
 		return nil, fmt.Errorf("engine URL: got %q: write http://HOST:PORT", options.EngineURL)
 	}
-	// The header selects the engine's database; DynamoDB Local checks no signature.
-	authorization := fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
-		options.AccessKey, options.Region)
+	connect := func(accessKey string) *connections {
+		// The header selects the engine's database; DynamoDB Local checks no signature.
+		authorization := fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
+			accessKey, options.Region)
+		return newConnections(engine.Host, "/"+strings.TrimPrefix(engine.EscapedPath(), "/"), authorization)
+	}
 	server := &Server{
 		options: options,
-		engine:  newConnections(engine.Host, "/"+strings.TrimPrefix(engine.EscapedPath(), "/"), authorization),
-		tables:  map[string]string{},
+		engine:  connect(options.AccessKey),
+		engines: map[string]*connections{},
+		tables:  map[place]string{},
 		queues:  map[string]*Queue{},
 		keys:    map[string]string{},
 		callers: map[string]*caller{},
 		used:    map[Use]bool{},
 		refused: map[Use]int{},
 	}
+	for environment, accessKey := range options.AccessKeys {
+		server.engines[environment] = connect(accessKey)
+	}
 	for _, table := range options.Assembly.Tables() {
-		server.tables[table.Name] = table.ARN
+		server.tables[place{table.Stack.Environment(), table.Name}] = table.ARN
 	}
 	if options.Buckets != nil {
 		server.s3 = newS3(options.Buckets)
@@ -231,14 +247,21 @@ func (s *Server) refuse(by *caller, use Use, decision policy.Decision) error {
 }
 
 func (c *caller) principal() string {
-	if c.role == nil {
-		return "arn:aws:sts::" + assembly.DefaultAccount + ":assumed-role/none/" + c.function
+	name := "none"
+	if c.role != nil {
+		name = c.role.Name
 	}
-	account := assembly.DefaultAccount
-	if parts := strings.Split(c.role.ARN, ":"); len(parts) > 4 {
-		account = parts[4]
+	return fmt.Sprintf("arn:aws:sts::%s:assumed-role/%s/%s", c.account(), name, c.function)
+}
+
+// account is that of the caller's role.
+func (c *caller) account() string {
+	if c.role != nil {
+		if parts := strings.Split(c.role.ARN, ":"); len(parts) > 4 {
+			return parts[4]
+		}
 	}
-	return fmt.Sprintf("arn:aws:sts::%s:assumed-role/%s/%s", account, c.role.Name, c.function)
+	return assembly.DefaultAccount
 }
 
 // Used returns every action on every resource that was asked for and allowed, sorted.
@@ -300,8 +323,9 @@ const largest = 32 << 20
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	service, operation := "", ""
 	key, scope := credential(r.Header.Get("Authorization"))
+	region := ""
 	if len(scope) == 4 {
-		service = scope[2]
+		region, service = scope[1], scope[2]
 	}
 	if target := r.Header.Get("X-Amz-Target"); target != "" {
 		_, operation, _ = strings.Cut(target, ".")
@@ -328,7 +352,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case service == "dynamodb" && strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810."):
-		s.dynamodb(w, r, caller, operation, body)
+		s.dynamodb(w, r, caller, assembly.Environment(caller.account(), region), operation, body)
 	case service == "secretsmanager":
 		respond(w, operation, s.secretsManager(caller, operation), r.Context(), body)
 	case service == "sqs":

@@ -6,6 +6,8 @@ package catalog
 type Lake struct {
 	// Database is its name in AWS Glue.
 	Database string `json:"database"`
+	// Stack declares the database. Stacks of several regions may each have one of the name.
+	Stack string `json:"stack"`
 	// Tables are what lies in a bucket, sorted by name.
 	Tables []Table `json:"tables"`
 	// Views are stored SELECTs, in an order in which each names only tables and views before it.

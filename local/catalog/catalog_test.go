@@ -4,11 +4,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 )
@@ -70,7 +73,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []catalog.Lake{{
-		Database: "shop", Workgroup: "shop-queries",
+		Database: "shop", Stack: "Stack", Workgroup: "shop-queries",
 		Tables: []catalog.Table{{Name: "order_changes", Columns: []catalog.Column{{Name: "event_id", Type: "string"}},
 			PartitionKeys: []catalog.Column{{Name: "event_date", Type: "date"}}, Location: "s3://stack-bucket/events/entity=order/"}},
 		Views: []catalog.View{
@@ -79,6 +82,51 @@ func TestRead(t *testing.T) {
 		},
 		Queries: []catalog.Query{{Name: "All", Description: "Everything", SQL: "SELECT * FROM a_totals"}},
 	}}
+	if difference := cmp.Diff(want, got); difference != "" {
+		t.Error(difference)
+	}
+}
+
+// A platform in two regions has two catalogs of one name.
+func TestRegions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	artifacts := object{}
+	for region, sql := range map[string]string{"eu-west-1": "SELECT n, changed_at FROM order_changes", "us-east-1": "SELECT n + 1 AS n, changed_at FROM order_changes"} {
+		declared := resources()
+		declared["B"] = view("b_current", sql, "shop", "n", "changed_at")
+		text, err := json.Marshal(object{"Resources": declared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, region+".json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		artifacts["shop-"+region] = object{"type": "aws:cloudformation:stack", "environment": "aws://111122223333/" + region, "properties": object{"templateFile": region + ".json"}}
+	}
+	text, err := json.Marshal(object{"artifacts": artifacts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := assembly.Load(dir, assembly.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lakes, err := catalog.Read(loaded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, lake := range lakes {
+		got = append(got, fmt.Sprint(lake.Database, " ", lake.Stack, " ", len(lake.Tables), len(lake.Views), len(lake.Queries), " ", lake.Tables[0].Location, " ", lake.Views[0].SQL))
+	}
+	want := []string{
+		"shop shop-eu-west-1 1 2 1 s3://shop-eu-west-1-bucket/events/entity=order/ SELECT n, changed_at FROM order_changes",
+		"shop shop-us-east-1 1 2 1 s3://shop-us-east-1-bucket/events/entity=order/ SELECT n + 1 AS n, changed_at FROM order_changes",
+	}
 	if difference := cmp.Diff(want, got); difference != "" {
 		t.Error(difference)
 	}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -12,13 +13,30 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 )
 
-// Read reads the lakes of the assembly, sorted by database. All problems come back together; each names the resource that
+// Read reads the lakes of the assembly, sorted by database and stack. All problems come back together; each names the resource that
 // Amazon Athena could not use.
 func Read(source *assembly.Assembly) ([]Lake, error) {
 	lakes := []Lake{}
 	var problems []error
+	for _, environment := range source.Environments() {
+		read, err := readEnvironment(environment)
+		lakes, problems = append(lakes, read...), append(problems, err)
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(lakes, func(a, b Lake) int {
+		return cmp.Or(strings.Compare(a.Database, b.Database), strings.Compare(a.Stack, b.Stack))
+	})
+	return lakes, nil
+}
+
+// readEnvironment reads the catalog of an account in a region.
+func readEnvironment(source *assembly.Assembly) ([]Lake, error) {
+	var lakes []Lake
+	var problems []error
 	for _, database := range source.Resources("AWS::Glue::Database") {
-		lake := Lake{Database: database.Name, Tables: []Table{}, Views: []View{}, Queries: []Query{}}
+		lake := Lake{Database: database.Name, Stack: database.Stack.Name, Tables: []Table{}, Views: []View{}, Queries: []Query{}}
 		for _, group := range database.Stack.Resources {
 			if group.Type == "AWS::Athena::WorkGroup" {
 				lake.Workgroup = group.Name
@@ -27,7 +45,6 @@ func Read(source *assembly.Assembly) ([]Lake, error) {
 		}
 		lakes = append(lakes, lake)
 	}
-	slices.SortFunc(lakes, func(a, b Lake) int { return strings.Compare(a.Database, b.Database) })
 	find := func(resource *assembly.Resource, database string) *Lake {
 		at := slices.IndexFunc(lakes, func(l Lake) bool { return l.Database == database })
 		if at < 0 {
@@ -63,10 +80,7 @@ func Read(source *assembly.Assembly) ([]Lake, error) {
 			problems = append(problems, fmt.Errorf("database %s: %w", lakes[i].Database, err))
 		}
 	}
-	if err := errors.Join(problems...); err != nil {
-		return nil, err
-	}
-	return lakes, nil
+	return lakes, errors.Join(problems...)
 }
 
 // glueTable is AWS::Glue::Table, of a table or a view.

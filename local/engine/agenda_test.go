@@ -62,7 +62,7 @@ func startNoted(t *testing.T) *noted {
 	if n.sweeper, err = engine.NewSweeper(n.direct, source, engine.SweeperOptions{Now: n.clock}); err != nil {
 		t.Fatal(err)
 	}
-	server, err := awsapi.New(awsapi.Options{Assembly: source, EngineURL: enginetest.Engine(t).URL(), AccessKey: key, Wrote: n.sweeper.Wrote})
+	server, err := awsapi.New(awsapi.Options{Assembly: source, EngineURL: enginetest.Engine(t).URL(), AccessKey: key, Wrote: func(_, operation string, body []byte) { n.sweeper.Wrote(operation, body) }})
 	if err != nil {
 		t.Fatal(err)
 	}

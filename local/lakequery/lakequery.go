@@ -27,11 +27,11 @@ var (
 	ErrWithoutEngine = errors.New("built without DuckDB, which needs cgo on Linux or macOS: install a C++ compiler and build anew with CGO_ENABLED=1")
 )
 
-// DatabaseError says that the run has no such database, or that it has several and none was named.
+// DatabaseError says that the run has no such database, or that several are meant.
 type DatabaseError struct {
-	// Got is what was asked for, empty when nothing was.
-	Got string
-	// Known are the databases of the run.
+	// Got and Stack are what was asked for, empty when nothing was.
+	Got, Stack string
+	// Known are the databases of the run, each with its stack, as "shop of stack shop-eu-west-1".
 	Known []string
 }
 
@@ -41,17 +41,19 @@ func (e *DatabaseError) Error() string {
 	switch {
 	case len(e.Known) == 0:
 		return "the run has no lake: none of its stacks has an AWS::Glue::Database"
-	case e.Got == "":
-		return "the run has several lakes, name the database of one: " + known
+	case e.Got == "" && e.Stack == "":
+		return "the run has several lakes, name the database of one, or its stack: " + known
+	case e.Stack == "":
+		return fmt.Sprintf("no database %q, or several: the run has %s", e.Got, known)
 	default:
-		return fmt.Sprintf("no database %q: the run has %s", e.Got, known)
+		return fmt.Sprintf("no database %q of stack %q, or several: the run has %s", e.Got, e.Stack, known)
 	}
 }
 
 // Options of [Open]. The zero value is for a run with one lake.
 type Options struct {
-	// Database names the lake. Default: the only one there is.
-	Database string
+	// Database names the lake, and Stack the stack that declares it. Default: the only one there is.
+	Database, Stack string
 }
 
 // Lake is a copy of a lake as it was when it was opened. It is safe for concurrent use.
@@ -95,14 +97,18 @@ func Describe(ctx context.Context, console string, options Options) (catalog.Lak
 	if err != nil {
 		return catalog.Lake{}, err
 	}
-	missing := &DatabaseError{Got: options.Database}
+	unclear := &DatabaseError{Got: options.Database, Stack: options.Stack}
+	var meant []catalog.Lake
 	for _, lake := range lakes {
-		if lake.Database == options.Database || options.Database == "" && len(lakes) == 1 {
-			return lake, nil
+		if (lake.Database == options.Database || options.Database == "") && (lake.Stack == options.Stack || options.Stack == "") {
+			meant = append(meant, lake)
 		}
-		missing.Known = append(missing.Known, lake.Database)
+		unclear.Known = append(unclear.Known, lake.Database+" of stack "+lake.Stack)
 	}
-	return catalog.Lake{}, missing
+	if len(meant) != 1 {
+		return catalog.Lake{}, unclear
+	}
+	return meant[0], nil
 }
 
 func (l *Lake) open(ctx context.Context, from source) error {

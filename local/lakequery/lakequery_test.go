@@ -228,27 +228,30 @@ func TestOpenErrors(t *testing.T) {
 
 func TestDatabase(t *testing.T) {
 	t.Parallel()
+	shop, todo := catalog.Lake{Database: "shop", Stack: "one"}, catalog.Lake{Database: "todo", Stack: "one"}
+	elsewhere := catalog.Lake{Database: "shop", Stack: "two"}
 	for name, test := range map[string]struct {
-		asked string
-		has   []string
+		asked lakequery.Options
+		has   []catalog.Lake
 		want  *lakequery.DatabaseError
 	}{
-		"OnlyOne":   {"", []string{"shop"}, nil},
-		"Named":     {"shop", []string{"todo", "shop"}, nil},
-		"Ambiguous": {"", []string{"todo", "shop"}, &lakequery.DatabaseError{Known: []string{"todo", "shop"}}},
-		"Unknown":   {"shops", []string{"shop"}, &lakequery.DatabaseError{Got: "shops", Known: []string{"shop"}}},
-		"None":      {"", nil, &lakequery.DatabaseError{}},
+		"OnlyOne":   {lakequery.Options{}, []catalog.Lake{shop}, nil},
+		"Named":     {lakequery.Options{Database: "shop"}, []catalog.Lake{todo, shop}, nil},
+		"Stack":     {lakequery.Options{Stack: "two"}, []catalog.Lake{shop, elsewhere}, nil},
+		"Both":      {lakequery.Options{Database: "shop", Stack: "one"}, []catalog.Lake{todo, shop, elsewhere}, nil},
+		"Ambiguous": {lakequery.Options{}, []catalog.Lake{todo, shop}, &lakequery.DatabaseError{Known: []string{"todo of stack one", "shop of stack one"}}},
+		"TwoOfName": {lakequery.Options{Database: "shop"}, []catalog.Lake{shop, elsewhere}, &lakequery.DatabaseError{Got: "shop", Known: []string{"shop of stack one", "shop of stack two"}}},
+		"Unknown":   {lakequery.Options{Database: "shops"}, []catalog.Lake{shop}, &lakequery.DatabaseError{Got: "shops", Known: []string{"shop of stack one"}}},
+		"NoStack":   {lakequery.Options{Database: "shop", Stack: "three"}, []catalog.Lake{shop}, &lakequery.DatabaseError{Got: "shop", Known: []string{"shop of stack one"}}},
+		"None":      {lakequery.Options{}, nil, &lakequery.DatabaseError{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := &run{lakes: []catalog.Lake{}}
-			for _, database := range test.has {
-				r.lakes = append(r.lakes, catalog.Lake{Database: database})
-			}
-			got, err := lakequery.Describe(t.Context(), r.start(t), lakequery.Options{Database: test.asked})
+			r := &run{lakes: append([]catalog.Lake{}, test.has...)}
+			got, err := lakequery.Describe(t.Context(), r.start(t), test.asked)
 			var refused *lakequery.DatabaseError
 			if test.want == nil {
-				if err != nil || got.Database != "shop" {
+				if err != nil || got.Database != "shop" || test.asked.Stack != "" && got.Stack != test.asked.Stack {
 					t.Errorf("got %+v, %v", got, err)
 				}
 			} else if !errors.As(err, &refused) || refused.Got != test.want.Got || !slices.Equal(refused.Known, test.want.Known) || refused.Error() == "" {

@@ -1,6 +1,7 @@
 package lambda
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -303,7 +304,7 @@ func refuse(w http.ResponseWriter, status int, errorType, message string) {
 // environment is all that a process gets: Lambda's own variables and the function's. Nothing comes from
 // the shell that started the run, whose credentials and settings must not reach a function.
 func (f *function) environment(runtimeAPI, stream string) []string {
-	region := f.service.options.Region
+	region := cmp.Or(f.Region, f.service.options.Region)
 	env := []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:/opt/bin",
 		"LANG=en_US.UTF-8",

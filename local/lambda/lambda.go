@@ -58,6 +58,8 @@ type Function struct {
 	Name string
 	// ARN is handed to the function with each invocation.
 	ARN string
+	// Region is given to the function as AWS_REGION; "" means the Service's.
+	Region string
 	// Code is the folder that holds the executable named bootstrap.
 	Code string
 	// Architecture is x86_64 or arm64, as the function declares; "" means x86_64. The bootstrap must match.

@@ -92,7 +92,7 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 		text, err := io.ReadAll(output.Body)
 		return answer(string(text), err)
 	case "GET /environment":
-		return answer(map[string]string{"push": os.Getenv("PUSH"), "pid": fmt.Sprint(os.Getpid())}, nil)
+		return answer(map[string]string{"push": os.Getenv("PUSH"), "pid": fmt.Sprint(os.Getpid()), "region": os.Getenv("AWS_REGION")}, nil)
 	case "GET /me":
 		return answer(e.RequestContext.Authorizer.JWT.Claims["sub"], nil)
 	case "GET /slow":
