@@ -103,7 +103,6 @@ bin/python: test/emulator/requirements.txt
 .PHONY: test-emulator
 test-emulator: export ONESYNTH_TEST_TARGET = aws
 test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
-test-emulator: export ONESYNTH_TEST_PYTHON = $(CURDIR)/bin/python/bin/python
 test-emulator: export CDK_VALIDATION = false
 test-emulator: node_modules bin/python ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
 	cd test && emulator/run $(GO_TEST) -p 1 -timeout 20m ./platform ./askahuman ./todo

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -51,7 +52,8 @@ func (s *Suite) deployed(t testing.TB) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	target.users, target.lacks = cognitoidentityprovider.NewFromConfig(configuration), lacking
+	target.users, target.athena = cognitoidentityprovider.NewFromConfig(configuration), athena.NewFromConfig(configuration)
+	target.lacks = lacking
 	if emulator := os.Getenv(endpoint); emulator != "" {
 		if target.URL, err = emulatedURL(emulator, target.URL); err != nil {
 			return nil, err

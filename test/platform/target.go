@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -28,8 +29,11 @@ type Target struct {
 	// Run is the local run; nil on AWS.
 	Run *local.Runner
 
-	users *cognitoidentityprovider.Client // nil in a local run
-	lacks *lacks                          // of an emulator
+	// Nil in a local run.
+	users  *cognitoidentityprovider.Client
+	athena *athena.Client
+	// lacks are those of an emulator.
+	lacks *lacks
 }
 
 // LocalOnly skips the test on AWS.

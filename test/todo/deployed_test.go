@@ -1,0 +1,71 @@
+package todo
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// What is deployed passes every change on through the stream of its table: into the
+// lake, where Athena finds it, and to the eraser. Tests of local runs look closer.
+func TestStreamAsDeployed(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	if on.Run != nil {
+		t.Skip("skipped in a local run: the tests of lake and deletion look closer")
+	}
+	one := newUser(t, on)
+	kept, gone := one.create(t, input{"title": "Kept", "category": "home"}), one.create(t, input{"title": "Gone"})
+	one.change(t, kept.TaskID, input{"status": "in_progress"})
+	if r := one.try(t, http.MethodDelete, gone.path(), nil); r.Status != http.StatusNoContent {
+		t.Fatalf("got %v; want 204", r)
+	}
+	want := [][]string{
+		{"INSERT", "Gone", "pending"}, {"INSERT", "Kept", "pending"}, {"MODIFY", "Kept", "in_progress"}, {"REMOVE", "Gone", "pending"},
+	}
+	// A stream may deliver a change twice, and the table then has it twice.
+	changes := fmt.Sprintf(`SELECT DISTINCT event_name, title, status, sequence_number FROM task_changes WHERE user_id = '%s'`, one.id)
+	var got [][]string
+	platform.Settled(t, "all changes are in the lake", func() bool {
+		rows, err := on.QueryLake(t.Context(), changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = nil
+		for _, row := range rows {
+			got = append(got, row[:3])
+		}
+		return len(got) >= len(want)
+	})
+	slices.SortFunc(got, slices.Compare)
+	if !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("got changes %q; want %q", got, want)
+	}
+	on.Lacking(t, "views of the lake", on.checkView(t, one.id))
+
+	if r := one.try(t, http.MethodDelete, "/api/v1/users/me", nil); r.Status != http.StatusNoContent {
+		t.Fatalf("got %v; want 204", r)
+	}
+	var left []map[string]any
+	platform.Settled(t, "the user is erased", func() bool {
+		left = on.left(t, one.id)
+		return len(left) == 0
+	})
+}
+
+// checkView checks that the view of current tasks has the one that is left of the
+// user's.
+func (p *target) checkView(t *testing.T, user string) error {
+	rows, err := p.QueryLake(t.Context(), fmt.Sprintf(`SELECT title, status, category FROM tasks_current WHERE user_id = '%s'`, user))
+	if err != nil {
+		return err
+	}
+	if len(rows) != 1 || strings.Join(rows[0], " ") != "Kept in_progress home" {
+		return fmt.Errorf("got current tasks %q; want the kept one in progress", rows)
+	}
+	return nil
+}
