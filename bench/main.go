@@ -24,7 +24,8 @@ func main() {
 	flag.IntVar(&b.runs, "runs", 5, "how often to measure whole commands")
 	flag.DurationVar(&b.load, "load", 3*time.Second, "how long to load each route with each number of clients")
 	flag.DurationVar(&b.delay, "delay", time.Minute, "how long to make changes whose way into the lake is timed")
-	only := flag.String("only", "", "measure one `part`: synthesis, start, requests or lake (default all)")
+	flag.IntVar(&b.askCount, "asks", 20_000, "how many asks to make in a row")
+	only := flag.String("only", "", "measure one `part`: synthesis, start, requests, asks or lake (default all)")
 	flag.Parse()
 	if err := b.run(ctx, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -36,7 +37,9 @@ type bench struct {
 	runs  int
 	load  time.Duration
 	delay time.Duration
-	out   *tabwriter.Writer
+	// askCount is how many asks are made in a row.
+	askCount int
+	out      *tabwriter.Writer
 
 	root   string // the repository
 	folder string // for what is built and written
@@ -49,11 +52,11 @@ type part struct {
 }
 
 func (b *bench) run(ctx context.Context, only string) error {
-	parts := []part{{"synthesis", b.synthesis}, {"start", b.start}, {"requests", b.requests}, {"lake", b.lake}}
+	parts := []part{{"synthesis", b.synthesis}, {"start", b.start}, {"requests", b.requests}, {"asks", b.asks}, {"lake", b.lake}}
 	if only != "" {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == only })
 		if i < 0 {
-			return fmt.Errorf("got -only %s, allowed is synthesis, start, requests or lake", only)
+			return fmt.Errorf("got -only %s, allowed is synthesis, start, requests, asks or lake", only)
 		}
 		parts = parts[i : i+1]
 	}

@@ -79,6 +79,9 @@ type Options struct {
 	MaxInstances int
 	// SweepInterval is the time between two looks at which items have expired. Default: 5 s; negative: only on demand.
 	SweepInterval time.Duration
+	// CheckLake looks for views and saved queries of a lake that do not run, while the run starts. Its error ends the run, its
+	// warnings are printed. Default: nothing is looked for, as this package has no engine for queries; the command has.
+	CheckLake func(context.Context, catalog.Lake) (warnings []string, err error)
 	// NoSchedules keeps schedules from firing by themselves; they still run by name.
 	NoSchedules bool
 	// RetryDelay is the wait between attempts of asynchronous invocations. Default: Lambda's.
@@ -180,13 +183,19 @@ func Start(ctx context.Context, options Options) (_ *Runner, err error) {
 		e, err := engine.Start(starting, engine.Options{URL: options.DynamoDB, Dir: subfolder(options.Data, "dynamodb")})
 		engines <- started{e, err}
 	}()
+	checked := func() error { return nil }
 	if err = r.prepare(); err != nil {
 		cancel()
+	} else {
+		checked = r.checkLakes(background)
 	}
 	ready := <-engines
 	r.engine = ready.engine
 	if err == nil {
 		err = ready.err
+	}
+	if err == nil {
+		err = checked()
 	}
 	if err == nil {
 		err = r.begin(ctx, background)

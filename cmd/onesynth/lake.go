@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"text/tabwriter"
 
+	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/lakequery"
 )
@@ -24,6 +25,8 @@ type lakeCommand struct {
 	Database string           `help:"Database of the lake, where the run has several." placeholder:"NAME"`
 	Stack    string           `help:"Stack that declares the lake, where several stacks have a database of the name." placeholder:"NAME"`
 	Format   lakequery.Format `help:"Form of the answer: ${enum}." enum:"table,csv,json,jsonlines" default:"table"`
+	Check    bool             `help:"Instead, check that all views and saved queries of an assembly run. It needs neither a run nor data; the exit code is 1 when one does not."`
+	Assembly string           `help:"Folder of the cloud assembly, for --check." default:"cdk.out" type:"path"`
 }
 
 // Run prints the answer.
@@ -31,6 +34,10 @@ func (c *lakeCommand) Run(ctx context.Context) error {
 	// A reader such as head may leave before the end: then the copy of the lake is still removed.
 	signal.Ignore(syscall.SIGPIPE)
 	out := bufio.NewWriter(os.Stdout)
+	if c.Check {
+		err := c.check(ctx, out)
+		return errors.Join(err, out.Flush())
+	}
 	err := c.run(ctx, out)
 	if err == nil {
 		err = out.Flush()
@@ -73,6 +80,73 @@ func (c *lakeCommand) run(ctx context.Context, out io.Writer) (err error) {
 		return err
 	}
 	return lakequery.Write(out, c.Format, rows)
+}
+
+// check writes down what cannot be queried in the assembly's lakes.
+func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
+	if c.SQL != "" || c.Query != "" {
+		return errors.New("got --check and a query: give one of them")
+	}
+	source, err := assembly.Load(c.Assembly, assembly.Options{})
+	if err != nil {
+		return err
+	}
+	lakes, err := catalog.Read(source)
+	if err != nil {
+		return err
+	}
+	broken, checked := 0, 0
+	for _, lake := range lakes {
+		if c.Database != "" && c.Database != lake.Database || c.Stack != "" && c.Stack != lake.Stack {
+			continue
+		}
+		checked++
+		findings, err := lakequery.Check(ctx, lake)
+		if err != nil {
+			return fmt.Errorf("database %s: %w", lake.Database, err)
+		}
+		for _, finding := range findings {
+			if !finding.Unchecked {
+				broken++
+			}
+			fmt.Fprintln(out, finding)
+		}
+		if len(findings) == 0 {
+			fmt.Fprintf(out, "stack %s, database %s: all tables, views and saved queries can be queried\n", lake.Stack, lake.Database)
+		}
+	}
+	switch {
+	case checked == 0 && len(lakes) > 0:
+		var known []string
+		for _, lake := range lakes {
+			known = append(known, lake.Database+" of stack "+lake.Stack)
+		}
+		return fmt.Errorf("--database and --stack name no lake of the assembly: it has %s", strings.Join(known, ", "))
+	case checked == 0:
+		fmt.Fprintln(out, "the assembly has no lake")
+	case broken == 1:
+		return errors.New("1 finding: Athena would answer a query of it with an error")
+	case broken > 0:
+		return fmt.Errorf("%d findings: Athena would answer a query of them with an error", broken)
+	}
+	return nil
+}
+
+// checkLake ends a run of a lake that cannot be queried, where this command can tell.
+func checkLake(ctx context.Context, lake catalog.Lake) (warnings []string, err error) {
+	findings, err := lakequery.Check(ctx, lake)
+	if errors.Is(err, lakequery.ErrWithoutEngine) {
+		return nil, nil
+	}
+	problems := []error{err}
+	for _, finding := range findings {
+		if finding.Unchecked {
+			warnings = append(warnings, finding.String())
+		} else {
+			problems = append(problems, errors.New(finding.String()))
+		}
+	}
+	return warnings, errors.Join(problems...)
 }
 
 func saved(lake catalog.Lake, name string) (string, error) {

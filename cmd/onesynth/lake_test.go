@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -162,5 +164,74 @@ func TestLakeInAnyTimeZone(t *testing.T) {
 		if _, row, _ := strings.Cut(string(output), "\n"); err != nil || row != "UTC,2026-01-31,0\n" {
 			t.Errorf("%s: got %v\n%s", zone, err, output)
 		}
+	}
+}
+
+// lakeAssembly is a folder with an assembly whose lake has a view with that SELECT, of the columns shop and sales.
+func lakeAssembly(t *testing.T, view string) string {
+	t.Helper()
+	stored, err := json.Marshal(map[string]any{
+		"originalSql": view, "catalog": "awsdatacatalog", "schema": "shop",
+		"columns": []map[string]string{{"name": "shop", "type": "varchar"}, {"name": "sales", "type": "bigint"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := func(second string) []map[string]string {
+		return []map[string]string{{"Name": "shop", "Type": "string"}, {"Name": second, "Type": "bigint"}}
+	}
+	table := func(name string, input map[string]any) map[string]any {
+		input["Name"] = name
+		return map[string]any{"Type": "AWS::Glue::Table", "Properties": map[string]any{"CatalogId": "000000000000", "DatabaseName": "shop", "TableInput": input}}
+	}
+	template, err := json.Marshal(map[string]any{"Resources": map[string]any{
+		"Bucket":   map[string]any{"Type": "AWS::S3::Bucket", "Properties": map[string]any{"BucketName": "bucket"}},
+		"Database": map[string]any{"Type": "AWS::Glue::Database", "Properties": map[string]any{"CatalogId": "000000000000", "DatabaseInput": map[string]any{"Name": "shop"}}},
+		"Sales":    table("sales", map[string]any{"StorageDescriptor": map[string]any{"Columns": columns("amount"), "Location": "s3://bucket/sales/"}}),
+		"Totals": table("totals", map[string]any{"TableType": "VIRTUAL_VIEW", "StorageDescriptor": map[string]any{"Columns": columns("sales")},
+			"ViewOriginalText": "/* Presto View: " + base64.StdEncoding.EncodeToString(stored) + " */"}),
+		"Best": map[string]any{"Type": "AWS::Athena::NamedQuery", "Properties": map[string]any{"Name": "Best", "Database": "shop", "QueryString": "SELECT * FROM totals"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"manifest.json":       `{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}}}`,
+		"Stack.template.json": string(template),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func TestLakeCheck(t *testing.T) {
+	t.Parallel()
+	good := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
+	broken := lakeAssembly(t, "SELECT shop,\n  count(amuont) AS sales FROM sales GROUP BY shop")
+	for name, test := range map[string]struct {
+		arguments []string
+		status    int
+		want      string // on standard output
+		says      string // on standard error
+	}{
+		"Good":       {[]string{"lake", "--check", "--assembly", good}, 0, "stack Stack, database shop: all tables, views and saved queries can be queried\n", ""},
+		"Broken":     {[]string{"lake", "--check", "--assembly", broken}, 1, "stack Stack, database shop, view totals: ", "1 finding: "},
+		"Column":     {[]string{"lake", "--check", "--assembly", broken}, 1, `"amuont"`, ""},
+		"Place":      {[]string{"lake", "--check", "--assembly", broken}, 1, "LINE 2:   count(amuont) AS sales", ""},
+		"Other":      {[]string{"lake", "--check", "--assembly", good, "--database", "todo"}, 1, "", "it has shop of stack Stack"},
+		"Both":       {[]string{"lake", "--check", "--assembly", good, "SELECT 1"}, 1, "", "give one of them"},
+		"NoAssembly": {[]string{"lake", "--check", "--assembly", t.TempDir()}, 1, "", "manifest.json"},
+		"Run":        {[]string{"local", "--assembly", broken, "--port", "0", "--console-port", "0"}, 1, "", `view totals: Binder Error: Referenced column "amuont"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := invoke(t, test.arguments...)
+			if status != test.status || !strings.Contains(stdout, test.want) || !strings.Contains(stderr, test.says) {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
 	}
 }

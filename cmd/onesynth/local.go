@@ -25,7 +25,7 @@ type localCommand struct {
 func (c *localCommand) Run(ctx context.Context) error {
 	return local.Run(ctx, local.Options{
 		Assembly: c.Assembly, Stacks: c.Stack, Port: c.Port, ConsolePort: c.ConsolePort, Data: c.Data, DynamoDB: c.DynamoDB,
-		AllowUnsupported: c.AllowUnsupported, MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules,
+		AllowUnsupported: c.AllowUnsupported, MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, CheckLake: checkLake,
 		Log: os.Stdout,
 	})
 }

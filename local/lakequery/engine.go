@@ -36,6 +36,11 @@ type duck struct{ db *sql.DB }
 // openEngine gives the files to DuckDB as the lake's tables, and creates the lake's views over them. From then on it can
 // read these files and nothing else, and write nothing but what does not fit into memory, into the folder.
 func openEngine(ctx context.Context, lake catalog.Lake, files map[string][]string, folder string) (engine, error) {
+	return openDuck(lake, func(d *duck, use string) error { return d.setUp(ctx, use, lake, files, folder) })
+}
+
+// openDuck starts DuckDB. Queries that come after setUp find the lake's tables without its database's name.
+func openDuck(lake catalog.Lake, setUp func(d *duck, use string) error) (*duck, error) {
 	use := "USE " + databases + "." + identifier(lake.Database)
 	ready := false
 	connector, err := duckdb.NewConnector("?autoinstall_known_extensions=false&autoload_known_extensions=false",
@@ -50,7 +55,7 @@ func openEngine(ctx context.Context, lake catalog.Lake, files map[string][]strin
 		return nil, fmt.Errorf("open DuckDB: %w", err)
 	}
 	d := &duck{sql.OpenDB(connector)}
-	if err := d.setUp(ctx, use, lake, files, folder); err != nil {
+	if err := setUp(d, use); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	ready = true
@@ -63,18 +68,8 @@ func (d *duck) setUp(ctx context.Context, use string, lake catalog.Lake, files m
 		return fmt.Errorf("open DuckDB: %w", err)
 	}
 	defer connection.Close()
-	for _, statement := range []string{
-		"SET GLOBAL TimeZone = 'UTC'",
-		"SET GLOBAL integer_division = true",
-		"SET GLOBAL parquet_metadata_cache = true",
-		"SET GLOBAL temp_directory = " + literal(filepath.Join(folder, "spill")),
-		"ATTACH ':memory:' AS " + databases,
-		"CREATE SCHEMA " + databases + "." + identifier(lake.Database),
-		use,
-	} {
-		if _, err := connection.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("set up DuckDB: %s: %w", statement, err)
-		}
+	if err := asAthena(ctx, connection, use, lake, "SET GLOBAL temp_directory = "+literal(filepath.Join(folder, "spill"))); err != nil {
+		return err
 	}
 	for _, table := range lake.Tables {
 		if err := createTable(ctx, connection, table, files[table.Name]); err != nil {
@@ -93,6 +88,23 @@ func (d *duck) setUp(ctx context.Context, use string, lake catalog.Lake, files m
 	} {
 		if _, err := connection.ExecContext(ctx, statement); err != nil {
 			return fmt.Errorf("close DuckDB to the outside: %s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
+// asAthena sets DuckDB to answer as Amazon Athena does, and gives it the lake's database.
+func asAthena(ctx context.Context, connection *sql.Conn, use string, lake catalog.Lake, settings ...string) error {
+	for _, statement := range append(settings,
+		"SET GLOBAL TimeZone = 'UTC'",
+		"SET GLOBAL integer_division = true",
+		"SET GLOBAL parquet_metadata_cache = true",
+		"ATTACH ':memory:' AS "+databases,
+		"CREATE SCHEMA "+databases+"."+identifier(lake.Database),
+		use,
+	) {
+		if _, err := connection.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("set up DuckDB: %s: %w", statement, err)
 		}
 	}
 	return nil

@@ -91,6 +91,32 @@ func Open(ctx context.Context, console string, options Options) (*Lake, error) {
 	return lake, nil
 }
 
+// Finding is a view or saved query that does not run, or could not be checked.
+type Finding struct {
+	// Stack declares the lake, whose database has that name.
+	Stack, Database string
+	// Subject is such as: view kpis.
+	Subject string
+	// Problem is DuckDB's error, which shows the place in the text, or names the column that is not as the catalog says.
+	Problem error
+	// Unchecked says that DuckDB lacks a function that the text calls. Amazon Athena may have it; no query of a local run can use
+	// the view.
+	Unchecked bool
+}
+
+// String writes the finding in lines without the last end of line.
+func (f Finding) String() string {
+	text := strings.ReplaceAll(strings.TrimSpace(f.Problem.Error()), "\n", "\n  ")
+	if f.Unchecked {
+		text = "could not be checked, and cannot be queried on this machine, as DuckDB lacks a function that Athena may have: " + text
+	}
+	return fmt.Sprintf("stack %s, database %s, %s: %s", f.Stack, f.Database, f.Subject, text)
+}
+
+// Check finds the tables, views and saved queries of a lake that cannot be queried. It needs no data: all are bound over empty
+// tables. What only names a broken view is no finding. Errors: ErrWithoutEngine, or why DuckDB did not start.
+func Check(ctx context.Context, lake catalog.Lake) ([]Finding, error) { return check(ctx, lake) }
+
 // Describe returns what the catalog says of a lake, without copying it. Errors: *DatabaseError, those of the network.
 func Describe(ctx context.Context, console string, options Options) (catalog.Lake, error) {
 	lakes, err := source{console}.lakes(ctx)
@@ -138,6 +164,8 @@ func (l *Lake) Query(ctx context.Context, text string) (*sql.Rows, error) {
 	}
 	return l.engine.query(ctx, text)
 }
+
+var word = regexp.MustCompile(`\w+`)
 
 var explain = regexp.MustCompile(`(?i)^\s*explain\s*(\banalyze\b\s*)?(\([^)]*\)\s*)?`)
 

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// askWindow is how many asks each line of figures is of.
+	askWindow = 10_000
+	// askClients keep both processors of a small machine busy, and make no queue.
+	askClients = 4
+	// askWarmUp is how many asks come before the first that is measured.
+	askWarmUp = 2_000
+)
+
+// asks measures whether asks become slower while questions pile up, with all that a run does besides: what
+// expires is deleted as usual.
+func (b *bench) asks(ctx context.Context) error {
+	p := askAHuman()
+	l, err := b.runLocal(ctx, p.stack())
+	if err != nil {
+		return err
+	}
+	err = b.manyAsks(ctx, l, p)
+	return errors.Join(err, l.stop())
+}
+
+func (b *bench) manyAsks(ctx context.Context, l *local, p platform) error {
+	route := p.routes[slices.IndexFunc(p.routes, func(r route) bool { return slices.Equal(r.patterns, []string{"CreateQuestion"}) })]
+	if _, err := askTimes(ctx, l, route, askWarmUp); err != nil {
+		return err
+	}
+	b.title(fmt.Sprintf("%s: %d asks in a row, %d clients", p.schema.Title, b.askCount, askClients))
+	fmt.Fprintln(b.out, "questions\tasks/s\tp50\tp99\tlongest")
+	var first, last time.Duration
+	for asked := 0; asked < b.askCount; {
+		window := min(askWindow, b.askCount-asked)
+		began := time.Now()
+		times, err := askTimes(ctx, l, route, window)
+		if err != nil {
+			return err
+		}
+		asked += window
+		last = quantile(times, 0.99)
+		if first == 0 {
+			first = last
+		}
+		fmt.Fprintf(b.out, "to %d\t%.0f\t%.1f ms\t%.1f ms\t%.0f ms\n", asked, float64(window)/time.Since(began).Seconds(),
+			milliseconds(median(times)), milliseconds(last), milliseconds(slices.Max(times)))
+		if err := b.out.Flush(); err != nil {
+			return err
+		}
+	}
+	ratio := float64(last) / float64(first)
+	b.row("p99 of the last against the first", fmt.Sprintf("%.2f", ratio), "at most 1.5", ratio <= 1.5)
+	return nil
+}
+
+// askTimes makes a number of asks, and returns how long each took.
+func askTimes(ctx context.Context, l *local, r route, count int) ([]time.Duration, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var group sync.WaitGroup
+	times := make([][]time.Duration, askClients)
+	for i := range askClients {
+		_, ask := r.client(l)
+		group.Go(func() {
+			for n := i; n < count && ctx.Err() == nil; n += askClients {
+				took, err := timed(func() error { return ask(ctx) })
+				if errors.Is(err, errThrottled) {
+					n -= askClients
+					err = pause(ctx)
+				} else {
+					times[i] = append(times[i], took)
+				}
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return slices.Concat(times...), context.Cause(ctx)
+}

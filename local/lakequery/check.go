@@ -1,0 +1,100 @@
+//go:build cgo && (linux || darwin) && (amd64 || arm64)
+
+package lakequery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/duckdb/duckdb-go/v2"
+
+	"github.com/onesynth-cdk/onesynth/local/catalog"
+)
+
+func check(ctx context.Context, lake catalog.Lake) (findings []Finding, err error) {
+	d, err := openDuck(lake, func(d *duck, use string) error {
+		connection, err := d.db.Conn(ctx)
+		if err != nil {
+			return fmt.Errorf("open DuckDB: %w", err)
+		}
+		defer connection.Close()
+		if err := asAthena(ctx, connection, use, lake, "SET GLOBAL enable_external_access = false"); err != nil {
+			return err
+		}
+		findings = d.findings(ctx, connection, lake)
+		return ctx.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return findings, d.close()
+}
+
+func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.Lake) (findings []Finding) {
+	// What names something broken has no fault of its own.
+	var broken []string
+	find := func(subject string, err error) {
+		lacks := false
+		if failure, ok := errors.AsType[*duckdb.Error](err); ok {
+			lacks = failure.Type == duckdb.ErrorTypeCatalog && strings.Contains(failure.Msg, "Function with name")
+		}
+		findings = append(findings, Finding{Stack: lake.Stack, Database: lake.Database, Subject: subject, Problem: err, Unchecked: lacks})
+	}
+	for _, table := range lake.Tables {
+		if err := createTable(ctx, connection, table, nil); err != nil {
+			find("table "+table.Name, err)
+			broken = append(broken, table.Name)
+		}
+	}
+	for _, view := range lake.Views {
+		if names(view.SQL, broken) {
+			broken = append(broken, view.Name)
+			continue
+		}
+		// On its own first: an error then shows the place in the SELECT as it was written.
+		err := bind(ctx, connection, view.SQL)
+		if err == nil {
+			err = createView(ctx, connection, view)
+		}
+		if err != nil {
+			find("view "+view.Name, err)
+			broken = append(broken, view.Name)
+		}
+	}
+	for _, query := range lake.Queries {
+		if names(query.SQL, broken) {
+			continue
+		}
+		n, err := d.statements(ctx, explained(query.SQL))
+		if err == nil && n != 1 {
+			err = fmt.Errorf("%w: got %d statements, want one", ErrNotQuery, n)
+		}
+		if err == nil {
+			err = bind(ctx, connection, query.SQL)
+		}
+		if err != nil {
+			find(fmt.Sprintf("saved query %q", query.Name), err)
+		}
+	}
+	return findings
+}
+
+// names reports whether the text has one of the names as a word.
+func names(text string, any []string) bool {
+	return slices.ContainsFunc(word.FindAllString(text, -1), func(w string) bool {
+		return slices.ContainsFunc(any, func(name string) bool { return strings.EqualFold(name, w) })
+	})
+}
+
+// bind has DuckDB find what a query names, without running it.
+func bind(ctx context.Context, connection *sql.Conn, query string) error {
+	prepared, err := connection.PrepareContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	return prepared.Close()
+}
