@@ -3,7 +3,6 @@
 package alarm
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -65,12 +64,10 @@ func (p Props) Validate() error {
 	return f.Err()
 }
 
-// New declares an alarm. It panics with the error of [Props.Validate] before it
-// declares anything.
+// New declares an alarm. It ends the program, by [props.Refuse], with the error
+// of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) awscloudwatch.Alarm {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("alarm %s: %w", id, err))
-	}
+	props.Accept("alarm", scope, id, p.Validate())
 	options := &awscloudwatch.CreateAlarmOptions{
 		AlarmDescription:   &p.Description,
 		Threshold:          jsii.Number(orOne(p.Threshold)),

@@ -82,8 +82,9 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 	return platform.Handlers(schema.AskAHuman(), architecture)
 }
 
-// New declares the platform. It panics with the error of [Props.Validate], or of
-// [gofunction.Build.Wait], before it declares anything.
+// New declares the platform. It ends the program, by [props.Refuse], with the
+// error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
+// anything.
 func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	p.Build = platform.Ready(scope, "askahuman", id, p.validate, p.Build, Handlers(p.Architecture))
 	p = p.withDefaults()

@@ -26,7 +26,7 @@ func ExampleProps_Validate() {
 	p := askahuman.Props{Shards: 8, ReadShards: 4, QuestionURL: "example.com"}
 	fmt.Println(p.Validate())
 	// Output:
-	// 2 invalid props:
+	// 2 findings:
 	//   Props.ReadShards: got 4, allowed is Shards to 256: leave it 0 for Shards; it is more while the number of shards changes
 	//   Props.QuestionURL: got "example.com", allowed is an http or https URL of up to 1,024 bytes, or a path that begins with one slash, with {question_id} once: write it such as "https://example.com/questions/{question_id}"
 }

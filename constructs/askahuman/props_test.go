@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
-	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -100,9 +99,4 @@ func TestNewErrProps(t *testing.T) {
 	synthtest.PanicsWithFindings(t, func() {
 		askahuman.New(nil, "AskAHuman", askahuman.Props{Prefix: "-", Architecture: "arm", Shards: -1})
 	}, "Props.Prefix", "Props.Architecture", "Props.Shards")
-}
-
-func TestNewErrBuild(t *testing.T) {
-	t.Parallel()
-	synthtest.PanicsWithBuild(t, func(build *gofunction.Build) { askahuman.New(nil, "AskAHuman", askahuman.Props{Build: build}) }, "agentapi", "humanapi", "notifier")
 }

@@ -231,12 +231,10 @@ type Function struct {
 	LogGroup awslogs.LogGroup
 }
 
-// New declares a function. It panics with the error of [Props.Validate] or of
-// [Build.Binary] before it declares anything.
+// New declares a function. It ends the program, by [props.Refuse], with the error
+// of [Props.Validate] or of [Build.Binary] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Function {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("gofunction %s: %w", id, err))
-	}
+	props.Accept("gofunction", scope, id, p.Validate())
 	build, name := p.Build, p.Name
 	if build == nil {
 		source, base := ownModule(p.Package, p.Architecture)
@@ -244,7 +242,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	}
 	binary, err := build.Binary(name)
 	if err != nil {
-		panic(fmt.Errorf("gofunction %s: %w", id, err))
+		props.Refuse(fmt.Errorf("gofunction %s: %w", id, err))
 	}
 
 	f := &Function{}

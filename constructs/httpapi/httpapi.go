@@ -325,12 +325,10 @@ var accessLogFields = map[string]string{
 	"error":              "$context.error.message",
 }
 
-// New declares an API. It panics with the error of [Props.Validate] before it
-// declares anything.
+// New declares an API. It ends the program, by [props.Refuse], with the error of
+// [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *API {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("httpapi %s: %w", id, err))
-	}
+	props.Accept("httpapi", scope, id, p.Validate())
 	a := &API{}
 	constructs.NewConstruct_Override(a, scope, &id)
 	description := &awsapigatewayv2.HttpApiProps{

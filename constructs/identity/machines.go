@@ -76,12 +76,10 @@ type Machines struct {
 	Scope string
 }
 
-// NewMachines declares an issuer. It panics with the error of
-// [MachinesProps.Validate] before it declares anything.
+// NewMachines declares an issuer. It ends the program, by [props.Refuse], with
+// the error of [MachinesProps.Validate] before it declares anything.
 func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machines {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("identity %s: %w", id, err))
-	}
+	props.Accept("identity", scope, id, p.Validate())
 	m := &Machines{}
 	constructs.NewConstruct_Override(m, scope, &id)
 	m.Resource = awscognito.NewUserPool(m, jsii.String("Resource"), &awscognito.UserPoolProps{

@@ -124,12 +124,10 @@ type Users struct {
 	Issuer string
 }
 
-// NewUsers declares an issuer. It panics with the error of [UsersProps.Validate]
-// before it declares anything.
+// NewUsers declares an issuer. It ends the program, by [props.Refuse], with the
+// error of [UsersProps.Validate] before it declares anything.
 func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("identity %s: %w", id, err))
-	}
+	props.Accept("identity", scope, id, p.Validate())
 	u := &Users{}
 	constructs.NewConstruct_Override(u, scope, &id)
 	mfa := awscognito.Mfa_OPTIONAL

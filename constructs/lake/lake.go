@@ -99,12 +99,10 @@ type Lake struct {
 	Failures awssqs.Queue
 }
 
-// New declares a lake. It panics with the error of [Props.Validate] before it
-// declares anything.
+// New declares a lake. It ends the program, by [props.Refuse], with the error of
+// [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Lake {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("lake %s: %w", id, err))
-	}
+	props.Accept("lake", scope, id, p.Validate())
 	p = p.withDefaults()
 	l := &Lake{Schema: p.Lake, CatalogName: p.CatalogName}
 	constructs.NewConstruct_Override(l, scope, &id)

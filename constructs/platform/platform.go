@@ -44,23 +44,17 @@ func Handlers(described schema.Platform, architecture gofunction.Architecture, o
 	return source
 }
 
-// Ready is what comes before anything is declared. It panics, with the platform's
-// name and construct id, if check finds props that are wrong in the region of the
-// scope, or if the functions do not build. It returns their build: the given one,
-// or without it that of the source.
+// Ready is what comes before anything is declared. It ends the program, by
+// [props.Refuse], if check finds props that are wrong in the region of the scope,
+// or if the functions do not build. It returns their build: the given one, or
+// without it that of the source.
 func Ready(scope constructs.Construct, name, id string, check func(region string) error, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
-	region := ""
-	if scope != nil {
-		region = *awscdk.Stack_Of(scope).Region()
-	}
-	if err := check(region); err != nil {
-		panic(fmt.Errorf("%s %s: %w", name, id, err))
-	}
+	props.Accept(name, scope, id, props.CheckPlace(scope, id), check(props.Region(scope)))
 	if build == nil {
 		build = gofunction.Start(context.Background(), source)
 	}
 	if err := build.Wait(); err != nil {
-		panic(fmt.Errorf("%s %s: %w", name, id, err))
+		props.Refuse(fmt.Errorf("%s %s: %w", name, id, err))
 	}
 	return build
 }
@@ -78,12 +72,13 @@ type Platform struct {
 	alarms    []awscloudwatch.Alarm
 }
 
-// New declares the tables below the platform's construct, and says in the assembly
-// which port a local run is to serve the platform on. It panics with the error of
-// [schema.Platform.Validate] before it declares anything.
+// New declares the tables below the platform's construct, and says in the
+// assembly which port a local run is to serve the platform on. It ends the
+// program, by [props.Refuse], with the error of [schema.Platform.Validate] before
+// it declares anything.
 func New(construct constructs.Construct, described schema.Platform, p Props) *Platform {
 	if err := described.Validate(); err != nil {
-		panic(fmt.Errorf("%s: %w", described.Name, err))
+		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
 	}
 	awscdk.Stack_Of(construct).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": p.LocalPort})
 	return &Platform{
@@ -108,7 +103,7 @@ func New(construct constructs.Construct, described schema.Platform, p Props) *Pl
 func (p *Platform) Function(id, name string, timeout time.Duration, variables map[string]string) *gofunction.Function {
 	declared, ok := p.Schema.Function(name)
 	if !ok {
-		panic(fmt.Errorf("%s has no function %q", p.Schema.Name, name))
+		props.Refuse(fmt.Errorf("%s has no function %q: declare it in the Functions of the schema", p.Schema.Name, name))
 	}
 	environment := p.Database.Environment()
 	maps.Copy(environment, variables)
@@ -233,13 +228,13 @@ func (p *Platform) Outputs(scope constructs.Construct, id string, api *httpapi.A
 	return o
 }
 
-// GrantAccessPatterns lets the grantee use the tables in exactly the ways that the
-// named access patterns of the schema describe. It panics if there is no pattern
-// of a name.
+// GrantAccessPatterns lets the grantee use the tables in exactly the ways that
+// the named access patterns of the schema describe. It ends the program, by
+// [props.Refuse], if there is no pattern of a name.
 func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
 	for _, name := range patterns {
 		if _, ok := p.Schema.Database.AccessPattern(name); !ok {
-			panic(fmt.Errorf("%s has no access pattern %q", p.Schema.Name, name))
+			props.Refuse(fmt.Errorf("%s has no access pattern %q: docs/ACCESS-PATTERNS.md lists those that it has", p.Schema.Name, name))
 		}
 	}
 	p.Database.Grant(grantee, p.Schema.Grants(schema.Function{AccessPatterns: patterns})...)

@@ -22,7 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, large, quiet synthtest.Template
+var template, large, quiet, refused synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
@@ -32,7 +32,10 @@ func TestMain(m *testing.M) {
 		if large, err = synthtest.Load(folder, "large"); err != nil {
 			return err
 		}
-		quiet, err = synthtest.Load(folder, "quiet")
+		if quiet, err = synthtest.Load(folder, "quiet"); err != nil {
+			return err
+		}
+		refused, err = synthtest.Load(folder, "refused")
 		return err
 	})
 }
@@ -71,6 +74,7 @@ func declare(app awscdk.App) {
 	parts.Lake(lake.Props{})
 	declareLarge(app, build)
 	declareQuiet(app, build)
+	declareRefused(app, build)
 }
 
 // The functions of a platform of another module are in that, and those of its lake

@@ -19,7 +19,7 @@ func ExampleFindings() {
 		fmt.Println(invalid.Findings[1].Path)
 	}
 	// Output:
-	// 2 invalid props:
+	// 2 findings:
 	//   Props.Retries: got -1, allowed is 0 to 185: leave it 0 for none
 	//   Props.Name: got "", allowed is 1 to 64 characters: give it a name
 	// Props.Name

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Finding is one invalid prop.
+// Finding is one thing that is wrong with the props of a construct, or with its scope or id.
 type Finding struct {
 	// Path leads to the prop, such as "Props.Agents[1]".
 	Path string
@@ -33,9 +33,9 @@ type Error struct {
 
 // Error returns one line per finding.
 func (e *Error) Error() string {
-	lines := []string{fmt.Sprintf("%d invalid props:", len(e.Findings))}
+	lines := []string{fmt.Sprintf("%d findings:", len(e.Findings))}
 	if len(e.Findings) == 1 {
-		lines[0] = "1 invalid prop:"
+		lines[0] = "1 finding:"
 	}
 	for _, f := range e.Findings {
 		lines = append(lines, "  "+f.String())

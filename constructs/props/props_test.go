@@ -3,9 +3,12 @@ package props_test
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
@@ -24,10 +27,10 @@ func TestFindings(t *testing.T) {
 	f.Append(props.Finding{Path: "Props.Key", Got: "nothing", Allowed: "a key", Remedy: "name one"})
 	several := fmt.Errorf("construct X: %w", f.Err())
 
-	if diff := cmp.Diff("1 invalid prop:\n  Props.Name: got \"a b\", allowed is letters: respell it", one.Error()); diff != "" {
+	if diff := cmp.Diff("1 finding:\n  Props.Name: got \"a b\", allowed is letters: respell it", one.Error()); diff != "" {
 		t.Errorf("one finding (-want +got):\n%s", diff)
 	}
-	want := `construct X: 4 invalid props:
+	want := `construct X: 4 findings:
   Props.Name: got "a b", allowed is letters: respell it
   Props.Size: got -1, allowed is 1 or more: leave it 0
   Props.Every: got "1m30s", allowed is whole minutes: round it
@@ -40,6 +43,56 @@ func TestFindings(t *testing.T) {
 		t.Errorf("findings: got %+v, want those four", invalid)
 	}
 }
+
+// What is wrong with scope, id and props is in one error.
+func TestAccept(t *testing.T) {
+	t.Parallel()
+	var f props.Findings
+	f.Add("Props.Size", -1, "1 or more", "leave it 0")
+	var typed *noConstruct
+	other := errors.New("the day is wrong")
+	tests := map[string]struct {
+		scope constructs.Construct
+		id    string
+		errs  []error
+		want  []string
+	}{
+		"OK":         {noConstruct{}, "Thing", []error{nil, nil}, nil},
+		"ErrScope":   {nil, "Thing", nil, []string{"thing Thing: 1 finding:", "  scope: got nil, "}},
+		"ErrPointer": {typed, "Thing", nil, []string{"thing Thing: 1 finding:", "  scope: got nil, "}},
+		"ErrID":      {noConstruct{}, "", nil, []string{"thing: 1 finding:", "  id: got \"\", "}},
+		"ErrAll":     {nil, "", []error{f.Err(), f.Err()}, []string{"thing: 4 findings:", "  scope: ", "  id: ", "  Props.Size: ", "  Props.Size: "}},
+		"ErrOther":   {noConstruct{}, "Thing", []error{other}, []string{"thing Thing: the day is wrong"}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			defer func() {
+				// In a test a refusal is a panic with an error.
+				err, _ := recover().(error)
+				if err != nil {
+					got = strings.Split(err.Error(), "\n")
+				}
+				if len(got) != len(test.want) {
+					t.Fatalf("got %v, want %v", err, test.want)
+				}
+				for i, want := range test.want {
+					if !strings.HasPrefix(got[i], want) {
+						t.Errorf("line %d: got %q, want it to begin with %q", i, got[i], want)
+					}
+				}
+				if slices.Contains(test.errs, other) && !errors.Is(err, other) {
+					t.Errorf("%v is not found in %v", other, err)
+				}
+			}()
+			props.Accept("thing", test.scope, test.id, test.errs...)
+		})
+	}
+}
+
+// noConstruct stands for one: nothing of it is looked at.
+type noConstruct struct{ constructs.Construct }
 
 func TestLogRetention(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,6 @@
 package schedule
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -76,12 +75,10 @@ type Schedule struct {
 	function *gofunction.Function
 }
 
-// New declares a schedule. It panics with the error of [Props.Validate] before it
-// declares anything.
+// New declares a schedule. It ends the program, by [props.Refuse], with the error
+// of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Schedule {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("schedule %s: %w", id, err))
-	}
+	props.Accept("schedule", scope, id, p.Validate())
 	s := &Schedule{Every: p.Every, function: p.Function}
 	constructs.NewConstruct_Override(s, scope, &id)
 	s.DeadLetters = deadletter.NewQueue(s, "DeadLetters", deadletter.Props{Key: p.Key})

@@ -127,12 +127,10 @@ type Mapping struct {
 }
 
 // New declares a mapping, and lets the function's role read exactly that stream
-// and write to the failure queue. It panics with the error of [Props.Validate]
-// before it declares anything.
+// and write to the failure queue. It ends the program, by [props.Refuse], with
+// the error of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Mapping {
-	if err := p.Validate(); err != nil {
-		panic(fmt.Errorf("stream %s: %w", id, err))
-	}
+	props.Accept("stream", scope, id, p.Validate())
 	m := &Mapping{BatchWindow: p.BatchWindow, function: p.Function}
 	constructs.NewConstruct_Override(m, scope, &id)
 	stream := p.Table.Resource.TableStreamArn()

@@ -4,7 +4,6 @@ package synthtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -88,27 +87,12 @@ func Builds(handlers ...string) map[gofunction.Architecture]*gofunction.Build {
 }
 
 // PanicsWithFindings checks that a construct's New panics with the findings of
-// those paths, in order. declare calls it without a scope: all findings come
-// before the CDK is called.
+// those paths, in order. declare calls it without a scope, which is the first
+// finding: all come before the CDK is called.
 func PanicsWithFindings(t *testing.T, declare func(), paths ...string) {
 	t.Helper()
-	if diff := cmp.Diff(paths, Paths(t, PanicOf(declare))); diff != "" {
+	if diff := cmp.Diff(append([]string{"scope"}, paths...), Paths(t, PanicOf(declare))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
-	}
-}
-
-// PanicsWithBuild checks that a construct's New panics with the error of a build
-// of the handlers that fails. declare calls it without a scope.
-func PanicsWithBuild(t *testing.T, declare func(*gofunction.Build), handlers ...string) {
-	t.Helper()
-	source := gofunction.Source{Directory: "testdata/handlers"}
-	for _, h := range handlers {
-		source.Packages = append(source.Packages, "nowhere/"+h)
-	}
-	build := gofunction.Start(t.Context(), source)
-	err := PanicOf(func() { declare(build) })
-	if _, ok := errors.AsType[*gofunction.CompileError](err); !ok {
-		t.Errorf("got %v, want a panic with a *gofunction.CompileError", err)
 	}
 }
 

@@ -149,29 +149,75 @@ func (p DatabaseProps) tables() []Props {
 }
 
 // NewDatabase declares all tables of a data model; their construct ids are their
-// logical names. It panics with the error of [DatabaseProps.Validate] before it
-// declares anything; what depends on the stack's region is then among it.
+// logical names. It ends the program, by [props.Refuse], with the error of
+// [DatabaseProps.Validate] before it declares anything; what depends on the
+// stack's region is then among it.
 func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Database {
-	if err := p.validate(*awscdk.Stack_Of(scope).Region()); err != nil {
-		panic(fmt.Errorf("database %s: %w", id, err))
-	}
+	props.Accept("database", scope, id, p.validate(props.Region(scope)), p.checkNames(scope))
 	d := &Database{}
 	constructs.NewConstruct_Override(d, scope, &id)
+	p.claimNames(d)
 	for _, t := range p.tables() {
 		d.Tables = append(d.Tables, New(d, t.Table.Name, t))
 	}
 	return d
 }
 
-// Table returns the table of that logical name. It panics if there is none: the
-// names are those of the data model.
+// claim returns the root of the construct tree, and the id that a construct there has
+// while a table of that name is in the same account and region as the scope. Where
+// these are not known, that is within the same stack.
+func claim(scope constructs.Construct, name string) (constructs.IConstruct, string) {
+	stack := awscdk.Stack_Of(scope)
+	for stack.NestedStackParent() != nil {
+		stack = stack.NestedStackParent()
+	}
+	where := *stack.Account() + "/" + *stack.Region()
+	if props.IsToken(where) {
+		where = *stack.Node().Path()
+	}
+	return scope.Node().Root(), "OnesynthTable/" + where + "/" + name
+}
+
+// checkNames returns an [*props.Error] if a table that is declared already has the
+// name of one of these: DynamoDB would refuse the second.
+func (p DatabaseProps) checkNames(scope constructs.Construct) error {
+	if p.Prefix == "" || props.Region(scope) == "" {
+		return nil
+	}
+	var f props.Findings
+	for _, t := range p.tables() {
+		if t.Name == "" {
+			continue
+		}
+		root, id := claim(scope, t.Name)
+		if root.Node().TryFindChild(&id) != nil {
+			f.Add("Props.Prefix", p.Prefix, "one that names no other tables of the stack, or of its account and region", "choose another: there is a table "+t.Name+" already")
+			break
+		}
+	}
+	return f.Err()
+}
+
+// claimNames remembers the names for [DatabaseProps.checkNames].
+func (p DatabaseProps) claimNames(scope constructs.Construct) {
+	for _, t := range p.tables() {
+		if t.Name != "" {
+			root, id := claim(scope, t.Name)
+			constructs.NewConstruct(root.(constructs.Construct), &id)
+		}
+	}
+}
+
+// Table returns the table of that logical name. It ends the program, by
+// [props.Refuse], if there is none: the names are those of the data model.
 func (d *Database) Table(name string) *Table {
 	for _, t := range d.Tables {
 		if t.Schema.Name == name {
 			return t
 		}
 	}
-	panic(fmt.Errorf("the database has no table %q", name))
+	props.Refuse(fmt.Errorf("the database has no table %q: spell it as the data model does", name))
+	return nil
 }
 
 // Grant lets the grantee do exactly what the grants say, table by table.

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskinesis"
+	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -295,6 +296,20 @@ func (s Scaling) check(f *props.Findings, path string, required bool) {
 	if s.TargetPercent != 0 && (s.TargetPercent < leastTarget || s.TargetPercent > mostTarget) {
 		f.Add(path+".TargetPercent", s.TargetPercent, "20 to 90", "leave it 0 for 70")
 	}
+}
+
+// checkRegions returns an [*props.Error] if a replica is in a region that the CDK
+// does not know.
+func (o Options) checkRegions(scope constructs.Construct) error {
+	var f props.Findings
+	if !props.IsNil(scope) {
+		for i, r := range o.Replicas {
+			if regionName.MatchString(r.Region) {
+				props.CheckRegion(&f, fmt.Sprintf("Props.Options.Replicas[%d].Region", i), r.Region)
+			}
+		}
+	}
+	return f.Err()
 }
 
 func (o Options) checkReplicas(f *props.Findings, path string, e environment) {

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -136,12 +135,11 @@ type Table struct {
 	Key awskms.IKey
 }
 
-// New declares a table. It panics with the error of [Props.Validate] before it
-// declares anything; what depends on the stack's region is then among it.
+// New declares a table. It ends the program, by [props.Refuse], with the error of
+// [Props.Validate] before it declares anything; what depends on the stack's
+// region is then among it.
 func New(scope constructs.Construct, id string, p Props) *Table {
-	if err := p.validate(*awscdk.Stack_Of(scope).Region()); err != nil {
-		panic(fmt.Errorf("table %s: %w", id, err))
-	}
+	props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
 	t := &Table{Schema: p.Table, Key: p.Key}
 	constructs.NewConstruct_Override(t, scope, &id)
 	if p.Existing != nil {
@@ -199,12 +197,12 @@ var (
 	readStream = []string{"kms:Decrypt", "kms:DescribeKey"}
 )
 
-// GrantStream lets the grantee read the table's stream, and no other. It panics if
-// the table has none.
+// GrantStream lets the grantee read the table's stream, and no other. It ends the
+// program, by [props.Refuse], if the table has none.
 func (t *Table) GrantStream(grantee awsiam.IGrantable) awsiam.Grant {
 	stream := t.Resource.TableStreamArn()
 	if stream == nil {
-		panic(fmt.Errorf("table %s has no stream", t.Schema.Name))
+		props.Refuse(fmt.Errorf("table %s has no stream: set its Stream in the schema", t.Schema.Name))
 	}
 	// The CDK's own grant allows ListStreams on everything. These are what an event
 	// source mapping needs, on what it needs them ("IAM policy to allow an AWS Lambda

@@ -23,7 +23,7 @@ func ExampleProps_Validate() {
 	p := todo.Props{Prefix: "To Do", LocalPort: 80}
 	fmt.Println(p.Validate())
 	// Output:
-	// 2 invalid props:
+	// 2 findings:
 	//   Props.Prefix: got "To Do", allowed is 2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen: write something like "aah"
 	//   Props.LocalPort: got 80, allowed is 1024 to 65535: leave it 0 for the default
 }

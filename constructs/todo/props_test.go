@@ -7,7 +7,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -75,9 +74,4 @@ func TestNewErrProps(t *testing.T) {
 	synthtest.PanicsWithFindings(t, func() {
 		todo.New(nil, "Todo", todo.Props{Prefix: "-", Architecture: "arm", CompactEvery: -1})
 	}, "Props.Prefix", "Props.Architecture", "Props.CompactEvery")
-}
-
-func TestNewErrBuild(t *testing.T) {
-	t.Parallel()
-	synthtest.PanicsWithBuild(t, func(build *gofunction.Build) { todo.New(nil, "Todo", todo.Props{Build: build}) }, "todoapi", "eraser", "writer", "compactor")
 }

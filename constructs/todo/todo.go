@@ -80,8 +80,9 @@ func Handlers(architecture gofunction.Architecture) gofunction.Source {
 	return platform.Handlers(schema.Todo(), architecture, lake.Packages()...)
 }
 
-// New declares the platform. It panics with the error of [Props.Validate], or of
-// [gofunction.Build.Wait], before it declares anything.
+// New declares the platform. It ends the program, by [props.Refuse], with the
+// error of [Props.Validate], or of [gofunction.Build.Wait], before it declares
+// anything.
 func New(scope constructs.Construct, id string, p Props) *Todo {
 	p.Build = platform.Ready(scope, "todo", id, p.validate, p.Build, Handlers(p.Architecture))
 	p = p.withDefaults()
@@ -188,8 +189,8 @@ func (t *Todo) addOutputs(scope constructs.Construct, id string) {
 }
 
 // GrantAccessPatterns lets the grantee use the table in exactly the ways that the
-// access patterns of schema.Todo describe, such as "GetTask". It panics if there
-// is no pattern of a name.
+// access patterns of schema.Todo describe, such as "GetTask". It ends the
+// program, by [props.Refuse], if there is no pattern of a name.
 func (t *Todo) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...string) {
 	t.platform.GrantAccessPatterns(grantee, patterns...)
 }

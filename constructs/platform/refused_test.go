@@ -1,0 +1,117 @@
+package platform_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+)
+
+// inEurope is a stack of one account and region.
+func inEurope(app awscdk.App, id string) awscdk.Stack {
+	return awscdk.NewStack(app, &id, &awscdk.StackProps{Env: &awscdk.Environment{Account: jsii.String("111122223333"), Region: jsii.String("eu-west-1")}})
+}
+
+// database declares the tables of own with names that begin with the prefix.
+func database(scope constructs.Construct, id, prefix string) {
+	table.NewDatabase(scope, id, table.DatabaseProps{Database: own().Database, Prefix: prefix})
+}
+
+// refusals are what only the CDK can tell to be wrong. Each declares it, and all
+// below a stack of its own; want is part of the message, "" if it is right.
+var refusals = map[string]struct {
+	declare func(app awscdk.App, stack awscdk.Stack, build *gofunction.Build)
+	want    string
+}{
+	"OK": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) { ready(stack, "Own", build) }, ""},
+	"ErrScopeIsApp": {func(app awscdk.App, _ awscdk.Stack, build *gofunction.Build) { ready(app, "Own", build) },
+		"own Own: 1 finding:\n  scope: got a construct of no stack, "},
+	"ErrTakenID": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
+		constructs.NewConstruct(stack, jsii.String("Own"))
+		ready(stack, "Own", build)
+	}, `own Own: 1 finding:
+  id: got "Own", allowed is one that no other construct of the scope has: `},
+	"ErrUnknownRegion": {func(app awscdk.App, _ awscdk.Stack, build *gofunction.Build) {
+		ready(awscdk.NewStack(app, jsii.String("nowhere"), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-cental-1")}}), "Own", build)
+	}, `got "eu-cental-1", allowed is a region of AWS: `},
+	"KnownRegion": {func(app awscdk.App, _ awscdk.Stack, build *gofunction.Build) {
+		ready(inEurope(app, "known"), "Own", build)
+	}, ""},
+	"ErrUnknownReplica": {func(app awscdk.App, _ awscdk.Stack, _ *gofunction.Build) {
+		table.New(inEurope(app, "replicated"), "Things", table.Props{
+			Table: own().Database.Tables[0], Options: table.Options{Replicas: []table.Replica{{Region: "eu-north-7"}}},
+		})
+	}, `Props.Options.Replicas[0].Region: got "eu-north-7", `},
+	"ErrSamePrefix": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
+		database(stack, "First", "acme")
+		database(stack, "Second", "acme")
+	}, `database Second: 1 finding:
+  Props.Prefix: got "acme", allowed is one that names no other tables of the stack, `},
+	"ErrSamePrefixNested": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
+		database(awscdk.NewNestedStack(stack, jsii.String("Within"), nil), "First", "acme")
+		database(stack, "Second", "acme")
+	}, `Props.Prefix: got "acme", `},
+	"ErrSamePrefixInRegion": {func(app awscdk.App, _ awscdk.Stack, _ *gofunction.Build) {
+		database(inEurope(app, "one"), "Database", "region")
+		database(inEurope(app, "two"), "Database", "region")
+	}, `Props.Prefix: got "region", `},
+	"SamePrefixAnywhere": {func(app awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
+		database(stack, "Database", "anywhere")
+		database(awscdk.NewStack(app, jsii.String("elsewhere"), nil), "Database", "anywhere")
+	}, ""},
+	"OtherPrefix": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
+		database(stack, "First", "first")
+		database(stack, "Second", "second")
+		database(stack, "Third", "")
+		database(stack, "Fourth", "")
+	}, ""},
+	"ErrBuild": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
+		ready(stack, "Own", gofunction.Start(context.Background(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere/hello"}}))
+	}, "own Own: a *gofunction.CompileError"},
+}
+
+func ready(scope constructs.Construct, id string, build *gofunction.Build) {
+	platform.Ready(scope, "own", id, func(string) error { return nil }, build, gofunction.Source{})
+}
+
+// declareRefused declares a stack whose metadata has the message of each refusal.
+func declareRefused(app awscdk.App, build *gofunction.Build) {
+	messages := map[string]any{}
+	for name, r := range refusals {
+		stack := awscdk.NewStack(app, jsii.String("refused-"+name), nil)
+		err := synthtest.PanicOf(func() { r.declare(app, stack, build) })
+		_, failed := errors.AsType[*gofunction.CompileError](err)
+		switch {
+		case err == nil:
+			messages[name] = ""
+		case failed:
+			before, _, _ := strings.Cut(err.Error(), ": ")
+			messages[name] = before + ": a *gofunction.CompileError"
+		default:
+			messages[name] = err.Error()
+		}
+	}
+	awscdk.NewStack(app, jsii.String("refused"), nil).AddMetadata(jsii.String("refused"), messages)
+}
+
+func TestRefused(t *testing.T) {
+	t.Parallel()
+	for name, r := range refusals {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, ok := synthtest.At(refused.Metadata, "refused", name).(string)
+			if !ok || !strings.Contains(got, r.want) || r.want == "" && got != "" {
+				t.Errorf("got %q, want %q", got, r.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package props
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/regioninfo"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// Refuse ends the program because of something that its author is to mend: it
+// prints the error to standard error, and exits with status 1. In a test, where
+// [testing.Testing] is true, it panics with the error instead, so that the test can
+// recover it.
+//
+// The CDK for Go has no errors, it panics. What a panic prints above its stack is
+// hard to find, and its stack leads nowhere near to the mistake.
+func Refuse(err error) {
+	if testing.Testing() {
+		panic(err)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	// The CDK often reports an error of its own end, which is none.
+	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = nowhere
+	}
+	jsii.Close()
+	os.Exit(1)
+}
+
+// Accept refuses a construct, by [Refuse], if its scope is nil, its id empty, or one
+// of the errors not nil. All that is wrong is in one error, which [errors.As] finds an
+// [*Error] in. kind is what the construct is, such as "table".
+func Accept(kind string, scope constructs.Construct, id string, errs ...error) {
+	var f Findings
+	if IsNil(scope) {
+		f.Append(Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack", Remedy: "pass the stack"})
+	}
+	if id == "" {
+		f.Add("id", id, "the name of the construct in its scope", "choose one and keep it: logical ids, and with them what is deployed, depend on it")
+	} else {
+		kind += " " + id
+	}
+	var others []error
+	for _, err := range errs {
+		var invalid *Error
+		if errors.As(err, &invalid) {
+			f.list = append(f.list, invalid.Findings...)
+		} else {
+			others = append(others, err)
+		}
+	}
+	if err := errors.Join(append([]error{f.Err()}, others...)...); err != nil {
+		Refuse(fmt.Errorf("%s: %w", kind, err))
+	}
+}
+
+// Region returns the region of the stack that a scope is in, or "" if the scope is
+// nil or in no stack.
+func Region(scope constructs.Construct) string {
+	stack := stackOf(scope)
+	if stack == nil {
+		return ""
+	}
+	return *stack.Region()
+}
+
+func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
+	if IsNil(scope) {
+		return nil
+	}
+	// The CDK throws if there is none.
+	defer func() {
+		if recover() != nil {
+			stack = nil
+		}
+	}()
+	return awscdk.Stack_Of(scope)
+}
+
+// CheckPlace returns an [*Error] if a scope that is not nil is in no stack, or in one
+// of a region that the CDK does not know, or has a construct of that id already.
+func CheckPlace(scope constructs.Construct, id string) error {
+	var f Findings
+	switch {
+	case IsNil(scope):
+	case stackOf(scope) == nil:
+		f.Append(Finding{Path: "scope", Got: "a construct of no stack", Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
+	default:
+		CheckRegion(&f, "scope: Env.Region of the stack", Region(scope))
+		if id != "" && scope.Node().TryFindChild(&id) != nil {
+			f.Add("id", id, "one that no other construct of the scope has", "choose another")
+		}
+	}
+	return f.Err()
+}
+
+// CheckRegion adds a finding at path if the CDK knows no region of that name. A
+// region that is only known at deployment is none that could be wrong.
+func CheckRegion(f *Findings, path, region string) {
+	if region == "" || IsToken(region) || regioninfo.RegionInfo_Get(&region).Partition() != nil {
+		return
+	}
+	f.Add(path, region, "a region of AWS", `write something like "eu-west-1"; a region that is newer than this version of the CDK needs a newer one`)
+}
