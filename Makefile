@@ -3,6 +3,9 @@
 ENV ?= dev
 ARCH ?=
 
+# What this machine can run without building it once more, unless its system is another.
+OWN_ARCH := $(if $(filter x86_64,$(shell uname -m)),x86_64,arm64)
+
 # Node.js 20 is at its end of life, which the CDK says at every synth. It works
 # on that, too.
 export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION = 20
@@ -28,7 +31,7 @@ bin/cdk-app:
 synth: bin/cdk-app ## Write the cloud assembly to cdk.out; without ARCH for this machine's processor
 	@echo "synthesising $(ENV) into cdk.out"
 	@rm -rf cdk.out
-	@CDK_OUTDIR=cdk.out bin/cdk-app -c env=$(ENV) -c arch=$(or $(ARCH),local)
+	@CDK_OUTDIR=cdk.out bin/cdk-app -c env=$(ENV) -c arch=$(or $(ARCH),$(OWN_ARCH))
 
 .PHONY: check
 check: bin/cdk-app bin/onesynth node_modules ## Synthesise, and refuse what would fail or lose data in what is deployed
@@ -86,7 +89,7 @@ test: node_modules test/security/node_modules lint bin/cdk-app ## Run every chec
 	$(GO_TEST) $(CDK_PACKAGES)
 	$(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	rm -rf $(ASSEMBLIES)
-	for environment in dev prod; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=local || exit 1; done
+	for environment in dev prod; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
 	cd test && ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(GO_TEST) -race -p 1 $$(go list ./... | grep -v /security)
 	cd test && $(GO_TEST) ./security
 
@@ -111,7 +114,7 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
 .PHONY: lint
 lint: ## Check format, vet and staticcheck.conf
-	@unformatted=$$(gofmt -l *.go bench check schema constructs examples lambdas local cmd test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l *.go bench check schema constructs examples gobuild lambdas local cmd test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	go vet ./...
 	cd test && go vet ./...
 	cd examples/notes && go vet ./...

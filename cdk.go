@@ -19,7 +19,6 @@ import (
 	"maps"
 	"os"
 	"os/signal"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -39,9 +38,6 @@ func main() {
 		os.Exit(1)
 	}
 }
-
-// local is the value of "arch" for an assembly that is to run on this machine.
-const local = "local"
 
 // run synthesises the stacks of one environment.
 func run(ctx context.Context, arguments []string) error {
@@ -65,9 +61,6 @@ func run(ctx context.Context, arguments []string) error {
 	// The handlers build while the CDK starts: each takes about a second.
 	builds := map[string]*gofunction.Build{}
 	for _, p := range platforms {
-		if values["arch"] == local {
-			p.handlers.OperatingSystem = runtime.GOOS
-		}
 		builds[p.name] = gofunction.Start(ctx, p.handlers)
 	}
 
@@ -161,8 +154,7 @@ func (e *environment) use(architecture gofunction.Architecture) {
 
 // chooseEnvironment returns the name and the settings of the environment that the
 // context value "env" names, or else "environment" in cdk.json, with the
-// processor that "arch" names: arm64, x86_64, or local for this machine's, where
-// the handlers are also built for this machine's system.
+// processor that "arch" names, arm64 or x86_64.
 func chooseEnvironment(values map[string]any) (string, environment, error) {
 	name, _ := values["env"].(string)
 	if name == "" {
@@ -184,15 +176,7 @@ func chooseEnvironment(values map[string]any) (string, environment, error) {
 	if err := decoder.Decode(&settings); err != nil {
 		return "", environment{}, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs are the fields of the platform's Props", name, err)
 	}
-	switch arch, _ := values["arch"].(string); arch {
-	case "":
-	case local:
-		own, ok := gofunction.ArchitectureOf(runtime.GOARCH)
-		if !ok {
-			return "", environment{}, fmt.Errorf("arch: got %q, but this machine's processor is %s, which AWS Lambda does not have: choose arm64 or x86_64", arch, runtime.GOARCH)
-		}
-		settings.use(own)
-	default:
+	if arch, _ := values["arch"].(string); arch != "" {
 		settings.use(gofunction.Architecture(arch))
 	}
 	return name, settings, nil

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +24,7 @@ import (
 // copyTree copies what a synth needs of the module.
 func copyTree(t *testing.T, to string) {
 	t.Helper()
-	for _, folder := range []string{"schema", "constructs", "lambdas"} {
+	for _, folder := range []string{"schema", "constructs", "gobuild", "lambdas"} {
 		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(folder)); err != nil {
 			t.Fatal(err)
 		}
@@ -193,10 +192,6 @@ func contextOfFile(t *testing.T) map[string]any {
 
 func TestChooseEnvironment(t *testing.T) {
 	t.Parallel()
-	local, ok := gofunction.ArchitectureOf(runtime.GOARCH)
-	if !ok {
-		t.Skipf("AWS Lambda has no %s", runtime.GOARCH)
-	}
 	dev := environment{
 		AskAHuman: askahuman.Props{OpenAgents: true, RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true},
 		Todo:      todo.Props{RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true},
@@ -212,7 +207,7 @@ func TestChooseEnvironment(t *testing.T) {
 		architecture gofunction.Architecture
 	}{
 		"Default": {"", "", "dev", dev, ""},
-		"Dev":     {"dev", "local", "dev", dev, local},
+		"DevARM":  {"dev", "arm64", "dev", dev, gofunction.ARM64},
 		"Prod":    {"prod", "", "prod", prod, ""},
 		"ProdX86": {"prod", "x86_64", "prod", prod, gofunction.X86_64},
 	}

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -24,7 +23,6 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
-	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	localrun "github.com/onesynth-cdk/onesynth/local"
@@ -59,7 +57,6 @@ func synthesiseCompany(folder string) {
 		// As in new apps: stacks refer to outputs of others that are not exported.
 		Context: &map[string]any{"@aws-cdk/core:defaultCrossStackReferences": "weak"},
 	})
-	architecture, _ := gofunction.ArchitectureOf(runtime.GOARCH)
 
 	owned := awscdk.NewStack(app, jsii.String("company"), nil)
 	key := awskms.NewKey(owned, jsii.String("Key"), nil)
@@ -82,7 +79,7 @@ func synthesiseCompany(folder string) {
 
 	asks := awscdk.NewStack(app, jsii.String("ask"), nil)
 	askahuman.New(asks, "AskAHuman", askahuman.Props{
-		OpenAgents: true, Architecture: architecture, Key: key, VPC: network, SecurityGroups: []awsec2.ISecurityGroup{group},
+		OpenAgents: true, Key: key, VPC: network, SecurityGroups: []awsec2.ISecurityGroup{group},
 		Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
 			"Questions": awsdynamodb.TableV2_FromTableArn(asks, jsii.String("Questions"), jsii.String(companyQuestions)),
 			"UserStats": people.Resource,
@@ -92,7 +89,7 @@ func synthesiseCompany(folder string) {
 	tasks := awscdk.NewStack(app, jsii.String("todo"), nil)
 	arn := *awscdk.NewCfnParameter(tasks, jsii.String("TasksArn"), &awscdk.CfnParameterProps{Default: companyTasks}).ValueAsString()
 	todo.New(tasks, "Todo", todo.Props{
-		Architecture: architecture, Key: awskms.NewKey(tasks, jsii.String("Key"), nil),
+		Key: awskms.NewKey(tasks, jsii.String("Key"), nil),
 		VPC: awsec2.Vpc_FromVpcAttributes(tasks, jsii.String("Network"), &awsec2.VpcAttributes{
 			VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-central-1a"), IsolatedSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
 		}),
@@ -120,9 +117,6 @@ func TestCompany(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds all handlers")
-	}
-	if _, ok := gofunction.ArchitectureOf(runtime.GOARCH); !ok {
-		t.Skipf("AWS Lambda has no %s", runtime.GOARCH)
 	}
 	program, err := os.Executable()
 	if err != nil {

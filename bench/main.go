@@ -76,7 +76,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 			return fmt.Errorf("build %s: %w", source, err)
 		}
 	}
-	if err := b.synthesise(ctx, "cdk-app", "cdk.out", "-c", "env=dev", "-c", "arch=local")(); err != nil {
+	if err := b.synthesise(ctx, "cdk-app", "cdk.out", "-c", "env=dev")(); err != nil {
 		return err
 	}
 	for _, part := range parts {
@@ -124,7 +124,7 @@ func (b *bench) synthesise(ctx context.Context, app, out string, arguments ...st
 // synthesis measures the app of all platforms against the small one, in turn, so
 // that both meet the same machine.
 func (b *bench) synthesis(ctx context.Context) error {
-	all, small := b.synthesise(ctx, "cdk-app", "again.out", "-c", "env=dev", "-c", "arch=local"), b.synthesise(ctx, "three", "small.out")
+	all, small := b.synthesise(ctx, "cdk-app", "again.out", "-c", "env=dev"), b.synthesise(ctx, "three", "small.out")
 	var allTimes, smallTimes, ratios []time.Duration
 	for i := range b.runs + 1 {
 		p, err := timed(all)

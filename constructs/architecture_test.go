@@ -103,8 +103,9 @@ func TestDependencies(t *testing.T) {
 	}
 	tests := []test{
 		{"schema", append([]string{module}, aws...)},
+		{"gobuild", append([]string{module}, aws...)},
 		{"check", append([]string{module}, aws...)},
-		{"lambdas", append([]string{module + "constructs", module + "cmd"}, cdk...)},
+		{"lambdas", append([]string{module + "constructs", module + "gobuild", module + "cmd"}, cdk...)},
 		{"constructs", []string{module + "lambdas", module + "local", module + "cmd"}},
 		{"local", append([]string{module + "constructs", module + "lambdas", module + "schema"}, cdk...)},
 		{"constructs/gofunction", []string{module + "schema"}},

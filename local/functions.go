@@ -9,10 +9,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
+
+// defaultArchitecture is that of functions which declare none ("AWS::Lambda::Function", CloudFormation).
+const defaultArchitecture = "x86_64"
 
 // functionProperties are those of AWS::Lambda::Function that a local run reads.
 type functionProperties struct {
@@ -38,6 +42,8 @@ type function struct {
 	definition lambda.Function
 	role       *policy.Role
 	traced     bool
+	// recipe says how the code can be built for another machine, or is nil.
+	recipe *gobuild.Recipe
 }
 
 // readFunctions reads every function with its role and asynchronous settings. All problems come back together.
@@ -114,18 +120,26 @@ func readFunction(a *assembly.Assembly, resource *assembly.Resource, async lambd
 		return function{}, fmt.Errorf("%s: dead-letter target %s: only queues of the assembly are run locally", resource, d)
 	}
 	async.DeadLetter = p.DeadLetterConfig.TargetArn
-	architecture := ""
+	architecture := defaultArchitecture
 	if len(p.Architectures) > 0 {
 		architecture = p.Architectures[0]
 	}
-	return function{
+	read := function{
 		definition: lambda.Function{
 			Name: resource.Name, ARN: resource.ARN, Region: resource.Stack.Region, Code: code, Architecture: architecture, Handler: p.Handler, MemoryMB: p.MemorySize,
 			Timeout: time.Duration(p.Timeout) * time.Second, ReservedConcurrency: p.ReservedConcurrentExecutions,
 			Environment: maps.Clone(p.Environment.Variables), LogGroup: p.LoggingConfig.LogGroup, Async: async,
 		},
 		role: role, traced: p.TracingConfig.Mode == "Active",
-	}, nil
+	}
+	recipe, ok, err := gobuild.ReadRecipe(resource.Metadata)
+	if err != nil {
+		return function{}, fmt.Errorf("%s: %w", resource, err)
+	}
+	if ok {
+		read.recipe = &recipe
+	}
+	return read, nil
 }
 
 func isQueue(a *assembly.Assembly, arn string) bool {

@@ -7,6 +7,8 @@
 //
 // Where it differs from AWS:
 //
+//   - A function that this library built for another processor or system is built for this machine, from the
+//     same source, with the Go toolchain.
 //   - A function's memory is told to it, not enforced. Its processes run as the user who started the run.
 //   - Tokens of any issuer that a JWT authorizer names, Cognito's included, come from the run's own issuer
 //     and carry that issuer's name. A token for APIs of several issuers carries gateway.RunIssuer, which all
@@ -184,7 +186,7 @@ func Start(ctx context.Context, options Options) (_ *Runner, err error) {
 		engines <- started{e, err}
 	}()
 	checked := func() error { return nil }
-	if err = r.prepare(); err != nil {
+	if err = r.prepare(ctx); err != nil {
 		cancel()
 	} else {
 		checked = r.checkLakes(background)

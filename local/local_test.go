@@ -121,8 +121,17 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	cache, err := os.MkdirTemp("", "onesynth-cache-")
+	if err == nil {
+		err = os.Setenv("ONESYNTH_CACHE", cache)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	status := m.Run()
 	os.RemoveAll(code)
+	os.RemoveAll(cache)
 	os.Exit(status)
 }
 

@@ -50,7 +50,7 @@ const (
 )
 
 // prepare does all that needs no DynamoDB: ports, the assembly, its functions, roles, APIs and schedules.
-func (r *Runner) prepare() error {
+func (r *Runner) prepare(ctx context.Context) error {
 	r.doors = map[string]net.Listener{}
 	for name, port := range map[string]int{doorAWS: 0, doorInbox: 0, doorConsole: r.options.ConsolePort} {
 		listener, err := listen(port)
@@ -63,10 +63,10 @@ func (r *Runner) prepare() error {
 	r.consoleURL = "http://" + r.doors[doorConsole].Addr().String()
 	r.inbox = inbox.New("http://" + r.doors[doorInbox].Addr().String())
 	r.issuer = gateway.NewIssuer(r.options.Data)
-	return r.load()
+	return r.load(ctx)
 }
 
-func (r *Runner) load() error {
+func (r *Runner) load(ctx context.Context) error {
 	var problems []error
 	apis := 0
 	a, err := assembly.Load(r.options.Assembly, assembly.Options{Stacks: r.options.Stacks, URL: func(resource *assembly.Resource) string {
@@ -104,7 +104,7 @@ func (r *Runner) load() error {
 	if r.lakes, err = catalog.Read(a); err != nil {
 		return err
 	}
-	return r.addFunctions()
+	return r.addFunctions(ctx)
 }
 
 // openBuckets keeps objects where the run's data is, or else in its temporary folder.
@@ -157,8 +157,11 @@ func (r *Runner) nameWithoutEffect(counts map[string]int) {
 	}
 }
 
-func (r *Runner) addFunctions() error {
+func (r *Runner) addFunctions(ctx context.Context) error {
 	functions, problems := readFunctions(r.assembly, r.folder)
+	if err := r.buildForThisMachine(ctx, functions); err != nil {
+		return errors.Join(append(problems, err)...)
+	}
 	r.functions = lambda.New(lambda.Options{
 		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: r.endpoint,
 		Log: r.log.function, AuthoriseLogs: r.authoriseLogs, Queues: queues{r}, RetryDelay: r.options.RetryDelay,

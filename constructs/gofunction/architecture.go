@@ -36,15 +36,3 @@ func (a Architecture) goarch() string {
 	}
 	return "arm64"
 }
-
-// ArchitectureOf returns the architecture that Go calls goarch, and whether AWS
-// Lambda has it.
-func ArchitectureOf(goarch string) (Architecture, bool) {
-	switch goarch {
-	case "arm64":
-		return ARM64, true
-	case "amd64":
-		return X86_64, true
-	}
-	return "", false
-}

@@ -315,6 +315,8 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	}
 	description.Environment = &environment
 	f.Resource = awslambda.NewFunction(f, jsii.String("Resource"), description)
+	metadata, recipe := build.recipe(binary).Metadata()
+	f.Resource.Node().DefaultChild().(awslambda.CfnFunction).AddMetadata(&metadata, recipe)
 	return f
 }
 

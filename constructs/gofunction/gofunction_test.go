@@ -17,10 +17,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/gobuild"
 )
 
-// resources are those of the synthesised template, by construct id.
-var resources map[string]map[string]any
+// resources are the properties of those of the synthesised template, and metadata
+// what it says of them besides, by construct id.
+var resources, metadata map[string]map[string]any
 
 func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
 
@@ -51,8 +53,9 @@ func use(folder string) error {
 	if err != nil {
 		return err
 	}
-	resources = map[string]map[string]any{}
+	resources, metadata = map[string]map[string]any{}, map[string]map[string]any{}
 	for id, r := range template.Resources {
+		metadata[synthtest.Stable(id)] = r.Metadata
 		resources[synthtest.Stable(id)] = r.Properties
 	}
 	return nil
@@ -93,6 +96,22 @@ func TestNew(t *testing.T) {
 	}
 	if got := resources["AllLogs"]["RetentionInDays"]; got != 7.0 {
 		t.Errorf("retention: got %v days, want 7", got)
+	}
+}
+
+// The template says how each function can be built for another machine, and names no
+// folder of this one.
+func TestRecipe(t *testing.T) {
+	t.Parallel()
+	want := gobuild.Recipe{Module: "handlers", Package: "hello", Flags: gobuild.Flags(), Directory: "testdata/handlers"}
+	for _, id := range []string{"Zero", "All"} {
+		got, ok, err := gobuild.ReadRecipe(metadata[id])
+		if err != nil || !ok {
+			t.Fatalf("%s: got %v, %v, want a recipe", id, ok, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", id, diff)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ type Template struct {
 type Resource struct {
 	Type                string
 	Properties          map[string]any
+	Metadata            map[string]any
 	DeletionPolicy      string
 	UpdateReplacePolicy string
 	DependsOn           any

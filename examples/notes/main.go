@@ -20,16 +20,13 @@ func main() {
 	}
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
-	// Such as: cdk synth -c arch=x86_64
-	architecture, _ := app.Node().TryGetContext(jsii.String("arch")).(string)
 	stack := awscdk.NewStack(app, jsii.String("notes"), nil)
 	database := table.NewDatabase(stack, "Database", table.DatabaseProps{Database: platform.Database})
 	functions := map[string]*gofunction.Function{}
 	for _, f := range platform.Functions {
 		function := gofunction.New(stack, f.Name, gofunction.Props{
-			Package:      "handlers/" + f.Name,
-			Architecture: gofunction.Architecture(architecture),
-			Environment:  database.Environment(),
+			Package:     "handlers/" + f.Name,
+			Environment: database.Environment(),
 		})
 		database.Grant(function.Role, platform.Grants(f)...)
 		functions[f.Name] = function

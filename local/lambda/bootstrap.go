@@ -14,12 +14,15 @@ import (
 // ErrArchitecture says that a bootstrap binary was built for another processor or system.
 var ErrArchitecture = errors.New("built for another machine")
 
-// architectures are Lambda's names of Go's processors.
-var architectures = map[string]string{"amd64": "x86_64", "arm64": "arm64"}
+// processors are Go's names of Lambda's architectures.
+var processors = map[string]string{"x86_64": "amd64", "arm64": "arm64"}
+
+// Processor returns Go's name of Lambda's architecture, x86_64 or arm64, or "" if Lambda has no such.
+func Processor(architecture string) string { return processors[architecture] }
 
 // CheckBootstrap says whether the folder holds a bootstrap that this machine can run, and that AWS could run
-// on the declared architecture (x86_64 or arm64; "" means x86_64, as in CloudFormation). A missing or unusable
-// file is an error that says what to do; a binary for another machine is ErrArchitecture.
+// on the declared architecture (x86_64 or arm64; "" takes any). A missing or unusable file is an error that
+// says what to do; a binary for another machine is ErrArchitecture.
 func CheckBootstrap(folder, architecture string) error {
 	path := filepath.Join(folder, "bootstrap")
 	info, err := os.Stat(path)
@@ -38,18 +41,12 @@ func CheckBootstrap(folder, architecture string) error {
 		// A script with an interpreter line: the system decides.
 		return nil
 	}
-	if architecture == "" {
-		architecture = "x86_64"
+	if architecture != "" && system == "linux" && processor != processors[architecture] {
+		return fmt.Errorf("%s is built for %s/%s, but the function declares %s: AWS could not start it", path, system, processor, architecture)
 	}
-	if built := architectures[processor]; system == "linux" && built != architecture {
-		return fmt.Errorf("%s is built for %s, but the function declares %s: AWS could not start it", path, built, architecture)
-	}
-	if system != runtime.GOOS {
-		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: make synth", path, ErrArchitecture, system, runtime.GOOS)
-	}
-	if processor != runtime.GOARCH {
-		return fmt.Errorf("%s is %w: it runs on %s, this machine is %s; synthesise for this machine: set Architecture in the props, or make synth ARCH=%s",
-			path, ErrArchitecture, architectures[processor], architectures[runtime.GOARCH], architectures[runtime.GOARCH])
+	if system != runtime.GOOS || processor != runtime.GOARCH {
+		return fmt.Errorf("%s is %w: it runs on %s/%s, this machine is %s/%s; build it for this machine, with that architecture in the template, and synthesise again",
+			path, ErrArchitecture, system, processor, runtime.GOOS, runtime.GOARCH)
 	}
 	return nil
 }

@@ -62,7 +62,7 @@ type Function struct {
 	Region string
 	// Code is the folder that holds the executable named bootstrap.
 	Code string
-	// Architecture is x86_64 or arm64, as the function declares; "" means x86_64. The bootstrap must match.
+	// Architecture is x86_64 or arm64, which the bootstrap must be built for; "" takes any that runs here.
 	Architecture string
 	// Handler is the Handler property; custom runtimes receive it as _HANDLER.
 	Handler string

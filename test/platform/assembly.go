@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -63,7 +64,7 @@ func synthesise(t testing.TB, environment, folder string) error {
 	app, unfinished := filepath.Join(folder, "cdk-app"), filepath.Join(folder, "unfinished")
 	for _, command := range []shell.Command{
 		{Command: "go", Args: []string{"build", "-o", app, "."}},
-		{Command: app, Args: []string{"-c", "env=" + environment, "-c", "arch=local"}, Env: map[string]string{
+		{Command: app, Args: []string{"-c", "env=" + environment, "-c", "arch=" + ownArchitecture()}, Env: map[string]string{
 			"CDK_OUTDIR": unfinished, "CDK_VALIDATION": "false", "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION": "20",
 		}},
 	} {
@@ -73,6 +74,15 @@ func synthesise(t testing.TB, environment, folder string) error {
 		}
 	}
 	return os.Rename(unfinished, filepath.Join(folder, environment))
+}
+
+// ownArchitecture is what this machine can run without building it once more, unless
+// its system is another.
+func ownArchitecture() string {
+	if runtime.GOARCH == "amd64" {
+		return "x86_64"
+	}
+	return "arm64"
 }
 
 // Root is the folder of the repository.

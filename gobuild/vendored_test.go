@@ -1,4 +1,4 @@
-package gofunction
+package gobuild
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package gofunction
+package gobuild
 
 import (
 	"encoding/json"
@@ -67,7 +67,7 @@ func (c cache) temporary() (string, error) {
 
 // read returns what the build of that key gave, or errMiss. Each binary is
 // hashed again, so that a damaged one is built anew instead of deployed.
-func (c cache) read(key string, architecture Architecture) (map[string]Binary, error) {
+func (c cache) read(key string) (map[string]Binary, error) {
 	file := c.buildFile(key)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
@@ -86,7 +86,7 @@ func (c cache) read(key string, architecture Architecture) (map[string]Binary, e
 		if err != nil || found != hash {
 			return nil, errMiss
 		}
-		binaries[name] = Binary{Directory: c.binaryFolder(hash), Hash: hash, Size: size, Architecture: architecture}
+		binaries[name] = Binary{Directory: c.binaryFolder(hash), Hash: hash, Size: size}
 	}
 	now := time.Now()
 	touch := func(name string) { _ = os.Chtimes(name, now, now) } // only delays the removal of an entry
@@ -98,7 +98,7 @@ func (c cache) read(key string, architecture Architecture) (map[string]Binary, e
 }
 
 // write moves the toolchain's output into the cache.
-func (c cache) write(key, output string, architecture Architecture) (map[string]Binary, error) {
+func (c cache) write(key, output string) (map[string]Binary, error) {
 	c.removeUnused()
 	files, err := os.ReadDir(output)
 	if err != nil {
@@ -110,7 +110,6 @@ func (c cache) write(key, output string, architecture Architecture) (map[string]
 		if err != nil {
 			return nil, err
 		}
-		binary.Architecture = architecture
 		entry[f.Name()], binaries[f.Name()] = binary.Hash, binary
 	}
 	content, err := json.Marshal(entry)

@@ -1,4 +1,4 @@
-package gofunction
+package gobuild
 
 import (
 	"bufio"
@@ -16,8 +16,8 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// vendored makes, in the folder, a module of what an importer's vendor folder has
-// of it, and returns where to build it.
+// vendored makes, in the folder, a module of what the vendor folder of the importer
+// in from has of it, and returns where to build it.
 //
 // A vendor folder keeps a module's packages but not the module: built where they
 // are, the handlers would be part of a dependency of the importer's module, and the
@@ -25,15 +25,17 @@ import (
 // folder gives. So it is made the main module again, with links to its packages, and
 // the importer's other modules are its vendor folder. It needs neither the network
 // nor the module cache.
-func vendored(ctx context.Context, wanted string, handlers []string, folder string) (place, error) {
+func vendored(ctx context.Context, from, wanted string, handlers []string, folder string) (place, error) {
 	// This package is in the folder, whatever else is.
 	library := libraryModule()
-	listing, err := output(exec.CommandContext(ctx, "go", "list", "-find", "-f={{.Dir}}", library+"/constructs/gofunction"))
+	command := exec.CommandContext(ctx, "go", "list", "-find", "-f={{.Dir}}", library+"/gobuild")
+	command.Dir = from
+	listing, err := output(command)
 	if err != nil {
 		return place{}, fmt.Errorf("finding the vendor folder: %w", failure(err))
 	}
 	packages := strings.TrimSpace(string(listing))
-	source, ok := strings.CutSuffix(packages, string(filepath.Separator)+filepath.FromSlash(library+"/constructs/gofunction"))
+	source, ok := strings.CutSuffix(packages, string(filepath.Separator)+filepath.FromSlash(library+"/gobuild"))
 	if !ok {
 		return place{}, fmt.Errorf("finding the vendor folder: %s is not in one", packages)
 	}

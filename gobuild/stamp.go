@@ -1,4 +1,4 @@
-package gofunction
+package gobuild
 
 import (
 	"cmp"
@@ -48,24 +48,24 @@ func readPackages(listing []byte) ([]listed, error) {
 	return packages, nil
 }
 
-// stamp is the list of modules that a binary carries, for "go version -m" and for
-// scanners of vulnerabilities.
+// mainPackage is a package to be linked, with its stamp: the list of modules that
+// the binary carries, for "go version -m" and for scanners of vulnerabilities.
 //
 // The toolchain's own list depends on where modules come from: it has their
 // checksums, unless they come from a vendor folder, and a module's own version,
 // unless it is the one that is built in, and the path of a folder that replaces
 // one. A stamp names the same modules and versions, and no more.
-type stamp struct {
-	importPath, modules string
+type mainPackage struct {
+	importPath, module, stamp string
 }
 
-// stampsOf returns the stamps of the main packages.
-func stampsOf(packages []listed, system, processor string) []stamp {
+// mainsOf returns the main packages.
+func mainsOf(packages []listed, target Target) []mainPackage {
 	modules := map[string]*debug.Module{}
 	for _, p := range packages {
 		modules[p.importPath] = p.module
 	}
-	var stamps []stamp
+	var mains []mainPackage
 	for _, p := range packages {
 		if len(p.dependencies) == 0 || p.module == nil {
 			continue
@@ -74,7 +74,7 @@ func stampsOf(packages []listed, system, processor string) []stamp {
 			Path: p.importPath,
 			Main: *p.module,
 			Settings: []debug.BuildSetting{
-				{Key: "-trimpath", Value: "true"}, {Key: "CGO_ENABLED", Value: "0"}, {Key: "GOARCH", Value: processor}, {Key: "GOOS", Value: system},
+				{Key: "-trimpath", Value: "true"}, {Key: "CGO_ENABLED", Value: "0"}, {Key: "GOARCH", Value: target.Processor}, {Key: "GOOS", Value: target.System},
 			},
 		}
 		for _, dependency := range p.dependencies {
@@ -84,14 +84,15 @@ func stampsOf(packages []listed, system, processor string) []stamp {
 			}
 		}
 		slices.SortFunc(information.Deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
-		stamps = append(stamps, stamp{importPath: p.importPath, modules: information.String()})
+		mains = append(mains, mainPackage{importPath: p.importPath, module: p.module.Path, stamp: information.String()})
 	}
-	return stamps
+	return mains
 }
 
-// flag returns the flag of "go build" that links the stamp into the binary.
-func (s stamp) flag() string {
+// flag returns the flag of "go build" that links the package with the linker's
+// flags and the stamp.
+func (m mainPackage) flag(linker string) string {
 	// Readers cut 16 bytes off both ends (debug/buildinfo, readRawBuildInfo).
 	mark := strings.Repeat("\n", 16)
-	return fmt.Sprintf("-ldflags=%s=%s -X 'runtime.modinfo=%s%s%s'", s.importPath, linkFlags, mark, s.modules, mark)
+	return fmt.Sprintf("%s%s=%s -X 'runtime.modinfo=%s%s%s'", linkFlags, m.importPath, linker, mark, m.stamp, mark)
 }

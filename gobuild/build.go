@@ -1,0 +1,315 @@
+// Package gobuild builds the main packages of a Go module as AWS Lambda functions:
+// for the cloud when an app is synthesised, and for a developer's machine when the
+// assembly runs there.
+//
+// The same source gives the same binaries, to the byte, in any folder on any
+// machine that has the same release of Go. Nothing is compiled or linked when
+// nothing has changed since the last build: binaries are kept by content in the
+// folder that ONESYNTH_CACHE names, or else in "onesynth" below the user's cache
+// folder.
+package gobuild
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// Source says which main packages to build.
+type Source struct {
+	// Module is the path of the Go module that the packages belong to. It is built with
+	// its own go.mod, wherever the Go toolchain keeps it. Default: the module of this
+	// library.
+	Module string
+	// From are the folders in which the toolchain is asked for Module, until it knows
+	// it; folders that are not there are left out. Default: the working directory.
+	From []string
+	// Directory is the folder of the module instead, absolute or relative to the
+	// working directory. Default: the toolchain is asked.
+	Directory string
+	// Packages are the main packages, relative to the module's folder. Their last
+	// elements must differ: they are the names of the binaries.
+	Packages []string
+	// Flags are the toolchain's. Default: those of [Flags].
+	Flags []string
+}
+
+// Flags returns the flags that make a build reproducible and small, and leave out
+// the RPC mode that only the retired go1.x runtime used ("Define Lambda function
+// handlers in Go", AWS Lambda developer guide).
+func Flags() []string {
+	return []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc", linkFlags + "-s -w -buildid="}
+}
+
+// linkFlags begins the flag that has those of the linker.
+const linkFlags = "-ldflags="
+
+// Target is what binaries run on.
+type Target struct {
+	// System and Processor are what Go calls them, GOOS and GOARCH.
+	System, Processor string
+}
+
+// Host returns the target that this program runs on.
+func Host() Target { return Target{System: runtime.GOOS, Processor: runtime.GOARCH} }
+
+// String returns the target as Go writes it, such as "linux/arm64".
+func (t Target) String() string { return t.System + "/" + t.Processor }
+
+// Binary is a built main package.
+type Binary struct {
+	// Directory holds the binary, called "bootstrap", and nothing else.
+	Directory string
+	// Hash is the SHA-256 of the binary in hexadecimal.
+	Hash string
+	// Size is the binary's size in bytes.
+	Size int64
+	// Module is the path of the package's module.
+	Module string
+	// Package is the package's folder, relative to that of the module.
+	Package string
+}
+
+// CompileError says that the Go toolchain could not build the packages.
+type CompileError struct {
+	// Packages are those of the [Source].
+	Packages []string
+	// Directory is where the toolchain ran.
+	Directory string
+	// Output is what the toolchain printed.
+	Output string
+}
+
+// Error returns the toolchain's output below a line that says what was built.
+func (e *CompileError) Error() string {
+	return fmt.Sprintf("building %s in %s:\n%s", strings.Join(e.Packages, ", "), e.Directory, strings.TrimSpace(e.Output))
+}
+
+// ErrUnknownModule says that the toolchain does not know the module of a [Source].
+var ErrUnknownModule = errors.New("module is not known here")
+
+// Build builds the packages for the target by one run of the Go toolchain, which
+// must be on the PATH, and returns the binaries by the packages' last elements. It
+// returns a [*CompileError] when the toolchain refuses the packages,
+// [ErrUnknownModule], [exec.ErrNotFound] without a toolchain, and the cause when ctx
+// ends.
+func Build(ctx context.Context, source Source, target Target) (map[string]Binary, error) {
+	return build(ctx, source, target, os.Getenv(cacheVariable))
+}
+
+// Name returns the name of the binary that a package becomes.
+func Name(folder string) string { return path.Base(path.Clean(folder)) }
+
+// build is [Build] with the cache in the folder, or in the default one if that is
+// empty.
+func build(ctx context.Context, source Source, target Target, cacheFolder string) (map[string]Binary, error) {
+	if err := source.check(); err != nil {
+		return nil, err
+	}
+	if source.Flags == nil {
+		source.Flags = Flags()
+	}
+	cache, err := openCache(cacheFolder)
+	if err != nil {
+		return nil, err
+	}
+	temporary, err := cache.temporary()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(temporary)
+	place, err := locate(ctx, source, filepath.Join(temporary, "module"))
+	if err != nil {
+		return nil, err
+	}
+	toolchain := toolchain{place: place, target: target, source: source}
+	mains, key, err := toolchain.inspect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	binaries, err := cache.read(key)
+	if errors.Is(err, errMiss) {
+		output := filepath.Join(temporary, "output")
+		if err := toolchain.build(ctx, output, mains); err != nil {
+			return nil, err
+		}
+		for _, p := range source.Packages {
+			if _, err := os.Stat(filepath.Join(output, Name(p))); err != nil {
+				return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main function", p, place.directory)
+			}
+		}
+		binaries, err = cache.write(key, output)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range mains {
+		name := path.Base(m.importPath)
+		if binary, ok := binaries[name]; ok {
+			binary.Module, binary.Package = m.module, strings.TrimPrefix(m.importPath, m.module+"/")
+			binaries[name] = binary
+		}
+	}
+	return binaries, nil
+}
+
+// check finds what the toolchain would report badly or not at all.
+func (s Source) check() error {
+	if len(s.Packages) == 0 {
+		return errors.New("Source.Packages is empty: name at least one main package")
+	}
+	if s.Module != "" && s.Directory != "" {
+		return fmt.Errorf("Source.Module is %q and Source.Directory %q: leave one of them out", s.Module, s.Directory)
+	}
+	if strings.HasPrefix(s.Module, "-") {
+		return fmt.Errorf("Source.Module is %q: write the path of a Go module, such as %q", s.Module, "example.com/orders")
+	}
+	for _, flag := range s.Flags {
+		if !strings.HasPrefix(flag, "-") {
+			return fmt.Errorf("Source.Flags has %q: write flags as -name=value", flag)
+		}
+	}
+	names := map[string]string{}
+	for _, p := range s.Packages {
+		if p == "" || strings.HasPrefix(p, "-") || path.IsAbs(p) {
+			return fmt.Errorf("Source.Packages has %q: write the package's folder relative to the module, such as %q", p, "lambdas/hello")
+		}
+		name := Name(p)
+		if other, ok := names[name]; ok {
+			return fmt.Errorf("Source.Packages has both %q and %q: their last elements must differ, rename one folder", other, p)
+		}
+		names[name] = p
+	}
+	return nil
+}
+
+// toolchain runs the Go toolchain for one source.
+type toolchain struct {
+	place  place
+	target Target
+	source Source
+}
+
+// inspect returns the main packages, and a key for what a build would give: it is
+// made of the build IDs of all packages that go into the binaries, which cover
+// their source, the compiler and its settings, and of the flags of the linker.
+func (t toolchain) inspect(ctx context.Context) (mains []mainPackage, key string, err error) {
+	compiler, _ := t.flags()
+	arguments := append([]string{"list", "-export", "-deps", listFormat}, compiler...)
+	listing, err := t.run(ctx, append(arguments, t.patterns()...))
+	if err != nil {
+		return nil, "", err
+	}
+	packages, err := readPackages(listing)
+	if err != nil {
+		return nil, "", err
+	}
+	mains = mainsOf(packages, t.target)
+	h := sha256.New()
+	fmt.Fprintln(h, t.target, t.source.Flags, t.place.flags, t.source.Packages, mains)
+	for _, p := range packages {
+		fmt.Fprintln(h, p.importPath, p.buildID)
+	}
+	return mains, hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// build writes one binary per package into the folder.
+func (t toolchain) build(ctx context.Context, folder string, mains []mainPackage) error {
+	compiler, linker := t.flags()
+	// The trailing separator makes the toolchain treat the output as a folder
+	// even when there is only one package.
+	arguments := append([]string{"build", "-o", folder + string(filepath.Separator)}, compiler...)
+	for _, m := range mains {
+		arguments = append(arguments, m.flag(linker))
+	}
+	_, err := t.run(ctx, append(arguments, t.patterns()...))
+	return err
+}
+
+// flags returns those of the whole build, and those that are the linker's.
+func (t toolchain) flags() (compiler []string, linker string) {
+	for _, flag := range slices.Concat(t.source.Flags, t.place.flags) {
+		if text, ok := strings.CutPrefix(flag, linkFlags); ok {
+			linker = text
+		} else {
+			compiler = append(compiler, flag)
+		}
+	}
+	return compiler, linker
+}
+
+func (t toolchain) patterns() []string {
+	var patterns []string
+	for _, p := range t.source.Packages {
+		patterns = append(patterns, t.place.prefix+path.Clean(filepath.ToSlash(p)))
+	}
+	return patterns
+}
+
+func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) {
+	command := exec.CommandContext(ctx, "go", arguments...)
+	command.Dir = t.place.directory
+	// What a developer has set for other builds must not reach these: the
+	// binaries would differ from one machine to the next.
+	command.Env = append(os.Environ(),
+		"CGO_ENABLED=0", "GOOS="+t.target.System, "GOARCH="+t.target.Processor,
+		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOFLAGS=")
+	command.Env = append(command.Env, t.place.environment...)
+	output, err := output(command)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("building %s: %w", strings.Join(t.source.Packages, ", "), context.Cause(ctx))
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil, &CompileError{Packages: t.source.Packages, Directory: t.place.directory, Output: string(exit.Stderr)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return output, nil
+}
+
+// output runs a command and returns what it printed; with an [*exec.ExitError]
+// comes all that it printed on standard error.
+func output(command *exec.Cmd) ([]byte, error) {
+	var stdout, stderr bytes.Buffer
+	command.Stdout, command.Stderr = &stdout, &stderr
+	err := command.Run()
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, fmt.Errorf("the handlers are built with the Go toolchain, which is not on the PATH: install Go or add it to the PATH: %w", err)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		exit.Stderr = stderr.Bytes()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("running %s: %w", strings.Join(command.Args[:2], " "), err)
+	}
+	return stdout.Bytes(), nil
+}
+
+// digest returns the SHA-256 of a file in hexadecimal, and its size in bytes.
+func digest(name string) (string, int64, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	size, err := io.Copy(h, f)
+	if err != nil {
+		return "", 0, fmt.Errorf("reading %s: %w", name, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), size, nil
+}

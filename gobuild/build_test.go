@@ -1,0 +1,486 @@
+package gobuild
+
+import (
+	"context"
+	"debug/buildinfo"
+	"debug/elf"
+	"debug/macho"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// handlersModule writes a Go module with the handlers "hello" and "bye", which share a
+// package, and returns its folder.
+func handlersModule(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	write(t, folder, "go.mod", "module example.com/handlers\n\ngo 1.24\n")
+	write(t, folder, "greeting/greeting.go", "package greeting\n\nimport \"example.com/handlers/words\"\n\nfunc Of(name string) string { return words.All() + name }\n")
+	write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return \"greetings \" }\n")
+	for _, name := range []string{"hello", "bye"} {
+		write(t, folder, name+"/main.go", fmt.Sprintf("package main\n\nimport \"example.com/handlers/greeting\"\n\nfunc main() { println(greeting.Of(%q)) }\n", name))
+	}
+	return folder
+}
+
+func write(t *testing.T, folder, name, content string) {
+	t.Helper()
+	file := filepath.Join(folder, name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// lambda is what AWS runs handlers on by default here.
+var lambda = Target{System: "linux", Processor: "arm64"}
+
+func mustBuild(t *testing.T, source Source, cacheFolder string) map[string]Binary {
+	t.Helper()
+	binaries, err := build(t.Context(), source, lambda, cacheFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binaries
+}
+
+func both(folder string) Source {
+	return Source{Directory: folder, Packages: []string{"hello", "./bye/"}}
+}
+
+// Handlers are built for AWS, and for the machines of developers.
+func TestBuild(t *testing.T) {
+	t.Parallel()
+	for _, target := range []Target{{"linux", "arm64"}, {"linux", "amd64"}, {"darwin", "arm64"}, {"darwin", "amd64"}} {
+		t.Run("OK"+target.System+target.Processor, func(t *testing.T) {
+			t.Parallel()
+			binaries, err := build(t.Context(), both(handlersModule(t)), target, t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(binaries) != 2 || binaries["hello"].Hash == binaries["bye"].Hash {
+				t.Fatalf("binaries: got %v, want two different ones", binaries)
+			}
+			for name, b := range binaries {
+				if b.Module != "example.com/handlers" || b.Package != name {
+					t.Errorf("%s: got the package %q of module %q", name, b.Package, b.Module)
+				}
+				files, err := os.ReadDir(b.Directory)
+				if err != nil || len(files) != 1 || files[0].Name() != "bootstrap" {
+					t.Errorf("%s: folder has %v, %v, want bootstrap alone", name, files, err)
+				}
+				checkTarget(t, filepath.Join(b.Directory, "bootstrap"), target)
+			}
+		})
+	}
+}
+
+// checkTarget checks what a binary is for, by its header and by what is stamped into
+// it, and that it has nothing which it need not have.
+func checkTarget(t *testing.T, file string, target Target) {
+	t.Helper()
+	information, err := buildinfo.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{"GOOS": target.System, "GOARCH": target.Processor} {
+		if !slices.Contains(information.Settings, debug.BuildSetting{Key: key, Value: want}) {
+			t.Errorf("%s: got %v, want %s=%s", file, information.Settings, key, want)
+		}
+	}
+	if target.System == "darwin" {
+		f, err := macho.Open(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if want := map[string]macho.Cpu{"arm64": macho.CpuArm64, "amd64": macho.CpuAmd64}[target.Processor]; f.Cpu != want {
+			t.Errorf("%s: processor: got %v, want %v", file, f.Cpu, want)
+		}
+		return
+	}
+	f, err := elf.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if want := map[string]elf.Machine{"arm64": elf.EM_AARCH64, "amd64": elf.EM_X86_64}[target.Processor]; f.Machine != want {
+		t.Errorf("%s: processor: got %v, want %v", file, f.Machine, want)
+	}
+	if f.Section(".debug_info") != nil || f.Section(".interp") != nil {
+		t.Errorf("%s has debugging information or needs a dynamic linker", file)
+	}
+}
+
+// A build with the flags of another one gives the same binaries, and other flags give
+// others.
+func TestBuildFlags(t *testing.T) {
+	t.Parallel()
+	source, cache := both(handlersModule(t)), t.TempDir()
+	plain := mustBuild(t, source, cache)
+	source.Flags = Flags()
+	if got := mustBuild(t, source, cache); got["hello"] != plain["hello"] {
+		t.Errorf("got %v, want %v", got, plain)
+	}
+	write(t, source.Directory, "hello/debug.go", "//go:build debug\n\npackage main\n\nfunc init() { println(\"debugging\") }\n")
+	source.Flags = []string{"-trimpath", "-buildvcs=false", "-tags=debug", "-ldflags=-buildid="}
+	got := mustBuild(t, source, cache)
+	if got["hello"].Hash == plain["hello"].Hash || got["hello"].Size <= plain["hello"].Size {
+		t.Errorf("got %v with symbols and another file, want more than %v", got["hello"], plain["hello"])
+	}
+	information, err := buildinfo.ReadFile(filepath.Join(got["hello"].Directory, "bootstrap"))
+	if err != nil || information.Main.Path != "example.com/handlers" {
+		t.Errorf("got %v, %v, want the stamp with any flags", information, err)
+	}
+}
+
+func TestBuildIsReproducible(t *testing.T) {
+	t.Parallel()
+	first := mustBuild(t, both(handlersModule(t)), t.TempDir())
+	second := mustBuild(t, both(handlersModule(t)), t.TempDir())
+	for name := range first {
+		if first[name].Hash != second[name].Hash {
+			t.Errorf("%s: got %s and %s in two folders, want one hash", name, first[name].Hash, second[name].Hash)
+		}
+	}
+}
+
+// What a developer has set for other builds has no say.
+func TestBuildIgnoresEnvironment(t *testing.T) {
+	folder := handlersModule(t)
+	plain := mustBuild(t, both(folder), t.TempDir())
+	t.Setenv("GOFLAGS", "-tags=other -ldflags=-v")
+	t.Setenv("GOARM64", "v8.4")
+	t.Setenv("CGO_ENABLED", "1")
+	t.Setenv("GOOS", "darwin")
+	if got := mustBuild(t, both(folder), t.TempDir()); got["hello"].Hash != plain["hello"].Hash {
+		t.Errorf("hash: got %s, want %s", got["hello"].Hash, plain["hello"].Hash)
+	}
+}
+
+// spy puts a go command in front of the real one that notes its subcommands.
+func spy(t *testing.T) (subcommands func() string) {
+	t.Helper()
+	real, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	notes := filepath.Join(folder, "notes")
+	script := fmt.Sprintf("#!/bin/sh\necho \"$1\" >> '%s'\nexec '%s' \"$@\"\n", notes, real)
+	if err := os.WriteFile(filepath.Join(folder, "go"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", folder+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return func() string {
+		content, err := os.ReadFile(notes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(notes); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(string(content)), " ")
+	}
+}
+
+func TestCache(t *testing.T) {
+	subcommands := spy(t)
+	folder, cacheFolder := handlersModule(t), t.TempDir()
+	hash := ""
+	steps := []struct {
+		name string
+		// change is made before the build.
+		change func()
+		// want are the subcommands of go that the build takes.
+		want string
+		// new says that the binary must differ from that of the step before.
+		new bool
+	}{
+		{"First", func() {}, "list build", true},
+		{"NothingChanged", func() {}, "list", false},
+		{"Touched", func() {
+			now := time.Now().Add(time.Hour)
+			if err := os.Chtimes(filepath.Join(folder, "hello/main.go"), now, now); err != nil {
+				t.Fatal(err)
+			}
+		}, "list", false},
+		{"SharedPackageOfSharedPackageChanged", func() {
+			write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return \"salutations \" }\n")
+		}, "list build", true},
+		{"OutsideFileChanged", func() { write(t, folder, "README.md", "hello") }, "list", false},
+		{"BinaryDamaged", func() {
+			if err := os.Truncate(filepath.Join(cacheFolder, "binaries", hash, "bootstrap"), 10); err != nil {
+				t.Fatal(err)
+			}
+		}, "list build", false},
+		{"EntryDamaged", func() {
+			entries, err := filepath.Glob(filepath.Join(cacheFolder, "builds", "*"))
+			if err != nil || len(entries) == 0 {
+				t.Fatalf("cache entries: got %v, %v", entries, err)
+			}
+			for _, e := range entries {
+				write(t, filepath.Dir(e), filepath.Base(e), "{")
+			}
+		}, "list build", false},
+		{"NothingChangedAgain", func() {}, "list", false},
+	}
+	for _, step := range steps {
+		step.change()
+		got := mustBuild(t, both(folder), cacheFolder)["hello"].Hash
+		if s := subcommands(); s != step.want {
+			t.Errorf("%s: go was run for %q, want %q", step.name, s, step.want)
+		}
+		if (got != hash) != step.new {
+			t.Errorf("%s: hash: got %s after %s, want a new one: %v", step.name, got, hash, step.new)
+		}
+		hash = got
+	}
+}
+
+func TestCacheRemovesUnused(t *testing.T) {
+	t.Parallel()
+	folder, cacheFolder := handlersModule(t), t.TempDir()
+	before := mustBuild(t, both(folder), cacheFolder)["hello"]
+	old := time.Now().Add(-unusedAfter - time.Hour)
+	for _, pattern := range []string{"builds/*", "binaries/*"} {
+		entries, err := filepath.Glob(filepath.Join(cacheFolder, pattern))
+		if err != nil || len(entries) == 0 {
+			t.Fatalf("%s: got %v, %v", pattern, entries, err)
+		}
+		for _, e := range entries {
+			if err := os.Chtimes(e, old, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write(t, folder, "words/words.go", "package words\n\n//go:noinline\nfunc All() string { return \"new \" }\n")
+	after := mustBuild(t, both(folder), cacheFolder)["hello"]
+	if _, err := os.Stat(before.Directory); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the unused binary is still there: %v", err)
+	}
+	if _, err := os.Stat(after.Directory); err != nil {
+		t.Errorf("the new binary is not there: %v", err)
+	}
+}
+
+func TestBuildsAtOnce(t *testing.T) {
+	t.Parallel()
+	folder, cacheFolder := handlersModule(t), t.TempDir()
+	var group sync.WaitGroup
+	hashes := make([]string, 4)
+	for i := range hashes {
+		group.Go(func() {
+			binaries, err := build(t.Context(), both(folder), lambda, cacheFolder)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			hashes[i] = binaries["hello"].Hash
+		})
+	}
+	group.Wait()
+	for _, h := range hashes {
+		if h != hashes[0] {
+			t.Errorf("hashes: got %v, want one", hashes)
+		}
+	}
+}
+
+func TestBuildErrCompile(t *testing.T) {
+	t.Parallel()
+	folder := handlersModule(t)
+	write(t, folder, "hello/main.go", "package main\n\nfunc main() { undefinedHere() }\n")
+	_, err := build(t.Context(), both(folder), lambda, t.TempDir())
+	failed, ok := errors.AsType[*CompileError](err)
+	if !ok {
+		t.Fatalf("got %T %v, want a *CompileError", err, err)
+	}
+	for _, want := range []string{"hello/main.go:3", "undefined: undefinedHere", folder} {
+		if !strings.Contains(failed.Error(), want) {
+			t.Errorf("error lacks %q:\n%v", want, failed)
+		}
+	}
+}
+
+func TestBuildErr(t *testing.T) {
+	t.Parallel()
+	folder := handlersModule(t)
+	tests := map[string]struct {
+		source Source
+		want   string
+	}{
+		"NoPackages":     {Source{Directory: folder}, "name at least one"},
+		"EmptyPackage":   {Source{Directory: folder, Packages: []string{""}}, "relative to the module"},
+		"FlagAsPackage":  {Source{Directory: folder, Packages: []string{"-o=/etc/passwd"}}, "relative to the module"},
+		"AbsoluteFolder": {Source{Directory: folder, Packages: []string{folder + "/hello"}}, "relative to the module"},
+		"SameName":       {Source{Directory: folder, Packages: []string{"a/hello", "b/hello"}}, "must differ"},
+		"NoFlag":         {Source{Directory: folder, Packages: []string{"hello"}, Flags: []string{"std"}}, "-name=value"},
+		"FlagAsModule":   {Source{Module: "-u", Packages: []string{"hello"}}, "path of a Go module"},
+		"TwoPlaces":      {Source{Directory: folder, Module: "example.com/handlers", Packages: []string{"hello"}}, "leave one of them out"},
+		"UnknownModule":  {Source{Module: "example.com/nowhere", Packages: []string{"hello"}}, "module is not known here: example.com/nowhere"},
+		"NoFolder":       {Source{Directory: filepath.Join(folder, "no"), Packages: []string{"hello"}}, "no folder"},
+		"NoPackage":      {Source{Directory: folder, Packages: []string{"no"}}, "no"},
+		"NoMain":         {Source{Directory: folder, Packages: []string{"words"}}, "no main packages"},
+		"NoMainToo":      {Source{Directory: folder, Packages: []string{"hello", "words"}}, "words in "},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := build(t.Context(), test.source, lambda, t.TempDir())
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v, want an error with %q", err, test.want)
+			}
+		})
+	}
+	t.Run("Cancelled", func(t *testing.T) {
+		t.Parallel()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := build(ctx, both(folder), lambda, t.TempDir()); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v, want context.Canceled", err)
+		}
+	})
+}
+
+func TestBuildErrNoToolchain(t *testing.T) {
+	folder := handlersModule(t)
+	t.Setenv("PATH", t.TempDir())
+	_, err := build(t.Context(), both(folder), lambda, t.TempDir())
+	if !errors.Is(err, exec.ErrNotFound) || !strings.Contains(err.Error(), "install Go") {
+		t.Errorf("got %v, want one that says to install Go", err)
+	}
+}
+
+func TestBuildErrCacheFolder(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := build(t.Context(), both(handlersModule(t)), lambda, file)
+	if err == nil || !strings.Contains(err.Error(), cacheVariable) {
+		t.Errorf("got %v, want one that names %s", err, cacheVariable)
+	}
+}
+
+// The library's own module is found without a path.
+func TestLocate(t *testing.T) {
+	t.Parallel()
+	found, err := locate(t.Context(), Source{Packages: []string{"x"}}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.directory != want || found.prefix != "./" {
+		t.Errorf("got %+v, want folder %s", found, want)
+	}
+}
+
+// A module of whoever uses the library is found in its own folder, below it, and
+// where it is required, in a vendor folder too, and is the same each time.
+func TestModule(t *testing.T) {
+	folder := handlersModule(t)
+	write(t, folder, "constructs/hello.go", "package constructs\n")
+	source := Source{Module: "example.com/handlers", Packages: []string{"hello"}}
+
+	replacing := t.TempDir()
+	write(t, replacing, "go.mod", "module example.com/app\n\ngo 1.24\n\nrequire example.com/handlers v0.0.0\n\nreplace example.com/handlers => "+folder+"\n")
+
+	vendoring := t.TempDir()
+	library := libraryModule()
+	write(t, vendoring, "go.mod", "module example.com/app\n\ngo 1.24\n\nrequire (\n\texample.com/handlers v1.0.0\n\t"+library+" v1.0.0\n)\n")
+	if err := os.CopyFS(filepath.Join(vendoring, "vendor", "example.com", "handlers"), os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(vendoring, "vendor", "example.com", "handlers", "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, vendoring, filepath.Join("vendor", library, "gobuild", "build.go"), "package gobuild\n")
+	write(t, vendoring, "vendor/modules.txt", "# example.com/handlers v1.0.0\n## explicit; go 1.24\nexample.com/handlers/greeting\nexample.com/handlers/hello\nexample.com/handlers/words\n"+
+		"# "+library+" v1.0.0\n## explicit; go 1.24\n"+library+"/gobuild\n")
+
+	hashes := map[string]string{}
+	for name, working := range map[string]string{"Own": folder, "Below": filepath.Join(folder, "constructs"), "Required": replacing, "Vendored": vendoring} {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(working)
+			hashes[name] = mustBuild(t, source, t.TempDir())["hello"].Hash
+		})
+	}
+	// From elsewhere the folders are asked in turn.
+	t.Run("From", func(t *testing.T) {
+		t.Chdir(t.TempDir())
+		asked := source
+		asked.From = []string{filepath.Join(folder, "no"), t.TempDir(), vendoring, folder}
+		hashes["From"] = mustBuild(t, asked, t.TempDir())["hello"].Hash
+		asked.From = asked.From[:2]
+		_, err := build(t.Context(), asked, lambda, t.TempDir())
+		if !errors.Is(err, ErrUnknownModule) || !strings.Contains(err.Error(), asked.From[1]+": ") || strings.Contains(err.Error(), asked.From[0]) {
+			t.Errorf("got %v, want one that names the folder that was asked", err)
+		}
+	})
+	t.Run("ErrNotVendored", func(t *testing.T) {
+		t.Chdir(vendoring)
+		missing := source
+		missing.Packages = []string{"bye"}
+		if _, err := build(t.Context(), missing, lambda, t.TempDir()); err == nil || !strings.Contains(err.Error(), `import _ "example.com/handlers/bye"`) {
+			t.Errorf("got %v, want one that says how to vendor the package", err)
+		}
+	})
+	for name, hash := range hashes {
+		if hash != hashes["Own"] {
+			t.Errorf("%s: got the hash %s, want that of the module's folder, %s", name, hash, hashes["Own"])
+		}
+	}
+}
+
+// A module that is being worked on is built in its workspace, which may be the only
+// place that says where its requirements are.
+func TestModuleOfWorkspace(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "go.work", "go 1.24\n\nuse (\n\t./handlers\n\t./greetings\n)\n")
+	write(t, folder, "greetings/go.mod", "module example.com/greetings\n\ngo 1.24\n")
+	write(t, folder, "greetings/greetings.go", "package greetings\n\nconst Hello = \"hello\"\n")
+	write(t, folder, "handlers/go.mod", "module example.com/handlers\n\ngo 1.24\n\nrequire example.com/greetings v1.0.0\n")
+	write(t, folder, "handlers/hello/main.go", "package main\n\nimport \"example.com/greetings\"\n\nfunc main() { println(greetings.Hello) }\n")
+	t.Chdir(filepath.Join(folder, "handlers"))
+	mustBuild(t, Source{Module: "example.com/handlers", Packages: []string{"hello"}}, t.TempDir())
+}
+
+// A program knows the versions of the modules that it was built with, its own too.
+func TestVersionOf(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		main, dependency debug.Module
+		want             string
+	}{
+		"Dependency":      {debug.Module{Path: "example.com/app", Version: "v1.0.0"}, debug.Module{Path: "example.com/handlers", Version: "v1.2.3"}, "v1.2.3"},
+		"Own":             {debug.Module{Path: "example.com/handlers", Version: "v1.2.3"}, debug.Module{Path: "example.com/other", Version: "v0.1.0"}, "v1.2.3"},
+		"ErrUnknown":      {debug.Module{Path: "example.com/app"}, debug.Module{Path: "example.com/other", Version: "v0.1.0"}, ""},
+		"ErrFolder":       {debug.Module{Path: "example.com/app"}, debug.Module{Path: "example.com/handlers", Version: "v1.2.3", Replace: &debug.Module{Path: "../handlers"}}, ""},
+		"ErrCheckout":     {debug.Module{Path: "example.com/handlers", Version: "(devel)"}, debug.Module{}, ""},
+		"ErrChangedSince": {debug.Module{Path: "example.com/handlers", Version: "v1.2.4-0.20260101000000-0123456789ab+dirty"}, debug.Module{}, ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := versionOf(&debug.BuildInfo{Main: test.main, Deps: []*debug.Module{&test.dependency}}, "example.com/handlers"); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}

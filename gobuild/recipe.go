@@ -1,0 +1,65 @@
+package gobuild
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// metadataKey is the member of a function's Metadata, in a template, that is this
+// library's.
+const metadataKey = "onesynth"
+
+// Recipe says how a function's binary was built, for AWS. A template carries it in the function's Metadata, as
+//
+//	{"onesynth": {"build": {"module": "example.com/orders", "package": "lambdas/hello", "flags": ["-trimpath"]}}}
+//
+// so that the function can be built for another machine, too. It names no folder of the machine that it was
+// built on: a template is the same wherever it is made.
+type Recipe struct {
+	// Module, Package and Flags are those of [Source].
+	Module  string   `json:"module"`
+	Package string   `json:"package"`
+	Flags   []string `json:"flags"`
+	// Directory is where the toolchain knows the module, relative to the folder that the app ran in, if the app
+	// named one.
+	Directory string `json:"directory,omitempty"`
+}
+
+// Metadata returns the Metadata of a function that is built so.
+func (r Recipe) Metadata() (key string, value map[string]any) {
+	flags := make([]any, len(r.Flags))
+	for i, flag := range r.Flags {
+		flags[i] = flag
+	}
+	described := map[string]any{"module": r.Module, "package": r.Package, "flags": flags}
+	if r.Directory != "" {
+		described["directory"] = r.Directory
+	}
+	return metadataKey, map[string]any{"build": described}
+}
+
+// ReadRecipe returns the recipe in a function's Metadata, and whether there is one. It fails if there is one
+// that nothing can be built by.
+func ReadRecipe(metadata map[string]any) (Recipe, bool, error) {
+	text, err := json.Marshal(metadata[metadataKey])
+	if err != nil {
+		return Recipe{}, false, fmt.Errorf("Metadata.%s: %w", metadataKey, err)
+	}
+	var read struct{ Build *Recipe }
+	err = json.Unmarshal(text, &read)
+	if err == nil && read.Build == nil {
+		return Recipe{}, false, nil
+	}
+	if err == nil {
+		if read.Build.Module == "" {
+			err = errors.New("it has no module")
+		} else {
+			err = Source{Module: read.Build.Module, Packages: []string{read.Build.Package}, Flags: read.Build.Flags}.check()
+		}
+	}
+	if err != nil {
+		return Recipe{}, false, fmt.Errorf(`Metadata.%s.build: %w: write {"module": "example.com/orders", "package": "lambdas/hello", "flags": ["-trimpath"]}, or leave it out`, metadataKey, err)
+	}
+	return *read.Build, true, nil
+}

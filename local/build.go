@@ -1,0 +1,186 @@
+package local
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+)
+
+// patience is how long a build goes on without a word.
+const patience = 5 * time.Second
+
+// foreign is one build of functions that are for another machine: of one module, for one target, by the same
+// flags, each binary with a name of its own.
+type foreign struct {
+	source gobuild.Source
+	// target is what the assembly's binaries are for.
+	target    gobuild.Target
+	directory string
+	functions []*function
+
+	// own and again are the binaries for this machine, and those for the target.
+	own, again map[string]gobuild.Binary
+}
+
+// takes says whether the function can be part of the build.
+func (b *foreign) takes(f *function, target gobuild.Target) bool {
+	other := func(p string) bool { return p != f.recipe.Package && gobuild.Name(p) == gobuild.Name(f.recipe.Package) }
+	return b.source.Module == f.recipe.Module && b.directory == f.recipe.Directory && b.target == target &&
+		slices.Equal(b.source.Flags, f.recipe.Flags) && !slices.ContainsFunc(b.source.Packages, other)
+}
+
+// buildForThisMachine gives the functions whose binaries are for another machine binaries of the same source for
+// this one, as far as their recipes are known.
+//
+// It builds for the other machine as well: if that gives the assembly's binaries, what runs is of the assembly's
+// source; if not, it warns. After a synth on the same machine these builds come from the cache.
+func (r *Runner) buildForThisMachine(ctx context.Context, functions []function) error {
+	builds := foreignBuilds(functions, r.searched())
+	if len(builds) == 0 {
+		return nil
+	}
+	count, targets := 0, []string(nil)
+	for _, b := range builds {
+		count += len(b.functions)
+		targets = append(targets, b.target.String())
+	}
+	slices.Sort(targets)
+	what := fmt.Sprintf("%s for %s (template: %s)", counted(count, "function"), gobuild.Host(), strings.Join(slices.Compact(targets), ", "))
+	began := time.Now()
+	if err := r.log.during("building "+what, func() error { return build(ctx, builds) }); err != nil {
+		return fmt.Errorf("building %s: %w", what, err)
+	}
+	r.log.printf("built %s in %.1f s", what, time.Since(began).Seconds())
+
+	var changed []string
+	for _, b := range builds {
+		for _, f := range b.functions {
+			name := gobuild.Name(f.recipe.Package)
+			same, err := isBinary(filepath.Join(f.definition.Code, "bootstrap"), b.again[name].Hash)
+			if err != nil {
+				return fmt.Errorf("function %s: %w", f.definition.Name, err)
+			}
+			if !same {
+				changed = append(changed, f.recipe.Package)
+			}
+			f.definition.Code, f.definition.Architecture = b.own[name].Directory, ""
+		}
+	}
+	if len(changed) > 0 {
+		slices.Sort(changed)
+		r.log.printf("warning: what runs is not the assembly's code: the source here, or the version of Go, gives other binaries of %s; synthesise again",
+			strings.Join(slices.Compact(changed), ", "))
+	}
+	return nil
+}
+
+// searched are the folders whose Go modules may know those of the functions: the one that has the assembly, and
+// the working directory.
+func (r *Runner) searched() []string {
+	var folders []string
+	for _, folder := range []string{filepath.Dir(filepath.Clean(r.options.Assembly)), "."} {
+		if absolute, err := filepath.Abs(folder); err == nil && !slices.Contains(folders, absolute) {
+			folders = append(folders, absolute)
+		}
+	}
+	return folders
+}
+
+// foreignBuilds returns as few builds as will do of the functions that have a recipe and do not run here.
+func foreignBuilds(functions []function, searched []string) []*foreign {
+	var builds []*foreign
+	for i := range functions {
+		f := &functions[i]
+		architecture := f.definition.Architecture
+		if f.recipe == nil || !errors.Is(lambda.CheckBootstrap(f.definition.Code, architecture), lambda.ErrArchitecture) {
+			continue
+		}
+		target := gobuild.Target{System: "linux", Processor: lambda.Processor(architecture)}
+		at := slices.IndexFunc(builds, func(b *foreign) bool { return b.takes(f, target) })
+		if at < 0 {
+			at = len(builds)
+			b := &foreign{source: gobuild.Source{Module: f.recipe.Module, Flags: f.recipe.Flags}, target: target, directory: f.recipe.Directory}
+			for _, folder := range searched {
+				if b.directory != "" {
+					b.source.From = append(b.source.From, filepath.Join(folder, filepath.FromSlash(b.directory)))
+				}
+				b.source.From = append(b.source.From, folder)
+			}
+			builds = append(builds, b)
+		}
+		b := builds[at]
+		b.functions = append(b.functions, f)
+		if !slices.Contains(b.source.Packages, f.recipe.Package) {
+			b.source.Packages = append(b.source.Packages, f.recipe.Package)
+		}
+	}
+	return builds
+}
+
+// build builds all side by side.
+func build(ctx context.Context, builds []*foreign) error {
+	var working sync.WaitGroup
+	failures := make([]error, 2*len(builds))
+	for i, b := range builds {
+		working.Go(func() { b.own, failures[2*i] = gobuild.Build(ctx, b.source, gobuild.Host()) })
+		working.Go(func() { b.again, failures[2*i+1] = gobuild.Build(ctx, b.source, b.target) })
+	}
+	working.Wait()
+	// One cause stops both builds of a source.
+	err := cmp.Or(failures...)
+	if errors.Is(err, gobuild.ErrUnknownModule) {
+		return fmt.Errorf("%w\nrun onesynth in the folder of the app that the assembly is from: its go.mod says where the module is", err)
+	}
+	return err
+}
+
+// isBinary says whether the file's SHA-256, in hexadecimal, is the hash.
+func isBinary(name, hash string) (bool, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return false, err
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]) == hash, nil
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// during says now and then that the work is not done yet, if it takes long.
+func (l *log) during(what string, work func() error) error {
+	done := make(chan struct{})
+	var speaking sync.WaitGroup
+	speaking.Go(func() {
+		began, next := time.Now(), time.NewTicker(patience)
+		defer next.Stop()
+		for {
+			select {
+			case <-next.C:
+				l.printf("%s: %.0f s", what, time.Since(began).Seconds())
+			case <-done:
+				return
+			}
+		}
+	})
+	err := work()
+	close(done)
+	speaking.Wait()
+	return err
+}

@@ -1,0 +1,242 @@
+package local_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+)
+
+// handlerSource is a handler without dependencies, which says what it was built for and of.
+const handlerSource = `package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+)
+
+func main() {
+	api := "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/"
+	for {
+		next, err := http.Get(api + "next")
+		if err != nil {
+			return
+		}
+		io.Copy(io.Discard, next.Body)
+		next.Body.Close()
+		answer, err := http.Post(api+next.Header.Get("Lambda-Runtime-Aws-Request-Id")+"/response", "application/json",
+			strings.NewReader("\"" + runtime.GOOS + "/" + runtime.GOARCH + " SOURCE\""))
+		if err != nil {
+			return
+		}
+		answer.Body.Close()
+	}
+}
+`
+
+// otherProcessor is Go's and Lambda's name of one that this machine does not have.
+func otherProcessor() (processor, architecture string) {
+	if runtime.GOARCH == "arm64" {
+		return "amd64", "x86_64"
+	}
+	return "arm64", "arm64"
+}
+
+// app is a module with handlers, and the assembly of an app beside them whose functions are for another machine.
+type app struct {
+	folder, assembly string
+	template         object
+}
+
+// writeApp writes the app with a function for each of the packages, by the packages' names.
+func writeApp(t *testing.T, packages ...string) app {
+	t.Helper()
+	a := app{folder: t.TempDir()}
+	files := map[string]string{"go.mod": "module example.com/orders\n\ngo 1.24\n"}
+	for _, p := range packages {
+		files[p+"/main.go"] = strings.ReplaceAll(handlerSource, "SOURCE", p)
+	}
+	for name, content := range files {
+		a.write(t, name, content)
+	}
+	a.assembly = filepath.Join(a.folder, "cdk.out")
+	processor, architecture := otherProcessor()
+	resources, assets := object{"Role": role("lambda.amazonaws.com", allow("*", "logs:CreateLogStream", "logs:PutLogEvents"))}, object{}
+	for i, p := range packages {
+		source := gobuild.Source{Directory: a.folder, Packages: []string{p}}
+		binaries, err := gobuild.Build(t.Context(), source, gobuild.Target{System: "linux", Processor: processor})
+		if err != nil {
+			t.Fatal(err)
+		}
+		binary, asset := binaries[gobuild.Name(p)], fmt.Sprint("asset.", i)
+		if err := os.CopyFS(filepath.Join(a.assembly, asset), os.DirFS(binary.Directory)); err != nil {
+			t.Fatal(err)
+		}
+		assets[asset] = object{"source": object{"path": asset, "packaging": "zip"}, "destinations": object{"d": object{"bucketName": "b", "objectKey": asset}}}
+		key, recipe := gobuild.Recipe{Module: binary.Module, Package: binary.Package, Flags: gobuild.Flags()}.Metadata()
+		resources[fmt.Sprint("Function", i)] = object{"Type": "AWS::Lambda::Function", "Metadata": object{key: recipe}, "Properties": object{
+			"FunctionName": strings.ReplaceAll(p, "/", "-"), "Runtime": "provided.al2023", "Handler": "bootstrap", "Role": arn("Role"), "Timeout": 6,
+			"Code": object{"S3Bucket": "b", "S3Key": asset}, "Architectures": []string{architecture},
+		}}
+	}
+	a.template = object{"Resources": resources}
+	a.writeJSON(t, "manifest.json", object{"version": "48.0.0", "artifacts": object{
+		"Orders.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Orders.assets.json"}},
+		"Orders":        object{"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": object{"templateFile": "Orders.template.json"}},
+	}})
+	a.writeJSON(t, "Orders.assets.json", object{"version": "48.0.0", "files": assets})
+	return a
+}
+
+// write writes a file below the app's folder.
+func (a app) write(t *testing.T, name, content string) {
+	t.Helper()
+	name = filepath.Join(a.folder, name)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeJSON writes a document of the assembly.
+func (a app) writeJSON(t *testing.T, name string, document any) {
+	t.Helper()
+	text, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(a.assembly, name), text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// build is what a function's metadata says.
+func (a app) build(function string) object {
+	return a.template["Resources"].(object)[function].(object)["Metadata"].(object)["onesynth"].(map[string]any)["build"].(map[string]any)
+}
+
+func (a app) start(t *testing.T) (*local.Runner, *output, error) {
+	t.Helper()
+	a.writeJSON(t, "Orders.template.json", a.template)
+	printed := &output{}
+	r, err := local.Start(t.Context(), local.Options{
+		Assembly: a.assembly, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true, Log: printed,
+	})
+	if err == nil {
+		t.Cleanup(r.Close)
+	}
+	return r, printed, err
+}
+
+// Functions of another machine's assembly run here, built of the same source.
+func TestBuiltForThisMachine(t *testing.T) {
+	t.Parallel()
+	processor, _ := otherProcessor()
+	host, template := gobuild.Host().String(), "linux/"+processor
+	answers := func(t *testing.T, r *local.Runner, function, want string) {
+		t.Helper()
+		result, err := r.Invoke(t.Context(), function, []byte("{}"))
+		if err != nil || string(result.Payload) != `"`+host+" "+want+`"` {
+			t.Errorf("%s: got %s, %v, want %s of %s", function, result.Payload, err, host, want)
+		}
+	}
+	says := func(t *testing.T, printed *output, functions string, changed string) {
+		t.Helper()
+		if line := `(?m)^built ` + functions + ` for ` + host + ` \(template: ` + template + `\) in \d+\.\d s$`; !regexp.MustCompile(line).MatchString(printed.String()) {
+			t.Errorf("got %s\nwant a line %s", printed, line)
+		}
+		if warning := "other binaries of " + changed + ";"; strings.Contains(printed.String(), "warning: ") != (changed != "") || changed != "" && !strings.Contains(printed.String(), warning) {
+			t.Errorf("got %s\nwant a warning of %q", printed, changed)
+		}
+	}
+	// The module is that of the folder above the assembly; the test's own does not know it.
+	t.Run("OK", func(t *testing.T) {
+		t.Parallel()
+		a := writeApp(t, "hello", "bye", "other/hello")
+		r, printed, err := a.start(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []string{"hello", "bye", "other/hello"} {
+			answers(t, r, strings.ReplaceAll(p, "/", "-"), p)
+		}
+		says(t, printed, "3 functions", "")
+	})
+	t.Run("ModuleElsewhere", func(t *testing.T) {
+		t.Parallel()
+		a := writeApp(t, "hello")
+		elsewhere := filepath.Join(t.TempDir(), "app", "cdk.out")
+		if err := os.CopyFS(elsewhere, os.DirFS(a.assembly)); err != nil {
+			t.Fatal(err)
+		}
+		relative, err := filepath.Rel(filepath.Dir(elsewhere), a.folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.assembly, a.build("Function0")["directory"] = elsewhere, filepath.ToSlash(relative)
+		r, printed, err := a.start(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers(t, r, "hello", "hello")
+		says(t, printed, "1 function", "")
+	})
+	t.Run("SourceChanged", func(t *testing.T) {
+		t.Parallel()
+		a := writeApp(t, "hello", "bye")
+		a.write(t, "bye/main.go", strings.ReplaceAll(handlerSource, "SOURCE", "later"))
+		r, printed, err := a.start(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers(t, r, "hello", "hello")
+		answers(t, r, "bye", "later")
+		says(t, printed, "2 functions", "bye")
+	})
+
+	for name, test := range map[string]struct {
+		change func(*testing.T, app)
+		err    error
+		want   string
+	}{
+		"ErrSomebodyElses": {func(_ *testing.T, a app) { delete(a.template["Resources"].(object)["Function0"].(object), "Metadata") }, lambda.ErrArchitecture, "it runs on " + template},
+		"ErrUnknownModule": {func(_ *testing.T, a app) { a.build("Function0")["module"] = "example.com/nowhere" }, gobuild.ErrUnknownModule, "run onesynth in the folder of the app"},
+		"ErrRecipe":        {func(_ *testing.T, a app) { a.build("Function0")["flags"] = []any{"std"} }, nil, "Metadata.onesynth.build"},
+		"ErrCompile":       {func(t *testing.T, a app) { a.write(t, "hello/main.go", "package main\n\nfunc main() { missing() }\n") }, nil, "hello/main.go:3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := writeApp(t, "hello")
+			test.change(t, a)
+			_, _, err := a.start(t)
+			if err == nil || !strings.Contains(err.Error(), test.want) || test.err != nil && !errors.Is(err, test.err) {
+				t.Errorf("got %v, want %v with %q", err, test.err, test.want)
+			}
+		})
+	}
+}
+
+func TestBuiltForThisMachineErrNoToolchain(t *testing.T) {
+	a := writeApp(t, "hello")
+	enginetest.Engine(t)
+	t.Setenv("PATH", t.TempDir())
+	if _, _, err := a.start(t); !errors.Is(err, exec.ErrNotFound) || !strings.Contains(err.Error(), "install Go") {
+		t.Errorf("got %v, want one that says to install Go", err)
+	}
+}

@@ -1,0 +1,55 @@
+package local_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+)
+
+// handlerScript is a function in the language of the shell, after "Tutorial: Building a custom runtime" (AWS
+// Lambda developer guide).
+const handlerScript = `
+api="http://$AWS_LAMBDA_RUNTIME_API/2018-06-01/runtime/invocation"
+headers="$(mktemp)"
+trap 'rm -f "$headers"' EXIT
+while event="$(curl -sS -D "$headers" "$api/next")"; do
+	request="$(tr -d '\r' < "$headers" | grep -i '^lambda-runtime-aws-request-id:' | cut -d ' ' -f 2)"
+	echo "$_HANDLER got $(printf %s "$event" | grep -o '"rawPath":"[^"]*"')"
+	curl -sS "$api/$request/response" -d "{\"statusCode\":201,\"body\":\"$_HANDLER of $AWS_LAMBDA_FUNCTION_NAME with $TABLE\"}" > /dev/null
+done
+`
+
+// A function in any language runs: its bootstrap is a script of two lines, which starts what runs it.
+func TestOtherLanguages(t *testing.T) {
+	t.Parallel()
+	described := template()
+	properties(described, "Function")["Handler"] = "handler.sh"
+	dir := write(t, described)
+	for name, content := range map[string]string{"bootstrap": "#!/bin/sh\nexec sh \"$LAMBDA_TASK_ROOT/$_HANDLER\"\n", "handler.sh": handlerScript} {
+		// What is there is a link to the other tests' bootstrap.
+		file := filepath.Join(dir, "asset.code", name)
+		if err := os.RemoveAll(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	printed := &output{}
+	r, err := local.Start(t.Context(), local.Options{
+		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true, Log: printed,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	for _, id := range []string{"a", "b"} {
+		want(t, 201, "handler.sh of worker with ")(call(t, "GET", r.URL("")+"/items/"+id, ""))
+		line := `[worker] handler.sh got "rawPath":"/items/` + id + `"`
+		eventually(t, line, func() bool { return strings.Contains(printed.String(), line) })
+	}
+}
