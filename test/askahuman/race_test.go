@@ -21,6 +21,7 @@ func TestRaces(t *testing.T) {
 	for name, faults := range map[string]awsapi.Faults{
 		"WithThrottlingAndConflicts": {Throttle: 0.05, TransactionConflict: 0.05, Seed: 1},
 		"WithLostResponses":          {Throttle: 0.02, TransactionConflict: 0.02, DropResponse: 0.03, Seed: 2},
+		"WithoutAnswers":             {DropResponse: 0.01, Hang: 0.01, Seed: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
