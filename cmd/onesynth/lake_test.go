@@ -36,7 +36,7 @@ func lakes(t *testing.T, databases ...string) string {
 	known := []catalog.Lake{}
 	for _, database := range databases {
 		known = append(known, catalog.Lake{
-			Database: database,
+			Database: database, Stack: "one",
 			Tables: []catalog.Table{{
 				Name: "sales", Columns: []catalog.Column{{Name: "shop", Type: "string"}, {Name: "amount", Type: "bigint"}},
 				PartitionKeys: []catalog.Column{{Name: "day", Type: "date"}}, Location: "s3://bucket/sales/",
@@ -95,7 +95,7 @@ Saved queries, for --query
 		"JSONLines":    {[]string{"--console", one, "--format", "jsonlines", "SELECT shop FROM totals ORDER BY shop"}, 0, "{\"shop\":\"north\"}\n{\"shop\":\"south\"}\n", ""},
 		"UnknownSaved": {[]string{"--console", one, "--query", "Worst shops"}, 1, "", `the lake has "Best shops"`},
 		"Both":         {[]string{"--console", one, "--query", "Best shops", "SELECT 1"}, 1, "", "give one of them"},
-		"Ambiguous":    {[]string{"--console", two, "SELECT 1"}, 1, "", "shop, todo: choose with --database"},
+		"Ambiguous":    {[]string{"--console", two, "SELECT 1"}, 1, "", "shop of stack one, todo of stack one: choose with --database"},
 		"NoLake":       {[]string{"--console", none}, 1, "", "the run has no lake"},
 		"NoSuchLake":   {[]string{"--console", one, "--database", "shops"}, 1, "", `no database "shops"`},
 		"NoQuery":      {[]string{"--console", one, "DROP VIEW totals"}, 1, "", "a lake is read with SELECT"},
