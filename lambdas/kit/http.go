@@ -223,15 +223,19 @@ func NewHTTPHandler(api *API) lambda.Handler {
 	}
 }
 
-// answerable returns the context of the work for an answer: it ends when a twentieth
-// of the invocation's time is left, so that a caller gets an answer also when
-// something that the work waits for does not answer.
+// answerTime is what is kept of an invocation for its answer, and of a short one a
+// twentieth.
+const answerTime = 500 * time.Millisecond
+
+// answerable returns the context of the work for an answer: it ends before the
+// invocation does, so that a caller gets an answer also when something that the work
+// waits for gives none.
 func answerable(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return ctx, func() {}
 	}
-	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/20))
+	return context.WithDeadline(ctx, deadline.Add(-min(answerTime, time.Until(deadline)/20)))
 }
 
 type httpHandler struct {

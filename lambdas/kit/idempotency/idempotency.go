@@ -40,8 +40,8 @@ const (
 	DefaultLease = 30 * time.Second
 )
 
-// leaseMargin is how long after the deadline of its invocation an attempt is
-// certainly dead.
+// leaseMargin is how long after the deadline of its context an attempt is certainly
+// dead: its invocation ends at most half a second later.
 const leaseMargin = time.Second
 
 // releaseTimeout is how long giving a claim back may take.
