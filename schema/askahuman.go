@@ -1,7 +1,5 @@
 package schema
 
-import "time"
-
 // AskAHuman is the platform on which AI agents ask and people answer: the four
 // tables of the seed (ADR-02), the indexes and attributes that its requirements
 // force in addition, and a fifth table for what only guards the other four.
@@ -15,13 +13,7 @@ func AskAHuman() Platform {
 			Tables:         askAHumanTables(),
 			AccessPatterns: askAHumanAccessPatterns(),
 		},
-		RateLimits: []RateLimit{
-			{Name: "create", Requests: 60, Window: time.Hour, Per: PerAgent},
-			{Name: "poll", Requests: 600, Window: time.Hour, Per: PerAgent},
-			{Name: "answer", Requests: 30, Window: time.Hour, Per: PerPerson},
-			{Name: "read", Requests: 300, Window: time.Hour, Per: PerAddress},
-			{Name: "subscribe", Requests: 10, Window: time.Hour, Per: PerAddress},
-		},
+		RateLimits: DefaultAskAHumanRules().RateLimits,
 		Functions: []Function{
 			{
 				Name:        "agentapi",

@@ -74,6 +74,9 @@ func (p Platform) document(b *strings.Builder) {
 		if l, ok := p.RateLimit(r.RateLimit); ok {
 			window := strings.ReplaceAll(strings.ReplaceAll(l.Window.String(), "m0s", "m"), "h0m", "h")
 			limit = fmt.Sprintf("%s: %d in %s per %s", l.Name, l.Requests, window, l.Per)
+			if l.AddressRequests > 0 {
+				limit += fmt.Sprintf(", %d per address", l.AddressRequests)
+			}
 		}
 		row(b, "`"+r.Method+" "+r.Path+"`", r.Function, string(r.Caller), limit, r.Summary)
 	}

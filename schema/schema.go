@@ -360,8 +360,13 @@ type RateLimit struct {
 	Requests int
 	// Window is the length of a window.
 	Window time.Duration
-	// Per says what the calls are counted by.
+	// Per says what the calls are counted by. PerPerson, those of unknown persons are
+	// counted by address instead.
 	Per Identity
+	// AddressRequests is, with PerPerson, how many calls a window allows all known
+	// persons of one address together, Requests or more: who wants to call more often
+	// can be another person sooner than at another address. 0: any number.
+	AddressRequests int
 }
 
 // Identity is what a rate limit counts calls by.

@@ -102,6 +102,9 @@ func (p Platform) Validate() error {
 		if l.Window <= 0 {
 			f.add(path+".Window", l.Window.String(), "write the length of a window, such as time.Hour")
 		}
+		if l.AddressRequests != 0 && (l.Per != PerPerson || l.AddressRequests < l.Requests) {
+			f.add(path+".AddressRequests", fmt.Sprint(l.AddressRequests), "write Requests or more with PerPerson, else leave it out")
+		}
 		switch l.Per {
 		case PerAgent, PerPerson, PerAddress, PerUser:
 		default:

@@ -113,15 +113,17 @@ func (a *AskAHuman) addSecrets() {
 }
 
 func (a *AskAHuman) addFunctions(p Props) {
-	shards, readShards := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards)
+	shards, readShards, rules := strconv.Itoa(p.Shards), strconv.Itoa(p.ReadShards), p.rules().Encode()
 	a.AgentAPI = a.platform.Function("AgentAPI", agentAPI, 0, map[string]string{
 		"SHARDS":      shards,
 		"READ_SHARDS": readShards,
+		"RULES":       rules,
 		"OPEN_AGENTS": strconv.FormatBool(p.OpenAgents),
 	})
 	a.HumanAPI = a.platform.Function("HumanAPI", humanAPI, 0, map[string]string{
 		"SHARDS":                 shards,
 		"READ_SHARDS":            readShards,
+		"RULES":                  rules,
 		"FINGERPRINT_SECRET_ARN": *a.FingerprintSecret.SecretArn(),
 	})
 	a.Notifier = a.platform.Function("Notifier", notifier, notifierTimeout, map[string]string{

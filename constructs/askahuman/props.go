@@ -121,6 +121,20 @@ type Props struct {
 	// tables were written with, and of the one that comes next. Allowed: Shards to
 	// 256. Default: Shards.
 	ReadShards int
+	// RateLimits change how often one caller may do a thing, by name: "create" and
+	// "poll" of an agent, "answer", "read" and "subscribe" of a person. Default: those
+	// of [schema.DefaultAskAHumanRules].
+	RateLimits map[string]RateLimit
+	// OpenQuestions is how many questions of one agent may be open or partial: 1 to
+	// 10,000. Default: 100.
+	OpenQuestions int
+	// Points change what is earned for what, 0 to 100,000, by the names of
+	// [schema.PointsText] and those after it, such as "text" or "streak_7". Default:
+	// those of [schema.DefaultAskAHumanRules].
+	Points map[string]int
+	// DailyPoints is how many points a person earns on one UTC day at most: 1 to
+	// 1,000,000. Answers beyond them count for badges and streaks. Default: 500.
+	DailyPoints int
 	// NotifyEvery is how often the notifier runs, in whole minutes up to an hour.
 	// Default: 1 minute.
 	NotifyEvery time.Duration
@@ -200,6 +214,7 @@ func (p Props) validate(region string) error {
 	if p.ReadShards != 0 && (p.ReadShards < p.Shards || p.ReadShards < 0 || p.ReadShards > maximumShards) {
 		f.Add("Props.ReadShards", p.ReadShards, "Shards to 256", "leave it 0 for Shards; it is more while the number of shards changes")
 	}
+	p.checkRules(&f)
 	if p.NotifyEvery < 0 || p.NotifyEvery > time.Hour || p.NotifyEvery%time.Minute != 0 {
 		f.Add("Props.NotifyEvery", p.NotifyEvery, "1m0s to 1h0m0s in whole minutes", "leave it 0 for a minute")
 	}

@@ -43,6 +43,23 @@ func TestPropsValidate(t *testing.T) {
 		"ErrReadShards":     {askahuman.Props{ReadShards: 257}, []string{"Props.ReadShards"}},
 		"ErrReadFewer":      {askahuman.Props{Shards: 8, ReadShards: 7}, []string{"Props.ReadShards"}},
 		"ErrReadNegative":   {askahuman.Props{ReadShards: -1}, []string{"Props.ReadShards"}},
+		"Rules": {askahuman.Props{
+			RateLimits:    map[string]askahuman.RateLimit{"read": {Requests: 1000}, "create": {Requests: 1, Window: time.Minute}, "answer": {AddressRequests: 600}, "subscribe": {AddressRequests: 10}},
+			OpenQuestions: 10_000, Points: map[string]int{"text": 0, "streak_100": 1000}, DailyPoints: 1_000_000,
+		}, nil},
+		"ErrRules": {
+			askahuman.Props{
+				RateLimits: map[string]askahuman.RateLimit{
+					"reads": {Requests: 1}, "create": {Requests: -1}, "poll": {AddressRequests: 6000}, "answer": {Window: 90 * time.Millisecond}, "read": {Requests: 1_000_001}, "subscribe": {AddressRequests: 9},
+				},
+				OpenQuestions: 10_001, Points: map[string]int{"txt": 1, "text": -1, "early": 100_001}, DailyPoints: -1,
+			},
+			[]string{
+				`Props.RateLimits["reads"]`, `Props.Points["txt"]`,
+				`Props.RateLimits["create"].Requests`, `Props.RateLimits["poll"].AddressRequests`, `Props.RateLimits["answer"].Window`, `Props.RateLimits["read"].Requests`, `Props.RateLimits["subscribe"].AddressRequests`,
+				"Props.OpenQuestions", `Props.Points["early"]`, `Props.Points["text"]`, "Props.DailyPoints",
+			},
+		},
 		"ErrNotifyEvery":    {askahuman.Props{NotifyEvery: 90 * time.Second}, []string{"Props.NotifyEvery"}},
 		"QuestionPath":      {askahuman.Props{QuestionURL: "/questions/{question_id}"}, nil},
 		"QuestionFragment":  {askahuman.Props{QuestionURL: "http://localhost:5173/#/answer?id={question_id}&from=push"}, nil},

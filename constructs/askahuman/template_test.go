@@ -70,9 +70,9 @@ func expected() synthtest.Platform {
 			"Guards": {"key": "guard_key:S", "ttl": "expires_at"},
 		},
 		Functions: map[string]synthtest.Function{
-			"AgentAPI": {Name: "agentapi", Keys: []string{"table"}, Variables: append([]string{"OPEN_AGENTS"}, tables...)},
+			"AgentAPI": {Name: "agentapi", Keys: []string{"table"}, Variables: append([]string{"OPEN_AGENTS", "RULES"}, tables...)},
 			"HumanAPI": {
-				Name: "humanapi", Variables: append([]string{"FINGERPRINT_SECRET_ARN"}, tables...),
+				Name: "humanapi", Variables: append([]string{"FINGERPRINT_SECRET_ARN", "RULES"}, tables...),
 				Allowed: []string{"secretsmanager:GetSecretValue AskAHumanFingerprintSecret"},
 				Keys:    []string{"table", "secretsmanager"},
 			},
@@ -215,6 +215,21 @@ func TestVariables(t *testing.T) {
 			}
 		}
 		functions := template.Named("AWS::Lambda::Function")
+		rules := schema.DefaultAskAHumanRules()
+		if name == "issuer" {
+			rules.OpenQuestions, rules.DailyPoints, rules.Points["text"] = 7, 9, 0
+			for i, l := range rules.RateLimits {
+				if l.Name == "read" {
+					rules.RateLimits[i].Requests, rules.RateLimits[i].AddressRequests = 1000, 20_000
+				}
+			}
+		}
+		for _, id := range []string{"AskAHumanAgentAPI", "AskAHumanHumanAPI"} {
+			got, err := schema.ParseAskAHumanRules(synthtest.Text(synthtest.At(functions[id].Properties, "Environment", "Variables", "RULES")))
+			if diff := cmp.Diff(rules, got); diff != "" || err != nil {
+				t.Errorf("%s: rules of %s: %v (-want +got):\n%s", name, id, err, diff)
+			}
+		}
 		if got := synthtest.At(functions["AskAHumanAgentAPI"].Properties, "Environment", "Variables", "OPEN_AGENTS"); got != open {
 			t.Errorf("%s: OPEN_AGENTS: got %v, want %s", name, got, open)
 		}

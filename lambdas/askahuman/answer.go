@@ -150,7 +150,7 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 
 	response := answer.response(known.question, personHash, now)
 	response.Flags = flagsFor(response, known.recent)
-	points, stats, earned := award(known.stats, known.question, response, known.notifiedAt, zone)
+	points, stats, earned := p.Rewards.withDefaults().award(known.stats, known.question, response, known.notifiedAt, zone)
 	response.Points = points
 
 	submitted, err := p.Store.SubmitResponse(ctx, known.question, response, stats)

@@ -147,14 +147,18 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 	return question, nil
 }
 
+// overduePerAsk is how many overdue questions one ask marks expired, or a few more:
+// one place is enough.
+const overduePerAsk = 100
+
 // endOverdue marks the agent's questions past their deadline expired and reports
 // whether that freed a place.
 func (a *Agents) endOverdue(ctx context.Context, agentID string, now time.Time) (bool, error) {
 	var overdue []Question
-	for after, more := (Position{}), true; more && len(overdue) < MaxOpenQuestions; {
+	for after, more := (Position{}), true; more && len(overdue) < overduePerAsk; {
 		var page []Question
 		var err error
-		page, after, more, err = a.Store.AgentQuestions(ctx, agentID, StatusExpired, MaxOpenQuestions, after, now)
+		page, after, more, err = a.Store.AgentQuestions(ctx, agentID, StatusExpired, overduePerAsk, after, now)
 		if err != nil {
 			return false, fmt.Errorf("list overdue questions: %w", err)
 		}

@@ -23,7 +23,7 @@ var (
 	// ErrAlreadyAnswered: this person has answered this question.
 	ErrAlreadyAnswered = errors.New("you have answered this question already: one person answers a question once")
 	// ErrQuotaExceeded: the agent has as many open questions as it may have.
-	ErrQuotaExceeded = fmt.Errorf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", MaxOpenQuestions)
+	ErrQuotaExceeded = errors.New("you have as many questions open or partial as an agent may have: wait for answers, or close some with DELETE /agent/questions/{question_id}")
 	// ErrSubscriptionNotFound: there is no such subscription.
 	ErrSubscriptionNotFound = errors.New("no such subscription: it may have been ended; subscribe again with POST /human/push/subscribe")
 )
@@ -87,7 +87,7 @@ const (
 	DefaultBoardLimit, MaxBoardLimit = 10, 100
 	MinInterval, MaxInterval         = 5 * time.Minute, 24 * time.Hour
 	DefaultInterval                  = 30 * time.Minute
-	MaxOpenQuestions                 = 100
+	DefaultOpenQuestions             = 100
 	MaxIdempotencyKeyLength          = 255
 	MaxAgentIDLength                 = 128
 	MaxFingerprintLength             = 512
@@ -98,7 +98,6 @@ const (
 	KeepResponses                    = 30 * 24 * time.Hour
 	NotificationBonusWindow          = 5 * time.Minute
 	RenotifyAfter                    = 15 * time.Minute
-	MaxDailyPoints                   = 500
 )
 
 // Audiences are the tags a question can be addressed to; the last is the

@@ -14,6 +14,8 @@ import (
 type People struct {
 	// Store keeps the questions, answers, stats and subscriptions.
 	Store PeopleStore
+	// Rewards are what answers earn. The zero value is the default.
+	Rewards Rewards
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 }

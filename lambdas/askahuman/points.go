@@ -4,42 +4,56 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The points of an answer (wire contract: numbers).
-const (
-	pointsText           = 10
-	pointsMultipleChoice = 5
-	pointsConfidence     = 2 // for saying how confident one is
-	pointsLongText       = 5 // for a text of more than longText characters
-	pointsNotified       = 3 // for answering within NotificationBonusWindow of a notification
-	pointsEarly          = 5 // for a question with less than half of its answers
-	longText             = 100
-)
+// longText is how many characters a text has to exceed to earn
+// [schema.PointsLongText].
+const longText = 100
+
+// Rewards are what people earn.
+type Rewards struct {
+	// Points are those of [schema.AskAHumanRules]; nil: the default ones.
+	Points map[string]int
+	// DailyPoints is the most that a person earns on one UTC day; 0: the default.
+	DailyPoints int
+}
+
+func (r Rewards) withDefaults() Rewards {
+	byDefault := schema.DefaultAskAHumanRules()
+	if r.Points == nil {
+		r.Points = byDefault.Points
+	}
+	if r.DailyPoints == 0 {
+		r.DailyPoints = byDefault.DailyPoints
+	}
+	return r
+}
 
 // pointsFor is what an answer to a question earns on its own: without the bonus
 // of a streak, and before the limit of a day. question is as it was before the
 // answer; notifiedAt is when this person was notified of it, zero: never. The
 // moment comes from the platform's own mark, never from the client, so the bonus
 // cannot be forged.
-func pointsFor(question Question, response Response, notifiedAt time.Time) int {
-	points := pointsMultipleChoice
+func (r Rewards) pointsFor(question Question, response Response, notifiedAt time.Time) int {
+	points := r.Points[schema.PointsMultipleChoice]
 	if question.Type == TypeText {
-		points = pointsText
+		points = r.Points[schema.PointsText]
 		if response.ContentLength > longText {
-			points += pointsLongText
+			points += r.Points[schema.PointsLongText]
 		}
 	}
 	if response.Confidence > 0 {
-		points += pointsConfidence
+		points += r.Points[schema.PointsConfidence]
 	}
 	if !notifiedAt.IsZero() {
 		if since := response.CreatedAt.Sub(notifiedAt); since >= 0 && since <= NotificationBonusWindow {
-			points += pointsNotified
+			points += r.Points[schema.PointsNotified]
 		}
 	}
 	if question.UnderHalf() {
-		points += pointsEarly
+		points += r.Points[schema.PointsEarly]
 	}
 	return points
 }
@@ -47,16 +61,16 @@ func pointsFor(question Question, response Response, notifiedAt time.Time) int {
 // award gives a person the points, streak and badges of an answer. It returns
 // what the answer earned, which is less than its worth when the day's limit is
 // reached; the stats after it; and the badges that are new. stats are not changed.
-func award(stats Stats, question Question, response Response, notifiedAt time.Time, zone *time.Location) (int, Stats, []EarnedBadge) {
+func (r Rewards) award(stats Stats, question Question, response Response, notifiedAt time.Time, zone *time.Location) (int, Stats, []EarnedBadge) {
 	now := response.CreatedAt
 	after := stats.startPeriods(now)
 
-	worth := pointsFor(question, response, notifiedAt)
+	worth := r.pointsFor(question, response, notifiedAt)
 	if days, counted := after.streakAfter(now, zone); counted {
 		after.StreakDays, after.StreakLastDate = days, localDate(now, zone)
-		worth += streakBonus(days)
+		worth += r.streakBonus(days)
 	}
-	earned := min(worth, max(0, MaxDailyPoints-after.DailyPoints))
+	earned := min(worth, max(0, r.DailyPoints-after.DailyPoints))
 
 	after.TotalPoints += earned
 	after.DailyPoints += earned

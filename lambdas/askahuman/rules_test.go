@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // noon is an ordinary Wednesday.
@@ -64,7 +66,7 @@ func TestPointsFor(t *testing.T) {
 			if test.notified != 0 {
 				notifiedAt = noon.Add(-test.notified)
 			}
-			if got := pointsFor(test.question, response, notifiedAt); got != test.want {
+			if got := defaultRewards().pointsFor(test.question, response, notifiedAt); got != test.want {
 				t.Errorf("points = %d, want %d", got, test.want)
 			}
 		})
@@ -74,7 +76,7 @@ func TestPointsFor(t *testing.T) {
 // awardAt gives someone one plain text answer's points (10).
 func awardAt(stats Stats, at time.Time, zone *time.Location) (int, Stats, []EarnedBadge) {
 	question := Question{Type: TypeText, RequiredResponses: 2, CurrentResponses: 1, CreatedAt: at.Add(-time.Hour), Audience: []string{"product", "ethics"}}
-	return award(stats, question, Response{CreatedAt: at, ResponseTimeMS: -1}, time.Time{}, zone)
+	return defaultRewards().award(stats, question, Response{CreatedAt: at, ResponseTimeMS: -1}, time.Time{}, zone)
 }
 
 func TestAwardLimitsTheDay(t *testing.T) {
@@ -167,14 +169,14 @@ func TestAwardProperties(t *testing.T) {
 				ResponseTimeMS: rapid.Int64Range(-1, 60_000).Draw(t, "took"),
 			}
 			zone := rapid.SampledFrom(zones).Draw(t, "zone")
-			points, after, earned := award(stats, question, response, now.Add(-time.Minute), zone)
-			if points < 0 || points > MaxDailyPoints {
+			points, after, earned := defaultRewards().award(stats, question, response, now.Add(-time.Minute), zone)
+			if points < 0 || points > 500 {
 				t.Fatalf("earned %d", points)
 			}
 			sum += points
 			byDay[Day(now)] += points
-			if after.TotalPoints != sum || after.DailyPoints != byDay[Day(now)] || byDay[Day(now)] > MaxDailyPoints {
-				t.Fatalf("total %d, daily %d; want %d and %d, at most %d", after.TotalPoints, after.DailyPoints, sum, byDay[Day(now)], MaxDailyPoints)
+			if after.TotalPoints != sum || after.DailyPoints != byDay[Day(now)] || byDay[Day(now)] > 500 {
+				t.Fatalf("total %d, daily %d; want %d and %d, at most %d", after.TotalPoints, after.DailyPoints, sum, byDay[Day(now)], 500)
 			}
 			if after.WeeklyPoints < after.DailyPoints && Week(now) == Week(now.Truncate(24*time.Hour)) {
 				t.Fatalf("weekly %d under daily %d", after.WeeklyPoints, after.DailyPoints)
@@ -292,7 +294,7 @@ func TestStreakBonus(t *testing.T) {
 	t.Parallel()
 	want := map[int]int{3: 10, 7: 25, 30: 100, 100: 500}
 	for days := range 400 {
-		if got := streakBonus(days); got != want[days] {
+		if got := defaultRewards().streakBonus(days); got != want[days] {
 			t.Errorf("streakBonus(%d) = %d, want %d", days, got, want[days])
 		}
 	}
@@ -398,7 +400,7 @@ func TestAwardCounts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, after, _ := award(Stats{}, Question{RequiredResponses: 1}, Response{CreatedAt: at, Confidence: test.confidence, ResponseTimeMS: test.took}, time.Time{}, test.zone)
+			_, after, _ := defaultRewards().award(Stats{}, Question{RequiredResponses: 1}, Response{CreatedAt: at, Confidence: test.confidence, ResponseTimeMS: test.took}, time.Time{}, test.zone)
 			if after.NightAnswers != test.night || after.FastAnswers != test.fast || after.ConfidentAnswers != test.confident {
 				t.Errorf("night %d, fast %d, confident %d; want %d, %d, %d", after.NightAnswers, after.FastAnswers, after.ConfidentAnswers, test.night, test.fast, test.confident)
 			}
@@ -562,5 +564,30 @@ func TestShorten(t *testing.T) {
 	}
 	if got := shorten(strings.Repeat("é", 120)); got != strings.Repeat("é", 120) {
 		t.Errorf("shorten = %q", got)
+	}
+}
+
+func defaultRewards() Rewards { return Rewards{}.withDefaults() }
+
+// What answers earn is a team's to choose, nothing included.
+func TestRewards(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
+	points := map[string]int{
+		schema.PointsText: 100, schema.PointsMultipleChoice: 50, schema.PointsConfidence: 0, schema.PointsLongText: 7, schema.PointsNotified: 30, schema.PointsEarly: 1000,
+		schema.PointsStreak3: 10000,
+	}
+	rewards := Rewards{Points: points, DailyPoints: 11000}.withDefaults()
+	text := Response{Type: TypeText, ContentLength: 101, Confidence: 5, CreatedAt: at, ResponseTimeMS: -1}
+	if got := rewards.pointsFor(Question{Type: TypeText, RequiredResponses: 5}, text, at); got != 1137 {
+		t.Errorf("a text earns %d; want 1137", got)
+	}
+	if got := rewards.pointsFor(Question{Type: TypeMultipleChoice, RequiredResponses: 1, CurrentResponses: 1}, Response{CreatedAt: at}, time.Time{}); got != 50 {
+		t.Errorf("a choice earns %d; want 50", got)
+	}
+	stats := Stats{StreakDays: 2, StreakLastDate: "2026-02-01", UpdatedAt: at.AddDate(0, 0, -1), Day: "2026-02-02", DailyPoints: 500}
+	earned, after, _ := rewards.award(stats, Question{Type: TypeText, RequiredResponses: 5}, text, at, time.UTC)
+	if earned != 10500 || after.DailyPoints != 11000 || after.StreakDays != 3 {
+		t.Errorf("earned %d, %d on the day; want 10500 and 11000", earned, after.DailyPoints)
 	}
 }

@@ -227,7 +227,7 @@ func TestAskQuota(t *testing.T) {
 	p := newPlatform()
 	short := textAsk()
 	short.Timeout = time.Minute
-	for i := range askahuman.MaxOpenQuestions {
+	for i := range askahuman.DefaultOpenQuestions {
 		if i < 3 {
 			p.ask(t, short)
 		} else {

@@ -1,18 +1,22 @@
 package askahuman
 
-import "time"
+import (
+	"time"
 
-// streakBonus is what reaching a streak earns (wire contract: numbers).
-func streakBonus(days int) int {
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// streakBonus is what reaching a streak earns.
+func (r Rewards) streakBonus(days int) int {
 	switch days {
 	case 3:
-		return 10
+		return r.Points[schema.PointsStreak3]
 	case 7:
-		return 25
+		return r.Points[schema.PointsStreak7]
 	case 30:
-		return 100
+		return r.Points[schema.PointsStreak30]
 	case 100:
-		return 500
+		return r.Points[schema.PointsStreak100]
 	}
 	return 0
 }

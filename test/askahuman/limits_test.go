@@ -34,15 +34,22 @@ func TestRateLimits(t *testing.T) {
 			return asker.Send(t.Context(), http.MethodGet, "/agent/questions?limit=1", asker.header(), nil)
 		}, http.StatusOK},
 		"Read": {300, func(int) (platform.Reply, error) {
-			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
+			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", one.header(), nil)
 		}, http.StatusOK},
 		"Subscribe": {10, func(int) (platform.Reply, error) {
+			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", one.header(), subscribe{Token: "", Interval: 30})
+		}, http.StatusBadRequest},
+		// Of unknown persons, the address.
+		"ReadUnknown": {300, func(int) (platform.Reply, error) {
+			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
+		}, http.StatusOK},
+		"SubscribeUnknown": {10, func(int) (platform.Reply, error) {
 			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", nil, subscribe{Token: "", Interval: 30})
 		}, http.StatusBadRequest},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if name == "Read" || name == "Subscribe" {
+			if name == "ReadUnknown" || name == "SubscribeUnknown" {
 				target.LocalOnly(t, "it uses up an hour's calls of this machine's address")
 			}
 			avoidEndOfHour(t)
@@ -102,7 +109,10 @@ func TestRateLimits(t *testing.T) {
 			}
 		})
 	}
-	// One caller's limit is no other's.
+	// One caller's limit is no other's, also behind the same address.
+	if got := c.newPerson().leaderboard(t, nil); got.Period != "all_time" {
+		t.Errorf("got %+v; want the leaderboard", got)
+	}
 	if got := c.newPerson().answer(t, textAnswer(asked.QuestionID)); got.TotalPoints == 0 {
 		t.Errorf("got %+v; want points", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
@@ -17,6 +18,11 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		rules, err := schema.ParseAskAHumanRules(environment.Getenv("RULES"))
+		if err != nil {
+			return nil, err
+		}
+		store.Quota = rules.OpenQuestions
 		open, err := environment.Bool("OPEN_AGENTS")
 		if err != nil {
 			return nil, err
@@ -26,6 +32,7 @@ func main() {
 			RateLimiter: store,
 			Keys:        store.Keys(),
 			OpenAgents:  open,
+			Rules:       &rules,
 			Log:         environment.Log,
 			Metrics:     environment.Metrics,
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // AgentService is what agents' routes call; [askahuman.Agents] is one.
@@ -38,6 +39,8 @@ type AgentAPI struct {
 	// verified.
 	OpenAgents bool
 	AgentKeys  AgentKeys
+	// Rules have the rate limits and the quota. Nil: [schema.DefaultAskAHumanRules].
+	Rules *schema.AskAHumanRules
 	// Log receives errors that callers are not told. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metric Asked; those of questions that end come from
@@ -69,7 +72,7 @@ func (a *AgentAPI) Handler() *kit.API {
 		by = ByKey
 	}
 	s := newServer(server{
-		limiter: a.RateLimiter, identify: identifyAgent(by, a.AgentKeys), agents: by,
+		limiter: a.RateLimiter, identify: identifyAgent(by, a.AgentKeys), agents: by, rules: a.Rules,
 		log: a.Log, metrics: a.Metrics, now: a.Now,
 	})
 	registerAgents(s, a.Service, a.Keys)
@@ -186,7 +189,7 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 	asker := asker{service: service, keys: keys, log: s.log, metrics: s.metrics}
 	register(s, operation{
 		method: http.MethodPost, path: "/agent/questions", id: "askQuestion", status: http.StatusCreated,
-		description: "Stores a question and shows it to people. At most 100 questions of one agent are open at a time. Repeated with the same idempotency key it answers as it did the first time.",
+		description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open at a time. Repeated with the same idempotency key it answers as it did the first time.", s.rules.OpenQuestions),
 		codes:       []code{codeQuotaExceeded, codeRequestInProgress},
 	}, func(ctx context.Context, input *askInput) (*submissionOutput, error) {
 		ask, err := input.ask()
@@ -242,7 +245,7 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 		method: http.MethodGet, path: "/openapi.json", id: "readDocument", status: http.StatusOK,
 		description: "Returns the description of all routes, those of people included.",
 		content:     httpapi.JSON(&huma.Schema{Type: huma.TypeObject}, nil),
-	}), func() ([]byte, error) { return Document(s.agents) })
+	}), func() ([]byte, error) { return Document(s.agents, s.rules) })
 }
 
 // ask is the request in the domain's terms. The idempotency key may come in the

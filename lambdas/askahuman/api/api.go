@@ -10,10 +10,12 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -34,7 +36,8 @@ type RateLimiter interface {
 // server is what both APIs share.
 type server struct {
 	*httpapi.Server
-	platform schema.Platform
+	platform schema.Platform // with the limits of rules
+	rules    *schema.AskAHumanRules
 	limiter  RateLimiter
 	identify identify
 	agents   AgentIdentity
@@ -62,7 +65,12 @@ func caller(ctx context.Context) identity {
 }
 
 func newServer(s server) *server {
+	if s.rules == nil {
+		rules := schema.DefaultAskAHumanRules()
+		s.rules = &rules
+	}
 	s.platform = schema.AskAHuman()
+	s.platform.RateLimits = s.rules.RateLimits
 	if s.now == nil {
 		s.now = time.Now
 	}
@@ -74,7 +82,7 @@ func newServer(s server) *server {
 		Description: "AI agents post questions; people answer them anonymously; agents read the answers.",
 		Admit:       s.admit,
 		Failure: func(err error) httpapi.Failure {
-			status, headers, body := response(err, s.now())
+			status, headers, body := response(err, s.now(), s.rules.OpenQuestions)
 			return httpapi.Failure{Status: status, Header: headers, Body: body}
 		},
 		Log: s.log,
@@ -115,7 +123,7 @@ func (s *server) admit(ctx *httpapi.Context) (context.Context, error) {
 		return nil, err
 	}
 	if limit, ok := s.platform.RateLimit(ctx.Route.RateLimit); ok {
-		state, err := s.limiter.CountRequest(ctx.Context(), limit, who.countedAs(limit.Per), s.now())
+		state, err := s.count(ctx.Context(), limit, who)
 		if err != nil {
 			return nil, err
 		}
@@ -126,12 +134,30 @@ func (s *server) admit(ctx *httpapi.Context) (context.Context, error) {
 	return context.WithValue(ctx.Context(), identityKey{}, who), nil
 }
 
-// countedAs is the caller as a rate limit counts it.
+// count counts a call towards a limit of its caller, and of the caller's address
+// where the limit has a further one for that. It returns the state of the caller's
+// own, unless it is the address that may call no more.
+func (s *server) count(ctx context.Context, limit schema.RateLimit, who identity) (askahuman.RateLimitState, error) {
+	now := s.now()
+	if limit.AddressRequests == 0 || who.person == "" {
+		return s.limiter.CountRequest(ctx, limit, who.countedAs(limit.Per), now)
+	}
+	ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window, Per: schema.PerAddress}
+	var own, shared error
+	var state askahuman.RateLimitState
+	var counting sync.WaitGroup
+	counting.Go(func() { state, own = s.limiter.CountRequest(ctx, limit, who.person, now) })
+	_, shared = s.limiter.CountRequest(ctx, ofAddress, who.address, now)
+	counting.Wait()
+	return state, cmp.Or(own, shared)
+}
+
+// countedAs is the caller as a rate limit counts it: unknown persons by address.
 func (i identity) countedAs(per schema.Identity) string {
-	switch per {
-	case schema.PerAgent:
+	switch {
+	case per == schema.PerAgent:
 		return i.agent
-	case schema.PerPerson:
+	case per == schema.PerPerson && i.person != "":
 		return i.person
 	default:
 		return i.address

@@ -174,7 +174,7 @@ func TestIdempotencyAndRefusals(t *testing.T) {
 	// The rule of the domain that the wire format's schema does not know.
 	p.do(t, asAgent("POST /agent/questions", strings.Replace(keyed, `"no"`, `"yes "`, 1)), http.StatusBadRequest)
 	first := p.ask(t, keyed)
-	for i := range askahuman.MaxOpenQuestions - 1 {
+	for i := range askahuman.DefaultOpenQuestions - 1 {
 		p.ask(t, fmt.Sprintf(`{"prompt":"This is question %d.","type":"text"}`, i))
 	}
 	surplus := strings.Replace(keyed, `"k"`, `"surplus"`, 1)

@@ -35,8 +35,8 @@ func (by AgentIdentity) securitySchemes() map[string]*huma.SecurityScheme {
 
 // Document is the OpenAPI 3.1 document of all routes, as JSON, where agents are known
 // in that way.
-func Document(agents AgentIdentity) ([]byte, error) {
-	s := newServer(server{agents: agents})
+func Document(agents AgentIdentity, rules *schema.AskAHumanRules) ([]byte, error) {
+	s := newServer(server{agents: agents, rules: rules})
 	registerAgents(s, nil, nil)
 	registerPeople(s, nil)
 	openAPI := s.OpenAPI()
@@ -81,7 +81,11 @@ func (s *server) describe(op operation) huma.Operation {
 	var headers map[string]*huma.Header
 	if limit, ok := s.platform.RateLimit(route.RateLimit); ok {
 		codes = append(codes, codeRateLimited)
-		described.Description += fmt.Sprintf(" At most %d calls in %s for each %s.", limit.Requests, limit.Window, limit.Per)
+		described.Description += fmt.Sprintf(" At most %d calls in %s for each %s", limit.Requests, limit.Window, limit.Per)
+		if limit.AddressRequests > 0 {
+			described.Description += fmt.Sprintf(", or for each address without %s; and %d for all of an address together", fingerprintHeader, limit.AddressRequests)
+		}
+		described.Description += "."
 		headers = map[string]*huma.Header{
 			"X-RateLimit-Limit":     httpapi.ResponseHeader(huma.TypeInteger, "How many calls a window allows."),
 			"X-RateLimit-Remaining": httpapi.ResponseHeader(huma.TypeInteger, "How many of them are left."),
@@ -129,7 +133,7 @@ func (s *server) exampleError(c code) ErrorBody {
 			body.Message = askahuman.ErrUnknownAgentKey.Error()
 		}
 	case codeQuotaExceeded:
-		body.Message = askahuman.ErrQuotaExceeded.Error()
+		body.Message = quotaExceeded(s.rules.OpenQuestions)
 	case codeQuestionNotFound:
 		body.Message = askahuman.ErrQuestionNotFound.Error()
 	case codeSubscriptionNotFound:

@@ -16,7 +16,7 @@ import (
 // openDocument is the document of open agents, read once.
 var openDocument = sync.OnceValues(func() (httpapitest.Document, error) {
 	var d httpapitest.Document
-	body, err := api.Document(api.ByHeader)
+	body, err := api.Document(api.ByHeader, nil)
 	if err != nil {
 		return d, err
 	}
@@ -25,7 +25,7 @@ var openDocument = sync.OnceValues(func() (httpapitest.Document, error) {
 
 func readDocument(t *testing.T, agents api.AgentIdentity) (httpapitest.Document, string) {
 	t.Helper()
-	body, err := api.Document(agents)
+	body, err := api.Document(agents, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

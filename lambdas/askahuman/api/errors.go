@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"time"
@@ -73,10 +74,15 @@ type ErrorBody struct {
 // errUnauthorized is a request on an agent's route without a verified token.
 var errUnauthorized = errors.New("there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
 
+// quotaExceeded says how many questions an agent may have.
+func quotaExceeded(openQuestions int) string {
+	return fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)
+}
+
 // response is an error as the wire format has it. It is the one place that maps
 // errors to codes. What is not known to be the caller's business is SERVER_ERROR
 // without a word of what happened.
-func response(err error, now time.Time) (status int, headers http.Header, body ErrorResponse) {
+func response(err error, now time.Time, openQuestions int) (status int, headers http.Header, body ErrorResponse) {
 	headers = http.Header{}
 	answer := func(c code, message string) (int, http.Header, ErrorResponse) {
 		return c.status(), headers, ErrorResponse{ErrorBody{Code: c, Message: message}}
@@ -85,10 +91,10 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 		return codeValidation.status(), headers, ErrorResponse{ErrorBody{Code: codeValidation, Message: wrong.Error(), Details: details(wrong.Problems)}}
 	}
 	if wrong, ok := errors.AsType[*httpapi.InvalidError](err); ok {
-		return response(malformed(wrong.Problems...), now)
+		return response(malformed(wrong.Problems...), now, openQuestions)
 	}
 	if wrong, ok := errors.AsType[httpapi.Problem](err); ok {
-		return response(malformed(wrong), now)
+		return response(malformed(wrong), now, openQuestions)
 	}
 	if limited, ok := errors.AsType[*askahuman.RateLimitedError](err); ok {
 		maps.Copy(headers, rateLimitHeaders(limited.RateLimitState))
@@ -101,7 +107,7 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 	}
 	if errors.Is(err, idempotency.ErrOtherRequest) {
 		const message = "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key"
-		return response(invalid("idempotency_key", askahuman.ConstraintConflict, message), now)
+		return response(invalid("idempotency_key", askahuman.ConstraintConflict, message), now, openQuestions)
 	}
 	if request, ok := errors.AsType[*kit.RequestError](err); ok {
 		switch request.Status {
@@ -110,8 +116,11 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 		case http.StatusMethodNotAllowed:
 			return answer(codeMethodNotAllowed, request.Message)
 		default:
-			return response(unreadable(request), now)
+			return response(unreadable(request), now, openQuestions)
 		}
+	}
+	if errors.Is(err, askahuman.ErrQuotaExceeded) {
+		return answer(codeQuotaExceeded, quotaExceeded(openQuestions))
 	}
 	for _, known := range []struct {
 		err  error
@@ -119,7 +128,6 @@ func response(err error, now time.Time) (status int, headers http.Header, body E
 	}{
 		{errUnauthorized, codeUnauthorized},
 		{askahuman.ErrUnknownAgentKey, codeUnauthorized},
-		{askahuman.ErrQuotaExceeded, codeQuotaExceeded},
 		{askahuman.ErrQuestionNotFound, codeQuestionNotFound},
 		{askahuman.ErrSubscriptionNotFound, codeSubscriptionNotFound},
 		{askahuman.ErrAlreadyAnswered, codeAlreadyAnswered},

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -125,9 +126,17 @@ func TestFingerprints(t *testing.T) {
 	if !slices.Equal(service.persons, []string{ann, ""}) {
 		t.Errorf("called for %q; want %q and nobody", service.persons, ann)
 	}
-	counted := limits.callers("read")
-	if len(counted) != 1 || len(counted[0]) != 64 || counted[0] == ann {
-		t.Errorf("counted %q; want one hash of the address", counted)
+	// The known person is counted as one, and with their address; the unknown one as
+	// the address.
+	address := limits.callers("read-address")
+	if len(address) != 1 || len(address[0]) != 64 || address[0] == ann {
+		t.Fatalf("counted %q; want one hash of the address", address)
+	}
+	counted, want := limits.callers("read"), []string{ann, address[0]}
+	slices.Sort(counted)
+	slices.Sort(want)
+	if !slices.Equal(counted, want) {
+		t.Errorf("counted %q; want %q", counted, want)
 	}
 	for _, line := range []string{"GET /human/stats", "POST /human/responses"} {
 		if w := (request{line: line, body: `{"question_id":"x","answer":"Yes."}`}).do(people); w.Code != 400 || !strings.Contains(w.Body.String(), `"field":"X-Fingerprint"`) {
@@ -179,8 +188,8 @@ func TestRateLimits(t *testing.T) {
 		"create":    {asAgent("POST /agent/questions", `{}`)},
 		"poll":      {asAgent("GET /agent/questions/x", ""), asAgent("GET /agent/questions", ""), asAgent("DELETE /agent/questions/x", "")},
 		"answer":    {asPerson("ann", "POST /human/responses", `{}`)},
-		"read":      {{line: "GET /human/questions"}, {line: "GET /human/questions/x"}, {line: "GET /human/leaderboard"}, asPerson("ann", "GET /human/stats", "")},
-		"subscribe": {{line: "POST /human/push/subscribe", body: `{"fcm_token":"t"}`}, {line: "PUT /human/push/subscribe/x", body: `{"fcm_token":"t"}`}},
+		"read":      {asPerson("ann", "GET /human/questions", ""), asPerson("ann", "GET /human/questions/x", ""), asPerson("ann", "GET /human/leaderboard", ""), asPerson("ann", "GET /human/stats", "")},
+		"subscribe": {asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"t"}`), asPerson("ann", "PUT /human/push/subscribe/x", `{"fcm_token":"t"}`)},
 	}
 	for _, limit := range schema.AskAHuman().RateLimits {
 		t.Run(limit.Name, func(t *testing.T) {
@@ -215,7 +224,7 @@ func TestRateLimits(t *testing.T) {
 			// Another caller has a limit of its own.
 			other := requests[0]
 			other.headers = []string{"X-Agent-Id: other", "X-Fingerprint: other"}
-			if limit.Per != schema.PerAddress && p.serve(other).Code == http.StatusTooManyRequests {
+			if p.serve(other).Code == http.StatusTooManyRequests {
 				t.Error("another caller is refused as well")
 			}
 		})
@@ -224,6 +233,64 @@ func TestRateLimits(t *testing.T) {
 	for range 50 {
 		if w := p.serve(request{line: "DELETE /human/push/subscribe/x"}); w.Code != 404 || w.Header().Get("X-RateLimit-Limit") != "" {
 			t.Fatalf("ending a subscription is limited: %d %v", w.Code, w.Header())
+		}
+	}
+}
+
+// People are counted one by one, wherever they call from, and all of one address
+// together far above that; unknown ones by address.
+func TestAddressLimit(t *testing.T) {
+	t.Parallel()
+	rules := schema.DefaultAskAHumanRules()
+	for i, l := range rules.RateLimits {
+		if l.Name == "read" {
+			rules.RateLimits[i].Requests, rules.RateLimits[i].AddressRequests = 2, 5
+		}
+	}
+	used := &limiter{used: map[string]int{}}
+	handler := (&api.HumanAPI{Service: &askahuman.People{Store: &inmem.Store{}}, RateLimiter: used, Hasher: testHasher(), Rules: &rules, Now: began}).Handler()
+	call := func(fingerprint string) string {
+		r := request{line: "GET /human/leaderboard"}
+		if fingerprint != "" {
+			r.headers = []string{"X-Fingerprint: " + fingerprint}
+		}
+		w := r.do(handler)
+		return fmt.Sprint(w.Code, " ", w.Header().Get("X-RateLimit-Remaining"), " of ", w.Header().Get("X-RateLimit-Limit"))
+	}
+	for i, step := range []struct{ fingerprint, want string }{
+		{"ann", "200 1 of 2"}, {"ann", "200 0 of 2"},
+		{"bob", "200 1 of 2"}, {"bob", "200 0 of 2"}, {"bob", "429 0 of 2"},
+		// Five of the address have called.
+		{"eve", "429 0 of 5"},
+		// Unknown persons have the limit of one person, and do not use up the others'.
+		{"", "200 1 of 2"}, {"", "200 0 of 2"}, {"", "429 0 of 2"},
+	} {
+		if got := call(step.fingerprint); got != step.want {
+			t.Errorf("call %d, of %q: got %s; want %s", i, step.fingerprint, got, step.want)
+		}
+	}
+}
+
+// The document, the answers and the quota say what the rules are.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	rules := schema.DefaultAskAHumanRules()
+	rules.OpenQuestions, rules.RateLimits[0].Requests = 3, 4
+	body, err := api.Document(api.ByHeader, &rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"At most 3 questions of one agent", "At most 4 calls in 1h0m0s for each agent.", "you have 3 questions", "or for each address without X-Fingerprint; and 6000 for all of an address together."} {
+		if !strings.Contains(string(body), want) {
+			t.Errorf("the document does not say %q", want)
+		}
+	}
+	store := &inmem.Store{Quota: rules.OpenQuestions}
+	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, RateLimiter: &limiter{used: map[string]int{}}, OpenAgents: true, Rules: &rules}).Handler()
+	for i, want := range []int{201, 201, 201, 403, 429} {
+		w := asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text"}`).do(agents)
+		if w.Code != want || want == 403 && !strings.Contains(w.Body.String(), "you have 3 questions that are open or partial") {
+			t.Errorf("question %d: got %d %s; want %d", i+1, w.Code, w.Body, want)
 		}
 	}
 }

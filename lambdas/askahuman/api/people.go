@@ -10,6 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // PeopleService is what people's routes call; [askahuman.People] is one.
@@ -32,6 +33,8 @@ type HumanAPI struct {
 	RateLimiter RateLimiter
 	// Hasher makes people and addresses anonymous.
 	Hasher Hasher
+	// Rules have the rate limits. Nil: [schema.DefaultAskAHumanRules].
+	Rules *schema.AskAHumanRules
 	// Log receives errors that callers are not told. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metrics Answered, Closed, TimeToFirstAnswer
@@ -44,7 +47,7 @@ type HumanAPI struct {
 // Handler returns what serves the routes.
 func (h *HumanAPI) Handler() *kit.API {
 	s := newServer(server{
-		limiter: h.RateLimiter, identify: identifyPerson(h.Hasher),
+		limiter: h.RateLimiter, identify: identifyPerson(h.Hasher), rules: h.Rules,
 		log: h.Log, metrics: h.Metrics, now: h.Now,
 	})
 	registerPeople(s, h.Service)

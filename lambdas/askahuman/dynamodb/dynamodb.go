@@ -32,6 +32,10 @@ var (
 // Store implements the three stores of package askahuman. It is safe for
 // concurrent use.
 type Store struct {
+	// Quota is how many questions of one agent may be open or partial; 0 is
+	// [askahuman.DefaultOpenQuestions].
+	Quota int
+
 	db     *dynamo.DB
 	shards Shards
 }

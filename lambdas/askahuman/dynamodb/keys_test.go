@@ -50,7 +50,7 @@ func TestCreateQuestionUnderClaim(t *testing.T) {
 	}
 
 	// A full quota leaves the claim as it is.
-	places := make([]askahuman.Question, askahuman.MaxOpenQuestions)
+	places := make([]askahuman.Question, askahuman.DefaultOpenQuestions)
 	for i := range places {
 		places[i] = newQuestion(agent, 3)
 		if err := store.CreateQuestion(ctx, places[i]); err != nil {

@@ -1,6 +1,7 @@
 package dynamodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question) error 
 		dynamo.Update("Guards", quota(q.AgentID),
 			expression.Add(dynamo.Name("open_questions"), expression.Value(1)).
 				Set(dynamo.Name("expires_at"), expression.Value(quotaEnd)),
-			dynamo.Absent("open_questions").Or(dynamo.Name("open_questions").LessThan(expression.Value(askahuman.MaxOpenQuestions)))))
+			dynamo.Absent("open_questions").Or(dynamo.Name("open_questions").LessThan(expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))))))
 	var refused *dynamo.TransactionError
 	if !errors.As(err, &refused) {
 		return err

@@ -11,11 +11,16 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 func main() {
 	kit.StartHTTP("askahuman", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
 		store, err := dynamodb.Open(environment)
+		if err != nil {
+			return nil, err
+		}
+		rules, err := schema.ParseAskAHumanRules(environment.Getenv("RULES"))
 		if err != nil {
 			return nil, err
 		}
@@ -32,9 +37,10 @@ func main() {
 			_, _ = key.Value(ctx)
 		}()
 		people := &api.HumanAPI{
-			Service:     &askahuman.People{Store: store},
+			Service:     &askahuman.People{Store: store, Rewards: askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}},
 			RateLimiter: store,
 			Hasher:      api.Hasher{Secret: key.Value},
+			Rules:       &rules,
 			Log:         environment.Log,
 			Metrics:     environment.Metrics,
 		}

@@ -24,6 +24,10 @@ var (
 // Store implements the three stores of package askahuman. The zero value is empty
 // and ready. It is safe for concurrent use.
 type Store struct {
+	// Quota is how many questions of one agent may be open or partial; 0 is
+	// [askahuman.DefaultOpenQuestions].
+	Quota int
+
 	mu            sync.Mutex
 	questions     map[string]askahuman.Question
 	responses     map[string][]askahuman.Response // by question
@@ -53,7 +57,7 @@ func (s *Store) CreateQuestion(ctx context.Context, question askahuman.Question)
 		return err
 	}
 	defer s.lock()()
-	if s.open[question.AgentID] >= askahuman.MaxOpenQuestions {
+	if s.open[question.AgentID] >= cmp.Or(s.Quota, askahuman.DefaultOpenQuestions) {
 		return askahuman.ErrQuotaExceeded
 	}
 	if _, ok := s.questions[question.ID]; ok {

@@ -30,7 +30,7 @@ func createQuestion(t *testing.T, s Store) {
 func quotaExceeded(t *testing.T, s Store) {
 	first := newQuestion("agent", start)
 	mustCreate(t, s, first)
-	for range askahuman.MaxOpenQuestions - 1 {
+	for range askahuman.DefaultOpenQuestions - 1 {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	surplus := newQuestion("agent", start)
@@ -46,7 +46,7 @@ func quotaExceeded(t *testing.T, s Store) {
 
 func quotaRace(t *testing.T, s Store) {
 	const places = 5
-	for range askahuman.MaxOpenQuestions - places {
+	for range askahuman.DefaultOpenQuestions - places {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	errs := atOnce(24, func(int) error {
@@ -185,7 +185,7 @@ func endQuestion(t *testing.T, s Store) {
 
 func endingGivesPlaceBack(t *testing.T, s Store) {
 	var last askahuman.Question
-	for range askahuman.MaxOpenQuestions {
+	for range askahuman.DefaultOpenQuestions {
 		last = newQuestion("agent", start)
 		mustCreate(t, s, last)
 	}

@@ -1,0 +1,81 @@
+package askahuman
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// RateLimit is how often one caller may do a thing. Where it leaves out something,
+// that is as in [schema.DefaultAskAHumanRules].
+type RateLimit struct {
+	// Requests is how many calls a window allows, 1 to 1,000,000.
+	Requests int
+	// Window is the length of a window, 1 minute to 24 hours in whole seconds.
+	Window time.Duration
+	// AddressRequests is how many calls a window allows all known persons of one address
+	// together: Requests to 100,000,000, with "answer", "read" and "subscribe".
+	// Default: 20 times Requests, with "answer" any number.
+	AddressRequests int
+}
+
+// rules are the platform's, with what the props change.
+func (p Props) rules() schema.AskAHumanRules {
+	rules := schema.DefaultAskAHumanRules()
+	for i, limit := range rules.RateLimits {
+		own := p.RateLimits[limit.Name]
+		if own.Window != 0 {
+			limit.Window = own.Window
+		}
+		if own.Requests != 0 {
+			if limit.AddressRequests != 0 {
+				limit.AddressRequests = own.Requests * schema.AddressesPerPerson
+			}
+			limit.Requests = own.Requests
+		}
+		if own.AddressRequests != 0 {
+			limit.AddressRequests = own.AddressRequests
+		}
+		rules.RateLimits[i] = limit
+	}
+	for name := range rules.Points {
+		if points, ok := p.Points[name]; ok {
+			rules.Points[name] = points
+		}
+	}
+	if p.DailyPoints != 0 {
+		rules.DailyPoints = p.DailyPoints
+	}
+	if p.OpenQuestions != 0 {
+		rules.OpenQuestions = p.OpenQuestions
+	}
+	return rules
+}
+
+// checkRules adds what is wrong with the rules.
+func (p Props) checkRules(f *props.Findings) {
+	byDefault := schema.DefaultAskAHumanRules()
+	limits := make([]string, len(byDefault.RateLimits))
+	for i, l := range byDefault.RateLimits {
+		limits[i] = l.Name
+	}
+	checkNames(f, "Props.RateLimits", p.RateLimits, limits)
+	checkNames(f, "Props.Points", p.Points, slices.Sorted(maps.Keys(byDefault.Points)))
+	for _, wrong := range p.rules().OutOfRange() {
+		f.Append(props.Finding{Path: "Props." + wrong.Path, Got: wrong.Got, Allowed: wrong.Allowed, Remedy: "leave it out for the default"})
+	}
+}
+
+// checkNames adds the keys of a map that are none of the names.
+func checkNames[V any](f *props.Findings, path string, values map[string]V, names []string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.Contains(names, name) {
+			f.Add(fmt.Sprintf("%s[%q]", path, name), name, "one of "+strings.Join(names, ", "), "correct or remove the name")
+		}
+	}
+}
