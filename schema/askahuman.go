@@ -67,6 +67,7 @@ func AskAHuman() Platform {
 			{Method: "GET", Path: "/human/questions/{question_id}", Function: "humanapi", Caller: CallerPerson, RateLimit: "read", Summary: "Read a question that wants answers"},
 			{Method: "POST", Path: "/human/responses", Function: "humanapi", Caller: CallerPerson, RateLimit: "answer", Summary: "Answer a question"},
 			{Method: "POST", Path: "/human/push/subscribe", Function: "humanapi", Caller: CallerPerson, RateLimit: "subscribe", Summary: "Subscribe to push notifications"},
+			{Method: "PUT", Path: "/human/push/subscribe", Function: "humanapi", Caller: CallerPerson, RateLimit: "subscribe", Summary: "Renew a device's token"},
 			{Method: "PUT", Path: "/human/push/subscribe/{subscription_id}", Function: "humanapi", Caller: CallerPerson, RateLimit: "subscribe", Summary: "Change a subscription"},
 			{Method: "DELETE", Path: "/human/push/subscribe/{subscription_id}", Function: "humanapi", Caller: CallerPerson, Summary: "End a subscription"},
 			{Method: "GET", Path: "/human/stats", Function: "humanapi", Caller: CallerPerson, RateLimit: "read", Summary: "Read one's own points, streak and badges"},
@@ -140,10 +141,10 @@ func askAHumanTables() []Table {
 		{
 			Name:         "Subscriptions",
 			PhysicalName: "subscriptions",
-			Description:  "Push notification subscriptions, and for each token in use an item TOKEN#digest that makes it unique.",
+			Description:  "Push notification subscriptions, for each token in use an item TOKEN#digest that makes it unique, and for each known person an item PERSON#hash that names their last one.",
 			Key:          Key{Partition: "subscription_id"},
 			Attributes: []Attribute{
-				{"subscription_id", String, "UUID, partition key; or TOKEN# and the SHA-256 of a token"},
+				{"subscription_id", String, "UUID, partition key; or TOKEN# and the SHA-256 of a token; or PERSON# and the fingerprint_hash"},
 				{"fcm_token", String, "Firebase Cloud Messaging token"},
 				{"min_interval_minutes", Number, "The person's preferred least time between notifications, 5 to 1440"},
 				{"last_notified_at", String, "When the person was last notified, the Unix epoch if never: " + timestampFormat},
@@ -152,7 +153,7 @@ func askAHumanTables() []Table {
 				{"updated_at", String, timestampFormat},
 				{"active", String, "true while the subscription is active; absent otherwise"},
 				{"fingerprint_hash", String, "Anonymised person, if the subscription was made with a fingerprint"},
-				{"token_owner", String, "On a TOKEN# item: the subscription that has the token"},
+				{"token_owner", String, "On a TOKEN# item: the subscription that has the token; on a PERSON# item: the person's last one"},
 			},
 			Indexes: []Index{
 				{Name: "ByLastNotified", Key: Key{"active", "last_notified_at"}, Description: "Users by last notification. Sparse: only active subscriptions."},
@@ -343,7 +344,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 		},
 		{
 			Name:        "GetSubscription",
-			Description: "A subscription, or the owner of a token.",
+			Description: "A subscription, or the one that has a token, or that a person made last.",
 			Operation:   GetItem, Table: "Subscriptions", Consistent: true,
 		},
 		{
@@ -353,6 +354,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Writes: []Write{
 				{Table: "Subscriptions", Operation: PutItem, Description: "the subscription, unless its id exists"},
 				{Table: "Subscriptions", Operation: PutItem, Description: "the token's owner, unless it has one"},
+				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the person's last subscription, if the person is known"},
 			},
 		},
 		{
@@ -361,6 +363,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Operation:   TransactWriteItems,
 			Writes: []Write{
 				{Table: "Subscriptions", Operation: UpdateItem, Description: "token, interval and activity, if it still has the token that was read"},
+				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the person's last subscription, if a known person subscribes again"},
 				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the new token's owner"},
 				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the old token's owner"},
 				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the subscription that had the new token"},
@@ -373,6 +376,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Writes: []Write{
 				{Table: "Subscriptions", Operation: DeleteItem, Description: "the subscription, if it still has the token that was read"},
 				{Table: "Subscriptions", Operation: DeleteItem, Description: "the token's owner"},
+				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the person's last subscription, if it is still this one"},
 			},
 		},
 		{

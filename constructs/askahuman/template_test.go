@@ -33,7 +33,7 @@ func expected() synthtest.Platform {
 				Template: templates["own"], AlarmTopic: "Alerts",
 				Memory: map[string]float64{"HumanAPI": 1769}, Concurrency: map[string]float64{"HumanAPI": 50, "Notifier": 1},
 				Domain: "api.example.com", Certificate: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666", MoreOutputs: []string{"Agent2ClientId", "ApiDomainHostedZoneId", "ApiDomainTarget"},
-				RouteThrottles: map[string]any{"POST /human/push/subscribe": map[string]any{"ThrottlingRateLimit": 100.0, "ThrottlingBurstLimit": 200.0}, "PUT /human/push/subscribe/{subscription_id}": map[string]any{"ThrottlingRateLimit": 5.0, "ThrottlingBurstLimit": 7.0}},
+				RouteThrottles: map[string]any{"POST /human/push/subscribe": subscribe, "PUT /human/push/subscribe": subscribe, "PUT /human/push/subscribe/{subscription_id}": map[string]any{"ThrottlingRateLimit": 5.0, "ThrottlingBurstLimit": 7.0}},
 			},
 			"issuer": {
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Audience: []any{"asks"}, Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
@@ -41,6 +41,7 @@ func expected() synthtest.Platform {
 				// Lower than what is the most by default where people subscribe.
 				RouteThrottles: map[string]any{
 					"POST /human/push/subscribe":                  map[string]any{"ThrottlingRateLimit": 10.0, "ThrottlingBurstLimit": 20.0},
+					"PUT /human/push/subscribe":                   map[string]any{"ThrottlingRateLimit": 10.0, "ThrottlingBurstLimit": 20.0},
 					"PUT /human/push/subscribe/{subscription_id}": map[string]any{"ThrottlingRateLimit": 10.0, "ThrottlingBurstLimit": 20.0},
 				},
 			},
@@ -91,6 +92,7 @@ func expected() synthtest.Platform {
 			"GET /human/questions/{question_id}":             "HumanAPI",
 			"POST /human/responses":                          "HumanAPI",
 			"POST /human/push/subscribe":                     "HumanAPI",
+			"PUT /human/push/subscribe":                      "HumanAPI",
 			"PUT /human/push/subscribe/{subscription_id}":    "HumanAPI",
 			"DELETE /human/push/subscribe/{subscription_id}": "HumanAPI",
 			"GET /human/stats":                               "HumanAPI",
@@ -102,6 +104,7 @@ func expected() synthtest.Platform {
 		ResponseHeaders: []any{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		RouteThrottles: map[string]any{
 			"POST /human/push/subscribe":                  subscribe,
+			"PUT /human/push/subscribe":                   subscribe,
 			"PUT /human/push/subscribe/{subscription_id}": subscribe,
 		},
 		Secrets:   2,

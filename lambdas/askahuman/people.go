@@ -45,6 +45,10 @@ type PeopleStore interface {
 	// Subscribe stores a subscription. If its token has one already, that one is
 	// made active with the new interval and person, and returned instead.
 	Subscribe(ctx context.Context, subscription Subscription) (Subscription, error)
+	// FindSubscription returns the id of the subscription that has the token, or, when
+	// that is empty, of the last one that the person made. It returns
+	// [ErrSubscriptionNotFound].
+	FindSubscription(ctx context.Context, token, personHash string) (id string, err error)
 	// ChangeSubscription sets a subscription's token (empty: as it is) and interval
 	// (zero: as it is) and makes it active. A token that another subscription has
 	// moves here and ends that one. It returns [ErrSubscriptionNotFound].

@@ -2,6 +2,7 @@ package askahuman
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -17,7 +18,7 @@ func (p *People) Subscribe(ctx context.Context, personHash, token string, interv
 		interval = DefaultInterval
 	}
 	var invalid problems
-	invalid.token(token)
+	invalid.token("fcm_token", token)
 	invalid.interval(interval)
 	if err := invalid.err(); err != nil {
 		return Subscription{}, err
@@ -45,7 +46,7 @@ func (p *People) ChangeSubscription(ctx context.Context, id, token string, inter
 		invalid.add("fcm_token", ConstraintRequired, "is missing, and so is min_interval_minutes; send what is to change")
 	}
 	if token != "" {
-		invalid.token(token)
+		invalid.token("fcm_token", token)
 	}
 	if interval != 0 {
 		invalid.interval(interval)
@@ -60,6 +61,38 @@ func (p *People) ChangeSubscription(ctx context.Context, id, token string, inter
 	return subscription, because(err, "change subscription "+id)
 }
 
+// RenewSubscription gives a device's subscription a new token, and a new interval (0:
+// as it is), and makes it active again. It is the subscription that has the old token
+// (empty: unknown), or else the last one that the person made (personHash empty:
+// unknown), or else the one that has the new token already. It returns an
+// [*InvalidError] or [ErrSubscriptionNotFound].
+func (p *People) RenewSubscription(ctx context.Context, personHash, oldToken, token string, interval time.Duration) (Subscription, error) {
+	var invalid problems
+	invalid.token("fcm_token", token)
+	if oldToken != "" {
+		invalid.token("old_fcm_token", oldToken)
+	}
+	if interval != 0 {
+		invalid.interval(interval)
+	}
+	if err := invalid.err(); err != nil {
+		return Subscription{}, err
+	}
+	for _, known := range []struct{ token, personHash string }{{token: oldToken}, {personHash: personHash}, {token: token}} {
+		if known.token == "" && known.personHash == "" {
+			continue
+		}
+		id, err := p.Store.FindSubscription(ctx, known.token, known.personHash)
+		if err == nil {
+			return p.ChangeSubscription(ctx, id, token, interval)
+		}
+		if !errors.Is(err, ErrSubscriptionNotFound) {
+			return Subscription{}, because(err, "find the subscription")
+		}
+	}
+	return Subscription{}, ErrSubscriptionNotFound
+}
+
 // Unsubscribe ends a subscription. It returns [ErrSubscriptionNotFound].
 func (p *People) Unsubscribe(ctx context.Context, id string) error {
 	if !isID(id) {
@@ -68,10 +101,10 @@ func (p *People) Unsubscribe(ctx context.Context, id string) error {
 	return because(p.Store.Unsubscribe(ctx, id), "end subscription "+id)
 }
 
-func (p *problems) token(token string) {
-	p.text("fcm_token", token, 1, MaxTokenLength)
+func (p *problems) token(field, token string) {
+	p.text(field, token, 1, MaxTokenLength)
 	if strings.ContainsFunc(token, unicode.IsSpace) && !isBlank(token) {
-		p.add("fcm_token", ConstraintFormat, "contains white space; send the token exactly as Firebase Cloud Messaging gave it")
+		p.add(field, ConstraintFormat, "contains white space; send the token exactly as Firebase Cloud Messaging gave it")
 	}
 }
 

@@ -35,6 +35,36 @@ func TestSubscription(t *testing.T) {
 	refused(t, one.try(t, http.MethodPut, path, subscribe{Interval: 30}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
 }
 
+// The service worker of the original's page knows its new token, and nothing else: the
+// person's fingerprint, or the old token, says which subscription it renews.
+func TestSubscriptionRenewedWithoutId(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	one, stranger := c.newPerson(), c.newPerson()
+	old := platform.Unique("token")
+	made := one.subscribe(t, subscribe{Token: old, Interval: 1440})
+	type renewal struct {
+		Token    string `json:"fcm_token"`
+		OldToken string `json:"old_fcm_token,omitempty"`
+	}
+	const path = "/human/push/subscribe"
+	second, third := platform.Unique("token"), platform.Unique("token")
+	refused(t, stranger.try(t, http.MethodPut, path, renewal{Token: second}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
+	for _, reply := range []platform.Reply{
+		one.try(t, http.MethodPut, path, renewal{Token: second}),
+		c.MustSend(t, http.MethodPut, path, nil, renewal{Token: third, OldToken: second}),
+	} {
+		if got := platform.Read[subscription](t, reply, http.StatusOK); got != made {
+			t.Errorf("got %+v; want %+v", got, made)
+		}
+	}
+	if again := one.subscribe(t, subscribe{Token: third, Interval: 30}); again.SubscriptionID != made.SubscriptionID {
+		t.Errorf("got %s for the newest token; want %s", again.SubscriptionID, made.SubscriptionID)
+	}
+	platform.Read[struct{}](t, one.try(t, http.MethodDelete, path+"/"+made.SubscriptionID, nil), http.StatusNoContent)
+	refused(t, one.try(t, http.MethodPut, path, renewal{Token: third}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
+}
+
 // What is wrong with a subscription is refused with the field's name.
 func TestSubscriptionRefusesInvalid(t *testing.T) {
 	t.Parallel()

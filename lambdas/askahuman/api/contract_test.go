@@ -278,6 +278,47 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
+// A device that has a new token renews its subscription without the id: by its old
+// token, or as the person who made it.
+func TestRenewSubscription(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t)
+	renew := func(person, body string, status int) any {
+		t.Helper()
+		r := request{line: "PUT /human/push/subscribe", body: body}
+		if person != "" {
+			r.headers = []string{"X-Fingerprint: " + person}
+		}
+		return p.do(t, r, status)["subscription_id"]
+	}
+	// Nobody has subscribed, and an unknown token is no claim on a subscription.
+	ann := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"ann-1","min_interval_minutes":1440}`), 201)["subscription_id"]
+	renew("", `{"fcm_token":"ann-2"}`, 404)
+	renew("eve", `{"fcm_token":"ann-2"}`, 404)
+	renew("eve", `{"fcm_token":"ann-2","old_fcm_token":"ann-0"}`, 404)
+	for _, step := range []struct{ person, body string }{
+		{"ann", `{"fcm_token":"ann-2"}`},
+		{"", `{"fcm_token":"ann-3","old_fcm_token":"ann-2"}`},
+		// Sent again, with the answer lost.
+		{"", `{"fcm_token":"ann-3","old_fcm_token":"ann-2"}`},
+		{"", `{"fcm_token":"ann-3"}`},
+		{"ann", `{"fcm_token":"ann-3","old_fcm_token":null,"min_interval_minutes":30}`},
+		// The old token is better evidence than the person.
+		{"eve", `{"fcm_token":"ann-4","old_fcm_token":"ann-3"}`},
+	} {
+		if got := renew(step.person, step.body, 200); got != ann {
+			t.Errorf("%s %s: renewed %v; want %v", step.person, step.body, got, ann)
+		}
+	}
+	for _, token := range []string{"ann-1", "ann-2", "ann-3"} {
+		if got := p.do(t, request{line: "POST /human/push/subscribe", body: `{"fcm_token":"` + token + `"}`}, 201)["subscription_id"]; got == ann {
+			t.Errorf("the token %s that was given up still has the subscription", token)
+		}
+	}
+	p.golden(t, request{line: "PUT /human/push/subscribe", body: `{}`}, 400,
+		`{"error":{"code":"VALIDATION_ERROR","message":"fcm_token is missing, but required","details":{"field":"fcm_token","constraint":"required","problems":[{"field":"fcm_token","constraint":"required","message":"fcm_token is missing, but required"}]}}}`)
+}
+
 // What happens is counted, once each, when it has happened.
 func TestMetrics(t *testing.T) {
 	t.Parallel()

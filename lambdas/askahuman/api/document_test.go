@@ -69,6 +69,7 @@ func TestDocumentStatuses(t *testing.T) {
 		"get /human/questions/{question_id}":             "200 400 404 410 429 500",
 		"post /human/responses":                          "201 400 404 409 410 429 500",
 		"post /human/push/subscribe":                     "201 400 429 500",
+		"put /human/push/subscribe":                      "200 400 404 429 500",
 		"put /human/push/subscribe/{subscription_id}":    "200 400 404 429 500",
 		"delete /human/push/subscribe/{subscription_id}": "204 400 404 500",
 		"get /human/stats":                               "200 400 429 500",

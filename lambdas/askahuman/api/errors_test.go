@@ -63,6 +63,10 @@ func (f failing) ChangeSubscription(context.Context, string, string, time.Durati
 	return askahuman.Subscription{}, f.err
 }
 
+func (f failing) RenewSubscription(context.Context, string, string, string, time.Duration) (askahuman.Subscription, error) {
+	return askahuman.Subscription{}, f.err
+}
+
 func (f failing) Unsubscribe(context.Context, string) error { return f.err }
 
 // panicking panics where failing fails.
@@ -79,6 +83,7 @@ func operations() []request {
 		asPerson("ann", "GET /human/questions/x", ""),
 		asPerson("ann", "POST /human/responses", `{"question_id":"x","answer":"Yes."}`),
 		asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"token"}`),
+		asPerson("ann", "PUT /human/push/subscribe", `{"fcm_token":"token"}`),
 		asPerson("ann", "PUT /human/push/subscribe/x", `{"fcm_token":"token"}`),
 		asPerson("ann", "DELETE /human/push/subscribe/x", ""),
 		asPerson("ann", "GET /human/stats", ""),
@@ -223,6 +228,8 @@ func TestBadBodies(t *testing.T) {
 		{name: "AnswerZero", line: answering, body: `{"question_id":"x","answer":"","selected_option":-1,"confidence":0}`, fields: "answer confidence selected_option"},
 		{name: "SubscribeNothing", line: subscribed, body: `{}`, fields: "fcm_token"},
 		{name: "SubscribeOutOfRange", line: subscribed, body: `{"fcm_token":"","min_interval_minutes":4}`, fields: "fcm_token min_interval_minutes"},
+		{name: "RenewNothing", line: "PUT /human/push/subscribe", body: `{"old_fcm_token":""}`, fields: "fcm_token old_fcm_token"},
+		{name: "RenewBroken", line: "PUT /human/push/subscribe", body: `{"fcm_token":"a b","old_fcm_token":"c d"}`, fields: "fcm_token old_fcm_token"},
 		{name: "SubscribeZero", line: subscribed, body: `{"fcm_token":"t","min_interval_minutes":0}`, fields: "min_interval_minutes"},
 		{name: "ListLimit", line: "GET /agent/questions?limit=51&status=open", fields: "status"},
 		{name: "ListLimitWord", line: "GET /agent/questions?limit=many", fields: "limit"},

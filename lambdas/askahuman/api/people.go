@@ -22,6 +22,7 @@ type PeopleService interface {
 	Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (askahuman.Board, error)
 	Subscribe(ctx context.Context, personHash, token string, interval time.Duration) (askahuman.Subscription, error)
 	ChangeSubscription(ctx context.Context, id, token string, interval time.Duration) (askahuman.Subscription, error)
+	RenewSubscription(ctx context.Context, personHash, oldToken, token string, interval time.Duration) (askahuman.Subscription, error)
 	Unsubscribe(ctx context.Context, id string) error
 }
 
@@ -140,6 +141,15 @@ type changeInput struct {
 type ChangeBody struct {
 	Token    *string `json:"fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token."`
 	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications." example:"60"`
+}
+
+type renewInput struct{ Body RenewBody }
+
+// RenewBody is a device whose token has changed.
+type RenewBody struct {
+	Token    string  `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token."`
+	OldToken *string `json:"old_fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The one that it had before."`
+	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications; as it was by default." example:"60"`
 }
 
 type subscriptionInput struct {
@@ -264,6 +274,22 @@ func registerPeople(s *server, service PeopleService) {
 			return nil, err
 		}
 		s.metrics.Emit(ctx, kit.Count("Subscribed", 1))
+		return subscribed(subscription), nil
+	})
+
+	register(s, operation{
+		method: http.MethodPut, path: "/human/push/subscribe", id: "renewSubscription", status: http.StatusOK,
+		description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the last one that the person made, or else the one that has the new token already.",
+		codes:       []code{codeSubscriptionNotFound},
+	}, func(ctx context.Context, input *renewInput) (*subscriptionOutput, error) {
+		var oldToken string
+		if input.Body.OldToken != nil {
+			oldToken = *input.Body.OldToken
+		}
+		subscription, err := service.RenewSubscription(ctx, caller(ctx).person, oldToken, input.Body.Token, minutes(input.Body.Interval))
+		if err != nil {
+			return nil, err
+		}
 		return subscribed(subscription), nil
 	})
 

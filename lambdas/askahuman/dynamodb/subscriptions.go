@@ -40,6 +40,17 @@ const tries = 8
 
 func tokenKey(token string) string { return "TOKEN#" + digest(token) }
 
+func personKey(personHash string) string { return "PERSON#" + personHash }
+
+// ofPerson is the write that makes a subscription the person's last one; none for an
+// unknown person.
+func ofPerson(personHash, subscriptionID string) []dynamo.Write {
+	if personHash == "" {
+		return nil
+	}
+	return []dynamo.Write{dynamo.Put("Subscriptions", subscription{ID: personKey(personHash), TokenOwner: subscriptionID}, expression.ConditionBuilder{})}
+}
+
 func tokenOwner(token, subscriptionID string) subscription {
 	return subscription{ID: tokenKey(token), TokenOwner: subscriptionID}
 }
@@ -115,9 +126,10 @@ func (s *Store) subscriptionItem(ctx context.Context, id string) (*subscription,
 // Subscribe implements [askahuman.PeopleStore].
 func (s *Store) Subscribe(ctx context.Context, sub askahuman.Subscription) (askahuman.Subscription, error) {
 	for range tries {
-		err := s.db.Transact(ctx, "CreateSubscription",
+		err := s.db.Transact(ctx, "CreateSubscription", append([]dynamo.Write{
 			dynamo.Put("Subscriptions", newSubscription(sub), dynamo.Absent("subscription_id")),
-			dynamo.Put("Subscriptions", tokenOwner(sub.Token, sub.ID), dynamo.Absent("subscription_id")))
+			dynamo.Put("Subscriptions", tokenOwner(sub.Token, sub.ID), dynamo.Absent("subscription_id")),
+		}, ofPerson(sub.PersonHash, sub.ID)...)...)
 		var refused *dynamo.TransactionError
 		if !errors.As(err, &refused) {
 			return sub, err
@@ -153,8 +165,9 @@ func (s *Store) renew(ctx context.Context, existing subscription, interval time.
 	if err != nil {
 		return renewed, err
 	}
-	err = s.db.Transact(ctx, "UpdateSubscription",
-		dynamo.Update("Subscriptions", []any{existing.ID}, update, unchangedSubscription(existing)))
+	err = s.db.Transact(ctx, "UpdateSubscription", append([]dynamo.Write{
+		dynamo.Update("Subscriptions", []any{existing.ID}, update, unchangedSubscription(existing)),
+	}, ofPerson(personHash, existing.ID)...)...)
 	var refused *dynamo.TransactionError
 	if errors.As(err, &refused) {
 		return renewed, askahuman.ErrStale
@@ -190,6 +203,33 @@ func renewal(existing subscription, interval time.Duration, personHash string, n
 		update = update.Set(dynamo.Name("fingerprint_hash"), expression.Value(personHash))
 	}
 	return update, renewed, nil
+}
+
+// FindSubscription implements [askahuman.PeopleStore].
+func (s *Store) FindSubscription(ctx context.Context, token, personHash string) (string, error) {
+	key := personKey(personHash)
+	if token != "" {
+		key = tokenKey(token)
+	}
+	owner, err := s.subscriptionItem(ctx, key)
+	switch {
+	case err != nil:
+		return "", err
+	case owner == nil:
+		return "", askahuman.ErrSubscriptionNotFound
+	case token != "":
+		return owner.TokenOwner, nil
+	}
+	// A subscription may have gone to another person, or have ended with its token,
+	// since it was this one's last.
+	last, err := s.subscriptionItem(ctx, owner.TokenOwner)
+	switch {
+	case err != nil:
+		return "", err
+	case last == nil || last.PersonHash != personHash:
+		return "", askahuman.ErrSubscriptionNotFound
+	}
+	return last.ID, nil
 }
 
 // ChangeSubscription implements [askahuman.PeopleStore].
@@ -256,9 +296,20 @@ func (s *Store) Unsubscribe(ctx context.Context, id string) error {
 		if existing == nil || existing.Token == "" {
 			return askahuman.ErrSubscriptionNotFound
 		}
-		err = s.db.Transact(ctx, "DeleteSubscription",
+		writes := []dynamo.Write{
 			dynamo.Delete("Subscriptions", []any{id}, dynamo.Equal("fcm_token", existing.Token)),
-			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}))
+			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
+		}
+		if existing.PersonHash != "" {
+			last, err := s.subscriptionItem(ctx, personKey(existing.PersonHash))
+			if err != nil {
+				return err
+			}
+			if last != nil && last.TokenOwner == id {
+				writes = append(writes, dynamo.Delete("Subscriptions", []any{personKey(existing.PersonHash)}, dynamo.Equal("token_owner", id)))
+			}
+		}
+		err = s.db.Transact(ctx, "DeleteSubscription", writes...)
 		var refused *dynamo.TransactionError
 		if !errors.As(err, &refused) {
 			return err

@@ -33,6 +33,7 @@ type Store struct {
 	responses     map[string][]askahuman.Response // by question
 	stats         map[string]askahuman.Stats      // by person
 	subscriptions map[string]askahuman.Subscription
+	lastOf        map[string]string       // by person: the last subscription that they made
 	open          map[string]int          // by agent: questions in its quota
 	notified      map[[2]string]time.Time // by question and person
 }
@@ -45,6 +46,7 @@ func (s *Store) lock() func() {
 		s.responses = map[string][]askahuman.Response{}
 		s.stats = map[string]askahuman.Stats{}
 		s.subscriptions = map[string]askahuman.Subscription{}
+		s.lastOf = map[string]string{}
 		s.open = map[string]int{}
 		s.notified = map[[2]string]time.Time{}
 	}
@@ -317,10 +319,14 @@ func (s *Store) Subscribe(ctx context.Context, subscription askahuman.Subscripti
 	if existing, ok := s.byToken(subscription.Token); ok {
 		if subscription.PersonHash != "" {
 			existing.PersonHash = subscription.PersonHash
+			s.lastOf[subscription.PersonHash] = existing.ID
 		}
 		return s.renew(existing, subscription.Interval, subscription.UpdatedAt), nil
 	}
 	s.subscriptions[subscription.ID] = subscription
+	if subscription.PersonHash != "" {
+		s.lastOf[subscription.PersonHash] = subscription.ID
+	}
 	return subscription, nil
 }
 
@@ -345,6 +351,25 @@ func (s *Store) renew(subscription askahuman.Subscription, interval time.Duratio
 	subscription.UpdatedAt = now
 	s.subscriptions[subscription.ID] = subscription
 	return subscription
+}
+
+// FindSubscription implements [askahuman.PeopleStore].
+func (s *Store) FindSubscription(ctx context.Context, token, personHash string) (string, error) {
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	defer s.lock()()
+	if token != "" {
+		if owner, ok := s.byToken(token); ok {
+			return owner.ID, nil
+		}
+		return "", askahuman.ErrSubscriptionNotFound
+	}
+	last, ok := s.subscriptions[s.lastOf[personHash]]
+	if !ok || last.PersonHash != personHash {
+		return "", askahuman.ErrSubscriptionNotFound
+	}
+	return last.ID, nil
 }
 
 // ChangeSubscription implements [askahuman.PeopleStore].

@@ -104,6 +104,52 @@ func subscribeSameToken(t *testing.T, s Store) {
 	wantDue(t, s, now.Add(10*time.Minute), first.ID)
 }
 
+func findSubscription(t *testing.T, s Store) {
+	find := func(token, personHash, want string) {
+		t.Helper()
+		id, err := s.FindSubscription(t.Context(), token, personHash)
+		if want == "" {
+			wantError(t, err, askahuman.ErrSubscriptionNotFound)
+		} else if id != want || err != nil {
+			t.Errorf("FindSubscription(%q, %q) = %s, %v; want %s", token, personHash, id, err, want)
+		}
+	}
+	find("token", "", "")
+	find("", person(0), "")
+	unknown := mustSubscribe(t, s, newSubscription("unknown's", "", start))
+	first := mustSubscribe(t, s, newSubscription("first", person(0), start))
+	second := mustSubscribe(t, s, newSubscription("second", person(0), start.Add(time.Minute)))
+	find("unknown's", "", unknown.ID)
+	find("first", "", first.ID)
+	find("", person(0), second.ID)
+	find("", person(1), "")
+
+	// A token that has moved on names nothing, the person names the same.
+	if _, err := s.ChangeSubscription(t.Context(), second.ID, "third", 0, start); err != nil {
+		t.Fatal(err)
+	}
+	find("second", "", "")
+	find("third", "", second.ID)
+	find("", person(0), second.ID)
+	// The device becomes another person's.
+	mustSubscribe(t, s, newSubscription("third", person(1), start))
+	find("", person(0), "")
+	find("", person(1), second.ID)
+	// Who subscribes again has that as the last one, also after another one ends.
+	mustSubscribe(t, s, newSubscription("first", person(0), start))
+	other := mustSubscribe(t, s, newSubscription("fourth", person(0), start))
+	mustSubscribe(t, s, newSubscription("first", person(0), start))
+	if err := s.Unsubscribe(t.Context(), other.ID); err != nil {
+		t.Fatal(err)
+	}
+	find("", person(0), first.ID)
+	if err := s.Unsubscribe(t.Context(), first.ID); err != nil {
+		t.Fatal(err)
+	}
+	find("", person(0), "")
+	find("first", "", "")
+}
+
 func subscribeRace(t *testing.T, s Store) {
 	type result struct {
 		id  string

@@ -62,6 +62,7 @@ func Run(t *testing.T, newStore func(t *testing.T) Store) {
 		"ChangeSubscription":                changeSubscription,
 		"ChangeSubscription/TokenMoves":     tokenMoves,
 		"ChangeSubscription/Race":           tokenMoveRace,
+		"FindSubscription":                  findSubscription,
 		"Unsubscribe":                       unsubscribe,
 		"DueQuestions":                      dueQuestions,
 		"ClaimQuestion/Race":                claimQuestionRace,
