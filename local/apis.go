@@ -119,14 +119,15 @@ func readRoute(a *assembly.Assembly, resource *assembly.Resource, api gateway.AP
 	if i.IntegrationType != "AWS_PROXY" || i.PayloadFormatVersion != "2.0" || len(i.RequestParameters)+len(i.ResponseParameters) > 0 {
 		return gateway.Route{}, fmt.Errorf("%s: type %q, payload format %q: Lambda proxy integrations of format 2.0 without parameter mapping are run locally", integration, i.IntegrationType, i.PayloadFormatVersion)
 	}
+	function, qualifier := functionOfIntegration(i.IntegrationUri)
 	route := gateway.Route{
-		Key: p.RouteKey, Function: functionOfIntegration(i.IntegrationUri), Scopes: p.AuthorizationScopes,
+		Key: p.RouteKey, Function: function, Scopes: p.AuthorizationScopes,
 		Timeout: time.Duration(i.TimeoutInMillis) * time.Millisecond,
 	}
 	if a.ByName(route.Function, "AWS::Lambda::Function") == nil {
 		return gateway.Route{}, fmt.Errorf("%s: %q is no function of the assembly", integration, i.IntegrationUri)
 	}
-	if source := api.SourceARN(p.RouteKey); !permitted(a, route.Function, source) {
+	if source := api.SourceARN(p.RouteKey); !permitted(a, function, qualifier, source) {
 		route.Refused = fmt.Sprintf("no AWS::Lambda::Permission lets apigateway.amazonaws.com invoke %s from %s", route.Function, source)
 	}
 	switch p.AuthorizationType {
@@ -168,14 +169,15 @@ func readAuthorizer(resource *assembly.Resource, keys gateway.KeySource) (*gatew
 	return authorizer, nil
 }
 
-// permitted says whether a resource-based permission lets API Gateway invoke the function from the source.
-func permitted(a *assembly.Assembly, function, sourceARN string) bool {
+// permitted says whether a resource-based permission lets API Gateway invoke the function from the source. A permission is that
+// of the function, or of one of its versions or aliases.
+func permitted(a *assembly.Assembly, function, qualifier, sourceARN string) bool {
 	for _, resource := range a.Resources("AWS::Lambda::Permission") {
 		var p struct{ Action, FunctionName, Principal, SourceArn, SourceAccount string }
 		if err := resource.Decode(&p); err != nil {
 			continue
 		}
-		if functionName(p.FunctionName) != function || p.Principal != "apigateway.amazonaws.com" {
+		if name, of := assembly.SplitFunction(p.FunctionName); name != function || of != qualifier || p.Principal != "apigateway.amazonaws.com" {
 			continue
 		}
 		if p.SourceArn == "" {

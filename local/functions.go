@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -147,20 +146,17 @@ func isQueue(a *assembly.Assembly, arn string) bool {
 	return resource != nil && resource.Type == "AWS::SQS::Queue"
 }
 
-// functionName is the name within a function's ARN, with or without alias, or the name itself.
+// functionName is the name within a function's ARN, with or without version or alias, or the name itself.
 func functionName(text string) string {
-	parts := strings.Split(text, ":")
-	if i := slices.Index(parts, "function"); i >= 0 && i+1 < len(parts) {
-		return parts[i+1]
-	}
-	return parts[0]
+	name, _ := assembly.SplitFunction(text)
+	return name
 }
 
-// functionOfIntegration is the function that an integration URI names: its ARN, or API Gateway's path to it,
-// arn:aws:apigateway:REGION:lambda:path/2015-03-31/functions/ARN/invocations.
-func functionOfIntegration(uri string) string {
+// functionOfIntegration is the function that an integration URI names, with its version or alias: its ARN, or API Gateway's path
+// to it, arn:aws:apigateway:REGION:lambda:path/2015-03-31/functions/ARN/invocations.
+func functionOfIntegration(uri string) (name, qualifier string) {
 	if _, rest, ok := strings.Cut(uri, "/functions/"); ok {
 		uri = strings.TrimSuffix(rest, "/invocations")
 	}
-	return functionName(uri)
+	return assembly.SplitFunction(uri)
 }

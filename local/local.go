@@ -75,6 +75,10 @@ type Options struct {
 	// AccessKey selects the database within DynamoDB Local: each alphanumeric access key is one of its own.
 	// Default: onesynth.
 	AccessKey string
+	// Ports are the ports of stacks' first HTTP APIs, by the stacks' names or display ids; they come before Port.
+	Ports map[string]int
+	// SSMParameters are values of parameters of AWS Systems Manager that exist elsewhere, by name.
+	SSMParameters map[string]string
 	// AllowUnsupported are resource types that may stay without effect.
 	AllowUnsupported []string
 	// MaxInstances is the most processes of one function. Default: lambda.DefaultMaxInstances.

@@ -699,6 +699,63 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 	want(t, 400, "Items, Items2")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice","stack":"None"}`))
 }
 
+// A version or an alias of a function is the function.
+func TestAliases(t *testing.T) {
+	t.Parallel()
+	changed := func() object {
+		changed := template()
+		resources := changed["Resources"].(object)
+		resources["Version"] = object{"Type": "AWS::Lambda::Version", "Properties": object{"FunctionName": ref("Function")}}
+		resources["Alias"] = object{"Type": "AWS::Lambda::Alias", "Properties": object{
+			"Name": "live", "FunctionName": ref("Function"), "FunctionVersion": object{"Fn::GetAtt": []string{"Version", "Version"}},
+		}}
+		resources["Push"] = object{"Type": "AWS::SSM::Parameter", "Properties": object{"Name": "/company/push", "Type": "String", "Value": "https://push.example"}}
+		properties(changed, "Function")["Environment"].(object)["Variables"].(object)["PUSH"] = "{{resolve:ssm:/company/push}}"
+		properties(changed, "Integration")["IntegrationUri"] = ref("Alias")
+		properties(changed, "Permission")["FunctionName"] = ref("Alias")
+		properties(changed, "Mapping")["FunctionName"] = ref("Alias")
+		failures := properties(changed, "Failures")
+		failures["Qualifier"] = "live"
+		properties(changed, "Schedule")["Target"].(object)["Arn"] = ref("Alias")
+		resources["ScheduleRole"] = role("scheduler.amazonaws.com", allow(ref("Alias"), "lambda:InvokeFunction"), allow(arn("Queue"), "sqs:SendMessage"))
+		return changed
+	}
+	t.Run("OK", func(t *testing.T) {
+		t.Parallel()
+		r, _ := start(t, changed(), nil)
+		want(t, 200, "https://push.example")(call(t, "GET", r.URL("")+"/environment", ""))
+		want(t, 200, "")(call(t, "PUT", r.URL("")+"/items/1", "one"))
+		if err := r.FlushStreams(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want(t, 200, "INSERT 1")(call(t, "GET", r.URL("")+"/items/seen", ""))
+		if err := r.RunSchedule(t.Context(), "tick"); err != nil {
+			t.Fatal(err)
+		}
+		want(t, 200, "1")(call(t, "GET", r.URL("")+"/items/tick", ""))
+	})
+	// As on AWS, the permission of the function alone is none for its alias.
+	t.Run("ErrPermission", func(t *testing.T) {
+		t.Parallel()
+		changed := changed()
+		properties(changed, "Permission")["FunctionName"] = arn("Function")
+		r, printed := start(t, changed, nil)
+		want(t, 500, "Internal Server Error")(call(t, "GET", r.URL("")+"/environment", ""))
+		if !strings.Contains(printed.String(), "no AWS::Lambda::Permission") {
+			t.Errorf("printed %s", printed)
+		}
+	})
+	t.Run("ErrScheduleRole", func(t *testing.T) {
+		t.Parallel()
+		changed := changed()
+		changed["Resources"].(object)["ScheduleRole"] = role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"))
+		r, _ := start(t, changed, nil)
+		if err := r.RunSchedule(t.Context(), "tick"); err == nil || !strings.Contains(err.Error(), "lambda:InvokeFunction on resource: arn:aws:lambda:us-east-1:000000000000:function:worker:live") {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // What has no effect is named once, in one line.
 func TestWithoutEffect(t *testing.T) {
 	t.Parallel()
@@ -722,14 +779,27 @@ func TestWithoutEffect(t *testing.T) {
 	}
 }
 
+// takenPorts are those that freePort has given.
+var takenPorts sync.Map
+
+// freePort is a port that nothing listens on, and that no system gives to a client meanwhile.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for port := 20000 + os.Getpid()%10000; port < 32768; port += 10 {
+		free, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", port))
+		if err == nil && free.Close() == nil {
+			if _, taken := takenPorts.LoadOrStore(port, true); !taken {
+				return port
+			}
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
+}
+
 func TestPlatformPorts(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := free.Addr().(*net.TCPAddr).Port
-	free.Close()
+	port := freePort(t)
 	changed := template()
 	changed["Metadata"] = object{"onesynth": object{"localPort": port}}
 	resources := changed["Resources"].(object)
@@ -738,6 +808,25 @@ func TestPlatformPorts(t *testing.T) {
 	r, _ := start(t, changed, func(o *local.Options) { o.Port = local.PlatformPorts })
 	if apis := r.APIs(); len(apis) != 2 || apis[0].Name != "items" || apis[0].URL != fmt.Sprint("http://127.0.0.1:", port) || apis[1].URL == apis[0].URL {
 		t.Errorf("got %+v", apis)
+	}
+}
+
+// A port that is said for a stack comes before what its template and the run ask for.
+func TestPortsOfStacks(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	changed := template()
+	changed["Metadata"] = object{"onesynth": object{"localPort": 1}}
+	r, _ := start(t, changed, func(o *local.Options) { o.Port, o.Ports = local.PlatformPorts, map[string]int{"Items": port} })
+	if got := r.URL("Items"); got != fmt.Sprint("http://127.0.0.1:", port) {
+		t.Errorf("got %s, want port %d", got, port)
+	}
+	r, err := local.Start(t.Context(), local.Options{Assembly: write(t, template()), DynamoDB: enginetest.Engine(t).URL(), Ports: map[string]int{"Itmes": port}})
+	if err == nil {
+		r.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), `port of stack "Itmes": the assembly has no stack of that name`) {
+		t.Errorf("got %v", err)
 	}
 }
 

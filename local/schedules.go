@@ -48,7 +48,7 @@ func readSchedule(a *assembly.Assembly, resource *assembly.Resource) (schedule.S
 	if s.End, err = parseDate(p.EndDate); err != nil {
 		return s, fmt.Errorf("%s: EndDate: %w", resource, err)
 	}
-	if target := a.ByARN(p.Target.Arn); target == nil || target.Type != "AWS::Lambda::Function" {
+	if a.Function(p.Target.Arn) == nil {
 		return s, fmt.Errorf("%s: target %s: functions of the assembly are run locally", resource, p.Target.Arn)
 	}
 	if s.DeadLetter != "" && !isQueue(a, s.DeadLetter) {

@@ -69,7 +69,7 @@ func (r *Runner) prepare(ctx context.Context) error {
 func (r *Runner) load(ctx context.Context) error {
 	var problems []error
 	apis := 0
-	a, err := assembly.Load(r.options.Assembly, assembly.Options{Stacks: r.options.Stacks, URL: func(resource *assembly.Resource) string {
+	a, err := assembly.Load(r.options.Assembly, assembly.Options{Stacks: r.options.Stacks, SSMParameters: r.options.SSMParameters, URL: func(resource *assembly.Resource) string {
 		switch resource.Type {
 		case "AWS::SQS::Queue":
 			return r.endpoint
@@ -92,6 +92,11 @@ func (r *Runner) load(ctx context.Context) error {
 		return err
 	}
 	r.assembly = a
+	for _, stack := range slices.Sorted(maps.Keys(r.options.Ports)) {
+		if !a.Has(stack) {
+			return fmt.Errorf("port of stack %q: the assembly has no stack of that name or display id", stack)
+		}
+	}
 	if err := r.refuseUnsupported(); err != nil {
 		return err
 	}
@@ -208,7 +213,7 @@ func (r *Runner) begin(ctx, background context.Context) error {
 	}
 	aws, err := awsapi.New(awsapi.Options{
 		Assembly: r.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, AccessKeys: r.accessKeys(), Region: engine.Region,
-		Dir: r.options.Data, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Wrote: r.wrote,
+		Dir: r.options.Data, SSMParameters: r.options.SSMParameters, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Wrote: r.wrote,
 		Log: slog.New(slog.NewTextHandler(r.log, nil)),
 	})
 	if err != nil {
@@ -375,7 +380,18 @@ func listen(port int) (net.Listener, error) {
 // listenAPI opens the port of the stack's API, which is the run's nth.
 func (r *Runner) listenAPI(stack *assembly.Stack, n int) (net.Listener, error) {
 	port := r.options.Port
+	own, ok := r.options.Ports[stack.DisplayID]
+	if !ok {
+		own, ok = r.options.Ports[stack.Name]
+	}
 	switch {
+	case ok:
+		port = own
+		for resource := range r.listeners {
+			if resource.Stack == stack && own > 0 {
+				return listenFree(own + 1)
+			}
+		}
 	case port > 0:
 		port += n
 	case port == PlatformPorts:

@@ -35,6 +35,8 @@ type Options struct {
 	Stacks []string
 	// Parameters are values of template parameters by name; a parameter without one takes its default.
 	Parameters map[string]string
+	// SSMParameters are values of parameters of AWS Systems Manager that no stack declares, by name.
+	SSMParameters map[string]string
 	// URL gives the address at which a resource is reached on this machine: an HTTP API's endpoint, a queue's URL, a user
 	// pool's issuer. It is asked once per resource, while Properties are not resolved yet. An empty answer, or no function,
 	// means the address AWS would give.
@@ -431,6 +433,11 @@ func (a *Assembly) Accepted() []*Resource {
 	return found
 }
 
+// Has reports whether a stack has the name or the display id, chosen or not.
+func (a *Assembly) Has(stack string) bool {
+	return slices.ContainsFunc(a.all, func(one *Stack) bool { return one.Name == stack || one.DisplayID == stack })
+}
+
 // Environment is the account and region of a stack, as the CDK writes it.
 func (s *Stack) Environment() string { return Environment(s.Account, s.Region) }
 
@@ -463,11 +470,9 @@ func (a *Assembly) Declared(kind, arn string) (*Resource, error) {
 				continue
 			}
 			if resource.Properties == nil {
-				value, err := stack.evaluate(resource.raw, "Resources."+resource.LogicalID+".Properties")
-				if err != nil {
+				if err := stack.evaluateProperties(resource); err != nil {
 					return nil, err
 				}
-				resource.Properties, _ = value.(map[string]any)
 			}
 			return resource, nil
 		}

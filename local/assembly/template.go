@@ -134,14 +134,8 @@ func (s *Stack) resolve() (problems []error) {
 			problems = append(problems, err)
 			continue
 		}
-		value, err := s.evaluate(resource.raw, at+".Properties")
-		if err != nil {
+		if err := s.evaluateProperties(resource); err != nil {
 			problems = append(problems, err)
-			continue
-		}
-		resource.Properties, _ = value.(map[string]any)
-		if resource.Properties == nil {
-			resource.Properties = map[string]any{}
 		}
 	}
 	for _, described := range s.described {
@@ -164,6 +158,21 @@ func (s *Stack) resolve() (problems []error) {
 	return problems
 }
 
+func (s *Stack) evaluateProperties(resource *Resource) error {
+	at := "Resources." + resource.LogicalID + ".Properties"
+	value, err := s.evaluate(resource.raw, at)
+	if err != nil {
+		return err
+	}
+	if value, err = s.dereferenceAll(value, at); err != nil {
+		return err
+	}
+	if resource.Properties, _ = value.(map[string]any); resource.Properties == nil {
+		resource.Properties = map[string]any{}
+	}
+	return nil
+}
+
 func (s *Stack) output(id string) (output Output, exists bool, err error) {
 	declared, at := s.template.Outputs[id], "Outputs."+id
 	if declared.Condition != "" {
@@ -173,6 +182,9 @@ func (s *Stack) output(id string) (output Output, exists bool, err error) {
 		}
 	}
 	if output.Value, err = s.text(declared.Value, at+".Value"); err != nil {
+		return Output{}, false, err
+	}
+	if output.Value, err = s.dereference(output.Value, at+".Value"); err != nil {
 		return Output{}, false, err
 	}
 	output.Description, _ = declared.Description.(string)
@@ -438,6 +450,9 @@ func describe(value any) string {
 	return fmt.Sprint(value)
 }
 
+// ssmValue begins the types of template parameters whose value is that of a parameter of AWS Systems Manager.
+const ssmValue = "AWS::SSM::Parameter::Value"
+
 func (s *Stack) reference(target, path string) (any, error) {
 	switch target {
 	case "AWS::Region":
@@ -461,14 +476,18 @@ func (s *Stack) reference(target, path string) (any, error) {
 		value, given := any(s.options.Parameters[target]), false
 		if _, given = s.options.Parameters[target]; !given {
 			value = parameter.Default
-			if strings.HasPrefix(parameter.Type, "AWS::SSM::Parameter::Value") {
-				return nil, s.problem(path, "parameter %s takes its value from Systems Manager, which a local run does not have: give it a value", target)
+			if name, ok := value.(string); ok && strings.HasPrefix(parameter.Type, ssmValue) {
+				var err error
+				if value, err = s.ssmParameter(name, path); err != nil {
+					return nil, err
+				}
 			}
 		}
 		if value == nil {
 			return nil, s.problem(path, "parameter %s has no default: give it a value", target)
 		}
-		if text, ok := value.(string); ok && (parameter.Type == "CommaDelimitedList" || strings.HasPrefix(parameter.Type, "List<")) {
+		kind := strings.TrimPrefix(parameter.Type, ssmValue+"<")
+		if text, ok := value.(string); ok && (strings.HasPrefix(kind, "CommaDelimitedList") || strings.HasPrefix(kind, "List<")) {
 			list := []any{}
 			for element := range strings.SplitSeq(text, ",") {
 				list = append(list, strings.TrimSpace(element))
@@ -614,7 +633,11 @@ func (s *Stack) property(resource *Resource, property string) (string, error) {
 	if _, none := evaluated.(absent); none {
 		return "", nil
 	}
-	return s.text(evaluated, at)
+	text, err := s.text(evaluated, at)
+	if err != nil {
+		return "", err
+	}
+	return s.dereference(text, at)
 }
 
 func (s *Stack) substitute(argument any, path string) (any, error) {

@@ -253,6 +253,11 @@ var types = map[string]typeEntry{
 
 	"AWS::Lambda::Function": {support: running, nameProperty: "FunctionName", limit: 64, arn: arn("lambda", "function:"),
 		attributes: map[string]give{"Arn": ownARN}},
+	// A run has the newest code alone: versions and aliases are $LATEST.
+	"AWS::Lambda::Version": {support: running, naming: []string{"FunctionName"}, arn: qualified(fixed(functionVersion)), ref: ownARN,
+		attributes: map[string]give{"FunctionArn": ownARN, "Version": fixed(functionVersion)}},
+	"AWS::Lambda::Alias": {support: running, nameProperty: "Name", naming: []string{"FunctionName"}, limit: 128, arn: qualified(name), ref: ownARN,
+		attributes: map[string]give{"AliasArn": ownARN}},
 	"AWS::Lambda::Permission": {support: running, ref: id(12), attributes: map[string]give{"Id": id(12)}},
 	"AWS::Lambda::EventSourceMapping": {support: running,
 		ref:        func(r *Resource) (string, error) { return uuid(r.Stack.Name + "/" + r.LogicalID), nil },
@@ -289,6 +294,9 @@ var types = map[string]typeEntry{
 		},
 		ref: ownARN, attributes: map[string]give{"Id": ownARN}},
 	"AWS::SecretsManager::ResourcePolicy": {support: accepted},
+
+	"AWS::SSM::Parameter": {support: running, nameProperty: "Name", naming: []string{"Type", "Value"}, limit: 2048, arn: parameterARN,
+		attributes: map[string]give{"Arn": ownARN, "Type": of("Type"), "Value": of("Value")}},
 
 	"AWS::IAM::Role": {support: running, nameProperty: "RoleName", naming: []string{"Path"}, limit: 64, arn: iamARN("role"),
 		attributes: map[string]give{"Arn": ownARN, "RoleId": func(r *Resource) (string, error) {

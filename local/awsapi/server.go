@@ -1,7 +1,7 @@
 // Package awsapi is the AWS endpoint that functions get in a local run (AWS_ENDPOINT_URL).
 //
 // It knows the calling function by the access key that signed the request, checks every request against the function's
-// role as synthesised, and then serves it: DynamoDB by an engine behind it, S3 by gofakes3, Secrets Manager and SQS by itself.
+// role as synthesised, and then serves it: DynamoDB by an engine behind it, S3 by gofakes3, Secrets Manager, SQS and the parameters of Systems Manager by itself.
 // What it does not serve it refuses by name. It stands for AWS's TLS endpoints: conditions on aws:SecureTransport hold.
 package awsapi
 
@@ -42,6 +42,8 @@ type Options struct {
 	// AccessKeys name the databases of accounts and regions, by [assembly.Environment], that have one of their own. Default:
 	// AccessKey, for all.
 	AccessKeys map[string]string
+	// SSMParameters are values of parameters of AWS Systems Manager that the assembly does not declare, by name.
+	SSMParameters map[string]string
 	// Dir is a folder that keeps generated secrets between runs (secrets.json, mode 0600). Default: they are made anew.
 	Dir string
 	// Buckets hold the objects of the assembly's buckets. Default: there are no buckets.
@@ -66,7 +68,10 @@ type Server struct {
 	tables  map[place]string
 	secrets []*secret
 	queues  map[string]*Queue
-	s3      http.Handler
+	// parameters are those of AWS Systems Manager, as they were when the run started.
+	parameters map[place]parameter
+	started    time.Time
+	s3         http.Handler
 
 	mutex   sync.RWMutex
 	keys    map[string]string
@@ -176,6 +181,9 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	if err := server.readSecrets(); err != nil {
+		return nil, err
+	}
+	if err := server.readParameters(); err != nil {
 		return nil, err
 	}
 	return server, nil
@@ -355,6 +363,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.dynamodb(w, r, caller, assembly.Environment(caller.account(), region), operation, body)
 	case service == "secretsmanager":
 		respond(w, operation, s.secretsManager(caller, operation), r.Context(), body)
+	case service == "ssm":
+		respond(w, operation, s.systemsManager(caller, caller.account(), region, operation), r.Context(), body)
 	case service == "sqs":
 		respond(w, operation, s.sqs(caller, operation), r.Context(), body)
 	default:

@@ -273,10 +273,7 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 	if read.table = source.ByARN(tableARN); !isStream || read.table == nil {
 		return nil, fmt.Errorf("got event source %q: a local run reads the streams of the assembly's tables", declared.EventSourceArn)
 	}
-	if read.function = source.ByARN(declared.FunctionName); read.function == nil {
-		read.function = source.ByName(declared.FunctionName, "AWS::Lambda::Function")
-	}
-	if read.function == nil {
+	if read.function = source.Function(declared.FunctionName); read.function == nil {
 		return nil, fmt.Errorf("got function %q: the assembly has no such function", declared.FunctionName)
 	}
 	if declared.TumblingWindowInSeconds > 0 {
