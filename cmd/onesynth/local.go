@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"os"
 	"time"
 
@@ -9,23 +11,49 @@ import (
 )
 
 type localCommand struct {
-	Assembly         string        `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
-	Stack            []string      `help:"Stack to run, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
-	Port             int           `help:"Port of the first HTTP API, further ones take the ports above it; 0 takes any free ones, -1 those that the stacks ask for." default:"-1"`
-	ConsolePort      int           `help:"Port of the console; 0 takes any free one." default:"8079"`
-	Data             string        `help:"Folder that keeps tables, objects, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`
-	DynamoDB         string        `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`
-	AllowUnsupported []string      `help:"Resource type that may stay without effect; may be repeated." placeholder:"TYPE"`
-	MaxInstances     int           `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
-	SweepInterval    time.Duration `help:"Time between two looks at which items have expired; negative: they stay until POST /sweep of the console." default:"5s"`
-	NoSchedules      bool          `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
+	Assembly         string            `help:"Folder of the cloud assembly." default:"cdk.out" type:"path"`
+	Stack            []string          `help:"Stack to run, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
+	Port             *int              `help:"Port of the first HTTP API, further ones take the ports above it; 0 takes any free ones, -1 those that the stacks ask for. Default: -1." placeholder:"PORT"`
+	ConsolePort      *int              `help:"Port of the console; 0 takes any free one. Default: 8079." placeholder:"PORT"`
+	Data             string            `help:"Folder that keeps tables, objects, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`
+	DynamoDB         string            `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`
+	AllowUnsupported []string          `help:"Resource type that may stay without effect; may be repeated." placeholder:"TYPE"`
+	SSMParameter     map[string]string `name:"ssm-parameter" help:"Value of a parameter of Systems Manager that exists elsewhere; may be repeated." placeholder:"NAME=VALUE"`
+	MaxInstances     int               `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
+	SweepInterval    time.Duration     `help:"Time between two looks at which items have expired; negative: they stay until POST /sweep of the console." default:"5s"`
+	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
+}
+
+// Help is what --help says below the summary.
+func (c *localCommand) Help() string {
+	return `The cdk.json of the working folder may say the same under the context key onesynth, as {"context": {"onesynth": {"ports": {"STACK": 9001}}}}; its members are stacks, port, consolePort, ports, allowUnsupported and ssmParameters. Flags win.`
 }
 
 // Run runs the assembly until it is interrupted.
 func (c *localCommand) Run(ctx context.Context) error {
-	return local.Run(ctx, local.Options{
-		Assembly: c.Assembly, Stacks: c.Stack, Port: c.Port, ConsolePort: c.ConsolePort, Data: c.Data, DynamoDB: c.DynamoDB,
-		AllowUnsupported: c.AllowUnsupported, MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, CheckLake: checkLake,
-		Log: os.Stdout,
-	})
+	said, err := readSettings()
+	if err != nil {
+		return err
+	}
+	return local.Run(ctx, c.options(said))
+}
+
+// options are what the flags say, and then what cdk.json does. A port of the flags is for all stacks.
+func (c *localCommand) options(said settings) local.Options {
+	platform, console := local.PlatformPorts, local.DefaultConsolePort
+	options := local.Options{
+		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB,
+		Port: *cmp.Or(c.Port, said.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, said.ConsolePort, &console),
+		AllowUnsupported: append(c.AllowUnsupported, said.AllowUnsupported...), SSMParameters: map[string]string{},
+		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, CheckLake: checkLake, Log: os.Stdout,
+	}
+	if len(c.Stack) == 0 {
+		options.Stacks = said.Stacks
+	}
+	if c.Port == nil {
+		options.Ports = said.Ports
+	}
+	maps.Copy(options.SSMParameters, said.SSMParameters)
+	maps.Copy(options.SSMParameters, c.SSMParameter)
+	return options
 }

@@ -13,12 +13,30 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/console"
 )
 
 // running is how commands find the run they talk to.
 type running struct {
-	Console string `help:"Address of the run's console. Default: ${default}." default:"http://127.0.0.1:8079" placeholder:"URL"`
+	Console string `help:"Address of the run's console. Default: http://127.0.0.1:8079, or the port that cdk.json says (onesynth.consolePort)." placeholder:"URL"`
+}
+
+// AfterApply finds the console of a run that was started in the same folder.
+func (c *running) AfterApply() error {
+	if c.Console != "" {
+		return nil
+	}
+	said, err := readSettings()
+	if err != nil {
+		return err
+	}
+	port := local.DefaultConsolePort
+	if said.ConsolePort != nil && *said.ConsolePort > 0 {
+		port = *said.ConsolePort
+	}
+	c.Console = fmt.Sprintf("http://127.0.0.1:%d", port)
+	return nil
 }
 
 // call asks the console and decodes its answer into the value.
