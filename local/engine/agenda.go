@@ -14,7 +14,7 @@ import (
 )
 
 // agenda says at which second to look at which item. Each item stands in it once, at the earliest second that was noted; so
-// what it takes in memory grows with the items that expire, some 300 bytes each, and not with the writes. The zero value is
+// what it takes in memory grows with the items that expire, some 200 bytes each, and not with the writes. The zero value is
 // empty. It is safe for concurrent use.
 type agenda struct {
 	mutex   sync.Mutex
