@@ -126,7 +126,7 @@ lint: ## Check format, vet and staticcheck.conf
 bench: node_modules ## Measure, and print figures and ratios
 	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/askahuman/dynamodb ./lambdas/todo/dynamodb
 	go test -run - -bench . ./lambdas/lake ./local/lakequery
-	go run ./bench
+	go run ./bench -arch $(OWN_ARCH)
 
 .PHONY: access-patterns
 access-patterns: ## Write docs/ACCESS-PATTERNS.md anew

@@ -25,6 +25,7 @@ func main() {
 	flag.DurationVar(&b.load, "load", 3*time.Second, "how long to load each route with each number of clients")
 	flag.DurationVar(&b.delay, "delay", time.Minute, "how long to make changes whose way into the lake is timed")
 	flag.IntVar(&b.askCount, "asks", 20_000, "how many asks to make in a row")
+	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with this machine's, no run builds the handlers once more (default arm64)")
 	only := flag.String("only", "", "measure one `part`: synthesis, start, requests, asks or lake (default all)")
 	flag.Parse()
 	if err := b.run(ctx, *only); err != nil {
@@ -37,6 +38,7 @@ type bench struct {
 	runs  int
 	load  time.Duration
 	delay time.Duration
+	arch  string
 	// askCount is how many asks are made in a row.
 	askCount int
 	out      *tabwriter.Writer
@@ -76,7 +78,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 			return fmt.Errorf("build %s: %w", source, err)
 		}
 	}
-	if err := b.synthesise(ctx, "cdk-app", "cdk.out", "-c", "env=dev")(); err != nil {
+	if err := b.synthesise(ctx, "cdk-app", "cdk.out", "-c", "env=dev", "-c", "arch="+b.arch)(); err != nil {
 		return err
 	}
 	for _, part := range parts {
@@ -124,7 +126,7 @@ func (b *bench) synthesise(ctx context.Context, app, out string, arguments ...st
 // synthesis measures the app of all platforms against the small one, in turn, so
 // that both meet the same machine.
 func (b *bench) synthesis(ctx context.Context) error {
-	all, small := b.synthesise(ctx, "cdk-app", "again.out", "-c", "env=dev"), b.synthesise(ctx, "three", "small.out")
+	all, small := b.synthesise(ctx, "cdk-app", "again.out", "-c", "env=dev", "-c", "arch="+b.arch), b.synthesise(ctx, "three", "small.out")
 	var allTimes, smallTimes, ratios []time.Duration
 	for i := range b.runs + 1 {
 		p, err := timed(all)

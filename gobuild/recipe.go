@@ -44,7 +44,7 @@ func (r Recipe) Metadata() (key string, value map[string]any) {
 func ReadRecipe(metadata map[string]any) (Recipe, bool, error) {
 	text, err := json.Marshal(metadata[metadataKey])
 	if err != nil {
-		return Recipe{}, false, fmt.Errorf("Metadata.%s: %w", metadataKey, err)
+		return Recipe{}, false, fmt.Errorf("reading Metadata.%s: %w", metadataKey, err)
 	}
 	var read struct{ Build *Recipe }
 	err = json.Unmarshal(text, &read)
@@ -59,7 +59,7 @@ func ReadRecipe(metadata map[string]any) (Recipe, bool, error) {
 		}
 	}
 	if err != nil {
-		return Recipe{}, false, fmt.Errorf(`Metadata.%s.build: %w: write {"module": "example.com/orders", "package": "lambdas/hello", "flags": ["-trimpath"]}, or leave it out`, metadataKey, err)
+		return Recipe{}, false, fmt.Errorf(`reading Metadata.%s.build: %w: write {"module": "example.com/orders", "package": "lambdas/hello", "flags": ["-trimpath"]}, or leave it out`, metadataKey, err)
 	}
 	return *read.Build, true, nil
 }
