@@ -45,7 +45,22 @@ func TestMain(m *testing.M) {
 		synthesiseCompany(folder)
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(withCache(m))
+}
+
+// withCache runs the tests with a cache of handlers that only they have: those that do
+// not ask for a new one share what they build.
+func withCache(m *testing.M) int {
+	folder, err := os.MkdirTemp("", "onesynth-cache-")
+	if err == nil {
+		err = os.Setenv("ONESYNTH_CACHE", folder)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(folder)
+	return m.Run()
 }
 
 // synthesiseCompany declares both platforms with what a company brings: tables, keys
@@ -125,7 +140,7 @@ func TestCompany(t *testing.T) {
 	folder := t.TempDir()
 	assembly := filepath.Join(folder, "cdk.out")
 	synth := exec.Command(program)
-	synth.Env = append(os.Environ(), companyVariable+"="+assembly, "CDK_VALIDATION=false", "ONESYNTH_CACHE="+filepath.Join(folder, "cache"))
+	synth.Env = append(os.Environ(), companyVariable+"="+assembly, "CDK_VALIDATION=false")
 	output(t, synth)
 
 	platforms := localrun.Options{Assembly: assembly, Stacks: []string{"company", "ask", "todo"}, NoSchedules: true}
