@@ -61,7 +61,7 @@ func TestLeaderboard(t *testing.T) {
 	if board := one.leaderboard(t, url.Values{"limit": {"1"}}); len(board.Entries) != 1 {
 		t.Errorf("got %d entries; want 1", len(board.Entries))
 	}
-	for query, field := range map[string]string{"period=yearly": "period", "limit=101": "limit", "limit=0": "limit"} {
+	for query, field := range map[string]string{"period=yearly": "period", "limit=-1": "limit", "limit=0": "limit"} {
 		invalid(t, one.try(t, http.MethodGet, "/human/leaderboard?"+query, nil), field)
 	}
 }
