@@ -23,3 +23,9 @@ func TestUnknownRoutes(t *testing.T) {
 	suite.CheckUnknownRoutes(t, "GET /", "GET /agent", "PUT /agent/questions", "GET /agent/questions/x/y",
 		"PATCH /human/responses", "GET /docs", "GET /schemas/AskBody.json", "POST /openapi.json")
 }
+
+// What is deployed passes the check that comes before a deployment.
+func TestCheckOfDeployed(t *testing.T) {
+	t.Parallel()
+	suite.CheckDeployed(t)
+}

@@ -31,12 +31,8 @@ func (a *assemblies) of(t testing.TB, environment string) (string, error) {
 	}
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	if a.folder == "" {
-		folder, err := os.MkdirTemp("", "onesynth-test-")
-		if err != nil {
-			return "", err
-		}
-		a.folder = folder
+	if err := a.ensure(); err != nil {
+		return "", err
 	}
 	made := filepath.Join(a.folder, environment)
 	if _, err := os.Stat(made); !errors.Is(err, os.ErrNotExist) {
@@ -46,6 +42,21 @@ func (a *assemblies) of(t testing.TB, environment string) (string, error) {
 		return "", fmt.Errorf("synthesise %s: %w", environment, err)
 	}
 	return made, nil
+}
+
+// scratch is a folder that is there until the tests have ended.
+func (a *assemblies) scratch() (string, error) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	err := a.ensure()
+	return a.folder, err
+}
+
+func (a *assemblies) ensure() (err error) {
+	if a.folder == "" {
+		a.folder, err = os.MkdirTemp("", "onesynth-test-")
+	}
+	return err
 }
 
 // close removes what was synthesised.

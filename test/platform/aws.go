@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,10 +24,7 @@ import (
 // it is to be taken as it is, and reads its outputs.
 func (s *Suite) deployed(t testing.TB) (*Target, error) {
 	ctx := context.Background()
-	environment := os.Getenv("ONESYNTH_TEST_ENVIRONMENT")
-	if environment == "" {
-		environment = "dev"
-	}
+	environment := environmentOnAWS()
 	stack := s.stack(environment)
 	configuration, err := config.LoadDefaultConfig(ctx)
 	if err != nil {
@@ -43,7 +41,7 @@ func (s *Suite) deployed(t testing.TB) (*Target, error) {
 	if os.Getenv("ONESYNTH_TEST_DEPLOY") == "false" {
 		outputs, err = stackOutputs(ctx, cloudformation.NewFromConfig(configuration), stack)
 	} else {
-		outputs, err = deploy(t, ctx, stack, environment, lacking.Resources)
+		outputs, err = s.deploy(t, ctx, stack, environment, lacking.Resources)
 	}
 	if err != nil {
 		return nil, err
@@ -62,6 +60,14 @@ func (s *Suite) deployed(t testing.TB) (*Target, error) {
 	return target, nil
 }
 
+// environmentOnAWS is that of cdk.json which is tested on AWS.
+func environmentOnAWS() string {
+	if environment := os.Getenv("ONESYNTH_TEST_ENVIRONMENT"); environment != "" {
+		return environment
+	}
+	return "dev"
+}
+
 // usable tells what is missing before minutes have gone into a deployment.
 func usable(ctx context.Context, configuration aws.Config) error {
 	if configuration.Region == "" {
@@ -75,8 +81,12 @@ func usable(ctx context.Context, configuration aws.Config) error {
 
 // deploy deploys the stack of an environment. Resources of the types that lack, each
 // with the reason, are left out once they have been refused.
-func deploy(t testing.TB, ctx context.Context, stack, environment string, lack map[string]string) (map[string]string, error) {
-	app, assembly, file := filepath.Join(t.TempDir(), "cdk-app"), t.TempDir(), filepath.Join(t.TempDir(), "outputs.json")
+func (s *Suite) deploy(t testing.TB, ctx context.Context, stack, environment string, lack map[string]string) (map[string]string, error) {
+	folder, err := s.assemblies.scratch()
+	if err != nil {
+		return nil, err
+	}
+	app, assembly, file := filepath.Join(folder, "cdk-app"), filepath.Join(folder, "deployed"), filepath.Join(folder, "outputs.json")
 	synth := []string{"--no-install", "cdk", "synth", stack, "--app", app, "--output", assembly, "-c", "env=" + environment, "--quiet"}
 	if os.Getenv(endpoint) != "" {
 		// An emulator runs the functions on this machine.
@@ -98,11 +108,10 @@ func deploy(t testing.TB, ctx context.Context, stack, environment string, lack m
 	if _, err := run("npx", synth...); err != nil {
 		return nil, fmt.Errorf("synthesise %s: %w", stack, err)
 	}
-	assembly, err := leaveOut(t, assembly, stack, lack, deploy)
-	if err != nil {
+	if s.deployedAssembly, err = leaveOut(t, assembly, stack, lack, deploy); err != nil {
 		return nil, err
 	}
-	if _, err := deploy(assembly); err != nil {
+	if _, err := deploy(s.deployedAssembly); err != nil {
 		return nil, fmt.Errorf("deploy %s: %w", stack, err)
 	}
 	content, err := os.ReadFile(file)
@@ -139,4 +148,27 @@ func stackOutputs(ctx context.Context, client *cloudformation.Client, stack stri
 		outputs[aws.ToString(output.OutputKey)] = aws.ToString(output.OutputValue)
 	}
 	return outputs, nil
+}
+
+// CheckDeployed checks that `onesynth check` has nothing against what is deployed, and
+// refuses to drop a table of it.
+func (s *Suite) CheckDeployed(t *testing.T) {
+	t.Helper()
+	if target := s.Shared(t); target.Run != nil || s.deployedAssembly == "" {
+		t.Skip("skipped: these tests have deployed nothing")
+	}
+	onesynth, stack := Onesynth(t), s.stack(environmentOnAWS())
+	check := func(assembly string) (string, error) {
+		return shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{Command: onesynth, Args: []string{"check", "--assembly", assembly, "--stack", stack}})
+	}
+	if output, err := check(s.deployedAssembly); err != nil {
+		t.Errorf("check what is deployed: %v\n%s", err, output)
+	}
+	dropped, err := without(s.deployedAssembly, stack, []string{"AWS::DynamoDB::GlobalTable"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if output, err := check(dropped); err == nil || !strings.Contains(output, stack+"/drop:") {
+		t.Errorf("check an assembly without tables: got %v; want a refusal\n%s", err, output)
+	}
 }

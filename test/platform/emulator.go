@@ -96,12 +96,12 @@ func (p *Target) Lacking(t testing.TB, check string, failure error) {
 // deploy, which returns what it printed, has refused each of them.
 func leaveOut(t testing.TB, assembly, stack string, lack map[string]string, deploy func(assembly string) (string, error)) (string, error) {
 	types := slices.Sorted(maps.Keys(lack))
-	left, err := without(t, assembly, stack, types)
+	left, err := without(assembly, stack, types)
 	if err != nil {
 		return "", err
 	}
 	for _, one := range types {
-		with, err := without(t, assembly, stack, slices.DeleteFunc(slices.Clone(types), func(other string) bool { return other == one }))
+		with, err := without(assembly, stack, slices.DeleteFunc(slices.Clone(types), func(other string) bool { return other == one }))
 		if err != nil {
 			return "", err
 		}
@@ -117,12 +117,16 @@ func leaveOut(t testing.TB, assembly, stack string, lack map[string]string, depl
 	return left, nil
 }
 
-// without returns an assembly whose stack has no resources of those types.
-func without(t testing.TB, assembly, stack string, types []string) (string, error) {
+// without returns an assembly whose stack has no resources of those types, beside the
+// one that it is a copy of.
+func without(assembly, stack string, types []string) (string, error) {
 	if len(types) == 0 {
 		return assembly, nil
 	}
-	folder := t.TempDir()
+	folder, err := os.MkdirTemp(filepath.Dir(assembly), "without-")
+	if err != nil {
+		return "", err
+	}
 	if err := os.CopyFS(folder, os.DirFS(assembly)); err != nil {
 		return "", fmt.Errorf("copy the assembly: %w", err)
 	}

@@ -58,8 +58,11 @@ type Suite struct {
 	Construct string
 
 	assemblies assemblies
-	starting   sync.Mutex
-	shared     struct {
+	// deployedAssembly is what the tests have deployed to AWS.
+	deployedAssembly string
+
+	starting sync.Mutex
+	shared   struct {
 		once sync.Once
 		*Target
 		err error

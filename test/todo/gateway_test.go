@@ -82,3 +82,9 @@ func TestFunctionAloneTakesNobody(t *testing.T) {
 		t.Errorf("got %s; want status 401", result.Payload)
 	}
 }
+
+// What is deployed passes the check that comes before a deployment.
+func TestCheckOfDeployed(t *testing.T) {
+	t.Parallel()
+	suite.CheckDeployed(t)
+}
