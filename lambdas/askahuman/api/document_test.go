@@ -3,11 +3,15 @@ package api_test
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -76,6 +80,29 @@ func TestDocumentStatuses(t *testing.T) {
 		"get /human/leaderboard":                         "200 400 429 500",
 		"get /openapi.json":                              "200 400 500",
 	})
+}
+
+// The kinds of rules that a request can break are a closed list, and the example of
+// an invalid request is what such a request gets.
+func TestDocumentConstraints(t *testing.T) {
+	t.Parallel()
+	d, _ := readDocument(t, api.ByHeader)
+	var known []any
+	for _, constraint := range askahuman.Constraints() {
+		known = append(known, string(constraint))
+	}
+	for _, form := range []string{"Violations", "Problem"} {
+		properties, _ := d.Components.Schemas[form].(map[string]any)["properties"].(map[string]any)
+		constraint, _ := properties["constraint"].(map[string]any)
+		if diff := cmp.Diff(any(known), constraint["enum"]); diff != "" {
+			t.Errorf("constraints of %s (-want +got):\n%s", form, diff)
+		}
+	}
+	got := newPlatform(t).do(t, asAgent("POST /agent/questions", `{"prompt":"Why?","type":"text"}`), http.StatusBadRequest)
+	want := d.Paths["/agent/questions"]["post"].Responses["400"].Content["application/json"].Example
+	if diff := cmp.Diff(want, any(got)); diff != "" {
+		t.Errorf("a short prompt (-example +got):\n%s", diff)
+	}
 }
 
 // How agents are known is described as it is.
