@@ -1,4 +1,4 @@
-# Every target takes ENV=dev (the default) or ENV=prod, as cdk.json describes them,
+# Every target takes ENV=dev (the default), ENV=prod or ENV=tokens, as cdk.json describes them,
 # and ARCH=arm64 or ARCH=x86_64.
 ENV ?= dev
 ARCH ?=
@@ -89,7 +89,7 @@ test: node_modules test/security/node_modules lint bin/cdk-app ## Run every chec
 	$(GO_TEST) $(CDK_PACKAGES)
 	$(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	rm -rf $(ASSEMBLIES)
-	for environment in dev prod; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
+	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
 	cd test && ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(GO_TEST) -race -p 1 $$(go list ./... | grep -v /security)
 	cd test && $(GO_TEST) ./security
 

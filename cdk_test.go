@@ -197,7 +197,7 @@ func TestChooseEnvironment(t *testing.T) {
 		Todo:      todo.Props{RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true},
 	}
 	prod := environment{
-		AskAHuman: askahuman.Props{Prefix: "aah", DeletionProtection: true},
+		AskAHuman: askahuman.Props{Prefix: "aah", AgentKeys: true, DeletionProtection: true},
 		Todo:      todo.Props{Prefix: "todo", DeletionProtection: true},
 	}
 	tests := map[string]struct {
@@ -209,6 +209,7 @@ func TestChooseEnvironment(t *testing.T) {
 		"Default": {"", "", "dev", dev, ""},
 		"DevARM":  {"dev", "arm64", "dev", dev, gofunction.ARM64},
 		"Prod":    {"prod", "", "prod", prod, ""},
+		"Tokens":  {"tokens", "", "tokens", environment{}, ""},
 		"ProdX86": {"prod", "x86_64", "prod", prod, gofunction.X86_64},
 	}
 	for name, test := range tests {
@@ -305,8 +306,8 @@ func TestReadContext(t *testing.T) {
 			t.Fatal(err)
 		}
 		environments, _ := got["environments"].(map[string]any)
-		if got["env"] != "prod" || len(environments) != 2 {
-			t.Errorf("got env %v and environments %v, want prod of two", got["env"], environments)
+		if got["env"] != "prod" || len(environments) != 3 {
+			t.Errorf("got env %v and environments %v, want prod of three", got["env"], environments)
 		}
 	})
 }

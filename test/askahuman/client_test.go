@@ -2,6 +2,7 @@ package askahuman
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -119,9 +120,11 @@ func readLimits(t testing.TB, r platform.Reply) limits {
 type agent struct {
 	*client
 	id string
+	// key is what it shows where agents have keys.
+	key string
 }
 
-func (c *client) newAgent() agent { return agent{c, platform.Unique("agent")} }
+func (c *client) newAgent() agent { return agent{client: c, id: platform.Unique("agent")} }
 
 // ask is a question as an agent asks it.
 type ask struct {
@@ -181,7 +184,10 @@ type agentPage struct {
 	NextCursor string          `json:"next_cursor"`
 }
 
-func (a agent) header() http.Header { return http.Header{"X-Agent-Id": {a.id}} }
+// shows is what it sends as X-Agent-Id.
+func (a agent) shows() string { return cmp.Or(a.key, a.id) }
+
+func (a agent) header() http.Header { return http.Header{"X-Agent-Id": {a.shows()}} }
 
 func (a agent) try(t testing.TB, method, path string, body any) platform.Reply {
 	t.Helper()

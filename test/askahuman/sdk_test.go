@@ -16,6 +16,19 @@ import (
 // The published npm client works unmodified: client/lifecycle.test.mjs says how.
 func TestPublishedClient(t *testing.T) {
 	t.Parallel()
+	runClient(t, shared(t), nil, npmClient(t)...)
+}
+
+// The published client of PyPI works unmodified: client/sdk_test.py says how. It
+// needs a Python that has it, which make bin/python makes.
+func TestPublishedPythonClient(t *testing.T) {
+	t.Parallel()
+	runClient(t, shared(t), nil, pythonClient(t)...)
+}
+
+// npmClient is the command that runs the tests of the npm client.
+func npmClient(t *testing.T) []string {
+	t.Helper()
 	content, err := os.ReadFile(filepath.Join(platform.Root(t), "node_modules", "@ask-a-human", "sdk", "package.json"))
 	if err != nil {
 		t.Fatalf("%v: run npm ci at the root of the repository", err)
@@ -27,13 +40,12 @@ func TestPublishedClient(t *testing.T) {
 	if published.Version != "0.1.0" {
 		t.Fatalf("got version %s of the client; want 0.1.0", published.Version)
 	}
-	runClient(t, "node", "--test", "lifecycle.test.mjs")
+	return []string{"node", "--test", "lifecycle.test.mjs"}
 }
 
-// The published client of PyPI works unmodified: client/sdk_test.py says how. It
-// needs a Python that has it, which make bin/python makes.
-func TestPublishedPythonClient(t *testing.T) {
-	t.Parallel()
+// pythonClient is the command that runs the tests of the client of PyPI.
+func pythonClient(t *testing.T) []string {
+	t.Helper()
 	python := os.Getenv("ONESYNTH_TEST_PYTHON")
 	if python == "" {
 		python = filepath.Join(platform.Root(t), "bin", "python", "bin", "python")
@@ -48,24 +60,37 @@ func TestPublishedPythonClient(t *testing.T) {
 	if got := strings.TrimSpace(string(version)); got != "0.1.0" {
 		t.Fatalf("got version %s of the client; want 0.1.0", got)
 	}
-	runClient(t, python, "sdk_test.py")
+	return []string{python, "sdk_test.py"}
 }
 
-// runClient runs a published client's tests against the platform.
-func runClient(t *testing.T, command string, arguments ...string) {
+// keyedClients is more than the tests of a client make of it.
+const keyedClients = 30
+
+// runClient runs a published client's tests against the platform. Where agents show
+// keys, keyed makes one that has a key; nil: agents are open.
+func runClient(t *testing.T, target *target, keyed func() agent, command ...string) {
 	t.Helper()
-	target := shared(t)
-	full := newClient(t, target).newAgent()
+	newAgent, environment := keyed, map[string]string{"BASE_URL": target.URL}
+	if keyed == nil {
+		newAgent = newClient(t, target).newAgent
+	} else {
+		var keys []string
+		for range keyedClients {
+			keys = append(keys, keyed().key)
+		}
+		environment["AGENT_KEYS"] = strings.Join(keys, ",")
+	}
+	full := newAgent()
 	fillQuota(t, target, full)
 	// A client cannot make time pass, so it finds a question whose minute is over.
-	late := newClient(t, target).newAgent()
+	late := newAgent()
 	asked := late.ask(t, textQuestion(2)).QuestionID
 	newClient(t, target).newPerson().answer(t, textAnswer(asked))
 	target.expire(t, asked)
+	environment["QUOTA_AGENT"], environment["EXPIRED_AGENT"], environment["EXPIRED_QUESTION"] = full.shows(), late.shows(), asked
 	avoidEndOfHour(t)
 	output, err := shell.RunCommandContextAndGetOutputE(t, t.Context(), &shell.Command{
-		Command: command, Args: arguments, WorkingDir: "client",
-		Env: map[string]string{"BASE_URL": target.URL, "QUOTA_AGENT": full.id, "EXPIRED_AGENT": late.id, "EXPIRED_QUESTION": asked},
+		Command: command[0], Args: command[1:], WorkingDir: "client", Env: environment,
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)

@@ -11,6 +11,7 @@ const (
 	peopleHaveNoAccount = "People answer without an account: the function limits each fingerprint and each address, and the stage all callers together."
 	publicDocument      = "The OpenAPI document says nothing about data, and clients need it before they have a token."
 	openAgents          = "Props.OpenAgents, for development, lets anyone ask."
+	agentKeys           = "With Props.AgentKeys the function itself checks the key: an authorizer of an HTTP API would need both headers in each request, would keep a revoked key in its cache, and answers in another form."
 
 	tracingIsOff   = "Props.Tracing is off by default, because X-Ray's actions accept no resource but *; the stack issuer has it on."
 	tracingActions = "xray:PutTraceSegments and xray:PutTelemetryRecords accept no resource but * (Service Authorization Reference); they can write traces and read nothing."
@@ -32,7 +33,7 @@ func tracing(platform string) []string { return []string{strings.ToLower(platfor
 
 func noTracing(platform string) []string {
 	var all []string
-	for _, environment := range []string{company, "default", "dev", "prod", "strict"} {
+	for _, environment := range []string{company, "dev", "prod", "strict", "tokens"} {
 		all = append(all, strings.ToLower(platform)+"-"+environment)
 	}
 	return all
@@ -52,16 +53,20 @@ var acknowledged = slices.Concat(
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/GET --human--leaderboard/Resource", Reason: peopleHaveNoAccount},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/GET --openapi.json/Resource", Reason: publicDocument},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/POST --agent--questions/Resource", In: []string{"askahuman-dev"}, Reason: openAgents},
+		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/POST --agent--questions/Resource", In: []string{"askahuman-prod"}, Reason: agentKeys},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/GET --agent--questions/Resource", In: []string{"askahuman-dev"}, Reason: openAgents},
+		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/GET --agent--questions/Resource", In: []string{"askahuman-prod"}, Reason: agentKeys},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/GET --agent--questions--{question_id}/Resource", In: []string{"askahuman-dev"}, Reason: openAgents},
+		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/GET --agent--questions--{question_id}/Resource", In: []string{"askahuman-prod"}, Reason: agentKeys},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/DELETE --agent--questions--{question_id}/Resource", In: []string{"askahuman-dev"}, Reason: openAgents},
+		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/DELETE --agent--questions--{question_id}/Resource", In: []string{"askahuman-prod"}, Reason: agentKeys},
 		{Rule: "AwsSolutions-APIG4", Resource: "Todo/API/GET --api--v1--openapi.json/Resource", Reason: publicDocument},
 		{Rule: "AwsSolutions-APIG4", Resource: "Todo/API/GET --health/Resource", Reason: "Who watches the API asks without a token; the answer has no data."},
 
 		{Rule: "AwsSolutions-COG2", Resource: "AskAHuman/Agents/Resource/Resource", Reason: noPeople},
 		{Rule: "AwsSolutions-COG8", Resource: "AskAHuman/Agents/Resource/Resource", Reason: noPeople},
 		{
-			Rule: "AwsSolutions-COG2", Resource: "Todo/Users/Resource/Resource", In: []string{"todo-company", "todo-default", "todo-dev", "todo-prod"},
+			Rule: "AwsSolutions-COG2", Resource: "Todo/Users/Resource/Resource", In: []string{"todo-company", "todo-dev", "todo-prod", "todo-tokens"},
 			Reason: "A second factor is each user's choice by default; Props.RequireMFA, on in the stack strict, asks it of all.",
 		},
 		{

@@ -31,8 +31,8 @@ type environment struct {
 	Todo      todo.Props
 }
 
-// environments are those of cdk.json, one with nothing set, and some with what the
-// others leave out.
+// environments are those of cdk.json, of which one sets nothing, and some with what
+// the others leave out.
 func environments() (map[string]environment, error) {
 	content, err := os.ReadFile("../../cdk.json")
 	if err != nil {
@@ -47,7 +47,6 @@ func environments() (map[string]environment, error) {
 		return nil, fmt.Errorf("cdk.json: %w", err)
 	}
 	all := configuration.Context.Environments
-	all["default"] = environment{}
 	all["issuer"] = environment{
 		AskAHuman: askahuman.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},
 		Todo:      todo.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},

@@ -4,8 +4,9 @@ sdk_test.go runs it. By hand:
 
     BASE_URL=http://127.0.0.1:8080 python sdk_test.py
 
-QUOTA_AGENT is an agent who may not ask more, EXPIRED_AGENT one whose question
-EXPIRED_QUESTION has expired with one answer. Without these, their tests are skipped.
+AGENT_KEYS are keys with commas between them, where agents show keys. QUOTA_AGENT is an
+agent who may not ask more, EXPIRED_AGENT one whose question EXPIRED_QUESTION has expired
+with one answer. Without these, their tests are skipped.
 """
 
 import http.server
@@ -26,8 +27,16 @@ BASE_URL = os.environ["BASE_URL"]
 PROMPT = "Should error messages apologise to people?"
 
 
+KEYS = [key for key in os.environ.get("AGENT_KEYS", "").split(",") if key]
+KEYED = bool(KEYS)
+
+
+def new_agent_id():
+    return KEYS.pop() if KEYED else f"agent-{uuid.uuid4()}"
+
+
 def new_client(agent_id=None):
-    return AskHumanClient(base_url=BASE_URL, agent_id=agent_id or f"agent-{uuid.uuid4()}")
+    return AskHumanClient(base_url=BASE_URL, agent_id=agent_id or new_agent_id())
 
 
 def answer(question_id, **given):
@@ -99,7 +108,7 @@ class Client(unittest.TestCase):
             self.assertEqual((refused.exception.field, refused.exception.constraint), ("idempotency_key", "conflict"))
 
     def test_settings_from_environment(self):
-        settings = {"ASK_A_HUMAN_BASE_URL": BASE_URL, "ASK_A_HUMAN_AGENT_ID": f"agent-{uuid.uuid4()}"}
+        settings = {"ASK_A_HUMAN_BASE_URL": BASE_URL, "ASK_A_HUMAN_AGENT_ID": new_agent_id()}
         before = {name: os.environ.get(name) for name in settings}
         os.environ.update(settings)
         try:
@@ -142,6 +151,11 @@ class Errors(unittest.TestCase):
             error = self.raised(ValidationError, "VALIDATION_ERROR", lambda: client.submit_question(
                 prompt=PROMPT, type="multiple_choice", options=["x" * 201, "No"]))
             self.assertEqual((error.details["min"], error.details["max"]), (1, 200))
+
+    @unittest.skipUnless(KEYED, "agents are open")
+    def test_unknown_key(self):
+        with new_client("me") as client:
+            self.raised(AskHumanError, "UNAUTHORIZED", lambda: client.submit_question(prompt=PROMPT, type="text"))
 
     def test_question_not_found_error(self):
         unknown = str(uuid.uuid4())
