@@ -47,6 +47,7 @@ var acknowledged = slices.Concat(
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/GET --human--questions--{question_id}/Resource", Reason: peopleHaveNoAccount},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/POST --human--responses/Resource", Reason: peopleHaveNoAccount},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/POST --human--push--subscribe/Resource", Reason: peopleHaveNoAccount},
+		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/PUT --human--push--subscribe/Resource", Reason: peopleHaveNoAccount},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/PUT --human--push--subscribe--{subscription_id}/Resource", Reason: peopleHaveNoAccount},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/DELETE --human--push--subscribe--{subscription_id}/Resource", Reason: peopleHaveNoAccount},
 		{Rule: "AwsSolutions-APIG4", Resource: "AskAHuman/API/GET --human--stats/Resource", Reason: peopleHaveNoAccount},
