@@ -82,10 +82,13 @@ ASSEMBLIES = $(CURDIR)/bin/assemblies
 # made of, which go test would do once more for each way of testing.
 GO_TEST = go test -count=1 -vet=off
 
+# In CI the published Python client is tested wherever Python is; else if it is there.
+CI_PYTHON = $(if $(CI),$(if $(shell command -v python3),bin/python))
+
 # The end-to-end tests of one platform at a time: they fill the machine, and what they
 # run has time-outs of its own.
 .PHONY: test
-test: node_modules test/security/node_modules lint bin/cdk-app ## Run every check and test, on this machine alone
+test: node_modules test/security/node_modules lint bin/cdk-app $(CI_PYTHON) ## Run every check and test, on this machine alone
 	$(GO_TEST) $(CDK_PACKAGES)
 	$(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	rm -rf $(ASSEMBLIES)
@@ -97,7 +100,7 @@ test: node_modules test/security/node_modules lint bin/cdk-app ## Run every chec
 test-aws: node_modules test/security/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
 	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_ENVIRONMENT=$(ENV) go test -count=1 -timeout 40m ./...
 
-# Python and its packages, pinned to the byte, are for tests alone, and make test does without.
+# Python and its packages, pinned to the byte, are for tests alone, and make test does without, but in CI.
 bin/python: test/emulator/requirements.txt
 	python3 -m venv --clear $@
 	$@/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<

@@ -52,7 +52,7 @@ func pythonClient(t *testing.T) []string {
 	}
 	version, err := exec.CommandContext(t.Context(), python, "-c", `import importlib.metadata; print(importlib.metadata.version("ask-a-human"))`).Output()
 	if err != nil {
-		if os.Getenv("CI") != "" {
+		if _, none := exec.LookPath("python3"); none == nil && os.Getenv("CI") != "" {
 			t.Fatalf("%s has not the package ask-a-human: %v; run make bin/python first", python, err)
 		}
 		t.Skipf("%s has not the package ask-a-human: run make bin/python, or name one that has it in ONESYNTH_TEST_PYTHON", python)
