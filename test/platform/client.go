@@ -38,7 +38,27 @@ func NewClient(t testing.TB, target *Target) *Client {
 		transport.DialContext = (&net.Dialer{LocalAddr: from}).DialContext
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &Client{URL: target.URL, HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
+	client := &Client{URL: target.URL, HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
+	if target.slots != nil {
+		client.HTTP.Transport = &queued{transport, target.slots}
+	}
+	return client
+}
+
+// queued lets as many requests at once through as there are slots.
+type queued struct {
+	through http.RoundTripper
+	slots   chan struct{}
+}
+
+func (q *queued) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case q.slots <- struct{}{}:
+		defer func() { <-q.slots }()
+		return q.through.RoundTrip(r)
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
 }
 
 // Reply is what the platform answered.

@@ -32,8 +32,9 @@ type Target struct {
 	// Nil in a local run.
 	users  *cognitoidentityprovider.Client
 	athena *athena.Client
-	// lacks are those of an emulator.
+	// lacks are those of an emulator, and slots its requests at a time; nil: any number.
 	lacks *lacks
+	slots chan struct{}
 }
 
 // LocalOnly skips the test on AWS.
