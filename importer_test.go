@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -259,10 +260,10 @@ func (i *importer) serves(t *testing.T, onesynth string) {
 	lines := bufio.NewScanner(io.TeeReader(printed, t.Output()))
 	for lines.Scan() && lines.Text() != "ready" {
 		fmt.Fprintln(&said, lines.Text())
-		switch words := strings.Fields(lines.Text()); words[0] {
-		case "API":
+		switch words := strings.Fields(lines.Text()); {
+		case len(words) > 2 && words[0] == "API":
 			addresses[strings.TrimSuffix(words[len(words)-1], ")")] = words[1]
-		case "console":
+		case len(words) == 2 && words[0] == "console":
 			addresses["console"] = words[1]
 		}
 	}
@@ -299,7 +300,8 @@ func (i *importer) serves(t *testing.T, onesynth string) {
 
 	stop()
 	<-drained
-	if err := command.Wait(); err != nil {
+	// This is what Wait returns when an interrupted command has ended without an error.
+	if err := command.Wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("onesynth local, interrupted: %v", err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -93,11 +92,7 @@ func (s *Suite) deploy(t testing.TB, ctx context.Context, stack, environment str
 	synth := []string{"--no-install", "cdk", "synth", stack, "--app", app, "--output", assembly, "-c", "env=" + environment, "--quiet"}
 	if os.Getenv(endpoint) != "" {
 		// An emulator runs the functions on this machine.
-		architecture := runtime.GOARCH
-		if architecture == "amd64" {
-			architecture = "x86_64"
-		}
-		synth = append(synth, "-c", "arch="+architecture)
+		synth = append(synth, "-c", "arch="+ownArchitecture())
 	}
 	run := func(name string, args ...string) (string, error) {
 		return shell.RunCommandContextAndGetOutputE(t, ctx, &shell.Command{Command: name, Args: args, WorkingDir: Root(t)})
