@@ -145,6 +145,9 @@ func Run(ctx context.Context, options Options) error {
 	defer r.Close()
 	select {
 	case <-ctx.Done():
+		r.announceEnd()
+		r.Close()
+		r.log.printf("ended")
 		return nil
 	case <-r.engine.Exited():
 		return errors.New("DynamoDB Local has ended: start the run again")

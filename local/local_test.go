@@ -557,6 +557,24 @@ func TestDataSurvives(t *testing.T) {
 	}
 }
 
+// What runs does not need the assembly any more: the next synth may replace it.
+func TestRunSurvivesItsAssembly(t *testing.T) {
+	t.Parallel()
+	folder := ""
+	r, _ := start(t, template(), func(o *local.Options) { folder = o.Assembly })
+	want(t, 200, "")(call(t, http.MethodPut, r.URL("")+"/items/a", `"kept"`))
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Kill("worker"); err != nil {
+		t.Fatal(err)
+	}
+	want(t, 200, "kept")(call(t, http.MethodGet, r.URL("")+"/items/a", ""))
+	if functions := r.Functions().Functions(); functions[0].ColdStarts < 2 {
+		t.Errorf("got %d starts of the function, want a second one without the assembly", functions[0].ColdStarts)
+	}
+}
+
 func TestStartRefuses(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")

@@ -167,6 +167,27 @@ func (r *Runner) announce() {
 	r.log.Write([]byte(lines.String()))
 }
 
+// announceEnd prints that the run ends, and what it breaks off.
+func (r *Runner) announceEnd() {
+	unfinished := 0
+	for _, f := range r.functions.Functions() {
+		unfinished += f.Queued
+		for _, instance := range f.Instances {
+			if instance.Busy {
+				unfinished++
+			}
+		}
+	}
+	switch unfinished {
+	case 0:
+		r.log.printf("ending")
+	case 1:
+		r.log.printf("ending: 1 invocation is broken off")
+	default:
+		r.log.printf("ending: %d invocations are broken off", unfinished)
+	}
+}
+
 // accessKey is random and alphanumeric: it tells the AWS endpoint who calls.
 func accessKey() string { return "LOCAL" + rand.Text()[:15] }
 

@@ -17,7 +17,7 @@ import (
 type commands struct {
 	Local       localCommand       `cmd:"" help:"Run a cloud assembly on this machine: functions, HTTP APIs, tables, streams, buckets, schedules, queues, secrets."`
 	Token       tokenCommand       `cmd:"" help:"Mint a token that the JWT authorizers of the running assembly accept."`
-	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished."`
+	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished, or list the schedules."`
 	Push        pushCommand        `cmd:"" help:"List the push messages that the running assembly has sent."`
 	Lake        lakeCommand        `cmd:"" help:"Query a lake of the running assembly with SQL, or list what is in it."`
 	Agent       agentCommand       `cmd:"" help:"Issue, list and revoke the keys that AI agents show, of the running assembly or of a deployed stack."`
@@ -46,6 +46,9 @@ func run(ctx context.Context, arguments []string) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "onesynth:", err)
 		return 1
+	}
+	if len(arguments) == 0 {
+		arguments = []string{"--help"}
 	}
 	command, err := parser.Parse(arguments)
 	if err != nil {

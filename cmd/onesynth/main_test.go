@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,7 +66,7 @@ func TestUsage(t *testing.T) {
 		"Help":        {[]string{"--help"}, 0, "Run a cloud assembly"},
 		"HelpOfLocal": {[]string{"local", "--help"}, 0, "--console-port"},
 		"Version":     {[]string{"--version"}, 0, "onesynth "},
-		"Nothing":     {nil, 2, "expected one of"},
+		"Nothing":     {nil, 0, "run-schedule"},
 		"Command":     {[]string{"locale"}, 2, `did you mean "local"`},
 		"Flag":        {[]string{"local", "--prot", "1"}, 2, "--help"},
 		"NoSubject":   {[]string{"token"}, 2, "--sub"},
@@ -97,6 +98,8 @@ func TestRemoteCommands(t *testing.T) {
 			fmt.Fprint(w, `{"access_token":"abc"}`)
 		case "/push":
 			fmt.Fprint(w, `[{"token":"d"}]`)
+		case "/schedules":
+			fmt.Fprint(w, `[{"name":"notify","expression":"rate(1 minute)","last":"2026-11-20T09:03:29Z"},{"name":"tick","expression":"cron(0 4 * * ? *)"}]`)
 		case "/schedules/tick/run":
 			w.WriteHeader(502)
 			fmt.Fprint(w, `{"error":"function notifier failed"}`)
@@ -112,7 +115,12 @@ func TestRemoteCommands(t *testing.T) {
 	if status, _, stderr := invoke(t, "run-schedule", "tick", "--console", server.URL); status != 1 || !strings.Contains(stderr, "function notifier failed") {
 		t.Errorf("got %d %s", status, stderr)
 	}
-	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, POST /schedules/tick/run" {
+	status, stdout, stderr := invoke(t, "run-schedule", "--console", server.URL)
+	lines := strings.Split(stdout, "\n")
+	if status != 0 || len(lines) != 4 || !strings.HasPrefix(lines[1], "notify  ") || !strings.Contains(lines[2], "cron(0 4 * * ? *)  never") {
+		t.Errorf("got %d %q %s", status, stdout, stderr)
+	}
+	if got := strings.Join(asked, ", "); got != "POST /token, GET /push, DELETE /push, POST /schedules/tick/run, GET /schedules" {
 		t.Errorf("asked %s", got)
 	}
 }
@@ -192,7 +200,14 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
+			var said []string
+			for lines.Scan() {
+				said = append(said, lines.Text())
+			}
 			err = c.Wait()
+			if ended := slices.Contains(said, "ending") && slices.Contains(said, "ended"); len(signals) == 1 && ended != (signals[0] != syscall.SIGKILL) {
+				t.Errorf("at its end the run said %q", said)
+			}
 			if len(signals) == 1 && signals[0] != syscall.SIGKILL && err != nil {
 				t.Errorf("ended with %v", err)
 			}

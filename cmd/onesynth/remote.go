@@ -11,10 +11,12 @@ import (
 	"net/url"
 	"os"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/schedule"
 )
 
 // running is how commands find the run they talk to.
@@ -112,12 +114,40 @@ func (c *tokenCommand) Run(ctx context.Context) error {
 
 type runScheduleCommand struct {
 	running
-	Name string `arg:"" help:"Name of the schedule, as onesynth local prints it."`
+	Name string `arg:"" optional:"" help:"Name of the schedule. Default: the schedules are listed."`
 }
 
 // Run waits until the function has finished.
 func (c *runScheduleCommand) Run(ctx context.Context) error {
+	if c.Name == "" {
+		return c.list(ctx)
+	}
 	return c.call(ctx, http.MethodPost, "/schedules/"+url.PathEscape(c.Name)+"/run", nil, nil)
+}
+
+// list prints each schedule on a line that begins with its name.
+func (c *runScheduleCommand) list(ctx context.Context) error {
+	var schedules []schedule.Status
+	if err := c.call(ctx, http.MethodGet, "/schedules", nil, &schedules); err != nil {
+		return err
+	}
+	if len(schedules) == 0 {
+		fmt.Println("the running assembly has no schedules")
+		return nil
+	}
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "schedule\texpression\tlast run")
+	for _, s := range schedules {
+		last := "never"
+		if s.Last != nil {
+			last = s.Last.Local().Format(time.DateTime)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, s.Expression, last)
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("print schedules: %w", err)
+	}
+	return nil
 }
 
 type pushCommand struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -63,10 +64,14 @@ func (a *Assembly) Asset(key string) (Asset, error) {
 	return asset, nil
 }
 
-// Folder returns a folder with the asset's files: its own when it is one, else dir, into which the zip file is unpacked.
+// Folder puts the asset's files into dir, and returns dir: what a zip file has, or links to the files of a folder, or
+// copies where the system cannot link. So they stay when the assembly is removed, or replaced by the next synth.
 func (a Asset) Folder(dir string) (string, error) {
 	if !a.Zip {
-		return a.Path, nil
+		if err := link(a.Path, dir); err != nil {
+			return "", fmt.Errorf("asset %s: %w", a.Path, err)
+		}
+		return dir, nil
 	}
 	archive, err := zip.OpenReader(a.Path)
 	if err != nil {
@@ -79,6 +84,54 @@ func (a Asset) Folder(dir string) (string, error) {
 		}
 	}
 	return dir, nil
+}
+
+// link makes dir hold the files of another folder.
+func link(from, dir string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		within, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dir, within)
+		switch {
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case within == ".":
+			return errors.New("it is a file: a function's code is a folder or a zip file")
+		case entry.Type()&fs.ModeSymlink != 0:
+			to, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(to, target)
+		case os.Link(path, target) == nil:
+			return nil
+		}
+		return copyFile(path, target)
+	})
+}
+
+func copyFile(from, to string) (err error) {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = source.Close() }()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, target.Close()) }()
+	_, err = io.Copy(target, source)
+	return err
 }
 
 func unpack(file *zip.File, dir string) (err error) {
