@@ -245,6 +245,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 		props.Refuse(fmt.Errorf("gofunction %s: %w", id, err))
 	}
 
+	prune(scope)
 	f := &Function{}
 	constructs.NewConstruct_Override(f, scope, &id)
 	f.LogGroup = awslogs.NewLogGroup(f, jsii.String("Logs"), &awslogs.LogGroupProps{

@@ -1,0 +1,110 @@
+package gofunction
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// prune removes the functions that earlier synths left in the app's output folder
+// and that the assembly there, which this synth will replace, does not name: the CDK
+// removes none, and each change of a handler adds one of some megabytes. It does so
+// before the first function of an app is staged.
+func prune(scope constructs.Construct) {
+	stage := awscdk.Stage_Of(scope)
+	if stage == nil {
+		return
+	}
+	root, done := scope.Node().Root(), jsii.String("OnesynthPruned")
+	if root.Node().TryFindChild(done) != nil {
+		return
+	}
+	constructs.NewConstruct(root.(constructs.Construct), done)
+	pruneFolder(*stage.AssetOutdir())
+}
+
+// pruneFolder is [prune] for a folder. What it cannot read or remove it leaves: the
+// folder is then larger than it has to be, and right.
+func pruneFolder(folder string) {
+	named := map[string]bool{}
+	if err := addAssets(named, folder); err != nil {
+		return
+	}
+	staged, err := filepath.Glob(filepath.Join(folder, "asset.*"))
+	if err != nil {
+		return
+	}
+	for _, asset := range staged {
+		if !named[asset] && isOwn(asset) {
+			_ = os.RemoveAll(asset)
+		}
+	}
+}
+
+// addAssets adds the paths of the assets that the assembly in a folder names, with
+// those of the assemblies within it.
+func addAssets(named map[string]bool, folder string) error {
+	var manifest struct {
+		Artifacts map[string]struct {
+			Type       string
+			Properties struct{ File, DirectoryName string }
+		}
+	}
+	if err := readJSON(filepath.Join(folder, "manifest.json"), &manifest); err != nil {
+		return err
+	}
+	for _, artifact := range manifest.Artifacts {
+		switch artifact.Type {
+		case "cdk:cloud-assembly":
+			if err := addAssets(named, filepath.Join(folder, artifact.Properties.DirectoryName)); err != nil {
+				return err
+			}
+		case "cdk:asset-manifest":
+			var assets struct {
+				Files map[string]struct{ Source struct{ Path string } }
+			}
+			if err := readJSON(filepath.Join(folder, artifact.Properties.File), &assets); err != nil {
+				return err
+			}
+			for _, file := range assets.Files {
+				named[filepath.Join(folder, file.Source.Path)] = true
+			}
+		}
+	}
+	return nil
+}
+
+func readJSON(file string, into any) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(content, into)
+}
+
+// isOwn reports whether an asset is one that [New] made: a folder with a bootstrap
+// alone, and with the hash of its hash as name, which the CDK makes of the AssetHash.
+func isOwn(asset string) bool {
+	entries, err := os.ReadDir(asset)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "bootstrap" {
+		return false
+	}
+	file, err := os.Open(filepath.Join(asset, "bootstrap"))
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	binary := sha256.New()
+	if _, err := io.Copy(binary, file); err != nil {
+		return false
+	}
+	name := sha256.Sum256([]byte(hex.EncodeToString(binary.Sum(nil))))
+	return filepath.Base(asset) == "asset."+hex.EncodeToString(name[:])
+}
