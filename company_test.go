@@ -41,6 +41,10 @@ const (
 
 func TestMain(m *testing.M) {
 	// The CDK does not end well within a process that goes on.
+	if folder := os.Getenv(appsVariable); folder != "" {
+		synthesiseApps(folder)
+		return
+	}
 	if folder := os.Getenv(companyVariable); folder != "" {
 		synthesiseCompany(folder)
 		return
@@ -154,7 +158,7 @@ func TestCompany(t *testing.T) {
 		}
 		defer run.Close()
 		t.Run("AskAHuman", func(t *testing.T) { asksAndAnswers(t, run.URL("ask")) })
-		t.Run("Todo", func(t *testing.T) { keepsHistory(t, run) })
+		t.Run("Todo", func(t *testing.T) { keepsHistory(t, run, "todo") })
 		if refused := run.AWS().Refused(); len(refused) != 0 {
 			t.Errorf("refused requests: got %+v, want none", refused)
 		}
@@ -235,8 +239,8 @@ func asksAndAnswers(t *testing.T, url string) {
 	}
 }
 
-// keepsHistory uses To-Do with a table that exists, and its lake.
-func keepsHistory(t *testing.T, run *localrun.Runner) {
+// keepsHistory uses the To-Do of a stack, and its lake.
+func keepsHistory(t *testing.T, run *localrun.Runner, stack string) {
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
@@ -247,7 +251,7 @@ func keepsHistory(t *testing.T, run *localrun.Runner) {
 	header := func(key string) http.Header {
 		return http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
 	}
-	url := run.URL("todo") + "/api/v1"
+	url := run.URL(stack) + "/api/v1"
 	send(t, http.MethodPost, url+"/users/me", header("user"), `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
 	send(t, http.MethodPost, url+"/tasks", header("task"), `{"title":"Water the plants"}`, http.StatusCreated)
 	patient, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -261,6 +265,9 @@ func keepsHistory(t *testing.T, run *localrun.Runner) {
 	}
 	var changes []change
 	for _, bucket := range run.Buckets().Buckets() {
+		if !strings.HasPrefix(bucket.Name, stack+"-") {
+			continue
+		}
 		objects, err := run.Buckets().Objects(bucket.Name, "events/entity=task/")
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,265 @@
+package main
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbackup"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsbudgets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsram"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsssm"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awswafv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/pipelines"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	localrun "github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+)
+
+// apps are apps as companies have them, each declared in an app of the CDK that a child process
+// synthesises.
+var apps = map[string]struct {
+	context map[string]any
+	declare func(awscdk.App)
+}{
+	"stages":   {context: map[string]any{}, declare: declareStages},
+	"pipeline": {context: map[string]any{}, declare: declarePipeline},
+	"boundary": {context: map[string]any{}, declare: declareBoundary},
+	// The bootstrap of the CDK makes this policy, in the account.
+	"existingboundary": {context: map[string]any{"@aws-cdk/core:permissionsBoundary": map[string]any{"name": "company-boundary"}}, declare: declareAsk},
+	"domain":           {context: map[string]any{}, declare: declareDomain},
+	"regions":          {context: map[string]any{}, declare: declareRegions},
+}
+
+// synthesiseApps writes the assembly of each app into a folder of its name.
+func synthesiseApps(folder string) {
+	defer jsii.Close()
+	for name, described := range apps {
+		outdir := filepath.Join(folder, name)
+		values := maps.Clone(described.context)
+		app := awscdk.NewApp(&awscdk.AppProps{Outdir: &outdir, AnalyticsReporting: jsii.Bool(false), Context: &values})
+		described.declare(app)
+		app.Synth(nil)
+	}
+}
+
+func testEnvironment(account, region string) *awscdk.Environment {
+	return &awscdk.Environment{Account: &account, Region: &region}
+}
+
+// newAsk declares an Ask-a-Human that asks agents for no token.
+func newAsk(scope constructs.Construct, props askahuman.Props) *askahuman.AskAHuman {
+	props.OpenAgents = true
+	return askahuman.New(scope, "AskAHuman", props)
+}
+
+func declareAsk(app awscdk.App) {
+	newAsk(awscdk.NewStack(app, jsii.String("ask"), nil), askahuman.Props{})
+}
+
+// declareStages declares one platform twice, in two accounts, under one prefix, and a stack beside.
+func declareStages(app awscdk.App) {
+	for name, environment := range map[string]*awscdk.Environment{
+		"Dev":  testEnvironment("111122223333", "eu-west-1"),
+		"Prod": testEnvironment("444455556666", "eu-west-1"),
+	} {
+		stage := awscdk.NewStage(app, &name, &awscdk.StageProps{Env: environment})
+		newAsk(awscdk.NewStack(stage, jsii.String("Ask"), nil), askahuman.Props{Prefix: "aah"})
+	}
+	awsssm.NewStringParameter(awscdk.NewStack(app, jsii.String("shared"), nil), jsii.String("Owner"), &awsssm.StringParameterProps{StringValue: jsii.String("platform")})
+}
+
+// declarePipeline declares a pipeline that deploys a platform to two stages.
+func declarePipeline(app awscdk.App) {
+	stack := awscdk.NewStack(app, jsii.String("Pipeline"), &awscdk.StackProps{Env: testEnvironment("777788889999", "eu-west-1")})
+	pipeline := pipelines.NewCodePipeline(stack, jsii.String("Pipeline"), &pipelines.CodePipelineProps{
+		Synth: pipelines.NewShellStep(jsii.String("Synth"), &pipelines.ShellStepProps{
+			Input: pipelines.CodePipelineSource_Connection(jsii.String("company/app"), jsii.String("main"), &pipelines.ConnectionSourceOptions{
+				ConnectionArn: jsii.String("arn:aws:codestar-connections:eu-west-1:777788889999:connection/0a1b2c3d"),
+			}),
+			Commands: jsii.Strings("npx cdk synth"),
+		}),
+		CrossAccountKeys: jsii.Bool(true),
+	})
+	for _, described := range []struct{ name, account string }{{"Dev", "111122223333"}, {"Prod", "444455556666"}} {
+		stage := awscdk.NewStage(app, &described.name, &awscdk.StageProps{Env: testEnvironment(described.account, "eu-west-1")})
+		newAsk(awscdk.NewStack(stage, jsii.String("Ask"), nil), askahuman.Props{})
+		pipeline.AddStage(stage, &pipelines.AddStageOpts{Pre: &[]pipelines.Step{pipelines.NewManualApprovalStep(jsii.String("Approve"), nil)}})
+	}
+}
+
+// declareBoundary declares a platform twice, each with a boundary for all of its roles that another stack declares: a wide one,
+// and one that denies what each request does.
+func declareBoundary(app awscdk.App) {
+	owned := awscdk.NewStack(app, jsii.String("company"), nil)
+	allowed := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions: jsii.Strings("dynamodb:*", "logs:*", "secretsmanager:GetSecretValue", "lambda:InvokeFunction", "sqs:SendMessage"), Resources: jsii.Strings("*"),
+	})
+	denied := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Effect: awsiam.Effect_DENY, Actions: jsii.Strings("dynamodb:UpdateItem"), Resources: jsii.Strings("*")})
+	for name, statements := range map[string][]awsiam.PolicyStatement{"ask": {allowed}, "limited": {allowed, denied}} {
+		boundary := awsiam.NewManagedPolicy(owned, jsii.String("Boundary"+name), &awsiam.ManagedPolicyProps{Statements: &statements})
+		stack := awscdk.NewStack(app, &name, nil)
+		newAsk(stack, askahuman.Props{})
+		awsiam.PermissionsBoundary_Of(stack).Apply(boundary)
+	}
+}
+
+// declareDomain declares a platform with a name of its own, and what companies put beside one.
+func declareDomain(app awscdk.App) {
+	stack := awscdk.NewStack(app, jsii.String("ask"), &awscdk.StackProps{Env: testEnvironment("111122223333", "eu-west-1")})
+	zone := awsroute53.NewPublicHostedZone(stack, jsii.String("Zone"), &awsroute53.PublicHostedZoneProps{ZoneName: jsii.String("example.com")})
+	certificate := awscertificatemanager.NewCertificate(stack, jsii.String("Certificate"), &awscertificatemanager.CertificateProps{
+		DomainName: jsii.String("ask.example.com"), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
+	})
+	asks := newAsk(stack, askahuman.Props{DomainName: "ask.example.com", CertificateARN: *certificate.CertificateArn()})
+	domain := asks.API.Domain
+	awsroute53.NewARecord(stack, jsii.String("Record"), &awsroute53.ARecordProps{
+		Zone: zone, RecordName: jsii.String("ask"),
+		Target: awsroute53.RecordTarget_FromAlias(awsroute53targets.NewApiGatewayv2DomainProperties(domain.RegionalDomainName(), domain.RegionalHostedZoneId())),
+	})
+	awsroute53.NewTxtRecord(stack, jsii.String("Text"), &awsroute53.TxtRecordProps{Zone: zone, Values: jsii.Strings("v=spf1 -all")})
+	awscdk.NewCfnOutput(stack, jsii.String("NameServers"), &awscdk.CfnOutputProps{Value: awscdk.Fn_Join(jsii.String(","), zone.HostedZoneNameServers())})
+	awsssm.NewStringParameter(stack, jsii.String("Address"), &awsssm.StringParameterProps{ParameterName: jsii.String("/company/ask/url"), StringValue: jsii.String(asks.API.URL())})
+
+	awswafv2.NewCfnWebACL(stack, jsii.String("Firewall"), &awswafv2.CfnWebACLProps{
+		Scope: jsii.String("REGIONAL"), DefaultAction: &awswafv2.CfnWebACL_DefaultActionProperty{Allow: &awswafv2.CfnWebACL_AllowActionProperty{}},
+		VisibilityConfig: &awswafv2.CfnWebACL_VisibilityConfigProperty{CloudWatchMetricsEnabled: true, MetricName: jsii.String("ask"), SampledRequestsEnabled: true},
+	})
+	awsbudgets.NewCfnBudget(stack, jsii.String("Budget"), &awsbudgets.CfnBudgetProps{Budget: &awsbudgets.CfnBudget_BudgetDataProperty{
+		BudgetType: jsii.String("COST"), TimeUnit: jsii.String("MONTHLY"), BudgetLimit: &awsbudgets.CfnBudget_SpendProperty{Amount: jsii.Number(100), Unit: jsii.String("USD")},
+	}})
+	plan := awsbackup.BackupPlan_Daily35DayRetention(stack, jsii.String("Backup"), nil)
+	plan.AddSelection(jsii.String("Tables"), &awsbackup.BackupSelectionOptions{Resources: &[]awsbackup.BackupResource{awsbackup.BackupResource_FromTag(jsii.String("backup"), jsii.String("yes"), "")}})
+	awsram.NewCfnResourceShare(stack, jsii.String("Share"), &awsram.CfnResourceShareProps{Name: jsii.String("tables")})
+	awsevents.NewRule(stack, jsii.String("Nightly"), &awsevents.RuleProps{
+		Schedule: awsevents.Schedule_Expression(jsii.String("rate(1 day)")),
+		Targets:  &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(asks.Notifier.Resource, nil)},
+	})
+}
+
+// declareRegions declares a platform with a lake in two regions, under one prefix.
+func declareRegions(app awscdk.App) {
+	for _, region := range []string{"eu-west-1", "us-east-1"} {
+		stack := awscdk.NewStack(app, jsii.String("todo-"+region), &awscdk.StackProps{Env: testEnvironment("111122223333", region)})
+		todo.New(stack, "Todo", todo.Props{Prefix: "todo"})
+	}
+}
+
+// appsVariable tells a child process of the tests which folder to write the apps' assemblies into.
+const appsVariable = "ONESYNTH_APPS_FOLDER"
+
+// The apps that companies have run on a laptop as they are.
+func TestApps(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("builds all handlers")
+	}
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	synth := exec.Command(program)
+	synth.Env = append(os.Environ(), appsVariable+"="+folder, "CDK_VALIDATION=false", "ONESYNTH_CACHE="+filepath.Join(folder, "cache"))
+	output(t, synth)
+
+	for name, test := range map[string]struct {
+		assembly string
+		stacks   []string
+		// asks are the stacks whose Ask-a-Human is used.
+		asks []string
+		// says is what the run prints once.
+		says string
+		uses func(*testing.T, *localrun.Runner)
+	}{
+		"Stages":      {assembly: "stages", asks: []string{"Dev-Ask", "Prod-Ask"}},
+		"StagesOne":   {assembly: "stages", stacks: []string{"Dev/Ask"}, asks: []string{"Dev-Ask"}},
+		"StageFolder": {assembly: filepath.Join("stages", "assembly-Prod"), asks: []string{"Prod-Ask"}},
+		"Pipeline": {assembly: "pipeline", asks: []string{"Dev-Ask", "Prod-Ask"},
+			says: "without effect here: AWS::CodeBuild::Project (5), AWS::CodePipeline::Pipeline (1)\n"},
+		"Boundary": {assembly: "boundary", stacks: []string{"ask"}, asks: []string{"ask"}},
+		"BoundaryDenies": {assembly: "boundary", stacks: []string{"limited"}, uses: func(t *testing.T, run *localrun.Runner) {
+			agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
+			send(t, http.MethodPost, run.URL("limited")+"/agent/questions", agent, companyQuestion, http.StatusInternalServerError)
+			refused := run.AWS().Refused()
+			if len(refused) == 0 || slices.ContainsFunc(refused, func(r awsapi.Refusal) bool { return r.Action != "dynamodb:UpdateItem" }) {
+				t.Errorf("refused requests: got %+v, want those of dynamodb:UpdateItem", refused)
+			}
+		}},
+		"BoundaryOfAccount": {assembly: "existingboundary", asks: []string{"ask"},
+			says: "warning: the assembly does not declare the permissions boundary arn:aws:iam::000000000000:policy/company-boundary: roles are checked without it\n"},
+		"Domain": {assembly: "domain", asks: []string{"ask"},
+			says: "without effect here: AWS::Backup::BackupPlan (1), AWS::Backup::BackupSelection (1), AWS::Backup::BackupVault (1), AWS::Budgets::Budget (1), " +
+				"AWS::CertificateManager::Certificate (1), AWS::Events::Rule (1, which fire nothing), AWS::RAM::ResourceShare (1), AWS::Route53::HostedZone (1), " +
+				"AWS::Route53::RecordSet (2), AWS::WAFv2::WebACL (1)\n"},
+		"Regions": {assembly: "regions", uses: func(t *testing.T, run *localrun.Runner) {
+			for _, stack := range []string{"todo-eu-west-1", "todo-us-east-1"} {
+				keepsHistory(t, run, stack)
+			}
+			var lakes []string
+			for _, lake := range run.Lakes() {
+				lakes = append(lakes, lake.Database+" of "+lake.Stack)
+			}
+			if want := []string{"todo of todo-eu-west-1", "todo of todo-us-east-1"}; !slices.Equal(lakes, want) {
+				t.Errorf("lakes: got %v, want %v", lakes, want)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var said recorder
+			run, err := start(t, localrun.Options{Assembly: filepath.Join(folder, test.assembly), Stacks: test.stacks, NoSchedules: true, Log: io.MultiWriter(t.Output(), &said)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer run.Close()
+			if test.says != "" && strings.Count(said.String(), test.says) != 1 || test.says == "" && strings.Contains(said.String(), "without effect") {
+				t.Errorf("the run says\n%swant %q once", &said, test.says)
+			}
+			for _, stack := range test.asks {
+				asksAndAnswers(t, run.URL(stack))
+			}
+			if test.uses != nil {
+				test.uses(t, run)
+			} else if refused := run.AWS().Refused(); len(refused) != 0 {
+				t.Errorf("refused requests: got %+v, want none", refused)
+			}
+		})
+	}
+}
+
+// recorder keeps what a run prints. It is safe for concurrent use.
+type recorder struct {
+	mutex sync.Mutex
+	text  strings.Builder
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.text.Write(p)
+}
+
+func (r *recorder) String() string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return r.text.String()
+}
