@@ -35,9 +35,8 @@ func (s *Suite) CheckCORS(t *testing.T, path string, reads, sends []string) {
 	t.Helper()
 	target := s.Shared(t)
 	c := NewClient(t, target)
-	var failures []error
-	failed := func(format string, values ...any) { failures = append(failures, fmt.Errorf(format, values...)) }
 	const origin = "https://app.example.com"
+	var status, origins, methods, headers []error
 	for _, route := range s.Platform.Routes {
 		path := PathOf(route, "x")
 		r := c.MustSend(t, http.MethodOptions, path, http.Header{
@@ -46,30 +45,38 @@ func (s *Suite) CheckCORS(t *testing.T, path string, reads, sends []string) {
 			"Access-Control-Request-Headers": {strings.ToLower(strings.Join(reads, ","))},
 		}, nil)
 		if r.Status != http.StatusOK && r.Status != http.StatusNoContent {
-			failed("got %v; want 200 or 204", r)
+			status = append(status, fmt.Errorf("%s %s: got %v; want 200 or 204", route.Method, path, r))
 		}
 		if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
-			failed("%s %s: got allowed origin %q", route.Method, path, allowed)
+			origins = append(origins, fmt.Errorf("%s %s: got allowed origin %q; want * or %s", route.Method, path, allowed, origin))
 		}
 		if !lists(r.Header, "Access-Control-Allow-Methods", route.Method) {
-			failed("%s %s: got allowed methods %q", route.Method, path, r.Header.Get("Access-Control-Allow-Methods"))
+			methods = append(methods, fmt.Errorf("%s %s: got allowed methods %q", route.Method, path, r.Header.Get("Access-Control-Allow-Methods")))
 		}
 		for _, name := range reads {
 			if !lists(r.Header, "Access-Control-Allow-Headers", name) {
-				failed("%s %s: got allowed headers %q; want %s", route.Method, path, r.Header.Get("Access-Control-Allow-Headers"), name)
+				headers = append(headers, fmt.Errorf("%s %s: got allowed headers %q; want %s", route.Method, path, r.Header.Get("Access-Control-Allow-Headers"), name))
 			}
 		}
 	}
+	target.Lacking(t, "CORS: status of preflights", errors.Join(status...))
+	target.Lacking(t, "CORS: allowed origin of preflights", errors.Join(origins...))
+	target.Lacking(t, "CORS: allowed methods", errors.Join(methods...))
+	target.Lacking(t, "CORS: allowed headers", errors.Join(headers...))
+
 	r := c.MustSend(t, http.MethodGet, path, http.Header{"Origin": {origin}}, nil)
+	var exposed []error
 	for _, name := range sends {
 		if !lists(r.Header, "Access-Control-Expose-Headers", name) {
-			failed("got exposed headers %q; want %s", r.Header.Get("Access-Control-Expose-Headers"), name)
+			exposed = append(exposed, fmt.Errorf("GET %s: got exposed headers %q; want %s", path, r.Header.Get("Access-Control-Expose-Headers"), name))
 		}
 	}
+	target.Lacking(t, "CORS: exposed headers", errors.Join(exposed...))
+	var foreign error
 	if allowed := r.Header.Get("Access-Control-Allow-Origin"); allowed != "*" && allowed != origin {
-		failed("got %v with allowed origin %q", r, allowed)
+		foreign = fmt.Errorf("GET %s: got %v with allowed origin %q; want * or %s", path, r, allowed, origin)
 	}
-	target.Lacking(t, "CORS", errors.Join(failures...))
+	target.Lacking(t, "CORS: allowed origin of answers", foreign)
 }
 
 func lists(header http.Header, name, value string) bool {
