@@ -82,8 +82,10 @@ ASSEMBLIES = $(CURDIR)/bin/assemblies
 # made of, which go test would do once more for each way of testing.
 GO_TEST = go test -count=1 -vet=off
 
-# In CI the published Python client is tested wherever Python is; else if it is there.
-CI_PYTHON = $(if $(CI),$(if $(shell command -v python3),bin/python))
+PYTHON = $(CURDIR)/bin/python/bin/python
+
+# In CI the published Python client is tested wherever a Python is that can have it; elsewhere once bin/python is there.
+CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.version_info < (3, 11) or print("bin/python")' 2>/dev/null))
 
 # The end-to-end tests of one platform at a time: they fill the machine, and what they
 # run has time-outs of its own.
@@ -93,7 +95,7 @@ test: node_modules test/security/node_modules lint bin/cdk-app $(CI_PYTHON) ## R
 	$(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	rm -rf $(ASSEMBLIES)
 	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
-	cd test && ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(GO_TEST) -race -p 1 $$(go list ./... | grep -v /security)
+	cd test && ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -race -p 1 $$(go list ./... | grep -v /security)
 	cd test && $(GO_TEST) ./security
 
 .PHONY: test-aws
@@ -108,6 +110,7 @@ bin/python: test/emulator/requirements.txt
 
 .PHONY: test-emulator
 test-emulator: export ONESYNTH_TEST_TARGET = aws
+test-emulator: export ONESYNTH_TEST_PYTHON = $(PYTHON)
 test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
 test-emulator: export CDK_VALIDATION = false
 test-emulator: node_modules bin/python ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
