@@ -36,7 +36,11 @@ type duck struct{ db *sql.DB }
 // openEngine gives the files to DuckDB as the lake's tables, and creates the lake's views over them. From then on it can
 // read these files and nothing else, and write nothing but what does not fit into memory, into the folder.
 func openEngine(ctx context.Context, lake catalog.Lake, files map[string][]string, folder string) (engine, error) {
-	return openDuck(lake, func(d *duck, use string) error { return d.setUp(ctx, use, lake, files, folder) })
+	d, err := openDuck(lake, func(d *duck, use string) error { return d.setUp(ctx, use, lake, files, folder) })
+	if err != nil {
+		return nil, err // no engine, rather than one that is a nil *duck
+	}
+	return d, nil
 }
 
 // openDuck starts DuckDB. Queries that come after setUp find the lake's tables without its database's name.
