@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
+
+// maxMarkTries is how often a test asks again until the last use of a key is kept.
+const maxMarkTries = 10
 
 // keyedTarget is a run of the environment prod, whose agents show keys.
 type keyedTarget struct {
@@ -109,7 +113,7 @@ func TestAgentKeys(t *testing.T) {
 	path := "/agent/questions/" + asked.QuestionID
 	repeated := platform.Read[submission](t, send(http.MethodPost, "/agent/questions", question, "Authorization", "Bearer "+spare), http.StatusCreated)
 	if repeated.QuestionID != asked.QuestionID {
-		t.Error("with another key, the same agent repeated its request in vain")
+		t.Error("with another key, the same agent's repeated request asked another question")
 	}
 	c.newPerson().answer(t, textAnswer(asked.QuestionID))
 	for name, headers := range map[string][]string{
@@ -124,13 +128,24 @@ func TestAgentKeys(t *testing.T) {
 		t.Errorf("the question is kept as that of %v", item["agent_id"])
 	}
 
-	// Last uses, and the ids to revoke by.
-	var listed []struct {
+	// Last uses, and the ids to revoke by. A request leaves a mark to the next one when
+	// the database is slower than the time that marks may take.
+	type row struct {
 		ID, Agent  string
 		LastUsedAt *time.Time `json:"last_used_at"`
 	}
-	if err := json.Unmarshal([]byte(command("list", "--format", "json")), &listed); err != nil {
-		t.Fatal(err)
+	var listed []row
+	for range maxMarkTries {
+		listed = nil
+		if err := json.Unmarshal([]byte(command("list", "--format", "json")), &listed); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(listed, func(r row) bool { return r.LastUsedAt == nil }) {
+			break
+		}
+		for _, key := range []string{ann, spare, bob} {
+			send(http.MethodGet, path, nil, "X-Agent-Id", key)
+		}
 	}
 	for _, one := range listed {
 		if one.LastUsedAt == nil || time.Since(*one.LastUsedAt) > time.Hour {
@@ -230,27 +245,36 @@ func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 func TestAgentKeyUsedAtOnce(t *testing.T) {
 	t.Parallel()
 	k := keyedRun(t, local.Options{})
-	asker := k.newAgent(t, newClient(t, k.target))
-	asker.try(t, http.MethodGet, "/openapi.json", nil) // starts the function
-	if err := platform.Together(8, func(int) error {
-		r, err := asker.Send(t.Context(), http.MethodGet, "/agent/questions", asker.header(), nil)
-		if err == nil && r.Status != http.StatusOK {
-			err = fmt.Errorf("got %v; want 200", r)
+	c := newClient(t, k.target)
+	c.newAgent().try(t, http.MethodGet, "/openapi.json", nil) // starts the function
+	// A key gets no mark when the database is slower than the time that marks may take.
+	// Then the next key is tried.
+	for keys := 1; keys <= maxMarkTries; keys++ {
+		asker := k.newAgent(t, c)
+		if err := platform.Together(8, func(int) error {
+			r, err := asker.Send(t.Context(), http.MethodGet, "/agent/questions", asker.header(), nil)
+			if err == nil && r.Status != http.StatusOK {
+				err = fmt.Errorf("got %v; want 200", r)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
 		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	units := 0.0
-	for _, row := range k.Run.AWS().Capacity() {
-		if row.Table == "aah-agent-keys" && row.Index == "ByAgent" {
-			units += row.WriteUnits
+		units := 0.0
+		for _, row := range k.Run.AWS().Capacity() {
+			if row.Table == "aah-agent-keys" && row.Index == "ByAgent" {
+				units += row.WriteUnits
+			}
+		}
+		// The index has one write for a mark: a condition that does not hold writes none.
+		if units > float64(keys) {
+			t.Fatalf("got %g write units of the index for %d keys; want one for each", units, keys)
+		}
+		if units > 0 {
+			return
 		}
 	}
-	// The index has one write for the one mark: a condition that does not hold writes none.
-	if units != 1 {
-		t.Errorf("got %g write units of the index; want 1", units)
-	}
+	t.Errorf("no mark was kept for any of %d keys", maxMarkTries)
 }
 
 // Without leave to read keys no one gets in; without leave to mark them, all do.
