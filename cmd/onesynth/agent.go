@@ -38,7 +38,9 @@ type agentCommand struct {
 func (c *agentCommand) Help() string {
 	return `For Ask-a-Human with the prop AgentKeys. Without --stack the keys are those of the running assembly.
 With --stack they are those of a deployed stack: credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need
-cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys (create, revoke), and dynamodb:Query on the table's index ByAgent (list, revoke).`
+cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys (create, revoke), and dynamodb:Query on the table's index ByAgent (list, revoke).
+Where a customer managed key of AWS KMS (the prop Key) encrypts the table, DynamoDB needs that they may use it, too, by way of DynamoDB alone
+(condition kms:ViaService): ` + agentKeyActions + `.`
 }
 
 // keyTable is how commands find the table of keys.
@@ -49,8 +51,14 @@ type keyTable struct {
 	Table  string `help:"Table of the keys, where there are several platforms." placeholder:"NAME"`
 }
 
+// agentKeyActions are what DynamoDB needs of who uses a table with a customer managed
+// key ("DynamoDB encryption at rest", authorizing use of a customer managed key). They
+// are those that the construct's GrantAccessPatterns gives.
+const agentKeyActions = "kms:Decrypt, kms:DescribeKey, kms:Encrypt, kms:GenerateDataKey, kms:GenerateDataKeyWithoutPlaintext, kms:ReEncryptFrom, kms:ReEncryptTo"
+
 // agentPermissions are what the commands need of a deployed stack.
-const agentPermissions = "cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys, and dynamodb:Query on the table's index ByAgent"
+const agentPermissions = "cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys, dynamodb:Query on the table's index ByAgent, " +
+	"and, where a customer managed key encrypts the table, on that key " + agentKeyActions
 
 // keyTableOutput are outputs that name tables of keys. The CDK ends the names of those of platforms that are not right
 // below their stack with a hash.
