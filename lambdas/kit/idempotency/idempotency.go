@@ -44,8 +44,13 @@ const (
 // dead: its invocation ends at most half a second later.
 const leaseMargin = time.Second
 
-// releaseTimeout is how long giving a claim back may take.
-const releaseTimeout = time.Second
+const (
+	// releaseTimeout is how long giving a claim back may take.
+	releaseTimeout = time.Second
+	// lateReleaseTimeout is how far past the deadline of its context that may go: the
+	// half second that is left of the invocation then is for the answer too.
+	lateReleaseTimeout = 200 * time.Millisecond
+)
 
 var (
 	// ErrOtherRequest says that the key belongs to another request.
@@ -204,12 +209,19 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 // request out. It changes nothing if the claim is no longer the attempt's, also
 // when a transaction was committed after all whose success this attempt did not
 // learn of. Until a claim is released or its lease ends the request counts as
-// running: so it takes up to a second also when the context is done.
+// running: so it takes up to a second also when the context is done, but ends 200 ms
+// after the context's deadline, so that the caller gets an answer.
 func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	if claim.kept != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	end := time.Now().Add(releaseTimeout)
+	if deadline, ok := ctx.Deadline(); ok {
+		if late := deadline.Add(lateReleaseTimeout); late.Before(end) {
+			end = late
+		}
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
 	err := k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
 		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), claim.holds(), nil)

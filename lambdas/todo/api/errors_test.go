@@ -2,16 +2,25 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Every error of the domain, from every operation, has its status and form; those
@@ -170,6 +179,71 @@ func TestReleaseAfterCancellation(t *testing.T) {
 	if w.Code != 500 || api.keys.released != 1 {
 		t.Errorf("got %d, released %d", w.Code, api.keys.released)
 	}
+}
+
+// hangingTable grants the first write, a claim, and then gives no answer.
+type hangingTable struct {
+	dynamo.Client
+	writes int
+}
+
+func (h *hangingTable) UpdateItem(ctx context.Context, _ *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if h.writes++; h.writes == 1 {
+		return &dynamodb.UpdateItemOutput{}, nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// hangingService waits for a table that gives no answer.
+type hangingService struct{ *stub }
+
+func (hangingService) CreateTask(ctx context.Context, _ string, _ todo.TaskInput) (todo.Task, error) {
+	<-ctx.Done()
+	return todo.Task{}, ctx.Err()
+}
+
+// Also a caller whose claim cannot be given back gets an answer before the
+// invocation ends.
+func TestHangingTable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		database := schema.Todo().Database
+		names := map[string]string{}
+		for _, table := range database.Tables {
+			names[table.Name] = table.Name
+		}
+		table := &hangingTable{}
+		db, err := dynamo.New(table, database, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		handler := kit.NewHTTPHandler((&api.API{
+			Service: hangingService{&stub{}}, Log: slog.New(slog.DiscardHandler),
+			Keys: idempotency.New(db, database.Tables[0].Name, func(scope, key string) []any { return []any{scope, key} }),
+		}).Handler())
+		event := events.APIGatewayV2HTTPRequest{
+			Version: "2.0", RouteKey: "POST /api/v1/tasks", RawPath: "/api/v1/tasks", Body: `{"title":"Water the plants"}`,
+			Headers: map[string]string{"content-type": "application/json", "idempotency-key": "k"},
+		}
+		event.RequestContext.HTTP.Method, event.RequestContext.HTTP.Path = "POST", event.RawPath
+		event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
+			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "ann"}},
+		}
+		payload, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		invocation, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		answer, err := handler.Invoke(invocation, payload)
+		if err != nil || !strings.Contains(string(answer), `"statusCode":5`) || table.writes != 2 {
+			t.Errorf("got %s, %v after %d writes; want a 5xx after a claim and a release", answer, err, table.writes)
+		}
+		if invocation.Err() != nil {
+			t.Error("the invocation ended before there was an answer")
+		}
+	})
 }
 
 // A panic leaves the claim to its lease: nobody knows what was done.
