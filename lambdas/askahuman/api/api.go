@@ -10,12 +10,10 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -135,21 +133,21 @@ func (s *server) admit(ctx *httpapi.Context) (context.Context, error) {
 }
 
 // count counts a call towards a limit of its caller, and of the caller's address
-// where the limit has a further one for that. It returns the state of the caller's
-// own, unless it is the address that may call no more.
+// where the limit has a further one for that. A call that the caller's own limit
+// refuses does not count for the address, which others share. It returns the state of
+// the caller's own, unless it is the address that may call no more.
 func (s *server) count(ctx context.Context, limit schema.RateLimit, who identity) (askahuman.RateLimitState, error) {
 	now := s.now()
 	if limit.AddressRequests == 0 || who.person == "" {
 		return s.limiter.CountRequest(ctx, limit, who.countedAs(limit.Per), now)
 	}
+	state, err := s.limiter.CountRequest(ctx, limit, who.person, now)
+	if err != nil {
+		return state, err
+	}
 	ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window, Per: schema.PerAddress}
-	var own, shared error
-	var state askahuman.RateLimitState
-	var counting sync.WaitGroup
-	counting.Go(func() { state, own = s.limiter.CountRequest(ctx, limit, who.person, now) })
-	_, shared = s.limiter.CountRequest(ctx, ofAddress, who.address, now)
-	counting.Wait()
-	return state, cmp.Or(own, shared)
+	_, err = s.limiter.CountRequest(ctx, ofAddress, who.address, now)
+	return state, err
 }
 
 // countedAs is the caller as a rate limit counts it: unknown persons by address.

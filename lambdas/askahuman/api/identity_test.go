@@ -259,9 +259,12 @@ func TestAddressLimit(t *testing.T) {
 	}
 	for i, step := range []struct{ fingerprint, want string }{
 		{"ann", "200 1 of 2"}, {"ann", "200 0 of 2"},
-		{"bob", "200 1 of 2"}, {"bob", "200 0 of 2"}, {"bob", "429 0 of 2"},
-		// Five of the address have called.
-		{"eve", "429 0 of 5"},
+		{"bob", "200 1 of 2"}, {"bob", "200 0 of 2"},
+		// What a person is refused does not use up the address, which others share.
+		{"bob", "429 0 of 2"}, {"bob", "429 0 of 2"},
+		{"eve", "200 1 of 2"},
+		// Five calls of the address were taken.
+		{"dan", "429 0 of 5"},
 		// Unknown persons have the limit of one person, and do not use up the others'.
 		{"", "200 1 of 2"}, {"", "200 0 of 2"}, {"", "429 0 of 2"},
 	} {
