@@ -63,9 +63,10 @@ func (p *People) ChangeSubscription(ctx context.Context, id, token string, inter
 
 // RenewSubscription gives a device's subscription a new token, and a new interval (0:
 // as it is), and makes it active again. It is the subscription that has the old token
-// (empty: unknown), or else the last one that the person made (personHash empty:
-// unknown), or else the one that has the new token already. It returns an
-// [*InvalidError] or [ErrSubscriptionNotFound].
+// (empty: unknown), or else the one that has the new token already, or else the last
+// one that the person made (personHash empty: unknown): a token is the device's own,
+// and several devices can be one person. It returns an [*InvalidError] or
+// [ErrSubscriptionNotFound].
 func (p *People) RenewSubscription(ctx context.Context, personHash, oldToken, token string, interval time.Duration) (Subscription, error) {
 	var invalid problems
 	invalid.token("fcm_token", token)
@@ -78,7 +79,7 @@ func (p *People) RenewSubscription(ctx context.Context, personHash, oldToken, to
 	if err := invalid.err(); err != nil {
 		return Subscription{}, err
 	}
-	for _, known := range []struct{ token, personHash string }{{token: oldToken}, {personHash: personHash}, {token: token}} {
+	for _, known := range []struct{ token, personHash string }{{token: oldToken}, {token: token}, {personHash: personHash}} {
 		if known.token == "" && known.personHash == "" {
 			continue
 		}

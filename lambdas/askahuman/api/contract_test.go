@@ -310,6 +310,15 @@ func TestRenewSubscription(t *testing.T) {
 			t.Errorf("%s %s: renewed %v; want %v", step.person, step.body, got, ann)
 		}
 	}
+	// Another browser with the same fingerprint keeps its own subscription, and leaves
+	// the other's as it is.
+	twin := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"twin-1"}`), 201)["subscription_id"]
+	if got := renew("ann", `{"fcm_token":"ann-4"}`, 200); got != ann {
+		t.Errorf("the token ann-4 renewed %v; want its own subscription %v", got, ann)
+	}
+	if got := renew("", `{"fcm_token":"twin-1"}`, 200); got != twin {
+		t.Errorf("the token twin-1 renewed %v; want its own subscription %v", got, twin)
+	}
 	for _, token := range []string{"ann-1", "ann-2", "ann-3"} {
 		if got := p.do(t, request{line: "POST /human/push/subscribe", body: `{"fcm_token":"` + token + `"}`}, 201)["subscription_id"]; got == ann {
 			t.Errorf("the token %s that was given up still has the subscription", token)

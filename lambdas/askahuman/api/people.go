@@ -279,7 +279,7 @@ func registerPeople(s *server, service PeopleService) {
 
 	register(s, operation{
 		method: http.MethodPut, path: "/human/push/subscribe", id: "renewSubscription", status: http.StatusOK,
-		description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the last one that the person made, or else the one that has the new token already.",
+		description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the one that has the new token already, or else the last one that the person made.",
 		codes:       []code{codeSubscriptionNotFound},
 	}, func(ctx context.Context, input *renewInput) (*subscriptionOutput, error) {
 		var oldToken string
