@@ -387,8 +387,11 @@ func askAHumanAccessPatterns() []AccessPattern {
 		},
 		{
 			Name:        "ClaimQuestion",
-			Description: "Take a due question for this run of the notifier, unless another run has.",
-			Operation:   UpdateItem, Table: "Questions",
+			Description: "Take a due question for this run of the notifier, unless another run has. A transaction, so that a run whose answer was lost recognises its own write.",
+			Operation:   TransactWriteItems,
+			Writes: []Write{
+				{Table: "Questions", Operation: UpdateItem, Description: "when it was notified of and is next due, if it is due as read"},
+			},
 		},
 		{
 			Name:        "ListDueSubscriptions",

@@ -1,13 +1,21 @@
 package dynamodb_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -32,6 +40,73 @@ func TestQuota(t *testing.T) {
 	for i, want := range []error{nil, nil, askahuman.ErrQuotaExceeded} {
 		if err := store.CreateQuestion(t.Context(), newQuestion("agent", i)); !errors.Is(err, want) {
 			t.Errorf("question %d: got %v; want %v", i+1, err, want)
+		}
+	}
+}
+
+// losing does the next write and loses its answer, as a network may.
+type losing struct {
+	dynamo.Client
+	lose bool
+}
+
+var errLost = &types.ProvisionedThroughputExceededException{Message: aws.String("the answer was lost")}
+
+func (l *losing) lost(err error) error {
+	if err == nil && l.lose {
+		l.lose = false
+		return errLost
+	}
+	return err
+}
+
+func (l *losing) UpdateItem(ctx context.Context, input *awsdynamodb.UpdateItemInput, options ...func(*awsdynamodb.Options)) (*awsdynamodb.UpdateItemOutput, error) {
+	output, err := l.Client.UpdateItem(ctx, input, options...)
+	return output, l.lost(err)
+}
+
+func (l *losing) TransactWriteItems(ctx context.Context, input *awsdynamodb.TransactWriteItemsInput, options ...func(*awsdynamodb.Options)) (*awsdynamodb.TransactWriteItemsOutput, error) {
+	output, err := l.Client.TransactWriteItems(ctx, input, options...)
+	return output, l.lost(err)
+}
+
+// A run of the notifier whose claim was done, and its answer lost, has the claim: it
+// does not take its own write for another run's. A run that comes second has none.
+func TestLostClaims(t *testing.T) {
+	t.Parallel()
+	ctx, database := t.Context(), schema.AskAHuman().Database
+	names := map[string]string{}
+	for _, table := range database.Tables {
+		names[table.Name] = table.Name
+	}
+	client := &losing{Client: dynamotest.Open(t, database).Recorder}
+	db, err := dynamo.New(client, database, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := dynamodb.New(db, dynamodb.Shards{})
+	q := newQuestion("agent", 1)
+	if err := store.CreateQuestion(ctx, q); err != nil {
+		t.Fatal(err)
+	}
+	sub, err := store.Subscribe(ctx, askahuman.Subscription{
+		ID: uuid.NewString(), Token: "token", Interval: time.Hour, NextNotificationAt: time.Unix(0, 0), Active: true, CreatedAt: start, UpdatedAt: start,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, claim := range []struct {
+		name string
+		do   func() (bool, error)
+	}{
+		{"ClaimQuestion", func() (bool, error) { return store.ClaimQuestion(ctx, q, start, start.Add(time.Minute)) }},
+		{"ClaimSubscription", func() (bool, error) { return store.ClaimSubscription(ctx, sub, q.ID, start) }},
+	} {
+		for i, want := range []bool{true, false} {
+			client.lose = want
+			if got, err := claim.do(); got != want || err != nil || client.lose {
+				t.Errorf("%s %d: got %v, %v; want %v", claim.name, i+1, got, err, want)
+			}
 		}
 	}
 }

@@ -317,6 +317,8 @@ func (s *Store) ClaimQuestion(ctx context.Context, q askahuman.Question, notifie
 	} else {
 		update = update.Set(dynamo.Name("notified_at"), expression.Value(formatTime(notifiedAt)))
 	}
-	return held(s.db.Update(ctx, "ClaimQuestion", []any{q.ID}, update,
-		answerable().And(dynamo.Equal("due_at", formatTime(q.DueAt))), nil))
+	// One write in a transaction: its token lets an attempt whose answer was lost
+	// recognise its own write, which an update takes for another run's.
+	return held(s.db.Transact(ctx, "ClaimQuestion", dynamo.Update("Questions", []any{q.ID}, update,
+		answerable().And(dynamo.Equal("due_at", formatTime(q.DueAt))))))
 }
