@@ -179,7 +179,9 @@ func ForRole(source *assembly.Assembly, arn string) (*Role, error) {
 		if err := policy.Decode(&attached); err != nil {
 			return nil, err
 		}
-		if slices.Contains(attached.Roles, role.Name) || policy.ARN != "" && slices.Contains(declared.ManagedPolicyArns, policy.ARN) {
+		// Names of roles are unique in their account.
+		named := policy.Stack.Account == resource.Stack.Account && slices.Contains(attached.Roles, role.Name)
+		if named || policy.ARN != "" && slices.Contains(declared.ManagedPolicyArns, policy.ARN) {
 			attach(policy.LogicalID, attached.PolicyDocument)
 		}
 	}

@@ -2,9 +2,12 @@ package policy_test
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
@@ -122,6 +125,42 @@ func TestBoundary(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Two accounts may have a role of one name, and each has its own statements.
+func TestRolesOfAccounts(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	stack := func(name, account string) string {
+		return `"` + name + `": {"type": "aws:cloudformation:stack", "environment": "aws://` + account + `/eu-west-1", "properties": {"templateFile": "` + name + `.json"}}`
+	}
+	template := func(action string) string {
+		return `{"Resources": {"Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "writer"}}, "Policy": {"Type": "AWS::IAM::Policy",
+			"Properties": {"PolicyName": "p", "Roles": [{"Ref": "Role"}], "PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "` + action + `", "Resource": "*"}}}}}}`
+	}
+	for name, text := range map[string]string{
+		"manifest.json": `{"artifacts": {` + stack("Dev", "111122223333") + `, ` + stack("Prod", "444455556666") + `}}`,
+		"Dev.json":      template("dynamodb:Scan"), "Prod.json": template("dynamodb:GetItem"),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	loaded, err := assembly.Load(dir, assembly.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for account, allowed := range map[string]string{"111122223333": "dynamodb:Scan", "444455556666": "dynamodb:GetItem"} {
+		read, err := policy.ForRole(loaded, "arn:aws:iam::"+account+":role/writer")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, action := range []string{"dynamodb:Scan", "dynamodb:GetItem"} {
+			if got := read.Allows(action, "arn:aws:dynamodb:eu-west-1:"+account+":table/t"); got != (action == allowed) {
+				t.Errorf("account %s, %s: got %v", account, action, got)
+			}
+		}
 	}
 }
 
