@@ -160,7 +160,7 @@ const s3ARN = "arn:aws:s3:::"
 
 func (s *Server) authoriseS3(r *http.Request, by *caller, operation s3Operation, bucket, key string) error {
 	if operation.ofBucket {
-		context := s.context(s3ARN + bucket)
+		context := s.context(by, s3ARN+bucket)
 		if query := r.URL.Query(); query.Has("prefix") {
 			context[policy.S3Prefix] = query.Get("prefix")
 		}
@@ -177,16 +177,16 @@ func (s *Server) authoriseS3(r *http.Request, by *caller, operation s3Operation,
 		if err != nil {
 			return &s3Failure{Code: "InvalidArgument", Message: "X-Amz-Copy-Source: " + err.Error(), status: http.StatusBadRequest}
 		}
-		if err := s.allowS3(by, "s3:GetObject", s3ARN+from, s.context(s3ARN)); err != nil {
+		if err := s.allowS3(by, "s3:GetObject", s3ARN+from, s.context(by, s3ARN)); err != nil {
 			return err
 		}
 	}
-	if err := s.allowS3(by, operation.action, s3ARN+bucket+"/"+key, s.context(s3ARN)); err != nil {
+	if err := s.allowS3(by, operation.action, s3ARN+bucket+"/"+key, s.context(by, s3ARN)); err != nil {
 		return err
 	}
 	// Who may not list the bucket is not told that an object is missing: "GetObject", permissions (Amazon S3 API Reference).
 	// The listing that a condition on s3:prefix allows is not this one: a read has no prefix.
-	listing := policy.Request{Action: "s3:ListBucket", Resource: s3ARN + bucket, Context: s.context(s3ARN)}
+	listing := policy.Request{Action: "s3:ListBucket", Resource: s3ARN + bucket, Context: s.context(by, s3ARN)}
 	if operation.action == "s3:GetObject" && !s.options.Buckets.Exists(bucket, key) && by.role.Decide(listing) != policy.Allowed {
 		use := Use{Function: by.function, Action: listing.Action, Resource: listing.Resource}
 		return &DeniedError{Use: use, Principal: by.principal()}
@@ -210,7 +210,7 @@ func (s *Server) authoriseDeleteObjects(r *http.Request, by *caller, bucket stri
 		if object.VersionID != "" {
 			return notServedByS3("the deletion of a version")
 		}
-		if err := s.allowS3(by, "s3:DeleteObject", s3ARN+bucket+"/"+object.Key, s.context(s3ARN)); err != nil {
+		if err := s.allowS3(by, "s3:DeleteObject", s3ARN+bucket+"/"+object.Key, s.context(by, s3ARN)); err != nil {
 			return err
 		}
 	}

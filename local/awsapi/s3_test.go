@@ -357,6 +357,43 @@ func TestS3KeepsToTheRole(t *testing.T) {
 	}
 }
 
+// The region of a request is the one that the function asks: buckets have none in their ARNs.
+func TestS3InRegion(t *testing.T) {
+	t.Parallel()
+	f := startS3(t, `[{"Effect": "Allow", "Action": ["s3:*", "dynamodb:ListTables"], "Resource": "*"},
+		{"Effect": "Deny", "NotAction": "iam:*", "Resource": "*", "Condition": {"StringNotEquals": {"aws:RequestedRegion": "eu-west-1"}}}]`)
+	for _, test := range []struct{ region, want string }{{"eu-west-1", "<nil>"}, {"us-east-1", "AccessDenied"}, {"eu-west-1", "<nil>"}} {
+		for range 2 { // decided, and remembered
+			_, err := f.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String("lake"), Key: aws.String("a"), Body: strings.NewReader("x")},
+				func(o *s3.Options) { o.Region = test.region })
+			if got := code(err); got != test.want {
+				t.Errorf("in %s: got %s, want %s", test.region, got, test.want)
+			}
+		}
+	}
+	// Actions on no resource are decided by region too, each for itself.
+	for _, test := range []struct {
+		region string
+		denied bool
+	}{{"eu-west-1", false}, {"us-east-1", true}, {"eu-west-1", false}} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, f.url+"/", strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("X-Amz-Target", "DynamoDB_20120810.ListTables")
+		request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=WRITERKEY/20260101/"+test.region+"/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if denied := strings.Contains(string(text), "explicit deny"); err != nil || denied != test.denied {
+			t.Errorf("in %s: got %s, %v", test.region, text, err)
+		}
+	}
+}
+
 func TestS3RecordsUse(t *testing.T) {
 	t.Parallel()
 	f := startS3(t, `[{"Effect": "Allow", "Action": ["s3:PutObject", "s3:GetObject"], "Resource": "arn:aws:s3:::lake/events/*"}]`)

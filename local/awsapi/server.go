@@ -6,6 +6,7 @@
 package awsapi
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -87,12 +88,24 @@ type Server struct {
 // place is what a name of AWS is unique in, with the name.
 type place struct{ environment, name string }
 
-// caller is a function with its role. Its decisions are remembered: roles do not change.
+// caller is a function with its role.
 type caller struct {
-	function  string
-	role      *policy.Role
-	mutex     sync.RWMutex
-	decisions map[request]policy.Decision
+	function string
+	role     *policy.Role
+	// region is the one that the function asks; empty for the endpoint's.
+	region string
+	*decisions
+}
+
+// decisions are remembered: roles do not change.
+type decisions struct {
+	mutex sync.RWMutex
+	made  map[regional]policy.Decision
+}
+
+type regional struct {
+	request
+	region string
 }
 
 type request struct{ action, resource string }
@@ -194,7 +207,7 @@ func (s *Server) Register(accessKey, function string, role *policy.Role) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.keys[accessKey] = function
-	s.callers[function] = &caller{function: function, role: role, decisions: map[request]policy.Decision{}}
+	s.callers[function] = &caller{function: function, role: role, decisions: &decisions{made: map[regional]policy.Decision{}}}
 }
 
 // Authorise checks an action of a function against its role and records it as used or refused. It serves the parts of the
@@ -210,15 +223,15 @@ func (s *Server) Authorise(function, action, resource string) error {
 }
 
 func (s *Server) authorise(by *caller, action, resource string) error {
-	asked := request{action, resource}
+	asked := regional{request{action, resource}, by.region}
 	by.mutex.RLock()
-	decision, known := by.decisions[asked]
+	decision, known := by.made[asked]
 	by.mutex.RUnlock()
 	use := Use{Function: by.function, Action: action, Resource: resource}
 	if !known {
-		decision = by.role.Decide(policy.Request{Action: action, Resource: resource, Context: s.context(resource)})
+		decision = by.role.Decide(policy.Request{Action: action, Resource: resource, Context: s.context(by, resource)})
 		by.mutex.Lock()
-		by.decisions[asked] = decision
+		by.made[asked] = decision
 		by.mutex.Unlock()
 		if decision == policy.Allowed {
 			s.use(use)
@@ -231,9 +244,9 @@ func (s *Server) authorise(by *caller, action, resource string) error {
 }
 
 // context holds the condition keys of a request for the resource. Its region is that of the resource; of those that have none,
-// such as the objects of S3, it is the endpoint's.
-func (s *Server) context(resource string) map[string]string {
-	region := s.options.Region
+// such as the objects of S3, it is the one that the caller asks.
+func (s *Server) context(by *caller, resource string) map[string]string {
+	region := cmp.Or(by.region, s.options.Region)
 	if parts := strings.SplitN(resource, ":", 5); len(parts) == 5 && parts[3] != "" {
 		region = parts[3]
 	}
@@ -339,16 +352,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, operation, _ = strings.Cut(target, ".")
 	}
 	s.mutex.RLock()
-	caller := s.callers[s.keys[key]]
+	registered := s.callers[s.keys[key]]
 	s.mutex.RUnlock()
 	if key == "" {
 		writeError(w, &apiError{Type: "com.amazon.coral.service#MissingAuthenticationTokenException", Message: "Request is missing Authentication Token"})
 		return
 	}
-	if caller == nil {
+	if registered == nil {
 		writeError(w, &apiError{Type: "com.amazon.coral.service#UnrecognizedClientException", Message: "The security token included in the request is invalid."})
 		return
 	}
+	caller := &caller{function: registered.function, role: registered.role, region: region, decisions: registered.decisions}
 	if service == "s3" && s.s3 != nil {
 		s.serveS3(w, r, caller)
 		return
