@@ -7,7 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
@@ -26,8 +31,8 @@ func writeIn(t *testing.T, environments []string, templates ...object) string {
 	if err := json.Unmarshal(text, &manifest); err != nil {
 		t.Fatal(err)
 	}
-	for i, name := range []string{"Items", "Items2"} {
-		manifest.Artifacts[name]["environment"] = environments[i]
+	for i, environment := range environments {
+		manifest.Artifacts[[]string{"Items", "Items2"}[i]]["environment"] = environment
 	}
 	if text, err = json.Marshal(manifest); err == nil {
 		err = os.WriteFile(path, text, 0o600)
@@ -121,5 +126,58 @@ func TestSameNames(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What the run keeps stays with its account and region: when a stack gets an Env, when a region is added, when some are chosen, and
+// when one is removed. Programs beside the run learn the access key of each.
+func TestDataOfEnvironments(t *testing.T) {
+	t.Parallel()
+	const unset, west, east = "aws://unknown-account/unknown-region", "aws://111122223333/eu-west-1", "aws://111122223333/us-east-1"
+	data, database := t.TempDir(), enginetest.AccessKey()
+	for _, step := range []struct {
+		name         string
+		environments []string
+		stacks       []string
+		// items are, by region, the text of the item before the run; it writes its region.
+		items map[string]string
+	}{
+		{"no Env", []string{unset}, nil, map[string]string{"us-east-1": "null"}},
+		{"Env", []string{west}, nil, map[string]string{"eu-west-1": "us-east-1"}},
+		{"another region first", []string{east, west}, nil, map[string]string{"us-east-1": "null", "eu-west-1": "eu-west-1"}},
+		{"only the new one", []string{east, west}, []string{"Items"}, map[string]string{"us-east-1": `"us-east-1"`}},
+		{"without the former", []string{east}, nil, map[string]string{"us-east-1": `"us-east-1"`}},
+	} {
+		templates := []object{}
+		for i := range step.environments {
+			changed := template()
+			properties(changed, "Table")["TableName"] = "items"
+			properties(changed, "Function")["FunctionName"] = "worker" + string(rune('A'+i))
+			properties(changed, "Schedule")["Name"] = "tick" + string(rune('A'+i))
+			templates = append(templates, changed)
+		}
+		r, err := local.Start(t.Context(), local.Options{
+			Assembly: writeIn(t, step.environments, templates...), Stacks: step.stacks, DynamoDB: enginetest.Engine(t).URL(), AccessKey: database, NoSchedules: true, Data: data,
+		})
+		if err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		var reach console.Database
+		_, text := call(t, "GET", r.ConsoleURL()+"/dynamodb", "")
+		if err := json.Unmarshal([]byte(text), &reach); err != nil || len(reach.Environments) != len(step.items) {
+			t.Fatalf("%s: got %+v, %v", step.name, reach, err)
+		}
+		for i, stack := range []string{"Items", "Items2"}[:len(step.items)] {
+			region := reach.Environments[i].Region
+			want(t, 200, step.items[region])(call(t, "GET", r.URL(stack)+"/items/1", ""))
+			want(t, 200, "")(call(t, "PUT", r.URL(stack)+"/items/1", region))
+			read, err := enginetest.Engine(t).Client(reach.Environments[i].AccessKey).GetItem(t.Context(), &dynamodb.GetItemInput{
+				TableName: aws.String("items"), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}},
+			})
+			if value, ok := read.Item["value"].(*types.AttributeValueMemberS); err != nil || !ok || value.Value != region {
+				t.Errorf("%s: by the key of %s, got %v, %v", step.name, region, read, err)
+			}
+		}
+		r.Close()
 	}
 }

@@ -232,7 +232,7 @@ func (c cloud) SetFaults(document []byte) error {
 func (c cloud) Outputs() []console.StackOutputs {
 	all := []console.StackOutputs{}
 	for _, stack := range c.assembly.Stacks {
-		one := console.StackOutputs{Stack: stack.Name, Outputs: map[string]string{}}
+		one := console.StackOutputs{Stack: stack.Name, Account: stack.Account, Region: stack.Region, Outputs: map[string]string{}}
 		for name, output := range stack.Outputs {
 			one.Outputs[name] = output.Value
 		}

@@ -243,7 +243,7 @@ func (r *Runner) begin(ctx, background context.Context) error {
 	r.serve(r.doors[doorInbox], r.inbox)
 	r.serve(r.doors[doorConsole], console.New(console.Options{
 		APIs: r.apis, Functions: r.functions, Schedules: r.schedules, Cloud: cloud{r}, Inbox: r.inbox, Issuer: r.issuer,
-		Endpoint: r.endpoint, DynamoDB: console.Database{Endpoint: r.engine.URL(), Region: engine.Region, AccessKey: r.options.AccessKey},
+		Endpoint: r.endpoint, DynamoDB: r.consoleDatabase(),
 	}))
 	for resource, g := range gateways {
 		r.serve(r.listeners[resource], g)

@@ -2,14 +2,19 @@ package local
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"maps"
+	"os"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
@@ -17,8 +22,10 @@ import (
 // database is what the engine holds for an account in a region: names of tables are unique there, as in AWS.
 type database struct {
 	// of has the stacks of the account and region.
-	of        *assembly.Assembly
+	of *assembly.Assembly
+	// accessKey is that of the run's options with the suffix.
 	accessKey string
+	suffix    string
 	client    *dynamodb.Client
 	sweeper   *engine.Sweeper
 	streams   *engine.Streams
@@ -29,10 +36,15 @@ func (d *database) environment() string { return d.of.Stacks[0].Environment() }
 // addDatabases makes one of each account and region, and reads which items expire in it: before anything writes, so that the
 // sweeper is told of every write.
 func (r *Runner) addDatabases() error {
+	suffixes, err := r.suffixes()
+	if err != nil {
+		return err
+	}
 	for _, of := range r.assembly.Environments() {
-		d := &database{of: of, accessKey: r.options.AccessKey + suffix(of.Stacks[0])}
+		d := &database{of: of}
+		d.suffix = suffixes[d.environment()]
+		d.accessKey = r.options.AccessKey + d.suffix
 		d.client = r.engine.Client(d.accessKey)
-		var err error
 		if d.sweeper, err = engine.NewSweeper(d.client, of, engine.SweeperOptions{
 			Interval: r.options.SweepInterval, Log: slog.New(slog.NewTextHandler(r.log, nil)),
 		}); err != nil {
@@ -43,13 +55,59 @@ func (r *Runner) addDatabases() error {
 	return nil
 }
 
-// suffix tells the databases of accounts and regions apart, by what is in an access key: letters and digits. It is the same in
-// every run, so that kept data is found; stacks for any environment have none.
-func suffix(stack *assembly.Stack) string {
-	if stack.Account == assembly.DefaultAccount && stack.Region == assembly.DefaultRegion {
-		return ""
+// suffixesFile, in the folder of the run's data, has the suffixes by account and region.
+const suffixesFile = "environments.json"
+
+// suffixes are what the access keys of accounts and regions end in. The first account and region has none: a run of one, and data
+// from before there were several, need none. Kept data keeps its suffix, also when stacks of further regions come or only some
+// are chosen. The access key without one becomes free once the assembly has no stack of its account and region, as when a stack
+// gets an Env.
+func (r *Runner) suffixes() (map[string]string, error) {
+	kept := map[string]string{}
+	path := subfolder(r.options.Data, suffixesFile)
+	if path != "" {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(text, &kept)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s, which tells the tables of accounts and regions apart: %w: mend it, or remove the data folder", path, err)
+		}
 	}
-	return stack.Account + strings.ReplaceAll(stack.Region, "-", "")
+	free, changed := true, false
+	for environment, suffix := range kept {
+		if suffix == "" && r.assembly.HasEnvironment(environment) {
+			free = false
+		}
+	}
+	for _, of := range r.assembly.Environments() {
+		environment := of.Stacks[0].Environment()
+		if _, known := kept[environment]; known {
+			continue
+		}
+		if free {
+			maps.DeleteFunc(kept, func(_, suffix string) bool { return suffix == "" })
+			kept[environment], free = "", false
+		} else {
+			// Access keys have letters and digits.
+			kept[environment] = of.Stacks[0].Account + strings.ReplaceAll(of.Stacks[0].Region, "-", "")
+		}
+		changed = true
+	}
+	if path == "" || !changed {
+		return kept, nil
+	}
+	text, err := json.Marshal(kept)
+	if err == nil {
+		err = os.MkdirAll(r.options.Data, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep which tables are of which account and region: %w", err)
+	}
+	return kept, nil
 }
 
 // accessKeys name the databases for the AWS endpoint.
@@ -59,6 +117,16 @@ func (r *Runner) accessKeys() map[string]string {
 		keys[d.environment()] = d.accessKey
 	}
 	return keys
+}
+
+// consoleDatabase tells programs beside the run how to reach the tables.
+func (r *Runner) consoleDatabase() console.Database {
+	all := console.Database{Endpoint: r.engine.URL(), Region: engine.Region, AccessKey: r.databases[0].accessKey}
+	for _, d := range r.databases {
+		first := d.of.Stacks[0]
+		all.Environments = append(all.Environments, console.EnvironmentDatabase{Account: first.Account, Region: first.Region, AccessKey: d.accessKey})
+	}
+	return all
 }
 
 // wrote tells the sweeper of the tables of a write.
@@ -85,8 +153,8 @@ func (r *Runner) createTables(ctx, background context.Context) error {
 func (r *Runner) readStreams() (err error) {
 	for _, d := range r.databases {
 		checkpoints := "streams.json"
-		if own := suffix(d.of.Stacks[0]); own != "" {
-			checkpoints = "streams-" + own + ".json"
+		if d.suffix != "" {
+			checkpoints = "streams-" + d.suffix + ".json"
 		}
 		if d.streams, err = engine.NewStreams(r.engine, d.accessKey, d.of, engine.StreamsOptions{
 			Invoke: streamInvoker{r.functions}, Authorise: r.aws.Authorise, Sweeper: d.sweeper, Log: slog.New(slog.NewTextHandler(r.log, nil)),

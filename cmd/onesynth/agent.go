@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"regexp"
@@ -72,14 +73,15 @@ func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error)
 	} else if c.Region != "" {
 		return errors.New("got --region without --stack: name the deployed stack, or leave both out for the running assembly")
 	}
-	configuration, where, tables, err := find(ctx)
+	where, tables, err := find(ctx)
 	if err != nil {
 		return err
 	}
-	name, err := c.choose(where, tables)
+	name, err := c.choose(where, slices.Sorted(maps.Keys(tables)))
 	if err != nil {
 		return err
 	}
+	configuration := tables[name]
 	db, err := dynamo.New(dynamodb.NewFromConfig(configuration), schema.AgentKeys(), map[string]string{"AgentKeys": name})
 	if err != nil {
 		return err
@@ -95,9 +97,8 @@ func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error)
 	return advise(err, configuration.Region, agentPermissions)
 }
 
-// choose returns the one table that is meant.
+// choose returns the one of the sorted tables that is meant.
 func (c *keyTable) choose(where string, tables []string) (string, error) {
-	slices.Sort(tables)
 	switch {
 	case len(tables) == 0:
 		return "", fmt.Errorf("%s has no table of agents' keys: set the prop AgentKeys of Ask-a-Human; without it, agents show tokens or are open", where)
@@ -111,52 +112,68 @@ func (c *keyTable) choose(where string, tables []string) (string, error) {
 	return tables[0], nil
 }
 
-// local finds the tables of the running assembly.
-func (c *keyTable) local(ctx context.Context) (configuration aws.Config, where string, tables []string, err error) {
+// local finds the tables of the running assembly, and how each is reached.
+func (c *keyTable) local(ctx context.Context) (where string, tables map[string]aws.Config, err error) {
 	var stacks []console.StackOutputs
 	if err := c.call(ctx, http.MethodGet, "/outputs", nil, &stacks); err != nil {
-		return configuration, "", nil, err
+		return "", nil, err
 	}
 	var engine console.Database
 	if err := c.call(ctx, http.MethodGet, "/dynamodb", nil, &engine); err != nil {
-		return configuration, "", nil, err
+		return "", nil, err
 	}
+	tables = map[string]aws.Config{}
+	stackOf := map[string]string{}
 	for _, stack := range stacks {
-		for name, value := range stack.Outputs {
-			if keyTableOutput.MatchString(name) {
-				tables = append(tables, value)
+		accessKey := engine.AccessKey
+		for _, environment := range engine.Environments {
+			if environment.Account == stack.Account && environment.Region == stack.Region {
+				accessKey = environment.AccessKey
+			}
+		}
+		for output, table := range stack.Outputs {
+			if !keyTableOutput.MatchString(output) {
+				continue
+			}
+			at := fmt.Sprintf("%s (aws://%s/%s)", stack.Stack, stack.Account, stack.Region)
+			if other, ok := stackOf[table]; ok && other != at {
+				return "", nil, fmt.Errorf("the run has tables of agents' keys of one name, %s, in the stacks %s and %s: run one of them alone, with onesynth local --stack", table, other, at)
+			}
+			stackOf[table] = at
+			tables[table] = aws.Config{
+				Region: engine.Region, BaseEndpoint: &engine.Endpoint, Credentials: credentials.NewStaticCredentialsProvider(accessKey, "local", ""),
 			}
 		}
 	}
-	return aws.Config{
-		Region: engine.Region, BaseEndpoint: &engine.Endpoint, Credentials: credentials.NewStaticCredentialsProvider(engine.AccessKey, "local", ""),
-	}, "the run at " + c.Console, tables, nil
+	return "the run at " + c.Console, tables, nil
 }
 
 // deployed finds the tables of the deployed stack.
-func (c *keyTable) deployed(ctx context.Context) (configuration aws.Config, where string, tables []string, err error) {
-	if configuration, err = connect(ctx, c.Region); err != nil {
-		return configuration, "", nil, err
+func (c *keyTable) deployed(ctx context.Context) (where string, tables map[string]aws.Config, err error) {
+	configuration, err := connect(ctx, c.Region)
+	if err != nil {
+		return "", nil, err
 	}
 	if configuration.Region == "" {
-		return configuration, "", nil, errors.New("got no Region: set AWS_REGION, or name it by --region")
+		return "", nil, errors.New("got no Region: set AWS_REGION, or name it by --region")
 	}
 	described, err := cloudformation.NewFromConfig(configuration).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &c.Stack})
 	var refusal smithy.APIError
 	switch {
 	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
-		return configuration, "", nil, fmt.Errorf("--stack: got %q, which is not deployed in %s: aws cloudformation list-stacks shows those that are", c.Stack, configuration.Region)
+		return "", nil, fmt.Errorf("--stack: got %q, which is not deployed in %s: aws cloudformation list-stacks shows those that are", c.Stack, configuration.Region)
 	case err != nil:
-		return configuration, "", nil, advise(fmt.Errorf("ask CloudFormation: %w", err), configuration.Region, agentPermissions)
+		return "", nil, advise(fmt.Errorf("ask CloudFormation: %w", err), configuration.Region, agentPermissions)
 	}
+	tables = map[string]aws.Config{}
 	for _, stack := range described.Stacks {
 		for _, output := range stack.Outputs {
 			if keyTableOutput.MatchString(aws.ToString(output.OutputKey)) {
-				tables = append(tables, aws.ToString(output.OutputValue))
+				tables[aws.ToString(output.OutputValue)] = configuration
 			}
 		}
 	}
-	return configuration, "the stack " + c.Stack, tables, nil
+	return "the stack " + c.Stack, tables, nil
 }
 
 type agentCreateCommand struct {

@@ -37,9 +37,16 @@ func localRun(t *testing.T, accessKey string, outputs map[string]string) string 
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/outputs":
-			json.NewEncoder(w).Encode([]console.StackOutputs{{Stack: "other", Outputs: map[string]string{"ApiUrl": "http://127.0.0.1"}}, {Stack: "ask", Outputs: outputs}})
+			json.NewEncoder(w).Encode([]console.StackOutputs{
+				{Stack: "other", Account: "111122223333", Region: "us-east-1", Outputs: map[string]string{"ApiUrl": "http://127.0.0.1"}},
+				{Stack: "ask", Account: "111122223333", Region: "eu-west-1", Outputs: outputs},
+			})
 		case "/dynamodb":
-			json.NewEncoder(w).Encode(console.Database{Endpoint: enginetest.Engine(t).URL(), Region: engine.Region, AccessKey: accessKey})
+			json.NewEncoder(w).Encode(console.Database{
+				Endpoint: enginetest.Engine(t).URL(), Region: engine.Region, AccessKey: enginetest.AccessKey(), Environments: []console.EnvironmentDatabase{
+					{Account: "111122223333", Region: "us-east-1", AccessKey: enginetest.AccessKey()}, {Account: "111122223333", Region: "eu-west-1", AccessKey: accessKey},
+				},
+			})
 		default:
 			t.Errorf("asked for %s", r.URL.Path)
 		}

@@ -460,6 +460,11 @@ func (a *Assembly) Environments() []*Assembly {
 	return all
 }
 
+// HasEnvironment reports whether a stack, chosen or not, is of the account and region, as [Environment] writes them.
+func (a *Assembly) HasEnvironment(environment string) bool {
+	return slices.ContainsFunc(a.all, func(one *Stack) bool { return one.Environment() == environment })
+}
+
 // Declared returns the resource of the type with the ARN, resolved, of any stack, those included that were not chosen; nil when
 // there is none.
 func (a *Assembly) Declared(kind, arn string) (*Resource, error) {

@@ -86,7 +86,10 @@ type API struct {
 
 // StackOutputs are the outputs of a stack, by logical id.
 type StackOutputs struct {
-	Stack   string            `json:"stack"`
+	Stack string `json:"stack"`
+	// Account and Region are those of the stack.
+	Account string            `json:"account"`
+	Region  string            `json:"region"`
 	Outputs map[string]string `json:"outputs"`
 }
 
@@ -94,7 +97,17 @@ type StackOutputs struct {
 type Database struct {
 	// Endpoint is the engine's address.
 	Endpoint string `json:"endpoint"`
-	// Region and AccessKey name the engine's database that has the tables. Any secret goes with them.
+	// Region and AccessKey name the engine's database that has the tables, of a run of several accounts and regions those of its
+	// first stack. Any secret goes with them.
+	Region    string `json:"region"`
+	AccessKey string `json:"access_key"`
+	// Environments name the database of each account and region; the engine's region is Region for all.
+	Environments []EnvironmentDatabase `json:"environments"`
+}
+
+// EnvironmentDatabase is the engine's database of the stacks of an account and region.
+type EnvironmentDatabase struct {
+	Account   string `json:"account"`
 	Region    string `json:"region"`
 	AccessKey string `json:"access_key"`
 }
