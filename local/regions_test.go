@@ -2,6 +2,7 @@ package local_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
@@ -179,5 +181,27 @@ func TestDataOfEnvironments(t *testing.T) {
 			}
 		}
 		r.Close()
+	}
+}
+
+// A run does not change the tables of an engine that it did not start.
+func TestEngineOfOthers(t *testing.T) {
+	t.Parallel()
+	options := local.Options{DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true}
+	theirs := template()
+	properties(theirs, "Table")["TableName"] = "items"
+	options.Assembly = write(t, theirs)
+	r, err := local.Start(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	properties(theirs, "Table")["StreamSpecification"] = object{"StreamViewType": "KEYS_ONLY"}
+	options.Assembly = write(t, theirs)
+	if r, err := local.Start(t.Context(), options); !errors.Is(err, engine.ErrTableDiffers) {
+		t.Errorf("got %v", err)
+		if err == nil {
+			r.Close()
+		}
 	}
 }

@@ -140,8 +140,15 @@ func (r *Runner) wrote(environment, operation string, body []byte) {
 
 // createTables creates the assembly's tables and begins to delete what expires in them.
 func (r *Runner) createTables(ctx, background context.Context) error {
+	create := engine.CreateTables
+	// Others may use an engine that the run did not start: branches of one app share its tables.
+	if r.engine.PID() != 0 {
+		create = func(ctx context.Context, client *dynamodb.Client, of *assembly.Assembly) error {
+			return engine.CreateOrAlterTables(ctx, client, of, func(line string) { r.log.printf("%s", line) })
+		}
+	}
 	for _, d := range r.databases {
-		if err := engine.CreateTables(ctx, d.client, d.of, func(line string) { r.log.printf("%s", line) }); err != nil {
+		if err := create(ctx, d.client, d.of); err != nil {
 			return err
 		}
 		r.working.Go(func() { d.sweeper.Run(background) })

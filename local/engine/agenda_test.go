@@ -55,7 +55,7 @@ func startNoted(t *testing.T) *noted {
 		"PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"}]}}]}}}`)
 	key := enginetest.AccessKey()
 	n := &noted{direct: enginetest.Engine(t).Client(key), now: opened}
-	if err := engine.CreateTables(t.Context(), n.direct, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), n.direct, source); err != nil {
 		t.Fatal(err)
 	}
 	var err error
@@ -287,7 +287,7 @@ func TestSweeperRacesWithWriters(t *testing.T) {
 func TestSweeperFindsWhatItWasNotToldOf(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	var want []string
@@ -320,7 +320,7 @@ func TestSweeperFindsWhatItWasNotToldOf(t *testing.T) {
 func TestSweeperOnDemand(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	put(t, client, "sessions", session("x", seconds(time.Now().Add(-time.Hour))))

@@ -89,7 +89,7 @@ func TestKeptTablesFollowTheDesign(t *testing.T) {
 		{source: design(t, nil), says: []string{"removes index by-status", "ends its stream of NEW_AND_OLD_IMAGES"}},
 	} {
 		var lines, says []string
-		if err := engine.CreateTables(t.Context(), client, step.source, func(line string) { lines = append(lines, line) }); err != nil {
+		if err := engine.CreateOrAlterTables(t.Context(), client, step.source, func(line string) { lines = append(lines, line) }); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range step.says {
@@ -108,7 +108,7 @@ func TestKeptTablesFollowTheDesign(t *testing.T) {
 			t.Fatal(err)
 		}
 		fresh := enginetest.Client(t)
-		if err := engine.CreateTables(t.Context(), fresh, step.source, nil); err != nil {
+		if err := engine.CreateOrAlterTables(t.Context(), fresh, step.source, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
 		want, err := engine.DescribeTables(t.Context(), fresh, step.source)
@@ -128,11 +128,32 @@ func TestKeptTablesFollowTheDesign(t *testing.T) {
 	}
 }
 
+// An engine that others use keeps their indexes and streams.
+func TestCreateTablesAltersNothing(t *testing.T) {
+	t.Parallel()
+	client := enginetest.Client(t)
+	theirs := design(t, []string{"status S"}, indexes("by-status: status ALL"), streamOf("NEW_IMAGE"))
+	if err := engine.CreateTables(t.Context(), client, theirs); err != nil {
+		t.Fatal(err)
+	}
+	for name, ours := range map[string]*assembly.Assembly{
+		"without the index": design(t, nil, streamOf("NEW_IMAGE")), "another stream": design(t, []string{"status S"}, indexes("by-status: status ALL"), streamOf("KEYS_ONLY")),
+		"another index": design(t, []string{"status S", "place S"}, indexes("by-status: status ALL", "by-place: place ALL"), streamOf("NEW_IMAGE")),
+	} {
+		if err := engine.CreateTables(t.Context(), client, ours); !errors.Is(err, engine.ErrTableDiffers) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if err := engine.CreateTables(t.Context(), client, theirs); err != nil {
+		t.Errorf("the table was changed: %v", err)
+	}
+}
+
 func TestKeptTablesThatCannotFollow(t *testing.T) {
 	t.Parallel()
 	client := enginetest.Client(t)
 	before := design(t, []string{"status S"}, indexes("by-status: status ALL"))
-	if err := engine.CreateTables(t.Context(), client, before, nil); err != nil {
+	if err := engine.CreateOrAlterTables(t.Context(), client, before, func(string) {}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -153,7 +174,7 @@ func TestKeptTablesThatCannotFollow(t *testing.T) {
 		"an index on text that is a number": {source: design(t, []string{"size N"}, indexes("by-size: size ALL")), want: engine.ErrUnfitItems, says: []string{"by-size", "size of type N", `as S`, `{"id":{"S":"0`}},
 		"an index on text that is a truth":  {source: design(t, []string{"size S"}, indexes("by-size: size ALL")), want: engine.ErrUnfitItems, says: []string{"size of type S", "remove the data folder"}},
 	} {
-		err := engine.CreateTables(t.Context(), client, c.source, nil)
+		err := engine.CreateOrAlterTables(t.Context(), client, c.source, func(string) {})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v", name, err)
 			continue
@@ -166,7 +187,7 @@ func TestKeptTablesThatCannotFollow(t *testing.T) {
 	}
 	// None of them has changed the table.
 	var lines []string
-	if err := engine.CreateTables(t.Context(), client, before, func(line string) { lines = append(lines, line) }); err != nil || len(lines) > 0 {
+	if err := engine.CreateOrAlterTables(t.Context(), client, before, func(line string) { lines = append(lines, line) }); err != nil || len(lines) > 0 {
 		t.Errorf("got %v, %v", lines, err)
 	}
 	if n := indexed(t, client, "by-status", "status", text("OPEN")); n != 5 {
@@ -189,7 +210,7 @@ func TestDataSurvivesAnAddedIndex(t *testing.T) {
 		}
 		client := started.Client(key)
 		last = nil
-		if err := engine.CreateTables(t.Context(), client, source, func(line string) { last = append(last, line) }); err != nil {
+		if err := engine.CreateOrAlterTables(t.Context(), client, source, func(line string) { last = append(last, line) }); err != nil {
 			t.Fatal(err)
 		}
 		if len(last) == 0 {

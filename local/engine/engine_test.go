@@ -124,7 +124,7 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 			t.Fatal(err)
 		}
 		client := started.Client(key)
-		if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+		if err := engine.CreateTables(t.Context(), client, source); err != nil {
 			t.Fatal(err)
 		}
 		do(client)
@@ -153,7 +153,7 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 		}
 		other := assemblytest.Load(t, `{"Table": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "kept", "BillingMode": "PAY_PER_REQUEST",
 			"KeySchema": [{"AttributeName": "other", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "other", "AttributeType": "S"}]}}}`)
-		if err := engine.CreateTables(t.Context(), client, other, nil); !errors.Is(err, engine.ErrTableDiffers) {
+		if err := engine.CreateTables(t.Context(), client, other); !errors.Is(err, engine.ErrTableDiffers) {
 			t.Errorf("a table with other keys: got %v", err)
 		}
 	})
@@ -173,7 +173,7 @@ func TestExistingTables(t *testing.T) {
 		t.Parallel()
 		client := enginetest.Client(t)
 		for range 2 { // the second time it exists
-			if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+			if err := engine.CreateTables(t.Context(), client, source); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -212,7 +212,7 @@ func TestExistingTables(t *testing.T) {
 		}
 		streamed := assemblytest.LoadExisting(t, strings.Replace(description, `"TimeToLiveSpecification"`, `"StreamSpecification": {"StreamViewType": "NEW_IMAGE"}, "TimeToLiveSpecification"`, 1))
 		for _, fitting := range []*assembly.Assembly{source, streamed} {
-			if err := engine.CreateTables(t.Context(), client, fitting, nil); err != nil {
+			if err := engine.CreateTables(t.Context(), client, fitting); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -224,7 +224,7 @@ func TestExistingTables(t *testing.T) {
 			"another view":       {`"TimeToLiveSpecification"`, `"StreamSpecification": {"StreamViewType": "NEW_AND_OLD_IMAGES"}, "TimeToLiveSpecification"`},
 		} {
 			other := assemblytest.LoadExisting(t, strings.Replace(description, replacement[0], replacement[1], 1))
-			if err := engine.CreateTables(t.Context(), client, other, nil); !errors.Is(err, engine.ErrTableDiffers) {
+			if err := engine.CreateTables(t.Context(), client, other); !errors.Is(err, engine.ErrTableDiffers) {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -354,7 +354,7 @@ func TestTablesAreDescribedAsDeclared(t *testing.T) {
 	       "ResourcePolicy": {"PolicyDocument": {"Version": "2012-10-17", "Statement": []}}}]}}}`)
 	client := enginetest.Client(t)
 	for range 2 { // the second time they exist
-		if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+		if err := engine.CreateTables(t.Context(), client, source); err != nil {
 			t.Fatal(err)
 		}
 	}

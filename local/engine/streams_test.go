@@ -121,7 +121,7 @@ func streamWith(t testing.TB, properties string, to *consumer, change func(*engi
 	key := enginetest.AccessKey()
 	started := enginetest.Engine(t)
 	f := &streamFixture{client: started.Client(key), source: source, messages: make(chan string, 100)}
-	if err := engine.CreateTables(t.Context(), f.client, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), f.client, source); err != nil {
 		t.Fatal(err)
 	}
 	for _, item := range items {
@@ -471,7 +471,7 @@ func TestStreamHasSeveralConsumers(t *testing.T) {
 	key := enginetest.AccessKey()
 	started := enginetest.Engine(t)
 	client := started.Client(key)
-	if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	for _, id := range []string{"TASK#1", "EMAIL#1", "USER#1", "COUNTS#1", "TASK#2"} {
@@ -611,7 +611,7 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 	source := assemblytest.Load(t, `{`+sessions+`, "Consumer": {"Type": "AWS::Lambda::Function"},
 		"Mapping": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Consumer"}, "StartingPosition": "TRIM_HORIZON", "BatchSize": 2,
 		"EventSourceArn": {"Fn::GetAtt": ["Sessions", "StreamArn"]}, "FilterCriteria": {"Filters": [{"Pattern": "{\"dynamodb\":{\"Keys\":{\"id\":{\"S\":[{\"anything-but\":[\"hidden\"]}]}}}}"}]}}}}`)
-	if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	run := func(path string, handle func([]events.DynamoDBEventRecord) (string, error), end func(*engine.Streams, *consumer)) []string {

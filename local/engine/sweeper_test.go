@@ -69,7 +69,7 @@ func ids(t testing.TB, client *dynamodb.Client, index *string) (found []string) 
 func TestSweepDeletesWhatHasExpired(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -106,7 +106,7 @@ func TestSweepDeletesWhatHasExpired(t *testing.T) {
 func TestSweepPagesThroughLargeTables(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	now := time.Now()
@@ -135,7 +135,7 @@ func TestSweepPagesThroughLargeTables(t *testing.T) {
 func TestSweeperRunsUntilItsContextEnds(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
-	if err := engine.CreateTables(t.Context(), client, source, nil); err != nil {
+	if err := engine.CreateTables(t.Context(), client, source); err != nil {
 		t.Fatal(err)
 	}
 	put(t, client, "sessions", session("x", seconds(time.Now().Add(-time.Hour))))

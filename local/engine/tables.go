@@ -128,15 +128,26 @@ func (p *tableProperties) input(name string) *dynamodb.CreateTableInput {
 	return input
 }
 
-// CreateTables creates every table of the assembly that the engine lacks, in parallel, and returns when all are active. Of a
-// table that the engine has, from an earlier run, it adds and removes global indexes and changes the stream until they are as
-// declared; progress, unless it is nil, gets a line for each such change, from several goroutines. Keys and local indexes must
-// be as declared. A table that the stack uses without declaring it is left as it is: it may have more indexes, and a stream
-// that is not asked for. Errors: ErrTableDiffers, ErrUnfitItems, or the engine's.
-func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly, progress func(line string)) error {
-	if progress == nil {
-		progress = func(string) {}
-	}
+// CreateTables creates every table of the assembly that the engine lacks, in parallel, and returns when all are active. It does
+// not change a table that the engine has. A table that the stack uses without declaring it may have more indexes than described,
+// and a stream that is not asked for. Errors: ErrTableDiffers, or the engine's.
+func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) error {
+	return eachTable(ctx, source, func(ctx context.Context, table *assembly.Resource, input *dynamodb.CreateTableInput) error {
+		return createTable(ctx, client, input, table.Existing, nil)
+	})
+}
+
+// CreateOrAlterTables is CreateTables for an engine whose tables are the run's alone. Of a table that the engine has, from an
+// earlier run, it adds and removes global indexes and changes the stream until they are as declared; progress gets a line for
+// each such change, from several goroutines. Keys and local indexes must be as declared, and a table that the stack uses without
+// declaring it is left as it is. Errors: ErrTableDiffers, ErrUnfitItems, or the engine's.
+func CreateOrAlterTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly, progress func(line string)) error {
+	return eachTable(ctx, source, func(ctx context.Context, table *assembly.Resource, input *dynamodb.CreateTableInput) error {
+		return createTable(ctx, client, input, table.Existing, progress)
+	})
+}
+
+func eachTable(ctx context.Context, source *assembly.Assembly, create func(context.Context, *assembly.Resource, *dynamodb.CreateTableInput) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, resource := range source.Tables() {
 		group.Go(func() error {
@@ -144,7 +155,7 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly
 			if err != nil {
 				return err
 			}
-			if err := createTable(ctx, client, properties.input(resource.Name), resource.Existing, progress); err != nil {
+			if err := create(ctx, resource, properties.input(resource.Name)); err != nil {
 				return fmt.Errorf("create table %s: %w", resource, err)
 			}
 			return nil
@@ -153,6 +164,7 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly
 	return group.Wait()
 }
 
+// createTable alters a table that the engine has if progress is not nil.
 func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput, existing bool, progress func(string)) error {
 	_, err := client.CreateTable(ctx, input)
 	var exists *types.ResourceInUseException
@@ -164,10 +176,13 @@ func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.C
 	if err != nil || !kept {
 		return err
 	}
-	if existing {
+	switch {
+	case existing:
 		table = needed(table, input)
-	} else if table, err = alter(ctx, client, table, input, progress); err != nil {
-		return err
+	case progress != nil:
+		if table, err = alter(ctx, client, table, input, progress); err != nil {
+			return err
+		}
 	}
 	if got, want := shapeOf(table), shapeOfInput(input); got != want {
 		return fmt.Errorf("%w: got %s, want %s", ErrTableDiffers, got, want)
