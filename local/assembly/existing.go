@@ -71,9 +71,19 @@ func (a *Assembly) addExistingTables() error {
 	for _, table := range a.Tables() {
 		named[place{table.Stack.Environment(), table.Name}] = table
 	}
+	declared := map[string]*Resource{}
+	for _, table := range a.Tables() {
+		declared[table.ARN] = table
+	}
 	var problems []error
 	for _, stack := range a.Stacks {
 		for _, table := range stack.existing {
+			// It would be another, empty table: each account and region has its own.
+			if elsewhere := declared[table.ARN]; elsewhere != nil && elsewhere.Stack.Environment() != stack.Environment() {
+				problems = append(problems, fmt.Errorf("stack %s, of %s: %s is %s, of stack %s of %s: give both stacks one account and region",
+					stack.Name, stack.Environment(), table, elsewhere, elsewhere.Stack.Name, elsewhere.Stack.Environment()))
+				continue
+			}
 			at := place{stack.Environment(), table.Name}
 			switch known := named[at]; {
 			case known == nil:

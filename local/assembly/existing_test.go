@@ -140,6 +140,30 @@ func TestExistingTableErrors(t *testing.T) {
 			}
 		})
 	}
+	t.Run("Declared in another region", func(t *testing.T) {
+		t.Parallel()
+		dir := writeUsing(t, true, using{`{}`, quoted}, using{declaring, ""})
+		path := filepath.Join(dir, "manifest.json")
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var manifest struct {
+			Artifacts map[string]map[string]any `json:"artifacts"`
+		}
+		if err := json.Unmarshal(text, &manifest); err != nil {
+			t.Fatal(err)
+		}
+		delete(manifest.Artifacts["Stack1"], "environment")
+		artifacts := map[string]any{}
+		for name, artifact := range manifest.Artifacts {
+			artifacts[name] = artifact
+		}
+		writeManifest(t, dir, artifacts)
+		if _, err := assembly.Load(dir, assembly.Options{}); err == nil || !strings.Contains(err.Error(), "stack Stack1, of aws://") || !strings.Contains(err.Error(), "of stack Stack2 of aws://111122223333/eu-west-1: give both stacks one account and region") {
+			t.Errorf("got %v", err)
+		}
+	})
 	t.Run("File outside", func(t *testing.T) {
 		t.Parallel()
 		dir := writeUsing(t, false, using{`{}`, quoted})

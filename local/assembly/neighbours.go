@@ -35,8 +35,8 @@ var neighbours = map[string]typeEntry{
 
 	"AWS::Budgets::Budget":         {nameProperty: "Budget.BudgetName", attributes: map[string]give{"Id": ref}},
 	"AWS::Budgets::BudgetsAction":  {ref: ownUUID, attributes: map[string]give{"ActionId": ref}},
-	"AWS::CE::AnomalyMonitor":      numbered("ce", "anomalymonitor/", "MonitorArn"),
-	"AWS::CE::AnomalySubscription": numbered("ce", "anomalysubscription/", "SubscriptionArn").with(map[string]give{"AccountId": account}),
+	"AWS::CE::AnomalyMonitor":      costAnomaly("anomalymonitor/", "MonitorArn"),
+	"AWS::CE::AnomalySubscription": costAnomaly("anomalysubscription/", "SubscriptionArn").with(map[string]give{"AccountId": account}),
 
 	"AWS::Backup::BackupVault": {nameProperty: "BackupVaultName", limit: 50, arn: arn("backup", "backup-vault:"),
 		attributes: map[string]give{"BackupVaultArn": ownARN, "BackupVaultName": ref}},
@@ -94,7 +94,7 @@ var neighbours = map[string]typeEntry{
 		return fmt.Sprintf("arn:aws:config:%s:%s:config-rule/config-rule-%s", r.Stack.Region, r.Stack.Account, identifier(r, 6)), nil
 	}, attributes: map[string]give{
 		"Arn": ownARN, "Compliance.Type": fixed("INSUFFICIENT_DATA"), "ConfigRuleId": func(r *Resource) (string, error) { return "config-rule-" + identifier(r, 6), nil }}},
-	"AWS::CloudTrail::Trail":   {nameProperty: "TrailName", limit: 128, naming: []string{"SnsTopicName"}, arn: arn("cloudtrail", "trail/"), attributes: map[string]give{"Arn": ownARN, "SnsTopicArn": of("SnsTopicName")}},
+	"AWS::CloudTrail::Trail":   {nameProperty: "TrailName", limit: 128, naming: []string{"SnsTopicName"}, arn: arn("cloudtrail", "trail/"), attributes: map[string]give{"Arn": ownARN, "SnsTopicArn": trailTopic}},
 	"AWS::GuardDuty::Detector": {ref: id(32), attributes: map[string]give{"Id": ref}},
 
 	"AWS::ResourceGroups::Group": {nameProperty: "Name", arn: arn("resource-groups", "group/"), attributes: map[string]give{"Arn": ownARN}},
@@ -138,6 +138,22 @@ func uuidARN(service, prefix string) give {
 // numbered is a type whose ARN ends in a UUID, which Ref and the named attribute give.
 func numbered(service, prefix, attribute string) typeEntry {
 	return typeEntry{arn: uuidARN(service, prefix), ref: ownARN, attributes: map[string]give{attribute: ownARN}}
+}
+
+// costAnomaly is a type of AWS Cost Explorer, whose ARNs have no region.
+func costAnomaly(prefix, attribute string) typeEntry {
+	return typeEntry{arn: func(r *Resource) (string, error) {
+		return "arn:aws:ce::" + r.Stack.Account + ":" + prefix + uuid(r.Stack.Name+"/"+r.LogicalID), nil
+	}, ref: ownARN, attributes: map[string]give{attribute: ownARN}}
+}
+
+// trailTopic is the ARN of the topic that a trail has by its name or ARN.
+func trailTopic(r *Resource) (string, error) {
+	topic := r.naming["SnsTopicName"]
+	if topic == "" || strings.HasPrefix(topic, "arn:") {
+		return topic, nil
+	}
+	return fmt.Sprintf("arn:aws:sns:%s:%s:%s", r.Stack.Region, r.Stack.Account, topic), nil
 }
 
 func connection(service string) typeEntry {

@@ -79,7 +79,7 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, en
 	status, header, answer, err := engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
 	s.engineUse.end()
 	taken := time.Since(started)
-	// After an error the engine may have done it all the same; what it refuses changes nothing.
+	// The engine may have done it before an error; what it refuses changes nothing.
 	if write && (err != nil || status < 400 || status >= 500) && s.options.Wrote != nil {
 		s.options.Wrote(environment, operation, body)
 	}
