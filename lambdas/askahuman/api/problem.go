@@ -51,11 +51,12 @@ func invalid(field string, constraint askahuman.Constraint, message string) erro
 
 // unreadable is a request that cannot be read, or is too large.
 func unreadable(err *kit.RequestError) error {
-	constraint := askahuman.ConstraintFormat
+	problem := askahuman.Problem{Field: err.Field, Constraint: askahuman.ConstraintFormat, Message: err.Message}
 	if err.Status == http.StatusRequestEntityTooLarge {
-		constraint = askahuman.ConstraintLength
+		most := kit.DefaultMaxBodyBytes
+		problem.Constraint, problem.Max = askahuman.ConstraintLength, &most
 	}
-	return &askahuman.InvalidError{Problems: []askahuman.Problem{{Field: err.Field, Constraint: constraint, Message: err.Message}}}
+	return &askahuman.InvalidError{Problems: []askahuman.Problem{problem}}
 }
 
 // malformed is what the forms of the operations find wrong, in the same words as

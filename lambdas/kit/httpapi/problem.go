@@ -54,6 +54,9 @@ type Problem struct {
 // Error is the field and the message.
 func (p Problem) Error() string { return p.Field + ": " + p.Message }
 
+// noBody is what huma says of a body that is not there.
+const noBody = "request body is required"
+
 // ruleLocation begins the location of a [Problem] on its way through huma.
 const ruleLocation = "rule"
 
@@ -125,6 +128,9 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 				unreadable = s.problem(operation, detail)
 				break
 			}
+		}
+		if unreadable.Message == noBody {
+			unreadable.Constraint.Rule = RuleRequired
 		}
 		return &InvalidError{Status: model.Status, Problems: []Problem{unreadable}}
 	}
