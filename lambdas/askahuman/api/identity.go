@@ -51,6 +51,10 @@ func identifyAgent(by AgentIdentity, keys AgentKeys) identify {
 		switch by {
 		case ByHeader:
 			who.agent = ctx.Header(agentHeader)
+			// An id is stored and shown as it is: a key, which is a secret, must not be one.
+			if strings.HasPrefix(who.agent, askahuman.AgentKeyPrefix) {
+				return identity{}, invalid(agentHeader, askahuman.ConstraintFormat, "begins with "+askahuman.AgentKeyPrefix+", as keys do, but this environment takes no keys; send an id of your choice that is no secret")
+			}
 			err = askahuman.CheckAgentID(agentHeader, who.agent)
 		case ByKey:
 			who.agent, err = keys.Agent(ctx.Context(), agentKey(ctx))

@@ -298,6 +298,20 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// Where agents name themselves, a key is not taken for a name: it would be stored as
+// it is. The answer does not show it.
+func TestKeyAsAgentID(t *testing.T) {
+	t.Parallel()
+	key := askahuman.AgentKeyPrefix + strings.Repeat("A2", 26)
+	p := newPlatform(t)
+	for _, line := range []string{"POST /agent/questions", "GET /agent/questions"} {
+		w := p.serve(request{line: line, headers: []string{"X-Agent-Id: " + key}, body: `{"prompt":"Is anybody out there?","type":"text"}`})
+		if w.Code != 400 || !strings.Contains(w.Body.String(), `"code":"VALIDATION_ERROR","message":"X-Agent-Id begins with aah_, as keys do, but this environment takes no keys;`) || strings.Contains(w.Body.String(), key) {
+			t.Errorf("%s: got %d %s", line, w.Code, w.Body)
+		}
+	}
+}
+
 // A limit that cannot be counted lets nobody through unseen.
 func TestRateLimiterFails(t *testing.T) {
 	t.Parallel()
