@@ -50,20 +50,20 @@ func AgentKeys() Database {
 			},
 			{
 				Name:        "CreateAgentKey",
-				Offered:     true,
+				ByOperators: true,
 				Description: "Keep the hash of a key that is issued. By the command `onesynth agent create`.",
 				Operation:   UpdateItem, Table: "AgentKeys",
 			},
 			{
 				Name:        "ListAgentKeys",
-				Offered:     true,
+				ByOperators: true,
 				Description: "All keys, by agent. By the commands `onesynth agent list` and `revoke`.",
 				Operation:   Query, Table: "AgentKeys", Index: "ByAgent",
 				KeyConditions: []KeyCondition{{"listed", Equal}},
 			},
 			{
 				Name:        "RevokeAgentKey",
-				Offered:     true,
+				ByOperators: true,
 				Description: "Refuse a key from now on, if it is there. By the command `onesynth agent revoke`.",
 				Operation:   UpdateItem, Table: "AgentKeys",
 			},

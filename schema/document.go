@@ -45,6 +45,9 @@ func (p Platform) document(b *strings.Builder) {
 		if pattern.Offered {
 			users = append(users, "functions that join")
 		}
+		if pattern.ByOperators {
+			users = append(users, "operators")
+		}
 		patternRow(seed, strings.Join(users, ", "), fmt.Sprintf("**%s** %s", pattern.Name, pattern.Description), string(pattern.Operation), table, pattern.Index, key)
 	}
 

@@ -11,8 +11,8 @@ import (
 )
 
 // AskAHumanRules are the numbers of Ask-a-Human that a team may choose. Its
-// functions find their [AskAHumanRules.Encode] in their environment. Whoever changes
-// one copies [DefaultAskAHumanRules] first.
+// functions find their [AskAHumanRules.Encode] in their environment. To change
+// one, copy [DefaultAskAHumanRules] first.
 type AskAHumanRules struct {
 	// RateLimits are those that the routes of [AskAHuman] name.
 	RateLimits []RateLimit

@@ -243,6 +243,9 @@ type AccessPattern struct {
 	// Offered says that the pattern is for functions that join the platform: none of
 	// its own has to use it.
 	Offered bool
+	// ByOperators says that the pattern is for a command of operators: no function has
+	// to use it.
+	ByOperators bool
 	// Seed is the seed's own wording of the pattern, or of several with semicolons
 	// between them. Empty: the seed has none.
 	Seed string

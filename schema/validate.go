@@ -136,8 +136,8 @@ func (p Platform) Validate() error {
 		}
 	}
 	for _, pattern := range p.Database.AccessPatterns {
-		if !pattern.Offered && len(p.users(pattern.Name)) == 0 {
-			f.add("AccessPatterns["+pattern.Name+"]", "a pattern that no function uses", "name it in the AccessPatterns of a function, leave it out, or set Offered if it is for functions that join the platform")
+		if !pattern.Offered && !pattern.ByOperators && len(p.users(pattern.Name)) == 0 {
+			f.add("AccessPatterns["+pattern.Name+"]", "a pattern that no function uses", "name it in the AccessPatterns of a function, leave it out, set Offered if it is for functions that join the platform, or ByOperators if it is for a command of operators")
 		}
 	}
 	p.validateMetrics(f, functions)

@@ -266,9 +266,9 @@ func (a *Agents) own(ctx context.Context, agentID, questionID string, now time.T
 }
 
 // List reads a page of the agent's own questions, newest first, with their Status
-// at this moment. status empty is any; limit is 1 or more, of which
-// MaxListLimit is the most that is returned; 0 is DefaultListLimit; cursor is the next of the page before. next is empty when
-// there are no more. It returns an [*InvalidError].
+// at this moment. status empty is any; limit is 1 or more; a
+// page has at most MaxListLimit; 0 is DefaultListLimit; cursor is the next of the
+// page before. next is empty when there are no more. It returns an [*InvalidError].
 func (a *Agents) List(ctx context.Context, agentID string, status Status, limit int, cursor string) (questions []Question, next string, err error) {
 	var p problems
 	if status != "" && !slices.Contains(Statuses(), status) {

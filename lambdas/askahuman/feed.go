@@ -32,7 +32,8 @@ const (
 // Feed reads a page of the questions that take answers, newest first, without
 // those that the person has answered; personHash empty is an unknown person.
 // audience keeps questions with any of the tags; empty keeps all. limit is 1 or
-// more, of which MaxListLimit is the most that is returned; 0 is DefaultListLimit; cursor is the next of the page before.
+// more; a page has at most MaxListLimit; 0 is DefaultListLimit; cursor is the next of
+// the page before.
 //
 // next is empty when there are no more. A page may be short, even empty, and yet
 // have a next one. An answer given within the last moments may still be offered.

@@ -82,8 +82,8 @@ type Board struct {
 }
 
 // Leaderboard reads the highest points of a period; empty is PeriodAllTime. limit
-// is 1 or more, of which MaxBoardLimit is the most that is returned; 0 is DefaultBoardLimit. personHash empty is an unknown
-// person. It returns an [*InvalidError]. Entries may lag the last answers by
+// is 1 or more; a board has at most MaxBoardLimit; 0 is DefaultBoardLimit. personHash
+// empty is an unknown person. It returns an [*InvalidError]. Entries may lag the last answers by
 // moments.
 func (p *People) Leaderboard(ctx context.Context, personHash string, period Period, limit int) (Board, error) {
 	if period == "" {

@@ -24,12 +24,11 @@ func loadAWS(ctx context.Context) (aws.Config, error) {
 // below what is left of an invocation for another attempt or several.
 const AttemptTimeout = 2 * time.Second
 
-// WithAttemptTimeout returns the configuration for clients of which each attempt at
-// a request, from the connection to the end of the answer, ends by itself after
-// that time, for services whose requests take longer or shorter than others'. The
-// attempt is made again, as [Retryer] says. It may have been carried out all the
-// same, as if its answer had been lost. A client of the configuration that is not
-// the SDK's own stays as it is.
+// WithAttemptTimeout returns the configuration for clients that end each attempt at
+// a request, from the connection to the end of the answer, after that time. It is
+// for services whose requests take longer or shorter than others'. The attempt is
+// made again, as [Retryer] says. AWS may have carried it out, as if its answer had
+// been lost. A client of the configuration that is not the SDK's own stays as it is.
 func WithAttemptTimeout(config aws.Config, timeout time.Duration) aws.Config {
 	switch client := config.HTTPClient.(type) {
 	case nil:

@@ -110,7 +110,7 @@ func identifyPerson(hasher Hasher) identify {
 		fingerprint := ctx.Header(fingerprintHeader)
 		switch length := utf8.RuneCountInString(fingerprint); {
 		case fingerprint == "" && ctx.Operation().Metadata[needsPerson] == true:
-			return identity{}, invalid(fingerprintHeader, askahuman.ConstraintRequired, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters, of which only a keyed hash is stored", askahuman.MaxFingerprintLength))
+			return identity{}, invalid(fingerprintHeader, askahuman.ConstraintRequired, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", askahuman.MaxFingerprintLength))
 		case length > askahuman.MaxFingerprintLength:
 			return identity{}, tooLong(fingerprintHeader, length, askahuman.MaxFingerprintLength)
 		case strings.ContainsFunc(fingerprint, unicode.IsControl):

@@ -142,7 +142,7 @@ func (s *server) once(ctx context.Context, render func(result any) (idempotency.
 	case errors.Is(err, idempotency.ErrClaimLost):
 		return nil, err
 	case err != nil:
-		// The answer holds all the same. The next attempt would find it anew.
+		// The answer holds: the next attempt would find the same.
 		s.log.WarnContext(ctx, "an answer was not kept", "error", err.Error())
 		s.release(ctx, claim)
 	}
