@@ -23,7 +23,7 @@ type lakeCommand struct {
 	SQL      string           `arg:"" optional:"" name:"sql" help:"SELECT, SHOW, DESCRIBE or EXPLAIN. Default: list the lake's tables, views and saved queries."`
 	Query    string           `help:"Run the saved query of that name." placeholder:"NAME"`
 	Database string           `help:"Database of the lake, where the run has several." placeholder:"NAME"`
-	Stack    string           `help:"Stack that declares the lake, where several stacks have a database of the name." placeholder:"NAME"`
+	Stack    string           `help:"Stack that declares the lake, where several stacks have a database of the name; with --check, as --stack of onesynth local." placeholder:"NAME"`
 	Format   lakequery.Format `help:"Form of the answer: ${enum}." enum:"table,csv,json,jsonlines" default:"table"`
 	Check    bool             `help:"Instead, check that all views and saved queries of an assembly run. It needs neither a run nor data; the exit code is 1 when one does not."`
 	Assembly string           `help:"Folder of the cloud assembly, for --check." default:"cdk.out" type:"path"`
@@ -87,7 +87,16 @@ func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 	if c.SQL != "" || c.Query != "" {
 		return errors.New("got --check and a query: give one of them")
 	}
-	source, err := assembly.Load(c.Assembly, assembly.Options{})
+	said, err := readSettings()
+	if err != nil {
+		return err
+	}
+	// The stacks and parameters of a run: others need not resolve.
+	load := assembly.Options{Stacks: said.Stacks, SSMParameters: said.SSMParameters}
+	if c.Stack != "" {
+		load.Stacks = []string{c.Stack}
+	}
+	source, err := assembly.Load(c.Assembly, load)
 	if err != nil {
 		return err
 	}
@@ -97,7 +106,7 @@ func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 	}
 	broken, checked := 0, 0
 	for _, lake := range lakes {
-		if c.Database != "" && c.Database != lake.Database || c.Stack != "" && c.Stack != lake.Stack {
+		if c.Database != "" && c.Database != lake.Database {
 			continue
 		}
 		checked++

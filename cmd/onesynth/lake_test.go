@@ -235,3 +235,51 @@ func TestLakeCheck(t *testing.T) {
 		})
 	}
 }
+
+// The check takes the stacks and parameters of the run: what cdk.json says, and --stack before it.
+func TestLakeCheckAsTheRun(t *testing.T) {
+	t.Parallel()
+	folder := lakeAssembly(t, "SELECT shop, count(*) AS sales FROM sales GROUP BY shop")
+	path := filepath.Join(folder, "Stack.template.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template map[string]any
+	if err := json.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	template["Parameters"] = map[string]any{"Name": map[string]any{"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/company/bucket"}}
+	template["Resources"].(map[string]any)["Bucket"] = map[string]any{"Type": "AWS::S3::Bucket", "Properties": map[string]any{"BucketName": map[string]any{"Ref": "Name"}}}
+	if text, err = json.Marshal(template); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string][]byte{
+		"Stack.template.json": text, "Other.template.json": []byte(`{"Resources": {"Queue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": {"Fn::ImportValue": "elsewhere"}}}}}`),
+		"manifest.json": []byte(`{"artifacts": {"Stack": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}},
+			"Other": {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Other.template.json"}}}}`),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const bucket = `"ssmParameters": {"/company/bucket": "bucket"}`
+	for name, test := range map[string]struct {
+		settings string
+		flags    []string
+		want     string
+	}{
+		"Settings":  {`"stacks": ["Stack"], ` + bucket, nil, ""},
+		"Flag":      {`"stacks": ["Other"], ` + bucket, []string{"--stack", "Stack"}, ""},
+		"Parameter": {`"stacks": ["Stack"]`, nil, "/company/bucket"},
+		"Stacks":    {bucket, nil, "elsewhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status, stdout, stderr := invokeBeside(t, `{"context": {"onesynth": {`+test.settings+`}}}`, append([]string{"lake", "--check", "--assembly", folder}, test.flags...)...)
+			if (status == 0) != (test.want == "") || !strings.Contains(stderr, test.want) || status == 0 && !strings.Contains(stdout, "stack Stack, database shop: all") {
+				t.Errorf("got %d\n%s%s", status, stdout, stderr)
+			}
+		})
+	}
+}
