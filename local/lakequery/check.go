@@ -35,13 +35,11 @@ func check(ctx context.Context, lake catalog.Lake) (findings []Finding, err erro
 }
 
 func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.Lake) (findings []Finding) {
-	// What names something broken has no fault of its own.
-	var broken []string
+	// What names something broken has no fault of its own. What names something unchecked cannot be checked either.
+	var broken, unchecked []string
 	find := func(subject string, err error) {
-		lacks := false
-		if failure, ok := errors.AsType[*duckdb.Error](err); ok {
-			lacks = failure.Type == duckdb.ErrorTypeCatalog && strings.Contains(failure.Msg, "Function with name")
-		}
+		failure, ok := errors.AsType[*duckdb.Error](err)
+		lacks := ok && failure.Type == duckdb.ErrorTypeCatalog && strings.Contains(failure.Msg, "Function with name") || errors.Is(err, errNamesUnchecked)
 		findings = append(findings, Finding{Stack: lake.Stack, Database: lake.Database, Subject: subject, Problem: err, Unchecked: lacks})
 	}
 	for _, table := range lake.Tables {
@@ -55,13 +53,20 @@ func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.
 			broken = append(broken, view.Name)
 			continue
 		}
-		// On its own first: an error then shows the place in the SELECT as it was written.
-		err := bind(ctx, connection, view.SQL)
+		err := namesUnchecked(view.SQL, unchecked)
+		if err == nil {
+			// On its own first: an error then shows the place in the SELECT as it was written.
+			err = bind(ctx, connection, view.SQL)
+		}
 		if err == nil {
 			err = createView(ctx, connection, view)
 		}
-		if err != nil {
-			find("view "+view.Name, err)
+		if err == nil {
+			continue
+		}
+		if find("view "+view.Name, err); findings[len(findings)-1].Unchecked {
+			unchecked = append(unchecked, view.Name)
+		} else {
 			broken = append(broken, view.Name)
 		}
 	}
@@ -70,6 +75,9 @@ func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.
 			continue
 		}
 		n, err := d.statements(ctx, explained(query.SQL))
+		if err == nil {
+			err = namesUnchecked(query.SQL, unchecked)
+		}
 		if err == nil && n != 1 {
 			err = fmt.Errorf("%w: got %d statements, want one", ErrNotQuery, n)
 		}
@@ -81,6 +89,17 @@ func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.
 		}
 	}
 	return findings
+}
+
+var errNamesUnchecked = errors.New("it names a view that could not be checked")
+
+func namesUnchecked(text string, unchecked []string) error {
+	for _, view := range unchecked {
+		if names(text, []string{view}) {
+			return fmt.Errorf("%w: %s", errNamesUnchecked, view)
+		}
+	}
+	return nil
 }
 
 // names reports whether the text has one of the names as a word.

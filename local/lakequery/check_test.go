@@ -68,6 +68,18 @@ func TestCheck(t *testing.T) {
 			wants:     [][]string{{"saved query", "could not be checked", "approx_percentile"}},
 			unchecked: true,
 		},
+		"views and queries of one that DuckDB cannot check": {
+			change: func(l *catalog.Lake) {
+				l.Views = []catalog.View{
+					{Name: "first", SQL: "SELECT approx_percentile(1, 0.5) AS n", Columns: []catalog.Column{{Name: "n", Type: "bigint"}}},
+					{Name: "second", SQL: "SELECT n FROM first", Columns: []catalog.Column{{Name: "n", Type: "bigint"}}},
+					{Name: "other", SQL: "SELECT CAST(1 AS bigint) AS n", Columns: []catalog.Column{{Name: "n", Type: "bigint"}}},
+				}
+				l.Queries = []catalog.Query{{Name: "all", SQL: "SELECT n FROM second"}, {Name: "own", SQL: "SELECT n FROM other"}}
+			},
+			wants:     [][]string{{"view first", "approx_percentile"}, {"view second", "could not be checked", "first"}, {"saved query \"all\"", "could not be checked", "second"}},
+			unchecked: true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -99,7 +99,7 @@ type Finding struct {
 	Subject string
 	// Problem is DuckDB's error, which shows the place in the text, or names the column that is not as the catalog says.
 	Problem error
-	// Unchecked says that DuckDB lacks a function that the text calls. Amazon Athena may have it; no query of a local run can use
+	// Unchecked says that DuckDB lacks a function that the text, or a view that it names, calls. Amazon Athena may have it; no query of a local run can use
 	// the view.
 	Unchecked bool
 }
