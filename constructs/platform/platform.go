@@ -49,7 +49,7 @@ func Handlers(described schema.Platform, architecture gofunction.Architecture, o
 // or if the functions do not build. It returns their build: the given one, or
 // without it that of the source.
 func Ready(scope constructs.Construct, name, id string, check func(region string) error, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
-	props.Accept(name, scope, id, props.CheckPlace(scope, id), check(props.Region(scope)))
+	props.Accept(name, scope, id, check(props.Region(scope)))
 	if build == nil {
 		build = gofunction.Start(context.Background(), source)
 	}

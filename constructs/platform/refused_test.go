@@ -3,6 +3,7 @@ package platform_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -10,8 +11,14 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 )
@@ -79,6 +86,21 @@ var refusals = map[string]struct {
 	}, "own Own: a *gofunction.CompileError"},
 }
 
+// kinds declare one construct of each package, without props: what is wrong with its
+// place is found together with those.
+var kinds = map[string]func(scope constructs.Construct, id string){
+	"alarm":      func(scope constructs.Construct, id string) { alarm.New(scope, id, alarm.Props{}) },
+	"database":   func(scope constructs.Construct, id string) { table.NewDatabase(scope, id, table.DatabaseProps{}) },
+	"gofunction": func(scope constructs.Construct, id string) { gofunction.New(scope, id, gofunction.Props{}) },
+	"httpapi":    func(scope constructs.Construct, id string) { httpapi.New(scope, id, httpapi.Props{}) },
+	"lake":       func(scope constructs.Construct, id string) { lake.New(scope, id, lake.Props{}) },
+	"machines":   func(scope constructs.Construct, id string) { identity.NewMachines(scope, id, identity.MachinesProps{}) },
+	"schedule":   func(scope constructs.Construct, id string) { schedule.New(scope, id, schedule.Props{}) },
+	"stream":     func(scope constructs.Construct, id string) { stream.New(scope, id, stream.Props{}) },
+	"table":      func(scope constructs.Construct, id string) { table.New(scope, id, table.Props{}) },
+	"users":      func(scope constructs.Construct, id string) { identity.NewUsers(scope, id, identity.UsersProps{}) },
+}
+
 func ready(scope constructs.Construct, id string, build *gofunction.Build) {
 	platform.Ready(scope, "own", id, func(string) error { return nil }, build, gofunction.Source{})
 }
@@ -100,6 +122,14 @@ func declareRefused(app awscdk.App, build *gofunction.Build) {
 			messages[name] = err.Error()
 		}
 	}
+	for kind, declare := range kinds {
+		stack := inEurope(app, "misplaced-"+kind)
+		nowhere := awscdk.NewStack(app, jsii.String("nowhere-"+kind), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-cental-1")}})
+		constructs.NewConstruct(stack, jsii.String("Taken"))
+		for where, scope := range map[string]constructs.Construct{"ErrScopeIsApp": app, "ErrTakenID": stack, "ErrUnknownRegion": nowhere} {
+			messages[kind+"/"+where] = fmt.Sprint(synthtest.PanicOf(func() { declare(scope, "Taken") }))
+		}
+	}
 	awscdk.NewStack(app, jsii.String("refused"), nil).AddMetadata(jsii.String("refused"), messages)
 }
 
@@ -113,5 +143,25 @@ func TestRefused(t *testing.T) {
 				t.Errorf("got %q, want %q", got, r.want)
 			}
 		})
+	}
+}
+
+// Every construct refuses a place that the CDK would only panic about.
+func TestMisplaced(t *testing.T) {
+	t.Parallel()
+	places := map[string]string{
+		"ErrScopeIsApp":    "scope: got a construct of no stack, ",
+		"ErrTakenID":       `id: got "Taken", allowed is one that no other construct of the scope has: `,
+		"ErrUnknownRegion": `scope: Env.Region of the stack: got "eu-cental-1", allowed is a region of AWS: `,
+	}
+	for kind := range kinds {
+		for place, want := range places {
+			t.Run(kind+"/"+place, func(t *testing.T) {
+				t.Parallel()
+				if got, _ := synthtest.At(refused.Metadata, "refused", kind+"/"+place).(string); !strings.Contains(got, want) {
+					t.Errorf("got %q, want one with %q", got, want)
+				}
+			})
+		}
 	}
 }

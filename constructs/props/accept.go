@@ -32,14 +32,13 @@ func Refuse(err error) {
 	os.Exit(1)
 }
 
-// Accept refuses a construct, by [Refuse], if its scope is nil, its id empty, or one
-// of the errors not nil. All that is wrong is in one error, which [errors.As] finds an
-// [*Error] in. kind is what the construct is, such as "table".
+// Accept refuses a construct, by [Refuse], if one of the errors is not nil, its id is
+// empty, or its scope is nil, in no stack, in a stack of a region that the CDK does not
+// know, or has a construct of that id already. All that is wrong is in one error, which
+// [errors.As] finds an [*Error] in. kind is what the construct is, such as "table".
 func Accept(kind string, scope constructs.Construct, id string, errs ...error) {
 	var f Findings
-	if IsNil(scope) {
-		f.Append(Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack", Remedy: "pass the stack"})
-	}
+	checkPlace(&f, scope, id)
 	if id == "" {
 		f.Add("id", id, "the name of the construct in its scope", "choose one and keep it: logical ids, and with them what is deployed, depend on it")
 	} else {
@@ -82,21 +81,22 @@ func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
 	return awscdk.Stack_Of(scope)
 }
 
-// CheckPlace returns an [*Error] if a scope that is not nil is in no stack, or in one
-// of a region that the CDK does not know, or has a construct of that id already.
-func CheckPlace(scope constructs.Construct, id string) error {
-	var f Findings
-	switch {
-	case IsNil(scope):
-	case stackOf(scope) == nil:
-		f.Append(Finding{Path: "scope", Got: "a construct of no stack", Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
-	default:
-		CheckRegion(&f, "scope: Env.Region of the stack", Region(scope))
-		if id != "" && scope.Node().TryFindChild(&id) != nil {
-			f.Add("id", id, "one that no other construct of the scope has", "choose another")
-		}
+// checkPlace adds a finding for each thing that is wrong with where a construct is to
+// be declared. An empty id is left to the caller.
+func checkPlace(f *Findings, scope constructs.Construct, id string) {
+	if IsNil(scope) {
+		f.Append(Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack", Remedy: "pass the stack"})
+		return
 	}
-	return f.Err()
+	stack := stackOf(scope)
+	if stack == nil {
+		f.Append(Finding{Path: "scope", Got: "a construct of no stack", Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
+		return
+	}
+	CheckRegion(f, "scope: Env.Region of the stack", *stack.Region())
+	if id != "" && scope.Node().TryFindChild(&id) != nil {
+		f.Add("id", id, "one that no other construct of the scope has", "choose another")
+	}
 }
 
 // CheckRegion adds a finding at path if the CDK knows no region of that name. A
