@@ -24,8 +24,8 @@ type place struct {
 	flags, environment []string
 }
 
-// libraryModule returns the path of the module that this package is part of,
-// which whoever publishes the module under another path has changed.
+// libraryModule returns the path of the module that this package is part of. It is
+// another one after the module is published under another path.
 func libraryModule() string {
 	return strings.TrimSuffix(reflect.TypeFor[place]().PkgPath(), "/gobuild")
 }

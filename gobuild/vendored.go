@@ -26,7 +26,7 @@ import (
 // the importer's other modules are its vendor folder. It needs neither the network
 // nor the module cache.
 func vendored(ctx context.Context, from, wanted string, handlers []string, folder string) (place, error) {
-	// This package is in the folder, whatever else is.
+	// This package is always in the folder.
 	library := libraryModule()
 	command := exec.CommandContext(ctx, "go", "list", "-find", "-f={{.Dir}}", library+"/gobuild")
 	command.Dir = from
