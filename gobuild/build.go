@@ -24,6 +24,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/mod/module"
 )
 
 // Source says which main packages to build.
@@ -77,7 +79,7 @@ type Binary struct {
 	Size int64
 	// Module is the path of the package's module.
 	Module string
-	// Package is the package's folder, relative to that of the module.
+	// Package is the package's folder, relative to that of the module; "." is the root.
 	Package string
 }
 
@@ -108,8 +110,19 @@ func Build(ctx context.Context, source Source, target Target) (map[string]Binary
 	return build(ctx, source, target, os.Getenv(cacheVariable))
 }
 
-// Name returns the name of the binary that a package becomes.
+// Name returns the name of the binary that a package becomes. The one at the root of
+// its module, ".", has its name from the module: use [Recipe.Name] for that.
 func Name(folder string) string { return path.Base(path.Clean(folder)) }
+
+// rootName returns the name of the binary of the package at a module's root, as the
+// toolchain chooses it: the last element of the path, or the one before if the last
+// is a major version ("go help build": -o).
+func rootName(modulePath string) string {
+	if prefix, major, ok := module.SplitPathVersion(modulePath); ok && strings.HasPrefix(major, "/") {
+		return path.Base(prefix)
+	}
+	return path.Base(modulePath)
+}
 
 // build is [Build] with the cache in the folder, or in the default one if that is
 // empty.
@@ -155,9 +168,12 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 		return nil, err
 	}
 	for _, m := range mains {
-		name := path.Base(m.importPath)
+		folder, name := strings.TrimPrefix(m.importPath, m.module+"/"), path.Base(m.importPath)
+		if m.importPath == m.module {
+			folder, name = ".", rootName(m.module)
+		}
 		if binary, ok := binaries[name]; ok {
-			binary.Module, binary.Package = m.module, strings.TrimPrefix(m.importPath, m.module+"/")
+			binary.Module, binary.Package = m.module, folder
 			binaries[name] = binary
 		}
 	}

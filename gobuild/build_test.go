@@ -391,7 +391,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// A module of whoever uses the library is found in its own folder, below it, and
+// A module of a user of the library is found in its own folder, below it, and
 // where it is required, in a vendor folder too, and is the same each time.
 func TestModule(t *testing.T) {
 	folder := handlersModule(t)

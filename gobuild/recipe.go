@@ -26,6 +26,14 @@ type Recipe struct {
 	Directory string `json:"directory,omitempty"`
 }
 
+// Name returns the name of the binary that the recipe gives.
+func (r Recipe) Name() string {
+	if name := Name(r.Package); name != "." {
+		return name
+	}
+	return rootName(r.Module)
+}
+
 // Metadata returns the Metadata of a function that is built so.
 func (r Recipe) Metadata() (key string, value map[string]any) {
 	flags := make([]any, len(r.Flags))

@@ -36,7 +36,9 @@ type foreign struct {
 
 // takes says whether the function can be part of the build.
 func (b *foreign) takes(f *function, target gobuild.Target) bool {
-	other := func(p string) bool { return p != f.recipe.Package && gobuild.Name(p) == gobuild.Name(f.recipe.Package) }
+	other := func(p string) bool {
+		return p != f.recipe.Package && gobuild.Recipe{Module: f.recipe.Module, Package: p}.Name() == f.recipe.Name()
+	}
 	return b.source.Module == f.recipe.Module && b.directory == f.recipe.Directory && b.target == target &&
 		slices.Equal(b.source.Flags, f.recipe.Flags) && !slices.ContainsFunc(b.source.Packages, other)
 }
@@ -67,7 +69,7 @@ func (r *Runner) buildForThisMachine(ctx context.Context, functions []function) 
 	var changed []string
 	for _, b := range builds {
 		for _, f := range b.functions {
-			name := gobuild.Name(f.recipe.Package)
+			name := f.recipe.Name()
 			same, err := isBinary(filepath.Join(f.definition.Code, "bootstrap"), b.again[name].Hash)
 			if err != nil {
 				return fmt.Errorf("function %s: %w", f.definition.Name, err)
