@@ -103,13 +103,7 @@ func invokeIn(t *testing.T, environment []string, arguments ...string) (status i
 	t.Helper()
 	c := exec.CommandContext(t.Context(), command, arguments...)
 	c.Env = append([]string{"HOME=" + t.TempDir(), "AWS_CONFIG_FILE=/dev/null", "AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true"}, environment...)
-	var out, errs strings.Builder
-	c.Stdout, c.Stderr = &out, &errs
-	err := c.Run()
-	if _, ok := err.(*exec.ExitError); err != nil && !ok {
-		t.Fatal(err)
-	}
-	return c.ProcessState.ExitCode(), out.String(), errs.String()
+	return finish(t, c)
 }
 
 func TestCheck(t *testing.T) {

@@ -46,7 +46,12 @@ func TestMain(m *testing.M) {
 
 func invoke(t *testing.T, arguments ...string) (status int, stdout, stderr string) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), command, arguments...)
+	return finish(t, exec.CommandContext(t.Context(), command, arguments...))
+}
+
+// finish runs a prepared command to its end.
+func finish(t *testing.T, c *exec.Cmd) (status int, stdout, stderr string) {
+	t.Helper()
 	var out, errs strings.Builder
 	c.Stdout, c.Stderr = &out, &errs
 	err := c.Run()

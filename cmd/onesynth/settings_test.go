@@ -79,13 +79,7 @@ func invokeBeside(t *testing.T, settings string, arguments ...string) (status in
 	}
 	c := exec.CommandContext(t.Context(), command, arguments...)
 	c.Dir = folder
-	var out, errs strings.Builder
-	c.Stdout, c.Stderr = &out, &errs
-	err := c.Run()
-	if _, ok := err.(*exec.ExitError); err != nil && !ok {
-		t.Fatal(err)
-	}
-	return c.ProcessState.ExitCode(), out.String(), errs.String()
+	return finish(t, c)
 }
 
 func TestSettingsAreRead(t *testing.T) {
