@@ -90,7 +90,7 @@ func (c *checkCommand) Run(ctx context.Context) error {
 		}
 	}
 	if refused > 0 {
-		return &exitError{fmt.Errorf("refused, with %d of the changes: follow the steps, or name what is meant all the same with --accept ID", refused), exitRefused}
+		return &exitError{fmt.Errorf("refused, with %d of the changes: follow the steps, or accept a change that you mean with --accept ID", refused), exitRefused}
 	}
 	return nil
 }

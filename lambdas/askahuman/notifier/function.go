@@ -76,9 +76,9 @@ func (f *function) refresh(ctx context.Context) error {
 	f.used, f.push = value, nil
 	switch {
 	case errors.Is(err, fcm.ErrNotConfigured):
-		f.log.WarnContext(ctx, "nobody is notified; questions expire all the same", "reason", err.Error())
+		f.log.WarnContext(ctx, "no one is notified; questions still expire", "reason", err.Error())
 	case err != nil:
-		f.log.ErrorContext(ctx, "nobody is notified; questions expire all the same", "reason", err.Error())
+		f.log.ErrorContext(ctx, "no one is notified; questions still expire", "reason", err.Error())
 	default:
 		f.push = client
 	}

@@ -176,7 +176,7 @@ func TestHandleNotConfigured(t *testing.T) {
 					t.Error("there is a push client")
 				}
 			}
-			if n := strings.Count(s.output.String(), "nobody is notified"); n != 1 {
+			if n := strings.Count(s.output.String(), "no one is notified"); n != 1 {
 				t.Errorf("%d warnings in three runs, want 1:\n%s", n, s.output.String())
 			}
 			if !strings.Contains(s.output.String(), `"expired":1`) {
