@@ -135,5 +135,5 @@ bench: node_modules ## Measure, and print figures and ratios
 	go run ./bench -arch $(OWN_ARCH)
 
 .PHONY: access-patterns
-access-patterns: ## Write docs/ACCESS-PATTERNS.md anew
+access-patterns: ## Generate docs/ACCESS-PATTERNS.md
 	go test ./schema -run TestDocumentIsCurrent -update

@@ -39,7 +39,7 @@ func notes() schema.Platform {
 	}
 }
 
-// What a function declares to do is what its role will be allowed.
+// A function's role may do exactly what the function declares.
 func ExamplePlatform_Grants() {
 	platform := notes()
 	for _, grant := range platform.Grants(platform.Functions[0]) {

@@ -2,8 +2,8 @@ package schema
 
 import "fmt"
 
-// Lake says how the stream of one table becomes files that can be queried: which
-// items become rows of which table, and the views and queries over them.
+// Lake says how the stream of one table becomes files that can be queried. It has
+// the items that become rows, their tables, and the views and queries over them.
 //
 // Each change of an item is one row of the table <entity>_changes, with the
 // columns of [ChangeColumns] and then the entity's own, whose values are the
@@ -149,7 +149,7 @@ func (l Lake) validate(f *findings, d Database) {
 		return
 	}
 	if table.Stream != StreamNewAndOldImages {
-		f.add("Lake.Table", quoted(l.Table), "its stream is %q: a lake needs %s, of which a removal's row has only the old one", table.Stream, StreamNewAndOldImages)
+		f.add("Lake.Table", quoted(l.Table), "its stream is %q: a lake needs %s, because a removal's row comes from the old image", table.Stream, StreamNewAndOldImages)
 	}
 	if len(l.Entities) == 0 {
 		f.add("Lake.Entities", "", "name at least one kind of item")

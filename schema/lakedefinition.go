@@ -7,12 +7,12 @@ import (
 )
 
 // MaxLakeDefinitionBytes is how long the JSON of a [LakeDefinition] may be: it
-// stands in a function's environment, all of which AWS Lambda limits to 4 KB
-// ("Lambda quotas"), with names and addresses beside it.
+// stands in a function's environment with names and addresses, and AWS Lambda
+// limits the whole environment to 4 KB ("Lambda quotas").
 const MaxLakeDefinitionBytes = 3 << 10
 
 // LakeDefinition is what the lake's functions must know of a [Lake] and of its
-// table: which items become rows, and of which columns. It says nothing of views
+// table: which items become rows, and which columns the rows have. It has no views
 // and queries. The functions find its [LakeDefinition.Encode] in their
 // environment.
 type LakeDefinition struct {

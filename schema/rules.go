@@ -24,7 +24,7 @@ type AskAHumanRules struct {
 	DailyPoints int
 }
 
-// What earns points.
+// The actions that earn points.
 const (
 	// PointsText and PointsMultipleChoice are for an answer to a question of that
 	// type.

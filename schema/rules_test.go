@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// What the functions read is what the construct wrote.
+// The functions read the same rules that the construct wrote.
 func TestAskAHumanRulesEncode(t *testing.T) {
 	t.Parallel()
 	rules := schema.DefaultAskAHumanRules()
@@ -31,7 +31,7 @@ func TestAskAHumanRulesEncode(t *testing.T) {
 		t.Errorf("rules without text: %v (-want +got):\n%s", err, diff)
 	}
 	if n := len(rules.Encode()); n > 1500 {
-		t.Errorf("the rules take %d bytes of a function's environment, of which there are 4096", n)
+		t.Errorf("the rules take %d of the 4096 bytes of a function's environment", n)
 	}
 }
 

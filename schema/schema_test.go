@@ -346,7 +346,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// What no function of the platform uses may be for others, and what serves no route may
+// A pattern that no function of the platform uses may be for others, and a function that serves no route may
 // be invoked in another way.
 func TestValidateTakesWhatIsMeant(t *testing.T) {
 	t.Parallel()

@@ -162,7 +162,7 @@ func todoAccessPatterns() []AccessPattern {
 			"Task analytics: Count by status; Task analytics: Count by priority", "~50-200 RCU for large datasets"),
 
 		newestFirst(list("ListTasks", "", BeginsWith, "A user's tasks, newest first.", "Fetch all tasks for user; Pagination support", few)),
-		newestFirst(list("SearchTasks", "", BeginsWith, "A user's tasks, newest first, of which the handler keeps those whose title or description has a text.",
+		newestFirst(list("SearchTasks", "", BeginsWith, "A user's tasks, newest first; the handler keeps those whose title or description has a text.",
 			"Search tasks by title/description", "~50-500 RCU depending on dataset size")),
 		list("ListTasksByStatus", "GSI1", BeginsWith, "A user's tasks in the order of their status.", "Fetch tasks by status for user", few),
 		newestFirst(list("ListTasksWithStatus", "GSI1", BeginsWith, "A user's tasks with one status, newest first.", "Fetch tasks by specific status for user", few)),
@@ -193,7 +193,7 @@ func todoAccessPatterns() []AccessPattern {
 			write(PutItem, "the task, unless its id exists"),
 			write(UpdateItem, "the counts, if the user exists and is not being deleted"),
 			KeepAnswer(table)),
-		transaction("UpdateTask", "Store a task's new version, with the keys of all four indexes, and count it anew.", "Create/Update task", "1 WCU",
+		transaction("UpdateTask", "Store a task's new version, with the keys of all four indexes, and update the counts.", "Create/Update task", "1 WCU",
 			write(PutItem, "the task, if it still has the version that was read"),
 			optional(write(UpdateItem, "the counts that change, if the user exists and is not being deleted")),
 			KeepAnswer(table)),
