@@ -276,7 +276,7 @@ func (t toolchain) patterns() []string {
 func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = t.place.directory
-	// What a developer has set for other builds must not reach these: the
+	// A developer's settings for other builds must not reach these: the
 	// binaries would differ from one machine to the next.
 	command.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GOOS="+t.target.System, "GOARCH="+t.target.Processor,

@@ -156,7 +156,7 @@ func TestBuildIsReproducible(t *testing.T) {
 	}
 }
 
-// What a developer has set for other builds has no say.
+// A developer's settings for other builds have no effect.
 func TestBuildIgnoresEnvironment(t *testing.T) {
 	folder := handlersModule(t)
 	plain := mustBuild(t, both(folder), t.TempDir())

@@ -65,8 +65,8 @@ func (c cache) temporary() (string, error) {
 	return folder, nil
 }
 
-// read returns what the build of that key gave, or errMiss. Each binary is
-// hashed again, so that a damaged one is built anew instead of deployed.
+// read returns the binaries that the build of that key gave, or errMiss. It hashes
+// each binary, so that a damaged one is built again instead of deployed.
 func (c cache) read(key string) (map[string]Binary, error) {
 	file := c.buildFile(key)
 	content, err := os.ReadFile(file)

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a template says of a function is read as it was written.
+// A function's recipe in a template is read as it was written.
 func TestRecipe(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]Recipe{
