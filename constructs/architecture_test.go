@@ -1,4 +1,4 @@
-// Package constructs holds the rules of which part of the module may know which.
+// Package constructs tests which part of the module may import which other part.
 package constructs
 
 import (

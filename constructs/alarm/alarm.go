@@ -1,5 +1,5 @@
-// Package alarm declares alarms of Amazon CloudWatch: with a description for whoever
-// is called, and a topic that hears of the end as well as of the beginning.
+// Package alarm declares alarms of Amazon CloudWatch. Each has a description for the
+// person on call, and may notify a topic when it goes off and when it is over.
 package alarm
 
 import (
@@ -43,8 +43,9 @@ type Props struct {
 	// Percentile says that the metric is one, which says little of a few requests: the
 	// alarm stays as it is until there are enough of them. Default: it is none.
 	Percentile bool
-	// Topic is told when the alarm goes off and when it is over. If it is encrypted
-	// with a key that the app declares, the alarm may use the key. Default: nobody is.
+	// Topic is notified when the alarm goes off and when it is over. If it is encrypted
+	// with a key that the app declares, the alarm may use the key. Default: the alarm
+	// notifies no one.
 	Topic awssns.ITopic
 }
 
@@ -55,7 +56,7 @@ func (p Props) Validate() error {
 		f.Add("Props.Metric", nil, "a metric, or an expression of metrics", "say what the alarm watches")
 	}
 	if len(p.Description) > longestDescription {
-		f.Add("Props.Description", p.Description, "up to 1024 bytes", "shorten it: whoever is called has little time")
+		f.Add("Props.Description", p.Description, "up to 1024 bytes", "shorten it: the person on call has little time")
 	}
 	if p.Periods < 0 {
 		f.Add("Props.Periods", p.Periods, "1 or more", "leave it 0 for 1")

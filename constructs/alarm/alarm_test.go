@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
-// topic is one of which nothing is asked.
+// topic is a topic whose methods are not called.
 type topic struct{ awssns.ITopic }
 
 func TestPropsValidate(t *testing.T) {

@@ -41,7 +41,7 @@ const (
 	// using FCM HTTP v1 API").
 	fcmEndpoint = "https://fcm.googleapis.com"
 	// fcmCredentials is a service account key with everything but a private key,
-	// which AWS Secrets Manager puts in. It authenticates nobody.
+	// which AWS Secrets Manager puts in. It authenticates no one.
 	fcmCredentials = `{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token"}`
 )
 
@@ -66,8 +66,8 @@ type AskAHuman struct {
 	// be a new one.
 	FingerprintSecret awssecretsmanager.Secret
 	// FCMCredentials is the service account key for Firebase Cloud Messaging, a JSON
-	// object as the Firebase console gives it. It is made with a key that
-	// authenticates nobody: put the real one in before notifications can be sent.
+	// object as the Firebase console gives it. The construct makes it with a key that
+	// authenticates no one: put the real one in before notifications can be sent.
 	FCMCredentials awssecretsmanager.Secret
 	// Alarms watch the platform. There are none with Props.NoAlarms.
 	Alarms []awscloudwatch.Alarm
@@ -160,7 +160,7 @@ func (a *AskAHuman) addAPI(p Props) {
 		Authorized:     authorized,
 		AllowedHeaders: []string{"Authorization", "Content-Type", "X-Agent-Id", "X-Fingerprint", "X-Idempotency-Key", "X-Timezone"},
 		ExposedHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
-		// Nobody needs to subscribe often; each call costs a transaction.
+		// People subscribe rarely, and each call costs a transaction.
 		Throttles: map[string]httpapi.Throttle{"subscribe": {RequestsPerSecond: 100, Burst: 200}},
 	})
 }

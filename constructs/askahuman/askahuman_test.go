@@ -88,7 +88,7 @@ func declare(app awscdk.App) {
 		Existing: map[string]awsdynamodb.ITable{"Questions": awsdynamodb.TableV2_FromTableArn(existing, jsii.String("Imported"),
 			jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked"))},
 	}})
-	// What is brought may be another stack's of the app.
+	// A resource that an app passes may belong to another of its stacks.
 	shared := awscdk.NewStack(app, jsii.String("shared"), nil)
 	key := awskms.NewKey(shared, jsii.String("Key"), nil)
 	vpc := awsec2.NewVpc(shared, jsii.String("Network"), nil)

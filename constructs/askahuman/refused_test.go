@@ -109,7 +109,7 @@ func declareRefused(app awscdk.App, builds map[gofunction.Architecture]*gofuncti
 	stack.AddMetadata(jsii.String("refused"), messages)
 }
 
-// What would end in the CDK, or on the way to AWS, is refused before, all of it in
+// Props that would fail in the CDK, or on the way to AWS, are refused before, all of them in
 // one message.
 func TestRefused(t *testing.T) {
 	t.Parallel()

@@ -246,7 +246,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// Agents get tokens by the client credentials grant, and nobody signs up.
+// Agents get tokens by the client credentials grant, and the pool has no sign-up.
 func TestAgents(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{"default": {"agent"}, "prod": {"agent"}, "own": {"ci", "mcp"}} {

@@ -1,5 +1,5 @@
-// Package deadletter makes Amazon SQS queues for what could not be done: runs of a
-// schedule, batches of a stream, records that nobody could handle.
+// Package deadletter makes Amazon SQS queues of failures: runs of a schedule, batches
+// of a stream, records that no function could handle.
 package deadletter
 
 import (

@@ -51,7 +51,7 @@ func TestPruneFolder(t *testing.T) {
 		want  []string
 	}{
 		"OK": {assembly(nil), kept},
-		// What cannot be read is no reason to remove anything.
+		// A file that cannot be read is no reason to remove anything.
 		"ErrManifest":       {assembly(map[string]string{"manifest.json": "{"}), all},
 		"ErrNoManifest":     {assembly(map[string]string{"manifest.json": ""}), all},
 		"ErrStageManifest":  {assembly(map[string]string{"assembly-prod/manifest.json": ""}), all},

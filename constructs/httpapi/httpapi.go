@@ -63,8 +63,8 @@ type Domain struct {
 	// region of the API. Required with Name.
 	CertificateARN string
 	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
-	// API Gateway gives it. Default: with a Name it is not, so that nobody goes
-	// around what is in front of the domain ("Disable the default endpoint for HTTP
+	// API Gateway gives it. Default: with a Name it does not, so that no caller
+	// bypasses a firewall in front of the domain ("Disable the default endpoint for HTTP
 	// APIs", API Gateway developer guide).
 	KeepDefaultEndpoint bool
 }
@@ -176,7 +176,7 @@ func (p Props) Validate() error {
 		f.Add("Props.Authorized", p.Authorized, "at least one caller with an issuer", "name the callers that need a token")
 	}
 	if p.JWT.Issuer == "" && len(p.Authorized) > 0 {
-		f.Add("Props.Authorized", p.Authorized, "empty without an issuer", "set the issuer: without one, nobody is asked for a token")
+		f.Add("Props.Authorized", p.Authorized, "empty without an issuer", "set the issuer: without one, the API asks no caller for a token")
 	}
 	CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(&f, "Props.Throttle")
@@ -391,8 +391,8 @@ func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
 
 // mostScoped is how many routes may call a function by a permission each. All of a
 // function's permissions together have 20 KB ("Lambda quotas", resource-based policy),
-// and one has about half a kilobyte, more with long names. Beyond that, a function may be
-// called by whatever route of the API.
+// and one has about half a kilobyte, more with long names. Beyond that, any route of the
+// API may call a function.
 const mostScoped = 20
 
 func (a *API) addRoutes(p Props) {

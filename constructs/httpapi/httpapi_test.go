@@ -54,7 +54,7 @@ func TestPropsValidate(t *testing.T) {
 		"ErrFunction": {right(func(p *httpapi.Props) {
 			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: "/x", Function: "other", Caller: schema.CallerUser})
 		}), []string{"Props.Routes[1].Function"}},
-		// What the CDK would find one by one, or AWS at the deployment.
+		// Mistakes that the CDK would find one by one, or AWS at the deployment.
 		"ErrRoutes": {right(func(p *httpapi.Props) {
 			p.Routes = append(p.Routes,
 				schema.Route{Method: "GET", Path: "/", Function: "root", Caller: schema.CallerAnyone},

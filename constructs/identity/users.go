@@ -23,7 +23,7 @@ type UsersProps struct {
 	// InviteOnly lets only administrators create users. Default: people sign up by
 	// themselves, and confirm their email address.
 	InviteOnly bool
-	// RequireMFA lets nobody in without a one-time password of an authenticator
+	// RequireMFA asks every user for a one-time password of an authenticator
 	// app. Default: each user may choose to have one.
 	RequireMFA bool
 	// CallbackURLs are where the pool's own sign-in pages may send people back to,

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 )
 
-// Who reads the queue may decrypt its messages, through Amazon SQS and in no other way.
+// A role that reads the queue may decrypt its messages, through Amazon SQS and in no other way.
 func ExampleAllow() {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)

@@ -25,7 +25,7 @@ func Check(f *props.Findings, path string, key awskms.IKey, region string) {
 	}
 }
 
-// What services need of who uses them with such a key.
+// The actions on a key that services need from the caller who uses them with it.
 var (
 	// Read is to read what is encrypted.
 	Read = []string{"kms:Decrypt"}
@@ -67,7 +67,7 @@ func AllowLogs(scope constructs.IConstruct, key awskms.IKey) {
 
 // AllowAlarms lets the alarms of the account and region of scope tell a topic that
 // is encrypted with the key ("Encrypting Amazon SNS topics", compatibility with
-// event sources): without it they go off, and nobody is told. It adds to the same
+// event sources): without it they go off and notify no one. It adds to the same
 // policies as [AllowLogs]. Without a key, nil, it does nothing.
 func AllowAlarms(scope constructs.IConstruct, key awskms.IKey) {
 	if key == nil {

@@ -322,8 +322,8 @@ func (l *Lake) MetricFailedRecords(options *awscloudwatch.MetricOptions) awsclou
 	return l.metric(l.Writer, "LakeFailures", "Sum", options)
 }
 
-// MetricWriteFailures counts the batches that could not be written, each of which
-// is tried again: a sum over five minutes unless options say otherwise; options
+// MetricWriteFailures counts the batches that could not be written and are tried
+// again: a sum over five minutes unless options say otherwise; options
 // may be nil.
 func (l *Lake) MetricWriteFailures(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	return l.metric(l.Writer, "LakeWriteFailures", "Sum", options)

@@ -28,8 +28,7 @@ const (
 	// BytesScannedCutoffPerQuery). The default costs about five cents.
 	minimumQueryLimit = 10_000_000
 	defaultQueryLimit = 10_000_000_000
-	// maximumQueryLimit costs about 5,000 US dollars: whoever means more splits the
-	// query.
+	// maximumQueryLimit costs about 5,000 US dollars: a larger query has to be split.
 	maximumQueryLimit = 1_000_000_000_000_000
 )
 
@@ -128,7 +127,7 @@ func (p Props) Validate() error {
 	return f.Err()
 }
 
-// What the catalog and Amazon Athena take at most, in bytes ("Column structure" and
+// The limits of the catalog and Amazon Athena, in bytes ("Column structure" and
 // "TableInput structure", AWS Glue API reference; "AWS::Athena::NamedQuery", CloudFormation
 // reference).
 const (

@@ -23,8 +23,8 @@ import (
 // ownFunctions and the two of the lake are one more than an alarm can watch.
 const ownFunctions = 9
 
-// declareLarge declares a platform of many functions, none of which uses its table by
-// an access pattern.
+// declareLarge declares a platform of many functions that use no access pattern of
+// its table.
 func declareLarge(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Routes = []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerAnyone, Summary: "Hello"}}
@@ -39,7 +39,7 @@ func declareLarge(app awscdk.App, build *gofunction.Build) {
 	})
 }
 
-// declareQuiet declares a platform that nobody calls.
+// declareQuiet declares a platform without an API.
 func declareQuiet(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Routes, described.Functions[0].Trigger = nil, schema.TriggerOther

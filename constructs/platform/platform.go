@@ -193,7 +193,7 @@ func (p *Platform) Lake(own lake.Props) *lake.Lake {
 
 // lakeBuild returns the platform's build if it has the lake's functions, and
 // otherwise one of these for the same machine: a build is of one module, and the
-// lake's functions are not in the module of whoever has a platform of their own.
+// lake's functions are not in the module of a platform from elsewhere.
 func (p *Platform) lakeBuild() *gofunction.Build {
 	source := gofunction.Source{Architecture: p.props.Architecture}
 	if build := p.props.Build; build != nil {

@@ -105,7 +105,7 @@ func TestAddedRoute(t *testing.T) {
 	}
 }
 
-// The lake's functions have sizes like the platform's own, whoever builds them.
+// The lake's functions have sizes like the platform's own, from either build.
 func TestPropsCheckSizesOfLake(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{"hello": nil, "writer": nil, "compactor": nil, "nobody": {`Props.MemoryMegabytes["nobody"]`}} {

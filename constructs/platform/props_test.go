@@ -29,7 +29,7 @@ type (
 	noTable struct{ awsdynamodb.ITable }
 )
 
-// built is a build of packages that are nowhere: nobody waits for it.
+// built is a build of packages that do not exist: no test waits for it.
 func built(architecture gofunction.Architecture, packages ...string) *gofunction.Build {
 	return gofunction.Start(context.Background(), gofunction.Source{Directory: "nowhere", Packages: packages, Architecture: architecture})
 }

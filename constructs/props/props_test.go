@@ -44,7 +44,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// What is wrong with scope, id and props is in one error. What takes the CDK to find
+// One error has all that is wrong with scope, id and props. What takes the CDK to find
 // is in the test of package platform.
 func TestAccept(t *testing.T) {
 	t.Parallel()

@@ -98,10 +98,10 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// queue is a queue that nothing is asked of.
+// queue is a queue whose methods are not called.
 type queue struct{ awssqs.IQueue }
 
-// made is a table of which nothing is asked.
+// made returns a table whose resource's methods are not called.
 func made(t schema.Table) *table.Table {
 	return &table.Table{Schema: t, Resource: struct{ awsdynamodb.ITable }{}}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // Platform is what the templates of a platform have to be. It is written out in
 // the platform's test, so that a change of package schema shows.
@@ -77,7 +77,7 @@ type Function struct {
 	// Allowed is what its role may do beside its access patterns, logs and traces, as
 	// [Template.Allowed] says it.
 	Allowed []string
-	// Keys are the services by way of which it uses the customer managed key, where
+	// Keys are the services through which it uses the customer managed key, if
 	// there is one, beside AWS Lambda: "s3", "secretsmanager", "sqs", "stream" or
 	// "table".
 	Keys []string
@@ -123,7 +123,7 @@ type Variant struct {
 	RemoveWithStack, DeletionProtection, Tracing, NoAlarms, NoDashboard bool
 	// AlarmTopic is the logical id of the topic of the alarms. Default: none.
 	AlarmTopic string
-	// Open says that nobody needs a token.
+	// Open says that callers need no token.
 	Open bool
 	// Issuer is who issues the tokens, for the Audience. Default: a user pool of the
 	// construct, for its clients.
@@ -361,7 +361,7 @@ func checkNoWildcards(t *testing.T, _ Platform, v Variant) {
 				t.Errorf("%s allows %v on %v: want no wildcard", s.Owner, s.Actions, s.Resources)
 			}
 		}
-		// Who may list a whole bucket knows more than the objects that it may read.
+		// A role that may list a whole bucket knows more than the objects that it may read.
 		if slices.Contains(s.Actions, "s3:ListBucket") && At(s.Condition, "StringLike", "s3:prefix") == nil {
 			t.Errorf("%s allows %v with the condition %v: want one on s3:prefix", s.Owner, s.Actions, s.Condition)
 		}
@@ -646,7 +646,7 @@ func checkAPI(t *testing.T, p Platform, v Variant) {
 	if err := json.Unmarshal([]byte(At(stage.Properties, "AccessLogSettings", "Format").(string)), &format); err != nil {
 		t.Fatalf("access log format is not JSON: %v", err)
 	}
-	// A path may hold a capability, and the others are what somebody sent.
+	// A path may hold a capability, and callers choose the other fields.
 	for field, logged := range format {
 		for _, kept := range []string{"$context.path", "$context.authorizer.claims", "$context.identity.userAgent", "$request"} {
 			if strings.Contains(logged, kept) {

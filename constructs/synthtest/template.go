@@ -163,7 +163,7 @@ func Text(v any) string {
 	return string(out)
 }
 
-// Statement is one statement of a policy, of whatever resource.
+// Statement is one statement of a policy, of any resource.
 type Statement struct {
 	// Owner is the logical id of the resource that has the policy.
 	Owner string

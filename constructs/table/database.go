@@ -99,7 +99,7 @@ func (p DatabaseProps) Check(f *props.Findings, path, region string) {
 		}
 		one.Options.check(&found, at, one.environment(region))
 	}
-	// What is wrong with All for several tables is said once.
+	// A mistake in All that concerns several tables is reported once.
 	var invalid *props.Error
 	if !errors.As(found.Err(), &invalid) {
 		return

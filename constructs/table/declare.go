@@ -82,8 +82,8 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 // removal keeps every table that has been in use. One that a deployment made which then
 // failed is new and empty, and would only keep its name from the next attempt
 // ("DeletionPolicy attribute", CloudFormation user guide: RetainExceptOnCreate). A
-// protected table stays all the same, since DynamoDB refuses to delete it: to try would
-// end the way back halfway.
+// protected table stays, since DynamoDB refuses to delete it: an attempt would end the
+// rollback halfway.
 func removal(p Props) awscdk.RemovalPolicy {
 	protected := p.DeletionProtection || slices.ContainsFunc(p.Options.Replicas, func(r Replica) bool { return r.DeletionProtection })
 	if p.RemoveWithStack || protected {

@@ -12,8 +12,8 @@ import (
 // namespace is that of DynamoDB's metrics ("DynamoDB metrics and dimensions").
 const namespace = "AWS/DynamoDB"
 
-// MetricThrottledRequests counts the requests of those operations of which a part
-// was throttled, by the table or by one of its indexes: a sum over five minutes.
+// MetricThrottledRequests counts the requests of those operations that the table or
+// one of its indexes throttled, at least in part: a sum over five minutes.
 func (t *Table) MetricThrottledRequests(operations ...schema.Operation) awscloudwatch.MathExpression {
 	return t.ofOperations("ThrottledRequests", operations)
 }

@@ -135,7 +135,7 @@ type Replica struct {
 	// ResourcePolicy and StreamPolicy are those of [Options] for this region alone. Add
 	// them in a later deployment than the replica: AWS CloudFormation does not take
 	// both in one ("DynamoDB resource-based policy considerations"). Default: none,
-	// whatever the table has.
+	// even if the table has one.
 	ResourcePolicy, StreamPolicy awsiam.PolicyDocument
 }
 

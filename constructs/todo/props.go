@@ -30,7 +30,7 @@ type Props struct {
 	// InviteOnly lets only administrators create users in the construct's own user
 	// pool. Default: people sign up by themselves.
 	InviteOnly bool
-	// RequireMFA lets nobody into the construct's own user pool without a one-time
+	// RequireMFA makes the construct's own user pool ask every user for a one-time
 	// password of an authenticator app. Default: each user may choose to have one.
 	RequireMFA bool
 	// CallbackURLs and LogoutURLs are where the sign-in pages of the construct's own
@@ -130,7 +130,7 @@ type Props struct {
 	// AlarmTopic is told when an alarm goes off, and when it is over. The policy of the
 	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish, and
 	// that of an encrypted topic's key has to let it use the key, which is arranged here
-	// for a key that the app declares. Default: nobody is told, the alarms are to be looked at.
+	// for a key that the app declares. Default: alarms notify no one.
 	AlarmTopic awssns.ITopic `json:"-"`
 	// NoAlarms leaves the alarms out: what each means, and what to do then, stands
 	// in docs/OPERATIONS.md. Default: they are there.

@@ -331,7 +331,7 @@ func TestWorkGroup(t *testing.T) {
 			if name == "company" {
 				key, _ := template.One(t, "AWS::KMS::Key", "Key")
 				encryption = map[string]any{"EncryptionOption": "SSE_KMS", "KmsKey": map[string]any{"Fn::GetAtt": []any{key, "Arn"}}}
-				// Who queries the lake reads and writes what the key encrypts.
+				// A role that queries the lake reads and writes objects that the key encrypts.
 				if got := template.Allowed(t, "Analyst"); !slices.Contains(got, "kms:Decrypt Key.Arn") || !slices.Contains(got, "kms:GenerateDataKey Key.Arn") {
 					t.Errorf("analyst: got %v, want to use the key", got)
 				}
@@ -451,7 +451,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// Who queries the lake reads it and its catalog, and no other.
+// A role that queries the lake reads it and its catalog, and no other.
 func TestGrantQuery(t *testing.T) {
 	t.Parallel()
 	catalog := ""
