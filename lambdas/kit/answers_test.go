@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// No answer is taken for a page or kept for somebody else, whether it comes from a
-// route, tells of an error, or follows a panic.
+// No browser takes an answer for a page and no cache keeps one for another caller: an
+// answer of a route, one that tells of an error, and one after a panic.
 func TestAnswersAreData(t *testing.T) {
 	t.Parallel()
 	routes := http.NewServeMux()

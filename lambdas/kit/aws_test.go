@@ -129,7 +129,7 @@ func TestAnAttemptEndsByItself(t *testing.T) {
 	}
 }
 
-// What never answers is asked until the time is over, and no longer.
+// A service that never answers is asked until the time is over, and no longer.
 func TestAttemptsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	db, attempts := hanging(t, 1000, func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { _, _ = io.Copy(io.Discard, r.Body) })

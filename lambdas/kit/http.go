@@ -30,9 +30,9 @@ type API struct {
 	// Routes are the operations, registered with method and path. A request that
 	// none of them matches is a [*RequestError].
 	Routes *http.ServeMux
-	// Error is the platform's form of an error, written as JSON: a
-	// [*RequestError], or, when a handler panicked, any other, of which the caller
-	// is to learn nothing.
+	// Error is the platform's form of an error, written as JSON. The error is a
+	// [*RequestError], or, when a handler panicked, any other; the form must not
+	// reveal such an error to the caller.
 	Error func(error) (status int, body any)
 	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
@@ -72,8 +72,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(ctx)
 	recorder := &statusRecorder{ResponseWriter: w}
-	// Answers hold what strangers wrote. No browser is to take one for a page, and no
-	// cache is to keep one for somebody else.
+	// Answers hold texts of strangers. No browser may take one for a page, and no
+	// cache may keep one for another caller.
 	recorder.Header().Set("X-Content-Type-Options", "nosniff")
 	recorder.Header().Set("Cache-Control", "no-store")
 	defer func() {

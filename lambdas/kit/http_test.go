@@ -38,8 +38,8 @@ func testAPI(t testing.TB, out io.Writer) *API {
 	mux.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("the secret is 42") })
 	mux.HandleFunc("GET /late", func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("partly"))
-		var nobody *http.Request
-		_ = nobody.URL
+		var missing *http.Request
+		_ = missing.URL
 	})
 	mux.HandleFunc("DELETE /empty", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	return &API{
@@ -204,8 +204,8 @@ func TestHTTPHandlerFailsOtherEvents(t *testing.T) {
 	}
 }
 
-// FuzzHTTPHandler: whatever API Gateway might send, the invocation succeeds with
-// a response in the platform's form.
+// FuzzHTTPHandler: for every event that API Gateway might send, the invocation
+// succeeds with a response in the platform's form.
 func FuzzHTTPHandler(f *testing.F) {
 	f.Add("POST", "/echo/1", "a=1", "x-test", "v", "body", false)
 	f.Add("GET", "/%zz", "%", "host", "a b", "?!", true)

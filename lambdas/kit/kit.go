@@ -152,7 +152,7 @@ func initialise(ctx context.Context, platform string, getenv func(string) string
 	handler, err := func() (handler lambda.Handler, err error) {
 		defer func() {
 			if reason := recover(); reason != nil {
-				// Nobody has sent anything yet that the words could quote.
+				// The words can quote no caller, because no event has come yet.
 				err = fmt.Errorf("panic: %v", reason)
 				log.ErrorContext(ctx, "panic", "error", err.Error(), "stack", string(debug.Stack()))
 			}

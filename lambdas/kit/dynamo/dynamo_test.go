@@ -242,7 +242,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 	var refused *dynamo.TransactionError
 	if err := db.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); !errors.As(err, &refused) {
-		t.Errorf("the same transaction anew: got %v, want a transaction error", err)
+		t.Errorf("the same transaction again: got %v, want a transaction error", err)
 	}
 }
 

@@ -70,7 +70,7 @@ var rules = []struct {
 	{validation.MsgExpectedBoolean, RuleType},
 	{validation.MsgExpectedArray, RuleType},
 	{validation.MsgExpectedObject, RuleType},
-	// What a parameter's text cannot be read as.
+	// The types that a parameter's text cannot be read as.
 	{"invalid integer", RuleType},
 	{"invalid float", RuleType},
 	{"invalid boolean", RuleType},

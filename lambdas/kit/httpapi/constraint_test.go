@@ -37,7 +37,7 @@ type parcelInput struct {
 	Body     Parcel
 }
 
-// Which rule a value breaks is told apart from the words.
+// The constraint of an error does not depend on its words.
 func TestConstraints(t *testing.T) {
 	t.Parallel()
 	var found []httpapi.Problem

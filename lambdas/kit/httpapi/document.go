@@ -41,7 +41,7 @@ func (s *Server) Document() ([]byte, error) {
 }
 
 // allowNull completes what huma says of fields that may be null: by JSON Schema
-// ("Validation", 6.1.2) an enum without null does not allow it, whatever the type.
+// ("Validation", 6.1.2) an enum without null does not allow it, for any type.
 func allowNull(form *huma.Schema) {
 	for _, field := range form.Properties {
 		if field.Nullable && len(field.Enum) > 0 && !slices.Contains(field.Enum, nil) {

@@ -64,7 +64,7 @@ func Example() {
 	// 422 [{"field":"name","message":"expected length >= 1; got \"\""}]
 }
 
-// A header holds whole seconds: rounded up, so that nobody comes too early.
+// A header holds whole seconds: rounded up, so that no client comes too early.
 func ExampleRetryAfter() {
 	fmt.Println(httpapi.RetryAfter(1200 * time.Millisecond))
 	// Output: 2

@@ -123,7 +123,7 @@ func serve(handler http.Handler, line, body string, headers ...string) *httptest
 	return w
 }
 
-// What no request could find out in time ends the start of the function.
+// A mistake that no request could find in time ends the start of the function.
 func TestErrDeclaration(t *testing.T) {
 	t.Parallel()
 	cancel := func(context.Context, *struct{}) (*cancelOutput, error) { return &cancelOutput{}, nil }
@@ -151,7 +151,7 @@ func TestErrDeclaration(t *testing.T) {
 	}
 }
 
-// What is answered to good and bad requests, by a strict server and by another.
+// The answers to good and bad requests, of a strict server and of another.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	const order = "POST /orders/1"
@@ -189,7 +189,7 @@ func TestAnswers(t *testing.T) {
 		"UnknownField": {order, `{"name":"tea","colour":"green"}`, nil, [2]string{failed(422, "colour: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
 		"OtherCase":    {order, `{"name":"tea","SIZE":"small"}`, nil, [2]string{failed(422, "SIZE: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
 		"LongS":        {order, `{"name":"tea","ſize":"small"}`, nil, [2]string{failed(422, "ſize: is not known here: leave it out, or check its spelling"), `200 {"text":"admitted 1 tea  true"}`}},
-		"Twice":        {order, `{"name":"tea","name":"tin"}`, nil, [2]string{failed(400, `body: the field \"name\" stands twice in one object: which of the two is meant, nobody can tell (RFC 8259, section 4)`), `200 {"text":"admitted 1 tin  true"}`}},
+		"Twice":        {order, `{"name":"tea","name":"tin"}`, nil, [2]string{failed(400, `body: the field \"name\" stands twice in one object: send it once, because readers differ in which one they take (RFC 8259, section 4)`), `200 {"text":"admitted 1 tin  true"}`}},
 		"UnknownQuery": {order + "?x=1", `{"name":"tea"}`, nil, [2]string{failed(422, "x: is no query parameter of this route: use gift"), `200 {"text":"admitted 1 tea  true"}`}},
 		"EmptyQuery":   {order + "?gift=", `{"name":"tea"}`, nil, [2]string{failed(422, "gift: is empty: give it a value, or leave it out"), `200 {"text":"admitted 1 tea  true"}`}},
 		"QueryTwice":   {order + "?gift=yes&gift=no", `{"name":"tea"}`, nil, [2]string{failed(422, "gift: stands 2 times: give it once"), `200 {"text":"admitted 1 tea  true"}`}},

@@ -93,7 +93,7 @@ type Keys struct {
 // New returns the keys that are kept in a table of a database with
 // schema.IdempotencyPatterns. key gives the primary key, partition key first, of
 // the item of a key within a scope, which is whose key it is. It must tell apart
-// any two pairs, and fit into DynamoDB's limits whatever the caller sent.
+// any two pairs, and fit into DynamoDB's limits for every text that a caller sends.
 func New(db *dynamo.DB, table string, key func(scope, key string) []any) *Keys {
 	return &Keys{db: db, table: table, key: key}
 }
@@ -281,8 +281,8 @@ func ClaimFrom(ctx context.Context) *Claim {
 // The pattern's last write is then schema.KeepAnswer of the table of the keys. result is what
 // the answer is made of.
 //
-// It returns [ErrClaimLost], and nothing is written, when the claim is no longer the
-// attempt's, whatever other conditions do not hold. The writes have in a
+// It returns [ErrClaimLost], and writes nothing, when the claim is no longer the
+// attempt's, also if other conditions do not hold. The writes have in a
 // [*dynamo.TransactionError] the places that they have in the call. One request has
 // one answer: a transaction that does not complete the work is one of
 // [dynamo.DB.Transact] itself.

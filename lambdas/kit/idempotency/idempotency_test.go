@@ -184,7 +184,7 @@ func TestLifeOfAKey(t *testing.T) {
 		t.Errorf("the order was placed %d times; want once", n)
 	}
 
-	// What is stored, as the schema describes it.
+	// The stored item, as the schema describes it.
 	stored := s.stored(t, "key")
 	for _, absent := range []string{"claim", "claimed_until"} {
 		if stored[absent] != nil {
@@ -260,7 +260,7 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// An attempt past its lease may still finish when nobody has taken over.
+// An attempt past its lease may still finish when no other has taken over.
 func TestLateIsFineWhenNobodyTookOver(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -448,7 +448,7 @@ func TestTransact(t *testing.T) {
 		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, writes[:1]...); err != nil {
 			t.Fatal(err)
 		}
-		// What the caller has behind the writes that it passed is still the caller's.
+		// The caller's array behind the writes that it passed has not changed.
 		if err := s.DB.Transact(t.Context(), "PlaceOrder", writes...); err != nil || s.times(t, "1") != 2 {
 			t.Errorf("the caller's writes: %v, placed %d times", err, s.times(t, "1"))
 		}
@@ -604,8 +604,8 @@ func TestLostAnswers(t *testing.T) {
 func TestMain(m *testing.M) { rapidtest.Main(m, 40) }
 
 // Random histories of attempts at one request, which die anywhere, wake up again
-// late, and hold each other up: the work is done at most once, and whoever is
-// answered is answered the same.
+// late, and hold each other up: the work is done at most once, and every answer is
+// the same.
 func TestRandomAttempts(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, shop())

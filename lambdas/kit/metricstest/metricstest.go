@@ -1,5 +1,5 @@
-// Package metricstest holds what handlers report against what package schema says
-// that they do, so that nothing can be on a dashboard that nobody reports.
+// Package metricstest compares the metrics that handlers report with those of package
+// schema, so that a dashboard shows no metric that no handler reports.
 package metricstest
 
 import (

@@ -175,7 +175,7 @@ func (d Document) HasStatuses(t testing.TB, want map[string]string) {
 	}
 }
 
-// ofEveryAnswer are the headers that say how to treat an answer, whatever it is.
+// ofEveryAnswer are the headers that say how to treat an answer, of any status.
 var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true, "X-Content-Type-Options": true}
 
 // IsKept holds an answer to the document: its status, headers and body are as they
