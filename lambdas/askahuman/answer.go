@@ -26,8 +26,7 @@ type Answer struct {
 	ResponseTimeMS int64
 }
 
-// validate returns an [*InvalidError] with all that is wrong whatever the
-// question is.
+// validate returns an [*InvalidError] with all that is wrong for any question.
 func (a Answer) validate(personHash string) error {
 	var p problems
 	if personHash == "" {
@@ -93,7 +92,7 @@ type Receipt struct {
 }
 
 const (
-	// answerAttempts is how often an answer is computed anew because others
+	// answerAttempts is how often an answer is computed again because others
 	// answered the same question, or the person another one, at the same moment.
 	// Each round at least one of them gets through, and no question takes more
 	// than MaxResponses.

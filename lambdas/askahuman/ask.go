@@ -19,8 +19,8 @@ type Agents struct {
 	Store AgentStore
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
-	// Ended is told of each question that this ends, once, with the status that it
-	// has then. It may be called from several goroutines. Nil: nobody is told.
+	// Ended is called once for each question that this ends, with the status that it
+	// has then, also from several goroutines. Nil is allowed.
 	Ended func(ctx context.Context, status Status)
 }
 

@@ -122,7 +122,7 @@ type Question struct {
 	Deadline          time.Time // when answers stop being taken
 	ExpiresAt         time.Time // when it may be deleted
 	ClosedAt          time.Time // zero: not closed
-	NotifiedAt        time.Time // zero: nobody was notified yet
+	NotifiedAt        time.Time // zero: no one was notified yet
 	DueAt             time.Time // when the notifier looks at it next; zero: never
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The flags of a suspicious answer. It is stored and earns its points all the
-// same; the flags are for whoever judges the answers later.
+// The flags of a suspicious answer. The answer is still stored and earns its points;
+// the flags are for the agent, who judges it.
 const (
 	// FlagSuspiciousTiming: given faster than the question can be read, as the
 	// client says.

@@ -13,7 +13,7 @@ type NotifierStore interface {
 	// EndQuestion is as in [AgentStore].
 	EndQuestion(ctx context.Context, question Question, status Status, now time.Time) (ended bool, err error)
 	// ClaimQuestion makes the question due again at next, and notified at
-	// notifiedAt (zero: nobody was), if it is still open or partial and still due
+	// notifiedAt (zero: no one was), if it is still open or partial and still due
 	// when it was read to be. It reports whether it was.
 	ClaimQuestion(ctx context.Context, question Question, notifiedAt, next time.Time) (claimed bool, err error)
 	// DueSubscriptions reads active subscriptions whose interval has passed at

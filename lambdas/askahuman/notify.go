@@ -80,7 +80,7 @@ const (
 type Report struct {
 	// Expired is how many questions were marked expired.
 	Expired int
-	// Questions is how many questions somebody was notified of, Notified how many
+	// Questions is how many questions people were notified of, Notified how many
 	// notifications were sent.
 	Questions, Notified int
 	// Deactivated is how many subscriptions had a dead token, Released how many
@@ -98,8 +98,8 @@ type Report struct {
 // leaves the rest to the next run.
 //
 // It returns an error only when it could not even read what is due: then trying
-// again at once may do what this run did not. Whatever else fails is in the report
-// and stays due: the next run is the better retry, because it sees what this one
+// again at once may do what this run did not. Every other failure is in the report,
+// and its question stays due: the next run is the better retry, because it sees what this one
 // has done.
 func (n *Notifier) Run(ctx context.Context) (Report, error) {
 	run := &notifierRun{Notifier: n, ctx: ctx}
@@ -172,7 +172,7 @@ type claimedQuestion struct {
 	before   Question // as read
 	message  PushMessage
 	// The run's mutex guards these.
-	reached bool // somebody was notified
+	reached bool // a person was notified
 	cut     bool // the push service failed before all were
 }
 
@@ -351,7 +351,7 @@ func mayHaveArrived(err error) bool {
 // sent records how a notification went, and reports whether its claim stays.
 func (r *notifierRun) sent(question *claimedQuestion, err error) bool {
 	if err != nil {
-		r.fail("notify somebody of question "+question.ID, err)
+		r.fail("notify a person of question "+question.ID, err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -430,7 +430,7 @@ func (r *notifierRun) next() (Subscription, bool) {
 	return subscription, true
 }
 
-// canSend reports whether there is time, a push service and somebody to notify.
+// canSend reports whether there is time, a push service and a person to notify.
 func (r *notifierRun) canSend() bool {
 	if !r.canGoOn() {
 		return false

@@ -382,7 +382,7 @@ func TestRunUncertain(t *testing.T) {
 	n.askFor(t, 1)
 	report := n.run(t)
 	if n.inbox.attempts != 1 || report.Released != 0 || !report.Unavailable {
-		t.Errorf("%d attempts, %+v; want one, and nobody released", n.inbox.attempts, report)
+		t.Errorf("%d attempts, %+v; want one, and no release", n.inbox.attempts, report)
 	}
 	n.inbox.fail = nil
 	n.now = n.now.Add(time.Minute)
@@ -425,7 +425,7 @@ func TestRunGivesUpOnManyFailures(t *testing.T) {
 	}
 }
 
-// TestRunsOverlap lets several runs work at once: nobody hears twice.
+// TestRunsOverlap lets several runs work at once: no one is notified twice.
 func TestRunsOverlap(t *testing.T) {
 	t.Parallel()
 	n := newNotifying()
@@ -483,7 +483,7 @@ func TestRunOutOfTime(t *testing.T) {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if stored, err := n.store.Question(t.Context(), q.ID, n.now); err != nil || !stored.DueAt.Equal(q.DueAt) {
-		t.Errorf("claimed all the same: %+v, %v", stored, err)
+		t.Errorf("still claimed: %+v, %v", stored, err)
 	}
 }
 
@@ -525,7 +525,7 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 	}
 }
 
-// failing is a store of which some calls fail.
+// failing is a store; some of its calls fail.
 type failing struct {
 	*inmem.Store
 	due, subscriptions, end, claim error

@@ -97,7 +97,7 @@ func (r Rewards) award(stats Stats, question Question, response Response, notifi
 	return earned, after, earnedBadges
 }
 
-// startPeriods begins the day's and the week's points anew when a new one has
+// startPeriods sets the day's and the week's points to zero when a new one has
 // begun. A clock that is behind the last answer's counts on in that one's day, or
 // two clocks would let the limit of a day be earned twice.
 func (s Stats) startPeriods(now time.Time) Stats {

@@ -56,7 +56,7 @@ func TestPointsFor(t *testing.T) {
 		"three of five is not":                {question: with(text, 3, 5), want: 10},
 		"all of them":                         {question: with(text, 0, 5), length: 101, confidence: 5, notified: time.Minute, want: 25},
 		"all of them on a multiple choice":    {question: with(choice, 0, 5), confidence: 5, notified: time.Minute, want: 15},
-		"required one, which somebody gave":   {question: with(text, 1, 1), want: 10},
+		"required one, already given":         {question: with(text, 1, 1), want: 10},
 		"an unknown type is paid as a choice": {question: Question{RequiredResponses: 1, CurrentResponses: 1}, want: 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -286,7 +286,7 @@ func TestStreakAsOf(t *testing.T) {
 		}
 	}
 	if got := (Stats{}).streakAsOf(noon, time.UTC); got != 0 {
-		t.Errorf("of somebody who never answered: %d", got)
+		t.Errorf("of a person who never answered: %d", got)
 	}
 }
 
@@ -569,7 +569,7 @@ func TestShorten(t *testing.T) {
 
 func defaultRewards() Rewards { return Rewards{}.withDefaults() }
 
-// What answers earn is a team's to choose, nothing included.
+// A team chooses the points that answers earn; zero is allowed.
 func TestRewards(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)

@@ -91,7 +91,7 @@ func wantErr(t testing.TB, err, want error) {
 	if !errors.Is(err, want) {
 		t.Errorf("error = %v, want %v", err, want)
 	}
-	// What callers tell apart is shown to people: nothing is wrapped around it.
+	// People see these errors, so nothing is wrapped around them.
 	if err != nil && want != nil && errors.Is(err, want) && err.Error() != want.Error() {
 		t.Errorf("text = %q, want %q", err, want)
 	}
@@ -189,7 +189,7 @@ func TestAskInvalid(t *testing.T) {
 				t.Errorf("fields (-want +got):\n%s\n%v", diff, err)
 			}
 			if list, _, err := p.List(t.Context(), "agent", "", 0, ""); err != nil || len(list) != 0 {
-				t.Errorf("stored all the same: %v, %v", list, err)
+				t.Errorf("still stored: %v, %v", list, err)
 			}
 		})
 	}
@@ -429,7 +429,7 @@ func TestFeed(t *testing.T) {
 		}
 	}
 	if got, _ := feed("", nil, 50); len(got) != 130 {
-		t.Errorf("somebody unknown sees %d questions, want 130", len(got))
+		t.Errorf("an unknown person sees %d questions, want 130", len(got))
 	}
 	if got, _ := feed("", []string{"technical"}, 50); len(got) != 52 {
 		t.Errorf("%d technical questions, want 52", len(got))
@@ -633,7 +633,7 @@ func TestAnswerForANotification(t *testing.T) {
 		t.Errorf("points for another question = %d, want 15", got.Points)
 	}
 	if got := p.answer(t, "you", text(q.ID, "an answer")); got.Points != 15 {
-		t.Errorf("points of somebody else = %d, want 15", got.Points)
+		t.Errorf("points of another person = %d, want 15", got.Points)
 	}
 }
 

@@ -39,8 +39,8 @@ func dayAfter(date string) string {
 //
 // The zone is what the person says it is, and may differ from one answer to the
 // next. A day counts when it is a later date than the last one that counted, and
-// when in this same zone it was an earlier date at the person's last answer: who
-// answers twice in one hour has answered on one day, whatever zones they name. The
+// when in this same zone it was an earlier date at the person's last answer: two
+// answers in one hour are on one day, for any zones that they name. The
 // streak goes on when that earlier date was yesterday, in the zone of either
 // answer, so that a traveller who crosses the date line does not lose it.
 func (s Stats) streakAfter(now time.Time, zone *time.Location) (days int, counted bool) {

@@ -79,7 +79,7 @@ func TestAgentKeys(t *testing.T) {
 			t.Errorf("%s: got %d %s; want %d", name, w.Code, w.Body, test.want)
 		}
 	}
-	// Limits are each agent's, not each key's, and calls of nobody count towards none.
+	// Limits are each agent's, not each key's, and calls without an agent count towards none.
 	counted := append(k.limiter.callers("create"), k.limiter.callers("poll")...)
 	for _, caller := range counted {
 		if caller != "ann" && caller != "bob" {
@@ -94,7 +94,7 @@ func TestAgentKeys(t *testing.T) {
 	}
 }
 
-// Who shows no key that counts is told the same, whatever was wrong with it.
+// A caller without a valid key gets the same answer for every kind of wrong key.
 func TestAgentKeyRefused(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)

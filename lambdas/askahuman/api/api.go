@@ -3,8 +3,8 @@
 // people, [Document] describes both.
 //
 // One declaration per operation gives its routing, its validation and its part
-// of the OpenAPI document. What the wire format leaves open is decided thus:
-// fields and query parameters that are not known are ignored; null is as good as
+// of the OpenAPI document. Where the wire format is silent, the API decides:
+// fields and query parameters that are not known are ignored; null has the effect of
 // leaving an optional field out; a body without a Content-Type is taken for JSON,
 // one with another type is refused.
 package api

@@ -48,7 +48,7 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (Submis
 	if a.keys == nil {
 		return Submission{}, errors.New("an ask has an idempotency key, and there is nothing to remember it")
 	}
-	// What is refused for what it says does not use its key up.
+	// A request that is refused for its content does not use its key up.
 	ask = ask.WithDefaults()
 	if err := ask.Validate(); err != nil {
 		return Submission{}, err
@@ -122,9 +122,8 @@ func (a asker) release(ctx context.Context, claim *idempotency.Claim) {
 	}
 }
 
-// requestOf is what makes two asks the same, wherever their key stood and whether
-// or not they spelled the defaults out. JSON keeps the fields apart whatever they
-// contain.
+// requestOf is what makes two asks the same. The place of their key does not matter,
+// nor whether they spelled the defaults out. JSON keeps fields of any content apart.
 func requestOf(ask askahuman.Ask) ([]byte, error) {
 	ask.IdempotencyKey = ""
 	request, err := json.Marshal(ask)

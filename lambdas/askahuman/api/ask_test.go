@@ -52,7 +52,7 @@ func (p *platform) askThrough(wrap func(api.AgentService) api.AgentService) {
 const keyed = `{"prompt":"Which is clearer?","type":"multiple_choice","options":["yes","no"],"idempotency_key":"k"}`
 
 // askTogether asks n times at once and returns the answers, by how often each came.
-// Who is told that the first is still running asks again, as a client would.
+// A caller who hears that the first is still running asks again, as a client would.
 func (p *platform) askTogether(t *testing.T, n int) map[string]int {
 	t.Helper()
 	responses := make([]*httptest.ResponseRecorder, n)
@@ -144,7 +144,7 @@ func TestIdempotency(t *testing.T) {
 	}
 	p.wantQuestions(t, 1)
 
-	// What has become of the question meanwhile changes nothing.
+	// The question's state by now changes nothing.
 	p.clock.advance(2 * time.Hour)
 	wantRepeated(t, "after the deadline")
 	p.clock.advance(22*time.Hour - time.Second)
@@ -359,7 +359,7 @@ func (w watched) Begin(ctx context.Context, scope, key string, request []byte, l
 	return claim, replay, err
 }
 
-// Whatever is wrong with the keys is not the caller's business, and nothing is asked.
+// The answer does not reveal what is wrong with the keys, and no question is stored.
 func TestKeysFail(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

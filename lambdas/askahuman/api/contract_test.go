@@ -291,7 +291,7 @@ func TestRenewSubscription(t *testing.T) {
 		}
 		return p.do(t, r, status)["subscription_id"]
 	}
-	// Nobody has subscribed, and an unknown token is no claim on a subscription.
+	// There is no subscription yet, and an unknown token is no claim on one.
 	ann := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"ann-1","min_interval_minutes":1440}`), 201)["subscription_id"]
 	renew("", `{"fcm_token":"ann-2"}`, 404)
 	renew("eve", `{"fcm_token":"ann-2"}`, 404)
@@ -328,7 +328,7 @@ func TestRenewSubscription(t *testing.T) {
 		`{"error":{"code":"VALIDATION_ERROR","message":"fcm_token is missing, but required","details":{"field":"fcm_token","constraint":"required","problems":[{"field":"fcm_token","constraint":"required","message":"fcm_token is missing, but required"}]}}}`)
 }
 
-// What happens is counted, once each, when it has happened.
+// Each event is counted once, after it has happened.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -36,7 +36,7 @@ func readDocument(t *testing.T, agents api.AgentIdentity) (httpapitest.Document,
 	return httpapitest.Parse(t, body), string(body)
 }
 
-// What every operation has is described for each.
+// The document describes, for each operation, the parts that all have.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	d, _ := readDocument(t, api.ByHeader)

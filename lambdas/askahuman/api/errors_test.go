@@ -18,7 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
-// failing is both services, each method of which fails with err.
+// failing is both services; each of its methods fails with err.
 type failing struct{ err error }
 
 func (f failing) Ask(context.Context, string, askahuman.Ask) (askahuman.Question, error) {
@@ -272,7 +272,7 @@ func TestBadBodies(t *testing.T) {
 	}
 }
 
-// What is wrong is told in a sentence for people, and part by part for programs: the
+// An error says what is wrong in a sentence for people, and part by part for programs: the
 // first problem as published clients read it, and all of them.
 func TestDetails(t *testing.T) {
 	t.Parallel()
@@ -364,7 +364,7 @@ func TestDetails(t *testing.T) {
 			`{"field":"min_responses","constraint":"range","min":1,"max":50,"message":"min_responses is 0; allowed is 1 to 50"},{"field":"prompt","constraint":"length","min":10,"max":2000,"message":"prompt has 4 characters; it needs 10 to 2000"},{"field":"type","constraint":"required","message":"type is missing, but required"}]}}}`)
 }
 
-// What the wire format leaves open is taken kindly.
+// Requests that the wire format leaves open are accepted.
 func TestLenientBodies(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, contentType, body string }{
@@ -388,7 +388,7 @@ func TestLenientBodies(t *testing.T) {
 	}
 }
 
-// What matches no route is told in the form of the wire format.
+// An unknown route is answered in the form of the wire format.
 func TestNoRoute(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)

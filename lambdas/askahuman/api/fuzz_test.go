@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
-// FuzzAgentAPI: whatever event API Gateway might send, an agent's routes answer,
+// FuzzAgentAPI: an agent's routes answer every event that API Gateway might send
 // with success or an error of the wire format, and never with 500.
 func FuzzAgentAPI(f *testing.F) {
 	for _, r := range operations() {

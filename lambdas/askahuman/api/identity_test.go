@@ -124,7 +124,7 @@ func TestFingerprints(t *testing.T) {
 		t.Fatalf("got %d %s", w.Code, w.Body)
 	}
 	if !slices.Equal(service.persons, []string{ann, ""}) {
-		t.Errorf("called for %q; want %q and nobody", service.persons, ann)
+		t.Errorf("called for %q; want %q and no one", service.persons, ann)
 	}
 	// The known person is counted as one, and with their address; the unknown one as
 	// the address.
@@ -260,7 +260,7 @@ func TestAddressLimit(t *testing.T) {
 	for i, step := range []struct{ fingerprint, want string }{
 		{"ann", "200 1 of 2"}, {"ann", "200 0 of 2"},
 		{"bob", "200 1 of 2"}, {"bob", "200 0 of 2"},
-		// What a person is refused does not use up the address, which others share.
+		// A call that the person's limit refuses does not use up the address's, which others share.
 		{"bob", "429 0 of 2"}, {"bob", "429 0 of 2"},
 		{"eve", "200 1 of 2"},
 		// Five calls of the address were taken.
@@ -312,7 +312,7 @@ func TestKeyAsAgentID(t *testing.T) {
 	}
 }
 
-// A limit that cannot be counted lets nobody through unseen.
+// When a limit cannot be counted, the caller is not let through unseen.
 func TestRateLimiterFails(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(t)

@@ -1,7 +1,7 @@
 // Package dynamodb stores Ask-a-Human in DynamoDB: the tables and access patterns
 // of schema.AskAHuman.
 //
-// Whatever must agree is written in one transaction, uniqueness is a condition
+// Items that must agree are written in one transaction, uniqueness is a condition
 // on a key that only one item can have, and no count is ever read to be written
 // back, but for a person's own stats, which hold on their version.
 package dynamodb

@@ -29,7 +29,7 @@ var changes = map[string][]dynamodb.Shards{
 
 // TestChangeOfShards changes the number of shards of a live table: while one
 // configuration is deployed after the other, functions of both write and read.
-// Whatever is read in between, by either, is all there is, each once.
+// Every reading in between, by either, is complete, with each entry once.
 func TestChangeOfShards(t *testing.T) {
 	t.Parallel()
 	for name, configurations := range changes {

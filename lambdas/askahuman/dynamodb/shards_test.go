@@ -43,7 +43,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// What any number writes is read by every number that is as high or higher.
+// Every number of shards reads what the same or a lower number writes.
 func TestShardsKeys(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

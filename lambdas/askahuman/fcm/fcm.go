@@ -33,7 +33,7 @@ const (
 
 	scope           = "https://www.googleapis.com/auth/firebase.messaging"
 	defaultTokenURI = "https://oauth2.googleapis.com/token"
-	// unset stands in a secret that nobody has filled in.
+	// unset stands in a secret that has not been filled in.
 	unset = "unset"
 	// timeout bounds one request when the caller brings no client of their own.
 	timeout = 10 * time.Second
@@ -319,7 +319,7 @@ func (r refusal) isAboutToken() bool {
 
 func refusalOf(response *http.Response, body []byte) error {
 	var r refusal
-	// What is not in this form, such as a proxy's page, is judged by its status.
+	// An answer of another form, such as a proxy's page, is judged by its status.
 	_ = json.Unmarshal(body, &r)
 	err := fmt.Errorf("push: status %d %s: %s", response.StatusCode, r.code(), r.Error.Message)
 	switch status := response.StatusCode; {

@@ -135,7 +135,7 @@ func findSubscription(t *testing.T, s Store) {
 	mustSubscribe(t, s, newSubscription("third", person(1), start))
 	find("", person(0), "")
 	find("", person(1), second.ID)
-	// Who subscribes again has that as the last one, also after another one ends.
+	// A new subscription is the person's last one, also after another one ends.
 	mustSubscribe(t, s, newSubscription("first", person(0), start))
 	other := mustSubscribe(t, s, newSubscription("fourth", person(0), start))
 	mustSubscribe(t, s, newSubscription("first", person(0), start))
@@ -237,7 +237,7 @@ func tokenMoveRace(t *testing.T, s Store) {
 	})
 	counts := tally(t, errs, askahuman.ErrSubscriptionNotFound)
 	if counts[nil] == 0 {
-		t.Error("nobody got the token")
+		t.Error("no subscription got the token")
 	}
 	holders := 0
 	for _, subscription := range due(t, s, start) {
@@ -380,8 +380,8 @@ func claimSubscription(t *testing.T, s Store) {
 	}
 }
 
-// claimSubscriptionAnswered checks that nobody is notified of a question that they
-// have answered, and can still be of another.
+// claimSubscriptionAnswered checks that a person is not notified of a question that
+// they have answered, and can still be notified of another.
 func claimSubscriptionAnswered(t *testing.T, s Store) {
 	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
 	q := newQuestion("agent", start)
