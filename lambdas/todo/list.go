@@ -190,7 +190,7 @@ func (s *Service) signature(user string, f TaskFilter, position string) []byte {
 	}
 	mac := hmac.New(sha256.New, s.CursorKey)
 	for _, part := range parts {
-		// The length before each keeps parts apart whatever is in them.
+		// The length before each keeps parts of any content apart.
 		_ = binary.Write(mac, binary.BigEndian, uint64(len(part)))
 		mac.Write([]byte(part))
 	}

@@ -15,7 +15,7 @@ import (
 //
 // Every method checks its input against the rules and returns an [*InvalidError]
 // with all that is wrong. A write that meets others on the same task or user is
-// computed anew; when that goes on for too long, it returns an error that wraps
+// computed again; when that goes on for too long, it returns an error that wraps
 // [ErrStale].
 type Service struct {
 	// Store keeps everything.
@@ -25,8 +25,8 @@ type Service struct {
 	CursorKey []byte
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
-	// Completed is told how many tasks a write has completed, if any: each task once.
-	// Nil: nobody is told.
+	// Completed is called with the number of tasks that a write has completed, if any:
+	// each task once. Nil is allowed.
 	Completed func(ctx context.Context, tasks int)
 }
 
@@ -75,7 +75,7 @@ type Store interface {
 }
 
 const (
-	// maxAttempts is how often a write is computed anew because others wrote the same
+	// maxAttempts is how often a write is computed again because others wrote the same
 	// item at the same moment. Each round at least one of them gets through.
 	maxAttempts = 24
 	// The pauses between them double from the first to the longest, each cut to a

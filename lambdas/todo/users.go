@@ -88,9 +88,10 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err
 // invocation of a Lambda function is longer.
 const abandonedAfter = 15 * time.Minute
 
-// resumeDeletion finds the deletion of a user who is gone already. One that another
-// request began is left to that and to the eraser until it is abandoned: nobody
-// else would ever finish it, and the user could not come back.
+// resumeDeletion finds the deletion of a user who is gone already. It leaves one that
+// another request began to that request and to the eraser, until the deletion is
+// abandoned. Then it takes the deletion over: otherwise it would never be finished, and
+// the user could not come back.
 func (s *Service) resumeDeletion(ctx context.Context, user string) (Deletion, error) {
 	deletion, own, err := s.Store.ResumeDeletion(ctx, user)
 	if err != nil || own {

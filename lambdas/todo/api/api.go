@@ -1,7 +1,7 @@
 // Package api serves To-Do over HTTP. One declaration per operation gives its
 // routing, its validation and its part of the OpenAPI document.
 //
-// What the wire contract leaves open is decided thus: moments are RFC 3339 text
+// Where the wire contract is silent, the API decides: moments are RFC 3339 text
 // in UTC with whole seconds, as the table keeps them; an optional field without a
 // value is null in an answer, and null or "" in a request; unknown fields, fields
 // that stand twice, and unknown, empty or repeated query parameters are refused,

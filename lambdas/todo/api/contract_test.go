@@ -406,8 +406,8 @@ func mutations(t *testing.T) (*platform, map[string]request) {
 	}
 }
 
-// The same key and request: the same status, headers and bytes again, for every
-// mutation, whatever happens in between. Another request with the key: 422.
+// The same key and request get the same status, headers and bytes again, for every
+// mutation, also after changes in between. Another request with the key gets 422.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	p, requests := mutations(t)
@@ -491,7 +491,7 @@ func TestTakeover(t *testing.T) {
 	t.Parallel()
 	p := newUsers(t, "ann")
 	r := as("ann", "POST /api/v1/tasks", `{"title":"x"}`).with("Idempotency-Key: k")
-	// The attempt claims its key, and dies. A panic is as good as death.
+	// The attempt claims its key, and dies. A panic stands for its death.
 	dead := (&api.API{
 		Service: &stub{before: func() { panic("dies") }}, Keys: p.keys, Now: p.read, Log: slog.New(slog.DiscardHandler),
 	}).Handler()

@@ -22,7 +22,7 @@ func readDocument(t testing.TB) (httpapitest.Document, string) {
 	return httpapitest.Parse(t, body), string(body)
 }
 
-// What every operation of users has is described for each.
+// The document describes, for each operation of users, the parts that all have.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	d, _ := readDocument(t)

@@ -105,7 +105,7 @@ func TestLateInvalid(t *testing.T) {
 	}
 }
 
-// What the keys say comes before any work.
+// The answer of the keys comes before any work.
 func TestKeysRefuse(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -139,8 +139,8 @@ func TestKeysRefuse(t *testing.T) {
 	}
 }
 
-// An answer that cannot be kept is given all the same when nothing was changed,
-// unless another attempt has taken over.
+// An answer that cannot be kept is still given when nothing was changed, unless
+// another attempt has taken over.
 func TestSettleFails(t *testing.T) {
 	t.Parallel()
 	patch := as("ann", "PATCH /api/v1/tasks/x", `{}`)
@@ -168,8 +168,8 @@ func TestSettleFails(t *testing.T) {
 	}
 }
 
-// A claim is given back also when the request's context is done, in which
-// [idempotency.Keys.Release] works all the same.
+// A claim is released also when the request's context is done: that does not stop
+// [idempotency.Keys.Release].
 func TestReleaseAfterCancellation(t *testing.T) {
 	t.Parallel()
 	api := newWire()
@@ -246,7 +246,7 @@ func TestHangingTable(t *testing.T) {
 	})
 }
 
-// A panic leaves the claim to its lease: nobody knows what was done.
+// A panic leaves the claim to its lease: the work may or may not be done.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	for _, r := range operations() {
@@ -262,7 +262,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// Without a verified subject nothing is done, whatever else is wrong.
+// Without a verified subject nothing is done, also if more is wrong.
 func TestUnauthorized(t *testing.T) {
 	t.Parallel()
 	for _, user := range []string{"", strings.Repeat("s", 256)} {

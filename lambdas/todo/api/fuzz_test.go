@@ -11,7 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
-// FuzzAPI: whatever event API Gateway might send, it is answered with success or
+// FuzzAPI: every event that API Gateway might send is answered with success or
 // an error of the wire format, never with 500, and what is refused for itself
 // claims no key.
 func FuzzAPI(f *testing.F) {

@@ -75,8 +75,8 @@ type change struct {
 	text  string
 }
 
-// UnmarshalJSON reads text or null. Anything else is as good as left out, since it
-// is found to be of the wrong type already, and must not keep the fields after it
+// UnmarshalJSON reads text or null. It ignores anything else, since validation
+// has found that of the wrong type already, and it must not keep the fields after it
 // from being looked at.
 func (c *change) UnmarshalJSON(data []byte) error {
 	c.given = json.Unmarshal(data, &c.text) == nil
@@ -241,7 +241,7 @@ func (s *server) registerTasks() {
 
 	httpapi.Register(s.Server, s.describe(operation{
 		method: http.MethodGet, path: "/api/v1/tasks", id: "listTasks", status: http.StatusOK,
-		description: "Returns a page of the caller's tasks, of which all that is asked for holds. At most 5,000 tasks are looked at for one page.",
+		description: "Returns a page of the caller's tasks that match all parameters. One page looks at 5,000 tasks at most.",
 	}), func(ctx context.Context, input *listInput) (*listOutput, error) {
 		page, err := s.service.ListTasks(ctx, requestFrom(ctx).user, input.filter())
 		if err != nil {

@@ -257,7 +257,7 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// What is wrong with the query and what is wrong with the body are told at once.
+// One answer names what is wrong with the query and with the body.
 func TestQueryAndBody(t *testing.T) {
 	t.Parallel()
 	if got := invalidFields(t, as("ann", "POST /api/v1/tasks?x=1", `{"due_date":"x"}`).do(newWire())); got != "due_date title x" {
@@ -334,7 +334,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// If-Match as RFC 9110 has it: a list of strong tags, any of which holds.
+// If-Match as RFC 9110 has it: a list of strong tags; one match is enough.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]struct {

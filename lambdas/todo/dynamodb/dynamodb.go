@@ -1,7 +1,7 @@
 // Package dynamodb stores To-Do in DynamoDB: the table and access patterns of
 // schema.Todo.
 //
-// Whatever must agree is written in one transaction: a task with the keys of all
+// Items that must agree are written in one transaction: a task with the keys of all
 // four indexes, the counts that it is in, and the answer to the request that writes
 // it ([idempotency.Transact]). A write holds only on what it was computed from, and
 // a user's counts are there, and free of a deletion, as long as the user is: so
@@ -44,8 +44,8 @@ func (s *Store) Keys() *idempotency.Keys { return idempotency.New(s.db, table, i
 
 const table = "AppData"
 
-// The keys of the items. What comes from callers ends a key, so that no two of
-// them meet, whatever is in it.
+// The keys of the items. Text of callers is the last part of a key, so that no two
+// keys are equal, for any text.
 const (
 	metadata          = "METADATA"
 	userPrefix        = "USER#"

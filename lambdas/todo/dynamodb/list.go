@@ -25,7 +25,7 @@ type plan struct {
 }
 
 func planOf(l todo.Listing) plan {
-	// What the key conditions say is taken out of rest; the filter says what is left.
+	// The key conditions take their part out of rest; the filter expresses what is left.
 	var p plan
 	rest := l
 	withStatus := func() {

@@ -349,7 +349,7 @@ func (w *world) fill(t testing.TB, user string, n int, in todo.TaskInput, title 
 	return all
 }
 
-// A user of 5,000 tasks: a page reads what it needs, whatever the filter, and the
+// A user of 5,000 tasks: with every filter a page reads what it needs, and the
 // pages together are the list, while others create and delete.
 func TestManyTasks(t *testing.T) {
 	t.Parallel()
@@ -462,7 +462,7 @@ func TestManyTasks(t *testing.T) {
 	}
 }
 
-// A cursor holds for its user and its filter, and nobody else can make one.
+// A cursor holds for its user and its filter, and no one else can make one.
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)

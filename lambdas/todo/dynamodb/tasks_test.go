@@ -64,8 +64,8 @@ func TestIndexesFollowEveryChange(t *testing.T) {
 	}
 }
 
-// completed_at is the moment of completion, whichever way the task is completed,
-// and stays whatever else changes of it.
+// completed_at is the moment of completion, by every way to complete a task, and
+// stays through later changes of other fields.
 func TestCompletedAt(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
@@ -179,7 +179,7 @@ func TestTaskIDsAreNotOverwritten(t *testing.T) {
 	w.check(t)
 }
 
-// What is not there, or another user's, is not found by any way to reach it, and
+// A task that does not exist, or is another user's, is not found by any way to reach it, and
 // is not touched.
 func TestMissingAndForeignTasks(t *testing.T) {
 	t.Parallel()

@@ -90,7 +90,7 @@ func TestEmailRace(t *testing.T) {
 	w.check(t)
 }
 
-// A user who changes while a change or the deletion is being written is read anew:
+// A user who changes while a change or the deletion is being written is read again:
 // no address stays behind.
 func TestUserMeetsOthers(t *testing.T) {
 	t.Parallel()
@@ -262,9 +262,9 @@ func deletable(t testing.TB, w *world) {
 }
 
 // The deletion of a user dies before or after each of its requests in turn. Until
-// its first write nothing has happened; after it the user is gone for everybody,
-// and whoever goes on, the same request or the eraser, leaves nothing but the key
-// under which the request is answered. Others' items stay.
+// its first write nothing has happened. After it the user is gone for everyone. The
+// same request or the eraser goes on, and leaves nothing but the key under which the
+// request is answered. Others' items stay.
 func TestDeletionResumes(t *testing.T) {
 	t.Parallel()
 	for _, lost := range []bool{false, true} {
@@ -411,7 +411,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	_, err = w.DeleteUser(ctx, "ada")
 	is(t, err, todo.ErrUserNotFound)
 
-	// Who comes back is not touched by the old deletion, at whatever point it is.
+	// The old deletion does not touch a user who comes back, at any point of the deletion.
 	_, err = w.CreateUser(ctx, "ada", todo.UserInput{Email: "back@example.com", Name: "Ada"})
 	must(t, err)
 	kept := w.task(t, "ada", todo.TaskInput{Title: "after"})

@@ -121,7 +121,7 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 		t.Errorf("wrote %s", s.output)
 	}
 	metricstest.Complete(t, s.output.String(), schema.MetricsOf("eraser", schema.Todo().Metrics))
-	// Who came back stays.
+	// A user who came back stays.
 	if _, err := s.service.CreateUser(t.Context(), "ada", todo.UserInput{Email: "ada@example.com", Name: "ada"}); err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// Records that tell of no deletion are none of its business, whatever is in them.
+// The eraser ignores records that tell of no deletion, with any content.
 func TestPassesOverOtherRecords(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, nil)

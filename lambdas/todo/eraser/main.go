@@ -1,6 +1,6 @@
 // Command eraser is the Lambda function that finishes deletions of users whose
-// request died or ran out of time. It reads the table's stream, of which it gets
-// the counts of users who are being deleted.
+// request died or ran out of time. From the table's stream it gets the counts of
+// users who are being deleted.
 package main
 
 import (
