@@ -24,7 +24,7 @@ const (
 
 // Report is what a run of the compactor has done.
 type Report struct {
-	// Partitions is the number of days of entities of which objects were merged.
+	// Partitions is the number of partitions (a day of an entity) whose objects were merged.
 	Partitions int `json:"partitions"`
 	// ObjectsBefore and ObjectsAfter are how many objects these had.
 	ObjectsBefore int `json:"objects_before"`

@@ -188,7 +188,7 @@ func TestCompactLeftover(t *testing.T) {
 	}
 }
 
-// What is not the lake's, or cannot be read, stays as it is and keeps nothing
+// An object that is not the lake's, or cannot be read, stays as it is and keeps nothing
 // else from being merged.
 func TestCompactLeavesAlone(t *testing.T) {
 	t.Parallel()

@@ -48,7 +48,7 @@ type converter struct {
 
 // convert makes a row of a record. It returns nothing when the record is of an
 // item that is no entity's, and a failure, whose cause is for people, when it
-// cannot: whatever a record has, it does not panic.
+// cannot. It does not panic, for any record.
 func (c *converter) convert(raw json.RawMessage) (made *row, parsed record, failure *Failure) {
 	entity := ""
 	failed := func(cause string) *Failure {
@@ -113,7 +113,7 @@ func (c *converter) tableOf(r record) (*table, error) {
 // row converts a record of the table's entity.
 func (t *table) row(r record) (*row, error) {
 	if r.EventID == "" {
-		return nil, errors.New("the record has no eventID: without one, nobody can say whether the lake has the change already")
+		return nil, errors.New("the record has no eventID: without one, the lake cannot tell whether it has the change already")
 	}
 	attributes, err := r.image()
 	if err != nil {
@@ -278,7 +278,7 @@ func convertColumn(c schema.LakeColumn, raw json.RawMessage) (parquet.Value, err
 
 // number is how DynamoDB writes numbers, of 38 digits and exponents to ±130
 // ("Supported data types and naming rules in Amazon DynamoDB"), with some room.
-// What is longer would take an exact calculation longer than it is worth.
+// An exact calculation with a longer one would take longer than it is worth.
 var number = regexp.MustCompile(`^[+-]?(\d{1,200}(\.\d{0,200})?|\.\d{1,200})([eE][+-]?\d{1,3})?$`)
 
 // rational reads a number exactly.

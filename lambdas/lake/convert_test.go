@@ -143,7 +143,7 @@ func TestWholeNumber(t *testing.T) {
 	})
 }
 
-// What a record lacks is its failure's cause.
+// The failure's cause names what a record lacks.
 func TestConvertRefuses(t *testing.T) {
 	t.Parallel()
 	d := todo(t)
@@ -204,7 +204,7 @@ func TestConvertPanics(t *testing.T) {
 	}
 }
 
-// FuzzConvert: whatever a record is, it is a row, nobody's, or a failure that the
+// FuzzConvert: every record is a row, an item of no entity, or a failure that the
 // queue takes.
 func FuzzConvert(f *testing.F) {
 	d := todo(f)

@@ -183,7 +183,7 @@ func heal(m *memory) { m.before, m.after = nil, nil }
 // time.
 func TestMain(m *testing.M) { rapidtest.Main(m, 20) }
 
-// TestHistories: whatever happens to batches, processes and objects, the lake
+// TestHistories: through failures of batches, processes and objects, the lake
 // comes to hold each change once, and every record that cannot be converted is in
 // the failure queue; and at no time is a change lost that was there.
 func TestHistories(t *testing.T) {

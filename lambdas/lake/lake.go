@@ -39,7 +39,7 @@ type Object struct {
 // ObjectWriter is what the [Writer] needs of a bucket.
 type ObjectWriter interface {
 	// Put writes an object, in the place of the one with this key if there is one.
-	// Nobody sees a part of it.
+	// No reader sees a part of it.
 	Put(ctx context.Context, key string, body io.ReadSeeker) error
 }
 

@@ -356,7 +356,7 @@ func TestColumnOrder(t *testing.T) {
 	}
 }
 
-// A batch that is delivered again, in whatever order and by whatever process,
+// A batch that is delivered again, in any order and to any process,
 // writes the same bytes under the same names; another batch of the same range does
 // not take its place.
 func TestWriterRepeats(t *testing.T) {

@@ -149,7 +149,7 @@ func (t *table) newFileWriter(out io.Writer) *fileWriter {
 	return &fileWriter{out: counting, limit: t.rowGroup, parquet: parquet.NewGenericWriter[any](counting, options...)}
 }
 
-// write adds a row, of which it keeps nothing.
+// write adds a row, and keeps no reference to it.
 func (w *fileWriter) write(row parquet.Row) error {
 	if _, err := w.parquet.WriteRows([]parquet.Row{row}); err != nil {
 		return fmt.Errorf("writing a Parquet row: %w", err)
