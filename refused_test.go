@@ -41,7 +41,7 @@ func main() {
 }
 `
 
-// What an app's author is to mend arrives as text, and as exit status 1.
+// The mistakes of an app's author arrive as text, and as exit status 1.
 func TestRefusedProgram(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
