@@ -12,8 +12,7 @@ import (
 )
 
 // Ask-a-Human's limits would end a load within the first second. So each client is
-// many agents and many people at many addresses, each of which stays within its
-// limits.
+// many agents and many people at many addresses; each stays within its limits.
 const (
 	callsPerAgent   = 50
 	callsPerPerson  = 25
@@ -44,7 +43,7 @@ type asker struct {
 	agent     string
 	person    string
 
-	nobody   bool   // sends no agent id
+	unnamed  bool   // sends no agent id
 	question string // to answer or to poll
 	left     int    // answers that the question still takes
 }
@@ -66,7 +65,7 @@ func (a *asker) call(ctx context.Context, method, path string, want int, body, o
 		a.http = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
 	}
 	header := http.Header{"X-Fingerprint": {a.person}}
-	if !a.nobody {
+	if !a.unnamed {
 		header.Set("X-Agent-Id", a.agent)
 	}
 	if err := a.caller.call(ctx, method, path, header, want, body, out); err != nil {
@@ -122,8 +121,9 @@ func (a *asker) feed(ctx context.Context) error {
 	return a.call(ctx, http.MethodGet, "/human/questions?limit=20", http.StatusOK, nil, nil)
 }
 
-// refused is answered without DynamoDB, as nobody asks: the handler's own warm time.
+// refused measures a call without an agent id, which is answered without DynamoDB: the
+// handler's own warm time.
 func (a *asker) refused(ctx context.Context) error {
-	a.nobody = true
+	a.unnamed = true
 	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusBadRequest, nil, nil)
 }

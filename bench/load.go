@@ -322,7 +322,7 @@ func (p platform) inSeed(r route) string {
 }
 
 // functions prints what the handlers' processes needed, after the load and one run
-// of whatever is scheduled.
+// of each schedule.
 func (b *bench) functions(ctx context.Context, l *local, p platform) error {
 	if err := l.post(ctx, "/streams/flush", nil, nil); err != nil {
 		return err

@@ -38,8 +38,8 @@ type route struct {
 	// transaction is what a request's transactions write to one table, if they write
 	// several items there.
 	transaction transaction
-	// refused are the write units of conditions that fail, which AWS counts and of which
-	// no answer tells ("Working with items: conditional writes").
+	// refused are the write units of conditions that fail: AWS counts them, and no
+	// answer reports them ("Working with items: conditional writes").
 	refused float64
 	// client gives one more client.
 	client newClient

@@ -69,7 +69,7 @@ func TestAnswerKeepsText(t *testing.T) {
 	}
 	for _, r := range asker.question(t, asked.QuestionID).Responses {
 		if !slices.Contains(texts, *r.Answer) {
-			t.Errorf("got %q, which nobody sent", *r.Answer)
+			t.Errorf("got %q, which no one sent", *r.Answer)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (p *target) stored(t testing.TB, questionID string, got receipt) map[string
 	return item
 }
 
-// A day earns at most 500 points; answers beyond it count all the same.
+// A day earns at most 500 points; answers beyond it still count.
 func TestDailyLimitOfPoints(t *testing.T) {
 	t.Parallel()
 	avoidEndOfHour(t) // which may be the end of the day

@@ -129,7 +129,7 @@ func TestQuestionForOneAnswer(t *testing.T) {
 	refused(t, one.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict, "ALREADY_ANSWERED")
 }
 
-// What is at the bounds of every field is taken as it is.
+// Values at the bounds of every field are kept as they are.
 func TestAskTakesBounds(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
@@ -165,7 +165,7 @@ func TestAskTakesBounds(t *testing.T) {
 	})
 }
 
-// What is out of bounds is refused with the field's name.
+// A value out of bounds is refused with the field's name.
 func TestAskRefusesInvalid(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
@@ -211,7 +211,7 @@ func TestAskRefusesInvalid(t *testing.T) {
 	})
 }
 
-// An agent sees its own questions, and nobody else's exist for it.
+// An agent sees its own questions, and no others exist for it.
 func TestAgentSeesOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))

@@ -17,7 +17,7 @@ func TestAnyRequestIsAnswered(t *testing.T) {
 	suite.CheckAnyRequest(t, language, http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusNotFound)
 }
 
-// Bodies of up to a megabyte are answered, whatever they are called and hold.
+// Bodies of up to a megabyte are answered, with every content type and content.
 func TestLargeBodies(t *testing.T) {
 	t.Parallel()
 	suite.CheckLargeBodies(t, language, map[string][]byte{

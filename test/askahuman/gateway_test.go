@@ -17,14 +17,14 @@ func TestOpenAPIDocument(t *testing.T) {
 	suite.CheckDocument(t, "/openapi.json")
 }
 
-// What is no route is refused.
+// Unknown routes are refused.
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	suite.CheckUnknownRoutes(t, "GET /", "GET /agent", "PUT /agent/questions", "GET /agent/questions/x/y",
 		"PATCH /human/responses", "GET /docs", "GET /schemas/AskBody.json", "POST /openapi.json")
 }
 
-// What is deployed passes the check that comes before a deployment.
+// The deployed template passes the check that comes before a deployment.
 func TestCheckOfDeployed(t *testing.T) {
 	t.Parallel()
 	suite.CheckDeployed(t)

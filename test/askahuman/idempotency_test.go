@@ -15,8 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// A repeated ask is answered as the first was, to the byte, whatever has become of
-// the question.
+// A repeated ask is answered as the first was, to the byte, also after the question
+// has changed.
 func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
@@ -37,7 +37,7 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	asker.close(t, first.QuestionID)
 	repeat("after closing")
 
-	// The header is as good as the field.
+	// The header has the effect of the field.
 	inHeader := question
 	inHeader.IdempotencyKey = ""
 	header := asker.header()
@@ -112,8 +112,8 @@ func TestDiedAskIsTakenOver(t *testing.T) {
 		}
 		return nil
 	}
-	// until says when the attempt counts as dead: time passes in the table, whatever it
-	// does on this machine.
+	// until says when the attempt counts as dead. Time passes in the table, not on this
+	// machine.
 	until := func(end time.Time) {
 		t.Helper()
 		target.Set(t, "Guards", "guard_key", claim()["guard_key"].(string), map[string]any{"claimed_until": end.UnixMilli()})
@@ -179,8 +179,8 @@ func TestDiedAskIsTakenOver(t *testing.T) {
 	}
 }
 
-// Whatever DynamoDB does to the requests, asks that are repeated until they are
-// answered are one question for each key, with one answer.
+// Through failures of DynamoDB, asks that are repeated until they are answered are
+// one question for each key, with one answer.
 func TestRepeatsUnderFaults(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})

@@ -53,7 +53,7 @@ func TestRateLimits(t *testing.T) {
 				target.LocalOnly(t, "it uses up an hour's calls of this machine's address")
 			}
 			avoidEndOfHour(t)
-			// Whatever the order in which they are counted, each count is told once.
+			// In any order of counting, each count is told once.
 			const workers = 8
 			told := make(chan limits, test.limit)
 			if err := platform.Together(workers, func(worker int) error {
@@ -116,8 +116,8 @@ func TestRateLimits(t *testing.T) {
 	c.newAgent().ask(t, textQuestion(1))
 }
 
-// avoidEndOfHour waits when the windows of the limits are about to end, for counts
-// begin anew then.
+// avoidEndOfHour waits when the windows of the limits are about to end, because counts
+// begin at zero then.
 func avoidEndOfHour(t testing.TB) {
 	t.Helper()
 	if rest := time.Until(time.Now().Truncate(time.Hour).Add(time.Hour)); rest < time.Minute {
@@ -142,7 +142,7 @@ func TestQuota(t *testing.T) {
 }
 
 // fillQuota asks as many questions for one answer as an agent may have open. They
-// are more than it may ask in an hour, so the count of the hour begins anew twice.
+// are more than it may ask in an hour, so the count of the hour begins at zero twice.
 func fillQuota(t testing.TB, target *target, asker agent) []string {
 	t.Helper()
 	ids := make([]string, 100)

@@ -38,7 +38,7 @@ func ownRun(t testing.TB, options local.Options) *target {
 	return &target{suite.OwnRun(t, options)}
 }
 
-// forgetRateLimit lets an agent's count of this hour begin anew, as the next hour
+// forgetRateLimit lets an agent's count of this hour begin at zero, as the next hour
 // would.
 func (p *target) forgetRateLimit(t testing.TB, limit, agentID string) {
 	t.Helper()

@@ -73,7 +73,7 @@ func TestNotifications(t *testing.T) {
 	notified := map[string]bool{}
 	for _, one := range got {
 		if notified[one.Token] || !slices.Contains(tokens, one.Token) {
-			t.Errorf("got a notification for %s, who had one or is nobody", one.Token)
+			t.Errorf("got a notification for %s, who had one or does not exist", one.Token)
 		}
 		notified[one.Token] = true
 		if one.Notification.Title == "" || !strings.HasPrefix(one.Notification.Body, "Is a prompt of more") || len([]rune(one.Notification.Body)) > 120 {
@@ -85,15 +85,15 @@ func TestNotifications(t *testing.T) {
 		}
 	}
 
-	// Nobody is notified of another question before their interval has passed.
+	// No person is notified of another question before their interval has passed.
 	asker.ask(t, textQuestion(5))
 	target.runNotifier(t)
 	if all := target.pushes(t); len(all) != len(tokens) {
 		t.Errorf("got %d notifications after the second question; want %d, one for each person", len(all), len(tokens))
 	}
 
-	// 10 for a text, 5 for a question with under half of its answers, and 3 for who was
-	// notified, which nobody else can claim.
+	// 10 for a text, 5 for a question with under half of its answers, and 3 for a person
+	// who was notified, which no one else can claim.
 	for i, one := range people {
 		if !notified[tokens[i]] {
 			continue
@@ -172,7 +172,7 @@ func TestDeadTokenIsDeactivated(t *testing.T) {
 	}
 }
 
-// What could not be sent while the push service was down is sent once it is up.
+// Notifications that failed while the push service was down are sent once it is up.
 func TestOutageIsRetried(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []inbox.Fault{inbox.Unavailable, inbox.QuotaExceeded, inbox.Internal} {
@@ -203,8 +203,8 @@ func TestOutageIsRetried(t *testing.T) {
 	}
 }
 
-// Overlapping runs notify nobody twice, and of no question more people than it
-// needs, whatever happens to them.
+// Overlapping runs notify no person twice, and of no question more people than it
+// needs, also when runs fail.
 func TestOverlappingRunsNotifyOnce(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -242,7 +242,7 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 					ended := make(chan error, 1)
 					before := len(target.pushes(t))
 					go func() { ended <- overlapping() }()
-					platform.SettledSoon(t, "somebody is notified, or nobody is left", func() bool {
+					platform.SettledSoon(t, "a person is notified, or no one is left", func() bool {
 						return len(target.pushes(t)) > before || len(ended) > 0
 					})
 					if _, err := target.Run.Kill(target.Function(t, "Notifier")); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
@@ -271,7 +271,7 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 				}
 			}
 			for link, n := range perQuestion {
-				// What died with a run, or was lost, is not sent again: rather one too few.
+				// A notification that died with a run, or was lost, is not sent again: rather one too few.
 				if n > 3 || n < 3 && name == "Undisturbed" {
 					t.Errorf("%s: got %d notifications; want 3", link, n)
 				}

@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// However many race for a question's last places, and whatever DynamoDB does to
+// When many race for a question's last places, and DynamoDB refuses or loses
 // requests meanwhile, exactly as many answers are stored as were wanted, and points
 // are what was told.
 func TestRaces(t *testing.T) {
@@ -133,7 +133,7 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	}
 	// 10 for each text, and 5 for each of the three given while under half were there.
 	if told != 65 {
-		t.Errorf("round %d: got %d points in all; want 65, in whatever order they came", round, told)
+		t.Errorf("round %d: got %d points in all; want 65, in any order", round, told)
 	}
 	if got := asker.question(t, asked.QuestionID); got.Status != "CLOSED" || got.CurrentResponses != places || len(got.Responses) != places {
 		t.Errorf("round %d: got %+v; want CLOSED with %d", round, got, places)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What README.md shows is so. Who answers at night has a badge more.
+// The platform does what README.md shows. An answer at night earns one badge more.
 func TestWalkthrough(t *testing.T) {
 	t.Parallel()
 	suite.CheckWalkthrough(t, "Ask and answer", regexp.MustCompile(`,\{"id":"night_owl"[^}]*\}`))

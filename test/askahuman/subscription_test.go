@@ -65,7 +65,7 @@ func TestSubscriptionRenewedWithoutId(t *testing.T) {
 	refused(t, one.try(t, http.MethodPut, path, renewal{Token: third}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
 }
 
-// What is wrong with a subscription is refused with the field's name.
+// A wrong subscription is refused with the field's name.
 func TestSubscriptionRefusesInvalid(t *testing.T) {
 	t.Parallel()
 	target := shared(t)

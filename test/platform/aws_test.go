@@ -72,7 +72,7 @@ func TestTargetOfOutputs(t *testing.T) {
 	})
 }
 
-// What is missing is said at once.
+// One error names all that is missing.
 func TestUsable(t *testing.T) {
 	t.Parallel()
 	some := credentials.NewStaticCredentialsProvider("key", "secret", "")

@@ -12,8 +12,7 @@ import (
 	"testing"
 )
 
-// What the emulator lacks is known for as long as it fails, and what it passes has to
-// go off the list.
+// A listed check may fail on the emulator; one that passes has to go off the list.
 func TestLacks(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "lacks.json")

@@ -155,8 +155,8 @@ func (f *fuzzed) check(r rawRequest) error {
 	if f.language.IsError(got) == nil {
 		return nil
 	}
-	// What never reaches a function is refused in API Gateway's form, and what is no
-	// HTTP in none.
+	// A request that never reaches a function is refused in API Gateway's form, and text
+	// that is not HTTP in no form.
 	var gateway struct{ Message string }
 	if json.Unmarshal(body, &gateway) == nil && gateway.Message != "" {
 		if slices.Contains([]int{400, 401, 404, 413, 414, 429, 431}, got.Status) {
@@ -227,8 +227,8 @@ func (s *Suite) CheckAnyRequest(t *testing.T, learn func(testing.TB, *Target) La
 	}
 }
 
-// CheckLargeBodies checks that bodies of up to a megabyte are answered, whatever they
-// are called and hold: none of the platform's own is taken, nor others.
+// CheckLargeBodies checks that bodies of up to a megabyte are answered, with every
+// content type and content: neither the platform's own bodies nor others are accepted.
 func (s *Suite) CheckLargeBodies(t *testing.T, learn func(testing.TB, *Target) Language, own map[string][]byte) {
 	t.Helper()
 	f := s.newFuzzed(t, learn)

@@ -91,8 +91,8 @@ func whenMapped(role *policy.Role, grant policy.Grant) bool {
 	return readsStream(role) && (strings.Contains(grant.Resource, "/stream/") || grant.Action == "sqs:SendMessage")
 }
 
-// failsAway tells whether a grant is that of a function whose runs nobody waits for
-// to tell of those that fail.
+// failsAway tells whether a grant lets a function whose runs have no waiting caller
+// report those that fail.
 func failsAway(role *policy.Role, grant policy.Grant) bool {
 	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !isScheduler(role)
 }
@@ -178,8 +178,8 @@ func (s *Suite) CheckGrantsUsed(t *testing.T, scene Scene) {
 	}
 }
 
-// fail makes a run of a function that nobody waits for fail for good: it may do
-// nothing but write its log and tell of the failure. It returns the run's event.
+// fail makes a run of a function without a waiting caller fail for good: the function
+// may only write its log and report the failure. It returns the run's event.
 func (r *roles) fail(t testing.TB, target *Target, name string, role *policy.Role) string {
 	t.Helper()
 	for _, grant := range role.Grants() {
@@ -270,7 +270,7 @@ func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 	}})
 	if err == nil {
 		target.Run.Close()
-		t.Fatal("the stream was mapped all the same")
+		t.Fatal("the stream was still mapped")
 	}
 	if !strings.Contains(err.Error(), grant.Action) {
 		t.Errorf("got %v; want an error that names %s", err, grant.Action)

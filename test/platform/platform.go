@@ -80,7 +80,7 @@ func (s *Suite) Main(m *testing.M) {
 			panic(err)
 		}
 	}
-	// What terratest has to say belongs to the test that it is said in.
+	// Terratest's log lines belong to the test that causes them.
 	logger.Default = logger.TestingT
 	status := m.Run()
 	if target := s.shared.Target; target != nil && status == 0 && flag.Lookup("test.run").Value.String() == "" {

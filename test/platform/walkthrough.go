@@ -50,7 +50,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, heading string, varies *regexp.Re
 	ids := map[string]string{} // those of the README, and what they are in this run
 	var before []string        // assignments and functions
 	for _, c := range commands {
-		// What is shown of the console, and of the API at the port of its stack, is at
+		// The shown addresses of the console, and of the API at the port of its stack, are at
 		// free ports here.
 		line := strings.ReplaceAll(c.line, "localhost:8079", host(target.Run.ConsoleURL()))
 		line = addressOfAPI.ReplaceAllLiteralString(line, host(target.URL))

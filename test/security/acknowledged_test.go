@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	// Who answers questions has no account, and is told by the fingerprint that the
+	// A person who answers questions has no account, and is known by the fingerprint that the
 	// browser sends; limits for each fingerprint and address hold them instead.
 	peopleHaveNoAccount = "People answer without an account: the function limits each fingerprint and each address, and the stage all callers together."
 	publicDocument      = "The OpenAPI document says nothing about data, and clients need it before they have a token."
@@ -24,7 +24,7 @@ const (
 	scheduled = "Failed runs go to the schedule's dead-letter queue, by the function's failure destination, which tells the cause as well."
 	ofStream  = "The stream keeps what failed, and the mapping sends what is given up to its failure destination."
 
-	noPeople = "The pool is for programs: nobody can sign up, and its clients let nobody sign in with a password."
+	noPeople = "The pool is for programs: it has no sign-up, and its clients have no sign-in with a password."
 )
 
 // tracing and noTracing are the stacks of a platform whose functions send traces, and

@@ -12,13 +12,13 @@ import (
 )
 
 var (
-	// shown is a link to what shows that a threat is stopped: [`name`](../file).
+	// shown is a link to the code that stops a threat: [`name`](../file).
 	shown = regexp.MustCompile("\\[`([^`]+)`\\]\\(\\.\\./([^)]+)\\)")
 	// prop is the name of a prop in a text.
 	prop = regexp.MustCompile("`Props\\.(\\w+)`")
 )
 
-// What docs/SECURITY.md relies on is there: code, tests, props.
+// The code, tests and props that docs/SECURITY.md names exist.
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../../docs/SECURITY.md")

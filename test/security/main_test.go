@@ -31,7 +31,7 @@ type environment struct {
 	Todo      todo.Props
 }
 
-// environments are those of cdk.json, of which one sets nothing, and some with what
+// environments are those of cdk.json (one sets nothing), and some with props that
 // the others leave out.
 func environments() (map[string]environment, error) {
 	content, err := os.ReadFile("../../cdk.json")
@@ -66,7 +66,7 @@ func environments() (map[string]environment, error) {
 	return all, nil
 }
 
-// company is the environment of somebody who brings a key, a network and a topic.
+// company is the environment of a company with a key, a network and a topic.
 const company = "company"
 
 // bring gives a platform's props what the company has.

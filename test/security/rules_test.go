@@ -45,7 +45,7 @@ var rules = map[string]rule{
 		}
 		return synthtest.At(r.Properties, "OwnershipControls", "Rules", 0, "ObjectOwnership") == "BucketOwnerEnforced"
 	}), `{"PublicAccessBlockConfiguration": {"BlockPublicAcls": true}}`},
-	// Who else than this account's roles and AWS' services, and for whom do these act?
+	// Does anyone but this account's roles and AWS's services have access, and for whom do these act?
 	"Own-NobodyElse": {[]string{"AWS::S3::BucketPolicy", "AWS::SQS::QueuePolicy", "AWS::IAM::Role", "AWS::KMS::Key"}, keeps(func(r synthtest.Resource) bool {
 		for _, document := range []string{"PolicyDocument", "AssumeRolePolicyDocument", "KeyPolicy"} {
 			for _, s := range synthtest.List(synthtest.At(r.Properties, document, "Statement")) {
@@ -83,8 +83,8 @@ var rules = map[string]rule{
 		length, _ := synthtest.At(r.Properties, "Policies", "PasswordPolicy", "MinimumLength").(float64)
 		return length >= 12
 	}), `{"Policies": {"PasswordPolicy": {"MinimumLength": 8}}}`},
-	// With the errors of a wrong password and of an unknown user alike, nobody learns
-	// who has an account; and no client takes passwords in the clear, or has the
+	// The errors of a wrong password and of an unknown user are alike, so that no one
+	// learns who has an account; and no client takes passwords in the clear, or has the
 	// service's defaults.
 	"Own-ClientTellsNothing": {[]string{"AWS::Cognito::UserPoolClient"}, keeps(func(r synthtest.Resource) bool {
 		flows := synthtest.List(r.Properties["ExplicitAuthFlows"])

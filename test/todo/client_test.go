@@ -20,7 +20,7 @@ type caller struct {
 	id, email, token string
 }
 
-// newCaller returns somebody with a token who is no user yet.
+// newCaller returns a caller with a token who is not a user yet.
 func newCaller(t testing.TB, target *target) caller {
 	t.Helper()
 	c := caller{Client: platform.NewClient(t, target.Target), id: platform.Unique("user")}
@@ -38,7 +38,7 @@ func newCaller(t testing.TB, target *target) caller {
 	return c
 }
 
-// newUser returns somebody with a token who is a user.
+// newUser returns a caller with a token who is a user.
 func newUser(t testing.TB, target *target) caller {
 	t.Helper()
 	c := newCaller(t, target)

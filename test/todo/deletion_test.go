@@ -30,7 +30,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
 	one, neighbour := newUser(t, on), newUser(t, on)
-	kept := neighbour.create(t, input{"title": "Somebody else's"})
+	kept := neighbour.create(t, input{"title": "Another user's"})
 	function := on.Function(t, "TodoAPI")
 	const tasks = 1000
 	half := false
@@ -96,7 +96,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 			t.Errorf("got %d messages in %s", n, queue.Name)
 		}
 	}
-	// Who asks again hears that it is done.
+	// A second request hears that it is done.
 	var answered platform.Reply
 	platform.Settled(t, "the request is answered", func() bool {
 		answered = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
@@ -105,7 +105,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	read[struct{}](t, answered, http.StatusNoContent)
 	isReplay(t, one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
 
-	// Who comes back is new, whatever of the old deletion is still on its way.
+	// A user who comes back is new, also if the old deletion is still running.
 	read[user](t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusCreated)
 	if got := one.all(t, nil); len(got) != 0 {
 		t.Errorf("got %d tasks of the user before", len(got))

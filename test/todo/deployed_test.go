@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// What is deployed passes every change on through the stream of its table: into the
+// The deployed stack passes every change on through the stream of its table: into the
 // lake, where Athena finds it, and to the eraser. Tests of local runs look closer.
 func TestStreamAsDeployed(t *testing.T) {
 	t.Parallel()

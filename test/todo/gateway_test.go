@@ -24,7 +24,7 @@ func TestOpenAPIDocument(t *testing.T) {
 	suite.CheckDocument(t, "/api/v1/openapi.json")
 }
 
-// What is no route is refused.
+// Unknown routes are refused.
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	suite.CheckUnknownRoutes(t, "GET /", "GET /api/v1", "GET /api/v1/users", "PATCH /api/v1/users/me", "PUT /api/v1/tasks",
@@ -83,7 +83,7 @@ func TestFunctionAloneTakesNobody(t *testing.T) {
 	}
 }
 
-// What is deployed passes the check that comes before a deployment.
+// The deployed template passes the check that comes before a deployment.
 func TestCheckOfDeployed(t *testing.T) {
 	t.Parallel()
 	suite.CheckDeployed(t)

@@ -95,7 +95,7 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 			{Function: "LakeCompactor", Name: "Compact", Do: compact},
 			{Function: "LakeSchedule", Name: "Deliver", Do: compact},
 		}, func() {
-			// What was refused is done, now that it may be: nothing was lost.
+			// The refused work is done, now that it is allowed: nothing was lost.
 			if err := on.Flush(t); err != nil {
 				t.Error(err)
 			}
@@ -108,7 +108,7 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 }
 
 // abandon leaves a user as a deletion does that died after it began: without the
-// user's own item, with tasks. Nobody but the eraser goes on with it.
+// user's own item, with tasks. Only the eraser goes on with it.
 func (p *target) abandon(t testing.TB) (id string) {
 	t.Helper()
 	id = platform.Unique("user")

@@ -29,8 +29,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// Whatever users do at once, what they repeat, which requests DynamoDB refuses or
-// answers too late, and which handlers die: after every burst, the indexes agree with
+// Users act at once and repeat requests, DynamoDB refuses requests or
+// answers too late, and handlers die: after every burst, the indexes agree with
 // the tasks, the counts with a recount, repeats with the first answer, each change is
 // there, and of users who are gone nothing is.
 //
@@ -269,7 +269,7 @@ func (m *member) burst(ctx context.Context) error {
 		steps[i].reply = replies[i][0]
 		for _, again := range replies[i][1:] {
 			m.repeats.Add(1)
-			// A deletion of the user takes the keys, too; then a repeat finds nobody.
+			// A deletion of the user takes the keys, too; then a repeat finds no user.
 			if !leaving && !sameAnswer(again, steps[i].reply) {
 				return fmt.Errorf("got %v for the repeat of what was answered with %v", again, steps[i].reply)
 			}
@@ -291,8 +291,8 @@ func sameAnswer(a, b platform.Reply) bool {
 // repeat repeats what was answered, now and before.
 func (m *member) repeat(ctx context.Context, steps []step, leaving bool) error {
 	for _, s := range steps {
-		// Of what went on while the user was deleted, only the deletion's own answer is
-		// sure to be kept. What found no user is tried anew.
+		// While the user is deleted, only the deletion's own answer is sure to be kept. A
+		// request that found no user is tried again.
 		if s.kind == "leave" || !leaving && m.alive {
 			m.answered = append(m.answered, s)
 		}
@@ -407,7 +407,7 @@ func (m *member) next() step {
 	}
 }
 
-// learn takes in what the answers say. Whoever is leaving may find nobody at any step.
+// learn takes in what the answers say. A user who is leaving may be gone at any step.
 func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 	cleared := 0
 	deleted := map[string]bool{}
@@ -538,7 +538,7 @@ func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 		}
 	}
 	if missing != cleared {
-		return fmt.Errorf("%d tasks are gone that nobody deleted by name; %d completed ones were deleted", missing, cleared)
+		return fmt.Errorf("%d tasks are gone that were not deleted by name; %d completed ones were deleted", missing, cleared)
 	}
 	return nil
 }

@@ -28,8 +28,8 @@ func isReplay(t testing.TB, again, first platform.Reply) {
 	}
 }
 
-// Every mutation is answered to the byte as the first time, whatever has become of
-// things since, and refuses the key with another request.
+// Every repeated mutation is answered to the byte as the first time, also after later
+// changes, and refuses the key with another request.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
@@ -178,8 +178,8 @@ func TestDiedRequestIsTakenOver(t *testing.T) {
 		}
 		return nil
 	}
-	// until says when the attempt counts as dead: time passes in the table, whatever it
-	// does on this machine.
+	// until says when the attempt counts as dead. Time passes in the table, not on this
+	// machine.
 	until := func(end time.Time) {
 		t.Helper()
 		item := claim()
@@ -217,7 +217,7 @@ func TestDiedRequestIsTakenOver(t *testing.T) {
 		if r.Status < http.StatusInternalServerError || claim() == nil {
 			continue
 		}
-		// What the attempt had sent before it was killed may still be carried out.
+		// A write that the attempt sent before it was killed may still be carried out.
 		time.Sleep(500 * time.Millisecond)
 		if claim() != nil {
 			break

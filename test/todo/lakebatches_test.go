@@ -21,7 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// However a stream is cut into batches, and in whatever order these come, once or
+// When a stream is cut into any batches, and these come in any order, once or
 // several times, while the compactor runs, and S3 is away and then refuses this and
 // loses that: the lake has each change once, and each task as its last change left it.
 func TestLakeTakesBatchesInAnyOrder(t *testing.T) {
@@ -57,7 +57,7 @@ func TestLakeTakesBatchesInAnyOrder(t *testing.T) {
 		}
 		fault(awsapi.Faults{Throttle: 0.2, DropResponse: 0.1})
 		for range 5 {
-			_ = l.Run.RunSchedule(t.Context(), schedule) // What fails is left to the next run.
+			_ = l.Run.RunSchedule(t.Context(), schedule) // The next run mends a failure.
 		}
 		return nil
 	}); err != nil {
@@ -66,8 +66,8 @@ func TestLakeTakesBatchesInAnyOrder(t *testing.T) {
 	fault(awsapi.Faults{})
 	s.compare(t, l)
 
-	// Long after, somebody makes the mapping anew: all of it comes again, the shard that
-	// was first now last, and cut in another way.
+	// Long after, the mapping is deleted and created: all records come again, the shard
+	// that was first now last, and cut in another way.
 	for _, i := range []int{2, 0, 1} {
 		for batch := range slices.Chunk(s.shards[i], 61) {
 			if err := s.write(t.Context(), l, batch); err != nil {
@@ -88,7 +88,7 @@ func TestLakeTakesBatchesInAnyOrder(t *testing.T) {
 	if len(after) != len(s.days) {
 		t.Errorf("after the last compaction there are %v; want one object for each of the %d days", after, len(s.days))
 	}
-	t.Logf("%d changes in %d batches, of which %d failed; %d objects, %d after the last compaction", changes, s.batches.Load(), s.failures.Load(), before, len(after))
+	t.Logf("%d changes in %d batches, %d failures; %d objects, %d after the last compaction", changes, s.batches.Load(), s.failures.Load(), before, len(after))
 
 	// The same batch again is the same objects again, and what is merged already is
 	// merged away again.
@@ -136,7 +136,7 @@ type stream struct {
 	// last is the last sequence number of each shard. Shards count for themselves.
 	last []*big.Int
 	at   time.Time
-	// What the lake must make of it.
+	// The lake must make this of it.
 	tasks   map[string]storedTask
 	events  map[string][]string // by task
 	refused map[string]string   // attribute, by event

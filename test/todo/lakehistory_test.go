@@ -28,7 +28,7 @@ import (
 )
 
 // The lake equals the table: after a random history, during which batches come
-// again and are cut anew, S3 throttles and loses answers, the writer and the
+// again and are cut differently, S3 throttles and loses answers, the writer and the
 // compactor are killed in the middle, and records come that cannot be rows.
 func TestLakeEqualsTheTable(t *testing.T) {
 	t.Parallel()
@@ -122,7 +122,7 @@ type trouble struct {
 	killedWriters, killedCompactors atomic.Int32
 	// Compactions that ended, well or not.
 	succeededCompactions, failedCompactions atomic.Int32
-	looks                                   atomic.Int32 // how often somebody looked whether all was still there
+	looks                                   atomic.Int32 // how often a reader checked whether all was still there
 }
 
 // makeTrouble delivers in small batches, compacts again and again, and kills one and
@@ -183,7 +183,7 @@ func makeTrouble(t *testing.T, l *lake) *trouble {
 				repeat(50*time.Millisecond, func() { _ = l.Run.FlushStreams(ctx) })
 			case 1:
 				repeat(time.Second, func() {
-					// Not with ctx: a compactor that nobody waits for works on.
+					// Not with ctx: a compactor works on without a waiting caller.
 					if l.Run.RunSchedule(t.Context(), schedule) != nil {
 						made.failedCompactions.Add(1)
 					} else {
@@ -216,7 +216,7 @@ func makeTrouble(t *testing.T, l *lake) *trouble {
 	return made
 }
 
-// events are the ids in task_events, each of which must be there once.
+// events are the ids in task_events; each must be there once.
 func events(ctx context.Context, l *lake) (_ map[string]bool, err error) {
 	from, err := lakequery.Open(ctx, l.Run.ConsoleURL(), lakequery.Options{})
 	if err != nil {
@@ -249,7 +249,7 @@ type keeper struct {
 	// tasks are those that exist, versions all that each task ever was.
 	tasks    map[string]storedTask
 	versions map[string][]storedTask
-	// What happened to the user itself.
+	// The user's own changes.
 	inserts, changes, removals int
 }
 
@@ -470,7 +470,7 @@ func (k *keeper) deleteCompleted(ctx context.Context) error {
 	return nil
 }
 
-// poisoner writes items past the platform, some of which cannot be rows.
+// poisoner writes items past the platform; some cannot be rows.
 type poisoner struct {
 	l    *lake
 	user string

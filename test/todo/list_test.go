@@ -76,7 +76,7 @@ func TestLists(t *testing.T) {
 				return got
 			}
 			var got []string
-			// What is alike in the order is in that of creation, one way or the other.
+			// Tasks that are equal in the order are in the order of creation, one way or the other.
 			like := func() bool {
 				got = firsts(one.all(t, values))
 				return slices.Equal(got, want) || len(got) == len(want) && slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(want))) && values.Get("sort") != ""
@@ -103,7 +103,7 @@ func TestLists(t *testing.T) {
 	}
 }
 
-// A cursor is for the same user and the same filter, and for nobody who made it up.
+// A cursor is for the same user and the same filter, and a forged one is refused.
 func TestCursorIsBound(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
@@ -315,7 +315,7 @@ func TestManyTasks(t *testing.T) {
 			}
 		}
 		if missed > 0 {
-			t.Errorf("%v: %d tasks that nobody touched are missing", query, missed)
+			t.Errorf("%v: %d untouched tasks are missing", query, missed)
 		}
 	}
 	stop()

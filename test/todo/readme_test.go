@@ -2,7 +2,7 @@ package todo
 
 import "testing"
 
-// What README.md shows is so.
+// The platform does what README.md shows.
 func TestWalkthrough(t *testing.T) {
 	t.Parallel()
 	suite.CheckWalkthrough(t, "Keep tasks, and query their history", nil)

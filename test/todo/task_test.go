@@ -170,7 +170,7 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// Whatever another user's task is asked for, it is not there.
+// On every route, another user's task does not exist.
 func TestOtherUsersTask(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
@@ -285,7 +285,7 @@ func TestOverdue(t *testing.T) {
 	invalid(t, one.tryWith(t, http.MethodGet, "/api/v1/tasks?overdue=true", http.Header{"X-Timezone": {"Mars/Olympus"}}, nil), "X-Timezone")
 }
 
-// No two users have the same address, whatever its case, also when they come at once.
+// No two users have the same address, in any case, also when they come at once.
 func TestAddressIsUnique(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
