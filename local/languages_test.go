@@ -30,7 +30,7 @@ func TestOtherLanguages(t *testing.T) {
 	properties(described, "Function")["Handler"] = "handler.sh"
 	dir := write(t, described)
 	for name, content := range map[string]string{"bootstrap": "#!/bin/sh\nexec sh \"$LAMBDA_TASK_ROOT/$_HANDLER\"\n", "handler.sh": handlerScript} {
-		// What is there is a link to the other tests' bootstrap.
+		// The file is a link to the other tests' bootstrap.
 		file := filepath.Join(dir, "asset.code", name)
 		if err := os.RemoveAll(file); err != nil {
 			t.Fatal(err)

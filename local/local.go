@@ -12,7 +12,7 @@
 //   - A function's memory is told to it, not enforced. Its processes run as the user who started the run.
 //   - Tokens of any issuer that a JWT authorizer names, Cognito's included, come from the run's own issuer
 //     and carry that issuer's name. A token for APIs of several issuers carries gateway.RunIssuer, which all
-//     authorizers of the run take. User pools are not emulated: nobody signs in.
+//     authorizers of the run take. User pools are not emulated: there is no sign-in.
 //   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
 //     inbox's, and a generated secret whose template is a service account gets a key for it.
 //   - One stage of an API, Lambda proxy integrations of payload format 2.0 and JWT authorizers are run;

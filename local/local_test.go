@@ -400,7 +400,7 @@ func testConsole(t *testing.T, r *local.Runner) {
 	want(t, 404, "no such schedule")(call(t, "POST", base+"/schedules/none/run", ""))
 	want(t, 200, "tick")(call(t, "POST", base+"/schedules/tick/run", ""))
 	want(t, 200, "deleted")(call(t, "POST", base+"/sweep", ""))
-	// What the worker does with a record is another record, which may come after the flush.
+	// The worker's write makes another record, which may come after the flush.
 	eventually(t, "a flush leaves nothing waiting", func() bool {
 		status, body := call(t, "POST", base+"/streams/flush", "")
 		return status == 200 && strings.Contains(body, `"waiting": 0`)
@@ -557,7 +557,7 @@ func TestDataSurvives(t *testing.T) {
 	}
 }
 
-// What runs does not need the assembly any more: the next synth may replace it.
+// A run does not need the assembly after its start: the next synth may replace it.
 func TestRunSurvivesItsAssembly(t *testing.T) {
 	t.Parallel()
 	folder := ""
@@ -774,7 +774,7 @@ func TestAliases(t *testing.T) {
 	})
 }
 
-// What has no effect is named once, in one line.
+// Resources without effect are named once, in one line.
 func TestWithoutEffect(t *testing.T) {
 	t.Parallel()
 	changed := template()

@@ -100,7 +100,7 @@ func TestRegions(t *testing.T) {
 	}
 }
 
-// What a run cannot tell apart it refuses, and says what to choose.
+// A run refuses resources that it cannot tell apart, and says what to choose.
 func TestSameNames(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -136,7 +136,7 @@ func TestSameNames(t *testing.T) {
 	}
 }
 
-// What the run keeps stays with its account and region: when a stack gets an Env, when a region is added, when some are chosen, and
+// Kept data stays with its account and region: when a stack gets an Env, when a region is added, when some are chosen, and
 // when one is removed. Programs beside the run learn the access key of each.
 func TestDataOfEnvironments(t *testing.T) {
 	t.Parallel()

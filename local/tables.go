@@ -105,7 +105,7 @@ func (r *Runner) suffixes() (map[string]string, error) {
 		err = os.WriteFile(path, text, 0o600)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("keep which tables are of which account and region: %w", err)
+		return nil, fmt.Errorf("keep the account and region of each table: %w", err)
 	}
 	return kept, nil
 }
@@ -156,7 +156,7 @@ func (r *Runner) createTables(ctx, background context.Context) error {
 	return nil
 }
 
-// readStreams reads which functions get the records of which streams.
+// readStreams reads the streams and the functions that get their records.
 func (r *Runner) readStreams() (err error) {
 	for _, d := range r.databases {
 		checkpoints := "streams.json"

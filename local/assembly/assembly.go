@@ -167,7 +167,7 @@ func Load(dir string, options Options) (*Assembly, error) {
 	}
 	var problems []error
 	for _, stack := range loaded.all {
-		// What a stack lacks that is not chosen is a problem where a chosen one refers to it.
+		// A value that an unchosen stack lacks is a problem only where a chosen stack refers to it.
 		if found := stack.prepare(); stack.Selected {
 			problems = append(problems, found...)
 		}

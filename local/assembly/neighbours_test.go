@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 )
 
-// What refers to a neighbour gets the form of value that AWS gives ("Return values" of each type, CloudFormation template reference).
+// A reference to a neighbour gets the form of value that AWS gives ("Return values" of each type, CloudFormation template reference).
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
 	const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`

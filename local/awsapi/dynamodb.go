@@ -257,7 +257,7 @@ type consumed struct {
 func (c *capacity) add(function, operation string, write bool, input *dynamodbInput, answer []byte, taken time.Duration) {
 	var reported struct{ ConsumedCapacity json.RawMessage }
 	var list []consumed
-	// An answer that is no JSON, or has no capacity, as an error: the request counts all the same.
+	// An answer that is no JSON, or has no capacity, such as an error, still counts as a request.
 	if json.Unmarshal(answer, &reported) == nil && len(reported.ConsumedCapacity) > 0 {
 		if reported.ConsumedCapacity[0] == '[' {
 			_ = json.Unmarshal(reported.ConsumedCapacity, &list)

@@ -139,7 +139,7 @@ func (s *Server) serveS3(w http.ResponseWriter, r *http.Request, by *caller) {
 	drop := faults.dropResponse()
 	answer := w
 	if drop {
-		answer = nobody{http.Header{}}
+		answer = discard{http.Header{}}
 	}
 	started := time.Now()
 	s.s3.ServeHTTP(answer, r)
@@ -149,12 +149,12 @@ func (s *Server) serveS3(w http.ResponseWriter, r *http.Request, by *caller) {
 	}
 }
 
-// nobody is who gets an answer that is dropped.
-type nobody struct{ header http.Header }
+// discard is a response writer that drops the answer.
+type discard struct{ header http.Header }
 
-func (n nobody) Header() http.Header          { return n.header }
-func (nobody) Write(text []byte) (int, error) { return len(text), nil }
-func (nobody) WriteHeader(int)                {}
+func (d discard) Header() http.Header          { return d.header }
+func (discard) Write(text []byte) (int, error) { return len(text), nil }
+func (discard) WriteHeader(int)                {}
 
 const s3ARN = "arn:aws:s3:::"
 
@@ -184,7 +184,7 @@ func (s *Server) authoriseS3(r *http.Request, by *caller, operation s3Operation,
 	if err := s.allowS3(by, operation.action, s3ARN+bucket+"/"+key, s.context(by, s3ARN)); err != nil {
 		return err
 	}
-	// Who may not list the bucket is not told that an object is missing: "GetObject", permissions (Amazon S3 API Reference).
+	// A caller who may not list the bucket does not learn that an object is missing: "GetObject", permissions (Amazon S3 API Reference).
 	// The listing that a condition on s3:prefix allows is not this one: a read has no prefix.
 	listing := policy.Request{Action: "s3:ListBucket", Resource: s3ARN + bucket, Context: s.context(by, s3ARN)}
 	if operation.action == "s3:GetObject" && !s.options.Buckets.Exists(bucket, key) && by.role.Decide(listing) != policy.Allowed {

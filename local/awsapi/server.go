@@ -2,7 +2,7 @@
 //
 // It knows the calling function by the access key that signed the request, checks every request against the function's
 // role as synthesised, and then serves it: DynamoDB by an engine behind it, S3 by gofakes3, Secrets Manager, SQS and the parameters of Systems Manager by itself.
-// What it does not serve it refuses by name. It stands for AWS's TLS endpoints: conditions on aws:SecureTransport hold.
+// It refuses by name what it does not serve. It stands for AWS's TLS endpoints: conditions on aws:SecureTransport hold.
 package awsapi
 
 import (
@@ -45,7 +45,7 @@ type Options struct {
 	AccessKeys map[string]string
 	// SSMParameters are values of parameters of AWS Systems Manager that the assembly does not declare, by name.
 	SSMParameters map[string]string
-	// Dir is a folder that keeps generated secrets between runs (secrets.json, mode 0600). Default: they are made anew.
+	// Dir is a folder that keeps generated secrets between runs (secrets.json, mode 0600). Default: each run makes new ones.
 	Dir string
 	// Buckets hold the objects of the assembly's buckets. Default: there are no buckets.
 	Buckets *buckets.Store

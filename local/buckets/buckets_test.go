@@ -236,7 +236,7 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 }
 
-// TestPagesEqualTheListing: pages of any size, put together, are the listing without pages, whatever prefix and delimiter.
+// TestPagesEqualTheListing: pages of any size, put together, are the listing without pages, for any prefix and delimiter.
 func TestPagesEqualTheListing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -435,7 +435,7 @@ func (c *Console) fill(request *TokenRequest) (audience []string, err error) {
 		if request.Issuer != "" {
 			return audience, nil
 		}
-		return nil, &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (give iss to mint one all the same)"}
+		return nil, &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (to make one anyway, give iss)"}
 	}
 	request.Issuer = matching[0].Issuer
 	for _, api := range matching {

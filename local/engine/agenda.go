@@ -190,7 +190,7 @@ func (t sweptTable) plainKeyOf(item map[string]plain) string {
 	for _, name := range t.keys {
 		key[name] = map[string]any{}
 		for kind, raw := range item[name] {
-			// What is escaped in the request need not be in the key.
+			// An escape in the request need not be one in the key.
 			var text string
 			if json.Unmarshal(raw, &text) == nil {
 				key[name][kind] = text

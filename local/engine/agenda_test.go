@@ -283,7 +283,7 @@ func TestSweeperRacesWithWriters(t *testing.T) {
 	}
 }
 
-// What was written past the endpoint, or by an earlier run, is found by a walk, page after page.
+// A walk, page after page, finds items that were written past the endpoint, or by an earlier run.
 func TestSweeperFindsWhatItWasNotToldOf(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)

@@ -455,8 +455,8 @@ const (
 	afterRecord = "AFTER_SEQUENCE_NUMBER"
 )
 
-// resume returns an iterator for where an earlier run has come to in the shard. A shard of which that run knew nothing is read
-// from its beginning, and so is one whose place the engine has forgotten.
+// resume returns an iterator for the place in the shard that an earlier run has reached. A shard that the earlier run did not
+// know is read from its beginning, and so is one whose place the engine has forgotten.
 func (m *mapping) resume(ctx context.Context, shard string) (string, error) {
 	places := m.streams.checkpoints.of(m.name())
 	if len(places) == 0 {
@@ -562,7 +562,7 @@ func (m *mapping) read(ctx context.Context, s shard) {
 	var waiting []record
 	var deadline time.Time
 	last := ""    // the sequence number of the last record that was read
-	lost := false // the place was lost: the next batch is cut anew
+	lost := false // the place was lost: the next batch may be cut differently
 	for {
 		const most = 1000
 		asked, flushed := m.askedFlushes(s.ShardId)
@@ -711,7 +711,7 @@ func (m *mapping) convert(raw json.RawMessage) (record, bool, error) {
 	return record{text: text, sequence: change.SequenceNumber, created: created, read: time.Now()}, passes, err
 }
 
-// keyName writes a key in one way, whatever the order of its attributes.
+// keyName writes a key in one way, for any order of its attributes.
 func keyName(key map[string]map[string]any) string {
 	text, err := json.Marshal(key)
 	if err != nil {
@@ -757,7 +757,7 @@ func (m *mapping) deliver(ctx context.Context, shard string, batch []record) {
 			m.log(ctx, "function failed on a batch of its stream", err)
 		}
 		if done > 0 {
-			// What came before the first failure is done; the rest begins anew.
+			// The records before the first failure are done; the rest begins again.
 			batch, failures, delay = batch[done:], 0, m.streams.options.RetryDelay
 			if m.bisect {
 				continue // split at the record that failed

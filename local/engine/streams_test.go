@@ -458,7 +458,7 @@ func TestStreamLosesItsPlace(t *testing.T) {
 	}
 }
 
-// TestStreamHasSeveralConsumers: a mapping that fails for good holds up nobody but itself.
+// TestStreamHasSeveralConsumers: a mapping that fails for good holds up only itself.
 func TestStreamHasSeveralConsumers(t *testing.T) {
 	t.Parallel()
 	source := assemblytest.Load(t, `{`+sessions+`, "Writer": {"Type": "AWS::Lambda::Function"}, "Eraser": {"Type": "AWS::Lambda::Function"},

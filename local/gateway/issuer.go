@@ -20,7 +20,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 )
 
-// RunIssuer is the iss of a token for several APIs whose authorizers name different issuers. Nobody outside the run can own
+// RunIssuer is the iss of a token for several APIs whose authorizers name different issuers. No one outside the run can own
 // the name (RFC 6761).
 const RunIssuer = "https://issuer.localhost"
 

@@ -35,7 +35,7 @@ func check(ctx context.Context, lake catalog.Lake) (findings []Finding, err erro
 }
 
 func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.Lake) (findings []Finding) {
-	// What names something broken has no fault of its own. What names something unchecked cannot be checked either.
+	// A view that names something broken has no fault of its own. One that names something unchecked cannot be checked either.
 	var broken, unchecked []string
 	find := func(subject string, err error) {
 		failure, ok := errors.AsType[*duckdb.Error](err)

@@ -24,7 +24,7 @@ var (
 	// ErrNotQuery says that a text is no single SELECT, SHOW, DESCRIBE or EXPLAIN.
 	ErrNotQuery = errors.New("not a query")
 	// ErrWithoutEngine says that this program was built without DuckDB.
-	ErrWithoutEngine = errors.New("built without DuckDB, which needs cgo on Linux or macOS: install a C++ compiler and build anew with CGO_ENABLED=1")
+	ErrWithoutEngine = errors.New("built without DuckDB, which needs cgo on Linux or macOS: install a C++ compiler and build again with CGO_ENABLED=1")
 )
 
 // DatabaseError says that the run has no such database, or that several are meant.

@@ -169,7 +169,7 @@ func (f *function) requeue(inv *invocation) {
 	f.growLocked()
 }
 
-// finish answers an invocation exactly once: whoever removed it from its instance calls it.
+// finish answers an invocation exactly once: the goroutine that removed it from its instance calls it.
 func (f *function) finish(inv *invocation, result Result) {
 	inv.timer.Stop()
 	f.mu.Lock()
@@ -200,7 +200,7 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 	default:
 	}
 	var victim *invocation
-	// One that was killed while it began is no failure to begin: whoever waits gets the next.
+	// One that was killed while it began is no failure to begin: the waiting invocation gets the next.
 	if !inst.ready && !inst.dying && len(f.queue) > 0 {
 		victim = f.queue[0]
 		f.queue = slices.Delete(f.queue, 0, 1)

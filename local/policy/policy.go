@@ -1,6 +1,6 @@
 // Package policy decides what an IAM role of a cloud assembly allows, as IAM does for identity-based policies.
 //
-// What it cannot decide it refuses to read: a condition, an element or a managed policy that it does not know is an error,
+// It refuses to read policies that it cannot decide: a condition, an element or a managed policy that it does not know is an error,
 // never ignored, because ignoring one would allow here what AWS denies, or the reverse.
 package policy
 
@@ -29,10 +29,10 @@ const (
 	RequestedRegion = "aws:RequestedRegion"
 	// S3Prefix is the prefix that a listing of a bucket asks for.
 	S3Prefix = "s3:prefix"
-	// KMSViaService is the service that uses a key for its caller. No function calls AWS KMS here, so nobody gives it.
+	// KMSViaService is the service that uses a key for its caller. No function calls AWS KMS here, so no request has it.
 	KMSViaService = "kms:ViaService"
 	// SourceFunctionARN is the function whose code calls. No function calls a service whose policies ask for it here, so
-	// nobody gives it.
+	// no request has it.
 	SourceFunctionARN = "lambda:SourceFunctionArn"
 )
 
