@@ -20,7 +20,7 @@ type checkCommand struct {
 	Assembly string   `help:"Folder of the cloud assembly that is about to be deployed." default:"cdk.out" type:"path"`
 	Stack    []string `help:"Stack to check, by name, by display id (Dev/Ask) or by a pattern (Dev/*); may be repeated. Default: all." placeholder:"STACK"`
 	Against  string   `help:"Template in JSON to compare with, instead of the deployed one; for one stack." type:"path" placeholder:"FILE"`
-	Accept   []string `help:"Id of a refused finding to go on with all the same; may be repeated." placeholder:"ID"`
+	Accept   []string `help:"Id of a refused finding to accept; may be repeated." placeholder:"ID"`
 	Format   string   `help:"Form of the findings: ${enum}." enum:"text,json" default:"text"`
 }
 
