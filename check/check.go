@@ -1,9 +1,8 @@
-// Package check compares the template of a deployed stack with the one that is about to replace it. It finds what
-// DynamoDB or CloudFormation would refuse halfway through the deployment, and what would lose data although every step
-// succeeds, and says which deployments, in which order, lead to the same end safely.
+// Package check compares the template of a deployed stack with the one that is about to replace it. It finds changes that
+// DynamoDB or CloudFormation would refuse halfway through the deployment, and changes that would lose data although every
+// step succeeds. It says which deployments, in which order, lead to the same end safely.
 //
-// It looks at the two templates alone: not at what somebody has changed by hand, and not at the conditions within
-// properties (Fn::If).
+// It looks at the two templates alone: not at changes by hand, and not at the conditions within properties (Fn::If).
 package check
 
 import (
@@ -25,7 +24,7 @@ const (
 	Warning Severity = "warning"
 )
 
-// Finding is one change that should not, or not unseen, be deployed.
+// Finding is one change that should not be deployed, or not without a look at it.
 type Finding struct {
 	// ID names the finding within its stack and is the same in each comparison of the same change: what happens and the
 	// logical id, such as drop:TodoDatabaseAppDataA1556560.
@@ -38,13 +37,13 @@ type Finding struct {
 	Path string `json:"path"`
 	// Got is what changes.
 	Got string `json:"got"`
-	// Why is what would come of it.
+	// Why is the effect of the change.
 	Why string `json:"why"`
 	// Steps lead to the same end safely, in order.
 	Steps []string `json:"steps"`
 }
 
-// Environment is what is known of the stack. Whatever is left empty stays an unknown in both templates.
+// Environment is what is known of the stack. An empty field stays an unknown in both templates.
 type Environment struct {
 	// Stack is the stack's name, for Ref AWS::StackName and for the commands in steps.
 	Stack string
@@ -127,7 +126,7 @@ func (c *comparison) resource(old, changed *resource) {
 // or returns the value, or what to say if there is none.
 func or(value, none string) string { return cmp.Or(value, none) }
 
-// plan is a sequence of deployments with what is to be done between them.
+// plan is a sequence of deployments with the steps between them.
 type plan struct {
 	steps   []string
 	deploys int

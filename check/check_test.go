@@ -121,7 +121,7 @@ func TestCompare(t *testing.T) {
 		"Renamed":               {properties(local, keys+`, "TableName": "a"`), properties(local, keys+`, "TableName": "b"`), []finding{{refuse, "rename:R", "from a to b", "Leave the name as it is deployed (a)"}}},
 		"SameNameOtherwise":     {properties(local, keys+`, "TableName": "shop-eu-west-1"`), properties(local, keys+`, "TableName": {"Fn::Join": ["-", [{"Ref": "AWS::StackName"}, {"Ref": "AWS::Region"}]]}`), nil},
 		"SameNameBySub":         {properties(local, keys+`, "TableName": "shop-eu-west-1"`), properties(local, keys+`, "TableName": {"Fn::Sub": "${AWS::StackName}-${AWS::Region}"}`), nil},
-		"TypeChanged":           {properties(local, keys), properties(global, keys), []finding{{refuse, "type:R", "Update of resource type is not permitted", "To keep what it holds"}}},
+		"TypeChanged":           {properties(local, keys), properties(global, keys), []finding{{refuse, "type:R", "Update of resource type is not permitted", "To keep its content"}}},
 		"KeysChanged":           {properties(local, keys), properties(local, strings.Replace(keys, `"pk", "KeyType"`, `"sk", "KeyType"`, 1)), []finding{{refuse, "replace:R", "from (pk S HASH) to (sk S HASH)", "Deploy 1: a second table"}}},
 		"SortKeyAdded":          {properties(local, keys), properties(local, strings.Replace(keys, `"HASH"}`, `"HASH"}, {"AttributeName": "sk", "KeyType": "RANGE"}`, 1)), []finding{{refuse, "replace:R", "pk S HASH, sk S RANGE", "Deploy 1: a second table"}}},
 		"KeyTypeChanged":        {properties(local, keys), properties(local, strings.Replace(keys, `"pk", "AttributeType": "S"`, `"pk", "AttributeType": "N"`, 1)), []finding{{refuse, "replace:R", "pk N HASH", "Deploy 1"}}},
@@ -187,7 +187,7 @@ func TestCompare(t *testing.T) {
 		"ConditionAdded":        {properties(local, keys), one(local, `"Condition": "Prod", "Properties": {`+keys+`}`), []finding{{refuse, "condition:R", "from none to Prod", "Make sure"}}},
 		"BucketRenamed":         {properties(bucket, `"BucketName": "a"`), properties(bucket, `"BucketName": "b"`), []finding{{refuse, "rename:R", "from a to b", "Leave the name"}}},
 		"BucketDropped":         {properties(bucket, ""), empty, []finding{{refuse, "drop:R", "objects", "Put it back"}}},
-		"BucketExpiry":          {properties(bucket, ""), properties(bucket, `"LifecycleConfiguration": {"Rules": [{"Status": "Enabled", "ExpirationInDays": 1}]}`), []finding{{warn, "expiry:R", "old enough already", "Make sure"}}},
+		"BucketExpiry":          {properties(bucket, ""), properties(bucket, `"LifecycleConfiguration": {"Rules": [{"Status": "Enabled", "ExpirationInDays": 1}]}`), []finding{{warn, "expiry:R", "old enough", "Make sure"}}},
 		"BucketUploadsExpire":   {properties(bucket, ""), properties(bucket, `"LifecycleConfiguration": {"Rules": [{"Status": "Enabled", "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1}}]}`), nil},
 		"VersioningSuspended":   {properties(bucket, `"VersioningConfiguration": {"Status": "Enabled"}`), properties(bucket, ""), []finding{{warn, "versioning:R", "suspended", "Leave it on"}}},
 		"SecretDropped":         {properties(secret, ""), empty, []finding{{refuse, "drop:R", "recovery window", "Put it back"}}},
@@ -210,7 +210,7 @@ func TestCompare(t *testing.T) {
 		"DatabaseDropped":       {properties("AWS::RDS::DBCluster", ""), empty, []finding{{refuse, "drop:R", "database cluster", "Put it back"}}},
 		"SnapshotTaken":         {one("AWS::RDS::DBCluster", `"DeletionPolicy": "Snapshot"`), empty, []finding{{refuse, "drop:R", "takes a snapshot", "Put it back"}}},
 		"AnyTypeChanged":        {properties("AWS::Lambda::Function", ""), properties("AWS::SQS::Queue", ""), []finding{{refuse, "type:R", "to AWS::SQS::Queue", "Give the new resource"}}},
-		"NestedStack":           {properties("AWS::CloudFormation::Stack", `"TemplateURL": "a"`), properties("AWS::CloudFormation::Stack", `"TemplateURL": "b"`), []finding{{warn, "nested:R", "not compared", "Compare it"}}},
+		"NestedStack":           {properties("AWS::CloudFormation::Stack", `"TemplateURL": "a"`), properties("AWS::CloudFormation::Stack", `"TemplateURL": "b"`), []finding{{warn, "nested:R", "not compare", "Compare it"}}},
 		"APIReplaced":           {properties("AWS::ApiGatewayV2::Api", `"ProtocolType": "HTTP"`), properties("AWS::ApiGatewayV2::Api", `"ProtocolType": "WEBSOCKET"`), []finding{{warn, "replace:R", "address changes", "Leave ProtocolType"}}},
 		"FunctionDropped":       {properties("AWS::Lambda::Function", ""), empty, nil},
 		"NoValue":               {properties(secret, `"Name": {"Ref": "AWS::NoValue"}`), properties(secret, `"Name": null`), nil},
@@ -257,7 +257,7 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// TestConditions: what a condition says counts, not only its name.
+// TestConditions: the content of a condition counts, not only its name.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	text := `{"Conditions": {"C": {"Fn::Equals": ["a", "a"]}}, "Resources": {"R": {"Type": "AWS::S3::Bucket", "Condition": "C"}}}`
@@ -622,7 +622,7 @@ func edit(t testing.TB, text string, change func(resources map[string]map[string
 	return parse(t, string(edited))
 }
 
-// TestPlatforms: what changes with every deployment is no finding, and what holds data cannot go unseen.
+// TestPlatforms: a change of every deployment is no finding, and a store of data cannot go unseen.
 func TestPlatforms(t *testing.T) {
 	t.Parallel()
 	hash := regexp.MustCompile(`[0-9a-f]{64}`)

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// userPool is about what Cognito never changes ("Updating user pool and app client configuration", Amazon Cognito
+// userPool finds changes of what Cognito never changes ("Updating user pool and app client configuration", Amazon Cognito
 // developer guide).
 func (c *comparison) userPool(old, changed *resource) {
 	refuse := func(what, got string) {
 		c.add(Refusal, "users", changed, got,
-			"Cognito does not change "+what+" of a user pool: CloudFormation fails. Only a new pool can have it, and users and their passwords do not go along.",
+			"Cognito does not change "+what+" of a user pool: CloudFormation fails. Only a new pool can have it, and users and their passwords do not move to it.",
 			"Leave it as it is deployed.",
-			"If it has to be: deploy a second user pool under another construct id, with a Lambda trigger for user migration that signs people in at the old pool.",
+			"If you need the change: deploy a second user pool under another construct id, with a Lambda trigger for user migration that signs people in at the old pool.",
 			"Point apps and the API's authorizer to the new pool, and drop the old one once its users have moved.")
 	}
 	for _, property := range []string{"AliasAttributes", "UsernameAttributes", "UsernameConfiguration"} {
@@ -51,24 +51,24 @@ func (c *comparison) userPool(old, changed *resource) {
 	}
 }
 
-// secret is about values that CloudFormation generates: it does so again whenever the way to do it changes
-// ("AWS::SecretsManager::Secret", property GenerateSecretString, CloudFormation template reference).
+// secret finds changes that make CloudFormation generate a value again: it does so whenever GenerateSecretString changes
+// ("AWS::SecretsManager::Secret", CloudFormation template reference).
 func (c *comparison) secret(old, changed *resource) {
 	for _, property := range []string{"GenerateSecretString", "SecretString"} {
 		if reflect.DeepEqual(old.at(property), changed.at(property)) {
 			continue
 		}
 		name, _ := c.name(kinds[old.kind], old)
-		// A literal SecretString is itself what must not be shown.
+		// A literal SecretString must not be shown.
 		c.add(Refusal, "secret-value", changed, property+" changes",
-			"CloudFormation gives the secret a new value. What was made with the old one, such as hashes and signatures, no longer matches, and a value that somebody has put in is overwritten.",
+			"CloudFormation gives the secret a new value. Hashes and signatures made with the old one no longer match, and a value that a person has put in is overwritten.",
 			"Leave "+property+" as it is deployed: also its template and its exclusions.",
 			"If the value may change: keep the old one (aws secretsmanager get-secret-value --secret-id "+name+"), accept this finding, and put it back where it is still needed.")
 		return
 	}
 }
 
-// bucket is about rules that delete objects.
+// bucket finds new rules that delete objects.
 func (c *comparison) bucket(old, changed *resource) {
 	deployed := list(old.at("LifecycleConfiguration", "Rules"))
 	for _, rule := range list(changed.at("LifecycleConfiguration", "Rules")) {
@@ -77,11 +77,11 @@ func (c *comparison) bucket(old, changed *resource) {
 			continue
 		}
 		c.add(Warning, "expiry", changed, "a rule that deletes objects is new or another: "+text(rule),
-			"Amazon S3 deletes the objects that it fits and that are old enough already, too.", "Make sure that prefix and days are what they should be.")
+			"Amazon S3 also deletes existing objects that match the rule and are old enough.", "Make sure that prefix and days are what they should be.")
 		break
 	}
 	if text(old.at("VersioningConfiguration", "Status")) == "Enabled" && text(changed.at("VersioningConfiguration", "Status")) != "Enabled" {
-		c.add(Warning, "versioning", changed, "versioning is suspended", "From now on objects that are overwritten or deleted cannot be brought back.", "Leave it on where the objects matter.")
+		c.add(Warning, "versioning", changed, "versioning is suspended", "From now on nothing can bring back objects that are overwritten or deleted.", "Leave it on where the objects matter.")
 	}
 }
 
@@ -94,7 +94,7 @@ func contains(values []any, value any) bool {
 	return false
 }
 
-// logGroup is about events that are deleted sooner; without a retention they never are.
+// logGroup finds a shorter retention of events; without a retention they are kept for ever.
 func (c *comparison) logGroup(old, changed *resource) {
 	before, after := text(old.at("RetentionInDays")), text(changed.at("RetentionInDays"))
 	days, err := strconv.Atoi(after)
@@ -103,13 +103,13 @@ func (c *comparison) logGroup(old, changed *resource) {
 	}
 	if had, err := strconv.Atoi(before); before == "" || err == nil && days < had {
 		c.add(Warning, "retention", changed, fmt.Sprintf("events are kept %d days, and were kept %s", days, or(before, "for ever")),
-			"Older events are deleted.", "Export them first if somebody needs them: aws logs create-export-task.")
+			"Older events are deleted.", "Export them first if you need them: aws logs create-export-task.")
 	}
 }
 
-// nestedStack is about what this comparison cannot see.
+// nestedStack reports a nested template that changes, which this comparison cannot see.
 func (c *comparison) nestedStack(old, changed *resource) {
 	if !reflect.DeepEqual(old.at("TemplateURL"), changed.at("TemplateURL")) {
-		c.add(Warning, "nested", changed, "the template of a nested stack changes", "It lies in a file of its own, and was not compared.", "Compare it by itself.")
+		c.add(Warning, "nested", changed, "the template of a nested stack changes", "It is in a file of its own, which the check does not compare.", "Compare it by itself.")
 	}
 }

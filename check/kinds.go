@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// kind is what matters of a resource type that holds something.
+// kind describes a resource type that holds something.
 type kind struct {
 	// noun is what people call it.
 	noun string
@@ -29,9 +29,9 @@ const (
 
 const saveTable = "Back it up: aws dynamodb create-backup --backup-name before-change --table-name %s"
 
-// store is a kind of which only the disappearance is noticed.
+// store returns a kind for which only a drop is noticed.
 func store(noun string) kind {
-	return kind{noun: noun, loss: "what it holds is gone", severity: Refusal}
+	return kind{noun: noun, loss: "its content is gone", severity: Refusal}
 }
 
 var kinds = map[string]kind{
@@ -41,11 +41,11 @@ var kinds = map[string]kind{
 	"AWS::S3::Bucket": {noun: "bucket", loss: "nothing finds its objects any more, and they go with it when it is emptied", severity: Refusal,
 		name: "BucketName", replacing: []string{"BucketNamespace", "BucketNamePrefix", "ObjectLockEnabled"},
 		save: "Copy its objects: aws s3 sync s3://%s s3://OTHER-BUCKET"},
-	"AWS::Cognito::UserPool": {noun: "user pool", loss: "its users are gone: they have to sign up again, and Cognito gives nobody their passwords", severity: Refusal},
-	"AWS::SecretsManager::Secret": {noun: "secret", loss: "its value is gone after the recovery window, and what was derived from it no longer matches", severity: Refusal,
+	"AWS::Cognito::UserPool": {noun: "user pool", loss: "its users are gone: they have to sign up again, and Cognito does not export their passwords", severity: Refusal},
+	"AWS::SecretsManager::Secret": {noun: "secret", loss: "its value is gone after the recovery window, and values derived from it no longer match", severity: Refusal,
 		name: "Name", save: "Keep its value: aws secretsmanager get-secret-value --secret-id %s"},
 	"AWS::KMS::Key":                      {noun: "key", loss: "nothing that is encrypted under it can be read once it is deleted, backups included", severity: Refusal},
-	"AWS::Kinesis::Stream":               {noun: "stream", loss: "the records that nobody has read are gone", severity: Refusal, name: "Name"},
+	"AWS::Kinesis::Stream":               {noun: "stream", loss: "the records that have not been read are gone", severity: Refusal, name: "Name"},
 	"AWS::CloudFormation::Stack":         {noun: "nested stack", loss: "everything in it goes", severity: Refusal},
 	"AWS::RDS::DBCluster":                store("database cluster"),
 	"AWS::RDS::DBInstance":               store("database"),
@@ -60,10 +60,10 @@ var kinds = map[string]kind{
 	"AWS::Backup::BackupVault":           store("backup vault"),
 	"AWS::SQS::Queue":                    {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName", replacing: []string{"FifoQueue"}},
 	"AWS::Logs::LogGroup":                {noun: "log group", loss: "its events are gone", severity: Warning, name: "LogGroupName"},
-	"AWS::Cognito::UserPoolClient":       {noun: "app client", loss: "apps that hold its id, and its secret, can no longer sign anybody in", severity: Warning, replacing: []string{"GenerateSecret", "UserPoolId"}},
+	"AWS::Cognito::UserPoolClient":       {noun: "app client", loss: "apps that hold its id, and its secret, can no longer sign people in", severity: Warning, replacing: []string{"GenerateSecret", "UserPoolId"}},
 	"AWS::Cognito::UserPoolDomain":       {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail", severity: Warning, name: "Domain", replacing: []string{"UserPoolId"}},
 	"AWS::ApiGatewayV2::Api":             {noun: "API", loss: "its address changes, and clients that have the old one fail", severity: Warning, replacing: []string{"ProtocolType"}},
-	"AWS::Lambda::EventSourceMapping":    {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are passed over", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
+	"AWS::Lambda::EventSourceMapping":    {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are skipped", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
 }
 
 // kept reports whether a policy leaves the resource alone.
@@ -72,7 +72,7 @@ func kept(policy string) bool { return policy == "Retain" || policy == "RetainEx
 // protects reports whether a policy leaves the resource, or a snapshot of it.
 func protects(policy string) bool { return kept(policy) || policy == "Snapshot" }
 
-// drop is about a resource that the proposed template has no more.
+// drop reports a resource that the proposed template no longer has.
 func (c *comparison) drop(kind kind, old *resource) {
 	var steps []string
 	got := "the " + kind.noun + " is no longer in the template"
@@ -81,14 +81,14 @@ func (c *comparison) drop(kind kind, old *resource) {
 		got = fmt.Sprintf("the %s is no longer in the template, and %s is new: it looks as if the logical id had changed", kind.noun, heir.id)
 		steps = append(steps, fmt.Sprintf("Keep the logical id: leave the construct's id and its place in the tree as they were, or call OverrideLogicalId(%q) on its L1 resource.", old.id))
 	} else {
-		steps = append(steps, "Put it back, unless it is to go.")
+		steps = append(steps, "Put it back, unless you want to remove it.")
 	}
 	why := "CloudFormation deletes it: " + kind.loss + "."
 	switch {
 	case old.deletion == "Snapshot":
-		why = "CloudFormation takes a snapshot and deletes it: " + kind.loss + ", but for what somebody restores by hand."
+		why = "CloudFormation takes a snapshot and deletes it: " + kind.loss + ", except what you restore by hand."
 	case kept(old.deletion):
-		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion + "), and no stack owns it any more: nothing of the new template uses what it holds."
+		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion + "), and no stack owns it any more: nothing in the new template uses its content."
 	}
 	if heir != nil && sameName(kind, old, heir) {
 		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the deployment fails. If it did not: %s", text(old.at(kind.name)), why)
@@ -96,9 +96,9 @@ func (c *comparison) drop(kind kind, old *resource) {
 	if kind.severity == Refusal {
 		if kind.save != "" {
 			name, _ := c.name(kind, old)
-			steps = append(steps, "If it is to go: "+fmt.Sprintf(kind.save, name))
+			steps = append(steps, "To remove it: "+fmt.Sprintf(kind.save, name))
 		}
-		steps = append(steps, "If it is to go, and nothing needs what it holds: accept this finding.")
+		steps = append(steps, "To remove it, if nothing needs its content: accept this finding.")
 	}
 	c.add(kind.severity, "drop", old, got, why, steps...)
 }
@@ -133,18 +133,18 @@ func sameName(kind kind, a, b *resource) bool {
 	return kind.name != "" && a.at(kind.name) != nil && reflect.DeepEqual(a.at(kind.name), b.at(kind.name))
 }
 
-// retype is about a logical id that is used for another type.
+// retype reports a logical id that is used for another type.
 func (c *comparison) retype(old, changed *resource, known bool) {
 	p := &plan{}
 	if known {
-		p.do("To keep what it holds: set its DeletionPolicy to Retain first, and deploy that.")
+		p.do("To keep its content: first set its DeletionPolicy to Retain, and deploy that.")
 	}
 	p.do("Give the new resource another logical id: another construct id.")
 	c.add(Refusal, "type", changed, fmt.Sprintf("the type of the resource changes from %s to %s", old.kind, changed.kind),
 		"CloudFormation refuses to update a resource to another type (\"Update of resource type is not permitted\").", p.steps...)
 }
 
-// policies is about resources that lose the protection from going with their stack.
+// policies reports resources that lose their protection against the end of their stack.
 func (c *comparison) policies(kind kind, old, changed *resource) {
 	if kind.severity != Refusal {
 		return
@@ -164,7 +164,7 @@ func (c *comparison) policies(kind kind, old, changed *resource) {
 	}
 }
 
-// replacement is about resources that CloudFormation replaces by new, empty ones.
+// replacement reports resources that CloudFormation replaces by new, empty ones.
 func (c *comparison) replacement(kind kind, old, changed *resource) {
 	if kind.name != "" && !reflect.DeepEqual(old.at(kind.name), changed.at(kind.name)) {
 		c.rename(kind, old, changed)
@@ -173,7 +173,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 	for _, property := range kind.replacing {
 		if !reflect.DeepEqual(old.at(property), changed.at(property)) {
 			c.replace(kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, or(text(old.at(property)), "none"), or(text(changed.at(property)), "none")),
-				"Leave "+property+" as it is deployed, unless the "+kind.noun+" is to be a new one.")
+				"Leave "+property+" as it is deployed, unless you want a new "+kind.noun+".")
 			return
 		}
 	}
@@ -182,7 +182,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 // fate says what becomes of a resource that is replaced.
 func fate(kind kind, old, changed *resource) string {
 	if kept(old.replacement) && kept(changed.replacement) {
-		return "The old one is left behind (UpdateReplacePolicy), owned by no stack: nothing uses what it holds."
+		return "The old one is left behind (UpdateReplacePolicy), owned by no stack: nothing uses its content."
 	}
 	return "The old one is deleted: " + kind.loss + "."
 }
@@ -204,8 +204,8 @@ func (c *comparison) rename(kind kind, old, changed *resource) {
 		c.moveTable(p, old, changed)
 	} else if kind.save != "" {
 		name, _ := c.name(kind, old)
-		p.do("If it has to be: %s", fmt.Sprintf(kind.save, name))
-		p.do("Then accept this finding, and put what was saved into the new one.")
+		p.do("If you need the change: %s", fmt.Sprintf(kind.save, name))
+		p.do("Then accept this finding, and put the saved content into the new one.")
 	}
 	c.add(kind.severity, "rename", changed,
 		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, or(text(old.at(kind.name)), "one that CloudFormation has given"), or(text(changed.at(kind.name)), "one that CloudFormation gives")),

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// The variables of functions that spread what they write over several partition keys: over how many, and how many they
-// read. docs/SCALE.md has the rules. They hold for any function that has these variables, and for no other.
+// The variables of functions that spread their writes over several partition keys: the number of keys that they write, and
+// the number that they read. docs/SCALE.md has the rules. They hold for any function that has these variables, and for no
+// other.
 const (
 	writtenShards = "SHARDS"
 	readShards    = "READ_SHARDS"
@@ -19,13 +20,13 @@ const (
 
 // sharding is what the functions of one table do.
 type sharding struct {
-	// written is the most that any of them writes; least and most are what the one reads that reads fewest, and most.
+	// written is the highest number that any of them writes; least and most are the lowest and the highest that any reads.
 	written, least, most int
 	// function is the first of them, by logical id.
 	function *resource
 }
 
-// shardings returns what functions do to each table that they have a variable for.
+// shardings returns the sharding of each table that functions have a variable for.
 func shardings(resources map[string]*resource) map[string]sharding {
 	tables := map[string]sharding{}
 	for _, id := range slices.Sorted(maps.Keys(resources)) {
@@ -61,7 +62,7 @@ func shardings(resources map[string]*resource) map[string]sharding {
 	return tables
 }
 
-// shards is about functions that would write what others do not read. While a deployment is under way, functions of both
+// shards reports functions that would write items that others do not read. During a deployment functions of both
 // configurations run.
 func (c *comparison) shards() {
 	deployed, proposed := shardings(c.deployed), shardings(c.proposed)
@@ -83,16 +84,16 @@ func (c *comparison) shards() {
 			p.do("Wait until it is complete. docs/SCALE.md has the props of these variables, and the rules.")
 			p.deploy("this template.")
 			c.add(Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions read %d", writes, old.least),
-				"Until the last function is replaced, those of the old configuration do not find what new ones have written; nor do they after a roll back.", p.steps...)
+				"Until the last function is replaced, functions of the old configuration do not find what new ones have written. After a rollback they do not find it either.", p.steps...)
 		case changed.least < old.written:
 			p.deploy("this template, but with %s %d and %s %d: nothing new is written under the keys of higher numbers, and all are read.", writtenShards, changed.written, readShards, old.most)
 			p.do("Wait until nothing is left under the keys of higher numbers: docs/SCALE.md says when that is, and how to count it.")
 			p.deploy("this template.")
 			c.add(Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions write %d", reads, old.written),
-				"What lies under the keys of higher numbers is no longer read, and disappears from lists and rankings.", p.steps...)
+				"Functions no longer read the items under the keys of higher numbers, which disappear from lists and rankings.", p.steps...)
 		case changed.least < old.most:
 			c.add(Warning, "shards", changed.function, reads,
-				"What was written under the keys of higher numbers before, and is still there, is no longer read.",
+				"Functions no longer read items that are still under the keys of higher numbers.",
 				"Make sure that nothing is left under them: docs/SCALE.md says when that is, and how to count it.")
 		default:
 			continue

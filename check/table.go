@@ -33,7 +33,7 @@ type table struct {
 	strong  bool
 }
 
-// warmth is what a table or index is ready for, in units a second; 0 if it is not said.
+// warmth is the warm throughput of a table or index, in units a second; 0 if the template names none.
 type warmth struct{ reads, writes int }
 
 // index is a secondary index. Two that are equal need no change in DynamoDB.
@@ -107,7 +107,7 @@ func describeReplica(settings any) replica {
 
 func describeWarmth(settings any) warmth {
 	units := func(name string) int {
-		// What is only known at deployment is not compared.
+		// A value that is only known at deployment is not compared.
 		n, _ := strconv.Atoi(text(at(settings, "WarmThroughput", name)))
 		return n
 	}
@@ -157,7 +157,7 @@ func describeIndexes(r *resource, property string) []index {
 func (c *comparison) table(oldResource, newResource *resource) {
 	old, changed := describe(oldResource), describe(newResource)
 	if c.keys(old, changed) {
-		// Nothing else can be said of a table that is to be a new one.
+		// No other comparison applies to a table that will be a new one.
 		return
 	}
 	c.indexes(old, changed)
@@ -173,18 +173,19 @@ func (c *comparison) table(oldResource, newResource *resource) {
 	}
 	if old.billing != changed.billing {
 		c.add(Warning, "billing", newResource, fmt.Sprintf("the billing mode changes from %s to %s", old.billing, changed.billing),
-			"To on-demand a table can be switched four times in 24 hours; provisioned capacity that is too small throttles from the first request on.",
+			"A table can be switched to on-demand four times in 24 hours. Provisioned capacity that is too small throttles from the first request on.",
 			"Make sure that it is not one of several switches today, and that provisioned capacity covers the consumed capacity of the last weeks (CloudWatch: ConsumedReadCapacityUnits, ConsumedWriteCapacityUnits).")
 	}
 	if old.encryption != changed.encryption {
 		c.add(Warning, "encryption", newResource, fmt.Sprintf("the table is encrypted under %s, and was under %s", changed.encryption, old.encryption),
-			"DynamoDB encrypts the table anew. Until that is done, and for as long as there are backups from before, the old key is needed.",
+			"DynamoDB encrypts the table again. The old key is needed until that is done, and for as long as older backups exist.",
 			"Keep the old key.")
 	}
 }
 
-// keys is about what makes a table another one, and reports whether it is: keys, local indexes, and in AWS::DynamoDB::Table
-// the type of any attribute ("Replacement if you edit an existing AttributeDefinition", CloudFormation template reference).
+// keys reports changes that replace a table, and returns whether there is one: of keys, local indexes, and in
+// AWS::DynamoDB::Table the type of any attribute ("Replacement if you edit an existing AttributeDefinition",
+// CloudFormation template reference).
 func (c *comparison) keys(old, changed table) bool {
 	kind := kinds[changed.resource.kind]
 	var got string
@@ -202,7 +203,7 @@ func (c *comparison) keys(old, changed table) bool {
 	p := &plan{}
 	p.deploy("a second table with the new keys, under another construct id; this one stays as it is deployed.")
 	p.deploy("functions that write to both tables, and still read the old one.")
-	p.do("Copy the items from before: read the old table to its end, and write each that is not there yet (condition attribute_not_exists on the key).")
+	p.do("Copy the existing items: read the old table to its end, and write each item that the new one does not have (condition attribute_not_exists on the key).")
 	p.deploy("functions that read and write the new table only.")
 	name, _ := c.name(kind, old.resource)
 	p.do(saveTable, name)
@@ -230,7 +231,7 @@ func describeRetyped(old, changed table) string {
 	return join(all)
 }
 
-// retypePlan leaves attributes that change their type alone, and has new ones instead.
+// retypePlan keeps the types of attributes, and adds attributes of the new types.
 func retypePlan(old, changed table) []string {
 	p := &plan{}
 	names := join(retyped(old, changed))
@@ -252,7 +253,7 @@ func sameIndexes(a, b []index) bool {
 	return len(created)+len(deleted)+len(changed) == 0
 }
 
-// difference returns the indexes of b that a has not, those of a that b has not, and those of b that a has otherwise.
+// difference returns the indexes that only b has, those that only a has, and those of b that differ from a's.
 func difference(a, b []index) (created, deleted, changed []index) {
 	if slices.Equal(a, b) {
 		return nil, nil, nil
@@ -276,23 +277,23 @@ func difference(a, b []index) (created, deleted, changed []index) {
 	return created, deleted, changed
 }
 
-// moveTable adds the steps that bring a table's items under another name.
+// moveTable adds the steps that move a table's items to another name.
 func (c *comparison) moveTable(p *plan, old, changed *resource) {
 	source, _ := c.name(kinds[old.kind], old)
 	target := or(text(changed.at("TableName")), "NEW-NAME")
-	p.do("If it has to be, the items move, and writers stop meanwhile:")
+	p.do("If you need the change, move the items while the writers are stopped:")
 	if !kept(old.deletion) {
 		p.deploy("as deployed, but with DeletionPolicy and UpdateReplacePolicy Retain.")
 	}
-	p.do("Stop the writers. Wait five minutes: the latest restorable time lies that far back.")
+	p.do("Stop the writers. Wait five minutes: the latest restorable time is that far back.")
 	p.do("aws dynamodb restore-table-to-point-in-time --use-latest-restorable-time --source-table-name %s --target-table-name %s", source, target)
 	p.deploy("without the table and what uses it; accept its drop then: it stays in AWS.")
 	p.do("Import the restored table into the stack under its logical id %s, with the table alone in the new template: cdk import.", old.id)
 	p.deploy("this template. It sets what a restore leaves out: TTL, stream, recovery, tags, alarms.")
-	p.do("Start the writers, and delete the old table when nobody misses it.")
+	p.do("Start the writers, and delete the old table when you are sure that nothing is missing.")
 }
 
-// indexes is about the limit of one index a deployment ("AWS::DynamoDB::GlobalTable", property GlobalSecondaryIndexes,
+// indexes enforces the limit of one index a deployment ("AWS::DynamoDB::GlobalTable", property GlobalSecondaryIndexes,
 // CloudFormation template reference: "You can only create or delete one global secondary index in a single stack
 // operation"; the same for AWS::DynamoDB::Table, as UpdateTable has it so).
 func (c *comparison) indexes(old, changed table) {
@@ -304,7 +305,7 @@ func (c *comparison) indexes(old, changed table) {
 	if changes == 1 {
 		if len(deleted) == 1 {
 			c.add(Warning, "index-drop", changed.resource, "the index "+deleted[0].String()+" is deleted",
-				"The table changes before the functions: those that still query the index fail until they are updated, or for good if the new ones query it too. Getting it back means filling it from all items.",
+				"The table changes before the functions: those that still query the index fail until they are updated, or for good if the new ones query it too. To get the index back, DynamoDB has to fill it from all items.",
 				"If deployed functions query it: deploy functions that do not first, and then without the index.")
 		}
 		return
@@ -324,7 +325,7 @@ func (c *comparison) indexes(old, changed table) {
 		why = "Keys and projection of an index cannot be changed: that deletes it and creates another, and DynamoDB does one of these in one update of a table. CloudFormation fails and rolls back."
 	}
 	if len(retyped(old, changed)) > 0 {
-		// The old and the new index cannot be there at once, which every other plan needs.
+		// The old and the new index cannot exist at the same time, as every other plan needs.
 		c.add(Refusal, "indexes", changed.resource, join(append(got, describeRetyped(old, changed))),
 			why+" An attribute has one type in all indexes of a table, and DynamoDB refuses items with another one for as long as an index has it as a key.",
 			retypePlan(old, changed)...)
@@ -333,8 +334,8 @@ func (c *comparison) indexes(old, changed table) {
 	c.add(Refusal, "indexes", changed.resource, join(got), why, c.indexPlan(old, created, deleted, replaced)...)
 }
 
-// warmth is about throughput that a table and its indexes are ready for ("Understanding DynamoDB warm throughput",
-// developer guide: once increased, values cannot be decreased).
+// warmth reports warm throughput that falls ("Understanding DynamoDB warm throughput", developer guide: once increased,
+// values cannot be decreased).
 func (c *comparison) warmth(old, changed table) {
 	var got []string
 	lowered := func(of, what string, before, after int) {
@@ -347,7 +348,7 @@ func (c *comparison) warmth(old, changed table) {
 		if name != "" {
 			of = "the index " + name
 			if !slices.ContainsFunc(changed.indexes, func(i index) bool { return i.name == name && slices.Contains(old.indexes, i) }) {
-				// It goes, or a new one takes its place.
+				// The index goes, or a new one takes its place.
 				continue
 			}
 		}
@@ -356,12 +357,12 @@ func (c *comparison) warmth(old, changed table) {
 	}
 	if len(got) > 0 {
 		c.add(Refusal, "warm", changed.resource, join(got), "DynamoDB raises warm throughput and never lowers it: CloudFormation fails and rolls back.",
-			"Leave the values as they are deployed: they have cost something when they were raised, and cost nothing now.")
+			"Leave the values as they are deployed: raising them had a price, and keeping them has none.")
 	}
 }
 
-// indexPlan orders the deployments so that each makes one change, an index is there before functions query it, and none
-// goes that they still query.
+// indexPlan orders the deployments so that each makes one change, an index exists before functions query it, and stays
+// while they do.
 func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []string {
 	p := &plan{}
 	name, given := c.name(kinds[old.resource.kind], old.resource)
@@ -398,7 +399,7 @@ func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []
 	remove := func(names []string) {
 		for _, index := range names {
 			p.deploy("without the index %s.", index)
-			p.do("Wait until that finds it no more: %s", status(index))
+			p.do("Wait until this no longer finds it: %s", status(index))
 		}
 	}
 	if len(old.indexes)+len(created)+len(replaced) > maxIndexes {
@@ -426,12 +427,12 @@ func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []
 		}
 		p.deploy("that, but with the indexes %s still there: functions no longer query them.", join(goes))
 		remove(goes)
-		p.do("To have the old name instead, its queries fail for a while: deploy without the index, wait until it is gone, deploy with it anew.")
+		p.do("You can keep the old name if its queries may fail for a while: deploy without the index, wait until it is gone, and deploy with it again.")
 	}
 	return p.steps
 }
 
-// timeToLive is about the attribute after which items expire ("UpdateTimeToLive", API reference: one call an hour;
+// timeToLive reports changes of the attribute by which items expire ("UpdateTimeToLive", API reference: one call an hour;
 // "AWS::DynamoDB::GlobalTable TimeToLiveSpecification", CloudFormation template reference: the attribute cannot be
 // changed directly).
 func (c *comparison) timeToLive(old, changed table) {
@@ -439,11 +440,11 @@ func (c *comparison) timeToLive(old, changed table) {
 	case old.ttl == changed.ttl:
 	case old.ttl == "":
 		c.add(Warning, "ttl-on", changed.resource, "items expire by the attribute "+changed.ttl,
-			"DynamoDB deletes, within days, every item that is there already and whose "+changed.ttl+" is a time in the past, and nothing asks again.",
+			"DynamoDB deletes, within days and without asking, every existing item whose "+changed.ttl+" is a time in the past.",
 			"Make sure that deployed items have no other meaning of "+changed.ttl+", and that it is in seconds.")
 	case changed.ttl == "":
 		c.add(Warning, "ttl-off", changed.resource, "items no longer expire by the attribute "+old.ttl,
-			"They stay, and cost, until somebody deletes them. Expiry cannot be switched on again within an hour.", "Make sure that this is meant.")
+			"They stay, and cost, until you delete them. You cannot switch expiry on again within an hour.", "Make sure that you mean this.")
 	default:
 		p := &plan{}
 		p.do("Write the new attribute %s on items that should expire: old items that have only %s never do.", changed.ttl, old.ttl)
@@ -455,7 +456,7 @@ func (c *comparison) timeToLive(old, changed table) {
 	}
 }
 
-// stream is about the table's stream ("AWS::DynamoDB::Table", property StreamSpecification, CloudFormation template
+// stream reports changes of the table's stream ("AWS::DynamoDB::Table", property StreamSpecification, CloudFormation template
 // reference: the stream is replaced; "AWS::DynamoDB::GlobalTable": one with several replicas has to have a stream, and
 // cannot change it, but for strong consistency).
 func (c *comparison) stream(old, changed table) {
@@ -478,7 +479,7 @@ func (c *comparison) stream(old, changed table) {
 		}
 	}
 	p.do("Stop the writers, and wait until readers have caught up (Lambda metric IteratorAge 0).")
-	why := "The records that nobody has read yet, up to 24 hours of changes, are lost for readers."
+	why := "Readers lose the records that they have not read yet, up to 24 hours of changes."
 	if changed.stream == "" {
 		p.deploy("this template; accept this finding then.")
 	} else {
@@ -490,13 +491,13 @@ func (c *comparison) stream(old, changed table) {
 	c.add(Refusal, "stream", changed.resource, got, why, p.steps...)
 }
 
-// consistency is about the mode of a global table, which is the table's for good, and strong only for one that was empty
-// when it became global ("Global tables", developer guide, Consistency modes).
+// consistency reports changes of the mode of a global table. The mode never changes, and is strong only for a table that
+// was empty when it became global ("Global tables", developer guide, Consistency modes).
 func (c *comparison) consistency(old, changed table) {
 	mode := map[bool]string{false: "EVENTUAL", true: "STRONG"}
 	steps := []string{
 		"Leave it as it is deployed.",
-		"If it has to be: a second table under another construct id has it from the beginning. Write to both, copy the items, read the new one, and drop the old one.",
+		"If you need the change: deploy a second table with it under another construct id. Write to both, copy the items, read the new one, and drop the old one.",
 	}
 	switch {
 	case len(changed.regions) < 2:
@@ -509,7 +510,7 @@ func (c *comparison) consistency(old, changed table) {
 	}
 }
 
-// replicas is about Regions ("AWS::DynamoDB::GlobalTable", property Replicas, CloudFormation template reference: "you can
+// replicas reports changes of the Regions ("AWS::DynamoDB::GlobalTable", property Replicas, CloudFormation template reference: "you can
 // only add or remove a single replica in each update", several only with strong consistency; the stack's own cannot be
 // removed. "Key facts about DynamoDB global tables", developer guide: with strong consistency there are three Regions, or
 // one. "DynamoDB resource-based policy considerations", developer guide: a new replica's policies come later).
@@ -545,8 +546,8 @@ func (c *comparison) replicas(old, changed table) {
 			"Keep the replica in "+own+". To leave the Region, restore a backup of the table in another one, and import it into a stack there.")
 	case wasStrong && (len(changed.regions) > 1 || changed.witness != ""):
 		c.add(Refusal, "replicas", changed.resource, got,
-			"A global table with strong consistency has three Regions, of which one may be a witness: DynamoDB adds none, and removes all others at once or none. CloudFormation fails and rolls back.",
-			"Leave the Regions as they are deployed.", "If the table is to be in its own Region only: take all other replicas and the witness away in one deployment.")
+			"A global table with strong consistency has three Regions; one may be a witness. DynamoDB adds none, and removes all others at once or none. CloudFormation fails and rolls back.",
+			"Leave the Regions as they are deployed.", "To have the table in its own Region only: remove all other replicas and the witness in one deployment.")
 	case len(added)+len(removed) > 1 && !wasStrong && !changed.strong:
 		p := &plan{}
 		for _, region := range added {
@@ -568,12 +569,12 @@ func (c *comparison) replicas(old, changed table) {
 		c.add(Refusal, "replicas", changed.resource, got+"; that in "+join(policed)+" has a policy of its own",
 			"In another Region than the stack's, CloudFormation does not make a replica and give it a policy in one update.", p.steps...)
 	case c.others(old.resource, changed.resource):
-		c.add(Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to hours. If anything else in the deployment fails, the roll back may leave it half done, to be mended by hand.",
+		c.add(Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to hours. If anything else in the deployment fails, the rollback may leave it half done, and you have to mend it by hand.",
 			"Deploy the replica alone, as AWS recommends, and then the rest.")
 	}
 }
 
-// others reports whether anything changes but the Regions of a table, and the stream that the first replica brings.
+// others reports whether anything changes besides the Regions of a table, and the stream that the first replica brings.
 func (c *comparison) others(oldTable, newTable *resource) bool {
 	rest := func(r *resource, other *resource) map[string]any {
 		properties := map[string]any{}
@@ -613,12 +614,12 @@ func (c *comparison) replica(region string, old, changed replica, oldTable, newT
 	switch {
 	case old.recovery != "false" && changed.recovery == "false":
 		c.add(Refusal, "recovery"+suffix, r, "point-in-time recovery is switched off"+where,
-			"The table can no longer be brought back to any time, those before this deployment included. Switching it on again begins anew.",
-			"Leave it on.", "If it is to be off: "+fmt.Sprintf(saveTable, name), "Then accept this finding.")
+			"The table can no longer be restored to any time, also before this deployment. If you switch recovery on again, it starts from then.",
+			"Leave it on.", "To switch it off: "+fmt.Sprintf(saveTable, name), "Then accept this finding.")
 	case old.recovery != "false" && old.days > changed.days && changed.days > 0:
 		c.add(Refusal, "recovery-period"+suffix, r, fmt.Sprintf("the recovery period%s shrinks from %d to %d days", where, old.days, changed.days),
-			fmt.Sprintf("What the table was more than %d days ago can no longer be restored. It costs the same: recovery is charged by the size of the table.", changed.days),
-			fmt.Sprintf("Leave it at %d days.", old.days), "If it is to shrink: "+fmt.Sprintf(saveTable, name), "Then accept this finding.")
+			fmt.Sprintf("States of the table from more than %d days ago can no longer be restored. That saves nothing: recovery is charged by the size of the table.", changed.days),
+			fmt.Sprintf("Leave it at %d days.", old.days), "To shorten it: "+fmt.Sprintf(saveTable, name), "Then accept this finding.")
 	}
 	if old.protected && !changed.protected {
 		c.add(Warning, "protection"+suffix, r, "deletion protection is switched off"+where,
@@ -626,15 +627,15 @@ func (c *comparison) replica(region string, old, changed replica, oldTable, newT
 	}
 	if old.key != changed.key {
 		c.add(Warning, "key"+suffix, r, fmt.Sprintf("the key of the table%s changes from %s to %s", where, or(old.key, "AWS's"), or(changed.key, "AWS's")),
-			"DynamoDB encrypts the table anew. Until that is done, and for as long as there are backups from before, the old key is needed.", "Keep the old key.")
+			"DynamoDB encrypts the table again. The old key is needed until that is done, and for as long as older backups exist.", "Keep the old key.")
 	}
 	if old.kinesis != "" && old.kinesis != changed.kinesis {
 		c.add(Warning, "kinesis"+suffix, r, fmt.Sprintf("changes of items%s go to %s, and went to %s", where, or(changed.kinesis, "no Kinesis stream"), old.kinesis),
-			"Whoever reads the old stream gets no changes any more, and DynamoDB repeats none that are made while no stream takes them.",
-			"Make sure that readers have moved, and that a change that is missed can be had from the table.")
+			"Readers of the old stream get no more changes, and DynamoDB does not repeat changes that no stream took.",
+			"Make sure that readers have moved, and that they can get missed changes from the table.")
 	}
 	if old.class != changed.class {
 		c.add(Warning, "class"+suffix, r, fmt.Sprintf("the table class%s changes from %s to %s", where, old.class, changed.class),
-			"A table class can be changed twice in 30 days; prices of storage and requests change with it.", "Make sure that this is meant.")
+			"A table class can be changed twice in 30 days; prices of storage and requests change with it.", "Make sure that you mean this.")
 	}
 }

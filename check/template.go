@@ -36,8 +36,8 @@ type declaration struct {
 	Metadata            map[string]any
 }
 
-// Parse reads a template in JSON. Errors: [ErrNotJSON], or what the template has where CloudFormation wants something
-// else.
+// Parse reads a template in JSON. Its error is [ErrNotJSON], or names the place at which the template is not one of
+// CloudFormation.
 func Parse(text []byte) (*Template, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return nil, fmt.Errorf("%w: it does not begin with {; write YAML as JSON first", ErrNotJSON)
@@ -80,7 +80,7 @@ func decode(text []byte, v any) error {
 	return nil
 }
 
-// resource is a resource with everything replaced that is known before a deployment.
+// resource is a resource in which every value that is known before a deployment is resolved.
 type resource struct {
 	id, kind, path string
 	// properties hold only map[string]any, []any and string: CloudFormation takes "35" for 35 and "true" for true.
@@ -126,7 +126,7 @@ func list(v any) []any {
 func (t *Template) resolve(environment Environment) map[string]*resource {
 	known := map[string]string{}
 	for name, declared := range t.parameters {
-		// The default of other types is not the value but where AWS finds it.
+		// The default of other types is not the value, but its place in AWS.
 		if declared.Type == "String" || declared.Type == "Number" {
 			if value, ok := simplify(declared.Default, nil).(string); ok {
 				known[name] = value
@@ -163,7 +163,7 @@ func policy(v any) string {
 	return text(v)
 }
 
-// simplify replaces what is known, drops what is null or AWS::NoValue, and makes scalars strings.
+// simplify resolves known values, drops null and AWS::NoValue, and makes scalars strings.
 func simplify(v any, known map[string]string) any {
 	switch v := v.(type) {
 	case bool:
