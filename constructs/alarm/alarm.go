@@ -33,15 +33,15 @@ type Props struct {
 	Metric Metric
 	// Description says what is wrong when the alarm goes off. Default: nothing.
 	Description string
-	// Threshold is the value from which on it goes off. Default: 1.
+	// Threshold is the lowest value at which it goes off. Default: 1.
 	Threshold float64
 	// Periods is how many periods in a row have to reach the threshold. Default: 1.
 	Periods int
 	// Below makes it go off below the threshold, and without data. Default: from the
 	// threshold up, and not without data.
 	Below bool
-	// Percentile says that the metric is one, which says little of a few requests: the
-	// alarm stays as it is until there are enough of them. Default: it is none.
+	// Percentile says that the metric is a percentile. A percentile of few requests means
+	// little, so the alarm keeps its state until there are enough. Default: it is not one.
 	Percentile bool
 	// Topic is notified when the alarm goes off and when it is over. If it is encrypted
 	// with a key that the app declares, the alarm may use the key. Default: the alarm

@@ -61,7 +61,7 @@ type AskAHuman struct {
 	// Schedule runs the notifier; its dead-letter queue receives the runs that could
 	// not be started or that failed.
 	Schedule *schedule.Schedule
-	// FingerprintSecret is the generated key under which people's fingerprints and
+	// FingerprintSecret is the generated key with which people's fingerprints and
 	// addresses are hashed. It is not rotated: with another key every person would
 	// be a new one.
 	FingerprintSecret awssecretsmanager.Secret
@@ -183,7 +183,7 @@ func (a *AskAHuman) addOperations() {
 	})
 }
 
-// addOutputs names what a caller has to know.
+// addOutputs declares the outputs that callers need.
 func (a *AskAHuman) addOutputs(scope constructs.Construct, id string) {
 	o := a.platform.Outputs(scope, id, a.API)
 	o.Add("DeadLetterQueueUrl", "Address of the queue of failed runs of the notifier", a.Schedule.DeadLetters.QueueUrl())

@@ -30,10 +30,10 @@ type Props struct {
 	// X-Agent-Id header. It is meant for development. Default: agents need a JSON
 	// Web Token, and the agent is its subject.
 	OpenAgents bool
-	// AgentKeys lets in the agents that show a key, as X-Agent-Id, which is all that
+	// AgentKeys admits the agents that show a key, as X-Agent-Id, which is all that
 	// published clients send, or as a bearer token. The command "onesynth agent" issues
 	// keys, lists them and revokes them; the table AgentKeys has their hashes. Default:
-	// as of OpenAgents.
+	// that of OpenAgents.
 	AgentKeys bool
 	// JWTIssuer is the OpenID Connect issuer of the agents' tokens, an https URL.
 	// Default: an Amazon Cognito user pool that is part of the construct.
@@ -63,7 +63,7 @@ type Props struct {
 	// restored to any time of the last 35 days.
 	Tables table.DatabaseOptions
 	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables, secrets, queue, logs and the functions' variables.
-	// Roles may use it by way of the services that encrypt, and who deploys needs
+	// Roles may use it through the services that encrypt, and the role that deploys needs
 	// kms:CreateGrant on it. The policy of one that the app does not declare has to let
 	// Amazon CloudWatch Logs use it ("Encrypt log data in CloudWatch Logs using AWS Key
 	// Management Service"). Default: keys of AWS.
@@ -75,8 +75,8 @@ type Props struct {
 	// Subnets are those of the VPC that the functions run in; not public ones. Default:
 	// private ones with a way out.
 	Subnets awsec2.SubnetSelection `json:"-"`
-	// SecurityGroups are what the functions may reach and be reached by: at most 5.
-	// Default: one for each function that lets everything out and nothing in.
+	// SecurityGroups control the functions' traffic: at most 5. Default: one for each
+	// function that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
 
 	// Architecture is the processor of the functions. Default: that of the Build, or
@@ -111,15 +111,14 @@ type Props struct {
 	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
 	// API Gateway gives it: see [httpapi.Domain]. Default: not with a DomainName.
 	KeepDefaultEndpoint bool
-	// Shards is over how many partitions the keys are spread that otherwise all
-	// writes share: the open questions and the leaderboards. One partition takes
-	// 1,000 writes a second; every one is read for a feed or a leaderboard. How to
-	// change it on a live table stands in docs/SCALE.md. Allowed: 1 to 256. Default:
-	// 1, as in the seed.
+	// Shards is the number of partitions over which shared keys are spread: those of
+	// the open questions and the leaderboards. One partition takes 1,000 writes a
+	// second; a feed or a leaderboard reads every one. docs/SCALE.md says how to change
+	// it on a live table. Allowed: 1 to 256. Default: 1, as in the seed.
 	Shards int
-	// ReadShards is the highest number of shards that is read: of those that the
-	// tables were written with, and of the one that comes next. Allowed: Shards to
-	// 256. Default: Shards.
+	// ReadShards is the number of shards that functions read. It has to be the highest of
+	// the numbers that the tables were written with, and of the one that comes next.
+	// Allowed: Shards to 256. Default: Shards.
 	ReadShards int
 	// RateLimits change how often one caller may do a thing, by name: "create" and
 	// "poll" of an agent, "answer", "read" and "subscribe" of a person. Default: those
@@ -128,7 +127,7 @@ type Props struct {
 	// OpenQuestions is how many questions of one agent may be open or partial: 1 to
 	// 10,000. Default: 100.
 	OpenQuestions int
-	// Points change what is earned for what, 0 to 100,000, by the names of
+	// Points change the points for each action, 0 to 100,000, by the names of
 	// [schema.PointsText] and those after it, such as "text" or "streak_7". Default:
 	// those of [schema.DefaultAskAHumanRules].
 	Points map[string]int
@@ -151,15 +150,15 @@ type Props struct {
 	// Tracing sends traces of the functions to AWS X-Ray: see
 	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
 	Tracing bool
-	// AlarmTopic is told when an alarm goes off, and when it is over. The policy of the
-	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish, and
-	// that of an encrypted topic's key has to let it use the key, which is arranged here
-	// for a key that the app declares. Default: alarms notify no one.
+	// AlarmTopic is notified when an alarm goes off, and when it is over. The policy of the
+	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish. The
+	// policy of an encrypted topic's key has to let it use the key; the construct sees to
+	// that for a key that the app declares. Default: alarms notify no one.
 	AlarmTopic awssns.ITopic `json:"-"`
-	// NoAlarms leaves the alarms out: what each means, and what to do then, stands
-	// in docs/OPERATIONS.md. Default: they are there.
+	// NoAlarms leaves the alarms out. docs/OPERATIONS.md says what each means, and what
+	// to do about it. Default: the construct declares them.
 	NoAlarms bool
-	// NoDashboard leaves the dashboard out. Default: it is there.
+	// NoDashboard leaves the dashboard out. Default: the construct declares it.
 	NoDashboard bool
 	// LocalPort is the port of the API when the assembly runs on a developer's
 	// machine: 1024 to 65535. Default: 8080.
@@ -232,7 +231,7 @@ func (p Props) described() schema.Platform {
 	return schema.AskAHuman()
 }
 
-// common returns what the platform has in common with every other.
+// common returns the props that every platform has.
 func (p Props) common() platform.Props {
 	return platform.Props{
 		JWT:                httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience},

@@ -11,8 +11,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// RateLimit is how often one caller may do a thing. Where it leaves out something,
-// that is as in [schema.DefaultAskAHumanRules].
+// RateLimit is how often one caller may do a thing. A zero field has its default from
+// [schema.DefaultAskAHumanRules].
 type RateLimit struct {
 	// Requests is how many calls a window allows, 1 to 1,000,000.
 	Requests int

@@ -23,7 +23,7 @@ type Source struct {
 	Module string
 	// Directory is the folder of that module instead, absolute or relative to the
 	// working directory: in a test, that is the folder of the test's package. Default:
-	// the Go toolchain is asked.
+	// the Go toolchain finds it.
 	Directory string
 	// Packages are the main packages, relative to the module's folder, such as
 	// "lambdas/askahuman/agentapi". The last element is the function's name in
@@ -68,9 +68,9 @@ func Start(ctx context.Context, source Source) *Build {
 	return b
 }
 
-// Check adds a finding at path if the build was not begun, or is not one of the
-// functions for the architecture; without an architecture any is right. It does
-// not wait for the build. nil is the default.
+// Check adds a finding at path if the build was not begun, lacks one of the functions,
+// or is for another architecture; without an architecture any is right. It does not
+// wait for the build. nil is the default.
 func (b *Build) Check(f *props.Findings, path string, architecture Architecture, functions ...string) {
 	if b == nil {
 		return
@@ -92,7 +92,7 @@ func (b *Build) Check(f *props.Findings, path string, architecture Architecture,
 	}
 }
 
-// Source returns what it is a build of.
+// Source returns the source that the build is of.
 func (b *Build) Source() Source { return b.source }
 
 // Wait blocks until the build has ended. It returns a [*CompileError] when the

@@ -79,8 +79,8 @@ type Props struct {
 	Timeout time.Duration
 	// LogLevel is "debug", "info", "warn" or "error": the function finds it in the
 	// variable LOG_LEVEL and leaves out what is below. AWS Lambda itself drops lines
-	// of debug unless it is that; above info it must not filter, or lines without a
-	// level, such as those of metrics, were lost. Default: "info".
+	// of debug unless LogLevel is "debug". It never filters above info, because lines
+	// without a level, such as those of metrics, would be lost. Default: "info".
 	LogLevel string
 	// LogRetention is how long logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
@@ -93,10 +93,9 @@ type Props struct {
 	// and the logs. If the app does not declare it, its policy has to let Amazon
 	// CloudWatch Logs use it. Default: keys of AWS.
 	Key awskms.IKey
-	// Network is where in a VPC the function runs. The permissions that this takes
-	// are wanted on all resources, so the function's role then has one statement on
-	// them, which holds for AWS Lambda and not for the function's code. Default:
-	// outside of any VPC.
+	// Network is where in a VPC the function runs. AWS Lambda needs its permissions for
+	// this on all resources, so the function's role then has one statement on them, which
+	// holds for AWS Lambda and not for the function's code. Default: outside of any VPC.
 	Network Network
 	// ReservedConcurrency limits how many invocations run at once, and keeps as
 	// many for this function. Default: 0, no limit and no reserve.
@@ -171,8 +170,8 @@ func checkConcurrency(f *props.Findings, path string, invocations int) {
 // Sizes are the sizes of several functions by name, which is the last element of
 // a function's package.
 type Sizes struct {
-	// MemoryMegabytes and ReservedConcurrency are those of [Props], but for 0, which
-	// means nothing here. Default: those of each function.
+	// MemoryMegabytes and ReservedConcurrency are those of [Props], except that 0 is not
+	// allowed. Default: those of each function.
 	MemoryMegabytes, ReservedConcurrency map[string]int
 }
 
@@ -254,8 +253,8 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 		EncryptionKey: p.Key,
 	})
 	key.AllowLogs(f, p.Key)
-	// A role of our own: the one that the CDK makes has an AWS managed policy
-	// that allows writing to every log group.
+	// The construct makes the role itself: the CDK's has an AWS managed policy that
+	// allows writing to every log group.
 	f.Role = awsiam.NewRole(f, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 	})
@@ -353,7 +352,7 @@ func (f *Function) MetricErrors(options *awscloudwatch.MetricOptions) awscloudwa
 	return f.Resource.MetricErrors(options)
 }
 
-// MetricThrottles counts invocations refused for want of concurrency: a sum over
+// MetricThrottles counts invocations refused because concurrency was used up: a sum over
 // five minutes unless options say otherwise; options may be nil.
 func (f *Function) MetricThrottles(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	return f.Resource.MetricThrottles(options)

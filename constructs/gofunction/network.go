@@ -26,8 +26,8 @@ type Network struct {
 	// Subnets are those of the VPC that the function runs in; not public ones, in
 	// which functions have no public address. Default: private ones with a way out.
 	Subnets awsec2.SubnetSelection
-	// SecurityGroups are what the function may reach and be reached by: at most 5.
-	// Default: one of its own that lets everything out and nothing in.
+	// SecurityGroups control the function's traffic: at most 5. Default: one of its own
+	// that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup
 }
 

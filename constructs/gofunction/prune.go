@@ -30,8 +30,8 @@ func prune(scope constructs.Construct) {
 	pruneFolder(*stage.AssetOutdir())
 }
 
-// pruneFolder is [prune] for a folder. What it cannot read or remove it leaves: the
-// folder is then larger than it has to be, and right.
+// pruneFolder is [prune] for a folder. It leaves files that it cannot read or remove:
+// the folder is then larger than it has to be, and still correct.
 func pruneFolder(folder string) {
 	named := map[string]bool{}
 	if err := addAssets(named, folder); err != nil {

@@ -1,6 +1,6 @@
-// Package httpapi makes an API Gateway HTTP API of the routes that package
-// schema describes: with a JWT authorizer, throttling, CORS and access logs, and a
-// domain name of its own if wanted.
+// Package httpapi makes an API Gateway HTTP API from the routes that package
+// schema describes, with a JWT authorizer, throttling, CORS and access logs, and
+// optionally a domain name of its own.
 package httpapi
 
 import (
@@ -75,8 +75,7 @@ type Props struct {
 	Name string
 	// Description is shown in the AWS console. Default: none.
 	Description string
-	// Routes are the API's operations. What is not among them is answered 404 by
-	// the gateway.
+	// Routes are the API's operations. The gateway answers 404 to every other request.
 	Routes []schema.Route
 	// Functions are the functions that the routes name. One that serves more than 20 may
 	// be called by all of the API's routes.
@@ -121,8 +120,8 @@ type Props struct {
 	Key awskms.IKey
 }
 
-// What Amazon API Gateway takes at most, in bytes ("AWS::ApiGatewayV2::Api", and the
-// names of domains in RFC 1035).
+// Limits of Amazon API Gateway, in bytes ("AWS::ApiGatewayV2::Api", and the names of
+// domains in RFC 1035).
 const (
 	longestName        = 128
 	longestDescription = 1024
@@ -141,9 +140,8 @@ var issuerURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[^\s?
 var origin = regexp.MustCompile(`^https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
 
 var (
-	// domainName is what Amazon API Gateway takes, but for wildcards, under which no
-	// address of the API could be told ("AWS::ApiGatewayV2::DomainName",
-	// CloudFormation reference).
+	// domainName matches what Amazon API Gateway takes, except wildcards, which would give
+	// the API no address ("AWS::ApiGatewayV2::DomainName", CloudFormation reference).
 	domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`)
 	// certificateARN is that of a certificate ("Resources defined by AWS Certificate
 	// Manager", service authorization reference).
@@ -306,8 +304,8 @@ type API struct {
 
 // accessLogFields are those that answer who called what, how it ended, and where
 // the time went ("Customize HTTP API access logs", API Gateway developer guide).
-// Of the caller there is the address alone; no header and no body is logged, and
-// no path, since it may hold a capability: of the route there is the key.
+// Of the caller they have only the address. They have no header and no body, and no
+// path, since it may hold a capability; they have the route's key instead.
 var accessLogFields = map[string]string{
 	"requestId":          "$context.requestId",
 	"requestTime":        "$context.requestTime",
@@ -507,8 +505,8 @@ func (a *API) MetricServerErrorRate() awscloudwatch.MathExpression {
 	return rate("100 * errors / requests", "5xx of 100 requests", map[string]awscloudwatch.IMetric{"errors": a.MetricServerErrors(nil), "requests": a.MetricRequests(nil)})
 }
 
-// busy is how many requests five minutes need before a rate of refusals says more
-// than that one caller is trying things out.
+// busy is how many requests five minutes need before a rate of refusals means more
+// than one caller's experiments.
 const busy = 100
 
 // MetricClientErrorRate is how many of a hundred requests end with 400 to 499, in

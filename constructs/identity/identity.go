@@ -19,7 +19,7 @@ var (
 	reserved   = regexp.MustCompile(`aws|amazon|cognito`)
 )
 
-// checkName adds a finding if a domain's name cannot begin so.
+// checkName adds a finding if a domain's name cannot begin with the name.
 func checkName(f *props.Findings, path, name string) {
 	if !domainName.MatchString(name) || reserved.MatchString(name) {
 		f.Add(path, name, `a lower-case letter, then up to 15 lower-case letters, digits and hyphens, without "aws", "amazon" and "cognito"`, "shorten or respell it")

@@ -85,7 +85,7 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 	m.Resource = awscognito.NewUserPool(m, jsii.String("Resource"), &awscognito.UserPoolProps{
 		SelfSignUpEnabled: jsii.Bool(false),
 		AccountRecovery:   awscognito.AccountRecovery_NONE,
-		// There are no users; should an administrator make one, it is no weak one.
+		// The pool has no users. If an administrator makes one, its password is strong.
 		PasswordPolicy:     passwordPolicy(),
 		RemovalPolicy:      props.RemovalPolicy(p.RemoveWithStack),
 		DeletionProtection: &p.DeletionProtection,

@@ -18,7 +18,7 @@ import (
 // with CallbackURLs.
 type UsersProps struct {
 	// Name begins the domain of the sign-in pages. Required with CallbackURLs, and
-	// of no use without; allowed is what [MachinesProps.Name] allows.
+	// of no use without. Allowed: as in [MachinesProps.Name].
 	Name string
 	// InviteOnly lets only administrators create users. Default: people sign up by
 	// themselves, and confirm their email address.
@@ -52,7 +52,7 @@ func (p UsersProps) Validate() error {
 	return f.Err()
 }
 
-// What Amazon Cognito takes at most ("CreateUserPoolClient", API reference).
+// Limits of Amazon Cognito ("CreateUserPoolClient", API reference).
 const (
 	mostRedirects   = 100
 	longestRedirect = 1024 // bytes

@@ -1,5 +1,5 @@
-// Package key lets who needs it use a customer managed key of AWS KMS, by way of
-// the service that encrypts with the key and not otherwise.
+// Package key grants the use of a customer managed key of AWS KMS, only through the
+// service that encrypts with the key.
 package key
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
-// Check adds a finding at path if the key cannot encrypt what is in the region,
-// which is "" while that is not known; nil is the default.
+// Check adds a finding at path if the key cannot encrypt resources in the region,
+// which is "" while it is not known; nil is the default.
 func Check(f *props.Findings, path string, key awskms.IKey, region string) {
 	if !props.CheckResource(f, path, key, region) {
 		return
@@ -27,17 +27,17 @@ func Check(f *props.Findings, path string, key awskms.IKey, region string) {
 
 // The actions on a key that services need from the caller who uses them with it.
 var (
-	// Read is to read what is encrypted.
+	// Read is to read encrypted data.
 	Read = []string{"kms:Decrypt"}
-	// Write is to write so that it is encrypted: Amazon S3 and Amazon SQS also look
-	// whether they could read it ("Protecting data with server-side encryption using
-	// AWS KMS keys", "Key management" of Amazon SQS).
+	// Write is to write encrypted data: Amazon S3 and Amazon SQS also check whether the
+	// writer could read it ("Protecting data with server-side encryption using AWS KMS
+	// keys", "Key management" of Amazon SQS).
 	Write = []string{"kms:Decrypt", "kms:GenerateDataKey"}
 )
 
-// Allow lets the grantee do the actions with the key, by way of the service, such
+// Allow lets the grantee do the actions with the key, through the service, such
 // as "sqs", in the region of scope ("kms:ViaService", AWS KMS developer guide).
-// Without a key, nil, nothing is allowed.
+// Without a key, nil, it allows nothing.
 func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IKey, service string, actions []string) awsiam.Grant {
 	if key == nil {
 		return awsiam.Grant_Drop(grantee, jsii.String("there is no key to use"))
@@ -65,7 +65,7 @@ func AllowLogs(scope constructs.IConstruct, key awskms.IKey) {
 	allowService(scope, key, "logs."+*awscdk.Stack_Of(scope).Region()+".amazonaws.com", actions, "kms:EncryptionContext:aws:logs:arn", "logs", "log-group:*")
 }
 
-// AllowAlarms lets the alarms of the account and region of scope tell a topic that
+// AllowAlarms lets the alarms of the account and region of scope notify a topic that
 // is encrypted with the key ("Encrypting Amazon SNS topics", compatibility with
 // event sources): without it they go off and notify no one. It adds to the same
 // policies as [AllowLogs]. Without a key, nil, it does nothing.

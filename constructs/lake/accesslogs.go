@@ -10,8 +10,8 @@ import (
 // accessPrefix begins the keys of access logs.
 const accessPrefix = "lake/"
 
-// addAccessLogs lets Amazon S3 write down who has read and written the lake, in a
-// bucket of its own: in the same one, each log would be logged in turn.
+// addAccessLogs lets Amazon S3 log the requests to the lake, in a second bucket: in
+// the same one, it would log the writing of each log.
 //
 // The CDK's own way gives the right by access control list, which buckets owned
 // by the account alone refuse, unless the app has a feature flag set. This is what

@@ -134,7 +134,7 @@ func column(c schema.Column) *awsglue.CfnTable_ColumnProperty {
 	return described
 }
 
-// addQueries makes the place to query the lake from, with the saved queries.
+// addQueries declares the workgroup for queries, with the saved queries.
 func (l *Lake) addQueries(p Props) {
 	encryption := &awsathena.CfnWorkGroup_EncryptionConfigurationProperty{EncryptionOption: jsii.String("SSE_S3")}
 	if p.Key != nil {
@@ -143,7 +143,7 @@ func (l *Lake) addQueries(p Props) {
 	l.WorkGroup = awsathena.NewCfnWorkGroup(l, jsii.String("WorkGroup"), &awsathena.CfnWorkGroupProps{
 		Name:        &l.CatalogName,
 		Description: jsii.String("Queries of the lake " + l.Schema.Name),
-		// A group with a history of queries is otherwise refused to be deleted.
+		// Otherwise Amazon Athena refuses to delete a group with a history of queries.
 		RecursiveDeleteOption: true,
 		WorkGroupConfiguration: &awsathena.CfnWorkGroup_WorkGroupConfigurationProperty{
 			EnforceWorkGroupConfiguration:   true,

@@ -1,12 +1,12 @@
-// Package lake makes files that can be queried of the changes of a table's items.
+// Package lake turns the changes of a table's items into files that can be queried.
 //
 //	table stream ─> writer ─> Parquet in Amazon S3 <─ compactor, by schedule
 //	                                 └── AWS Glue catalog ─> Amazon Athena
 //
 // The bucket holds the changes in
 // events/entity=<name>/event_date=<YYYY-MM-DD>/<object>.parquet, and the results
-// of queries, for a week, in results/. What cannot become a row is in the failure
-// queue, with its cause.
+// of queries, for a week, in results/. The failure queue has the records that cannot
+// become rows, each with its cause.
 package lake
 
 import (
@@ -70,16 +70,16 @@ const (
 	mostFilters = 5
 )
 
-// Lake is the changes of a table's items as files, and what queries them.
+// Lake holds the changes of a table's items as files, and the means to query them.
 type Lake struct {
 	constructs.Construct
-	// Schema is what it was made of.
+	// Schema is the lake's description.
 	Schema schema.Lake
 	// Bucket holds the changes and the results of queries.
 	Bucket awss3.Bucket
-	// AccessLogs holds what Amazon S3 writes down of the requests to Bucket, in
-	// lake/, for as long as logs are kept. It is nil with RemoveWithStack: a bucket
-	// that goes on filling could not be deleted with the stack.
+	// AccessLogs holds the logs of requests to Bucket, in lake/, for as long as logs
+	// are kept. It is nil with RemoveWithStack: a bucket that keeps filling could not be
+	// deleted with the stack.
 	AccessLogs awss3.Bucket
 	// CatalogName is the name of the catalog's database and of the workgroup.
 	CatalogName string
@@ -208,9 +208,9 @@ func filters(of schema.Key, entities []schema.Entity) []map[string]any {
 }
 
 func (l *Lake) addCompactor(p Props) {
-	// Runs do not overlap: none takes longer than the shortest time between two. And
-	// if they did, no harm is done, only the work twice. So there is no reserved
-	// concurrency, which new accounts have none of to give.
+	// Runs do not overlap, because none takes longer than the shortest time between two.
+	// An overlap would do the work twice, without harm. So there is no reserved
+	// concurrency, which new accounts do not have.
 	l.Compactor = l.addFunction("Compactor", compactor, "merges small objects", compactorTimeout, compactorMemory, p)
 	l.Compactor.Allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, l.objects(eventsPrefix))
 	l.Compactor.Role.AddToPrincipalPolicy(l.list(eventsPrefix))

@@ -88,8 +88,8 @@ type Props struct {
 // databases, tables, and columns") and also a workgroup.
 var catalogName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,127}$`)
 
-// Validate returns a [*props.Error] with all invalid props, or nil. What is wrong
-// with the lake's description itself is among them.
+// Validate returns a [*props.Error] with all invalid props, or nil. The mistakes in the
+// lake's description are among them.
 func (p Props) Validate() error {
 	var f props.Findings
 	switch {
@@ -170,7 +170,7 @@ func checkTexts(f *props.Findings, path string, l schema.Lake) {
 	}
 }
 
-// CheckReserved adds a finding at path if a lake cannot be called so because every
+// CheckReserved adds a finding at path if a lake cannot have the name because every
 // account has a database or a workgroup of that name ("Configure access to databases and
 // tables in the AWS Glue Data Catalog", "How workgroups work").
 func CheckReserved(f *props.Findings, path, name string) {
@@ -179,7 +179,7 @@ func CheckReserved(f *props.Findings, path, name string) {
 	}
 }
 
-// CheckBatchWindow adds a finding at path if changes cannot be gathered so long;
+// CheckBatchWindow adds a finding at path if changes cannot be gathered for that time;
 // 0 is the default.
 func CheckBatchWindow(f *props.Findings, path string, window time.Duration) {
 	if window != 0 && (window < time.Second || window > maximumBatchWindow || window%time.Second != 0) {
@@ -187,7 +187,7 @@ func CheckBatchWindow(f *props.Findings, path string, window time.Duration) {
 	}
 }
 
-// CheckCompactEvery adds a finding at path if objects cannot be merged so often;
+// CheckCompactEvery adds a finding at path if objects cannot be merged at that interval;
 // 0 is the default.
 func CheckCompactEvery(f *props.Findings, path string, every time.Duration) {
 	if every != 0 && (every < compactorTimeout || every > 24*time.Hour || every%time.Minute != 0) {
@@ -195,8 +195,8 @@ func CheckCompactEvery(f *props.Findings, path string, every time.Duration) {
 	}
 }
 
-// CheckRetentionDays adds a finding at path if objects cannot be kept so long; 0
-// is the default.
+// CheckRetentionDays adds a finding at path if objects cannot be kept for that many
+// days; 0 is the default.
 func CheckRetentionDays(f *props.Findings, path string, days int) {
 	if days < 0 || days > props.LargestNumber {
 		f.Add(path, days, "1 to 2147483647 days", "leave it 0 to keep everything")

@@ -1,5 +1,5 @@
-// Package outputs tells those who deploy a platform what they have to know of it,
-// by outputs of the stack whose names begin with the construct's.
+// Package outputs declares the stack outputs that users of a platform need. Their
+// names begin with the construct's.
 package outputs
 
 import (
@@ -15,9 +15,9 @@ type Outputs struct {
 	prefix string
 }
 
-// New returns the outputs of a platform, with what it was declared by. Where the
-// platform is a stack's child they have plain names: its id and the output's name,
-// such as "AskAHumanApiUrl".
+// New returns the outputs of a platform that the construct declares. If the platform is
+// a stack's child they have plain names: its id and the output's name, such as
+// "AskAHumanApiUrl".
 func New(platform, scope constructs.Construct, id string) *Outputs {
 	o := &Outputs{platform: platform}
 	if *awscdk.Stack_IsStack(scope) {

@@ -22,14 +22,14 @@ import (
 )
 
 const (
-	// failing and refusing are of a hundred requests.
+	// failing and refusing are percentages of the requests.
 	failing, refusing = 1, 50
 	// slow is the time that one of a hundred requests may take, in milliseconds.
 	slow = 1000
-	// behind is how old a change may get before it is handled, at least.
+	// behind is the lowest age at which an alarm calls a waiting change late.
 	behind = 5 * time.Minute
-	// lasting is how many periods in a row something has to last that passes by
-	// itself when it is short: requests are tried again.
+	// lasting is how many periods in a row a failure has to last if short ones pass by
+	// themselves: requests are tried again.
 	lasting = 3
 	// mostMetrics is how many metrics an alarm on an expression takes ("Limits that
 	// apply to alarms based on metric math expressions", Amazon CloudWatch user guide).
@@ -43,9 +43,9 @@ type Operations struct {
 	// requests. Default: there is none.
 	API              *httpapi.API
 	ServerErrorAlarm string
-	// Schedules are what runs again and again.
+	// Schedules are the functions that run at intervals.
 	Schedules []ScheduledFunction
-	// Streams are what handles the changes of tables.
+	// Streams are the mappings that handle the changes of tables.
 	Streams []HandledStream
 	// Queues are those of failures.
 	Queues []FailureQueue
@@ -53,7 +53,7 @@ type Operations struct {
 	Lake *lake.Lake
 }
 
-// ScheduledFunction is a function that runs again and again.
+// ScheduledFunction is a function that runs at intervals.
 type ScheduledFunction struct {
 	// ID is the construct id of the function: the alarm is <ID>NotRunAlarm.
 	ID       string
@@ -65,7 +65,7 @@ type HandledStream struct {
 	// ID is the construct id of the mapping: the alarm is <ID>AgeAlarm.
 	ID      string
 	Mapping *stream.Mapping
-	// Changes are what the records are, and Handler is who handles them.
+	// Changes names the records for people, and Handler the function that handles them.
 	Changes, Handler string
 }
 
@@ -79,12 +79,12 @@ type FailureQueue struct {
 }
 
 // Operate declares the alarms and the dashboard, unless the props leave them out.
-// It comes after everything that they are about. An alarm watches the throttles of ten
-// functions: of more, there are a Throttles2Alarm and so on.
+// Call it after the declaration of everything that they watch. An alarm watches the
+// throttles of ten functions; for more functions there is a Throttles2Alarm, and so on.
 //
-// The description of each alarm says that docs/OPERATIONS.md tells what to do, by the
-// alarm's id. That of this library explains the alarms that every platform has; those
-// whose ids are in the operations are explained in a file of that name of your own.
+// The description of each alarm refers to docs/OPERATIONS.md, by the alarm's id. The
+// library's file explains the alarms that every platform has; explain those whose ids
+// are in the operations in a file of that name of your own.
 func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.Dashboard) {
 	if !p.props.NoAlarms {
 		if o.API != nil {
@@ -111,8 +111,8 @@ func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.D
 	return p.alarms, p.show(o)
 }
 
-// watch declares an alarm whose description begins with the platform's title and
-// ends with where it is explained.
+// watch declares an alarm. Its description begins with the platform's title and ends
+// with the place of its explanation.
 func (p *Platform) watch(id, description string, own alarm.Props) {
 	own.Description = fmt.Sprintf("%s: %s. What to do: docs/OPERATIONS.md, %s", p.Schema.Title, description, id)
 	own.Topic = p.props.AlarmTopic
@@ -165,7 +165,7 @@ func (p *Platform) watchTables() {
 		name := t.Schema.Name
 		operations := p.Schema.Database.Operations(name)
 		if len(operations) == 0 {
-			// DynamoDB counts by operation, and no alarm watches the sum of nothing.
+			// DynamoDB counts by operation. Without an operation there is nothing to watch.
 			continue
 		}
 		p.watch(name+"TableThrottlesAlarm", "for a quarter of an hour, requests of the table "+name+" were throttled",

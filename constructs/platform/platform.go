@@ -1,6 +1,6 @@
-// Package platform declares what every platform has: the tables of its data model,
-// functions with the grants that the model says, an API with its routes, secrets,
-// alarms and outputs. The package of a platform adds what only that has.
+// Package platform declares the parts that every platform has: the tables of its data
+// model, functions with the grants of the model, an API with its routes, secrets,
+// alarms and outputs. The package of a platform adds the parts that only it has.
 //
 // It is for platforms of other modules, too: [Props] go into theirs, [Handlers] are
 // built from their module, and the rest is the same. Below the platform's construct
@@ -44,7 +44,7 @@ func Handlers(described schema.Platform, architecture gofunction.Architecture, o
 	return source
 }
 
-// Ready is what comes before anything is declared. It ends the program, by
+// Ready checks the props before anything is declared. It ends the program, by
 // [props.Refuse], if check finds props that are wrong in the region of the scope,
 // or if the functions do not build. It returns their build: the given one, or
 // without it that of the source.
@@ -96,7 +96,7 @@ func New(construct constructs.Construct, described schema.Platform, p Props) *Pl
 	}
 }
 
-// Function declares the function that the schema names so. It may use the access
+// Function declares the function of that name in the schema. It may use the access
 // patterns that the schema grants it, and has the names of the tables and the
 // given variables in its environment. Timeout 0 is the default of
 // [gofunction.Props].
@@ -209,9 +209,9 @@ func (p *Platform) lakeBuild() *gofunction.Build {
 }
 
 // Outputs declares the outputs that every platform has, the API's address and the
-// tables' names, and returns where its own are added. scope and id are what the
-// platform was declared by. With a domain name there is also what its DNS record
-// has to point to. api is nil where there is none.
+// tables' names, and returns a value to add the platform's own to. scope and id are
+// those of the platform's declaration. With a domain name one more output has the
+// target of its DNS record. api is nil without an API.
 func (p *Platform) Outputs(scope constructs.Construct, id string, api *httpapi.API) *outputs.Outputs {
 	o := outputs.New(p.construct, scope, id)
 	if api != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// Refuse ends the program because of something that its author is to mend: it
+// Refuse ends the program because of a mistake of its author: it
 // prints the error to standard error, and exits with status 1. In a test, where
 // [testing.Testing] is true, it panics with the error instead, so that the test can
 // recover it.
@@ -24,7 +24,7 @@ func Refuse(err error) {
 		panic(err)
 	}
 	fmt.Fprintln(os.Stderr, err)
-	// The CDK often reports an error of its own end, which is none.
+	// The CDK often reports an error when it ends, without a cause.
 	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
 		os.Stderr = nowhere
 	}
@@ -34,8 +34,8 @@ func Refuse(err error) {
 
 // Accept refuses a construct, by [Refuse], if one of the errors is not nil, its id is
 // empty, or its scope is nil, in no stack, in a stack of a region that the CDK does not
-// know, or has a construct of that id already. All that is wrong is in one error, which
-// [errors.As] finds an [*Error] in. kind is what the construct is, such as "table".
+// know, or has a construct of that id already. One error has all that is wrong;
+// [errors.As] finds an [*Error] in it. kind names the construct, such as "table".
 func Accept(kind string, scope constructs.Construct, id string, errs ...error) {
 	var f Findings
 	checkPlace(&f, scope, id)
@@ -81,8 +81,8 @@ func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
 	return awscdk.Stack_Of(scope)
 }
 
-// checkPlace adds a finding for each thing that is wrong with where a construct is to
-// be declared. An empty id is left to the caller.
+// checkPlace adds a finding for each thing that is wrong with the place of a construct.
+// The caller checks for an empty id.
 func checkPlace(f *Findings, scope constructs.Construct, id string) {
 	if IsNil(scope) {
 		f.Append(Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack", Remedy: "pass the stack"})
@@ -99,8 +99,8 @@ func checkPlace(f *Findings, scope constructs.Construct, id string) {
 	}
 }
 
-// CheckRegion adds a finding at path if the CDK knows no region of that name. A
-// region that is only known at deployment is none that could be wrong.
+// CheckRegion adds a finding at path if the CDK knows no region of that name. It accepts
+// a region that is only known at deployment.
 func CheckRegion(f *Findings, path, region string) {
 	if region == "" || IsToken(region) || regioninfo.RegionInfo_Get(&region).Partition() != nil {
 		return

@@ -19,10 +19,10 @@ func IsNil(value any) bool {
 	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// CheckResource adds a finding at path if a resource that the caller brings is a
+// CheckResource adds a finding at path if a resource that the caller passes is a
 // nil pointer, or is known to be in another region than its user; the region is
-// "" while that is not known. It reports whether the resource is there to be looked
-// at; nil is the default.
+// "" while it is not known. It reports whether there is a resource to check; nil is
+// the default.
 func CheckResource(f *Findings, path string, resource interfaces.IEnvironmentAware, region string) bool {
 	if resource == nil {
 		return false
@@ -40,19 +40,19 @@ func CheckResource(f *Findings, path string, resource interfaces.IEnvironmentAwa
 	return true
 }
 
-// prefix begins physical names; what follows it leaves the whole within what the
-// services take.
+// prefix begins physical names. Its length leaves room for the rest within the limits
+// of the services.
 var prefix = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
 
-// CheckPrefix adds a finding at path if physical names cannot begin so; the empty
-// prefix is the default.
+// CheckPrefix adds a finding at path if physical names cannot begin with the prefix; the
+// empty prefix is the default.
 func CheckPrefix(f *Findings, path, value string) {
 	if value != "" && !prefix.MatchString(value) {
 		f.Add(path, value, "2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen", `write something like "aah"`)
 	}
 }
 
-// RemovalPolicy is that of what holds data.
+// RemovalPolicy is the removal policy of resources that hold data.
 func RemovalPolicy(removeWithStack bool) awscdk.RemovalPolicy {
 	if removeWithStack {
 		return awscdk.RemovalPolicy_DESTROY
@@ -60,8 +60,8 @@ func RemovalPolicy(removeWithStack bool) awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_RETAIN
 }
 
-// CheckRemoval adds a finding at path if what goes with its stack is protected
-// from deletion.
+// CheckRemoval adds a finding at path if a resource that goes with its stack is
+// protected from deletion.
 func CheckRemoval(f *Findings, path string, removeWithStack, deletionProtection bool) {
 	if removeWithStack && deletionProtection {
 		f.Add(path, true, "false with RemoveWithStack", "protected tables cannot be removed with their stack: set one of the two")

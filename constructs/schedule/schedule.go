@@ -1,5 +1,5 @@
-// Package schedule runs a function again and again, by Amazon EventBridge Scheduler,
-// and keeps what could not be run in a dead-letter queue.
+// Package schedule runs a function at intervals, by Amazon EventBridge Scheduler,
+// and keeps failed runs in a dead-letter queue.
 package schedule
 
 import (
@@ -22,8 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
-// stale is how old a run's event may get before it is given up: the next run
-// does its work.
+// stale is the age at which a run's event is given up: the next run does its work.
 const stale = 5 * time.Minute
 
 // longestDescription is in bytes ("CreateSchedule", Amazon EventBridge Scheduler API
@@ -64,7 +63,7 @@ type Schedule struct {
 	constructs.Construct
 	// Resource is the schedule.
 	Resource awsscheduler.Schedule
-	// Role is what the schedule runs as: it may invoke the function and write to the
+	// Role is the schedule's role: it may invoke the function and write to the
 	// dead-letter queue.
 	Role awsiam.Role
 	// DeadLetters receives the runs that could not be started or that failed.

@@ -32,9 +32,9 @@ const (
 	maximumParallel    = 10
 )
 
-// longestAge is how old a record may get by default: an hour less than a stream
+// longestAge is the highest age of a record by default: an hour less than a stream
 // keeps it ("Change data capture for DynamoDB Streams"), so that it can still be
-// read where the failure queue says that it is.
+// read at the place that the failure queue names.
 const longestAge = 23 * time.Hour
 
 // Props describe a mapping. Table, Function and OnFailure are required.
@@ -120,7 +120,7 @@ type Mapping struct {
 	constructs.Construct
 	// Resource is the event source mapping.
 	Resource awslambda.CfnEventSourceMapping
-	// BatchWindow is how long records are gathered, and so how old they get by design.
+	// BatchWindow is how long records are gathered, and so their normal age.
 	BatchWindow time.Duration
 
 	function *gofunction.Function

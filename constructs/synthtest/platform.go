@@ -19,8 +19,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Platform is what the templates of a platform have to be. It is written out in
-// the platform's test, so that a change of package schema shows.
+// Platform is what the templates of a platform have to contain. The platform's test
+// writes it out, so that a change of package schema shows.
 type Platform struct {
 	// Schema is the platform.
 	Schema schema.Platform
@@ -47,9 +47,9 @@ type Platform struct {
 	RouteThrottles map[string]any
 	// Secrets is how many secrets there are.
 	Secrets int
-	// Schedules are what runs when, by construct path.
+	// Schedules are the schedules, by construct path.
 	Schedules map[string]Schedule
-	// Mappings are what handles the streams of tables, by construct path.
+	// Mappings are the mappings of the tables' streams, by construct path.
 	Mappings map[string]Mapping
 	// Queues are the queues, by construct path. The value says whether the queue
 	// outlives its stack.
@@ -85,18 +85,18 @@ type Function struct {
 	Timeout, Memory float64
 }
 
-// Schedule is what runs again and again.
+// Schedule runs a function at intervals.
 type Schedule struct {
-	// Function is the construct path of what runs.
+	// Function is the construct path of the function.
 	Function string
-	// Expression is when.
+	// Expression is the schedule's expression.
 	Expression ByVariant
 }
 
-// Mapping is what handles the stream of a table.
+// Mapping hands the stream of a table to a function.
 type Mapping struct {
-	// Function and Queue are construct paths of who handles the records, and of who
-	// gets those that are given up.
+	// Function and Queue are construct paths: of the function that handles the records,
+	// and of the queue that gets those that are given up.
 	Function, Queue string
 	// Table is the logical name of the table.
 	Table string
@@ -104,8 +104,8 @@ type Mapping struct {
 	Properties map[string]any
 }
 
-// ByVariant is a value that is not the same in every variant: it is by the
-// variant's name, and "" is that of the others.
+// ByVariant has the values of something that differs between variants, by the
+// variant's name; "" has the value of the others.
 type ByVariant map[string]any
 
 func (b ByVariant) of(variant string) any {
@@ -125,7 +125,7 @@ type Variant struct {
 	AlarmTopic string
 	// Open says that callers need no token.
 	Open bool
-	// Issuer is who issues the tokens, for the Audience. Default: a user pool of the
+	// Issuer issues the tokens, for the Audience. Default: a user pool of the
 	// construct, for its clients.
 	Issuer   string
 	Audience []any
@@ -141,7 +141,7 @@ type Variant struct {
 	// RouteThrottles are the routes' own limits. Default: the platform's.
 	RouteThrottles map[string]any
 	// Domain is the API's domain name, and Certificate its ARN. DefaultEndpoint says
-	// that the API has the one that it is given, too. Default: only that.
+	// that the API also has the generated one. Default: only that.
 	Domain, Certificate string
 	DefaultEndpoint     bool
 	// Memory and Concurrency are those of functions, by construct path. Default: what
@@ -461,8 +461,8 @@ func checkFunctions(t *testing.T, p Platform, v Variant) {
 	}
 }
 
-// network is the VPC configuration of a function. Its own code is denied what its
-// role may do for it.
+// network is the VPC configuration of a function. The function's own code is denied the
+// actions that its role allows for the network.
 func (v Variant) network(t *testing.T, function string) any {
 	t.Helper()
 	denied := 0
@@ -704,7 +704,7 @@ func (v Variant) keyed(with, without string) string {
 	return without
 }
 
-// Every role may use a customer managed key only by way of the services whose
+// Every role may use a customer managed key only through the services whose
 // data it reads or writes, Amazon CloudWatch Logs for log groups, and alarms for a
 // topic that it encrypts.
 func checkKey(t *testing.T, p Platform, v Variant) {
@@ -782,7 +782,7 @@ func checkKey(t *testing.T, p Platform, v Variant) {
 }
 
 // overTLS are the deletion policies of the policies that refuse requests without
-// TLS, by the stable logical id of what they are about.
+// TLS, by the stable logical id of their resource.
 func (t Template) overTLS(policies, about string) map[string]string {
 	refused := map[string]string{}
 	for _, r := range t.OfType(policies) {
@@ -937,8 +937,8 @@ func checkSchedules(t *testing.T, p Platform, v Variant) {
 	}
 }
 
-// checkTriggers holds what the schema says of what invokes a function against what
-// does.
+// checkTriggers compares each function's trigger in the schema with the resources that
+// invoke the function.
 func checkTriggers(t *testing.T, p Platform, v Variant) {
 	found := map[string]schema.Trigger{}
 	for _, s := range v.Template.OfType("AWS::Scheduler::Schedule") {

@@ -70,9 +70,9 @@ func (t Template) OfType(kind string) map[string]Resource {
 	return found
 }
 
-// One returns the only resource of a type whose logical id begins so, before the
-// eight digits that the CDK adds; where there are several, the one whose logical
-// id has nothing between.
+// One returns the only resource of a type whose logical id begins with the text, before
+// the eight digits that the CDK adds. If there are several, it returns the one whose
+// logical id has nothing between.
 func (t Template) One(tb testing.TB, kind, prefix string) (string, Resource) {
 	tb.Helper()
 	var ids, exact []string

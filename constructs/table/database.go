@@ -34,9 +34,8 @@ type DatabaseProps struct {
 	Options DatabaseOptions
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil. What is wrong
-// with the data model itself is among them. What depends on the stack's region is
-// left to [NewDatabase].
+// Validate returns a [*props.Error] with all invalid props, or nil. The mistakes in the
+// data model are among them. [NewDatabase] checks what depends on the stack's region.
 func (p DatabaseProps) Validate() error { return p.validate("") }
 
 func (p DatabaseProps) validate(region string) error {
@@ -150,8 +149,8 @@ func (p DatabaseProps) tables() []Props {
 
 // NewDatabase declares all tables of a data model; their construct ids are their
 // logical names. It ends the program, by [props.Refuse], with the error of
-// [DatabaseProps.Validate] before it declares anything; what depends on the
-// stack's region is then among it.
+// [DatabaseProps.Validate] before it declares anything; the error then includes what
+// depends on the stack's region.
 func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Database {
 	props.Accept("database", scope, id, p.validate(props.Region(scope)), p.checkNames(scope))
 	d := &Database{}

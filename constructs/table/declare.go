@@ -204,7 +204,7 @@ func recovery(days int) *awsdynamodb.PointInTimeRecoverySpecification {
 	return &awsdynamodb.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: jsii.Bool(true), RecoveryPeriodInDays: jsii.Number(days)}
 }
 
-// replicas leaves out what a replica has from its table anyhow.
+// replicas leaves out settings that a replica inherits from its table.
 func replicas(o Options) *[]*awsdynamodb.ReplicaTableProps {
 	var list []*awsdynamodb.ReplicaTableProps
 	for _, r := range o.Replicas {

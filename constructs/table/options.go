@@ -26,23 +26,23 @@ const (
 	// leastTarget, mostTarget and defaultTarget are percentages ("Managing throughput
 	// capacity automatically with DynamoDB auto scaling").
 	leastTarget, mostTarget, defaultTarget = 20, 90, 70
-	// warmReads and warmWrites are what new on-demand tables and indexes are ready for
-	// in a second; it cannot be lowered ("Understanding DynamoDB warm throughput in
+	// warmReads and warmWrites are the warm throughput of new on-demand tables and indexes,
+	// in units a second; it cannot be lowered ("Understanding DynamoDB warm throughput in
 	// different scenarios").
 	warmReads, warmWrites = 12000, 4000
-	// growth is how far above its minimum capacity scales by default.
+	// growth times the minimum is the default maximum of scaled capacity.
 	growth = 10
 )
 
-// Options are what DynamoDB offers for a table beyond what its description says.
+// Options are settings of DynamoDB for a table beyond its description.
 // The zero value is the safe default.
 type Options struct {
-	// OnDemand pays by the request, although the description provisions capacity.
+	// OnDemand pays by the request, also if the description provisions capacity.
 	// Default: as described.
 	OnDemand bool
 	// MaximumReadUnits and MaximumWriteUnits are the most request units in a second
-	// that an on-demand table serves, and each of its indexes: a fuse for cost. What is
-	// beyond is throttled, so that a maximum below the usual peak loses requests.
+	// that an on-demand table serves, and each of its indexes: a limit on cost. DynamoDB
+	// throttles requests beyond it, so a maximum below the usual peak loses requests.
 	// DynamoDB keeps to it as best it can, not exactly. Default: no maximum.
 	MaximumReadUnits, MaximumWriteUnits int
 	// Read and Write are provisioned capacity of the table and of each of its indexes,
@@ -51,8 +51,8 @@ type Options struct {
 	// WarmReadUnits and WarmWriteUnits are the units in a second that the table and
 	// each of its indexes are ready for at once, as for a launch. They are paid for
 	// once and cannot be lowered. Allowed: from 12,000 reads and 4,000 writes up
-	// on-demand, from the minimum of Read and Write up otherwise. Default: what
-	// DynamoDB makes new tables ready for.
+	// on-demand, from the minimum of Read and Write up otherwise. Default: that
+	// of DynamoDB for new tables.
 	WarmReadUnits, WarmWriteUnits int
 	// Indexes are throughputs of indexes by name, where they are not those of the
 	// table. Every table that the options are for needs the index: see
@@ -60,7 +60,7 @@ type Options struct {
 	Indexes map[string]IndexOptions
 
 	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. It
-	// cannot be switched off. Default: as described, and 35 if nothing is.
+	// cannot be switched off. Default: as described, or else 35.
 	RecoveryDays int
 	// InfrequentAccess stores at a lower and reads at a higher price: the table class
 	// DynamoDB Standard-Infrequent Access. Default: DynamoDB Standard.
@@ -68,13 +68,13 @@ type Options struct {
 	// ContributorInsights counts, in Amazon CloudWatch, which keys of the table and of
 	// its indexes are used most. Default: [NoInsights].
 	ContributorInsights ContributorInsights
-	// ResourcePolicy says who else may use the table, from other accounts too, which
-	// then need a customer managed key. In it the resource "*" means the table, whose
-	// name is not known before the table is made. Default: none.
+	// ResourcePolicy lets further principals use the table, also from other accounts, which
+	// then need a customer managed key. In it the resource "*" means the table, because the
+	// table's name is not known before. Default: none.
 	ResourcePolicy awsiam.PolicyDocument
-	// StreamPolicy is the same for the table's stream, which has to be there before:
-	// DynamoDB takes no policy for a stream that it is about to make, so add it in a
-	// later deployment ("DynamoDB resource-based policy considerations"). Default:
+	// StreamPolicy is the same for the table's stream, which has to exist before:
+	// DynamoDB takes no policy for a stream that it is about to create, so add the policy
+	// in a later deployment ("DynamoDB resource-based policy considerations"). Default:
 	// none.
 	StreamPolicy awsiam.PolicyDocument
 	// KinesisStream receives every change of an item, beside the table's own stream.
@@ -103,7 +103,7 @@ type Scaling struct {
 	TargetPercent int
 }
 
-// IndexOptions are the throughput of an index. What is zero is that of the table.
+// IndexOptions are the throughput of an index. A zero field has the table's value.
 type IndexOptions struct {
 	// MaximumReadUnits, MaximumWriteUnits, WarmReadUnits and WarmWriteUnits are those
 	// of [Options]. An index that takes fewer writes than its table holds the table's
@@ -113,9 +113,9 @@ type IndexOptions struct {
 	Read, Write Scaling
 }
 
-// Replica is a copy of a table in another region. What is zero is as in the table.
+// Replica is a copy of a table in another region. A zero field has the table's value.
 type Replica struct {
-	// Region is where it is, such as "eu-west-1". Required.
+	// Region is the replica's region, such as "eu-west-1". Required.
 	Region string
 	// KeyARN is the customer managed key that encrypts it, which has to be one of its
 	// region. Required if the table has such a key, and allowed only then.
@@ -161,7 +161,7 @@ type DatabaseOptions struct {
 	All Options
 	// Each are the options of single tables by logical name, instead of All.
 	Each map[string]Options
-	// Existing are tables that are there already, by logical name: they are used
+	// Existing are tables that exist already, by logical name: they are used
 	// and granted, and nothing is declared or changed in their place. Import them with their
 	// stream's ARN if the data model gives them a stream, and with their customer
 	// managed key if they have one, as [awsdynamodb.TableV2_FromTableAttributes] does.
@@ -184,8 +184,9 @@ var (
 	keyARN     = regexp.MustCompile(`^arn:[a-z-]+:kms:([a-z0-9-]+):[0-9]{12}:key/[A-Za-z0-9-]+$`)
 )
 
-// environment is what options meet: the table, how it is encrypted, whether it goes
-// with its stack, and the region of that, which is empty while it is not known.
+// environment is what the check of options depends on: the table, its encryption,
+// whether it goes with its stack, and the stack's region, which is empty while it is not
+// known.
 type environment struct {
 	table                schema.Table
 	customerKey, removed bool
@@ -210,8 +211,8 @@ func (o Options) check(f *props.Findings, path string, e environment) {
 	o.checkReplicas(f, path, e)
 }
 
-// checkGiven adds a finding for each of what a table and a replica have from the
-// caller that cannot be used; nil is the default of each.
+// checkGiven adds a finding for each resource of the caller that a table or a replica
+// cannot use; nil is the default of each.
 func checkGiven(f *props.Findings, path, region string, stream awskinesis.IStream, policy, streamPolicy awsiam.PolicyDocument) {
 	props.CheckResource(f, path+".KinesisStream", stream, region)
 	for i, document := range []awsiam.PolicyDocument{policy, streamPolicy} {

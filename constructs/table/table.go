@@ -1,9 +1,9 @@
-// Package table makes DynamoDB tables of the tables that package schema
-// describes, and grants of its access patterns: each action on each table or index
+// Package table makes DynamoDB tables from the tables that package schema
+// describes, and grants from its access patterns: each action on each table or index
 // by name.
 //
-// [NewDatabase] declares all tables of a data model, [New] a single one. What
-// DynamoDB offers beyond the model is in [Options].
+// [NewDatabase] declares all tables of a data model, [New] a single one. [Options] are
+// the settings of DynamoDB beyond the model.
 package table
 
 import (
@@ -57,9 +57,9 @@ type Props struct {
 // physicalName is what DynamoDB takes ("Naming rules", DynamoDB developer guide).
 var physicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 
-// Validate returns a [*props.Error] with all invalid props, or nil. What is wrong
-// with the description itself, such as a Boolean as a key, is among them. What
-// depends on the stack's region is left to [New].
+// Validate returns a [*props.Error] with all invalid props, or nil. The mistakes in the
+// description, such as a Boolean as a key, are among them. [New] checks what depends on
+// the stack's region.
 func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
@@ -93,7 +93,7 @@ func (p Props) environment(region string) environment {
 	return environment{table: p.Table, customerKey: p.Key != nil, removed: p.RemoveWithStack, region: region}
 }
 
-// checkKeys adds a finding at path if there are two answers to what encrypts.
+// checkKeys adds a finding at path if the props name two keys.
 func checkKeys(f *props.Findings, path string, ownedKey bool, key awskms.IKey) {
 	if ownedKey && key != nil {
 		f.Add(path, true, "false with a Key", "choose: one key encrypts the table")
@@ -129,15 +129,15 @@ type Table struct {
 	constructs.Construct
 	// Resource is the table: an [awsdynamodb.TableV2], unless it exists already.
 	Resource awsdynamodb.ITable
-	// Schema is what it was made of.
+	// Schema is the table's description.
 	Schema schema.Table
 	// Key is the customer managed key that encrypts it, or nil.
 	Key awskms.IKey
 }
 
 // New declares a table. It ends the program, by [props.Refuse], with the error of
-// [Props.Validate] before it declares anything; what depends on the stack's
-// region is then among it.
+// [Props.Validate] before it declares anything; the error then includes what depends on
+// the stack's region.
 func New(scope constructs.Construct, id string, p Props) *Table {
 	props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
 	t := &Table{Schema: p.Table, Key: p.Key}
@@ -188,8 +188,8 @@ func (t *Table) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) awsiam.
 	return all
 }
 
-// What DynamoDB needs of who uses a table, or its stream, with a customer managed
-// key ("DynamoDB encryption at rest", authorizing use of a customer managed key).
+// The actions on a customer managed key that a user of its table, or of the table's
+// stream, needs ("DynamoDB encryption at rest", authorizing use of a customer managed key).
 var (
 	useTable = []string{
 		"kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo",

@@ -42,7 +42,7 @@ type Props struct {
 	// workgroup: "todo" gives "todo-app-data" and "todo". An account and region takes
 	// each once, also after a table has outlived its stack: pass that as
 	// Tables.Existing, or import it. Allowed: 2 to 32 lower-case letters, digits and
-	// hyphens, but for "default" and "primary", which Amazon Athena has itself. Default:
+	// hyphens, except "default" and "primary", which Amazon Athena has itself. Default:
 	// names that AWS CloudFormation makes up, and for the lake one with a hash of the
 	// stack's name and of the construct's path.
 	Prefix string
@@ -59,7 +59,7 @@ type Props struct {
 	// restored to any time of the last 35 days.
 	Tables table.DatabaseOptions
 	// Key is a customer managed key of AWS KMS, not an alias, that encrypts table, secret, queues, lake, logs and the functions' variables.
-	// Roles may use it by way of the services that encrypt, and who deploys needs
+	// Roles may use it through the services that encrypt, and the role that deploys needs
 	// kms:CreateGrant on it. The policy of one that the app does not declare has to let
 	// Amazon CloudWatch Logs use it ("Encrypt log data in CloudWatch Logs using AWS Key
 	// Management Service"). Default: keys of AWS.
@@ -71,8 +71,8 @@ type Props struct {
 	// Subnets are those of the VPC that the functions run in; not public ones. Default:
 	// private ones with a way out.
 	Subnets awsec2.SubnetSelection `json:"-"`
-	// SecurityGroups are what the functions may reach and be reached by: at most 5.
-	// Default: one for each function that lets everything out and nothing in.
+	// SecurityGroups control the functions' traffic: at most 5. Default: one for each
+	// function that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
 
 	// Architecture is the processor of the functions. Default: that of the Build, or
@@ -127,15 +127,15 @@ type Props struct {
 	// Tracing sends traces of the functions to AWS X-Ray: see
 	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
 	Tracing bool
-	// AlarmTopic is told when an alarm goes off, and when it is over. The policy of the
-	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish, and
-	// that of an encrypted topic's key has to let it use the key, which is arranged here
-	// for a key that the app declares. Default: alarms notify no one.
+	// AlarmTopic is notified when an alarm goes off, and when it is over. The policy of the
+	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish. The
+	// policy of an encrypted topic's key has to let it use the key; the construct sees to
+	// that for a key that the app declares. Default: alarms notify no one.
 	AlarmTopic awssns.ITopic `json:"-"`
-	// NoAlarms leaves the alarms out: what each means, and what to do then, stands
-	// in docs/OPERATIONS.md. Default: they are there.
+	// NoAlarms leaves the alarms out. docs/OPERATIONS.md says what each means, and what
+	// to do about it. Default: the construct declares them.
 	NoAlarms bool
-	// NoDashboard leaves the dashboard out. Default: it is there.
+	// NoDashboard leaves the dashboard out. Default: the construct declares it.
 	NoDashboard bool
 	// LocalPort is the port of the API when the assembly runs on a developer's
 	// machine: 1024 to 65535. Default: 8081.
@@ -173,7 +173,7 @@ func (p Props) validate(region string) error {
 	return f.Err()
 }
 
-// common returns what the platform has in common with every other.
+// common returns the props that every platform has.
 func (p Props) common() platform.Props {
 	return platform.Props{
 		JWT:                httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience},
