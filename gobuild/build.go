@@ -31,14 +31,14 @@ import (
 // Source says which main packages to build.
 type Source struct {
 	// Module is the path of the Go module that the packages belong to. It is built with
-	// its own go.mod, wherever the Go toolchain keeps it. Default: the module of this
+	// its own go.mod, in any place in which the Go toolchain keeps it. Default: the module of this
 	// library.
 	Module string
 	// From are the folders in which the toolchain is asked for Module, until it knows
 	// it; folders that are not there are left out. Default: the working directory.
 	From []string
 	// Directory is the folder of the module instead, absolute or relative to the
-	// working directory. Default: the toolchain is asked.
+	// working directory. Default: the toolchain finds it.
 	Directory string
 	// Packages are the main packages, relative to the module's folder. Their last
 	// elements must differ: they are the names of the binaries.

@@ -61,7 +61,7 @@ func locate(ctx context.Context, source Source, folder string) (place, error) {
 		command.Dir = asked
 		listing, err := output(command)
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-			// The folder is not that of a module which knows this one, as when a compiled
+			// The folder's module does not know this one, as when a compiled
 			// app is run from elsewhere.
 			refusals = append(refusals, fmt.Sprintf("\n%s: %s", asked, strings.TrimSpace(string(exit.Stderr))))
 			continue

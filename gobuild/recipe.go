@@ -34,7 +34,7 @@ func (r Recipe) Name() string {
 	return rootName(r.Module)
 }
 
-// Metadata returns the Metadata of a function that is built so.
+// Metadata returns the Metadata of a function that is built by the recipe.
 func (r Recipe) Metadata() (key string, value map[string]any) {
 	flags := make([]any, len(r.Flags))
 	for i, flag := range r.Flags {
@@ -47,8 +47,8 @@ func (r Recipe) Metadata() (key string, value map[string]any) {
 	return metadataKey, map[string]any{"build": described}
 }
 
-// ReadRecipe returns the recipe in a function's Metadata, and whether there is one. It fails if there is one
-// that nothing can be built by.
+// ReadRecipe returns the recipe in a function's Metadata, and whether there is one. It fails if the recipe
+// is not complete.
 func ReadRecipe(metadata map[string]any) (Recipe, bool, error) {
 	text, err := json.Marshal(metadata[metadataKey])
 	if err != nil {

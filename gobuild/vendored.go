@@ -16,8 +16,8 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// vendored makes, in the folder, a module of what the vendor folder of the importer
-// in from has of it, and returns where to build it.
+// vendored makes a module in the folder, from the packages that the vendor folder of
+// the importer in from has of it, and returns where to build it.
 //
 // A vendor folder keeps a module's packages but not the module: built where they
 // are, the handlers would be part of a dependency of the importer's module, and the

@@ -15,7 +15,7 @@ func AskAHumanWithAgentKeys() Platform {
 }
 
 // AgentKeys is the data model of issued keys. Operators issue, list and revoke them
-// with the command onesynth; the function agentapi asks whose key a request shows.
+// with the command onesynth; the function agentapi looks up the owner of a request's key.
 func AgentKeys() Database {
 	return Database{
 		Prefix: "aah",

@@ -2,7 +2,7 @@ package schema
 
 // AskAHuman is the platform on which AI agents ask and people answer: the four
 // tables of the seed (ADR-02), the indexes and attributes that its requirements
-// force in addition, and a fifth table for what only guards the other four.
+// force in addition, and a fifth table for items that only guard the other four.
 // docs/DEVIATIONS.md gives the reason for each addition.
 func AskAHuman() Platform {
 	return Platform{

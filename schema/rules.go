@@ -18,7 +18,7 @@ type AskAHumanRules struct {
 	RateLimits []RateLimit
 	// OpenQuestions is how many questions of one agent may be open or partial.
 	OpenQuestions int
-	// Points are what is earned for what, by the names below.
+	// Points are the points for each action, by the names below.
 	Points map[string]int
 	// DailyPoints is how many points a person earns on one UTC day at most.
 	DailyPoints int
@@ -71,7 +71,7 @@ func DefaultAskAHumanRules() AskAHumanRules {
 
 // OutOfRange is a number that is too low or too high.
 type OutOfRange struct {
-	// Path says which, such as `RateLimits["read"].Requests`.
+	// Path names it, such as `RateLimits["read"].Requests`.
 	Path string
 	// Got is the number, Allowed what it may be.
 	Got, Allowed string

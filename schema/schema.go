@@ -1,6 +1,6 @@
-// Package schema describes platforms as plain Go values, the one contract that both
-// sides read: tables and the access patterns on them, functions, routes, metrics,
-// and what a lake has of it all.
+// Package schema describes platforms as plain Go values, the one contract that
+// constructs and handlers read: tables and the access patterns on them, functions,
+// routes, metrics, and the lake.
 //
 // The constructs turn a [Platform] into tables, routes and grants; the handlers build
 // their requests from it; docs/ACCESS-PATTERNS.md is printed from it. [AskAHuman] and
@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Platform is everything the two sides of one platform share: its data model,
-// the functions that use it and the routes that those functions serve.
+// Platform is everything that the constructs and the handlers of one platform share:
+// its data model, the functions that use it and the routes that those functions serve.
 type Platform struct {
 	// Name is the room that the platform has in constructs/ and lambdas/, such
 	// as "askahuman".
@@ -30,7 +30,7 @@ type Platform struct {
 	Functions []Function
 	// Routes are its HTTP operations.
 	Routes []Route
-	// Metrics are what its functions report of what happens on it.
+	// Metrics are the metrics that its functions report.
 	Metrics []Metric
 	// Lake says how the changes of one of its tables become files to query. The
 	// zero value is no lake.
@@ -353,9 +353,8 @@ const (
 )
 
 // RateLimit is how often one caller may do a thing, counted in fixed windows
-// that begin at multiples of Window since the Unix epoch. The platform's handlers
-// count, by an access pattern such as CountRequest of [AskAHuman]: nothing does for
-// them. The throttles of constructs/httpapi are for all callers together.
+// that begin at multiples of Window since the Unix epoch. The platform's own handlers
+// have to count, by an access pattern such as CountRequest of [AskAHuman]. The throttles of constructs/httpapi are for all callers together.
 type RateLimit struct {
 	// Name is what routes call it, such as "create".
 	Name string
@@ -363,12 +362,12 @@ type RateLimit struct {
 	Requests int
 	// Window is the length of a window.
 	Window time.Duration
-	// Per says what the calls are counted by. PerPerson, those of unknown persons are
-	// counted by address instead.
+	// Per is the identity that calls are counted by. With PerPerson, calls of unknown
+	// persons are counted by address instead.
 	Per Identity
 	// AddressRequests is, with PerPerson, how many calls a window allows all known
-	// persons of one address together, Requests or more: who wants to call more often
-	// can be another person sooner than at another address. 0: any number.
+	// persons of one address together, Requests or more: a caller can invent persons
+	// more easily than addresses. 0: any number.
 	AddressRequests int
 }
 

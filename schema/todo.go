@@ -1,8 +1,8 @@
 package schema
 
 // Todo is the platform on which users keep tasks, and whose changes fill a lake:
-// the one table of the seed (ADR-003), and what its requirements force in
-// addition. docs/DEVIATIONS.md gives the reason for each addition.
+// the one table of the seed (ADR-003), and the additions that its requirements
+// force. docs/DEVIATIONS.md gives the reason for each addition.
 func Todo() Platform {
 	return Platform{
 		Name:  "todo",

@@ -11,7 +11,7 @@ import (
 type Finding struct {
 	// Path says where, such as "Tables[Questions].Indexes[ByStatus].Key.Partition".
 	Path string
-	// Got is what stands there.
+	// Got is the value there.
 	Got string
 	// Remedy is what to write instead, and why.
 	Remedy string
@@ -154,8 +154,8 @@ func (p Platform) Validate() error {
 	return f.err()
 }
 
-// ValidateRoutes is [Platform.Validate] for routes alone: whether their functions
-// and rate limits are declared is not looked at.
+// ValidateRoutes is [Platform.Validate] for routes alone. It does not check whether
+// their functions and rate limits are declared.
 func ValidateRoutes(routes []Route) error {
 	f := &findings{}
 	validateRoutes(f, routes)
