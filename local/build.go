@@ -18,14 +18,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
-// patience is how long a build goes on without a word.
+// patience is how long a build runs without a progress line.
 const patience = 5 * time.Second
 
 // foreign is one build of functions that are for another machine: of one module, for one target, by the same
 // flags, each binary with a name of its own.
 type foreign struct {
 	source gobuild.Source
-	// target is what the assembly's binaries are for.
+	// target is the target of the assembly's binaries.
 	target    gobuild.Target
 	directory string
 	functions []*function
@@ -46,8 +46,8 @@ func (b *foreign) takes(f *function, target gobuild.Target) bool {
 // buildForThisMachine gives the functions whose binaries are for another machine binaries of the same source for
 // this one, as far as their recipes are known.
 //
-// It builds for the other machine as well: if that gives the assembly's binaries, what runs is of the assembly's
-// source; if not, it warns. After a synth on the same machine these builds come from the cache.
+// It builds for the other machine as well. If that gives the assembly's binaries, the run uses the assembly's source; if
+// not, it warns. After a synth on the same machine these builds come from the cache.
 func (r *Runner) buildForThisMachine(ctx context.Context, functions []function) error {
 	builds := foreignBuilds(functions, r.searched())
 	if len(builds) == 0 {
@@ -100,7 +100,7 @@ func (r *Runner) searched() []string {
 	return folders
 }
 
-// foreignBuilds returns as few builds as will do of the functions that have a recipe and do not run here.
+// foreignBuilds groups the functions that have a recipe and do not run here into as few builds as possible.
 func foreignBuilds(functions []function, searched []string) []*foreign {
 	var builds []*foreign
 	for i := range functions {
@@ -131,7 +131,7 @@ func foreignBuilds(functions []function, searched []string) []*foreign {
 	return builds
 }
 
-// build builds all side by side.
+// build runs all builds in parallel.
 func build(ctx context.Context, builds []*foreign) error {
 	var working sync.WaitGroup
 	failures := make([]error, 2*len(builds))
@@ -165,7 +165,7 @@ func counted(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// during says now and then that the work is not done yet, if it takes long.
+// during prints progress lines while the work takes long.
 func (l *log) during(what string, work func() error) error {
 	done := make(chan struct{})
 	var speaking sync.WaitGroup

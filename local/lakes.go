@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// checkLakes begins to look for what cannot be queried in the run's lakes, and returns what waits for the outcome.
+// checkLakes starts a check of the run's lakes, and returns a function that waits for the outcome.
 func (r *Runner) checkLakes(ctx context.Context) (wait func() error) {
 	if r.options.CheckLake == nil || len(r.lakes) == 0 {
 		return func() error { return nil }

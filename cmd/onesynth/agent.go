@@ -52,8 +52,8 @@ type keyTable struct {
 	Table  string `help:"Table of the keys, where there are several platforms." placeholder:"NAME"`
 }
 
-// agentKeyActions are what DynamoDB needs of who uses a table with a customer managed
-// key ("DynamoDB encryption at rest", authorizing use of a customer managed key). They
+// agentKeyActions are the actions that a user of a table with a customer managed key
+// needs ("DynamoDB encryption at rest", authorizing use of a customer managed key). They
 // are those that the construct's GrantAccessPatterns gives.
 const agentKeyActions = "kms:Decrypt, kms:DescribeKey, kms:Encrypt, kms:GenerateDataKey, kms:GenerateDataKeyWithoutPlaintext, kms:ReEncryptFrom, kms:ReEncryptTo"
 
@@ -97,7 +97,7 @@ func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error)
 	return advise(err, configuration.Region, agentPermissions)
 }
 
-// choose returns the one of the sorted tables that is meant.
+// choose returns the table, among the sorted ones, that the flags mean.
 func (c *keyTable) choose(where string, tables []string) (string, error) {
 	switch {
 	case len(tables) == 0:

@@ -49,10 +49,10 @@ func (e *exitError) ExitCode() int { return e.code }
 // Unwrap is the error without the code.
 func (e *exitError) Unwrap() error { return e.error }
 
-// checkedStack is what came of one stack.
+// checkedStack is the outcome for one stack.
 type checkedStack struct {
 	Stack string `json:"stack"`
-	// DisplayID is what the CDK calls the stack: its name, or the way to it through stages, such as Dev/Ask.
+	// DisplayID is the CDK's name for the stack: its name, or its path through stages, such as Dev/Ask.
 	DisplayID string `json:"display_id"`
 	Region    string `json:"region,omitempty"`
 	// Account is empty where nothing says it.
@@ -95,7 +95,7 @@ func (c *checkCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// check returns what came of each stack. Errors: nothing could be checked; or those of all stacks that could not, joined.
+// check returns the outcome for each stack. Errors: nothing could be checked; or those of all stacks that could not, joined.
 func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 	templates, err := c.templates()
 	if err != nil {

@@ -88,7 +88,7 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 	return template, nil
 }
 
-// absent makes sure that a stack that is not there is not in another account: the CDK would deploy it there by a role.
+// absent makes sure that a missing stack is not in another account, where the CDK would deploy it by a role.
 func absent(ctx context.Context, configuration aws.Config, environment *check.Environment) error {
 	if environment.Account == "" {
 		return nil

@@ -82,7 +82,7 @@ func (c *lakeCommand) run(ctx context.Context, out io.Writer) (err error) {
 	return lakequery.Write(out, c.Format, rows)
 }
 
-// check writes down what cannot be queried in the assembly's lakes.
+// check prints the views and queries of the assembly's lakes that cannot be queried.
 func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 	if c.SQL != "" || c.Query != "" {
 		return errors.New("got --check and a query: give one of them")

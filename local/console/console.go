@@ -403,7 +403,7 @@ func (c *Console) token(r *http.Request) (any, error) {
 	return Token{AccessToken: signed, TokenType: "Bearer", Issuer: request.Issuer, Audience: audience}, nil
 }
 
-// fill chooses what the request leaves open, so that every API that it may be for takes the token, and returns the audience.
+// fill chooses the fields that the request leaves empty, so that every API in question takes the token, and returns the audience.
 func (c *Console) fill(request *TokenRequest) (audience []string, err error) {
 	audience = []string{}
 	if request.Audience != "" {

@@ -18,7 +18,7 @@ const (
 	MaxAsyncPayload = 1 << 20
 )
 
-// Async says what becomes of asynchronous invocations that fail.
+// Async says what happens to asynchronous invocations that fail.
 type Async struct {
 	// MaxRetries is MaximumRetryAttempts; nil means DefaultMaxRetries.
 	MaxRetries *int

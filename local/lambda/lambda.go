@@ -79,7 +79,7 @@ type Function struct {
 	AccessKeyID, SecretAccessKey string
 	// LogGroup is the CloudWatch log group that the function's lines belong to; "" means /aws/lambda/NAME.
 	LogGroup string
-	// Async says what becomes of asynchronous invocations that fail.
+	// Async says what happens to asynchronous invocations that fail.
 	Async Async
 }
 
