@@ -60,7 +60,9 @@ func Compare(deployed, proposed *Template, environment Environment) []Finding {
 		environment: environment,
 		deployed:    deployed.resolve(environment), proposed: proposed.resolve(environment),
 		deployedConditions: simplify(deployed.conditions, nil), proposedConditions: simplify(proposed.conditions, nil),
+		clashing: map[string]bool{},
 	}
+	c.conflicts()
 	for id, old := range c.deployed {
 		c.resource(old, c.proposed[id])
 	}
@@ -75,7 +77,9 @@ type comparison struct {
 	environment                            Environment
 	deployed, proposed                     map[string]*resource
 	deployedConditions, proposedConditions any
-	findings                               []Finding
+	// clashing are the logical ids of resources that conflict with another: what would become of them otherwise does not.
+	clashing map[string]bool
+	findings []Finding
 }
 
 // add notes a finding about a resource; what is the first part of its id.
@@ -116,6 +120,8 @@ func (c *comparison) resource(old, changed *resource) {
 		c.secret(old, changed)
 	case "AWS::S3::Bucket":
 		c.bucket(old, changed)
+	case "AWS::KMS::Key":
+		c.key(old, changed)
 	case "AWS::Logs::LogGroup":
 		c.logGroup(old, changed)
 	case "AWS::CloudFormation::Stack":

@@ -100,6 +100,11 @@ func TestCompare(t *testing.T) {
 	}
 	kept := `"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain", "Properties": {` + keys + `}`
 	schema := func(attributes string) string { return properties(pool, `"Schema": [`+attributes+`]`) }
+	// former is a bucket that keeps former versions for that many days.
+	former := func(versioned bool, days int) string {
+		status := map[bool]string{true: "Enabled", false: "Suspended"}[versioned]
+		return properties(bucket, fmt.Sprintf(`"VersioningConfiguration": {"Status": %q}, "LifecycleConfiguration": {"Rules": [{"Status": "Enabled", "NoncurrentVersionExpiration": {"NoncurrentDays": %d}}]}`, status, days))
+	}
 	const empty = `{"Resources": {}}`
 	refuse, warn := check.Refusal, check.Warning
 	type finding struct {
@@ -203,6 +208,18 @@ func TestCompare(t *testing.T) {
 		"UserPoolDropped":       {properties(pool, ""), empty, []finding{{refuse, "drop:R", "sign up again", "Put it back"}}},
 		"KeyDropped":            {properties("AWS::KMS::Key", ""), empty, []finding{{refuse, "drop:R", "backups included", "Put it back"}}},
 		"MappingMoved":          {properties("AWS::Lambda::EventSourceMapping", `"StartingPosition": "LATEST"`), properties("AWS::Lambda::EventSourceMapping", `"StartingPosition": "TRIM_HORIZON"`), []finding{{warn, "replace:R", "its place in the stream", "Leave StartingPosition"}}},
+		"KeyMultiRegion":        {properties("AWS::KMS::Key", ""), properties("AWS::KMS::Key", `"MultiRegion": true`), []finding{{refuse, "multi-region:R", "from false to true", "Leave MultiRegion"}}},
+		"KeySingleRegion":       {properties("AWS::KMS::Key", `"MultiRegion": true`), properties("AWS::KMS::Key", ""), []finding{{refuse, "multi-region:R", "from true to false", "Leave MultiRegion"}}},
+		"KeyRegionsWritten":     {properties("AWS::KMS::Key", ""), properties("AWS::KMS::Key", `"MultiRegion": false`), nil},
+		"DomainNameDropped":     {properties("AWS::ApiGatewayV2::DomainName", `"DomainName": "a"`), empty, []finding{{refuse, "drop:R", "clients", "Put it back"}}},
+		"DomainNameChanged":     {properties("AWS::ApiGatewayV2::DomainName", `"DomainName": "a"`), properties("AWS::ApiGatewayV2::DomainName", `"DomainName": "b"`), []finding{{refuse, "rename:R", "from a to b", "Leave the name"}}},
+		"FormerVersions":        {former(true, 30), former(true, 7), []finding{{refuse, "former:R", "kept 7 days, and were kept 30", "Leave it at 30"}}},
+		"FormerVersionsNow":     {properties(bucket, `"VersioningConfiguration": {"Status": "Enabled"}`), former(true, 7), []finding{{refuse, "former:R", "were kept for ever", "Leave the rule out"}}},
+		"FormerVersionsLonger":  {former(true, 7), former(true, 30), nil},
+		"FormerVersionsNone":    {former(false, 30), former(false, 7), nil},
+		"FormerVersionsOld":     {former(true, 30), strings.Replace(former(true, 7), `"NoncurrentVersionExpiration": {"NoncurrentDays": 7}`, `"NoncurrentVersionExpirationInDays": "7"`, 1), []finding{{refuse, "former:R", "kept 7 days, and were kept 30", "Leave it at 30"}}},
+		"FormerVersionsOfMore":  {strings.Replace(former(true, 7), `"Status": "Enabled", "`, `"Status": "Enabled", "Prefix": "a/", "`, 1), former(true, 7), []finding{{refuse, "former:R", "were kept for ever", "Leave the rule out"}}},
+		"FormerVersionsOfLess":  {former(true, 7), strings.Replace(former(true, 7), `"Status": "Enabled", "`, `"Status": "Enabled", "Prefix": "a/", "`, 1), nil},
 		"QueueDropped":          {properties("AWS::SQS::Queue", ""), empty, []finding{{warn, "drop:R", "messages", "Put it back"}}},
 		"LogsShorter":           {properties("AWS::Logs::LogGroup", `"RetentionInDays": 30`), properties("AWS::Logs::LogGroup", `"RetentionInDays": 7`), []finding{{warn, "retention:R", "7 days, and were kept 30", "Export"}}},
 		"LogsForEver":           {properties("AWS::Logs::LogGroup", `"RetentionInDays": 30`), properties("AWS::Logs::LogGroup", ""), nil},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 )
 
 // userPool finds changes of what Cognito never changes ("Updating user pool and app client configuration", Amazon Cognito
@@ -80,9 +81,64 @@ func (c *comparison) bucket(old, changed *resource) {
 			"Amazon S3 also deletes existing objects that match the rule and are old enough.", "Make sure that prefix and days are what they should be.")
 		break
 	}
+	c.formerVersions(old, changed)
 	if text(old.at("VersioningConfiguration", "Status")) == "Enabled" && text(changed.at("VersioningConfiguration", "Status")) != "Enabled" {
 		c.add(Warning, "versioning", changed, "versioning is suspended", "From now on nothing can bring back objects that are overwritten or deleted.", "Leave it on where the objects matter.")
 	}
+}
+
+// formerVersions is about how long an object that was overwritten or deleted can be brought back.
+func (c *comparison) formerVersions(old, changed *resource) {
+	if text(old.at("VersioningConfiguration", "Status")) != "Enabled" {
+		return
+	}
+	deployed := list(old.at("LifecycleConfiguration", "Rules"))
+	for _, rule := range list(changed.at("LifecycleConfiguration", "Rules")) {
+		after, ok := formerDays(rule)
+		if !ok {
+			continue
+		}
+		before, limited := 0, false
+		for _, was := range deployed {
+			// A rule for tags leaves the versions without them alone.
+			if days, ok := formerDays(was); ok && at(was, "TagFilters") == nil && strings.HasPrefix(text(at(rule, "Prefix")), text(at(was, "Prefix"))) && (!limited || days < before) {
+				before, limited = days, true
+			}
+		}
+		if limited && before <= after || contains(deployed, rule) {
+			continue
+		}
+		had, leave := "for ever", "Leave the rule out."
+		if limited {
+			had, leave = fmt.Sprintf("%d days", before), fmt.Sprintf("Leave it at %d days.", before)
+		}
+		c.add(Refusal, "former", changed, fmt.Sprintf("former versions of objects are kept %d days, and were kept %s", after, had),
+			"Amazon S3 deletes the versions that are older, those from before this deployment too: what was overwritten or deleted then cannot be brought back.",
+			leave, "If they are to go: accept this finding.")
+		return
+	}
+}
+
+// formerDays returns after how many days a rule deletes former versions, and whether it does.
+func formerDays(rule any) (int, bool) {
+	days, err := strconv.Atoi(text(at(rule, "NoncurrentVersionExpiration", "NoncurrentDays")) + text(at(rule, "NoncurrentVersionExpirationInDays")))
+	return days, err == nil && text(at(rule, "Status")) == "Enabled"
+}
+
+// key is about what AWS KMS never changes ("AWS::KMS::Key", property MultiRegion, CloudFormation template reference: the
+// update fails, also with a policy to retain the old key).
+func (c *comparison) key(old, changed *resource) {
+	before, after := or(text(old.at("MultiRegion")), "false"), or(text(changed.at("MultiRegion")), "false")
+	if before == after {
+		return
+	}
+	p := &plan{}
+	p.do("Leave MultiRegion as deployed (%s).", before)
+	p.do("If it has to be %s, only another key can be:", after)
+	p.deploy("the deployed template, and a second key with MultiRegion %s under another construct id.", after)
+	p.deploy("what encrypts uses the second key. The first one stays: what it has encrypted, and backups, need it.")
+	c.add(Refusal, "multi-region", changed, fmt.Sprintf("MultiRegion changes from %s to %s", before, after),
+		"AWS KMS does not change it in a key: CloudFormation fails and rolls back.", p.steps...)
 }
 
 func contains(values []any, value any) bool {

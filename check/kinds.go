@@ -61,9 +61,10 @@ var kinds = map[string]kind{
 	"AWS::SQS::Queue":                    {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName", replacing: []string{"FifoQueue"}},
 	"AWS::Logs::LogGroup":                {noun: "log group", loss: "its events are gone", severity: Warning, name: "LogGroupName"},
 	"AWS::Cognito::UserPoolClient":       {noun: "app client", loss: "apps that hold its id, and its secret, can no longer sign people in", severity: Warning, replacing: []string{"GenerateSecret", "UserPoolId"}},
-	"AWS::Cognito::UserPoolDomain":       {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail", severity: Warning, name: "Domain", replacing: []string{"UserPoolId"}},
+	userPoolDomain:                       {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail", severity: Warning, name: "Domain", replacing: []string{"UserPoolId"}},
+	"AWS::ApiGatewayV2::DomainName":      {noun: "domain name", loss: "clients that call it get no answer, and another one of the same name has another target for DNS records", severity: Refusal, name: "DomainName"},
 	"AWS::ApiGatewayV2::Api":             {noun: "API", loss: "its address changes, and clients that have the old one fail", severity: Warning, replacing: []string{"ProtocolType"}},
-	"AWS::Lambda::EventSourceMapping":    {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are skipped", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
+	eventSourceMapping:                   {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are skipped", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
 }
 
 // kept reports whether a policy leaves the resource alone.
@@ -74,6 +75,9 @@ func protects(policy string) bool { return kept(policy) || policy == "Snapshot" 
 
 // drop reports a resource that the proposed template no longer has.
 func (c *comparison) drop(kind kind, old *resource) {
+	if c.clashing[old.id] {
+		return
+	}
 	var steps []string
 	got := "the " + kind.noun + " is no longer in the template"
 	heir := c.heir(kind, old)
@@ -166,17 +170,29 @@ func (c *comparison) policies(kind kind, old, changed *resource) {
 
 // replacement reports resources that CloudFormation replaces by new, empty ones.
 func (c *comparison) replacement(kind kind, old, changed *resource) {
+	if c.clashing[changed.id] {
+		return
+	}
 	if kind.name != "" && !reflect.DeepEqual(old.at(kind.name), changed.at(kind.name)) {
 		c.rename(kind, old, changed)
 		return
 	}
-	for _, property := range kind.replacing {
+	for _, property := range replacing(old, changed) {
+		c.replace(kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, or(text(old.at(property)), "none"), or(text(changed.at(property)), "none")),
+			"Leave "+property+" as it is deployed, unless you want a new "+kind.noun+".")
+		return
+	}
+}
+
+// replacing returns the properties besides the physical name whose change makes CloudFormation replace the resource.
+func replacing(old, changed *resource) []string {
+	var properties []string
+	for _, property := range kinds[changed.kind].replacing {
 		if !reflect.DeepEqual(old.at(property), changed.at(property)) {
-			c.replace(kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, or(text(old.at(property)), "none"), or(text(changed.at(property)), "none")),
-				"Leave "+property+" as it is deployed, unless you want a new "+kind.noun+".")
-			return
+			properties = append(properties, property)
 		}
 	}
+	return properties
 }
 
 // fate says what becomes of a resource that is replaced.

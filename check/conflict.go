@@ -1,0 +1,289 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// unique is a type of which AWS takes one resource for each value of a key. CloudFormation creates and replaces before it
+// deletes ("Update behaviors of stack resources", CloudFormation user guide), so a second resource with the key of a
+// deployed one fails.
+type unique struct {
+	// noun is what people call it.
+	noun string
+	// key leads to the properties that make up the key. Each part has one way to it or several, of which the first that
+	// leads to a value counts. A resource without a value for a required part has no key: AWS names it.
+	key []part
+	// meanwhile is what is true between two deployments, of which the first leaves the resource out.
+	meanwhile string
+	// before and after are steps around the deployment that leaves it out.
+	before, after string
+}
+
+// part is one part of a unique key.
+type part struct {
+	ways     [][]string
+	optional bool
+	// route normalises route keys.
+	route bool
+}
+
+func required(path ...string) part { return part{ways: [][]string{path}} }
+func optional(path ...string) part { return part{ways: [][]string{path}, optional: true} }
+
+const (
+	eventSourceMapping = "AWS::Lambda::EventSourceMapping"
+	userPoolDomain     = "AWS::Cognito::UserPoolDomain"
+	glueDatabase       = "AWS::Glue::Database"
+	glueTable          = "AWS::Glue::Table"
+)
+
+// uniques are the types by the key of which AWS has one each, from the API reference of each service: the errors
+// ConflictException, ResourceConflictException, AlreadyExistsException and QueueNameExists of what creates them. Which
+// properties replace a resource is from the CloudFormation template reference ("Update requires: Replacement").
+var uniques = map[string]unique{
+	eventSourceMapping: {
+		noun: "event source mapping",
+		// Topics and queues tell mappings of one broker apart.
+		key:       []part{required("FunctionName"), required("EventSourceArn"), optional("Topics"), optional("Queues")},
+		meanwhile: "Meanwhile records wait in the stream, for 24 hours in DynamoDB's. The new mapping begins where its StartingPosition says: with TRIM_HORIZON records of these hours come again, with LATEST those of the time between the deployments are skipped.",
+	},
+	"AWS::ApiGatewayV2::Route": {
+		noun: "route", key: []part{required("ApiId"), {ways: [][]string{{"RouteKey"}}, route: true}},
+		meanwhile: "Meanwhile the API answers 404 there.",
+	},
+	"AWS::ApiGatewayV2::Stage": {
+		noun: "stage", key: []part{required("ApiId"), required("StageName")},
+		meanwhile: "Meanwhile the API answers nothing.",
+	},
+	"AWS::ApiGatewayV2::DomainName": {
+		noun: "domain name", key: []part{required("DomainName")},
+		meanwhile: "Meanwhile clients of the name get no answer. The new one has another target: the DNS record has to name that.",
+	},
+	"AWS::ApiGatewayV2::ApiMapping": {
+		noun: "API mapping", key: []part{required("DomainName"), optional("ApiMappingKey")},
+		meanwhile: "Meanwhile the domain name leads to no API.",
+	},
+	"AWS::Lambda::EventInvokeConfig": {
+		noun: "setting of asynchronous invocations", key: []part{required("FunctionName"), required("Qualifier")},
+		meanwhile: "Meanwhile the function has AWS Lambda's own: two retries in six hours, and no queue for what fails.",
+	},
+	"AWS::S3::BucketPolicy": {
+		noun: "bucket policy", key: []part{required("Bucket")},
+		meanwhile: "Meanwhile the bucket has no policy: requests without TLS are not refused, and services that it lets in are.",
+	},
+	glueDatabase: {
+		noun: "catalog database", key: []part{required("CatalogId"), {ways: [][]string{{"DatabaseInput", "Name"}, {"DatabaseName"}}}},
+		meanwhile: "Meanwhile queries fail. The catalog is all that goes: the objects in the bucket stay.",
+	},
+	glueTable: {
+		noun: "catalog table", key: []part{required("CatalogId"), required("DatabaseName"), {ways: [][]string{{"TableInput", "Name"}, {"Name"}}}},
+		meanwhile: "Meanwhile queries of it fail. The catalog is all that goes: the objects in the bucket stay.",
+	},
+	"AWS::Athena::WorkGroup": {
+		noun: "workgroup", key: []part{required("Name")},
+		meanwhile: "Meanwhile queries fail. The history of queries and what people have saved in the workgroup go.",
+		before:    "Keep what people have saved: aws athena list-named-queries --work-group NAME, and batch-get-named-query",
+	},
+	"AWS::Cognito::UserPoolResourceServer": {
+		noun: "resource server", key: []part{required("UserPoolId"), required("Identifier")},
+		meanwhile: "Meanwhile clients get no token with its scopes. Clients that name them have to be left out, too, and come back with another id and secret: keep the clients by taking the scopes from them instead.",
+	},
+	userPoolDomain: {
+		noun: "sign-in domain", key: []part{required("Domain")},
+		meanwhile: "Meanwhile people cannot sign in, and programs get no token there.",
+	},
+	"AWS::SQS::Queue": {
+		noun: "queue", key: []part{required("QueueName")},
+		meanwhile: "The messages in it go.",
+		before:    "Receive what is in it.",
+		after:     "Wait 60 seconds: Amazon SQS gives the name of a deleted queue to no other before.",
+	},
+	"AWS::Logs::LogGroup": {
+		noun: "log group", key: []part{required("LogGroupName")},
+		meanwhile: "The events in it go.",
+		before:    "Export them first if anyone needs them: aws logs create-export-task.",
+	},
+}
+
+// UniqueTypes returns, in order, the resource types whose logical ids cannot change in one deployment, since AWS takes one
+// resource for each value of their unique key.
+func UniqueTypes() []string { return slices.Sorted(maps.Keys(uniques)) }
+
+// The variables of a route key: greedy ones are another route than plain ones, and names make no difference.
+var (
+	greedyVariable = regexp.MustCompile(`\{[^{}]*\+\}`)
+	pathVariable   = regexp.MustCompile(`\{[^{}+]*\}`)
+)
+
+// text returns the value of the resource's unique key, as text, or "".
+func (u unique) text(resources map[string]*resource, r *resource) string {
+	var values []string
+	for _, part := range u.key {
+		value := ""
+		for _, way := range part.ways {
+			if value == "" {
+				value = identity(resources, r.at(way...))
+			}
+		}
+		if value == "" && !part.optional {
+			return ""
+		}
+		if part.route {
+			value = pathVariable.ReplaceAllString(greedyVariable.ReplaceAllString(value, "{+}"), "{}")
+		}
+		values = append(values, value)
+	}
+	return strings.Join(values, "\n")
+}
+
+// named are the types whose Ref is the name that the template gives.
+var named = map[string][]string{
+	"AWS::S3::Bucket": {"BucketName"}, "AWS::Lambda::Function": {"FunctionName"}, glueDatabase: {"DatabaseInput", "Name"},
+	"AWS::ApiGatewayV2::DomainName": {"DomainName"},
+}
+
+// identity returns the text of a value, the same for two ways of naming one resource of the template.
+func identity(resources map[string]*resource, v any) string {
+	id := text(at(v, "Ref"))
+	if attribute := list(at(v, "Fn::GetAtt")); len(attribute) == 2 && text(attribute[1]) == "Arn" {
+		id = text(attribute[0])
+	}
+	if id == "" {
+		return text(v)
+	}
+	if r := resources[id]; r != nil {
+		if name, ok := r.at(named[r.kind]...).(string); ok {
+			return name
+		}
+	}
+	return "the resource " + id
+}
+
+// conflict is a resource that would be made, or given a key, while a deployed one has that key.
+type conflict struct{ old, changed *resource }
+
+// clashes returns the conflicts, by the logical ids of the new resources.
+func (c *comparison) clashes() []conflict {
+	holders := map[string][]*resource{}
+	for _, id := range slices.Sorted(maps.Keys(c.deployed)) {
+		r := c.deployed[id]
+		if key := uniques[r.kind].text(c.deployed, r); key != "" {
+			holders[r.kind+"\n"+key] = append(holders[r.kind+"\n"+key], r)
+		}
+	}
+	var all []conflict
+	for _, id := range slices.Sorted(maps.Keys(c.proposed)) {
+		r := c.proposed[id]
+		key := uniques[r.kind].text(c.proposed, r)
+		if key == "" {
+			continue
+		}
+		own := c.deployed[id]
+		kept := own != nil && own.kind == r.kind && uniques[r.kind].text(c.deployed, own) == key
+		for _, holder := range holders[r.kind+"\n"+key] {
+			if kept && holder.id != id {
+				// Deployed by the side of another, as two with opposite conditions are.
+				continue
+			}
+			if kept && len(replacing(own, r)) == 0 {
+				continue
+			}
+			all = append(all, conflict{holder, r})
+		}
+	}
+	return all
+}
+
+// conflicts is about resources that AWS has once, and that the deployment would have twice for a while.
+func (c *comparison) conflicts() {
+	all := c.clashes()
+	var without []string
+	for _, clash := range all {
+		without = append(without, clash.old.id)
+		if stays := c.proposed[clash.old.id]; stays != nil && c.deployed[clash.changed.id] != nil {
+			without = append(without, clash.changed.id)
+		}
+	}
+	slices.Sort(without)
+	without = slices.Compact(without)
+	for _, clash := range all {
+		c.clashing[clash.old.id] = true
+		c.clashing[clash.changed.id] = true
+		c.conflict(clash, without)
+	}
+}
+
+// conflict notes one; without are all resources that are in the way of another.
+func (c *comparison) conflict(clash conflict, without []string) {
+	old, changed := clash.old, clash.changed
+	u := uniques[old.kind]
+	is := describeKey(u, changed)
+	p := &plan{}
+	var got string
+	switch stays := c.proposed[old.id]; {
+	case old.id == changed.id:
+		properties := join(replacing(old, changed))
+		got = fmt.Sprintf("%s changes, which replaces the %s of %s", properties, u.noun, is)
+		p.do("Leave %s as deployed.", properties)
+	case stays != nil && uniques[stays.kind].text(c.proposed, stays) == u.text(c.proposed, changed):
+		got = fmt.Sprintf("%s is a second %s of %s, which %s is already", changed.id, u.noun, is, old.id)
+		p.do("Leave one of the two out: AWS takes one.")
+		c.add(Refusal, "conflict", changed, got, "AWS takes one "+u.noun+" with that key: CloudFormation fails and rolls back.", p.steps...)
+		return
+	default:
+		got = fmt.Sprintf("%s is to be the %s of %s, which the deployed %s is", changed.id, u.noun, is, old.id)
+		p.do("Keep the logical id: leave the construct's id and its place in the tree as they were, or call OverrideLogicalId(%q) on its L1 resource.", old.id)
+	}
+	p.do("If it has to be, two deployments lead there. %s", u.meanwhile)
+	if u.before != "" {
+		p.do("%s", u.before)
+	}
+	p.deploy("the deployed template without %s, and without what uses them.%s", join(without), c.acceptDrops(without))
+	if kept(old.deletion) {
+		p.do("It is left behind then (DeletionPolicy %s): delete it by hand, or import it into the stack as %s (cdk import).", old.deletion, changed.id)
+	}
+	if u.after != "" {
+		p.do("%s", u.after)
+	}
+	p.deploy("this template.")
+	c.add(Refusal, "conflict", changed, got,
+		"CloudFormation creates before it deletes, and AWS takes one "+u.noun+" with that key: the deployment fails and rolls back.", p.steps...)
+}
+
+// acceptDrops says which findings about the drop of the resources are to be accepted.
+func (c *comparison) acceptDrops(ids []string) string {
+	var refused []string
+	for _, id := range ids {
+		if kinds[c.deployed[id].kind].severity == Refusal {
+			refused = append(refused, "drop:"+id)
+		}
+	}
+	if len(refused) == 0 {
+		return ""
+	}
+	return " Then accept " + join(refused) + "."
+}
+
+// describeKey names the values of the key as the template has them.
+func describeKey(u unique, r *resource) string {
+	var parts []string
+	for _, part := range u.key {
+		for _, way := range part.ways {
+			value := r.at(way...)
+			if id := text(at(value, "Ref")); id != "" {
+				value = id
+			} else if attribute := list(at(value, "Fn::GetAtt")); len(attribute) == 2 {
+				value = text(attribute[0]) + "." + text(attribute[1])
+			}
+			if said := text(value); said != "" {
+				parts = append(parts, way[len(way)-1]+" "+said)
+				break
+			}
+		}
+	}
+	return join(parts)
+}

@@ -1,0 +1,241 @@
+package check_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/check"
+)
+
+// mutate returns the template's text after a change of its resources.
+func mutate(t testing.TB, text string, change func(resources map[string]map[string]any)) string {
+	t.Helper()
+	var template struct {
+		Metadata  map[string]any            `json:",omitempty"`
+		Resources map[string]map[string]any `json:""`
+	}
+	if err := json.Unmarshal([]byte(text), &template); err != nil {
+		t.Fatal(err)
+	}
+	change(template.Resources)
+	changed, err := json.Marshal(template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(changed)
+}
+
+// set changes a property of a resource; the last name is the property's. nil takes it away.
+func set(t testing.TB, resources map[string]map[string]any, id string, value any, path ...string) {
+	t.Helper()
+	object, ok := resources[id]["Properties"].(map[string]any)
+	for _, name := range path[:len(path)-1] {
+		if ok {
+			object, ok = object[name].(map[string]any)
+		}
+	}
+	if !ok {
+		t.Fatalf("%s has no %v", id, path)
+	}
+	if value == nil {
+		delete(object, path[len(path)-1])
+		return
+	}
+	object[path[len(path)-1]] = value
+}
+
+// only returns the finding with the id, and fails if there is none or any other refusal.
+func only(t *testing.T, findings []check.Finding, id string) check.Finding {
+	t.Helper()
+	var found check.Finding
+	for _, f := range findings {
+		if f.ID == id {
+			found = f
+		} else if f.Severity == check.Refusal {
+			t.Errorf("refused, too: %+v", f)
+		}
+	}
+	if found.ID == "" {
+		t.Fatalf("no %s: got %+v", id, findings)
+	}
+	return found
+}
+
+var (
+	leftOut     = regexp.MustCompile(`^Deploy 1: the deployed template without ([A-Za-z0-9, ]+), and without what uses them\.(?: Then accept (.*)\.)?$`)
+	lakeMapping = "TodoLakeMappingB67387A6"
+	lakeCatalog = "TodoLakeCatalogD3D23EB1"
+	lakeTable   = "TodoLakeCatalogtaskchanges50F60391"
+	aRoute      = "TodoAPIGETapiv1taskstaskid7496802C"
+)
+
+// TestConflicts: what AWS has once cannot be there twice, and the steps of each refusal lead to the proposed template.
+func TestConflicts(t *testing.T) {
+	t.Parallel()
+	text := platforms(t)["todo.template.json"]
+	type resources = map[string]map[string]any
+	// another has the resource under another logical id, and everything that names it follows.
+	another := func(id string) func(string) string {
+		return func(text string) string { return strings.ReplaceAll(text, `"`+id+`"`, `"Other"`) }
+	}
+	changed := func(id string, value any, path ...string) func(string) string {
+		return func(text string) string {
+			return mutate(t, text, func(r resources) { set(t, r, id, value, path...) })
+		}
+	}
+	// moved has the resource under another logical id, with another property.
+	moved := func(id string, value any, path ...string) func(string) string {
+		return func(text string) string { return another(id)(changed(id, value, path...)(text)) }
+	}
+	// declared is the platform with one resource more.
+	declared := func(kind, properties string) string {
+		var object map[string]any
+		if err := json.Unmarshal([]byte(properties), &object); err != nil {
+			t.Fatal(err)
+		}
+		return mutate(t, text, func(r resources) { r["R"] = map[string]any{"Type": kind, "Properties": object} })
+	}
+	const pool = `"UserPoolId": {"Ref": "TodoUsersPool"}`
+	type test struct {
+		deployed string
+		change   func(string) string
+		// id is the finding's, and says what it has to say.
+		id, says string
+	}
+	tests := map[string]test{
+		"Mapping":           {text, another(lakeMapping), "conflict:Other", "FunctionName TodoLakeWriter845A959A, EventSourceArn TodoDatabaseAppDataA1556560.StreamArn"},
+		"MappingByARN":      {text, moved(lakeMapping, map[string]any{"Fn::GetAtt": []any{"TodoLakeWriter845A959A", "Arn"}}, "FunctionName"), "conflict:Other", "TodoLakeWriter845A959A"},
+		"StartingPosition":  {text, changed(lakeMapping, "LATEST", "StartingPosition"), "conflict:" + lakeMapping, "StartingPosition changes"},
+		"Route":             {text, another(aRoute), "conflict:Other", "RouteKey GET /api/v1/tasks/{task_id}"},
+		"PathVariable":      {text, moved(aRoute, "GET /api/v1/tasks/{id}", "RouteKey"), "conflict:Other", "RouteKey GET /api/v1/tasks/{id}"},
+		"GreedyVariable":    {declared("AWS::ApiGatewayV2::Route", `{"ApiId": {"Ref": "TodoAPI20B34DFA"}, "RouteKey": "ANY /files/{proxy+}"}`), moved("R", "ANY /files/{path+}", "RouteKey"), "conflict:Other", "{path+}"},
+		"RouteMovedInPlace": {text, changed("TodoAPIGEThealthA181EA7B", "GET /api/v1/tasks/{x}", "RouteKey"), "conflict:TodoAPIGEThealthA181EA7B", "second route"},
+		"RouteTakesPlace": {text, func(text string) string {
+			return changed("TodoAPIGEThealthA181EA7B", "GET /api/v1/tasks/{x}", "RouteKey")(mutate(t, text, func(r resources) { delete(r, aRoute) }))
+		}, "conflict:TodoAPIGEThealthA181EA7B", "which the deployed " + aRoute + " is"},
+		"Stage":               {text, another("TodoAPIStageCA6C90F1"), "conflict:Other", "StageName $default"},
+		"EventInvokeConfig":   {text, another("TodoLakeScheduleFailures10BF2137"), "conflict:Other", "Qualifier $LATEST"},
+		"BucketPolicy":        {text, another("TodoLakeBucketPolicyA64410F2"), "conflict:Other", "Bucket TodoLakeBucket6BB11E08"},
+		"Database":            {text, another(lakeCatalog), "conflict:Other", "Name todo_c830184b"},
+		"CatalogTable":        {text, another(lakeTable), "conflict:Other", "Name task_changes"},
+		"WorkGroup":           {text, another("TodoLakeWorkGroup151B31BD"), "conflict:Other", "Name todo_c830184b"},
+		"ResourceServer":      {declared("AWS::Cognito::UserPoolResourceServer", `{`+pool+`, "Identifier": "api"}`), another("R"), "conflict:Other", "Identifier api"},
+		"SignInDomain":        {declared("AWS::Cognito::UserPoolDomain", `{`+pool+`, "Domain": "todo"}`), another("R"), "conflict:Other", "Domain todo"},
+		"DomainOfAnotherPool": {declared("AWS::Cognito::UserPoolDomain", `{`+pool+`, "Domain": "todo"}`), changed("R", "other", "UserPoolId"), "conflict:R", "UserPoolId changes"},
+		"NamedQueue":          {declared("AWS::SQS::Queue", `{"QueueName": "q"}`), another("R"), "conflict:Other", "QueueName q"},
+		"NamedLogGroup":       {declared("AWS::Logs::LogGroup", `{"LogGroupName": "/aws/vendedlogs/todo"}`), another("R"), "conflict:Other", "LogGroupName /aws/vendedlogs/todo"},
+		"DomainName":          {declared("AWS::ApiGatewayV2::DomainName", `{"DomainName": "api.example.com"}`), another("R"), "conflict:Other", "DomainName api.example.com"},
+		"APIMapping":          {declared("AWS::ApiGatewayV2::ApiMapping", `{"DomainName": "api.example.com", "ApiId": {"Ref": "TodoAPI20B34DFA"}, "Stage": "$default"}`), another("R"), "conflict:Other", "DomainName api.example.com"},
+	}
+	covered := map[string]bool{}
+	for name, test := range tests {
+		proposed := test.change(test.deployed)
+		findings := check.Compare(parse(t, test.deployed), parse(t, proposed), here)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := only(t, findings, test.id)
+			if f.Severity != check.Refusal || !strings.Contains(f.Got, test.says) || len(f.Steps) == 0 {
+				t.Fatalf("got %+v", f)
+			}
+			if strings.Contains(f.Got, "second") {
+				// Nothing leads to two at once.
+				return
+			}
+			var out []string
+			accepted := ""
+			for _, step := range f.Steps {
+				if match := leftOut.FindStringSubmatch(step); match != nil {
+					out, accepted = strings.Split(match[1], ", "), match[2]
+				}
+			}
+			if len(out) == 0 || f.Steps[len(f.Steps)-1] != "Deploy 2: this template." {
+				t.Fatalf("got the steps %q", f.Steps)
+			}
+			between := mutate(t, test.deployed, func(r resources) {
+				for _, id := range out {
+					delete(r, id)
+				}
+			})
+			for _, deployment := range [][2]string{{test.deployed, between}, {between, proposed}} {
+				for _, f := range check.Compare(parse(t, deployment[0]), parse(t, deployment[1]), here) {
+					if f.Severity == check.Refusal && !slices.Contains(strings.Split(accepted, ", "), f.ID) {
+						t.Errorf("a step is refused: %+v", f)
+					}
+				}
+			}
+		})
+		for _, f := range findings {
+			covered[f.Type] = true
+		}
+	}
+	for _, kind := range check.UniqueTypes() {
+		if !covered[kind] {
+			t.Errorf("no test for %s", kind)
+		}
+	}
+}
+
+// TestNoConflicts: what looks alike and is not the same, and what only changes in place.
+func TestNoConflicts(t *testing.T) {
+	t.Parallel()
+	text := platforms(t)["todo.template.json"]
+	type resources = map[string]map[string]any
+	for name, change := range map[string]func(r resources){
+		"VariableInPlace": func(r resources) { set(t, r, aRoute, "GET /api/v1/tasks/{id}", "RouteKey") },
+		"AnotherRoute": func(r resources) {
+			r["New"] = map[string]any{"Type": "AWS::ApiGatewayV2::Route", "Properties": map[string]any{"ApiId": map[string]any{"Ref": "TodoAPI20B34DFA"}, "RouteKey": "GET /api/v1/tasks/{path+}"}}
+		},
+		"AnotherAPI": func(r resources) {
+			r["New"] = map[string]any{"Type": "AWS::ApiGatewayV2::Stage", "Properties": map[string]any{"ApiId": map[string]any{"Ref": "Another"}, "StageName": "$default"}}
+		},
+		"UnnamedQueue": func(r resources) {
+			r["New"] = map[string]any{"Type": "AWS::SQS::Queue", "Properties": map[string]any{}}
+		},
+		"BatchSize": func(r resources) { set(t, r, lakeMapping, 1, "BatchSize") },
+		"AnotherFunction": func(r resources) {
+			set(t, r, lakeMapping, map[string]any{"Ref": "TodoEraserC1D38E15X"}, "FunctionName")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := check.Compare(parse(t, text), parse(t, mutate(t, text, change)), here); len(got) != 0 {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}
+
+// TestOppositeConditions: two of a key are not there at once.
+func TestOppositeConditions(t *testing.T) {
+	t.Parallel()
+	policy := func(id, condition string) string {
+		return fmt.Sprintf(`%q: {"Type": "AWS::S3::BucketPolicy", "Condition": %q, "Properties": {"Bucket": "b"}}`, id, condition)
+	}
+	template := parse(t, `{"Resources": {`+policy("A", "Is")+", "+policy("B", "IsNot")+`}}`)
+	if got := check.Compare(template, template, here); len(got) != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// TestUniqueTypesDocumented: docs/CHECK.md lists the types.
+func TestUniqueTypesDocumented(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../docs/CHECK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listed []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(AWS::[A-Za-z0-9:]+)` \\|").FindAllStringSubmatch(string(document), -1) {
+		listed = append(listed, row[1])
+	}
+	if diff := cmp.Diff(check.UniqueTypes(), listed); diff != "" {
+		t.Errorf("types (-want +got):\n%s", diff)
+	}
+}
