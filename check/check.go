@@ -67,6 +67,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Finding {
 		c.resource(old, c.proposed[id])
 	}
 	c.shards()
+	c.authorizers()
 	slices.SortFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
 	})

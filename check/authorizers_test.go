@@ -1,0 +1,181 @@
+package check_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/check"
+)
+
+// part is a resource of an HTTP API.
+type part struct {
+	Type       string
+	Properties map[string]any
+}
+
+// gated is an API with two routes that need a token and an open one, after changes.
+func gated(t testing.TB, changes ...func(map[string]part)) *check.Template {
+	t.Helper()
+	api := map[string]any{"Ref": "API"}
+	route := func(key string, more map[string]any) part {
+		properties := map[string]any{"ApiId": api, "RouteKey": key}
+		for name, value := range more {
+			properties[name] = value
+		}
+		return part{"AWS::ApiGatewayV2::Route", properties}
+	}
+	token := map[string]any{"AuthorizationType": "JWT", "AuthorizerId": map[string]any{"Ref": "Authorizer"}}
+	scoped := map[string]any{"AuthorizationType": "JWT", "AuthorizerId": map[string]any{"Ref": "Authorizer"}, "AuthorizationScopes": []any{"orders"}}
+	resources := map[string]part{
+		"API":        {"AWS::ApiGatewayV2::Api", map[string]any{"ProtocolType": "HTTP"}},
+		"Authorizer": {"AWS::ApiGatewayV2::Authorizer", map[string]any{"ApiId": api, "AuthorizerType": "JWT", "JwtConfiguration": map[string]any{"Issuer": "https://a.example", "Audience": []any{"a"}}}},
+		"Read":       route("GET /orders/{id}", token),
+		"Order":      route("POST /orders", scoped),
+		"Prices":     route("GET /prices", map[string]any{"AuthorizationType": "NONE"}),
+	}
+	for _, change := range changes {
+		change(resources)
+	}
+	text, err := json.Marshal(map[string]any{"Resources": resources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parse(t, string(text))
+}
+
+func set(id, name string, value any) func(map[string]part) {
+	return func(resources map[string]part) {
+		if resources[id].Properties[name] = value; value == nil {
+			delete(resources[id].Properties, name)
+		}
+	}
+}
+
+func without(ids ...string) func(map[string]part) {
+	return func(resources map[string]part) {
+		for _, id := range ids {
+			delete(resources, id)
+		}
+	}
+}
+
+// renamed gives a resource another logical id.
+func renamed(id, other string) func(map[string]part) {
+	return func(resources map[string]part) {
+		resources[other] = resources[id]
+		delete(resources, id)
+	}
+}
+
+// What opens a route is refused, by whatever way it comes.
+func TestAuthorizers(t *testing.T) {
+	t.Parallel()
+	open := set("Read", "AuthorizationType", "NONE")
+	jwt := func(issuer string) any {
+		return map[string]any{"Issuer": issuer, "Audience": []any{"a"}}
+	}
+	ofAPI := func(name string) func(map[string]part) {
+		return func(resources map[string]part) {
+			for _, r := range resources {
+				if r.Properties["ApiId"] != nil {
+					r.Properties["ApiId"] = map[string]any{"Ref": name}
+				}
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		deployed, proposed []func(map[string]part)
+		// want has the ids of refusals, and says what they say in that order.
+		want, says []string
+	}{
+		"Route":           {nil, []func(map[string]part){open}, []string{"open:Read"}, []string{"the route GET /orders/{id} loses its authorizer"}},
+		"RouteByDefault":  {nil, []func(map[string]part){set("Read", "AuthorizationType", nil)}, []string{"open:Read"}, []string{"lets everyone call it"}},
+		"RouteRenamed":    {nil, []func(map[string]part){open, set("Read", "RouteKey", "GET /orders/{order}"), renamed("Read", "Other")}, []string{"open:Other"}, []string{"GET /orders/{order}"}},
+		"APIRenamed":      {nil, []func(map[string]part){open, renamed("API", "New"), ofAPI("New")}, []string{"open:Read"}, []string{"loses its authorizer"}},
+		"ImportedAPI":     {[]func(map[string]part){without("API"), ofAPI("x")}, []func(map[string]part){without("API"), ofAPI("x"), open}, []string{"open:Read"}, []string{"loses its authorizer"}},
+		"IAM":             {[]func(map[string]part){set("Prices", "AuthorizationType", "AWS_IAM")}, nil, []string{"open:Prices"}, []string{"GET /prices"}},
+		"Scopes":          {nil, []func(map[string]part){set("Order", "AuthorizationScopes", []any{})}, []string{"scopes:Order"}, []string{"no longer asks for one of the scopes"}},
+		"OtherScopes":     {nil, []func(map[string]part){set("Order", "AuthorizationScopes", []any{"others"})}, nil, nil},
+		"NoIssuer":        {nil, []func(map[string]part){without("Authorizer"), open, set("Order", "AuthorizationType", "NONE")}, []string{"issuer:Authorizer"}, []string{"lets everyone call GET /orders/{id}, POST /orders"}},
+		"AuthorizerGone":  {nil, []func(map[string]part){without("Authorizer")}, []string{"issuer:Authorizer"}, []string{"the API loses its issuer of tokens, https://a.example"}},
+		"OtherIssuer":     {nil, []func(map[string]part){set("Authorizer", "JwtConfiguration", jwt("https://b.example"))}, []string{"issuer:Authorizer"}, []string{"no more tokens of https://a.example, but of https://b.example"}},
+		"OtherIssuerOpen": {nil, []func(map[string]part){set("Authorizer", "JwtConfiguration", jwt("https://b.example")), open}, []string{"issuer:Authorizer", "open:Read"}, []string{"no more tokens", "loses"}},
+		"AuthorizerMoved": {nil, []func(map[string]part){renamed("Authorizer", "New")}, nil, nil},
+		"RouteGone":       {nil, []func(map[string]part){without("Read")}, nil, nil},
+		"Guarded":         {[]func(map[string]part){open}, nil, nil, nil},
+		"NewRouteOpen":    {[]func(map[string]part){without("Prices")}, nil, nil, nil},
+		"IssuerAdded":     {[]func(map[string]part){without("Authorizer"), open, set("Order", "AuthorizationType", "NONE")}, nil, nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var refused, said []string
+			for _, f := range check.Compare(gated(t, test.deployed...), gated(t, test.proposed...), here) {
+				if f.Severity != check.Refusal {
+					continue
+				}
+				refused, said = append(refused, f.ID), append(said, f.Got+". "+f.Why)
+				if len(f.Steps) < 2 || !slices.ContainsFunc(f.Steps, func(step string) bool { return strings.Contains(step, "accept this finding") }) {
+					t.Errorf("%s: got the steps %q, want how to keep it and how to go on", f.ID, f.Steps)
+				}
+			}
+			if diff := cmp.Diff(test.want, refused); diff != "" {
+				t.Fatalf("refusals (-want +got):\n%s\n%s", diff, strings.Join(said, "\n"))
+			}
+			for i, says := range test.says {
+				if !strings.Contains(said[i], says) {
+					t.Errorf("got %q, want %q in it", said[i], says)
+				}
+			}
+		})
+	}
+}
+
+// Each route of To-Do that needs a token is missed, and so is the issuer of all.
+func TestAuthorizersOfPlatform(t *testing.T) {
+	t.Parallel()
+	text := platforms(t)["todo.template.json"]
+	deployed := parse(t, text)
+	opened := func(all bool, only string) []string {
+		var ids []string
+		for _, f := range check.Compare(deployed, edit(t, text, func(resources map[string]map[string]any) {
+			for id, r := range resources {
+				if r["Type"] == "AWS::ApiGatewayV2::Route" && (all || id == only) {
+					r["Properties"].(map[string]any)["AuthorizationType"] = "NONE"
+				}
+				if r["Type"] == "AWS::ApiGatewayV2::Authorizer" && all {
+					delete(resources, id)
+				}
+			}
+		}), here) {
+			ids = append(ids, fmt.Sprint(f.Severity, " ", f.ID))
+		}
+		return ids
+	}
+	if got := opened(true, ""); len(got) != 1 || !strings.HasPrefix(got[0], "refusal issuer:TodoAPIAuthorizer") {
+		t.Errorf("without an issuer: got %q", got)
+	}
+	var template struct {
+		Resources map[string]part
+	}
+	if err := json.Unmarshal([]byte(text), &template); err != nil {
+		t.Fatal(err)
+	}
+	guarded := 0
+	for id, r := range template.Resources {
+		if r.Properties["AuthorizationType"] != "JWT" {
+			continue
+		}
+		guarded++
+		if got := opened(false, id); !slices.Equal(got, []string{"refusal open:" + id}) {
+			t.Errorf("%s: got %q", id, got)
+		}
+	}
+	if guarded < 10 {
+		t.Errorf("got %d routes that need a token, want those of users", guarded)
+	}
+}
