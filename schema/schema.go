@@ -9,6 +9,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -352,6 +353,14 @@ const (
 	CallerUser Caller = "user"
 )
 
+// Authenticated reports whether such a caller has to show who they are: an agent or a
+// user.
+func (c Caller) Authenticated() bool { return c == CallerAgent || c == CallerUser }
+
+// Key is the method and the path, such as "GET /notes": what Amazon API Gateway calls
+// a route key.
+func (r Route) Key() string { return r.Method + " " + r.Path }
+
 // RateLimit is how often one caller may do a thing, counted in fixed windows
 // that begin at multiples of Window since the Unix epoch. The platform's own handlers
 // have to count, by an access pattern such as CountRequest of [AskAHuman]. The throttles of constructs/httpapi are for all callers together.
@@ -461,6 +470,18 @@ func (p Platform) RateLimit(name string) (RateLimit, bool) {
 		}
 	}
 	return RateLimit{}, false
+}
+
+// RoutesOf returns the keys of the routes that those callers may call, in the order of
+// Routes.
+func (p Platform) RoutesOf(callers ...Caller) []string {
+	var keys []string
+	for _, r := range p.Routes {
+		if slices.Contains(callers, r.Caller) {
+			keys = append(keys, r.Key())
+		}
+	}
+	return keys
 }
 
 // Function returns the function of that name.

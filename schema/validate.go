@@ -170,7 +170,7 @@ func validateRoutes(f *findings, routes []Route) {
 }
 
 // path is where findings about the route are.
-func (r Route) path() string { return "Routes[" + r.Method + " " + r.Path + "]" }
+func (r Route) path() string { return "Routes[" + r.Key() + "]" }
 
 func (r Route) validate(f *findings) {
 	path := r.path()

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,9 @@ type API struct {
 	// Routes are the operations, registered with method and path. A request that
 	// none of them matches is a [*RequestError].
 	Routes *http.ServeMux
+	// Protected are the routes, as Routes have them, that only callers with a verified
+	// token may call: others get [ErrNoToken]. Default: none.
+	Protected []string
 	// Error is the platform's form of an error, written as JSON. The error is a
 	// [*RequestError], or, when a handler panicked, any other; the form must not
 	// reveal such an error to the caller.
@@ -43,10 +47,10 @@ type API struct {
 // RequestError is a request that no operation sees, because of the request
 // itself.
 type RequestError struct {
-	// Status is 400 for one that cannot be read, 404 or 405 for one that matches no
-	// route, 413 for one that is too large.
+	// Status is 400 for one that cannot be read, 401 for one without a token where one
+	// is needed, 404 or 405 for one that matches no route, 413 for one that is too large.
 	Status int
-	// Field is what is wrong: "body", "path", "method" or "request".
+	// Field is what is wrong: "body", "path", "method", "request" or "token".
 	Field string
 	// Message says what was got and what is allowed.
 	Message string
@@ -54,6 +58,13 @@ type RequestError struct {
 
 // Error returns the message.
 func (e *RequestError) Error() string { return e.Message }
+
+// ErrNoToken is a request without a verified token on a route that needs one. It is a
+// [*RequestError] with status 401.
+var ErrNoToken error = &RequestError{
+	Status: http.StatusUnauthorized, Field: "token",
+	Message: "there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform",
+}
 
 // ServeHTTP serves one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -95,6 +106,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	invocation.Route = pattern
+	if slices.Contains(a.Protected, pattern) && invocation.Subject() == "" {
+		recorder.Header().Set("WWW-Authenticate", "Bearer")
+		a.writeError(ctx, recorder, ErrNoToken)
+		return
+	}
 	if err := a.readBody(r); err != nil {
 		a.writeError(ctx, recorder, err)
 		return

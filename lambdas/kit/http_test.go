@@ -16,7 +16,7 @@ import (
 )
 
 // testAPI echoes what handlers see; /panic panics, /late panics after it began to
-// answer.
+// answer, and /mine needs a token.
 func testAPI(t testing.TB, out io.Writer) *API {
 	t.Helper()
 	log, err := NewLogger(out, "", "f")
@@ -42,8 +42,9 @@ func testAPI(t testing.TB, out io.Writer) *API {
 		_ = missing.URL
 	})
 	mux.HandleFunc("DELETE /empty", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("POST /mine/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	return &API{
-		Routes: mux, Log: log, MaxBodyBytes: 100,
+		Routes: mux, Log: log, MaxBodyBytes: 100, Protected: []string{"POST /mine/{id}"},
 		Error: func(err error) (int, any) {
 			if request, ok := errors.AsType[*RequestError](err); ok {
 				return request.Status, map[string]string{"field": request.Field}
@@ -87,9 +88,7 @@ func TestHTTPHandler(t *testing.T) {
 	e.RawQueryString = "x=1&x=2"
 	e.Headers["x-test"] = "yes"
 	e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte("{\"ü\":1}")), true
-	e.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
-		JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "me"}},
-	}
+	claiming("me")(&e)
 	response := invoke(t, handler, e)
 	if response.StatusCode != http.StatusCreated {
 		t.Errorf("status is %d", response.StatusCode)
@@ -128,6 +127,8 @@ func TestHTTPHandlerRefuses(t *testing.T) {
 		status int
 		field  string
 		allow  string
+		// challenge is the header WWW-Authenticate.
+		challenge string
 	}{
 		{name: "NoRoute", event: event("GET", "/nowhere"), status: 404, field: "path"},
 		{name: "EmptyPath", event: event("GET", ""), status: 404, field: "path"},
@@ -146,6 +147,10 @@ func TestHTTPHandlerRefuses(t *testing.T) {
 		{name: "HeadersOfAnotherForm", event: map[string]any{"version": "2.0", "headers": 3}, status: 400, field: "request"},
 		{name: "BadBase64", event: with(event("POST", "/echo/1"), func(e *events.APIGatewayV2HTTPRequest) { e.Body, e.IsBase64Encoded = "?!", true }), status: 400, field: "body"},
 		{name: "BodyTooLarge", event: with(event("POST", "/echo/1"), func(e *events.APIGatewayV2HTTPRequest) { e.Body = strings.Repeat("x", 101) }), status: 413, field: "body"},
+		{name: "NoToken", event: event("POST", "/mine/1"), status: 401, field: "token", challenge: "Bearer"},
+		{name: "NoTokenAndBodyTooLarge", event: with(event("POST", "/mine/1"), func(e *events.APIGatewayV2HTTPRequest) { e.Body = strings.Repeat("x", 101) }), status: 401, field: "token", challenge: "Bearer"},
+		{name: "TokenWithoutSubject", event: with(event("POST", "/mine/1"), claiming("")), status: 401, field: "token", challenge: "Bearer"},
+		{name: "SubjectTooLong", event: with(event("POST", "/mine/1"), claiming(strings.Repeat("s", 256))), status: 401, field: "token", challenge: "Bearer"},
 		{name: "Panic", event: event("GET", "/panic"), status: 500, field: "?"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -158,7 +163,7 @@ func TestHTTPHandlerRefuses(t *testing.T) {
 			if want := `{"field":"` + test.field + `"}`; strings.TrimSpace(response.Body) != want {
 				t.Errorf("body is %s; want %s", response.Body, want)
 			}
-			if response.Headers["Content-Type"] != "application/json" || response.Headers["Allow"] != test.allow {
+			if response.Headers["Content-Type"] != "application/json" || response.Headers["Allow"] != test.allow || response.Headers["Www-Authenticate"] != test.challenge {
 				t.Errorf("headers are %v", response.Headers)
 			}
 			logged := lines(t, &out)
@@ -169,6 +174,25 @@ func TestHTTPHandlerRefuses(t *testing.T) {
 				t.Errorf("the log says what it panicked with, or not where: %s", &out)
 			}
 		})
+	}
+}
+
+// claiming makes a request with a verified token of the subject.
+func claiming(subject string) func(*events.APIGatewayV2HTTPRequest) {
+	return func(e *events.APIGatewayV2HTTPRequest) {
+		e.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
+			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": subject}},
+		}
+	}
+}
+
+// Who shows a token is let in.
+func TestProtectedRoute(t *testing.T) {
+	t.Parallel()
+	e := event("POST", "/mine/1")
+	claiming("me")(&e)
+	if response := invoke(t, NewHTTPHandler(testAPI(t, io.Discard)), e); response.StatusCode != http.StatusNoContent {
+		t.Errorf("got %+v", response)
 	}
 }
 

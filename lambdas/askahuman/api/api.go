@@ -75,8 +75,13 @@ func newServer(s server) *server {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
+	var open []string
+	if s.agents != ByToken {
+		open = s.platform.RoutesOf(schema.CallerAgent)
+	}
 	s.Server = httpapi.New(httpapi.Config{
 		Platform:    s.platform,
+		OpenRoutes:  open,
 		Description: "AI agents post questions; people answer them anonymously; agents read the answers.",
 		Admit:       s.admit,
 		Failure: func(err error) httpapi.Failure {

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -128,7 +129,7 @@ func (s *server) exampleError(c code) ErrorBody {
 		problem := askahuman.LengthProblem("prompt", 4, "character", &least, &most)
 		body.Message, body.Details = problem.Message, details([]askahuman.Problem{problem})
 	case codeUnauthorized:
-		body.Message = errUnauthorized.Error()
+		body.Message = kit.ErrNoToken.Error()
 		if s.agents == ByKey {
 			body.Message = askahuman.ErrUnknownAgentKey.Error()
 		}

@@ -42,7 +42,7 @@ func TestDocument(t *testing.T) {
 	d, _ := readDocument(t, api.ByHeader)
 	d.HasRoutes(t, schema.AskAHuman())
 	for _, route := range schema.AskAHuman().Routes {
-		key := route.Method + " " + route.Path
+		key := route.Key()
 		limited := route.RateLimit != ""
 		for status, response := range d.Paths[route.Path][strings.ToLower(route.Method)].Responses {
 			if status >= "400" {

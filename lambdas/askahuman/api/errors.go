@@ -71,9 +71,6 @@ type ErrorBody struct {
 	Details *Violations `json:"details,omitempty" doc:"With VALIDATION_ERROR: what is wrong."`
 }
 
-// errUnauthorized is a request on an agent's route without a verified token.
-var errUnauthorized = errors.New("there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
-
 // quotaExceeded says how many questions an agent may have.
 func quotaExceeded(openQuestions int) string {
 	return fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)
@@ -111,6 +108,8 @@ func response(err error, now time.Time, openQuestions int) (status int, headers 
 	}
 	if request, ok := errors.AsType[*kit.RequestError](err); ok {
 		switch request.Status {
+		case http.StatusUnauthorized:
+			return answer(codeUnauthorized, request.Message)
 		case http.StatusNotFound:
 			return answer(codeNotFound, request.Message)
 		case http.StatusMethodNotAllowed:
@@ -126,7 +125,6 @@ func response(err error, now time.Time, openQuestions int) (status int, headers 
 		err  error
 		code code
 	}{
-		{errUnauthorized, codeUnauthorized},
 		{askahuman.ErrUnknownAgentKey, codeUnauthorized},
 		{askahuman.ErrQuestionNotFound, codeQuestionNotFound},
 		{askahuman.ErrSubscriptionNotFound, codeSubscriptionNotFound},

@@ -59,9 +59,7 @@ func identifyAgent(by AgentIdentity, keys AgentKeys) identify {
 		case ByKey:
 			who.agent, err = keys.Agent(ctx.Context(), agentKey(ctx))
 		default:
-			if who.agent = kit.InvocationFrom(ctx.Context()).Subject(); who.agent == "" {
-				err = errUnauthorized
-			}
+			who.agent = kit.InvocationFrom(ctx.Context()).Subject()
 		}
 		return who, err
 	}

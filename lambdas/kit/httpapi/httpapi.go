@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -28,6 +29,11 @@ type Config struct {
 	// twice, and query parameters that are unknown, empty or stand twice. Otherwise
 	// they are ignored.
 	Strict bool
+	// OpenRoutes are the routes of users and agents whose callers need no token, by
+	// method and path, such as "GET /notes": Admit has to find out who calls, and whether
+	// they may. On the other routes of users and agents a request without a verified
+	// token is refused with [kit.ErrNoToken] before Admit. Default: none.
+	OpenRoutes []string
 	// Admit comes before every operation and its validation. It returns the context
 	// of the operation, which derives from that of the request, or why there is to
 	// be none. Nil admits everyone.
@@ -88,14 +94,26 @@ func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
 // Handler is the API ready to be served.
 func (s *Server) Handler() *kit.API {
+	var protected []string
+	for _, route := range s.config.Platform.Routes {
+		if s.needsToken(route) {
+			protected = append(protected, route.Key())
+		}
+	}
 	return &kit.API{
-		Routes: s.mux,
+		Routes:    s.mux,
+		Protected: protected,
 		Error: func(err error) (int, any) {
 			failure := s.config.Failure(err)
 			return failure.Status, failure.Body
 		},
 		Log: s.config.Log,
 	}
+}
+
+// needsToken reports whether the route is for callers with a verified token alone.
+func (s *Server) needsToken(route schema.Route) bool {
+	return route.Caller.Authenticated() && !slices.Contains(s.config.OpenRoutes, route.Key())
 }
 
 // Register declares an operation and what serves it. Its summary is that of the

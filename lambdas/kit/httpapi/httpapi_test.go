@@ -24,6 +24,8 @@ func shop() schema.Platform {
 	return schema.Platform{Name: "shop", Title: "Shop", Routes: []schema.Route{
 		{Method: "POST", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Order"},
 		{Method: "DELETE", Path: "/orders/{order_id}", Caller: schema.CallerUser, Summary: "Cancel"},
+		{Method: "GET", Path: "/agents", Caller: schema.CallerAgent, Summary: "Be told apart by the function"},
+		{Method: "GET", Path: "/prices", Caller: schema.CallerAnyone, Summary: "Read the prices"},
 	}}
 }
 
@@ -66,7 +68,7 @@ var errSoldOut = errors.New("sold out")
 // server serves the shop. What is said of the order is in the answer.
 func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 	s := httpapi.New(httpapi.Config{
-		Platform: shop(), Description: "Sells.", Strict: strict, Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Platform: shop(), OpenRoutes: []string{"GET /agents"}, Description: "Sells.", Strict: strict, Log: slog.New(slog.NewJSONHandler(log, nil)),
 		Admit: func(ctx *httpapi.Context) (context.Context, error) {
 			ctx.SetHeader("X-Route", ctx.Route.Summary)
 			if ctx.Header("X-Stranger") != "" {
@@ -106,14 +108,27 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 		}) (*cancelOutput, error) {
 			return &cancelOutput{Status: 204}, nil
 		})
+	for path, id := range map[string]string{"/agents": "agents", "/prices": "prices"} {
+		httpapi.Register(s, huma.Operation{OperationID: id, Method: "GET", Path: path, DefaultStatus: 204},
+			func(context.Context, *struct{}) (*cancelOutput, error) { return &cancelOutput{Status: 204}, nil })
+	}
 	return s
 }
 
 type admitted struct{}
 
+// serve makes a request of somebody with a token.
 func serve(handler http.Handler, line, body string, headers ...string) *httptest.ResponseRecorder {
+	return serveTo("me", handler, line, body, headers...)
+}
+
+// serveTo makes a request; without a subject there is no token.
+func serveTo(subject string, handler http.Handler, line, body string, headers ...string) *httptest.ResponseRecorder {
 	method, target, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	if subject != "" {
+		r = r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{Claims: map[string]string{"sub": subject}}))
+	}
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
 		r.Header.Add(name, value)
@@ -214,6 +229,22 @@ func TestAnswers(t *testing.T) {
 					t.Errorf("headers are %v", w.Header())
 				}
 			})
+		}
+	}
+}
+
+// Without a token nobody gets in where the schema says that callers have to show who
+// they are, unless the route is open by name.
+func TestNoToken(t *testing.T) {
+	t.Parallel()
+	handler := server(true, &bytes.Buffer{}).Handler()
+	for line, want := range map[string]int{"POST /orders/1": 401, "DELETE /orders/1?x=%zz": 401, "GET /agents": 204, "GET /prices": 204} {
+		w := serveTo("", handler, line, "")
+		if w.Code != want || w.Header().Get("X-Route") != "" && want == 401 {
+			t.Errorf("%s: got %d %s, want %d", line, w.Code, w.Body, want)
+		}
+		if want == 401 && (w.Header().Get("WWW-Authenticate") != "Bearer" || !strings.HasPrefix(w.Body.String(), `{"error":"there is no verified token`)) {
+			t.Errorf("%s: got %v %s, want the platform's form", line, w.Header(), w.Body)
 		}
 	}
 }

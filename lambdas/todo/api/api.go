@@ -134,9 +134,6 @@ func (s *server) admit(ctx *httpapi.Context) (context.Context, error) {
 		return ctx.Context(), nil
 	}
 	r := request{user: kit.InvocationFrom(ctx.Context()).Subject()}
-	if r.user == "" {
-		return nil, errUnauthorized
-	}
 	if isMutation(ctx.Route) {
 		var err error
 		if r.key, err = idempotencyKey(ctx.Header(keyHeader)); err != nil {

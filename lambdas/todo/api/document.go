@@ -78,7 +78,7 @@ func (s *server) describe(op operation) huma.Operation {
 	}, op.errors...)
 	if route.Caller == schema.CallerUser {
 		described.Security = []map[string][]string{{tokenScheme: {}}}
-		failures = append(failures, errUnauthorized, dynamo.ErrBusy)
+		failures = append(failures, kit.ErrNoToken, dynamo.ErrBusy)
 	}
 	if isMutation(route) {
 		described.Parameters = append(described.Parameters, httpapi.HeaderParameter(keyHeader, true, maxKeyLength,

@@ -31,7 +31,7 @@ func TestDocument(t *testing.T) {
 		t.Errorf("security schemes are %v", d.Components.SecuritySchemes)
 	}
 	for _, route := range schema.Todo().Routes {
-		key := route.Method + " " + route.Path
+		key := route.Key()
 		operation := d.Paths[route.Path][strings.ToLower(route.Method)]
 		isUsers := route.Caller == schema.CallerUser
 		if _, ok := operation.Responses["401"]; ok != isUsers || (len(operation.Security) > 0) != isUsers {

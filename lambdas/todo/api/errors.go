@@ -23,12 +23,8 @@ type InvalidResponse struct {
 	Detail []httpapi.Problem `json:"detail" nullable:"false" minItems:"1" doc:"Everything that is wrong."`
 }
 
-var (
-	// errUnauthorized is a request without a verified token.
-	errUnauthorized = errors.New("there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
-	// errUnknown is what a caller is told of what is not their business.
-	errUnknown = errors.New("something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened")
-)
+// errUnknown is what a caller is told of what is not their business.
+var errUnknown = errors.New("something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened")
 
 // failure is an error as the wire format has it. It is the one place that maps
 // errors to statuses. What is not known to be the caller's business is 500 without
@@ -82,11 +78,6 @@ func failure(err error, now time.Time) httpapi.Failure {
 			}
 			return f
 		}
-	}
-	if errors.Is(err, errUnauthorized) {
-		f := answer(http.StatusUnauthorized, errUnauthorized.Error())
-		f.Header.Set("WWW-Authenticate", "Bearer")
-		return f
 	}
 	if errors.Is(err, dynamo.ErrBusy) || errors.Is(err, todo.ErrStale) || errors.Is(err, context.DeadlineExceeded) {
 		// Contention or throttling that outlived the retries or the invocation.

@@ -113,7 +113,7 @@ func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
 	var want, got []string
 	summaries := map[string]string{}
 	for _, route := range platform.Routes {
-		key := route.Method + " " + route.Path
+		key := route.Key()
 		want = append(want, key)
 		summaries[key] = route.Summary
 	}
