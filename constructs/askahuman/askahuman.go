@@ -139,11 +139,11 @@ func (a *AskAHuman) addFunctions(p Props) {
 
 func (a *AskAHuman) addAPI(p Props) {
 	var jwt httpapi.JWT
-	authorized := []schema.Caller{schema.CallerAgent}
+	var open []string
 	switch {
 	case p.OpenAgents, p.AgentKeys:
 		// The function itself checks keys: docs/SECURITY.md says why.
-		authorized = nil
+		open = a.platform.Schema.RoutesOf(schema.CallerAgent)
 	case p.JWTIssuer == "":
 		a.Agents = identity.NewMachines(a, "Agents", identity.MachinesProps{
 			Name:               a.platform.Schema.Name,
@@ -157,7 +157,7 @@ func (a *AskAHuman) addAPI(p Props) {
 		Description:    "AI agents ask, people answer",
 		Functions:      map[string]*gofunction.Function{agentAPI: a.AgentAPI, humanAPI: a.HumanAPI},
 		JWT:            jwt,
-		Authorized:     authorized,
+		OpenRoutes:     open,
 		AllowedHeaders: []string{"Authorization", "Content-Type", "X-Agent-Id", "X-Fingerprint", "X-Idempotency-Key", "X-Timezone"},
 		ExposedHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		// People subscribe rarely, and each call costs a transaction.

@@ -23,7 +23,6 @@ func ExampleNew() {
 		},
 		Functions:      map[string]*gofunction.Function{"orders": orders},
 		JWT:            httpapi.JWT{Issuer: "https://issuer.example.com", Audience: []string{"orders"}},
-		Authorized:     []schema.Caller{schema.CallerUser},
 		AllowedOrigins: []string{"https://example.com"},
 		Throttle:       httpapi.Throttle{RequestsPerSecond: 50, Burst: 100},
 	})

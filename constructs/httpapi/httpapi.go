@@ -80,12 +80,16 @@ type Props struct {
 	// Functions are the functions that the routes name. One that serves more than 20 may
 	// be called by all of the API's routes.
 	Functions map[string]*gofunction.Function
-	// JWT is the authorizer of the routes whose caller is in Authorized. Default:
-	// no authorizer, every route is open.
+	// JWT is the authorizer of the routes whose callers have to show who they are: users
+	// and agents. Default: no authorizer; then each of these routes has to be in
+	// OpenRoutes.
 	JWT JWT
-	// Authorized are the callers that need a token. Required with JWT, and allowed only
-	// then.
-	Authorized []schema.Caller
+	// OpenRoutes are the routes of users and agents that the API serves without a token,
+	// by method and path, such as "GET /notes": because their function checks callers
+	// itself, or because anyone may be who they say they are. The function has to be told,
+	// too: by default it refuses a request without a token
+	// (lambdas/kit/httpapi.Config.OpenRoutes). Default: none.
+	OpenRoutes []string
 
 	// AllowedOrigins are the web pages that may call the API from a browser, such
 	// as "https://example.com". Default: "*", any page. The API has no cookies and
@@ -170,12 +174,7 @@ func (p Props) Validate() error {
 		}
 	}
 	p.JWT.Check(&f, "Props.JWT.Issuer", "Props.JWT.Audience")
-	if p.JWT.Issuer != "" && len(p.Authorized) == 0 {
-		f.Add("Props.Authorized", p.Authorized, "at least one caller with an issuer", "name the callers that need a token")
-	}
-	if p.JWT.Issuer == "" && len(p.Authorized) > 0 {
-		f.Add("Props.Authorized", p.Authorized, "empty without an issuer", "set the issuer: without one, the API asks no caller for a token")
-	}
+	p.checkOpen(&f)
 	CheckOrigins(&f, "Props.AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(&f, "Props.Throttle")
 	for _, name := range slices.Sorted(maps.Keys(p.Throttles)) {
@@ -186,6 +185,33 @@ func (p Props) Validate() error {
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
+}
+
+// checkOpen adds a finding for each route that would be open without its name in
+// OpenRoutes, and for each name there that opens nothing.
+func (p Props) checkOpen(f *props.Findings) {
+	for i, key := range p.OpenRoutes {
+		at := slices.IndexFunc(p.Routes, func(r schema.Route) bool { return r.Key() == key })
+		if path := fmt.Sprintf("Props.OpenRoutes[%d]", i); at < 0 || !p.Routes[at].Caller.Authenticated() {
+			f.Add(path, key, "method and path of one of the routes of users or agents", "leave it out: other routes need no token")
+		} else if slices.Index(p.OpenRoutes, key) < i {
+			f.Add(path, key, "each route once", "leave it out")
+		}
+	}
+	if p.JWT.Issuer != "" {
+		return
+	}
+	for _, r := range p.Routes {
+		if r.Caller.Authenticated() && !slices.Contains(p.OpenRoutes, r.Key()) {
+			f.Add("Props.Routes["+r.Key()+"].Caller", r.Caller, "a caller who needs no token, while Props.JWT has no issuer",
+				"set Props.JWT; only if the function checks callers itself, or anyone may call the route, add it to Props.OpenRoutes")
+		}
+	}
+}
+
+// takesToken reports whether the API asks for a token on the route.
+func (p Props) takesToken(r schema.Route) bool {
+	return p.JWT.Issuer != "" && r.Caller.Authenticated() && !slices.Contains(p.OpenRoutes, r.Key())
 }
 
 // Check adds a finding for each value that is wrong; the paths are those of the
@@ -237,7 +263,7 @@ func (t Throttle) within(other Throttle) Throttle {
 func CheckRouteThrottles(f *props.Findings, path string, throttles map[string]Throttle, routes []schema.Route) {
 	for _, route := range slices.Sorted(maps.Keys(throttles)) {
 		one := fmt.Sprintf("%s[%q]", path, route)
-		if !slices.ContainsFunc(routes, func(r schema.Route) bool { return routeKey(r) == route }) {
+		if !slices.ContainsFunc(routes, func(r schema.Route) bool { return r.Key() == route }) {
 			f.Add(one, route, "method and path of one of the routes", `write it as in "GET /openapi.json"`)
 		}
 		throttles[route].Check(f, one)
@@ -414,14 +440,12 @@ func (a *API) addRoutes(p Props) {
 			Integration: integrations[r.Function],
 			RouteKey:    awsapigatewayv2.HttpRouteKey_With(&r.Path, awsapigatewayv2.HttpMethod(r.Method)),
 		}
-		if a.Authorizer != nil && slices.Contains(p.Authorized, r.Caller) {
+		if p.takesToken(r) {
 			route.Authorizer = a.Authorizer
 		}
-		a.Routes = append(a.Routes, awsapigatewayv2.NewHttpRoute(a, jsii.String(routeKey(r)), route))
+		a.Routes = append(a.Routes, awsapigatewayv2.NewHttpRoute(a, jsii.String(r.Key()), route))
 	}
 }
-
-func routeKey(r schema.Route) string { return r.Method + " " + r.Path }
 
 func (a *API) addStage(p Props) {
 	a.AccessLogs = awslogs.NewLogGroup(a, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
@@ -453,12 +477,12 @@ func (a *API) addStage(p Props) {
 	})
 	settings := map[string]any{}
 	for i, r := range p.Routes {
-		t := p.RouteThrottles[routeKey(r)]
+		t := p.RouteThrottles[r.Key()]
 		if t == (Throttle{}) {
 			t = p.Throttles[r.RateLimit].within(throttle)
 		}
 		if t != (Throttle{}) {
-			settings[routeKey(r)] = map[string]any{
+			settings[r.Key()] = map[string]any{
 				"ThrottlingRateLimit":  t.RequestsPerSecond,
 				"ThrottlingBurstLimit": t.Burst,
 			}

@@ -38,6 +38,9 @@ func TestPropsValidate(t *testing.T) {
 		change(&p)
 		return p
 	}
+	of := func(caller schema.Caller, path string) schema.Route {
+		return schema.Route{Method: "GET", Path: path, Function: "root", Caller: caller}
+	}
 	tests := map[string]struct {
 		props httpapi.Props
 		paths []string
@@ -45,14 +48,28 @@ func TestPropsValidate(t *testing.T) {
 		"OK": {right(func(*httpapi.Props) {}), nil},
 		"JWT": {right(func(p *httpapi.Props) {
 			p.JWT = httpapi.JWT{Issuer: "https://a.example/pool", Audience: []string{"b"}}
-			p.Authorized = []schema.Caller{schema.CallerAgent}
+			p.Routes = append(p.Routes, of(schema.CallerAgent, "/agent"), of(schema.CallerUser, "/user"))
+			p.OpenRoutes = []string{"GET /agent"}
 		}), nil},
+		"Open": {right(func(p *httpapi.Props) {
+			p.Routes = append(p.Routes, of(schema.CallerAgent, "/agent"), of(schema.CallerPerson, "/person"))
+			p.OpenRoutes = []string{"GET /agent"}
+		}), nil},
+		"ErrForgottenAuthorizer": {right(func(p *httpapi.Props) {
+			p.Routes = append(p.Routes, of(schema.CallerAgent, "/agent"), of(schema.CallerUser, "/user"), of(schema.CallerUser, "/open"))
+			p.OpenRoutes = []string{"GET /open"}
+		}), []string{"Props.Routes[GET /agent].Caller", "Props.Routes[GET /user].Caller"}},
+		"ErrOpenRoutes": {right(func(p *httpapi.Props) {
+			p.Routes = append(p.Routes, of(schema.CallerUser, "/user"))
+			p.OpenRoutes = []string{"GET /user", "GET /", "GET /none", "GET /user"}
+		}), []string{"Props.OpenRoutes[1]", "Props.OpenRoutes[2]", "Props.OpenRoutes[3]"}},
 		"Origins": {right(func(p *httpapi.Props) {
 			p.AllowedOrigins = []string{"https://a.example", "http://localhost:3000", "*"}
 		}), nil},
 		"ErrZero": {httpapi.Props{}, []string{"Props.Name", "Props.Routes"}},
 		"ErrFunction": {right(func(p *httpapi.Props) {
 			p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: "/x", Function: "other", Caller: schema.CallerUser})
+			p.OpenRoutes = []string{"GET /x"}
 		}), []string{"Props.Routes[1].Function"}},
 		// Mistakes that the CDK would find one by one, or AWS at the deployment.
 		"ErrRoutes": {right(func(p *httpapi.Props) {
@@ -69,12 +86,8 @@ func TestPropsValidate(t *testing.T) {
 				p.Routes = append(p.Routes, schema.Route{Method: "GET", Path: path, Function: "root", Caller: schema.CallerAnyone})
 			}
 		}), []string{"Props.Routes[GET /a/{rest+}/b].Path", "Props.Routes[GET /ä].Path", "Props.Routes[GET /a b].Path"}},
-		"ErrNobodyAuthorizes": {right(func(p *httpapi.Props) {
-			p.Authorized = []schema.Caller{schema.CallerAgent}
-		}), []string{"Props.Authorized"}},
 		"ErrAudiences": {right(func(p *httpapi.Props) {
 			p.JWT = httpapi.JWT{Issuer: "https://", Audience: append(slices.Repeat([]string{"a"}, 2), make([]string, 49)...)}
-			p.Authorized = []schema.Caller{schema.CallerAgent}
 		}), slices.Concat([]string{"Props.JWT.Audience", "Props.JWT.Audience[1]"}, audiences(2, 50), []string{"Props.JWT.Issuer"})},
 		"ErrLong": {right(func(p *httpapi.Props) {
 			p.Name, p.Description = strings.Repeat("n", 129), strings.Repeat("d", 1025)
@@ -88,7 +101,7 @@ func TestPropsValidate(t *testing.T) {
 		"ErrKey":         {right(func(p *httpapi.Props) { p.Key = struct{ awskms.IAlias }{} }), []string{"Props.Key"}},
 		"ErrJWT": {right(func(p *httpapi.Props) {
 			p.JWT.Issuer = "a.example"
-		}), []string{"Props.JWT.Audience", "Props.JWT.Issuer", "Props.Authorized"}},
+		}), []string{"Props.JWT.Audience", "Props.JWT.Issuer"}},
 		"ErrAudienceAlone": {right(func(p *httpapi.Props) {
 			p.JWT.Audience = []string{"b"}
 		}), []string{"Props.JWT.Audience"}},

@@ -50,10 +50,7 @@ func ExampleNew() {
 		JWT:   httpapi.JWT{Issuer: "https://login.example.com", Audience: []string{"bookings"}},
 	})
 	function := parts.Function("BookingsAPI", "bookingsapi", 0, nil)
-	api := parts.API(httpapi.Props{
-		Functions:  map[string]*gofunction.Function{"bookingsapi": function},
-		Authorized: []schema.Caller{schema.CallerUser},
-	})
+	api := parts.API(httpapi.Props{Functions: map[string]*gofunction.Function{"bookingsapi": function}})
 	parts.Operate(platform.Operations{API: api, ServerErrorAlarm: "ServerErrorAlarm"})
 	parts.Outputs(stack, "Bookings", api)
 	app.Synth(nil)

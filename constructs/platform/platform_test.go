@@ -66,7 +66,7 @@ func declare(app awscdk.App) {
 		Build: build, JWT: httpapi.JWT{Issuer: "https://login.example.com", Audience: []string{"own"}},
 	})
 	hello := parts.Function("Hello", "hello", 0, nil)
-	api := parts.API(httpapi.Props{Functions: map[string]*gofunction.Function{"hello": hello}, Authorized: []schema.Caller{schema.CallerUser}})
+	api := parts.API(httpapi.Props{Functions: map[string]*gofunction.Function{"hello": hello}})
 	api.Resource.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
 		Path: jsii.String("/added"), Authorizer: api.Authorizer,
 		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Added"), hello.Resource, nil),

@@ -127,7 +127,6 @@ func (t *Todo) addAPI(p Props) {
 		Description:    "Users keep tasks",
 		Functions:      map[string]*gofunction.Function{todoAPI: t.TodoAPI},
 		JWT:            jwt,
-		Authorized:     []schema.Caller{schema.CallerUser},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "X-Timezone"},
 		ExposedHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
 	})

@@ -116,7 +116,7 @@ func (s *Suite) CheckDocument(t *testing.T, path string) {
 		}
 	}
 	for _, route := range s.Platform.Routes {
-		declared = append(declared, route.Method+" "+route.Path)
+		declared = append(declared, route.Key())
 	}
 	slices.Sort(described)
 	slices.Sort(declared)
