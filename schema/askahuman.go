@@ -19,7 +19,7 @@ func AskAHuman() Platform {
 				Name:        "agentapi",
 				Description: "Serves the routes that AI agents call",
 				AccessPatterns: []string{
-					"CountRequest", ClaimIdempotencyKey, "CreateQuestion", SettleIdempotencyKey, "GetQuestion",
+					"CountRequest", ClaimIdempotencyKey, "CreateQuestion", "FreePlaces", SettleIdempotencyKey, "GetQuestion",
 					"ListResponses", "ListAgentQuestions", "EndQuestion",
 				},
 			},
@@ -197,13 +197,13 @@ func askAHumanTables() []Table {
 		{
 			Name:         "Guards",
 			PhysicalName: "guards",
-			Description:  "Short-lived items that guard the other tables: rate limit counters, open question counts, idempotency keys, notification marks. No index, so that counting throttles nothing else.",
+			Description:  "Short-lived items that guard the other tables: rate limit counters, agents' open questions, idempotency keys, notification marks. No index, so that counting throttles nothing else.",
 			Key:          Key{Partition: "guard_key"},
 			TimeToLive:   "expires_at",
 			Attributes: append([]Attribute{
 				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person#question"},
 				{"requests", Number, "RATE#: calls counted in the window"},
-				{"open_questions", Number, "OPEN#: the agent's questions that are open or partial"},
+				{"open_question_ids", StringSet, "OPEN#: the agent's questions that are open or partial, each with a place of the agent's quota"},
 				{"notified_at", String, "NOTIFIED#: when the person was notified of the question: " + timestampFormat},
 				{"expires_at", Number, "End of use in Unix seconds (TTL attribute)"},
 			}, IdempotencyAttributes()...),
@@ -313,9 +313,14 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Operation:   TransactWriteItems,
 			Writes: []Write{
 				{Table: "Questions", Operation: PutItem, Description: "the question, unless its id exists"},
-				{Table: "Guards", Operation: UpdateItem, Description: "one more open question of the agent, if under the quota"},
+				{Table: "Guards", Operation: UpdateItem, Description: "a place for it among the agent's open questions, if under the quota"},
 				KeepAnswer("Guards"),
 			},
+		},
+		{
+			Name:        "FreePlaces",
+			Description: "Give the places back of an agent's questions that ended unmarked, when the quota is full.",
+			Operation:   UpdateItem, Table: "Guards",
 		},
 		{
 			Name:        "EndQuestion",
@@ -323,7 +328,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Operation:   TransactWriteItems,
 			Writes: []Write{
 				{Table: "Questions", Operation: UpdateItem, Description: "status, end and retention, if it is open or partial"},
-				{Table: "Guards", Operation: UpdateItem, Description: "one open question of the agent less"},
+				{Table: "Guards", Operation: UpdateItem, Description: "its place among the agent's open questions"},
 			},
 		},
 		{
@@ -334,7 +339,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 				{Table: "Responses", Operation: PutItem, Description: "the answer, unless the person has answered"},
 				{Table: "Questions", Operation: UpdateItem, Description: "one more response, if it is open or partial, in time and short of answers; the last one closes it"},
 				{Table: "UserStats", Operation: PutItem, Description: "the person's new points, if they are still those that were read"},
-				{Table: "Guards", Operation: UpdateItem, Optional: true, Description: "one open question of the agent less, when the answer closes it"},
+				{Table: "Guards", Operation: UpdateItem, Optional: true, Description: "its place among the agent's open questions, when the answer closes it"},
 			},
 		},
 		{

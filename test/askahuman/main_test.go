@@ -12,10 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -45,13 +41,7 @@ func (p *target) forgetRateLimit(t testing.TB, limit, agentID string) {
 	digest := sha256.Sum256([]byte(agentID))
 	hour := time.Now().Truncate(time.Hour)
 	for _, window := range []time.Time{hour.Add(-time.Hour), hour, hour.Add(time.Hour)} {
-		key := fmt.Sprintf("RATE#%s#%s#%d", limit, hex.EncodeToString(digest[:]), window.Unix())
-		if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
-			TableName: aws.String(p.Tables["Guards"]),
-			Key:       map[string]types.AttributeValue{"guard_key": &types.AttributeValueMemberS{Value: key}},
-		}); err != nil {
-			t.Fatalf("forget rate limit: %v", err)
-		}
+		p.Delete(t, "Guards", "guard_key", fmt.Sprintf("RATE#%s#%s#%d", limit, hex.EncodeToString(digest[:]), window.Unix()))
 	}
 }
 

@@ -44,6 +44,71 @@ func TestQuota(t *testing.T) {
 	}
 }
 
+// Time to live deletes a question that nothing has marked, and an agent's list of open
+// questions, in any order: no place is lost, none is given back twice, and nothing
+// stays for good.
+func TestQuotaAfterTimeToLive(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	tables := dynamotest.Open(t, schema.AskAHuman().Database)
+	store := dynamodb.New(tables.DB, dynamodb.Shards{})
+	store.Quota = 2
+	ask := func() askahuman.Question {
+		t.Helper()
+		q := newQuestion("agent", 1)
+		if err := store.CreateQuestion(ctx, q); err != nil {
+			t.Fatal(err)
+		}
+		return q
+	}
+	full := func() {
+		t.Helper()
+		if err := store.CreateQuestion(ctx, newQuestion("agent", 1)); !errors.Is(err, askahuman.ErrQuotaExceeded) {
+			t.Errorf("got %v; want ErrQuotaExceeded", err)
+		}
+	}
+	expire := func(table, key, value string) {
+		t.Helper()
+		if _, err := tables.Client.DeleteItem(ctx, &awsdynamodb.DeleteItemInput{
+			TableName: &table, Key: map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lists := func() []map[string]types.AttributeValue {
+		t.Helper()
+		guards, err := tables.Client.Scan(ctx, &awsdynamodb.ScanInput{TableName: aws.String("Guards")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return guards.Items
+	}
+
+	lost, kept := ask(), ask()
+	full()
+	expire("Questions", "question_id", lost.ID)
+	ask()
+	full()
+	if ended, err := store.EndQuestion(ctx, lost, askahuman.StatusClosed, start); ended || err != nil {
+		t.Errorf("ended a question that is gone: %v, %v", ended, err)
+	}
+	full()
+
+	list := lists()[0]
+	expire("Guards", "guard_key", list["guard_key"].(*types.AttributeValueMemberS).Value)
+	if ended, err := store.EndQuestion(ctx, kept, askahuman.StatusClosed, start); !ended || err != nil {
+		t.Fatalf("EndQuestion: %v, %v", ended, err)
+	}
+	for _, item := range lists() {
+		if item["expires_at"] == nil {
+			t.Errorf("got %v; want an item that expires", item)
+		}
+	}
+	ask()
+	ask()
+	full()
+}
+
 // losing does the next write and loses its answer, as a network may.
 type losing struct {
 	dynamo.Client

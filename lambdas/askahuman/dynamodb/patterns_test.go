@@ -156,6 +156,15 @@ func TestEveryAccessPattern(t *testing.T) {
 			claim := begin("released")
 			return func() error { return keys.Release(ctx, claim) }
 		},
+		"FreePlaces": func() func() error {
+			one := dynamodb.New(tables.DB, dynamodb.Shards{})
+			one.Quota = 1
+			q := newQuestion("agent whose questions end unmarked", 3)
+			must(one.CreateQuestion(ctx, q))
+			next := newQuestion(q.AgentID, 3)
+			next.CreatedAt = q.Deadline
+			return func() error { return one.CreateQuestion(ctx, next) }
+		},
 		"EndQuestion": func() func() error {
 			q := ask()
 			return func() error { return held(store.EndQuestion(ctx, q, askahuman.StatusClosed, start)) }

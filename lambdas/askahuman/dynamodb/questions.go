@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -41,6 +43,9 @@ type question struct {
 
 // dueKey is the partition key of questions that the notifier has to look at.
 const dueKey = "DUE"
+
+// placesAtOnce is how many questions are read at once to find lost places of a quota.
+const placesAtOnce = 16
 
 func (s *Store) newQuestion(q askahuman.Question) question {
 	item := question{
@@ -117,26 +122,101 @@ func (s *Store) Keys() *idempotency.Keys {
 	})
 }
 
+// openQuestions is the item of Guards that lists an agent's questions that are open or
+// partial. Each has one place of the quota. The item is a set and no count, so that a
+// place is given back once, however often that is tried, and a lost one can be found.
+type openQuestions struct {
+	IDs []string `dynamodbav:"open_question_ids,stringset"`
+}
+
+func idSet(ids ...string) expression.ValueBuilder {
+	return expression.Value(&types.AttributeValueMemberSS{Value: ids})
+}
+
+// quotaEnd is when the list of an agent's open questions may go: after every question
+// that was asked by then.
+func quotaEnd(now time.Time) expression.ValueBuilder {
+	return expression.Value(dynamo.ExpiryAt(now.Add(2 * askahuman.MaxTimeout)))
+}
+
 // CreateQuestion implements [askahuman.AgentStore]. Under a claim of [Store.Keys] it
 // keeps what the question is answered with, and may return
 // [idempotency.ErrClaimLost].
 func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question) error {
-	// The count outlives every question it counts, and goes when the agent does.
-	quotaEnd := dynamo.ExpiryAt(q.CreatedAt.Add(2 * askahuman.MaxTimeout))
-	err := idempotency.Transact(ctx, s.db, "CreateQuestion", q,
+	for {
+		open, err := s.createQuestion(ctx, q)
+		if !errors.Is(err, askahuman.ErrQuotaExceeded) {
+			return err
+		}
+		freed, freeErr := s.freePlaces(ctx, q.AgentID, open, q.CreatedAt)
+		if freeErr != nil {
+			return freeErr
+		}
+		if freed == 0 {
+			return err
+		}
+	}
+}
+
+// createQuestion tries once. With [askahuman.ErrQuotaExceeded] it returns the ids of the
+// questions that have the agent's places.
+func (s *Store) createQuestion(ctx context.Context, q askahuman.Question) (open []string, err error) {
+	err = idempotency.Transact(ctx, s.db, "CreateQuestion", q,
 		dynamo.Put("Questions", s.newQuestion(q), dynamo.Absent("question_id")),
 		dynamo.Update("Guards", quota(q.AgentID),
-			expression.Add(dynamo.Name("open_questions"), expression.Value(1)).
-				Set(dynamo.Name("expires_at"), expression.Value(quotaEnd)),
-			dynamo.Absent("open_questions").Or(dynamo.Name("open_questions").LessThan(expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))))))
+			expression.Add(dynamo.Name("open_question_ids"), idSet(q.ID)).
+				Set(dynamo.Name("expires_at"), quotaEnd(q.CreatedAt)),
+			dynamo.Absent("open_question_ids").Or(dynamo.Name("open_question_ids").Size().LessThan(expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))))))
 	var refused *dynamo.TransactionError
 	if !errors.As(err, &refused) {
-		return err
+		return nil, err
 	}
-	if _, full := refused.Failed(1); full {
-		return askahuman.ErrQuotaExceeded
+	item, full := refused.Failed(1)
+	if !full {
+		return nil, fmt.Errorf("question %s exists already", q.ID)
 	}
-	return fmt.Errorf("question %s exists already", q.ID)
+	var listed openQuestions
+	if err := attributevalue.UnmarshalMap(item, &listed); err != nil {
+		return nil, fmt.Errorf("read the agent's open questions: %w", err)
+	}
+	return listed.IDs, askahuman.ErrQuotaExceeded
+}
+
+// freePlaces gives the places back of questions that take no answers at now, and reports
+// how many these are: nothing marked them expired, and DynamoDB may have deleted them
+// since. A question and its place are stored at once, so one that is listed and cannot
+// be read is gone.
+func (s *Store) freePlaces(ctx context.Context, agentID string, open []string, now time.Time) (int, error) {
+	var mu sync.Mutex
+	var lost []string
+	reading, readingCtx := errgroup.WithContext(ctx)
+	reading.SetLimit(placesAtOnce)
+	for _, id := range open {
+		reading.Go(func() error {
+			q, err := s.Question(readingCtx, id, now)
+			switch {
+			case errors.Is(err, askahuman.ErrQuestionNotFound):
+			case err != nil:
+				return err
+			case q.AnswerableAt(now):
+				return nil
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			lost = append(lost, id)
+			return nil
+		})
+	}
+	if err := reading.Wait(); err != nil {
+		return 0, fmt.Errorf("look for lost places of the quota: %w", err)
+	}
+	if len(lost) == 0 {
+		return 0, nil
+	}
+	err := s.db.Update(ctx, "FreePlaces", quota(agentID),
+		expression.Delete(dynamo.Name("open_question_ids"), idSet(lost...)), expression.AttributeExists(dynamo.Name("open_question_ids")), nil)
+	_, err = held(err)
+	return len(lost), err
 }
 
 // Question implements the stores of package askahuman.
@@ -209,13 +289,16 @@ func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status as
 	}
 	return held(s.db.Transact(ctx, "EndQuestion",
 		dynamo.Update("Questions", []any{q.ID}, update, condition),
-		s.returnPlace(q.AgentID)))
+		returnPlace(q, now)))
 }
 
-// returnPlace gives one place of an agent's quota back.
-func (s *Store) returnPlace(agentID string) dynamo.Write {
-	return dynamo.Update("Guards", quota(agentID),
-		expression.Add(dynamo.Name("open_questions"), expression.Value(-1)), expression.ConditionBuilder{})
+// returnPlace gives a question's place of its agent's quota back.
+func returnPlace(q askahuman.Question, now time.Time) dynamo.Write {
+	return dynamo.Update("Guards", quota(q.AgentID),
+		expression.Delete(dynamo.Name("open_question_ids"), idSet(q.ID)).
+			// An update makes an item that is not there: this one must not stay for good.
+			Set(dynamo.Name("expires_at"), dynamo.Name("expires_at").IfNotExists(quotaEnd(now))),
+		expression.ConditionBuilder{})
 }
 
 // OpenQuestions implements [askahuman.PeopleStore]: it merges the open and the

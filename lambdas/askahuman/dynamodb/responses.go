@@ -214,7 +214,7 @@ func (s *Store) submit(ctx context.Context, q askahuman.Question, r askahuman.Re
 		dynamo.Put("UserStats", s.newStats(stats), unchanged),
 	}
 	if next.last {
-		writes = append(writes, s.returnPlace(q.AgentID))
+		writes = append(writes, returnPlace(q, r.CreatedAt))
 	}
 	return status, s.db.Transact(ctx, "SubmitResponse", writes...)
 }

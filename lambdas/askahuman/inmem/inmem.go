@@ -34,7 +34,6 @@ type Store struct {
 	stats         map[string]askahuman.Stats      // by person
 	subscriptions map[string]askahuman.Subscription
 	lastOf        map[string]string       // by person: the last subscription that they made
-	open          map[string]int          // by agent: questions in its quota
 	notified      map[[2]string]time.Time // by question and person
 }
 
@@ -47,7 +46,6 @@ func (s *Store) lock() func() {
 		s.stats = map[string]askahuman.Stats{}
 		s.subscriptions = map[string]askahuman.Subscription{}
 		s.lastOf = map[string]string{}
-		s.open = map[string]int{}
 		s.notified = map[[2]string]time.Time{}
 	}
 	return s.mu.Unlock
@@ -59,14 +57,19 @@ func (s *Store) CreateQuestion(ctx context.Context, question askahuman.Question)
 		return err
 	}
 	defer s.lock()()
-	if s.open[question.AgentID] >= cmp.Or(s.Quota, askahuman.DefaultOpenQuestions) {
+	open := 0
+	for _, q := range s.questions {
+		if q.AgentID == question.AgentID && q.AnswerableAt(question.CreatedAt) {
+			open++
+		}
+	}
+	if open >= cmp.Or(s.Quota, askahuman.DefaultOpenQuestions) {
 		return askahuman.ErrQuotaExceeded
 	}
 	if _, ok := s.questions[question.ID]; ok {
 		return fmt.Errorf("question %s exists already", question.ID)
 	}
 	s.questions[question.ID] = copyOf(question)
-	s.open[question.AgentID]++
 	return nil
 }
 
@@ -166,7 +169,6 @@ func (s *Store) EndQuestion(ctx context.Context, question askahuman.Question, st
 		q.ExpiresAt = q.Deadline.Add(askahuman.KeepExpired)
 	}
 	s.questions[q.ID] = q
-	s.open[q.AgentID]--
 	return true, nil
 }
 
@@ -250,7 +252,6 @@ func (s *Store) SubmitResponse(ctx context.Context, question askahuman.Question,
 	if q.CurrentResponses == q.RequiredResponses {
 		q.Status, q.DueAt = askahuman.StatusClosed, time.Time{}
 		q.ClosedAt, q.ExpiresAt = response.CreatedAt, response.CreatedAt.Add(askahuman.KeepClosed)
-		s.open[q.AgentID]--
 	}
 	s.questions[q.ID] = q
 	response.Flags = slices.Clone(response.Flags)

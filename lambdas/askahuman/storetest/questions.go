@@ -44,6 +44,40 @@ func quotaExceeded(t *testing.T, s Store) {
 	mustCreate(t, s, surplus)
 }
 
+// quotaLostPlaces has questions end without a mark: their places are there for the next
+// asks, each once, whenever the mark comes.
+func quotaLostPlaces(t *testing.T, s Store) {
+	const overdue = 3
+	var ended []askahuman.Question
+	for i := range askahuman.DefaultOpenQuestions {
+		q := newQuestion("agent", start)
+		if i < overdue {
+			q.Deadline = start.Add(time.Minute)
+			q.ExpiresAt = q.Deadline.Add(askahuman.KeepExpired)
+			ended = append(ended, q)
+		}
+		mustCreate(t, s, q)
+	}
+	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", start.Add(time.Minute-time.Millisecond))), askahuman.ErrQuotaExceeded)
+	now := start.Add(time.Minute)
+	counts := tally(t, atOnce(4*overdue, func(int) error {
+		return s.CreateQuestion(t.Context(), newQuestion("agent", now))
+	}), askahuman.ErrQuotaExceeded)
+	if counts[nil] != overdue {
+		t.Errorf("%d questions were stored, want %d", counts[nil], overdue)
+	}
+	for _, q := range ended {
+		if marked, err := s.EndQuestion(t.Context(), q, askahuman.StatusExpired, now); !marked || err != nil {
+			t.Fatalf("EndQuestion = %v, %v", marked, err)
+		}
+	}
+	wantError(t, s.CreateQuestion(t.Context(), newQuestion("agent", now)), askahuman.ErrQuotaExceeded)
+
+	// All that is left of a day without marks and of the retention after it.
+	later := start.Add(2 * (askahuman.MaxTimeout + askahuman.KeepExpired))
+	mustCreate(t, s, newQuestion("agent", later), newQuestion("agent", later))
+}
+
 func quotaRace(t *testing.T, s Store) {
 	const places = 5
 	for range askahuman.DefaultOpenQuestions - places {

@@ -34,6 +34,7 @@ func Run(t *testing.T, newStore func(t *testing.T) Store) {
 		"CreateQuestion":                    createQuestion,
 		"CreateQuestion/QuotaExceeded":      quotaExceeded,
 		"CreateQuestion/QuotaRace":          quotaRace,
+		"CreateQuestion/LostPlaces":         quotaLostPlaces,
 		"Question/NotFound":                 questionNotFound,
 		"AgentQuestions":                    agentQuestions,
 		"AgentQuestions/Status":             agentQuestionsByStatus,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -46,7 +47,8 @@ func ExampleDB_Transact() {
 		dynamo.Update("Questions", []any{"3d7b493f-095f-4f11-b98c-8ebcfcdb28b7"},
 			expression.Set(dynamo.Name("status"), expression.Value("CLOSED")), dynamo.Equal("status", "OPEN")),
 		dynamo.Update("Guards", []any{"OPEN#agent"},
-			expression.Add(dynamo.Name("open_questions"), expression.Value(-1)), expression.ConditionBuilder{}))
+			expression.Delete(dynamo.Name("open_question_ids"), expression.Value(&types.AttributeValueMemberSS{Value: []string{"3d7b493f-095f-4f11-b98c-8ebcfcdb28b7"}})),
+			expression.ConditionBuilder{}))
 	var refused *dynamo.TransactionError
 	if errors.As(err, &refused) {
 		if _, ended := refused.Failed(0); ended {
