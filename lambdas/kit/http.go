@@ -50,7 +50,7 @@ type RequestError struct {
 	// Status is 400 for one that cannot be read, 401 for one without a token where one
 	// is needed, 404 or 405 for one that matches no route, 413 for one that is too large.
 	Status int
-	// Field is what is wrong: "body", "path", "method", "request" or "token".
+	// Field is the wrong part: "body", "path", "method", "request" or "token".
 	Field string
 	// Message says what was got and what is allowed.
 	Message string

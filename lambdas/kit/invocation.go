@@ -27,7 +27,7 @@ type Invocation struct {
 // section 2: 255 ASCII characters).
 const maxSubjectLength = 255
 
-// Subject is who the verified token says is calling: 1 to 255 bytes. Empty: there
+// Subject is the verified token's subject: 1 to 255 bytes. Empty: there
 // is no token, or none with such a subject.
 func (i Invocation) Subject() string {
 	subject := i.Claims["sub"]

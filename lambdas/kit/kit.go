@@ -67,9 +67,8 @@ func StartEvent[E any](platform string, setup func(context.Context, Environment)
 	})
 }
 
-// StartResponder is [StartEvent] for a function that tells what invoked it
-// something, such as which records of a batch are to be delivered again: a
-// response of type R, as JSON.
+// StartResponder is [StartEvent] for a function that returns a response of type R, as
+// JSON, such as the records of a batch that have to be delivered again.
 func StartResponder[E, R any](platform string, setup func(context.Context, Environment) (handle func(context.Context, E) (R, error), err error)) {
 	start(platform, func(ctx context.Context, environment Environment) (lambda.Handler, error) {
 		handle, err := setup(ctx, environment)
@@ -176,8 +175,7 @@ func initialise(ctx context.Context, platform string, getenv func(string) string
 
 // reportInitError tells Lambda why the function cannot start ("Lambda runtime
 // API": initialization error), so that its own record names the reason and not
-// only an exit status. What goes wrong here is not worth more: the log has the
-// reason already.
+// only an exit status. It ignores its own errors: the log has the reason already.
 func reportInitError(ctx context.Context, runtimeAPI string, reason error) {
 	if runtimeAPI == "" {
 		return

@@ -58,8 +58,8 @@ type metricMetadata struct {
 }
 
 // Emit writes the values as one line; one name stands at most once in it. The
-// format allows 100 metrics to a line. What cannot be written is lost: a metric
-// is not worth failing a request for.
+// format allows 100 metrics to a line. A line that cannot be written is lost: a metric
+// must not fail a request.
 func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
 	if m == nil || m.Writer == nil || len(metrics) == 0 {
 		return

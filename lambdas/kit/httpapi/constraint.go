@@ -34,7 +34,7 @@ const (
 
 // Constraint is the rule that a value breaks, with what the rule allows.
 type Constraint struct {
-	// Rule is which rule.
+	// Rule is the kind of rule.
 	Rule Rule
 	// Type is the type that the form states, by its name in JSON Schema: "string",
 	// "integer", "array", …
@@ -76,7 +76,7 @@ var rules = []struct {
 	{"invalid boolean", RuleType},
 }
 
-// ruleOf is the rule that a message of huma's is about.
+// ruleOf is the rule that a message of huma's names.
 func ruleOf(message string) Rule {
 	for _, known := range rules {
 		beginning, _, _ := strings.Cut(known.message, "%")

@@ -1,7 +1,7 @@
 // Package httpapi turns the routes of a platform into HTTP operations: one
 // declaration per operation gives its routing, its validation and its part of the
-// OpenAPI document. It stands on huma, and keeps huma's own ways of answering off
-// the wire: every error has the platform's form.
+// OpenAPI document. It uses huma, and replaces huma's own answers: every error has the
+// platform's form.
 package httpapi
 
 import (
@@ -25,24 +25,24 @@ type Config struct {
 	Platform schema.Platform
 	// Description says in the OpenAPI document what the platform is for.
 	Description string
-	// Strict refuses what is not declared: unknown fields, a field that stands
-	// twice, and query parameters that are unknown, empty or stand twice. Otherwise
-	// they are ignored.
+	// Strict refuses undeclared input: unknown fields, a field that stands twice, and
+	// query parameters that are unknown, empty or stand twice. Otherwise they are
+	// ignored.
 	Strict bool
 	// OpenRoutes are the routes of users and agents whose callers need no token, by
-	// method and path, such as "GET /notes": Admit has to find out who calls, and whether
-	// they may. On the other routes of users and agents a request without a verified
-	// token is refused with [kit.ErrNoToken] before Admit. Default: none.
+	// method and path, such as "GET /notes": Admit has to identify the caller, and decide
+	// whether they may call. On the other routes of users and agents a request without a
+	// verified token is refused with [kit.ErrNoToken] before Admit. Default: none.
 	OpenRoutes []string
-	// Admit comes before every operation and its validation. It returns the context
-	// of the operation, which derives from that of the request, or why there is to
-	// be none. Nil admits everyone.
+	// Admit runs before every operation and its validation. It returns the context
+	// of the operation, which derives from that of the request, or an error that refuses
+	// the request. Nil admits everyone.
 	Admit func(*Context) (context.Context, error)
-	// Failure is how an error is answered: one that an operation or Admit returned,
+	// Failure returns the answer to an error: one that an operation or Admit returned,
 	// an [*InvalidError], or a [*kit.RequestError]. Required.
 	Failure func(error) Failure
-	// Log receives the errors that are answered with 500 and above: it is the only
-	// place that says what happened. Nil: [slog.Default].
+	// Log receives the errors that are answered with 500 and above, which appear nowhere
+	// else. Nil: [slog.Default].
 	Log *slog.Logger
 }
 
@@ -116,7 +116,7 @@ func (s *Server) needsToken(route schema.Route) bool {
 	return route.Caller.Authenticated() && !slices.Contains(s.config.OpenRoutes, route.Key())
 }
 
-// Register declares an operation and what serves it. Its summary is that of the
+// Register declares an operation and the function that serves it. Its summary is that of the
 // platform's route with the same method and path. It panics if there is none: the
 // API would not let a request through, and Admit could not tell who may call.
 func Register[I, O any](s *Server, operation huma.Operation, serve func(context.Context, *I) (*O, error)) {
@@ -147,7 +147,7 @@ func (s *Server) Route(method, path string) (schema.Route, bool) {
 	return schema.Route{Method: method, Path: path}, false
 }
 
-// admit comes before every operation.
+// admit runs before every operation.
 func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 	route, _ := s.Route(inner.Operation().Method, inner.Operation().Path)
 	ctx := &Context{humaContext: inner, Route: route, context: inner.Context()}
@@ -201,7 +201,7 @@ func (s *Server) bodyForm(operation *huma.Operation) *huma.Schema {
 
 type problemsKey struct{}
 
-// problemsFrom is what a strict server found wrong beyond values.
+// problemsFrom are the problems that a strict server found besides those of values.
 func problemsFrom(ctx context.Context) []Problem {
 	problems, _ := ctx.Value(problemsKey{}).([]Problem)
 	return problems

@@ -24,7 +24,7 @@ type InvalidError struct {
 	// cannot be read, and 415 for a body of another type than JSON, which both have
 	// one problem.
 	Status int
-	// Problems are all that were found, one at least.
+	// Problems are all problems of the request, at least one.
 	Problems []Problem
 }
 
@@ -37,9 +37,8 @@ func (e *InvalidError) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Problem is what is wrong with one part of a request. As an error that a
-// [huma.Resolver] returns it joins what else is wrong, unless that has a problem
-// of the same field already.
+// Problem is what is wrong with one part of a request. If a [huma.Resolver] returns it as
+// an error, it joins the other problems, unless one of these is of the same field.
 type Problem struct {
 	// Field is the name of the field, parameter or header; "body" and "query" are
 	// the whole of these.
@@ -65,7 +64,7 @@ func (p Problem) ErrorDetail() *huma.ErrorDetail {
 	return &huma.ErrorDetail{Location: ruleLocation + "." + p.Field, Message: p.Message}
 }
 
-// undeclared is what a query has that its operation does not declare.
+// undeclared are the parameters of a query that its operation does not declare.
 func undeclared(query url.Values, operation *huma.Operation) []Problem {
 	var known []string
 	for _, parameter := range operation.Parameters {
@@ -97,7 +96,7 @@ func unknownField(name string) Problem {
 	return Problem{Field: clipped(name), Message: "is not known here: leave it out, or check its spelling"}
 }
 
-// miscased is what a body has that its form has in other letters: huma, as
+// miscased are the fields of a body that differ from the form's in case alone: huma, as
 // encoding/json, takes the one for the other.
 func miscased(body []byte, form *huma.Schema) []Problem {
 	var fields map[string]json.RawMessage
@@ -118,10 +117,10 @@ func miscased(body []byte, form *huma.Schema) []Problem {
 	return problems
 }
 
-// invalid is what huma and the resolvers found wrong, and what else was.
+// invalid is the error with the problems of huma, of the resolvers, and the others.
 func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, others []Problem) *InvalidError {
 	if model.Status != http.StatusUnprocessableEntity {
-		// The body could not be read. What resolvers found in its place says nothing.
+		// The body could not be read, so the problems that resolvers found mean nothing.
 		unreadable := Problem{Field: "body", Message: model.Detail}
 		for _, detail := range model.Errors {
 			if detail.Location == "body" {
@@ -138,7 +137,7 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 	for _, detail := range model.Errors {
 		p := s.problem(operation, detail)
 		isRule := strings.HasPrefix(detail.Location, ruleLocation+".")
-		// Of a body that is no object rules have seen nothing.
+		// The rules have not seen a body that is no object.
 		if isRule && slices.ContainsFunc(found, func(other Problem) bool { return other.Field == p.Field || other.Field == "body" }) {
 			continue
 		}
@@ -150,7 +149,7 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 	return &InvalidError{Status: model.Status, Problems: found}
 }
 
-// problem is what huma found wrong, with the wire names of fields.
+// problem is a problem that huma found, with the wire names of fields.
 func (s *Server) problem(operation *huma.Operation, detail *huma.ErrorDetail) Problem {
 	p := described(detail)
 	if p.Constraint.Rule == "" && !strings.HasPrefix(detail.Location, ruleLocation+".") {
@@ -159,7 +158,7 @@ func (s *Server) problem(operation *huma.Operation, detail *huma.ErrorDetail) Pr
 	return p
 }
 
-// described is what huma found wrong, in words.
+// described is a problem that huma found, in words.
 func described(detail *huma.ErrorDetail) Problem {
 	where, field, inside := strings.Cut(detail.Location, ".")
 	if where == ruleLocation {

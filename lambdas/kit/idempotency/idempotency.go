@@ -3,10 +3,10 @@
 //
 // An attempt at the request first claims the key ([Keys.Begin]). The transaction
 // that does the work also keeps the answer under the key ([Transact]), under the
-// condition that the claim is still the attempt's: so the work is done if and only
-// if its answer is there to be given again. A claim whose attempt died ends with its
-// lease; then another attempt takes over, and the dead one can no longer commit
-// should it be merely slow.
+// condition that the claim is still the attempt's. So the work is done if and only
+// if its answer is kept for repeats. A claim whose attempt died ends with its lease;
+// then another attempt takes over. If the first one was merely slow, it can no longer
+// commit.
 //
 // The rules under the transaction know nothing of it: the claim travels in the
 // context ([WithClaim]). The keys are items with the attributes of
@@ -33,8 +33,8 @@ import (
 )
 
 const (
-	// Retention is how long a key is kept after it was last claimed. Then it is a
-	// new one.
+	// Retention is how long a key is kept after its last claim. After that it counts as
+	// new.
 	Retention = 24 * time.Hour
 	// DefaultLease is the lease of an attempt whose context has no deadline.
 	DefaultLease = 30 * time.Second
@@ -56,7 +56,7 @@ var (
 	// ErrOtherRequest says that the key belongs to another request.
 	ErrOtherRequest = errors.New("the idempotency key was used for another request: repeat that one unchanged, or send a new key")
 	// ErrClaimLost says that another attempt has taken the claim over, or the key is
-	// gone. Nothing was written; the next attempt is told what became of the request.
+	// gone. Nothing was written; the next attempt gets the outcome of the request.
 	ErrClaimLost = errors.New("another attempt at the same request has taken over: send it again with the same idempotency key to learn its answer")
 )
 
@@ -71,12 +71,12 @@ func (e *RunningError) Error() string {
 	return "another attempt at the same request is running: send it again shortly with the same idempotency key"
 }
 
-// Response is what a request was answered with.
+// Response is the answer to a request.
 type Response struct {
 	// Status is the HTTP status.
 	Status int
-	// Body are any bytes. With what else the key's item holds they must fit into the
-	// 400 KB that an item may have.
+	// Body are any bytes. With the rest of the key's item they must fit into the 400 KB
+	// that an item may have.
 	Body []byte
 }
 
@@ -118,10 +118,10 @@ const (
 // invocation is certainly dead. request is all that makes the request what it is:
 // two attempts are at the same one if it is equal.
 //
-// With a claim the request is to be carried out, and the claim to end in
-// [Transact], [Keys.Settle] or [Keys.Release]. With a replay it has been, and is to
-// be answered with that. Otherwise it returns a [*RunningError], [ErrOtherRequest],
-// or [dynamo.ErrBusy].
+// If it returns a claim, carry the request out, and end the claim with [Transact],
+// [Keys.Settle] or [Keys.Release]. If it returns a replay, the request has been carried
+// out: answer it with the replay. Otherwise it returns a [*RunningError],
+// [ErrOtherRequest], or [dynamo.ErrBusy].
 func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (claim *Claim, replay *Response, err error) {
 	table, ok := k.db.Table(k.table)
 	if !ok || table.TimeToLive == "" {
@@ -161,7 +161,7 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 	return claim, nil, nil
 }
 
-// outcome is what an item that cannot be claimed says of the request.
+// outcome is the request's outcome by an item that cannot be claimed.
 func outcome(stored dynamo.Item, digest string) (*Response, error) {
 	var existing item
 	if err := attributevalue.UnmarshalMap(stored, &existing); err != nil {
@@ -206,11 +206,11 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 }
 
 // Release ends a claim without an answer, so that the next attempt carries the
-// request out. It changes nothing if the claim is no longer the attempt's, also
-// when a transaction was committed after all whose success this attempt did not
-// learn of. Until a claim is released or its lease ends the request counts as
-// running: so it takes up to a second also when the context is done, but ends 200 ms
-// after the context's deadline, so that the caller gets an answer.
+// request out. It changes nothing if the claim is no longer the attempt's, for instance
+// because a transaction committed without this attempt learning of it. Until a claim is
+// released or its lease ends, the request counts as running. So Release takes up to a
+// second also when the context is done, but ends 200 ms after the context's deadline, so
+// that the caller gets an answer.
 func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	if claim.kept != nil {
 		return nil
@@ -264,8 +264,8 @@ type pending struct {
 }
 
 // WithClaim returns a context under which [Transact] keeps the answer to the
-// request of the claim. answer gives what the request will be answered with from
-// the result that is passed to Transact; it is called before the commit.
+// request of the claim. answer makes the answer from the result that is passed to
+// Transact; it is called before the commit.
 func WithClaim(ctx context.Context, claim *Claim, answer func(result any) (Response, error)) context.Context {
 	return context.WithValue(ctx, contextKey{}, pending{claim, answer})
 }
@@ -278,8 +278,8 @@ func ClaimFrom(ctx context.Context) *Claim {
 
 // Transact is the transaction that does the work of a request: [dynamo.DB.Transact],
 // which, when the context carries a claim, also keeps the answer to the request.
-// The pattern's last write is then schema.KeepAnswer of the table of the keys. result is what
-// the answer is made of.
+// The pattern's last write is then schema.KeepAnswer of the table of the keys. The
+// answer is made from result.
 //
 // It returns [ErrClaimLost], and writes nothing, when the claim is no longer the
 // attempt's, also if other conditions do not hold. The writes have in a

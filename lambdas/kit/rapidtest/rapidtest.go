@@ -1,5 +1,4 @@
-// Package rapidtest bounds the random tests of a package each of whose histories is
-// long.
+// Package rapidtest bounds the random tests of a package whose histories are long.
 package rapidtest
 
 import (

@@ -51,8 +51,8 @@ func (s *Secret) Value(ctx context.Context) (string, error) {
 	return value, nil
 }
 
-// Forget makes the next Value read the secret again, for a caller who was told
-// that it no longer holds.
+// Forget makes the next Value read the secret again, for a caller who learned that the
+// value is no longer valid.
 func (s *Secret) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

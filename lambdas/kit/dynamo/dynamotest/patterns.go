@@ -10,13 +10,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Cases are, by name of an access pattern, what prepares its request and returns
-// what makes it. The request may need others; what it is prepared with is not
-// looked at.
+// Cases have, by name of an access pattern, a function that prepares its request and
+// returns a function that makes it. Measure ignores the requests of the preparation.
 type Cases map[string]func() (request func() error)
 
-// Measure makes the request of each access pattern, in their order, holds it
-// against its declaration, and logs what it consumed. A pattern without a case is
+// Measure makes the request of each access pattern, in their order, compares it
+// with its declaration, and logs what it consumed. A pattern without a case is
 // an error, and so is one whose request is not made.
 //
 // own picks, of a pattern's requests with its operation, table and index, those
@@ -61,7 +60,7 @@ func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases C
 	tb.Logf("measured on DynamoDB Local; reads of lists include all their pages:\n%s", text.String())
 }
 
-// inSeed is what the seed says of a pattern.
+// inSeed is the seed's wording of a pattern.
 func inSeed(p schema.AccessPattern) string {
 	switch {
 	case p.Seed == "":

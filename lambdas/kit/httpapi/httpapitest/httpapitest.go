@@ -1,5 +1,5 @@
-// Package httpapitest holds an API to its own OpenAPI document, and that to the
-// platform's routes.
+// Package httpapitest checks an API against its own OpenAPI document, and the document
+// against the platform's routes.
 package httpapitest
 
 import (
@@ -22,7 +22,7 @@ import (
 type Document struct {
 	OpenAPI string
 	Paths   map[string]map[string]Operation
-	// Components has the forms, and how callers are known.
+	// Components has the forms, and the security schemes.
 	Components struct {
 		Schemas         map[string]any
 		SecuritySchemes map[string]any
@@ -58,9 +58,8 @@ type Content struct {
 	Examples map[string]struct{ Value any }
 }
 
-// Parse reads a document. It holds it to be whole: references lead somewhere,
-// examples have the form that they are examples of, and nothing is left of what
-// huma says by itself.
+// Parse reads a document, and checks that it is whole: references lead somewhere,
+// examples match their forms, and none of huma's own errors are left.
 func Parse(t testing.TB, body []byte) Document {
 	t.Helper()
 	var d Document
@@ -106,8 +105,8 @@ var (
 	variables  = regexp.MustCompile(`\{([a-z_]+)\}`)
 )
 
-// HasRoutes holds the operations to be the platform's routes: these and no others,
-// each with an id of its own, the route's summary and its path's parameters.
+// HasRoutes checks that the operations are the platform's routes and no others, each
+// with an id of its own, the route's summary and its path's parameters.
 func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
 	t.Helper()
 	var want, got []string
@@ -151,7 +150,7 @@ func (d Document) HasRoutes(t testing.TB, platform schema.Platform) {
 	}
 }
 
-// HasStatuses holds the described statuses of operations: "get /path" has "200 404",
+// HasStatuses checks the described statuses of operations: "get /path" has "200 404",
 // sorted.
 func (d Document) HasStatuses(t testing.TB, want map[string]string) {
 	t.Helper()
@@ -178,8 +177,8 @@ func (d Document) HasStatuses(t testing.TB, want map[string]string) {
 // ofEveryAnswer are the headers that say how to treat an answer, of any status.
 var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true, "X-Content-Type-Options": true}
 
-// IsKept holds an answer to the document: its status, headers and body are as they
-// are described. Requests of no route, and 405, are none of its business.
+// IsKept checks an answer against the document: its status, headers and body match
+// their description. It ignores requests of no route, and 405.
 func (d Document) IsKept(t testing.TB, request *http.Request, answer *httptest.ResponseRecorder) {
 	t.Helper()
 	operation, ok := d.operation(request)
@@ -247,7 +246,7 @@ func (d Document) operation(request *http.Request) (found Operation, ok bool) {
 	return found, ok
 }
 
-// conforms holds a value to a form: the part of JSON Schema that huma writes.
+// conforms checks a value against a form: the part of JSON Schema that huma writes.
 func (d Document) conforms(t testing.TB, where string, form map[string]any, value any) {
 	t.Helper()
 	for _, wrong := range d.mismatches("body", form, value) {
