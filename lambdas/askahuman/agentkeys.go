@@ -29,14 +29,14 @@ const (
 )
 
 var (
-	// ErrUnknownAgentKey: there is no such key, or it was revoked. Which of the two
-	// is not told.
+	// ErrUnknownAgentKey: there is no such key, or it was revoked. The error does not
+	// reveal which.
 	ErrUnknownAgentKey = errors.New("there is no such key, or it was revoked: send one that was issued to you, as X-Agent-Id: KEY or as Authorization: Bearer KEY")
-	// ErrAgentKeyNotFound: operators asked for a key that is not there.
+	// ErrAgentKeyNotFound: operators asked for a key that does not exist.
 	ErrAgentKeyNotFound = errors.New("there is no such key")
 )
 
-// AgentKey is what is kept of a key: never the key.
+// AgentKey is the stored record of a key: never the key.
 type AgentKey struct {
 	// Hash is [HashAgentKey] of the key.
 	Hash string
@@ -45,11 +45,11 @@ type AgentKey struct {
 	CreatedAt time.Time
 	// LastUsedAt is exact to the hour; zero: never used.
 	LastUsedAt time.Time
-	// RevokedAt is when the key was revoked; zero: it is taken.
+	// RevokedAt is when the key was revoked; zero: the key is valid.
 	RevokedAt time.Time
 }
 
-// ID is what people tell the key by: the first 12 digits of its hash.
+// ID identifies the key for people: the first 12 digits of its hash.
 func (k AgentKey) ID() string { return k.Hash[:min(agentKeyIDLength, len(k.Hash))] }
 
 // HashAgentKey is the SHA-256 of a key, in hexadecimal. A key has 260 random bits, so
@@ -87,21 +87,21 @@ type AgentKeyStore interface {
 	// AgentKeys reads all keys, those of one agent together. One that was stored a
 	// moment ago may not be among them.
 	AgentKeys(ctx context.Context) ([]AgentKey, error)
-	// RevokeAgentKey keeps when a key was revoked; that of one that was already stays.
-	// It returns [ErrAgentKeyNotFound].
+	// RevokeAgentKey keeps when a key was revoked. An earlier revocation stays. It
+	// returns [ErrAgentKeyNotFound].
 	RevokeAgentKey(ctx context.Context, hash string, now time.Time) error
 	// MarkAgentKeyUsed keeps now as the last use of a key that is neither revoked nor
 	// was used after since. It reports whether it did.
 	MarkAgentKeyUsed(ctx context.Context, hash string, since, now time.Time) (bool, error)
 }
 
-// AgentKeys issues keys to agents, and knows agents by them. It keeps the hash of a
-// key alone: a lost key cannot be found again, only revoked.
+// AgentKeys issues keys to agents, and identifies agents by them. It keeps only the hash
+// of a key: a lost key cannot be found again, only revoked.
 type AgentKeys struct {
 	// Store keeps the keys. Required.
 	Store AgentKeyStore
-	// Unmarked is told when the last use of a key could not be kept, which fails no
-	// request. Nil: no one is told.
+	// Unmarked is called when the last use of a key could not be kept, which fails no
+	// request. Nil is allowed.
 	Unmarked func(context.Context, error)
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time
@@ -126,8 +126,8 @@ func (a *AgentKeys) Issue(ctx context.Context, agentID string) (key string, kept
 }
 
 // Agent returns the agent that a key names. It returns [ErrUnknownAgentKey], after
-// the same one read of the store, for any text that is no key, for a key that is not
-// there and for a revoked one.
+// the same one read of the store, for any text that is no key, for an unknown key and
+// for a revoked one.
 func (a *AgentKeys) Agent(ctx context.Context, key string) (agentID string, err error) {
 	kept, err := a.Store.AgentKey(ctx, HashAgentKey(key))
 	switch {
@@ -160,9 +160,8 @@ func (a *AgentKeys) List(ctx context.Context) ([]AgentKey, error) {
 	return keys, nil
 }
 
-// Revoke refuses a key from now on, for good. It is named by its id, by more digits of
-// its hash, or by itself, which is for one that was found where it should not be. To
-// revoke it again changes nothing. It returns [ErrAgentKeyNotFound], or an
+// Revoke refuses a key from now on, for good. key is its id, more digits of its hash, or
+// the key itself, for one that leaked. To revoke it again changes nothing. It returns [ErrAgentKeyNotFound], or an
 // [*InvalidError] for an id of several keys.
 func (a *AgentKeys) Revoke(ctx context.Context, id string) (AgentKey, error) {
 	now := clock(a.Now)

@@ -74,7 +74,7 @@ func (a Answer) validateFor(question Question) error {
 	return p.err()
 }
 
-// Receipt is what a person gets for an answer.
+// Receipt is the result of an answer for its person.
 type Receipt struct {
 	ResponseID string
 	// Points is what the answer earned, bonuses included.
@@ -102,7 +102,7 @@ const (
 	firstPause, longestPause = 4 * time.Millisecond, 150 * time.Millisecond
 )
 
-// Answer stores a person's answer and what it earns; zone is where the person's
+// Answer stores a person's answer and its points; zone decides when the person's
 // days begin and end, nil is UTC.
 //
 // It returns an [*InvalidError], [ErrQuestionNotFound], [ErrAlreadyAnswered] (also
@@ -204,7 +204,7 @@ func (p *People) refusal(ctx context.Context, personHash, questionID string) err
 	return ErrQuestionClosed
 }
 
-// known is all that an answer's worth depends on.
+// known is all that an answer's points depend on.
 type known struct {
 	question   Question
 	answered   bool

@@ -12,8 +12,8 @@ import (
 )
 
 // Agents is the side of the platform that AI agents see: they ask, read the
-// answers, list and close their own questions. Another agent's question is to
-// them as one that does not exist.
+// answers, list and close their own questions. Another agent's question does not exist
+// for them.
 type Agents struct {
 	// Store keeps the questions and answers.
 	Store AgentStore
@@ -46,8 +46,8 @@ type Ask struct {
 	IdempotencyKey string
 }
 
-// WithDefaults returns the ask with what was left out filled in: two asks want the
-// same question if they are equal then, but for the idempotency key.
+// WithDefaults returns the ask with its defaults filled in. Two asks want the same
+// question if they are then equal, except for the idempotency key.
 func (a Ask) WithDefaults() Ask {
 	if len(a.Audience) == 0 {
 		a.Audience = []string{defaultCategory}
@@ -131,8 +131,8 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 	}
 	err := a.Store.CreateQuestion(ctx, question)
 	if errors.Is(err, ErrQuotaExceeded) {
-		// Questions whose deadline has passed hold their place until something
-		// marks them expired; the agent need not wait for the schedule that does.
+		// Questions whose deadline has passed hold their place until they are marked
+		// expired; the agent need not wait for the schedule.
 		ended, endErr := a.endOverdue(ctx, agentID, now)
 		if endErr != nil {
 			return Question{}, endErr
@@ -319,7 +319,7 @@ func (a *Agents) Close(ctx context.Context, agentID, questionID string) error {
 	return nil
 }
 
-// end ends a question, unless it has ended already, and tells of it.
+// end ends a question, unless it has ended already, and reports it to Ended.
 func (a *Agents) end(ctx context.Context, question Question, status Status, now time.Time) error {
 	ended, err := a.Store.EndQuestion(ctx, question, status, now)
 	if ended && a.Ended != nil {

@@ -4,7 +4,7 @@
 // [Agents], [People] and [Notifier] are the three sides of the platform. Each
 // declares the store that it needs and knows no AWS type; package dynamodb
 // implements the stores, package api serves the first two over HTTP, and
-// package fcm sends what the third has to say.
+// package fcm sends the third one's notifications.
 package askahuman
 
 import (
@@ -46,7 +46,7 @@ type RateLimitState struct {
 	Reset time.Time
 }
 
-// Status is where a question is in its life.
+// Status is the state of a question.
 type Status string
 
 // The statuses (seed: Questions table).
@@ -106,7 +106,7 @@ func Audiences() []string {
 	return []string{"technical", "product", "ethics", "creative", "general"}
 }
 
-// Question is a question and where it stands.
+// Question is a question and its state.
 type Question struct {
 	ID                string
 	Status            Status
@@ -166,8 +166,8 @@ type Response struct {
 	ContentLength  int    // of a text answer, in characters
 }
 
-// RecentAnswer is what is remembered of a person's earlier answer, to leave its
-// question out of the feed and to flag repetition.
+// RecentAnswer is the part of a person's earlier answer that the feed needs, to leave
+// its question out, and the flags, to find repetition.
 type RecentAnswer struct {
 	QuestionID    string
 	ContentDigest string // empty: multiple choice
@@ -205,7 +205,7 @@ type EarnedBadge struct {
 	EarnedAt time.Time
 }
 
-// Period is what a leaderboard covers.
+// Period is the time that a leaderboard covers.
 type Period string
 
 // The periods. Days and weeks are UTC; a week begins on Monday.

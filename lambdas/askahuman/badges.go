@@ -98,8 +98,8 @@ func withNames(earned []EarnedBadge) []Badge {
 	return named
 }
 
-// category is what an answer to the question counts towards: its first audience
-// tag.
+// category is the category in which an answer to the question counts: its first
+// audience tag.
 func category(question Question) string {
 	if len(question.Audience) == 0 {
 		return defaultCategory

@@ -21,8 +21,8 @@ var errCursor = errors.New("malformed cursor")
 // not.
 var latestCursorTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// formatCursor writes a position for a caller to hand back. It tells where in a
-// list, never in whose: the list is always chosen by who asks.
+// formatCursor writes a position for a caller to hand back. It holds the place in a
+// list, never the list's owner: the caller's identity always chooses the list.
 func formatCursor(p Position) string {
 	id, err := uuid.Parse(p.ID)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 type People struct {
 	// Store keeps the questions, answers, stats and subscriptions.
 	Store PeopleStore
-	// Rewards are what answers earn. The zero value is the default.
+	// Rewards are the points of answers. The zero value is the default.
 	Rewards Rewards
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
@@ -117,8 +117,8 @@ func addressedTo(question Question, audience []string) bool {
 }
 
 // Question reads one question that takes answers. canAnswer is false when the
-// person has answered it; nothing speaks against an unknown person (personHash
-// empty), who has to become known to answer. It returns [ErrQuestionNotFound] or
+// person has answered it. It is true for an unknown person (personHash empty), who needs
+// a fingerprint to answer. It returns [ErrQuestionNotFound] or
 // [ErrQuestionClosed].
 func (p *People) Question(ctx context.Context, personHash, questionID string) (q Question, canAnswer bool, err error) {
 	if !isID(questionID) {

@@ -15,7 +15,7 @@ const (
 	// client says.
 	FlagSuspiciousTiming = "suspicious_timing"
 	// FlagDuplicateContent: the same text as one of the person's last
-	// RecentAnswersCompared answers, but for case and white space.
+	// RecentAnswersCompared answers, except for case and white space.
 	FlagDuplicateContent = "duplicate_content"
 	// FlagPatternMatch: this and the person's last texts are all minimal.
 	FlagPatternMatch = "pattern_match"
@@ -82,7 +82,7 @@ func onlyMinimalTexts(response Response, recent []RecentAnswer) bool {
 }
 
 // contentDigest is SHA-256, in hexadecimal, of a text without its case and with
-// single blanks for its white space: texts that differ in no more are the same.
+// single blanks for its white space: texts that differ only in these are the same.
 func contentDigest(text string) string {
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(text)), " ")))
 	return hex.EncodeToString(sum[:])

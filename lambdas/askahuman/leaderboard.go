@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Standing is where a person stands.
+// Standing is a person's points, streak, rank and badges.
 type Standing struct {
 	Stats
 	// StreakDays is the streak as of today: 0 when it is broken.
@@ -19,7 +19,7 @@ type Standing struct {
 	Badges []Badge
 }
 
-// Stats reads where a person stands; zone is where the person's days begin and
+// Stats reads a person's standing; zone decides when the person's days begin and
 // end, nil is UTC. A person who never answered has zeros.
 func (p *People) Stats(ctx context.Context, personHash string, zone *time.Location) (Standing, error) {
 	if zone == nil {
@@ -64,11 +64,11 @@ func (p *People) rank(ctx context.Context, period Period, stats Stats, now time.
 
 // RankedEntry is one line of a leaderboard.
 type RankedEntry struct {
-	// Rank is 1 for the most points; people with equal points share a rank, and
-	// the next rank leaves as many out.
+	// Rank is 1 for the most points. People with equal points share a rank, and the next
+	// rank counts them all: 1, 2, 2, 4.
 	Rank int
 	BoardEntry
-	// IsCurrentUser says that this is the person who asks.
+	// IsCurrentUser says that this is the caller.
 	IsCurrentUser bool
 }
 

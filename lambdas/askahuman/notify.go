@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Notifier asks people for the answers that questions are short of, and marks
-// overdue questions expired. Runs may overlap, and one that dies is made up for by
-// the next: everything is claimed in the store before it is done.
+// Notifier asks people for the answers that questions still need, and marks overdue
+// questions expired. Runs may overlap, and the next run makes up for one that dies: a
+// run claims everything in the store before it acts.
 type Notifier struct {
 	// Store keeps the questions and subscriptions.
 	Store NotifierStore
@@ -29,8 +29,8 @@ type Notifier struct {
 	Now func() time.Time
 	// Rand draws the people to notify; nil is a source of its own.
 	Rand *rand.Rand
-	// Sleep waits between attempts, or returns the context's error; nil waits as
-	// long as it is told.
+	// Sleep waits between attempts, or returns the context's error; nil waits for the
+	// given time.
 	Sleep func(ctx context.Context, d time.Duration) error
 	// Log gets a line for each failure of the report; nil: none.
 	Log *slog.Logger
@@ -76,7 +76,7 @@ const (
 	bodyLength = 120
 )
 
-// Report is what a run did.
+// Report says what a run did.
 type Report struct {
 	// Expired is how many questions were marked expired.
 	Expired int
@@ -88,9 +88,10 @@ type Report struct {
 	Deactivated, Released int
 	// Waiting is how many questions are left for the next run.
 	Waiting int
-	// Unavailable says that the push service was, so that the run stopped sending.
+	// Unavailable says that the push service was unavailable, so that the run stopped
+	// sending.
 	Unavailable bool
-	// Failures are what went wrong without failing the run.
+	// Failures are the errors that did not fail the run.
 	Failures []error
 }
 
@@ -126,8 +127,8 @@ type notifierRun struct {
 	stopped bool           // nothing more is sent
 }
 
-// expireOverdue marks what is past its deadline, and returns what is due and short
-// of answers.
+// expireOverdue marks questions past their deadline, and returns those that are due and
+// still need answers.
 func (r *notifierRun) expireOverdue() ([]Question, error) {
 	var short []Question
 	var expiring errgroup.Group
@@ -163,7 +164,7 @@ func (r *notifierRun) expireOverdue() ([]Question, error) {
 	return short, nil
 }
 
-// missing is how many answers a question is short of.
+// missing is how many answers a question still needs.
 func missing(question Question) int { return question.RequiredResponses - question.CurrentResponses }
 
 // claimedQuestion is a question that this run notifies people of.
@@ -341,9 +342,9 @@ func (r *notifierRun) sendOnce(message PushMessage) error {
 	return r.Push.Send(ctx, message)
 }
 
-// mayHaveArrived reports whether a notification that failed may have arrived all the
-// same: the answer did not come in time. It is not tried again, nor its claim
-// released: rather one notification too few than more than a person chose.
+// mayHaveArrived reports whether a failed notification may have arrived, because no
+// answer came in time. The run neither tries it again nor releases its claim: one
+// notification too few is better than more than a person chose.
 func mayHaveArrived(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
@@ -381,7 +382,7 @@ func (r *notifierRun) deactivate(subscription Subscription) {
 	}
 }
 
-// release lets a person go whose notification could not be sent.
+// release releases the claim on a person whose notification could not be sent.
 func (r *notifierRun) release(subscription Subscription, question *claimedQuestion, claimedAt time.Time) {
 	ctx, cancel := r.lastContext()
 	defer cancel()
@@ -392,8 +393,8 @@ func (r *notifierRun) release(subscription Subscription, question *claimedQuesti
 	}
 }
 
-// settle leaves a question to the next run when this one could not do what it
-// claimed it for.
+// settle leaves a question to the next run when this one could not send what it claimed
+// the question for.
 func (r *notifierRun) settle(question *claimedQuestion) {
 	if question.reached && !question.cut {
 		return
@@ -410,7 +411,7 @@ func (r *notifierRun) settle(question *claimedQuestion) {
 	r.record(func(report *Report) { report.Waiting++ })
 }
 
-// lastContext is for undoing a claim: it holds when the run's time is over.
+// lastContext is for undoing a claim: it is valid also after the run's time is over.
 func (r *notifierRun) lastContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(r.ctx), releaseTime)
 }
@@ -462,7 +463,7 @@ func (r *notifierRun) record(change func(*Report)) {
 	change(&r.report)
 }
 
-// fail records what went wrong without failing the run; nil is nothing.
+// fail records an error that does not fail the run; it ignores nil.
 func (r *notifierRun) fail(doing string, err error) {
 	if err == nil {
 		return

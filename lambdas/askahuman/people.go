@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// ErrStale says that what a write was computed from has changed meanwhile: read
+// ErrStale says that the items that a write was computed from have changed: read
 // again and compute again.
 var ErrStale = errors.New("the stored item has changed since it was read")
 
@@ -26,7 +26,7 @@ type PeopleStore interface {
 	// NotifiedAt is when the person was notified of the question; zero: never.
 	NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error)
 	// Stats reads a person's stats; those of a person who never answered are
-	// zero but for the hash.
+	// zero except for the hash.
 	Stats(ctx context.Context, personHash string) (Stats, error)
 	// SubmitResponse stores the answer, counts it on the question (closing it with
 	// the last one) and stores the stats, all or nothing. question is as it was
@@ -57,11 +57,11 @@ type PeopleStore interface {
 	Unsubscribe(ctx context.Context, id string) error
 }
 
-// Submitted is what became of a question with an answer.
+// Submitted is the state of a question after an answer.
 type Submitted struct {
 	// Status is its status after the answer.
 	Status Status
-	// First says that no answer came before: of one question it is one answer's.
+	// First says that no answer came before. It is true for one answer of a question.
 	First bool
 }
 

@@ -12,7 +12,7 @@ import (
 // [schema.PointsLongText].
 const longText = 100
 
-// Rewards are what people earn.
+// Rewards are the points that people earn.
 type Rewards struct {
 	// Points are those of [schema.AskAHumanRules]; nil: the default ones.
 	Points map[string]int
@@ -31,7 +31,7 @@ func (r Rewards) withDefaults() Rewards {
 	return r
 }
 
-// pointsFor is what an answer to a question earns on its own: without the bonus
+// pointsFor are the points of an answer to a question on its own: without the bonus
 // of a streak, and before the limit of a day. question is as it was before the
 // answer; notifiedAt is when this person was notified of it, zero: never. The
 // moment comes from the platform's own mark, never from the client, so the bonus
@@ -98,8 +98,8 @@ func (r Rewards) award(stats Stats, question Question, response Response, notifi
 }
 
 // startPeriods sets the day's and the week's points to zero when a new one has
-// begun. A clock that is behind the last answer's counts on in that one's day, or
-// two clocks would let the limit of a day be earned twice.
+// begun. If the clock is behind that of the last answer, the points count in the last
+// answer's day. Otherwise two clocks would let a person earn the limit of a day twice.
 func (s Stats) startPeriods(now time.Time) Stats {
 	if day := Day(now); day > s.Day {
 		s.Day, s.DailyPoints, s.DailyAnswers = day, 0, 0

@@ -15,7 +15,7 @@ type Push interface {
 // PushMessage is a notification for one device.
 type PushMessage struct {
 	Token, Title, Body string
-	// Link is where the question is answered: a URL, or a path of the page that
+	// Link is the place to answer the question: a URL, or a path of the page that
 	// subscribed.
 	Link string
 	// QuestionID and Type are of the question, for pages that show it themselves.

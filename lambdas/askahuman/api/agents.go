@@ -27,21 +27,20 @@ type AgentService interface {
 // AgentAPI serves the routes of AI agents, and the OpenAPI document of the whole
 // platform.
 type AgentAPI struct {
-	// Service does what is asked.
+	// Service carries requests out.
 	Service AgentService
 	// RateLimiter counts the calls of each agent.
 	RateLimiter RateLimiter
 	// Keys remember which asks with an idempotency key were answered, and how. An ask
 	// with a key fails without them.
 	Keys IdempotencyKeys
-	// OpenAgents trusts the X-Agent-Id header. Otherwise an agent is the one that
-	// AgentKeys name, and without these the subject of the JWT that API Gateway has
-	// verified.
+	// OpenAgents trusts the X-Agent-Id header. Otherwise AgentKeys identify the agent, and
+	// without these the subject of the JWT that API Gateway has verified.
 	OpenAgents bool
 	AgentKeys  AgentKeys
 	// Rules have the rate limits and the quota. Nil: [schema.DefaultAskAHumanRules].
 	Rules *schema.AskAHumanRules
-	// Log receives errors that callers are not told. Nil: [slog.Default].
+	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metric Asked; those of questions that end come from
 	// [CountEnded]. Nil: none.
@@ -62,7 +61,7 @@ func CountEnded(metrics *kit.Metrics) func(context.Context, askahuman.Status) {
 	}
 }
 
-// Handler returns what serves the routes.
+// Handler returns the handler of the routes.
 func (a *AgentAPI) Handler() *kit.API {
 	by := ByToken
 	switch {

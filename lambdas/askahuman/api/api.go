@@ -31,7 +31,7 @@ type RateLimiter interface {
 	CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (askahuman.RateLimitState, error)
 }
 
-// server is what both APIs share.
+// server has the parts that both APIs share.
 type server struct {
 	*httpapi.Server
 	platform schema.Platform // with the limits of rules
@@ -44,19 +44,19 @@ type server struct {
 	now      func() time.Time
 }
 
-// identity is who calls.
+// identity identifies a caller.
 type identity struct {
 	agent   string // the agent's id; empty on people's routes
 	person  string // the person's hash; empty when unknown, and on agents' routes
 	address string // the hash of the caller's address; empty on agents' routes
 }
 
-// identify finds out who calls.
+// identify identifies the caller.
 type identify func(ctx *httpapi.Context) (identity, error)
 
 type identityKey struct{}
 
-// caller is who makes the request that the context belongs to.
+// caller is the caller of the request that the context belongs to.
 func caller(ctx context.Context) identity {
 	who, _ := ctx.Value(identityKey{}).(identity)
 	return who
@@ -113,13 +113,13 @@ type operation struct {
 // needsPerson is the metadata of an operation that is for known persons only.
 const needsPerson = "needsPerson"
 
-// register declares an operation and what serves it.
+// register declares an operation and the function that serves it.
 func register[I, O any](s *server, op operation, serve func(context.Context, *I) (*O, error)) {
 	httpapi.Register(s.Server, s.describe(op), serve)
 }
 
-// admit comes before every operation: it finds out who calls and counts the call
-// towards its limit, so that calls which fail validation are counted as well.
+// admit runs before every operation. It identifies the caller and counts the call
+// towards its limit, so that calls that fail validation count as well.
 func (s *server) admit(ctx *httpapi.Context) (context.Context, error) {
 	who, err := s.identify(ctx)
 	if err != nil {

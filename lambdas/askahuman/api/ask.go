@@ -23,8 +23,8 @@ type IdempotencyKeys interface {
 }
 
 // Published clients know no answer that says that a request is still running. So a
-// repeat waits for it, looking in ever longer intervals, as long as an ask takes by
-// far; what then still runs has most likely died.
+// repeat waits for the first request, and looks at ever longer intervals. It waits much
+// longer than an ask takes: a request that then still runs has most likely died.
 const (
 	patience      = 2 * time.Second
 	firstInterval = 10 * time.Millisecond
@@ -40,7 +40,7 @@ type asker struct {
 }
 
 // ask stores a question, unless the ask repeats one with the same idempotency key:
-// then it returns what that was answered with.
+// then it returns the first answer.
 func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (Submission, error) {
 	if ask.IdempotencyKey == "" {
 		return a.askAnew(ctx, agent, ask)
@@ -114,8 +114,8 @@ func (a asker) claim(ctx context.Context, agent, key string, request []byte) (*i
 	}
 }
 
-// release lets the next attempt carry the request out at once: what has failed may
-// succeed then. If it fails, the next attempt has to wait until the lease ends.
+// release lets the next attempt carry the request out at once, since that may
+// succeed. If releasing fails, the next attempt has to wait until the lease ends.
 func (a asker) release(ctx context.Context, claim *idempotency.Claim) {
 	if err := a.keys.Release(ctx, claim); err != nil {
 		a.log.WarnContext(ctx, "an idempotency key could not be released", "error", err.Error())
@@ -133,7 +133,7 @@ func requestOf(ask askahuman.Ask) ([]byte, error) {
 	return request, nil
 }
 
-// answer is what an ask is answered with that has made a question.
+// answer is the answer to an ask that has made a question.
 func answer(result any) (idempotency.Response, error) {
 	question, ok := result.(askahuman.Question)
 	if !ok {

@@ -16,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// securitySchemes are how agents show who they are, by name: any one of them is
-// enough. There are none where they need not.
+// securitySchemes are the ways in which agents identify themselves, by name: any one of
+// them is enough. There are none if agents need not.
 func (by AgentIdentity) securitySchemes() map[string]*huma.SecurityScheme {
 	switch by {
 	case ByHeader:
@@ -34,8 +34,8 @@ func (by AgentIdentity) securitySchemes() map[string]*huma.SecurityScheme {
 	}
 }
 
-// Document is the OpenAPI 3.1 document of all routes, as JSON, where agents are known
-// in that way.
+// Document is the OpenAPI 3.1 document of all routes, as JSON, for agents that are
+// identified in that way.
 func Document(agents AgentIdentity, rules *schema.AskAHumanRules) ([]byte, error) {
 	s := newServer(server{agents: agents, rules: rules})
 	registerAgents(s, nil, nil)
@@ -120,7 +120,7 @@ func (s *server) describeErrors(described *huma.Operation, codes []code, headers
 	}
 }
 
-// exampleError is what an error of that code looks like.
+// exampleError is an example of an error of that code.
 func (s *server) exampleError(c code) ErrorBody {
 	body := ErrorBody{Code: c}
 	switch c {

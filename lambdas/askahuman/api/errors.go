@@ -19,7 +19,7 @@ type code string
 
 // The codes. The wire format lists those of questions and answers; UNAUTHORIZED,
 // NOT_FOUND, METHOD_NOT_ALLOWED, SUBSCRIPTION_NOT_FOUND and REQUEST_IN_PROGRESS are
-// for what it leaves open.
+// for cases on which it is silent.
 const (
 	codeValidation           code = "VALIDATION_ERROR"
 	codeUnauthorized         code = "UNAUTHORIZED"
@@ -77,8 +77,8 @@ func quotaExceeded(openQuestions int) string {
 }
 
 // response is an error as the wire format has it. It is the one place that maps
-// errors to codes. What is not known to be the caller's business is SERVER_ERROR
-// without a word of what happened.
+// errors to codes. An error that is not known to concern the caller is SERVER_ERROR,
+// without details.
 func response(err error, now time.Time, openQuestions int) (status int, headers http.Header, body ErrorResponse) {
 	headers = http.Header{}
 	answer := func(c code, message string) (int, http.Header, ErrorResponse) {

@@ -16,33 +16,33 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The headers that say who calls.
+// The headers that identify callers.
 const (
 	agentHeader       = "X-Agent-Id"
 	fingerprintHeader = "X-Fingerprint"
 )
 
-// AgentIdentity says how agents are known.
+// AgentIdentity says how agents are identified.
 type AgentIdentity int
 
-// The ways in which agents are known.
+// The ways in which agents are identified.
 const (
 	// ByToken: an agent is the subject of the JWT that API Gateway has verified.
 	ByToken AgentIdentity = iota
-	// ByHeader: an agent is who its X-Agent-Id header says.
+	// ByHeader: an agent is the one that its X-Agent-Id header names.
 	ByHeader
 	// ByKey: an agent is the one that its key was issued to.
 	ByKey
 )
 
-// AgentKeys know agents by keys; [askahuman.AgentKeys] is one.
+// AgentKeys identify agents by keys; [askahuman.AgentKeys] is one.
 type AgentKeys interface {
 	// Agent returns the agent that a key names. It returns
 	// [askahuman.ErrUnknownAgentKey].
 	Agent(ctx context.Context, key string) (agentID string, err error)
 }
 
-// identifyAgent finds out which agent calls. keys are needed [ByKey] alone.
+// identifyAgent identifies the calling agent. keys are needed only [ByKey].
 func identifyAgent(by AgentIdentity, keys AgentKeys) identify {
 	return func(ctx *httpapi.Context) (who identity, err error) {
 		if ctx.Route.Caller != schema.CallerAgent {
@@ -102,7 +102,7 @@ func (h Hasher) sum(ctx context.Context, text string) (string, error) {
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// identifyPerson finds out which person calls, and from where.
+// identifyPerson identifies the calling person and their address.
 func identifyPerson(hasher Hasher) identify {
 	return func(ctx *httpapi.Context) (identity, error) {
 		fingerprint := ctx.Header(fingerprintHeader)

@@ -28,7 +28,7 @@ type PeopleService interface {
 
 // HumanAPI serves the routes of people.
 type HumanAPI struct {
-	// Service does what is asked.
+	// Service carries requests out.
 	Service PeopleService
 	// RateLimiter counts the calls of each person and each address.
 	RateLimiter RateLimiter
@@ -36,7 +36,7 @@ type HumanAPI struct {
 	Hasher Hasher
 	// Rules have the rate limits. Nil: [schema.DefaultAskAHumanRules].
 	Rules *schema.AskAHumanRules
-	// Log receives errors that callers are not told. Nil: [slog.Default].
+	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metrics Answered, Closed, TimeToFirstAnswer
 	// and Subscribed. Nil: none.
@@ -45,7 +45,7 @@ type HumanAPI struct {
 	Now func() time.Time
 }
 
-// Handler returns what serves the routes.
+// Handler returns the handler of the routes.
 func (h *HumanAPI) Handler() *kit.API {
 	s := newServer(server{
 		limiter: h.RateLimiter, identify: identifyPerson(h.Hasher), rules: h.Rules,
@@ -137,7 +137,7 @@ type changeInput struct {
 	Body ChangeBody
 }
 
-// ChangeBody is what is to change in a subscription.
+// ChangeBody is a change of a subscription.
 type ChangeBody struct {
 	Token    *string `json:"fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token."`
 	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications." example:"60"`

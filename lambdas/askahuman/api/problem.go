@@ -59,8 +59,8 @@ func unreadable(err *kit.RequestError) error {
 	return &askahuman.InvalidError{Problems: []askahuman.Problem{problem}}
 }
 
-// malformed is what the forms of the operations find wrong, in the same words as
-// what the rules do.
+// malformed are the problems that the forms of the operations find, in the words of the
+// rules.
 func malformed(found ...httpapi.Problem) error {
 	problems := make([]askahuman.Problem, len(found))
 	for i, p := range found {

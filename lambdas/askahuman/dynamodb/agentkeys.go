@@ -126,7 +126,7 @@ func (s *AgentKeys) MarkAgentKeyUsed(ctx context.Context, hash string, since, no
 			dynamo.Absent("last_used_at").Or(dynamo.Name("last_used_at").LessThanEqual(expression.Value(formatTime(since))))), nil))
 }
 
-// kept holds for a key that is there: no update may make one.
+// kept holds for a key that exists: no update may make one.
 func kept() expression.ConditionBuilder {
 	return expression.AttributeExists(dynamo.Name("key_hash"))
 }

@@ -3,7 +3,7 @@
 //
 // Items that must agree are written in one transaction, uniqueness is a condition
 // on a key that only one item can have, and no count is ever read to be written
-// back, but for a person's own stats, which hold on their version.
+// back, except a person's own stats, whose write has their version as a condition.
 package dynamodb
 
 import (

@@ -135,11 +135,11 @@ func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (
 	return parseTime(item.NotifiedAt)
 }
 
-// place is where an answer comes among those that its question wants. The only one
-// is both.
+// place is the place of an answer among those that its question wants. A single answer
+// is both first and last.
 type place struct{ first, last bool }
 
-// nextPlace is the place of the answer that comes next.
+// nextPlace is the place of the next answer.
 func nextPlace(q askahuman.Question) place {
 	return place{first: q.CurrentResponses == 0, last: q.CurrentResponses >= q.RequiredResponses-1}
 }

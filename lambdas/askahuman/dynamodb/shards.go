@@ -13,20 +13,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
 
-// Shards is over how many partition keys the busiest index keys are spread: the
-// statuses of questions, what the notifier has due, and the leaderboards. One key
+// Shards is the number of partition keys over which the busiest index keys are spread:
+// the statuses of questions, the questions that are due, and the leaderboards. One key
 // takes 1,000 writes a second ("Best practices for designing and using partition
 // keys effectively", DynamoDB). The zero value is one key, as in the seed.
 //
 // A key is value itself for one shard, and value#0, value#1, … for several. So the
-// keys of a number are among those of every higher one, but for value itself,
-// which is always read. Stores whose Read is high enough can write by different
-// numbers at once: that is how the number of a live table is changed.
+// keys of a number are among those of every higher one, except value itself,
+// which is always read. Stores whose Read is high enough can write with different
+// numbers at the same time, so the number of a live table can change.
 type Shards struct {
-	// Write is the number by which keys are written; under 1 means 1.
+	// Write is the number of keys that are written; under 1 means 1.
 	Write int
-	// Read is the highest number that anything in the table may have been written
-	// by; under Write means Write.
+	// Read is the highest number with which any item in the table may have been
+	// written; under Write means Write.
 	Read int
 }
 

@@ -30,8 +30,8 @@ type subscription struct {
 // active is the key of active subscriptions: a Boolean cannot be one.
 const active = "true"
 
-// never is what last_notified_at says of a person who was never notified: the
-// index leaves out items without it.
+// never is the last_notified_at of a person who was never notified: the index leaves
+// out items without it.
 var never = formatTime(time.Unix(0, 0))
 
 // tries bounds how often a write on a token is computed again because another
@@ -57,7 +57,7 @@ func tokenOwner(token, subscriptionID string) subscription {
 
 func minutes(interval time.Duration) int { return int(interval / time.Minute) }
 
-// nextNotification is when someone may be notified again.
+// nextNotification is when a person may be notified again.
 func nextNotification(last time.Time, interval time.Duration) time.Time {
 	if last.Unix() <= 0 {
 		return time.Unix(0, 0)

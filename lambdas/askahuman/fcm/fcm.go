@@ -200,9 +200,9 @@ func (c *Client) Send(ctx context.Context, m askahuman.PushMessage) error {
 	return c.post(ctx, body, token)
 }
 
-// token is an access token, other than one that was refused. Those who ask while
-// one is being fetched share its result, so that a slow or failing token endpoint
-// is asked once and not by each in turn.
+// token is an access token, other than one that was refused. Callers who ask during a
+// fetch share its result, so that a slow or failing token endpoint gets one request and
+// not one from each in turn.
 func (c *Client) token(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
 	c.mu.Lock()
 	current := c.current

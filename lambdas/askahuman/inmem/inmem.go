@@ -1,6 +1,6 @@
-// Package inmem stores Ask-a-Human in memory: for tests of what stands on a
-// store. It keeps the promises of the store interfaces, as package storetest
-// checks, and forgets everything when the process ends.
+// Package inmem stores Ask-a-Human in memory, for tests of code that uses a store. It
+// keeps the promises of the store interfaces, as package storetest checks, and forgets
+// everything when the process ends.
 package inmem
 
 import (

@@ -40,7 +40,7 @@ type function struct {
 	push askahuman.Push // nil: push is not configured
 }
 
-// handle does one run. The event is the schedule's and says nothing.
+// handle does one run. It ignores the schedule's event.
 func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
 	unread := f.refresh(ctx)
 	notifier := &askahuman.Notifier{Store: f.store, Push: f.push, QuestionURL: f.questionURL, Now: f.now, Log: f.log}
@@ -61,9 +61,9 @@ func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
 	return errors.Join(unread, err)
 }
 
-// refresh makes the push client of the credentials as they are now. It returns an
-// error when they cannot be read: then those read before are used; without any,
-// nothing is sent, but questions expire.
+// refresh makes the push client from the present credentials. It returns an error when
+// they cannot be read. Then the run uses those read before; without any, it sends
+// nothing, and questions still expire.
 func (f *function) refresh(ctx context.Context) error {
 	value, err := f.credentials.Value(ctx)
 	if err != nil {
