@@ -160,9 +160,9 @@ func (a *AgentKeys) List(ctx context.Context) ([]AgentKey, error) {
 	return keys, nil
 }
 
-// Revoke refuses a key from now on, for good. key is its id, more digits of its hash, or
-// the key itself, for one that leaked. To revoke it again changes nothing. It returns [ErrAgentKeyNotFound], or an
-// [*InvalidError] for an id of several keys.
+// Revoke refuses a key from now on, for good. id is the key's id, more digits of its
+// hash, or the key itself, for one that leaked. To revoke it again changes nothing. It
+// returns [ErrAgentKeyNotFound], or an [*InvalidError] for an id of several keys.
 func (a *AgentKeys) Revoke(ctx context.Context, id string) (AgentKey, error) {
 	now := clock(a.Now)
 	if strings.HasPrefix(id, AgentKeyPrefix) {

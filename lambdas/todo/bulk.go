@@ -64,8 +64,8 @@ func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, st
 }
 
 // DeleteCompleted deletes a user's completed tasks, in writes of up to
-// [MaxBulkTasks]. It stops before the invocation ends; then more is true, and it
-// is to be called again. deleted counts those of this call.
+// [MaxBulkTasks]. It stops before the invocation ends; then more is true: call it
+// again. deleted counts those of this call.
 //
 // It returns [ErrUserNotFound] when the user is deleted at the same time.
 func (s *Service) DeleteCompleted(ctx context.Context, user string) (deleted int, more bool, err error) {
@@ -110,8 +110,8 @@ func (s *Service) completed(ctx context.Context, user, after string) ([]Task, st
 	return listed.Tasks, listed.Next, err
 }
 
-// deleteTasks deletes those of the tasks that still are, and completed, and
-// returns how many. result is what the request comes to with so many.
+// deleteTasks deletes those of the tasks that still exist and are completed, and
+// returns how many. result gives the request's result for that number.
 func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, result func(n int) *Deleted) (int, error) {
 	ids := make([]string, len(tasks))
 	for i, task := range tasks {
@@ -140,7 +140,7 @@ func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, re
 	return len(tasks), err
 }
 
-// readAll reads the tasks of these ids that there are.
+// readAll reads the tasks of these ids that exist.
 func (s *Service) readAll(ctx context.Context, user string, ids []string) (map[string]Task, error) {
 	tasks := make([]Task, len(ids))
 	group, ctx := errgroup.WithContext(ctx)

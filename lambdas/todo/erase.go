@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// Deletion is a deletion of a user that is going on.
+// Deletion is a deletion of a user in progress.
 type Deletion struct {
-	// User is whose it is.
+	// User is the user's id.
 	User string
 	// ID tells it from other deletions of a user who came back, and when it began: a
 	// UUID (version 7). Empty: it is complete.
@@ -28,15 +28,15 @@ type EraserStore interface {
 	FinishDeletion(ctx context.Context, deletion Deletion) error
 }
 
-// Eraser carries deletions of users through. Several at the same deletion do no
-// harm, and one that dies at any point can be followed by another.
+// Eraser completes deletions of users. Several may work on the same deletion. If one
+// dies at any point, another can continue.
 type Eraser struct {
 	// Store keeps everything.
 	Store EraserStore
 }
 
-// Erase deletes what is left of the user. It reports whether that is complete;
-// otherwise the context's deadline is near, and it is to be called again.
+// Erase deletes the user's remaining items. It reports whether that is complete;
+// otherwise the context's deadline is near: call it again.
 func (e *Eraser) Erase(ctx context.Context, deletion Deletion) (complete bool, err error) {
 	if deletion.ID == "" {
 		return true, nil

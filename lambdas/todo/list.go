@@ -56,7 +56,7 @@ type Listed struct {
 	Next string
 }
 
-// ListTasks lists a user's tasks; who has no user has none. Lists other than those
+// ListTasks lists a user's tasks; an unknown user has none. Lists other than those
 // of all tasks by creation follow a change of a task within a moment.
 //
 // A page ends when it is full, or when 5,000 tasks were looked at or the context's

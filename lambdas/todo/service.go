@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Service does what users ask of their tasks and of their user. It is safe for
+// Service has the operations on a user's tasks and on the user. It is safe for
 // concurrent use.
 //
 // Every method checks its input against the rules and returns an [*InvalidError]
@@ -39,10 +39,10 @@ type Store interface {
 	// CreateUser stores a user. It returns [ErrUserExists], [ErrUserBeingDeleted] or
 	// [ErrEmailTaken].
 	CreateUser(ctx context.Context, user User) error
-	// ReplaceUser stores what became of a user, if it still is as it was read. It
+	// ReplaceUser stores a changed user, if the user still is as it was read. It
 	// returns [ErrStale] or [ErrEmailTaken].
 	ReplaceUser(ctx context.Context, read, user User) error
-	// Stats reads the counts of a user's tasks, all zero for who has no user.
+	// Stats reads the counts of a user's tasks, all zero for an unknown user.
 	Stats(ctx context.Context, user string) (Stats, error)
 
 	// Task reads a task as it is now. It returns [ErrTaskNotFound].
@@ -51,21 +51,21 @@ type Store interface {
 	Tasks(ctx context.Context, user string, listing Listing) (Listed, error)
 	// CreateTask stores a task. It returns [ErrStale] when there is one with its id.
 	CreateTask(ctx context.Context, user string, task Task) error
-	// ReplaceTask stores what became of a task, if it still has the version that was
+	// ReplaceTask stores a changed task, if the task still has the version that was
 	// read. Otherwise it returns [ErrStale].
 	ReplaceTask(ctx context.Context, user string, read, task Task) error
 	// DeleteTask deletes a task, if it still has the version that was read. Otherwise
 	// it returns [ErrStale].
 	DeleteTask(ctx context.Context, user string, read Task) error
 	// ReplaceTasks is ReplaceTask for up to [MaxBulkTasks] tasks, all or none. result
-	// is what the request comes to with it.
+	// is the request's result after it.
 	ReplaceTasks(ctx context.Context, user string, read, tasks []Task, result BulkResult) error
 	// DeleteTasks is DeleteTask for up to [MaxBulkTasks] tasks, all or none. result is
-	// what the request comes to with it; nil: it is not done yet.
+	// the request's result after it; nil: the request is not done yet.
 	DeleteTasks(ctx context.Context, user string, read []Task, result *Deleted) error
 
 	// BeginDeletion deletes a user's own item, if it still is as it was read; from
-	// then on nothing can be added to what is the user's. It returns [ErrStale].
+	// then on no item of the user can be added. It returns [ErrStale].
 	BeginDeletion(ctx context.Context, read User, deletion Deletion) error
 	// ResumeDeletion returns the deletion of a user that goes on, and whether an
 	// attempt at the same request began it. Its ID is empty when such an attempt's was
@@ -104,7 +104,7 @@ func retry(ctx context.Context, doing string, work func() error) error {
 	return fmt.Errorf("%s, after %d attempts: %w", doing, maxAttempts, ErrStale)
 }
 
-// because adds to an error what was being done. The errors that callers tell
+// because adds to an error the action that failed. The errors that callers tell
 // apart stay as they are: their text is for people. nil stays nil.
 func because(err error, doing string) error {
 	if err == nil {

@@ -42,9 +42,9 @@ func (s *Service) GetTask(ctx context.Context, user, id string) (Task, error) {
 	return task, because(err, "read the task")
 }
 
-// ReplaceTask gives a task the content of in: what that leaves out is cleared,
-// but for the status, which stays. ifVersion is the version that the task must
-// have; 0: any. A task that is so already stays as it is.
+// ReplaceTask gives a task the content of in. It clears the fields that in leaves out,
+// except the status, which stays. ifVersion is the version that the task must
+// have; 0: any. A task that has the content already stays as it is.
 //
 // It returns [ErrTaskNotFound], a [*VersionError], [ErrTaskCompleted] or
 // [ErrUserNotFound].
@@ -79,7 +79,7 @@ func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int
 	})
 }
 
-// Stats counts a user's tasks. Who has no user has none.
+// Stats counts a user's tasks; an unknown user has none.
 func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
 	stats, err := s.Store.Stats(ctx, user)
 	return stats, because(err, "read the counts")
@@ -108,7 +108,7 @@ func (s *Service) change(ctx context.Context, user, id string, ifVersion int, ov
 	return task, nil
 }
 
-// tellCompleted is for after the write.
+// tellCompleted reports the completed tasks. Call it after the write.
 func (s *Service) tellCompleted(ctx context.Context, tasks int) {
 	if tasks > 0 && s.Completed != nil {
 		s.Completed(ctx, tasks)

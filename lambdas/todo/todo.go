@@ -21,7 +21,7 @@ const (
 	MaxPageSize          = 100
 )
 
-// Status is how far a task is.
+// Status is the progress of a task.
 type Status string
 
 // The statuses. A completed task stays completed.
@@ -35,7 +35,7 @@ const (
 // Statuses are all statuses.
 func Statuses() []Status { return []Status{Pending, InProgress, Completed, Cancelled} }
 
-// Priority is how much a task matters. The zero value is none.
+// Priority is the importance of a task. The zero value is none.
 type Priority string
 
 // The priorities.
@@ -53,7 +53,7 @@ func Priorities() []Priority { return []Priority{Low, Medium, High, Urgent} }
 // Date is a day as YYYY-MM-DD. The zero value is none.
 type Date string
 
-// User is a user, as they say of themselves.
+// User is a user, as they describe themselves.
 type User struct {
 	// ID is the subject of the user's token.
 	ID string
@@ -81,7 +81,7 @@ type Task struct {
 	Version int
 }
 
-// UserInput is what a user says of themselves.
+// UserInput is what a user says about themselves.
 type UserInput struct {
 	Email, Name string
 }
@@ -157,7 +157,7 @@ type Stats struct {
 	ByPriority map[Priority]int
 }
 
-// BulkResult says what became of each task of a bulk change.
+// BulkResult has the outcome for each task of a bulk change.
 type BulkResult struct {
 	// Changed are the ids of the tasks changed or deleted, of a deletion of all
 	// completed tasks in no order.
@@ -175,7 +175,7 @@ type Deleted struct {
 
 // Erased says how far the deletion of a user got.
 type Erased struct {
-	// Complete says that nothing of the user is left; otherwise what is left goes in
+	// Complete says that no item of the user is left; otherwise the rest is deleted in
 	// the background.
 	Complete bool
 }
@@ -186,8 +186,8 @@ var (
 	ErrUserNotFound = errors.New("there is no such user")
 	// ErrUserExists says that the caller has a user already.
 	ErrUserExists = errors.New("the user exists already")
-	// ErrUserBeingDeleted says that what the caller had before is still being
-	// deleted. It can be tried again.
+	// ErrUserBeingDeleted says that the caller's former user is still being
+	// deleted. Try again later.
 	ErrUserBeingDeleted = errors.New("the user is still being deleted")
 	// ErrEmailTaken says that another user has the email address.
 	ErrEmailTaken = errors.New("another user has this email address")
@@ -195,7 +195,7 @@ var (
 	ErrTaskNotFound = errors.New("there is no such task")
 	// ErrTaskCompleted says that a completed task's status would change.
 	ErrTaskCompleted = errors.New("a completed task is not reopened")
-	// ErrStale says that what a write was computed from has changed meanwhile. The
+	// ErrStale says that the items that a write was computed from have changed. The
 	// services compute again; they return it when so many write at once that trying
 	// again later is better.
 	ErrStale = errors.New("the stored item has changed since it was read: try again shortly")

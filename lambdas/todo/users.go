@@ -55,8 +55,8 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 }
 
 // DeleteUser deletes a user and everything of it. From its first write on there
-// is no such user. It reports whether it is complete: what is left when the
-// invocation nears its end goes on in the background ([Eraser]).
+// is no such user. It reports whether it is complete: the rest, when the invocation
+// nears its end, goes on in the background ([Eraser]).
 //
 // It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request is
 // at it, or was less than 15 minutes ago.

@@ -51,11 +51,11 @@ type IdempotencyKeys interface {
 
 // API serves all routes of the platform.
 type API struct {
-	// Service does what is asked.
+	// Service carries requests out.
 	Service Service
 	// Keys are the idempotency keys, each user's a scope of its own.
 	Keys IdempotencyKeys
-	// Log receives errors that callers are not told. Nil: [slog.Default].
+	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metric TasksCreated; TasksCompleted comes from
 	// [CountCompleted]. Nil: none.
@@ -70,13 +70,13 @@ func CountCompleted(metrics *kit.Metrics) func(context.Context, int) {
 	return func(ctx context.Context, tasks int) { metrics.Emit(ctx, kit.Count("TasksCompleted", tasks)) }
 }
 
-// Handler returns what serves the routes.
+// Handler returns the handler of the routes.
 func (a *API) Handler() *kit.API {
 	s := newServer(a)
 	return s.Handler()
 }
 
-// server is the routes with what they call.
+// server has the routes with their operations.
 type server struct {
 	*httpapi.Server
 	service Service
@@ -128,7 +128,7 @@ func requestFrom(ctx context.Context) request {
 	return r
 }
 
-// admit finds out who calls, and reads the headers that come before the body.
+// admit identifies the caller, and reads the headers that count before the body.
 func (s *server) admit(ctx *httpapi.Context) (context.Context, error) {
 	if ctx.Route.Caller != schema.CallerUser {
 		return ctx.Context(), nil

@@ -19,7 +19,7 @@ const (
 
 type bulkInput struct{ Body BulkBody }
 
-// BulkBody is what to do with many tasks.
+// BulkBody is an action on many tasks.
 type BulkBody struct {
 	Action  string   `json:"action" enum:"set_status,delete_completed" doc:"set_status changes the status of the tasks of task_ids; delete_completed deletes all completed tasks."`
 	TaskIDs []string `json:"task_ids,omitempty" nullable:"true" minItems:"1" maxItems:"50" doc:"With set_status: the tasks, each once."`

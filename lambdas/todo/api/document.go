@@ -36,8 +36,8 @@ type operation struct {
 	// status is that of success, and also has other answers that are no failure.
 	status int
 	also   map[int]string
-	// form is what success is answered with, where the output's type does not tell:
-	// a struct, or one of several.
+	// form is the form of success, if the output's type does not say it: a struct, or one
+	// of several.
 	form any
 	// content is the same as OpenAPI has it.
 	content map[string]*huma.MediaType

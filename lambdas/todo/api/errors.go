@@ -23,12 +23,12 @@ type InvalidResponse struct {
 	Detail []httpapi.Problem `json:"detail" nullable:"false" minItems:"1" doc:"Everything that is wrong."`
 }
 
-// errUnknown is what a caller is told of what is not their business.
+// errUnknown is the caller's view of an error that must not be revealed.
 var errUnknown = errors.New("something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened")
 
 // failure is an error as the wire format has it. It is the one place that maps
-// errors to statuses. What is not known to be the caller's business is 500 without
-// a word of what happened.
+// errors to statuses. An error that is not known to concern the caller is 500, without
+// details.
 func failure(err error, now time.Time) httpapi.Failure {
 	answer := func(status int, message string) httpapi.Failure {
 		return httpapi.Failure{Status: status, Header: http.Header{}, Body: ErrorResponse{message}}
@@ -94,7 +94,7 @@ func problems(wrong *todo.InvalidError) []httpapi.Problem {
 	return found
 }
 
-// broken is what the rules find wrong with an input, as a resolver returns it.
+// broken are the problems that the rules find in an input, as a resolver returns them.
 func broken(err error) []error {
 	wrong, ok := errors.AsType[*todo.InvalidError](err)
 	if !ok {

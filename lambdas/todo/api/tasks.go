@@ -58,7 +58,7 @@ type changeInput struct {
 	Body TaskChangeBody
 }
 
-// TaskChangeBody is what is to change of a task.
+// TaskChangeBody is a change of a task.
 type TaskChangeBody struct {
 	Title       change `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" example:"Water all plants"`
 	Description change `json:"description,omitzero" maxLength:"1000" doc:"Null or \"\" clears it."`

@@ -12,7 +12,7 @@ import (
 
 type userInput struct{ Body UserBody }
 
-// UserBody is what users say of themselves.
+// UserBody is what users say about themselves.
 type UserBody struct {
 	Email string `json:"email" format:"email" maxLength:"254" doc:"Email address. No two users have one that differs in case alone." example:"ann@example.com"`
 	Name  string `json:"name" minLength:"1" maxLength:"100" doc:"Name to be shown." example:"Ann"`

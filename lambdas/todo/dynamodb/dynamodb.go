@@ -3,9 +3,9 @@
 //
 // Items that must agree are written in one transaction: a task with the keys of all
 // four indexes, the counts that it is in, and the answer to the request that writes
-// it ([idempotency.Transact]). A write holds only on what it was computed from, and
-// a user's counts are there, and free of a deletion, as long as the user is: so
-// nothing is added to a user who is gone.
+// it ([idempotency.Transact]). A write holds only on the items that it was computed
+// from. A user's counts exist, without a deletion, as long as the user does, so nothing
+// is added to a user who is gone.
 package dynamodb
 
 import (
@@ -86,7 +86,7 @@ type refusal struct {
 	means error
 }
 
-// refusals are in the order in which callers are to hear of them.
+// refusals are in the order in which callers learn of them.
 type refusals []refusal
 
 // meaning is what the refusal of a transaction means: [todo.ErrStale] if nothing

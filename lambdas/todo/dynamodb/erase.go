@@ -19,8 +19,8 @@ import (
 const maxErased = 99
 
 // EraseItems implements [todo.EraserStore]. It leaves the idempotency keys of the
-// request that began the deletion, and of that which goes on with it: their answers
-// are to be given again.
+// request that began the deletion, and of the one that continues it, because repeats
+// get their answers.
 func (s *Store) EraseItems(ctx context.Context, deletion todo.Deletion) (more bool, err error) {
 	keys, err := s.itemsOf(ctx, deletion)
 	if err != nil || len(keys) == 0 {
@@ -37,8 +37,8 @@ func (s *Store) EraseItems(ctx context.Context, deletion todo.Deletion) (more bo
 	return more, refusals{{0, todo.ErrDeletionOver}}.meaning(err)
 }
 
-// itemsOf reads the keys of what is left of the user, of one item more at most than
-// one transaction deletes.
+// itemsOf reads the keys of the user's remaining items, at most one more than one
+// transaction deletes.
 func (s *Store) itemsOf(ctx context.Context, deletion todo.Deletion) (keys [][]any, err error) {
 	const most = maxErased + 1
 	var own any

@@ -13,8 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
-// plan is how a list is read: what of it the key conditions of a pattern say, and
-// what the filter has to.
+// plan is how a list is read: the part that the key conditions of a pattern express,
+// and the part that the filter has to.
 type plan struct {
 	pattern string
 	// index is the index that the pattern reads; empty: the table.
@@ -91,7 +91,7 @@ func planOf(l todo.Listing) plan {
 	return p
 }
 
-// filterOf is the filter for all that a listing says.
+// filterOf is the filter for a listing.
 func filterOf(l todo.Listing) expression.ConditionBuilder {
 	var filter expression.ConditionBuilder
 	and := func(condition expression.ConditionBuilder) {

@@ -120,8 +120,8 @@ func (s *Store) Stats(ctx context.Context, user string) (todo.Stats, error) {
 	}, nil
 }
 
-// countChanges are by how much each attribute of the counts changes when tasks turn
-// from what was read to what they are.
+// countChanges are the differences of each attribute of the counts between the tasks
+// that were read and the tasks now.
 func countChanges(read, tasks []todo.Task) map[string]int {
 	changes := map[string]int{}
 	add := func(t todo.Task, n int) {
@@ -157,7 +157,7 @@ func recount(writes []dynamo.Write, user string, read, tasks []todo.Task) []dyna
 		expression.AttributeExists(dynamo.Name("PK")).And(dynamo.Absent("deletion"))))
 }
 
-// stale is what refusals mean of writes that each have the version of a task as
+// stale is the meaning of refusals of writes that each have the version of a task as
 // condition, and of the counts after them.
 func stale(tasks int) refusals { return refusals{{tasks, todo.ErrUserNotFound}} }
 

@@ -18,9 +18,9 @@ type function struct {
 	metrics *kit.Metrics
 }
 
-// handle carries the deletions of a batch through. Those that failed, or that there
-// was no time for, are delivered again ("Reporting batch item failures for Lambda
-// functions with DynamoDB Streams"); those that are done need nothing any more.
+// handle completes the deletions of a batch. Those that failed, or for which there was
+// no time, are delivered again ("Reporting batch item failures for Lambda functions
+// with DynamoDB Streams").
 func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var response events.DynamoDBEventResponse
 	erased, failed := 0, 0
@@ -44,7 +44,7 @@ func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (even
 	return response, nil
 }
 
-// deletionOf is the deletion that a change of a user's counts tells of, if it does.
+// deletionOf is the deletion in a change of a user's counts, if there is one.
 func deletionOf(record events.DynamoDBEventRecord) (todo.Deletion, bool) {
 	user, ok := strings.CutPrefix(text(record.Change.Keys["PK"]), "COUNTS#")
 	id := text(record.Change.NewImage["deletion"])
