@@ -14,8 +14,8 @@ const (
 	httpAuthorizer = "AWS::ApiGatewayV2::Authorizer"
 )
 
-// pathVariable is a variable of a route key: which requests a route serves does not depend on its name.
-var pathVariable = regexp.MustCompile(`\{[^}+]*`)
+// variableName is the name of a variable in a route key. The requests that a route serves do not depend on it.
+var variableName = regexp.MustCompile(`\{[^}+]*`)
 
 // access is who may call an API.
 type access struct {
@@ -42,7 +42,7 @@ func accesses(resources map[string]*resource) map[string]access {
 		issuer := text(r.at("JwtConfiguration", "Issuer"))
 		switch {
 		case r.kind == httpRoute:
-			api.routes[pathVariable.ReplaceAllString(text(r.at("RouteKey")), "{")] = r
+			api.routes[variableName.ReplaceAllString(text(r.at("RouteKey")), "{")] = r
 		case issuer != "":
 			api.issuers[issuer] = r
 		}
