@@ -48,7 +48,7 @@ func gated(t testing.TB, changes ...func(map[string]part)) *check.Template {
 	return parse(t, string(text))
 }
 
-func set(id, name string, value any) func(map[string]part) {
+func withProperty(id, name string, value any) func(map[string]part) {
 	return func(resources map[string]part) {
 		if resources[id].Properties[name] = value; value == nil {
 			delete(resources[id].Properties, name)
@@ -75,7 +75,7 @@ func renamed(id, other string) func(map[string]part) {
 // What opens a route is refused, by whatever way it comes.
 func TestAuthorizers(t *testing.T) {
 	t.Parallel()
-	open := set("Read", "AuthorizationType", "NONE")
+	open := withProperty("Read", "AuthorizationType", "NONE")
 	jwt := func(issuer string) any {
 		return map[string]any{"Issuer": issuer, "Audience": []any{"a"}}
 	}
@@ -94,22 +94,22 @@ func TestAuthorizers(t *testing.T) {
 		want, says []string
 	}{
 		"Route":           {nil, []func(map[string]part){open}, []string{"open:Read"}, []string{"the route GET /orders/{id} loses its authorizer"}},
-		"RouteByDefault":  {nil, []func(map[string]part){set("Read", "AuthorizationType", nil)}, []string{"open:Read"}, []string{"lets everyone call it"}},
-		"RouteRenamed":    {nil, []func(map[string]part){open, set("Read", "RouteKey", "GET /orders/{order}"), renamed("Read", "Other")}, []string{"open:Other"}, []string{"GET /orders/{order}"}},
+		"RouteByDefault":  {nil, []func(map[string]part){withProperty("Read", "AuthorizationType", nil)}, []string{"open:Read"}, []string{"lets everyone call it"}},
+		"RouteRenamed":    {nil, []func(map[string]part){open, withProperty("Read", "RouteKey", "GET /orders/{order}"), renamed("Read", "Other")}, []string{"open:Other"}, []string{"GET /orders/{order}"}},
 		"APIRenamed":      {nil, []func(map[string]part){open, renamed("API", "New"), ofAPI("New")}, []string{"open:Read"}, []string{"loses its authorizer"}},
 		"ImportedAPI":     {[]func(map[string]part){without("API"), ofAPI("x")}, []func(map[string]part){without("API"), ofAPI("x"), open}, []string{"open:Read"}, []string{"loses its authorizer"}},
-		"IAM":             {[]func(map[string]part){set("Prices", "AuthorizationType", "AWS_IAM")}, nil, []string{"open:Prices"}, []string{"GET /prices"}},
-		"Scopes":          {nil, []func(map[string]part){set("Order", "AuthorizationScopes", []any{})}, []string{"scopes:Order"}, []string{"no longer asks for one of the scopes"}},
-		"OtherScopes":     {nil, []func(map[string]part){set("Order", "AuthorizationScopes", []any{"others"})}, nil, nil},
-		"NoIssuer":        {nil, []func(map[string]part){without("Authorizer"), open, set("Order", "AuthorizationType", "NONE")}, []string{"issuer:Authorizer"}, []string{"lets everyone call GET /orders/{id}, POST /orders"}},
+		"IAM":             {[]func(map[string]part){withProperty("Prices", "AuthorizationType", "AWS_IAM")}, nil, []string{"open:Prices"}, []string{"GET /prices"}},
+		"Scopes":          {nil, []func(map[string]part){withProperty("Order", "AuthorizationScopes", []any{})}, []string{"scopes:Order"}, []string{"no longer asks for one of the scopes"}},
+		"OtherScopes":     {nil, []func(map[string]part){withProperty("Order", "AuthorizationScopes", []any{"others"})}, nil, nil},
+		"NoIssuer":        {nil, []func(map[string]part){without("Authorizer"), open, withProperty("Order", "AuthorizationType", "NONE")}, []string{"issuer:Authorizer"}, []string{"lets everyone call GET /orders/{id}, POST /orders"}},
 		"AuthorizerGone":  {nil, []func(map[string]part){without("Authorizer")}, []string{"issuer:Authorizer"}, []string{"the API loses its issuer of tokens, https://a.example"}},
-		"OtherIssuer":     {nil, []func(map[string]part){set("Authorizer", "JwtConfiguration", jwt("https://b.example"))}, []string{"issuer:Authorizer"}, []string{"no more tokens of https://a.example, but of https://b.example"}},
-		"OtherIssuerOpen": {nil, []func(map[string]part){set("Authorizer", "JwtConfiguration", jwt("https://b.example")), open}, []string{"issuer:Authorizer", "open:Read"}, []string{"no more tokens", "loses"}},
+		"OtherIssuer":     {nil, []func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example"))}, []string{"issuer:Authorizer"}, []string{"no more tokens of https://a.example, but of https://b.example"}},
+		"OtherIssuerOpen": {nil, []func(map[string]part){withProperty("Authorizer", "JwtConfiguration", jwt("https://b.example")), open}, []string{"issuer:Authorizer", "open:Read"}, []string{"no more tokens", "loses"}},
 		"AuthorizerMoved": {nil, []func(map[string]part){renamed("Authorizer", "New")}, nil, nil},
 		"RouteGone":       {nil, []func(map[string]part){without("Read")}, nil, nil},
 		"Guarded":         {[]func(map[string]part){open}, nil, nil, nil},
 		"NewRouteOpen":    {[]func(map[string]part){without("Prices")}, nil, nil, nil},
-		"IssuerAdded":     {[]func(map[string]part){without("Authorizer"), open, set("Order", "AuthorizationType", "NONE")}, nil, nil, nil},
+		"IssuerAdded":     {[]func(map[string]part){without("Authorizer"), open, withProperty("Order", "AuthorizationType", "NONE")}, nil, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
