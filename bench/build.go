@@ -17,7 +17,7 @@ import (
 )
 
 // rebuild measures the handlers' build when nothing has changed since the last, and
-// what it gives for each processor.
+// the binaries for each processor.
 func (b *bench) rebuild(ctx context.Context) error {
 	var times []time.Duration
 	for range b.runs + 1 {

@@ -64,7 +64,7 @@ func (c *caller) call(ctx context.Context, method, path string, header http.Head
 	return json.Unmarshal(answer, out)
 }
 
-// loaded is what a load measured.
+// loaded are the figures that a load measured.
 type loaded struct {
 	times     []time.Duration
 	added     []time.Duration // of a single client: the time of a request that was not DynamoDB's
@@ -116,9 +116,9 @@ func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int) (
 	return result, err
 }
 
-// loadClient makes requests with one client. Alone, no two requests meet: what is
-// not DynamoDB's time is the handler's and the runner's, and what is consumed is
-// the request's.
+// loadClient makes requests with one client. With one client, no two requests meet: the
+// time that is not DynamoDB's is the handler's and the runner's, and the consumed units
+// are the request's.
 func (b *bench) loadClient(ctx context.Context, l *local, r route, alone bool) (loaded, error) {
 	var result loaded
 	prepare, request := r.client(l)
@@ -186,7 +186,7 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// engine is what the console says of the requests to DynamoDB since the start.
+// engine reads the console's figures on the requests to DynamoDB since the start.
 type engine struct {
 	Requests int64         `json:"requests"`
 	Busy     time.Duration `json:"busy_ns"`
@@ -211,7 +211,7 @@ func (u units) times(f float64) units {
 	return units{u.calls * f, u.read * f, u.write * f, u.transactTable * f, u.transactIndexes * f}
 }
 
-// consumption is what the platform has made of DynamoDB since the start.
+// consumption is the platform's use of DynamoDB since the start.
 type consumption struct {
 	engine engine
 	units  units
@@ -308,7 +308,7 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 	return b.functions(ctx, l, p)
 }
 
-// inSeed is what the seed says that a route's access patterns cost.
+// inSeed is the seed's cost of a route's access patterns.
 func (p platform) inSeed(r route) string {
 	var costs []string
 	for _, name := range r.patterns {

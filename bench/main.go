@@ -94,7 +94,7 @@ func (b *bench) run(ctx context.Context, only string) error {
 
 func (b *bench) path(name string) string { return filepath.Join(b.folder, name) }
 
-// row prints a figure, what it should reach, and whether it does.
+// row prints a figure, its target, and whether it reaches the target.
 func (b *bench) row(what, figure, reach string, reached bool) {
 	verdict := ""
 	if reach != "" {
@@ -110,7 +110,7 @@ func (b *bench) title(text string) {
 	fmt.Fprintf(b.out, "\n%s\n", text)
 }
 
-// synthesise gives what writes an app's assembly into a folder.
+// synthesise returns a function that writes an app's assembly into a folder.
 func (b *bench) synthesise(ctx context.Context, app, out string, arguments ...string) func() error {
 	return func() error {
 		cmd := exec.CommandContext(ctx, b.path(app), arguments...)

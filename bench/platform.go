@@ -8,14 +8,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// platform is what the bench has to know of a platform. All of them are measured
-// in the same way.
+// platform describes a platform for the bench, which measures all of them in the same
+// way.
 type platform struct {
 	schema   schema.Platform
 	handlers func(gofunction.Architecture) gofunction.Source
 	routes   []route
 	// change, of a platform with a lake, gives a client that makes one change and
-	// returns the id of what it changed; lakeTable is where the change lands.
+	// returns the id of the changed item; the change lands in lakeTable.
 	change    func(*local) func(context.Context) (id string, err error)
 	lakeTable lakeTable
 }
@@ -28,15 +28,15 @@ func (p platform) stack() string { return "onesynth-" + p.schema.Name + "-dev" }
 
 func platforms() []platform { return []platform{askAHuman(), toDo()} }
 
-// route is what a load does.
+// route is a route under load.
 type route struct {
 	name string
 	// clients are the numbers of clients to measure it with.
 	clients []int
 	// patterns are the access patterns that a request makes.
 	patterns []string
-	// transaction is what a request's transactions write to one table, if they write
-	// several items there.
+	// transaction describes the writes of a request's transactions to one table, if they
+	// write several items there.
 	transaction transaction
 	// refused are the write units of conditions that fail: AWS counts them, and no
 	// answer reports them ("Working with items: conditional writes").
@@ -45,8 +45,8 @@ type route struct {
 	client newClient
 }
 
-// newClient gives a client. Its request is measured, and what it prepares before
-// each request is not; prepare may be nil.
+// newClient returns a client. The bench measures its request, and not the preparation
+// before each request; prepare may be nil.
 type newClient func(*local) (prepare, request func(context.Context) error)
 
 // client gives clients with a state of their own each.
@@ -74,7 +74,7 @@ func slowly[C any](C, context.Context) error {
 // cost the same once (amazon-dynamodb-local-samples, issue 31); AWS counts each.
 type transaction struct{ items, indexed float64 }
 
-// writeUnits are the units that AWS counts for what DynamoDB Local counted so.
+// writeUnits converts DynamoDB Local's count to the units that AWS counts.
 func (r route) writeUnits(u units) float64 {
 	t := r.transaction
 	if t.items == 0 {

@@ -75,7 +75,7 @@ func (l *local) get(ctx context.Context, path string, out any) error {
 	return json.Unmarshal(body, out)
 }
 
-// read reads what the console has at a path.
+// read reads a path of the console.
 func (l *local) read(ctx context.Context, path string) ([]byte, error) {
 	return l.send(ctx, http.MethodGet, path, nil)
 }

@@ -22,7 +22,7 @@ func toDo() platform {
 	begin := func(l *local) *user {
 		return &user{caller: caller{base: l.api, http: &http.Client{Transport: &http.Transport{}}}, local: l}
 	}
-	// with gives clients who have so many tasks at first.
+	// with returns clients who have that many tasks at first.
 	with := func(tasks int, prepare, request func(*user, context.Context) error) newClient {
 		return client(begin, func(u *user, ctx context.Context) error {
 			if err := u.needUser(ctx, tasks); err != nil || prepare == nil {
@@ -95,7 +95,7 @@ func (u *user) call(ctx context.Context, method, path string, want int, body, ou
 	return u.caller.call(ctx, method, "/api/v1"+path, header, want, body, out)
 }
 
-// needUser signs up who has not.
+// needUser signs the caller up, if they have not.
 func (u *user) needUser(ctx context.Context, tasks int) error {
 	if u.token != "" {
 		return nil

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// targetBytes is after how many bytes an object ends: with its last row group it
-	// has 128 MB at most, which is what Amazon Athena likes to read ("Performance
+	// targetBytes is the size from which on an object takes no further row group: with its
+	// last one it has 128 MB at most, a size that Amazon Athena recommends ("Performance
 	// tuning tips": optimize file sizes).
 	targetBytes = 96 << 20
 	// stopTime is what is left of an invocation's time when the compactor stops.
@@ -22,7 +22,7 @@ const (
 	mergeTime = 15 * time.Second
 )
 
-// Report is what a run of the compactor has done.
+// Report says what a run of the compactor has done.
 type Report struct {
 	// Partitions is the number of partitions (a day of an entity) whose objects were merged.
 	Partitions int `json:"partitions"`
@@ -48,7 +48,7 @@ type Report struct {
 // gone, and fails: asked again, it finds the merged one.
 //
 // It may run while the writer writes. Two runs at once lose nothing, but may write
-// a change twice, and one of them may fail on what the other has deleted.
+// a change twice, and one of them may fail on objects that the other has deleted.
 type Compactor struct {
 	bucket Bucket
 	tables map[string]*table
@@ -62,7 +62,7 @@ type Compactor struct {
 	target int64
 }
 
-// NewCompactor returns a compactor of what the definition names.
+// NewCompactor returns a compactor of the definition's entities.
 func NewCompactor(d schema.LakeDefinition, bucket Bucket) *Compactor {
 	c := &Compactor{bucket: bucket, tables: tablesOf(d), target: targetBytes}
 	for _, e := range d.Entities {

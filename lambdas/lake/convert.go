@@ -210,11 +210,11 @@ func (v value) text() (string, error) {
 	return *text, nil
 }
 
-// kinds are what the stream calls the types.
+// kinds are the stream's names of the types.
 var kinds = map[schema.Type]string{schema.String: "S", schema.Number: "N", schema.Boolean: "BOOL"}
 
-// convertColumn makes the value of a column of an attribute. An attribute that is
-// absent or NULL is null. The error says what would have been taken.
+// convertColumn makes the value of a column from an attribute. An attribute that is
+// absent or NULL is null. The error says what is allowed.
 func convertColumn(c schema.LakeColumn, raw json.RawMessage) (parquet.Value, error) {
 	null := parquet.NullValue()
 	if len(raw) == 0 {

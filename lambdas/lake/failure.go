@@ -7,22 +7,21 @@ import (
 	"unicode/utf8"
 )
 
-// MaxFailureBytes is how long a message of the failure queue may be. Amazon SQS
-// takes more nowadays, but not what every reader of a queue expects.
+// MaxFailureBytes is how long a message of the failure queue may be. Amazon SQS now
+// takes longer ones, but not every reader of a queue does.
 const MaxFailureBytes = 256 << 10
 
 // Failure is the message about a record that could not be converted, as JSON.
 type Failure struct {
-	// Cause says what was found, and what would have been taken.
+	// Cause says what was found, and what is allowed.
 	Cause string `json:"cause"`
-	// EventID and the following are what the record says of itself, where that can
-	// be read.
+	// EventID and the following fields are the record's own, as far as they can be read.
 	EventID        string `json:"event_id"`
 	EventName      string `json:"event_name"`
 	Entity         string `json:"entity"`
 	SequenceNumber string `json:"sequence_number"`
-	// Omitted says what of the record is left out, because the message would be too
-	// long. Absent: nothing.
+	// Omitted names the parts of the record that are left out, because the message would
+	// be too long. Absent: nothing.
 	Omitted string `json:"omitted,omitempty"`
 	// Record is the record as the stream gave it.
 	Record json.RawMessage `json:"record,omitempty"`

@@ -1,6 +1,5 @@
-// Package lake turns the stream of a table into Parquet files, and keeps these
-// few. It knows no platform: what it makes rows of is in a
-// [schema.LakeDefinition].
+// Package lake turns the stream of a table into Parquet files, and merges these. It
+// knows no platform: a [schema.LakeDefinition] says which items become rows.
 //
 // The [Writer] writes the rows of each batch of the stream as one object for each
 // entity and day:
@@ -21,14 +20,14 @@ import (
 	"iter"
 )
 
-// EventsPrefix is what the keys of all objects with changes begin with.
+// EventsPrefix begins the keys of all objects with changes.
 const EventsPrefix = "events/"
 
-// ErrNoObject is the error of reading an object that does not exist, or not any
-// more.
+// ErrNoObject is the error of reading an object that does not exist, or no longer
+// does.
 var ErrNoObject = errors.New("there is no such object")
 
-// Object is what the listing of a bucket says of an object.
+// Object is an object in the listing of a bucket.
 type Object struct {
 	// Key is its key.
 	Key string
@@ -36,15 +35,15 @@ type Object struct {
 	Size int64
 }
 
-// ObjectWriter is what the [Writer] needs of a bucket.
+// ObjectWriter has the methods of a bucket that the [Writer] needs.
 type ObjectWriter interface {
 	// Put writes an object, in the place of the one with this key if there is one.
 	// No reader sees a part of it.
 	Put(ctx context.Context, key string, body io.ReadSeeker) error
 }
 
-// Bucket is what the [Compactor] needs of a bucket. All methods hold at once: a
-// listing has what was put before it.
+// Bucket has the methods of a bucket that the [Compactor] needs. Their effects are
+// immediate: a listing has the objects that were put before it.
 type Bucket interface {
 	ObjectWriter
 	// List gives the objects whose keys begin with prefix, in the order of their

@@ -14,8 +14,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// merge is one step of compaction: objects of a partition, and what becomes of
-// them.
+// merge is one step of compaction of the objects of a partition.
 type merge struct {
 	table     *table
 	bucket    Bucket
@@ -26,11 +25,11 @@ type merge struct {
 	shadows []Object
 	// generation is that of the outputs.
 	generation int
-	// target is after how many bytes an output ends.
+	// target is the size in bytes at which an output ends.
 	target int64
 }
 
-// merged is what a merge has done.
+// merged says what a merge has done.
 type merged struct {
 	outputs          []Object
 	rows, duplicates int
@@ -227,8 +226,7 @@ func (o *outputs) discard() {
 }
 
 // plan says which objects of a partition to merge next, and which of those that
-// are long enough may have the same changes. Nothing is to be done when there are
-// no inputs.
+// are long enough may have the same changes. Without inputs there is nothing to do.
 //
 // Objects of target bytes are never merged again, nor deleted. So each is made
 // without the changes of those before it that reach into its range, and none has

@@ -19,7 +19,7 @@ type partition struct {
 	entity, date string
 }
 
-// entityPrefix is what the keys of an entity's objects begin with.
+// entityPrefix begins the keys of an entity's objects.
 func entityPrefix(entity string) string { return EventsPrefix + "entity=" + entity + "/" }
 
 // key is the key of an object in the partition.
@@ -27,12 +27,12 @@ func (p partition) key(object string) string {
 	return entityPrefix(p.entity) + "event_date=" + p.date + "/" + object + ".parquet"
 }
 
-// name is what the key of one of the lake's objects says.
+// name has the parts of the key of one of the lake's objects.
 type name struct {
 	partition partition
 	// first and last are the lowest and the highest sequence number of its rows, or
-	// numbers below and above them. Shards count for themselves: objects of two
-	// shards may have the same.
+	// numbers below and above them. Each shard counts for itself: objects of two shards
+	// may have the same numbers.
 	first, last string
 	// compacted says that the compactor made it.
 	compacted bool
@@ -41,8 +41,8 @@ type name struct {
 	generation int
 }
 
-// writtenName is the name of the objects of a batch: its range, and a digest of
-// what it has, without which the batches of two shards could share a name.
+// writtenName is the name of the objects of a batch: its range, and a digest of its
+// events, without which the batches of two shards could share a name.
 func writtenName(first, last string, eventIDs []string) string {
 	return first + "-" + last + "-" + digest(eventIDs)
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Batch is what Lambda gives of a stream at once. Records are read one by one, so
-// that one that cannot be read does not keep the others.
+// Batch is a batch of a stream's records, as Lambda delivers it. Records are read one
+// by one, so that one that cannot be read does not stop the others.
 type Batch struct {
 	Records []json.RawMessage `json:"Records"`
 }
 
-// ErrDeadline is the error of a batch whose invocation has not the time left that
-// writing may take.
+// ErrDeadline is the error of a batch whose invocation has less time left than writing
+// may take.
 var ErrDeadline = errors.New("too little time is left of the invocation to write the batch: it is delivered again; raise the function's timeout, or lower the batch size")
 
 const (
@@ -33,7 +33,7 @@ const (
 	// sendsAtOnce is how many messages are sent at the same time. A batch of nothing
 	// but records that cannot be converted, up to 10,000, has to be done in time too.
 	sendsAtOnce = 16
-	// answerTime is what it keeps of its time for saying what went wrong.
+	// answerTime is the part of its time that it keeps for reporting an error.
 	answerTime = 300 * time.Millisecond
 )
 
@@ -52,15 +52,15 @@ type Writer struct {
 	Now func() time.Time
 }
 
-// NewWriter returns a writer of what the definition names.
+// NewWriter returns a writer of the definition's entities.
 func NewWriter(d schema.LakeDefinition, bucket ObjectWriter, failures Failures) *Writer {
 	return &Writer{bucket: bucket, failures: failures, converter: converter{definition: d, tables: tablesOf(d)}}
 }
 
 // Handle writes a batch and reports on it. Any error is one of the whole batch:
-// the stream delivers it again, and writing it again changes nothing of what is
-// written already. Records that cannot be converted are no error: they are in the
-// failure queue when Handle returns nil, at least once.
+// the stream delivers it again, and writing it again changes no object that is written
+// already. Records that cannot be converted are no error: they are in the failure queue
+// when Handle returns nil, at least once.
 func (w *Writer) Handle(ctx context.Context, batch Batch) error {
 	written, err := w.write(ctx, batch)
 	log := w.Log
@@ -84,7 +84,7 @@ func (w *Writer) Handle(ctx context.Context, batch Batch) error {
 	return nil
 }
 
-// written is what became of a batch.
+// written is the outcome of a batch.
 type written struct {
 	rows, objects, failures int
 	oldest                  time.Time // change; zero without rows
