@@ -35,7 +35,7 @@ func connect(ctx context.Context, region string) (aws.Config, error) {
 	var noProfile config.SharedConfigProfileNotExistError
 	switch {
 	case errors.As(err, &noProfile):
-		return aws.Config{}, fmt.Errorf("got a profile that is not there: set AWS_PROFILE to one of aws configure list-profiles: %w", err)
+		return aws.Config{}, fmt.Errorf("got an unknown profile: set AWS_PROFILE to one of aws configure list-profiles: %w", err)
 	case err != nil:
 		return aws.Config{}, fmt.Errorf("AWS configuration: %w", err)
 	}
@@ -95,7 +95,7 @@ func absent(ctx context.Context, configuration aws.Config, environment *check.En
 	}
 	identity, err := sts.NewFromConfig(configuration).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return advise(fmt.Errorf("ask whose the credentials are: %w", err), environment.Region, checkPermissions)
+		return advise(fmt.Errorf("look up the account of the credentials: %w", err), environment.Region, checkPermissions)
 	}
 	return sameAccount(environment.Account, aws.ToString(identity.Account))
 }
@@ -111,7 +111,7 @@ func sameAccount(stack, credentials string) error {
 func advise(err error, region, permissions string) error {
 	var unknownHost *net.DNSError
 	if errors.As(err, &unknownHost) {
-		return fmt.Errorf("got no address for AWS in %s: set AWS_REGION to a Region that there is, or look at the network: %w", region, err)
+		return fmt.Errorf("got no address for AWS in %s: set AWS_REGION to an existing Region, or check the network: %w", region, err)
 	}
 	var refusal smithy.APIError
 	if !errors.As(err, &refusal) {
@@ -133,7 +133,7 @@ func state(status types.StackStatus) (empty bool, err error) {
 	case types.StackStatusReviewInProgress, types.StackStatusRollbackComplete, types.StackStatusDeleteComplete:
 		return true, nil
 	case types.StackStatusUpdateFailed, types.StackStatusUpdateRollbackFailed:
-		return false, fmt.Errorf("the stack is %s, so that its template is not what is deployed: let CloudFormation roll it back first (aws cloudformation continue-update-rollback, or rollback-stack)", status)
+		return false, fmt.Errorf("the stack is %s, so its template does not say what is deployed: let CloudFormation roll it back first (aws cloudformation continue-update-rollback, or rollback-stack)", status)
 	}
 	if strings.HasSuffix(string(status), "_IN_PROGRESS") && !strings.HasSuffix(string(status), "_CLEANUP_IN_PROGRESS") {
 		return false, fmt.Errorf("the stack is %s: wait until that is over", status)

@@ -287,7 +287,7 @@ func TestCheckFirstRun(t *testing.T) {
 	}{
 		"NoCredentials": {here, nil, "got no AWS credentials: sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE"},
 		"SignedOut":     {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=left"}, "got no AWS credentials: sign in (aws sso login"},
-		"NoProfile":     {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=right"}, "got a profile that is not there: set AWS_PROFILE to one of aws configure list-profiles: "},
+		"NoProfile":     {here, []string{"AWS_CONFIG_FILE=" + configuration, "AWS_PROFILE=right"}, "got an unknown profile: set AWS_PROFILE to one of aws configure list-profiles: "},
 		"NoRegion":      {anywhere, keys, "got no Region: set AWS_REGION"},
 	} {
 		t.Run(name, func(t *testing.T) {

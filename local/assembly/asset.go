@@ -64,7 +64,7 @@ func (a *Assembly) Asset(key string) (Asset, error) {
 	return asset, nil
 }
 
-// Folder puts the asset's files into dir, and returns dir: what a zip file has, or links to the files of a folder, or
+// Folder puts the asset's files into dir, and returns dir: the content of a zip file, or links to the files of a folder, or
 // copies where the system cannot link. So they stay when the assembly is removed, or replaced by the next synth.
 func (a Asset) Folder(dir string) (string, error) {
 	if !a.Zip {

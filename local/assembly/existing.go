@@ -28,7 +28,7 @@ type metadata struct {
 	Data any
 }
 
-// tableDescription is what the construct at path, unresolved, says of a table that exists.
+// tableDescription is the description of an existing table by the construct at path, unresolved.
 type tableDescription struct {
 	path string
 	data any

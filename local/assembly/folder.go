@@ -12,7 +12,7 @@ const manifestFile = "manifest.json"
 type folder struct {
 	// root is the outermost assembly's: no file lies outside it.
 	root string
-	// dir is what the assembly's own names start at.
+	// dir is the folder that the assembly's own names are relative to.
 	dir string
 }
 

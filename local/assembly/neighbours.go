@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// neighbours are what companies put beside a platform: names in the DNS, certificates, firewalls, budgets, backups, pipelines.
+// neighbours are resources that companies put beside a platform: names in the DNS, certificates, firewalls, budgets, backups, pipelines.
 // A local run goes on without their effect, and says so.
 var neighbours = map[string]typeEntry{
 	"AWS::Route53::HostedZone":     {ref: zoneID, attributes: map[string]give{"Id": ref}, lists: map[string]giveList{"NameServers": nameServers}},
@@ -217,7 +217,7 @@ func chat(kind string) give {
 	}
 }
 
-// entryOf is what the room knows of a type; of an unknown one the zero value.
+// entryOf returns the entry of a type; of an unknown one the zero value.
 func entryOf(kind string) typeEntry {
 	if entry, ok := neighbours[kind]; ok {
 		entry.support = neighbour

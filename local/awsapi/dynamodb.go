@@ -79,7 +79,7 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, en
 	status, header, answer, err := engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
 	s.engineUse.end()
 	taken := time.Since(started)
-	// The engine may have done it before an error; what it refuses changes nothing.
+	// The engine may have carried the request out before an error; a refused request changes nothing.
 	if write && (err != nil || status < 400 || status >= 500) && s.options.Wrote != nil {
 		s.options.Wrote(environment, operation, body)
 	}
@@ -232,7 +232,7 @@ func (e *engineUse) end() {
 	}
 }
 
-// EngineUse returns what functions have made of the engine since the server was made.
+// EngineUse returns the functions' use of the engine since the server was made.
 func (s *Server) EngineUse() EngineUse {
 	s.engineUse.mutex.Lock()
 	defer s.engineUse.mutex.Unlock()
@@ -364,7 +364,7 @@ func (s *Server) ResetCapacity() {
 	s.capacity.rows = nil
 }
 
-// Faults are what AWS does now and then, each with a probability from 0 to 1. The zero value does nothing.
+// Faults are faults that happen in AWS, each with a probability from 0 to 1. The zero value does nothing.
 type Faults struct {
 	// Throttle refuses the request before it is done. DynamoDB answers ProvisionedThroughputExceededException or
 	// ThrottlingException, to transactions also a cancellation with the reason ThrottlingError; S3 answers SlowDown (503).
@@ -478,7 +478,7 @@ func (f *injector) draw(probability float64) bool {
 	return f.random.Float64() < probability
 }
 
-// Redeliver draws whether a batch of a stream that is done is to be delivered again, as SetFaults said.
+// Redeliver draws whether a finished batch of a stream is delivered again, with the probability of SetFaults.
 func (s *Server) Redeliver() bool {
 	faults := s.faults.Load()
 	return faults != nil && faults.draw(faults.Faults.Redeliver)

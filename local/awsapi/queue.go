@@ -228,7 +228,7 @@ func (q *Queue) take(most int, visibility time.Duration) (received []Message, ne
 	return received, next, q.arrived
 }
 
-// find runs change on the message that the receipt handle stands for. A handle of an earlier receive stands for nothing.
+// find runs change on the message of the receipt handle. A handle of an earlier receive is invalid.
 func (q *Queue) find(receipt string, change func(at int)) bool {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -433,7 +433,7 @@ func receiveMessage(ctx context.Context, queue *Queue, in sqsInput) (any, error)
 }
 
 func deleteMessage(_ context.Context, queue *Queue, in sqsInput) (any, error) {
-	// Deleting what is gone succeeds, as in AWS.
+	// Deleting a missing message succeeds, as in AWS.
 	queue.remove(in.ReceiptHandle)
 	return struct{}{}, nil
 }

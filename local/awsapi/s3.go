@@ -87,7 +87,8 @@ type s3Failure struct {
 
 func (f *s3Failure) Error() string { return f.Code + ": " + f.Message }
 
-// refuseS3 answers with an error. It takes what the client is still sending: one that cannot send on might not read the answer.
+// refuseS3 answers with an error. It first reads what the client is still sending: a client that cannot send might not read the
+// answer.
 func refuseS3(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Header.Get("Expect") == "" {
 		_, _ = io.Copy(io.Discard, r.Body)

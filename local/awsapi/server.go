@@ -52,9 +52,9 @@ type Options struct {
 	// ServiceAccount makes a Google service account key, as downloaded from Google, out of a secret's template whose type is
 	// service_account. Default: such a secret is generated like any other.
 	ServiceAccount func(template string) (string, error)
-	// Wrote is told of each request that wrote to DynamoDB, or may have, before the function gets its answer: the operation, such
-	// as PutItem, and its input in DynamoDB's JSON, which it must not keep. Environment is the account and region of the tables, by
-	// [assembly.Environment]. Default: nothing is told.
+	// Wrote is called for each request that wrote to DynamoDB, or may have, before the function gets its answer. It gets the
+	// operation, such as PutItem, and its input in DynamoDB's JSON, which it must not keep. Environment is the account and region
+	// of the tables, by [assembly.Environment]. Default: none.
 	Wrote func(environment, operation string, body []byte)
 	// Log gets a line per refused request. Default: none.
 	Log *slog.Logger
@@ -85,7 +85,7 @@ type Server struct {
 	faults    atomic.Pointer[injector]
 }
 
-// place is what a name of AWS is unique in, with the name.
+// place is a name of AWS with the account and region in which it is unique.
 type place struct{ environment, name string }
 
 // caller is a function with its role.
@@ -114,7 +114,7 @@ type request struct{ action, resource string }
 type Use struct {
 	Function string `json:"function"`
 	Action   string `json:"action"`
-	// Resource is an ARN. Of S3 uses that were allowed it is the resource of the grant, which stands for many objects.
+	// Resource is an ARN. For allowed uses of S3 it is the resource of the grant, which covers many objects.
 	Resource string `json:"resource"`
 }
 

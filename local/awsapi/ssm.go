@@ -52,7 +52,7 @@ const (
 
 func (s *Server) systemsManager(by *caller, account, region, operation string) func(context.Context, []byte) (any, error) {
 	environment := assembly.Environment(account, region)
-	// find asks the role, and then finds what a name or an ARN with or without a version means.
+	// find checks the role, and then finds the parameter of a name or an ARN, with or without a version.
 	find := func(given string) (found parameter, selector string, err error) {
 		name := given
 		if _, rest, isARN := strings.Cut(given, ":parameter/"); isARN && strings.HasPrefix(given, "arn:") {

@@ -35,7 +35,7 @@ var (
 	ErrNoObject = errors.New("no such object")
 )
 
-// Bucket is a bucket and what is in it.
+// Bucket is a bucket and its content.
 type Bucket struct {
 	Name    string `json:"name"`
 	ARN     string `json:"arn"`
@@ -70,7 +70,7 @@ type bucket struct {
 	objects map[string]*stored
 }
 
-// stored is what the file of an object says after its content.
+// stored is the record of an object in its file, after the content.
 type stored struct {
 	Object
 	// Headers go back with the content.
@@ -135,7 +135,7 @@ func open(dir string) (*bucket, error) {
 	return opened, nil
 }
 
-// The file of an object holds its content, then what is stored of it as JSON, then the length of that in eight bytes. One
+// The file of an object holds its content, then its record as JSON, then the record's length in eight bytes. One
 // file is replaced at once; two would not be.
 const lengthBytes = 8
 
@@ -265,7 +265,7 @@ func (s *Store) open(name, key string) (*stored, content, error) {
 	return object, content{io.NewSectionReader(file, 0, object.Size), file}, nil
 }
 
-// Exists tells whether the object does. A bucket that is not there has none.
+// Exists tells whether the object exists. A missing bucket has none.
 func (s *Store) Exists(name, key string) bool {
 	s.mutex.RLock()
 	defer s.mutex.RUnlock()
@@ -323,7 +323,7 @@ func (s *Store) put(name, key string, headers map[string]string, input io.Reader
 	return nil
 }
 
-// remove deletes an object. Deleting what is not there succeeds, as in S3.
+// remove deletes an object. Deleting a missing one succeeds, as in S3.
 func (s *Store) remove(name, key string) error {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -1,5 +1,5 @@
 // Package catalog reads the lakes that a cloud assembly declares: AWS Glue databases with their tables and views, and the
-// Amazon Athena queries saved for them. It runs no query: onesynth lake does, on what is read here.
+// Amazon Athena queries saved for them. It runs no query: onesynth lake does, on the lakes that this package reads.
 package catalog
 
 // Lake is a database of the catalog.
@@ -8,7 +8,7 @@ type Lake struct {
 	Database string `json:"database"`
 	// Stack declares the database. Stacks of several regions may each have one of the name.
 	Stack string `json:"stack"`
-	// Tables are what lies in a bucket, sorted by name.
+	// Tables are the tables of files in a bucket, sorted by name.
 	Tables []Table `json:"tables"`
 	// Views are stored SELECTs, in an order in which each names only tables and views before it.
 	Views []View `json:"views"`

@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// agenda says at which second to look at which item. Each item stands in it once, at the earliest second that was noted; so
-// what it takes in memory grows with the items that expire, some 200 bytes each, and not with the writes. The zero value is
-// empty. It is safe for concurrent use.
+// agenda holds the second at which to look at each item. An item is in it once, at the earliest second that was noted. So
+// its memory grows with the items that expire, some 200 bytes each, and not with the writes. The zero value is empty. It is
+// safe for concurrent use.
 type agenda struct {
 	mutex   sync.Mutex
 	entries map[agendaItem]*agendaEntry
@@ -156,7 +156,7 @@ func (s *Sweeper) wrote(w *write) {
 	}
 	table, now := s.tables[index], s.options.Now()
 	if w.Item == nil {
-		// An update may compute its expiry from what the item was: only the item tells.
+		// An update may compute its expiry from the former item: only the item itself has it.
 		if w.mentions(table.attribute) {
 			s.note(index, table.plainKeyOf(w.Key), now.Unix())
 		}

@@ -400,7 +400,7 @@ func (s *Streams) call(ctx context.Context, target string, input, output any) er
 	return nil
 }
 
-// refusal is an answer of the engine that is none of success.
+// refusal is an answer of the engine other than success.
 type refusal struct{ status, answer string }
 
 func (r *refusal) Error() string { return r.status + ": " + r.answer }
@@ -472,7 +472,7 @@ func (m *mapping) resume(ctx context.Context, shard string) (string, error) {
 	return m.iterator(ctx, shard, trimHorizon, "")
 }
 
-// reached keeps a place for the next run. Without it that run repeats records, which functions must bear anyhow.
+// reached keeps a place for the next run. Without it that run repeats records, which functions must expect in any case.
 func (m *mapping) reached(ctx context.Context, shard, sequence string) {
 	if err := m.streams.checkpoints.reach(m.name(), shard, sequence); err != nil {
 		m.log(ctx, "keep the place in the stream", err)

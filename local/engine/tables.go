@@ -18,7 +18,7 @@ import (
 
 // ErrTableDiffers reports a table that the engine has, as from an earlier run, and that the assembly now has in another way.
 // Keys and local indexes of a table cannot be changed.
-var ErrTableDiffers = errors.New("the engine has the table, and has it in another way than the assembly: remove the data folder, or keep the data of each design in a folder of its own; of an engine of your own, change the table")
+var ErrTableDiffers = errors.New("the engine's table differs from the assembly's: remove the data folder, or keep the data of each design in a folder of its own; in an engine of your own, change the table")
 
 // tableProperties are those of AWS::DynamoDB::Table and AWS::DynamoDB::GlobalTable that the engine takes.
 type tableProperties struct {

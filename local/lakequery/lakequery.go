@@ -29,7 +29,7 @@ var (
 
 // DatabaseError says that the run has no such database, or that several are meant.
 type DatabaseError struct {
-	// Got and Stack are what was asked for, empty when nothing was.
+	// Got and Stack are the names in the request, empty when there were none.
 	Got, Stack string
 	// Known are the databases of the run, each with its stack, as "shop of stack shop-eu-west-1".
 	Known []string

@@ -188,7 +188,7 @@ func (w *jsonWriter) begin(columns []column) error {
 	seen := map[string]bool{}
 	for _, c := range columns {
 		if seen[c.name] {
-			return fmt.Errorf("column %s is there twice, which JSON has no place for: give one another name with AS", c.name)
+			return fmt.Errorf("column %s is there twice, which JSON cannot hold: give one another name with AS", c.name)
 		}
 		seen[c.name] = true
 		name, err := json.Marshal(c.name)

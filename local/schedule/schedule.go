@@ -59,7 +59,7 @@ type Schedule struct {
 
 // Target delivers events under the schedule's role.
 type Target interface {
-	// Deliver hands an event over without waiting for what becomes of it. An error means it was not taken.
+	// Deliver hands an event over without waiting for its outcome. An error means that it was not taken.
 	Deliver(ctx context.Context, s Schedule, event []byte) error
 	// DeliverAndWait hands an event over once and waits for its outcome.
 	DeliverAndWait(ctx context.Context, s Schedule, event []byte) error
