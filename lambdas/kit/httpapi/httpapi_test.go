@@ -233,7 +233,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Without a token nobody gets in where the schema says that callers have to show who
+// Without a token no one gets in where the schema says that callers have to show who
 // they are, unless the route is open by name.
 func TestNoToken(t *testing.T) {
 	t.Parallel()
