@@ -78,7 +78,7 @@ func (c *comparison) authorizers() {
 				}
 			case len(list(before.at("AuthorizationScopes"))) > 0 && len(list(after.at("AuthorizationScopes"))) == 0:
 				c.add(Refusal, "scopes", after, fmt.Sprintf("the route %s no longer asks for one of the scopes %s", text(after.at("RouteKey")), text(before.at("AuthorizationScopes"))),
-					"Whoever has a token of the issuer may then call it, also one that was issued for something else.",
+					"Any caller with a token of the issuer may then call it, also with one that was issued for another purpose.",
 					"Put the scopes back.", "If every token of the issuer is to be enough: accept this finding.")
 			}
 		}

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// unique is a type of which AWS takes one resource for each value of a key. CloudFormation creates and replaces before it
+// unique is a type with a unique key: AWS takes one resource for each value of it. CloudFormation creates and replaces before it
 // deletes ("Update behaviors of stack resources", CloudFormation user guide), so a second resource with the key of a
 // deployed one fails.
 type unique struct {
 	// noun is what people call it.
 	noun string
-	// key leads to the properties that make up the key. Each part has one way to it or several, of which the first that
-	// leads to a value counts. A resource without a value for a required part has no key: AWS names it.
+	// key leads to the properties that make up the key. Each part has one or several paths; the first that leads to a value
+	// counts. A resource without a value for a required part has no key: AWS names it.
 	key []part
-	// meanwhile is what is true between two deployments, of which the first leaves the resource out.
+	// meanwhile is the state between the deployment that leaves the resource out and the next one.
 	meanwhile string
 	// before and after are steps around the deployment that leaves it out.
 	before, after string
@@ -41,8 +41,8 @@ const (
 	glueTable          = "AWS::Glue::Table"
 )
 
-// uniques are the types by the key of which AWS has one each, from the API reference of each service: the errors
-// ConflictException, ResourceConflictException, AlreadyExistsException and QueueNameExists of what creates them. Which
+// uniques are the types with a unique key, from the API reference of each service: the errors ConflictException,
+// ResourceConflictException, AlreadyExistsException and QueueNameExists of the operation that creates them. Which
 // properties replace a resource is from the CloudFormation template reference ("Update requires: Replacement").
 var uniques = map[string]unique{
 	eventSourceMapping: {

@@ -94,6 +94,15 @@ func TestConflicts(t *testing.T) {
 	moved := func(id string, value any, path ...string) func(string) string {
 		return func(text string) string { return another(id)(changed(id, value, path...)(text)) }
 	}
+	// taking has the key of aRoute on the route of health, with an authorizer like aRoute's.
+	taking := func(text string) string {
+		return mutate(t, text, func(r resources) {
+			const health = "TodoAPIGEThealthA181EA7B"
+			set(t, r, health, "GET /api/v1/tasks/{x}", "RouteKey")
+			set(t, r, health, "JWT", "AuthorizationType")
+			set(t, r, health, map[string]any{"Ref": "TodoAPIAuthorizerCD2D0A02"}, "AuthorizerId")
+		})
+	}
 	// declared is the platform with one resource more.
 	declared := func(kind, properties string) string {
 		var object map[string]any
@@ -116,9 +125,9 @@ func TestConflicts(t *testing.T) {
 		"Route":             {text, another(aRoute), "conflict:Other", "RouteKey GET /api/v1/tasks/{task_id}"},
 		"PathVariable":      {text, moved(aRoute, "GET /api/v1/tasks/{id}", "RouteKey"), "conflict:Other", "RouteKey GET /api/v1/tasks/{id}"},
 		"GreedyVariable":    {declared("AWS::ApiGatewayV2::Route", `{"ApiId": {"Ref": "TodoAPI20B34DFA"}, "RouteKey": "ANY /files/{proxy+}"}`), moved("R", "ANY /files/{path+}", "RouteKey"), "conflict:Other", "{path+}"},
-		"RouteMovedInPlace": {text, changed("TodoAPIGEThealthA181EA7B", "GET /api/v1/tasks/{x}", "RouteKey"), "conflict:TodoAPIGEThealthA181EA7B", "second route"},
+		"RouteMovedInPlace": {text, taking, "conflict:TodoAPIGEThealthA181EA7B", "second route"},
 		"RouteTakesPlace": {text, func(text string) string {
-			return changed("TodoAPIGEThealthA181EA7B", "GET /api/v1/tasks/{x}", "RouteKey")(mutate(t, text, func(r resources) { delete(r, aRoute) }))
+			return taking(mutate(t, text, func(r resources) { delete(r, aRoute) }))
 		}, "conflict:TodoAPIGEThealthA181EA7B", "which the deployed " + aRoute + " is"},
 		"Stage":               {text, another("TodoAPIStageCA6C90F1"), "conflict:Other", "StageName $default"},
 		"EventInvokeConfig":   {text, another("TodoLakeScheduleFailures10BF2137"), "conflict:Other", "Qualifier $LATEST"},
