@@ -10,8 +10,12 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
-	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
+
+// pruned is the kind of the marks on output folders that [prune] has been through.
+const pruned = "onesynth:pruned"
 
 // prune removes the functions that earlier synths left in the app's output folder
 // and that the assembly there, which this synth will replace, does not name: the CDK
@@ -22,12 +26,12 @@ func prune(scope constructs.Construct) {
 	if stage == nil {
 		return
 	}
-	root, done := scope.Node().Root(), jsii.String("OnesynthPruned")
-	if root.Node().TryFindChild(done) != nil {
+	folder := *stage.AssetOutdir()
+	if props.Marked(scope, pruned, folder) {
 		return
 	}
-	constructs.NewConstruct(root.(constructs.Construct), done)
-	pruneFolder(*stage.AssetOutdir())
+	props.Mark(scope, pruned, folder)
+	pruneFolder(folder)
 }
 
 // pruneFolder is [prune] for a folder. It leaves files that it cannot read or remove:

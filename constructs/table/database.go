@@ -162,10 +162,12 @@ func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Databa
 	return d
 }
 
-// claim returns the root of the construct tree, and the id that a construct there has
-// while a table of that name is in the same account and region as the scope. Where
-// these are not known, that is within the same stack.
-func claim(scope constructs.Construct, name string) (constructs.IConstruct, string) {
+// claimed is the kind of the marks on the tables that an app declares.
+const claimed = "onesynth:table"
+
+// claim returns the mark of a table of that name in the same account and region as
+// the scope. Where these are not known, the mark is of the scope's stack.
+func claim(scope constructs.Construct, name string) string {
 	stack := awscdk.Stack_Of(scope)
 	for stack.NestedStackParent() != nil {
 		stack = stack.NestedStackParent()
@@ -174,7 +176,7 @@ func claim(scope constructs.Construct, name string) (constructs.IConstruct, stri
 	if props.IsToken(where) {
 		where = *stack.Node().Path()
 	}
-	return scope.Node().Root(), "OnesynthTable/" + where + "/" + name
+	return where + "/" + name
 }
 
 // checkNames returns an [*props.Error] if a table that is declared already has the
@@ -188,8 +190,7 @@ func (p DatabaseProps) checkNames(scope constructs.Construct) error {
 		if t.Name == "" {
 			continue
 		}
-		root, id := claim(scope, t.Name)
-		if root.Node().TryFindChild(&id) != nil {
+		if props.Marked(scope, claimed, claim(scope, t.Name)) {
 			f.Add("Props.Prefix", p.Prefix, "one that names no other tables of the stack, or of its account and region", "choose another: there is a table "+t.Name+" already")
 			break
 		}
@@ -201,8 +202,7 @@ func (p DatabaseProps) checkNames(scope constructs.Construct) error {
 func (p DatabaseProps) claimNames(scope constructs.Construct) {
 	for _, t := range p.tables() {
 		if t.Name != "" {
-			root, id := claim(scope, t.Name)
-			constructs.NewConstruct(root.(constructs.Construct), &id)
+			props.Mark(scope, claimed, claim(scope, t.Name))
 		}
 	}
 }
