@@ -3,6 +3,7 @@
 package synthtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,10 +13,15 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 )
+
+// ValidationVariable tells the CDK whether to hold templates against the rules of AWS
+// CloudFormation, which costs ten seconds of processor time for the smallest one. The
+// tests in test/security have it; without, [Main] leaves it out.
+const ValidationVariable = "CDK_VALIDATION"
 
 // childVariable tells a child process of Main which folder to write.
 const childVariable = "ONESYNTH_SYNTHTEST_FOLDER"
@@ -64,6 +70,7 @@ func run(m *testing.M, use func(folder string) error) (int, error) {
 	}
 	child := exec.Command(program)
 	child.Env = append(os.Environ(), childVariable+"="+assembly,
+		ValidationVariable+"="+cmp.Or(os.Getenv(ValidationVariable), "false"),
 		"GORACE=exitcode=0 log_path="+filepath.Join(folder, "race"))
 	if output, err := child.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("synthesising: %w\n%s", err, output)
@@ -91,7 +98,7 @@ func Builds(handlers ...string) map[gofunction.Architecture]*gofunction.Build {
 // finding: all come before the CDK is called.
 func PanicsWithFindings(t *testing.T, declare func(), paths ...string) {
 	t.Helper()
-	if diff := cmp.Diff(append([]string{"scope"}, paths...), Paths(t, PanicOf(declare))); diff != "" {
+	if diff := gocmp.Diff(append([]string{"scope"}, paths...), Paths(t, PanicOf(declare))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }

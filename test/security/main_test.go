@@ -5,6 +5,7 @@ package security
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -75,7 +76,7 @@ func bring(app awscdk.App, e *environment) {
 	key := awskms.NewKey(owned, jsii.String("Key"), &awskms.KeyProps{EnableKeyRotation: jsii.Bool(true)})
 	topic := awssns.NewTopic(owned, jsii.String("Alerts"), nil)
 	network := awsec2.Vpc_FromVpcAttributes(owned, jsii.String("Network"), &awsec2.VpcAttributes{
-		VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+		VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
 	})
 	e.AskAHuman.Key, e.AskAHuman.VPC, e.AskAHuman.AlarmTopic = key, network, topic
 	e.Todo.Key, e.Todo.VPC, e.Todo.AlarmTopic = key, network, topic
@@ -100,12 +101,12 @@ type finding struct {
 	Resource string
 }
 
-// checkTemplates tells the CDK whether to hold templates against the service's
-// schema: most of a synthesis, and the constructs' own tests have it.
-const checkTemplates = "CDK_VALIDATION"
+// enforced makes the CDK refuse templates that break the rules of AWS CloudFormation,
+// of which it only warns otherwise (feature flag of the CDK for Go).
+const enforced = `{"@aws-cdk/core:validateAgainstDefaultRules": true}`
 
 func TestMain(m *testing.M) {
-	if err := os.Setenv(checkTemplates, "false"); err != nil {
+	if err := errors.Join(os.Setenv(synthtest.ValidationVariable, "true"), os.Setenv("CDK_CONTEXT_JSON", enforced)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
