@@ -82,6 +82,11 @@ ASSEMBLIES = $(CURDIR)/bin/assemblies
 # made of, which go test would do once more for each way of testing.
 GO_TEST = go test -count=1 -vet=off
 
+# Packages share one DynamoDB Local. Those that need one of their own end it soon, before
+# the second of Java's compilers would have been worth its time.
+SHARED = go run ./local/engine/enginetest/share
+test: export JAVA_TOOL_OPTIONS = -XX:TieredStopAtLevel=1
+
 PYTHON = $(CURDIR)/bin/python/bin/python
 
 # In CI the published Python client is tested wherever a Python is that can have it; elsewhere once bin/python is there.
@@ -91,8 +96,8 @@ CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.vers
 # run has time-outs of its own.
 .PHONY: test
 test: node_modules test/security/node_modules lint bin/cdk-app $(CI_PYTHON) ## Run every check and test, on this machine alone
-	$(GO_TEST) $(CDK_PACKAGES)
-	$(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
+	$(SHARED) $(GO_TEST) $(CDK_PACKAGES)
+	$(SHARED) $(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	rm -rf $(ASSEMBLIES)
 	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
 	cd test && ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -race -p 1 $$(go list ./... | grep -v /security)

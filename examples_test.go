@@ -50,7 +50,7 @@ func TestExampleNotes(t *testing.T) {
 	leave := exec.Command("sh", "-c", "mkdir $0 && printf old > $0/bootstrap", stale)
 	for _, command := range []*exec.Cmd{
 		exec.Command("go", "mod", "edit", "-replace="+modulePath+"="+library),
-		exec.Command("go", "build", "-o", app, "."),
+		exec.Command("go", "build", "-ldflags=-w", "-o", app, "."),
 		exec.Command(app), leave, exec.Command(app),
 	} {
 		command.Dir = folder
@@ -236,7 +236,7 @@ func TestExamplesOfPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(folder, "program")
-	output(t, exec.Command("go", "build", "-overlay", write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
+	output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay", write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
 
 	// The handlers that they name are the importer's.
 	write("module example.com/app\n\ngo 1.26\n\nrequire "+modulePath+" v0.0.0\n\nreplace "+modulePath+" => "+root+"\n", "app", "go.mod")

