@@ -203,6 +203,7 @@ func askAHumanTables() []Table {
 			Attributes: append([]Attribute{
 				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person#question"},
 				{"requests", Number, "RATE#: calls counted in the window"},
+				{"last_request", String, "RATE#: random token of the call that was counted last, which is not counted again when its answer was lost"},
 				{"open_question_ids", StringSet, "OPEN#: the agent's questions that are open or partial, each with a place of the agent's quota"},
 				{"notified_at", String, "NOTIFIED#: when the person was notified of the question: " + timestampFormat},
 				{"expires_at", Number, "End of use in Unix seconds (TTL attribute)"},

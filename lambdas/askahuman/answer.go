@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // Answer is an answer as a person gives it. A text is kept exactly as given.
@@ -91,17 +92,6 @@ type Receipt struct {
 	SinceAsked time.Duration
 }
 
-const (
-	// answerAttempts is how often an answer is computed again because others
-	// answered the same question, or the person another one, at the same moment.
-	// Each round at least one of them gets through, and no question takes more
-	// than MaxResponses.
-	answerAttempts = 2 * MaxResponses
-	// The pauses between them double from the first to the longest, each cut to a
-	// random part, so that those who met once do not meet again.
-	firstPause, longestPause = 4 * time.Millisecond, 150 * time.Millisecond
-)
-
 // Answer stores a person's answer and its points; zone decides when the person's
 // days begin and end, nil is UTC.
 //
@@ -118,16 +108,15 @@ func (p *People) Answer(ctx context.Context, personHash string, zone *time.Locat
 	if !isID(answer.QuestionID) {
 		return Receipt{}, ErrQuestionNotFound
 	}
-	for attempt := range answerAttempts {
-		receipt, err := p.answer(ctx, personHash, zone, answer)
-		if !errors.Is(err, ErrStale) {
-			return receipt, err
-		}
-		if err := pause(ctx, attempt); err != nil {
-			return Receipt{}, fmt.Errorf("answer question %s: %w (%w)", answer.QuestionID, ErrStale, err)
-		}
+	var receipt Receipt
+	err := retry.Do(ctx, ErrStale, func() (err error) {
+		receipt, err = p.answer(ctx, personHash, zone, answer)
+		return err
+	})
+	if errors.Is(err, ErrStale) {
+		err = fmt.Errorf("answer question %s: %w", answer.QuestionID, err)
 	}
-	return Receipt{}, fmt.Errorf("answer question %s, after %d attempts: %w", answer.QuestionID, answerAttempts, ErrStale)
+	return receipt, err
 }
 
 // answer tries once.
@@ -240,15 +229,6 @@ func (p *People) knownFor(ctx context.Context, personHash, questionID string, no
 		return known{}, err
 	}
 	return k, nil
-}
-
-// pause waits before the next attempt, or returns the context's error.
-func pause(ctx context.Context, attempt int) error {
-	longest := longestPause
-	if attempt < 10 {
-		longest = min(longest, firstPause<<attempt)
-	}
-	return sleep(ctx, rand.N(longest)+1)
 }
 
 // sleep waits for a while, or returns the context's error.

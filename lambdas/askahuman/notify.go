@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // Notifier asks people for the answers that questions still need, and marks overdue
@@ -413,7 +415,7 @@ func (r *notifierRun) settle(question *claimedQuestion) {
 
 // lastContext is for undoing a claim: it is valid also after the run's time is over.
 func (r *notifierRun) lastContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(r.ctx), releaseTime)
+	return retry.ToRelease(r.ctx, time.Now().Add(releaseTime))
 }
 
 // next takes the next person from the pool, if one may still be notified.

@@ -2,14 +2,17 @@ package kit
 
 import (
 	"context"
-	"math/rand/v2"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // loadAWS reads the configuration that Lambda puts into the environment: it
@@ -39,24 +42,100 @@ func WithAttemptTimeout(config aws.Config, timeout time.Duration) aws.Config {
 	return config
 }
 
-// Retryer is the SDK's standard retry mode for a caller who waits: 8 attempts,
-// and a delay of 25 ms, doubled for each attempt up to 400 ms, with full jitter.
-// The standard delays begin at a second, which suits a batch; and its retry
-// quota, which is for a process with many requests in flight, is off: a function
-// has one.
+// Retryer repeats requests as package retry says: those that AWS refused for load,
+// that met another transaction of DynamoDB's, or whose connection broke, and attempts
+// that were not answered, within the context's [retry.Budget]. It is the only thing
+// that repeats a request.
 func Retryer() aws.Retryer {
-	return retry.NewStandard(func(o *retry.StandardOptions) {
-		o.MaxAttempts = 8
-		o.RateLimiter = ratelimit.None
-		o.Backoff = retry.BackoffDelayerFunc(backoff)
-	})
+	return policy{awsretry.NewStandard(func(o *awsretry.StandardOptions) {
+		o.MaxAttempts = retry.Attempts
+		o.Backoff = awsretry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return retry.Delay(attempt), nil })
+		o.Retryables = append(o.Retryables, awsretry.IsErrorRetryableFunc(func(err error) aws.Ternary {
+			if contended(err) {
+				return aws.TrueTernary
+			}
+			return aws.UnknownTernary
+		}))
+	})}
 }
 
-// backoff is the delay before the attempt that follows the given one, from 0.
-func backoff(attempt int, _ error) (time.Duration, error) {
-	delay := 400 * time.Millisecond
-	if attempt < 4 {
-		delay = 25 * time.Millisecond << max(attempt, 0)
+// policy is the SDK's standard retry mode with the context's budget in the place of
+// its own, which is one for all requests of a process.
+type policy struct{ *awsretry.Standard }
+
+// GetAttemptToken begins an attempt.
+func (p policy) GetAttemptToken(ctx context.Context) (func(error) error, error) {
+	end, err := retry.BudgetFrom(ctx).Begin()
+	if err != nil {
+		return nil, err
 	}
-	return rand.N(delay) + 1, nil
+	return func(err error) error {
+		end(outcome(err))
+		return nil
+	}, nil
+}
+
+// GetRetryToken lets a request be repeated.
+func (p policy) GetRetryToken(ctx context.Context, _ error) (func(error) error, error) {
+	return func(error) error { return nil }, retry.BudgetFrom(ctx).Again()
+}
+
+// contended reports whether DynamoDB refused a request for what others do at the same
+// time. The SDK takes that for final.
+func contended(err error) bool {
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
+		_, conflict := errors.AsType[*types.TransactionConflictException](err)
+		return conflict
+	}
+	found := false
+	for _, reason := range canceled.CancellationReasons {
+		switch aws.ToString(reason.Code) {
+		case "", "None":
+		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
+			found = true
+		default:
+			return false
+		}
+	}
+	return found
+}
+
+var (
+	throttled = awsretry.IsErrorThrottles(awsretry.DefaultThrottles)
+	retryable = awsretry.IsErrorRetryables(awsretry.DefaultRetryables)
+	timedOut  = awsretry.IsErrorTimeouts(awsretry.DefaultTimeouts)
+)
+
+// outcome is how a request, or an attempt at it, ended.
+func outcome(err error) retry.Outcome {
+	switch {
+	case err == nil:
+		return retry.Answered
+	case errors.Is(err, context.Canceled):
+		return retry.Abandoned
+	case errors.Is(err, context.DeadlineExceeded), timedOut.IsErrorTimeout(err).Bool():
+		return retry.Unanswered
+	case contended(err), throttled.IsErrorThrottle(err).Bool():
+		return retry.Refused
+	case retryable.IsErrorRetryable(err).Bool():
+		return retry.Broken
+	case errors.Is(err, retry.ErrExhausted):
+		return retry.Refused
+	default:
+		return retry.Answered
+	}
+}
+
+// Failure is the error of a request to AWS, nil for none, by the types of package
+// retry where it may succeed another time: [retry.ErrBusy] or [retry.ErrUnanswered].
+func Failure(err error) error {
+	switch outcome(err) {
+	case retry.Refused:
+		return fmt.Errorf("%w (%w)", retry.ErrBusy, err)
+	case retry.Unanswered, retry.Broken:
+		return fmt.Errorf("%w (%w)", retry.ErrUnanswered, err)
+	default:
+		return err
+	}
 }

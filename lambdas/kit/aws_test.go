@@ -3,7 +3,10 @@ package kit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"log/slog"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -11,6 +14,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -18,9 +22,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -155,5 +162,105 @@ func TestThereIsTimeToAnswer(t *testing.T) {
 	response, err := handler.Invoke(ctx, []byte(`{"version":"2.0","routeKey":"GET /slow","rawPath":"/slow","requestContext":{"http":{"method":"GET","path":"/slow"}}}`))
 	if err != nil || ctx.Err() != nil || !strings.Contains(string(response), "503") {
 		t.Errorf("got %s, %v; the invocation: %v", response, err, ctx.Err())
+	}
+}
+
+// throttling is one way in which a table refuses requests.
+type throttling struct {
+	// share of the attempts, after the first so many.
+	share float64
+	after int
+	// atOnce is how many requests the work makes at the same time.
+	atOnce int
+}
+
+// A caller of a throttled table is answered in 5 seconds, after 15 requests at most,
+// with what the request held given back as far as the table lets it.
+func TestThrottledCallerIsAnswered(t *testing.T) {
+	t.Parallel()
+	for _, share := range []float64{1, 0.98, 0.5, 0.05} {
+		for _, after := range []int{0, 1, 2, 30} {
+			for _, atOnce := range []int{1, 2, 5, 10} {
+				test := throttling{share, after, atOnce}
+				t.Run(fmt.Sprintf("%+v", test), func(t *testing.T) {
+					t.Parallel()
+					for seed := range uint64(8) {
+						synctest.Test(t, func(t *testing.T) { answered(t, test, seed) })
+					}
+				})
+			}
+		}
+	}
+}
+
+// answered holds one invocation's work against the bounds: a claim, rounds of reads
+// and a write, and, when one fails, the release of the claim.
+func answered(t *testing.T, test throttling, seed uint64) {
+	t.Helper()
+	const rounds = 4
+	random := rand.New(rand.NewPCG(seed, seed))
+	attempts, refused := 0, 0
+	db, _ := dynamotest.Refused(t, counters(), func(string) dynamotest.Answer {
+		attempts++
+		if attempts > test.after && random.Float64() < test.share {
+			refused++
+			return dynamotest.Throttled()
+		}
+		return dynamotest.Answer{}
+	})
+	set := expression.Set(dynamo.Name("n"), expression.Value(1))
+	count := dynamo.Update("Counters", []any{"a"}, set, expression.ConditionBuilder{})
+	work := func(ctx context.Context) error {
+		if err := db.Update(ctx, "Set", []any{"claim"}, set, expression.ConditionBuilder{}, nil); err != nil {
+			return err
+		}
+		for range rounds {
+			reads, ctx := errgroup.WithContext(ctx)
+			for range test.atOnce {
+				reads.Go(func() error {
+					_, err := db.Get(ctx, "Get", &counter{}, "a")
+					return err
+				})
+			}
+			if err := reads.Wait(); err != nil {
+				return err
+			}
+		}
+		return db.Transact(ctx, "Count", count)
+	}
+	began := time.Now()
+	var failed error
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /work", func(w http.ResponseWriter, r *http.Request) {
+		if failed = work(r.Context()); failed == nil {
+			return
+		}
+		ctx, cancel := retry.ToRelease(r.Context(), time.Now().Add(time.Second))
+		defer cancel()
+		_ = db.Update(ctx, "Set", []any{"claim"}, set, expression.ConditionBuilder{}, nil)
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	handler := kit.NewHTTPHandler(&kit.API{Routes: mux, Error: func(error) (int, any) { return 500, nil }, Log: slog.New(slog.DiscardHandler)})
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	response, err := handler.Invoke(ctx, []byte(`{"version":"2.0","routeKey":"GET /work","rawPath":"/work","requestContext":{"http":{"method":"GET","path":"/work"}}}`))
+	if err != nil || strings.Contains(string(response), "503") != (failed != nil) {
+		t.Fatalf("got %s, %v; the work: %v", response, err, failed)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("seed %d: it took %v", seed, took)
+	}
+	if failed != nil && !errors.Is(failed, retry.ErrBusy) {
+		t.Errorf("seed %d: got %v; want ErrBusy", seed, failed)
+	}
+	if test.share == 1 && attempts > test.after && (failed == nil || attempts > test.after+15 || attempts > 15 && test.after <= 1) {
+		t.Errorf("seed %d: got %v after %d attempts", seed, failed, attempts)
+	}
+	// Of requests that begin together, all may be refused before the first is known to be.
+	if most := retry.ForCaller + retry.ForRelease + test.atOnce - 1; test.share > 0.9 && refused > most {
+		t.Errorf("seed %d: got %d refusals; want at most %d", seed, refused, most)
+	}
+	if test.share < 0.1 && test.atOnce < 10 && failed != nil {
+		t.Errorf("seed %d: got %v of a table that refuses few requests", seed, failed)
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/akrylysov/algnhsa"
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // DefaultMaxBodyBytes is the largest request body that is read, when
@@ -239,21 +241,6 @@ func NewHTTPHandler(api *API) lambda.Handler {
 	}
 }
 
-// answerTime is what is kept of an invocation for its answer, and of a short one a
-// twentieth.
-const answerTime = 500 * time.Millisecond
-
-// answerable returns the context of the work for an answer: it ends before the
-// invocation does, so that a caller gets an answer also when something that the work
-// waits for gives none.
-func answerable(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return ctx, func() {}
-	}
-	return context.WithDeadline(ctx, deadline.Add(-min(answerTime, time.Until(deadline)/20)))
-}
-
 type httpHandler struct {
 	api         *API
 	adapter     lambda.Handler
@@ -261,11 +248,10 @@ type httpHandler struct {
 }
 
 func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	ctx, _ = h.invocations.begin(ctx)
-	began := time.Now()
-	working, cancel := answerable(ctx)
+	ctx, cancel := h.invocations.begin(ctx, retry.ForCaller)
 	defer cancel()
-	response, err := h.adapter.Invoke(working, payload)
+	began := time.Now()
+	response, err := h.adapter.Invoke(ctx, payload)
 	if err == nil {
 		return response, nil
 	}

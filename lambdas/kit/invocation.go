@@ -3,8 +3,11 @@ package kit
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // Invocation is what is known of the invocation that a context belongs to.
@@ -56,11 +59,23 @@ func WithInvocation(ctx context.Context, invocation Invocation) context.Context 
 // invocations counts those of a process. The zero value has seen none.
 type invocations struct{ begun atomic.Bool }
 
-// begin returns the context of the next invocation.
-func (i *invocations) begin(ctx context.Context) (context.Context, *Invocation) {
+// answerTime is what an invocation keeps of its time for its answer, and a short one
+// a tenth.
+const answerTime = time.Second
+
+// begin returns the context of the next invocation's work, which is to be cancelled.
+// It has the invocation, and the budget of its requests; and it ends before the
+// invocation does, so that there is time to say what became of it also when something
+// that the work waits for gives no answer.
+func (i *invocations) begin(ctx context.Context, budget int) (context.Context, context.CancelFunc) {
 	invocation := &Invocation{ColdStart: i.begun.CompareAndSwap(false, true)}
 	if lambda, ok := lambdacontext.FromContext(ctx); ok {
 		invocation.RequestID = lambda.AwsRequestID
 	}
-	return context.WithValue(ctx, invocationKey{}, invocation), invocation
+	ctx = retry.WithBudget(context.WithValue(ctx, invocationKey{}, invocation), retry.NewBudget(budget))
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, deadline.Add(-min(answerTime, time.Until(deadline)/10)))
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -98,7 +99,8 @@ type responder[E, R any] struct {
 }
 
 func (h *responder[E, R]) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	ctx, _ = h.invocations.begin(ctx)
+	ctx, cancel := h.invocations.begin(ctx, retry.ForBatch)
+	defer cancel()
 	began := time.Now()
 	body, err := h.respond(ctx, payload)
 	if err != nil {

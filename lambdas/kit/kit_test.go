@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // environment is a Getenv over a map.
@@ -66,7 +68,7 @@ func TestInitialise(t *testing.T) {
 		if got.Getenv("SET") != "x" {
 			t.Error("Getenv is another one")
 		}
-		if got.AWS.Retryer == nil || got.AWS.Retryer().MaxAttempts() != 8 {
+		if got.AWS.Retryer == nil || got.AWS.Retryer().MaxAttempts() != retry.Attempts {
 			t.Error("AWS clients do not retry as Retryer does")
 		}
 		if out.Len() > 0 {
@@ -292,17 +294,4 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("got  %swant %s", &out, want)
 	}
 	(*Metrics)(nil).Emit(t.Context(), Count("Asked", 1)) // must not panic
-}
-
-func TestBackoff(t *testing.T) {
-	t.Parallel()
-	for attempt := range 12 {
-		most := min(25*time.Millisecond<<attempt, 400*time.Millisecond)
-		for range 200 {
-			delay, err := backoff(attempt, nil)
-			if err != nil || delay <= 0 || delay > most {
-				t.Fatalf("attempt %d: got %v, %v; want at most %v", attempt, delay, err, most)
-			}
-		}
-	}
 }

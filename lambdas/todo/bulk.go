@@ -22,7 +22,7 @@ func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, st
 	}
 	var result BulkResult
 	written := 0
-	err := retry(ctx, "change the tasks", func() error {
+	err := recompute(ctx, "change the tasks", func() error {
 		result = BulkResult{Failed: map[string]error{}}
 		found, err := s.readAll(ctx, user, ids)
 		if err != nil {
@@ -118,7 +118,7 @@ func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, re
 		ids[i] = task.ID
 	}
 	stale := false
-	err := retry(ctx, "delete the completed tasks", func() error {
+	err := recompute(ctx, "delete the completed tasks", func() error {
 		if stale {
 			found, err := s.readAll(ctx, user, ids)
 			if err != nil {

@@ -1,12 +1,12 @@
 package todo
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -309,24 +309,17 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// A store that is stale for ever is given up, and one whose caller went away at
-// once.
-func TestRetryEnds(t *testing.T) {
+// A store that is stale for ever is given up, and what callers tell apart stays as it
+// is.
+func TestRecomputeEnds(t *testing.T) {
 	t.Parallel()
-	attempts := 0
-	err := retry(t.Context(), "try", func() error { attempts++; return fmt.Errorf("stored: %w", ErrStale) })
-	if !errors.Is(err, ErrStale) || attempts != maxAttempts {
-		t.Errorf("got %v after %d attempts", err, attempts)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	attempts = 0
-	err = retry(ctx, "try", func() error { attempts++; return ErrStale })
-	if !errors.Is(err, context.Canceled) || !errors.Is(err, ErrStale) || attempts > 2 {
-		t.Errorf("got %v after %d attempts", err, attempts)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		if err := recompute(t.Context(), "try", func() error { return fmt.Errorf("stored: %w", ErrStale) }); !errors.Is(err, ErrStale) {
+			t.Errorf("got %v", err)
+		}
+	})
 	for _, known := range []error{ErrTaskCompleted, ErrUserNotFound, &VersionError{Current: 3}} {
-		if err := retry(t.Context(), "try", func() error { return known }); err != known {
+		if err := recompute(t.Context(), "try", func() error { return known }); err != known {
 			t.Errorf("got %v, want %v as it is", err, known)
 		}
 	}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // Service has the operations on a user's tasks and on the user. It is safe for
@@ -74,34 +75,13 @@ type Store interface {
 	EraserStore
 }
 
-const (
-	// maxAttempts is how often a write is computed again because others wrote the same
-	// item at the same moment. Each round at least one of them gets through.
-	maxAttempts = 24
-	// The pauses between them double from the first to the longest, each cut to a
-	// random part, so that those who met once do not meet again.
-	firstPause, longestPause = 4 * time.Millisecond, 150 * time.Millisecond
-	// margin is what is left of an invocation when long work stops, so that there is
-	// time for the answer.
-	margin = 3 * time.Second
-)
+// margin is what is left of an invocation's work when long work stops, so that there
+// is time for its end.
+const margin = 3 * time.Second
 
-// retry does work until it is not stale.
-func retry(ctx context.Context, doing string, work func() error) error {
-	for attempt := range maxAttempts {
-		err := work()
-		if !errors.Is(err, ErrStale) {
-			return because(err, doing)
-		}
-		timer := time.NewTimer(rand.N(min(firstPause<<min(attempt, 10), longestPause)) + time.Millisecond)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("%s: %w (%w)", doing, ErrStale, ctx.Err())
-		case <-timer.C:
-		}
-	}
-	return fmt.Errorf("%s, after %d attempts: %w", doing, maxAttempts, ErrStale)
+// recompute does work until it is not stale.
+func recompute(ctx context.Context, doing string, work func() error) error {
+	return because(retry.Do(ctx, ErrStale, work), doing)
 }
 
 // because adds to an error the action that failed. The errors that callers tell

@@ -11,7 +11,7 @@ func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Ta
 		return Task{}, err
 	}
 	var task Task
-	err := retry(ctx, "store the task", func() error {
+	err := recompute(ctx, "store the task", func() error {
 		moment := s.moment()
 		id, err := newID(moment)
 		if err != nil {
@@ -70,7 +70,7 @@ func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int
 	if !isID(id) {
 		return ErrTaskNotFound
 	}
-	return retry(ctx, "delete the task", func() error {
+	return recompute(ctx, "delete the task", func() error {
 		task, err := s.read(ctx, user, id, ifVersion)
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s *Service) change(ctx context.Context, user, id string, ifVersion int, ov
 		return Task{}, ErrTaskNotFound
 	}
 	var read, task Task
-	err := retry(ctx, "change the task", func() (err error) {
+	err := recompute(ctx, "change the task", func() (err error) {
 		if read, err = s.read(ctx, user, id, ifVersion); err != nil {
 			return err
 		}

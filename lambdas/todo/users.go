@@ -35,7 +35,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 		return User{}, err
 	}
 	var user User
-	err := retry(ctx, "change the user", func() error {
+	err := recompute(ctx, "change the user", func() error {
 		read, err := s.Store.User(ctx, id)
 		if err != nil {
 			return err
@@ -62,7 +62,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 // at it, or was less than 15 minutes ago.
 func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
 	var deletion Deletion
-	err = retry(ctx, "begin to delete the user", func() error {
+	err = recompute(ctx, "begin to delete the user", func() error {
 		read, err := s.Store.User(ctx, id)
 		if errors.Is(err, ErrUserNotFound) {
 			deletion, err = s.resumeDeletion(ctx, id)

@@ -13,9 +13,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -256,7 +256,7 @@ func TestIdempotencyAfterFailure(t *testing.T) {
 		sound := p.agents
 		p.askThrough(func(service api.AgentService) api.AgentService {
 			return asking{service, func(context.Context, string, askahuman.Ask) (askahuman.Question, error) {
-				return askahuman.Question{}, dynamo.ErrBusy
+				return askahuman.Question{}, retry.ErrBusy
 			}}
 		})
 		p.do(t, asAgent("POST /agent/questions", keyed), http.StatusTooManyRequests)
@@ -367,7 +367,7 @@ func TestKeysFail(t *testing.T) {
 		status int
 	}{
 		"None": {nil, http.StatusInternalServerError},
-		"Busy": {broken{fmt.Errorf("claim: %w", dynamo.ErrBusy)}, http.StatusTooManyRequests},
+		"Busy": {broken{fmt.Errorf("claim: %w", retry.ErrBusy)}, http.StatusTooManyRequests},
 		"Gone": {broken{fmt.Errorf("claim: no such table")}, http.StatusInternalServerError},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -81,7 +81,6 @@ func (s *server) describe(op operation) huma.Operation {
 	}
 	var headers map[string]*huma.Header
 	if limit, ok := s.platform.RateLimit(route.RateLimit); ok {
-		codes = append(codes, codeRateLimited)
 		described.Description += fmt.Sprintf(" At most %d calls in %s for each %s", limit.Requests, limit.Window, limit.Per)
 		if limit.AddressRequests > 0 {
 			described.Description += fmt.Sprintf(", or for each address without %s; and %d for all of an address together", fingerprintHeader, limit.AddressRequests)
@@ -96,7 +95,16 @@ func (s *server) describe(op operation) huma.Operation {
 	described.Responses[strconv.Itoa(op.status)] = &huma.Response{
 		Description: http.StatusText(op.status), Headers: headers, Content: op.content,
 	}
-	s.describeErrors(&described, codes, headers)
+	if route.Caller == schema.CallerAnyone {
+		s.describeErrors(&described, codes, headers)
+		return described
+	}
+	s.describeErrors(&described, append(codes, codeRateLimited), headers)
+	// SERVER_ERROR has two statuses.
+	described.Responses[strconv.Itoa(http.StatusServiceUnavailable)] = &huma.Response{
+		Description: "SERVER_ERROR: no answer in time", Headers: withRetryAfter(headers),
+		Content: httpapi.JSON(s.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[ErrorResponse](), true, ""), ErrorResponse{ErrorBody{Code: codeServerError, Message: unanswered}}),
+	}
 	return described
 }
 
@@ -111,13 +119,16 @@ func (s *server) describeErrors(described *huma.Operation, codes []code, headers
 			Content:     httpapi.JSON(form, ErrorResponse{s.exampleError(c)}),
 		}
 		if c == codeRateLimited || c == codeRequestInProgress {
-			response.Headers = map[string]*huma.Header{"Retry-After": httpapi.ResponseHeader(huma.TypeInteger, "When to try again, in seconds.")}
-			for name, h := range headers {
-				response.Headers[name] = h
-			}
+			response.Headers = withRetryAfter(headers)
 		}
 		described.Responses[strconv.Itoa(c.status())] = response
 	}
+}
+
+func withRetryAfter(headers map[string]*huma.Header) map[string]*huma.Header {
+	all := map[string]*huma.Header{"Retry-After": httpapi.ResponseHeader(huma.TypeInteger, "When to try again, in seconds.")}
+	maps.Copy(all, headers)
+	return all
 }
 
 // exampleError is an example of an error of that code.

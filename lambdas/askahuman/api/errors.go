@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,9 +10,9 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // code is an error's code in the wire format.
@@ -135,10 +136,17 @@ func response(err error, now time.Time, openQuestions int) (status int, headers 
 			return answer(known.code, known.err.Error())
 		}
 	}
-	if errors.Is(err, dynamo.ErrBusy) || errors.Is(err, askahuman.ErrStale) {
-		// Contention or throttling that outlived the retries: nothing was stored.
+	if errors.Is(err, retry.ErrUnanswered) || errors.Is(err, context.DeadlineExceeded) {
 		headers.Set("Retry-After", "1")
-		return answer(codeRateLimited, "too much is going on at once: nothing was stored; try again in a second")
+		return http.StatusServiceUnavailable, headers, ErrorResponse{ErrorBody{Code: codeServerError, Message: unanswered}}
+	}
+	if errors.Is(err, retry.ErrBusy) || errors.Is(err, askahuman.ErrStale) {
+		headers.Set("Retry-After", "1")
+		return answer(codeRateLimited, "too much is going on at once: try again in a second")
 	}
 	return answer(codeServerError, "something went wrong on this side: try again; if it lasts, tell the operator when it happened")
 }
+
+// unanswered is what a caller is told whose request met no answer of AWS in time. It
+// is the one SERVER_ERROR with another status than 500: to come again helps.
+const unanswered = "this took too long, and may have been done or not: look, or send the same again in a second, with its idempotency key if it has one"

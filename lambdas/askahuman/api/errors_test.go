@@ -14,8 +14,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // failing is both services; each of its methods fails with err.
@@ -112,10 +112,11 @@ func TestErrorCodes(t *testing.T) {
 		{err: askahuman.ErrQuestionClosed, status: 410, code: "QUESTION_CLOSED"},
 		{err: &askahuman.RateLimitedError{RateLimitState: askahuman.RateLimitState{Limit: 60, Reset: began().Add(1500 * time.Millisecond)}}, status: 429, code: "RATE_LIMITED", retryAfter: "2"},
 		{err: &askahuman.RateLimitedError{RateLimitState: askahuman.RateLimitState{Limit: 60, Reset: began().Add(-time.Second)}}, status: 429, code: "RATE_LIMITED", retryAfter: "1"},
-		{err: dynamo.ErrBusy, status: 429, code: "RATE_LIMITED", retryAfter: "1"},
+		{err: retry.ErrBusy, status: 429, code: "RATE_LIMITED", retryAfter: "1"},
 		{err: askahuman.ErrStale, status: 429, code: "RATE_LIMITED", retryAfter: "1"},
 		{err: errors.New("table aah-questions has a secret"), status: 500, code: "SERVER_ERROR", logged: true},
-		{err: context.DeadlineExceeded, status: 500, code: "SERVER_ERROR", logged: true},
+		{err: retry.ErrUnanswered, status: 503, code: "SERVER_ERROR", retryAfter: "1", logged: true},
+		{err: context.DeadlineExceeded, status: 503, code: "SERVER_ERROR", retryAfter: "1", logged: true},
 	} {
 		t.Run(fmt.Sprintf("%s/%T", test.code, test.err), func(t *testing.T) {
 			t.Parallel()

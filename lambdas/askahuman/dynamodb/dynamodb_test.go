@@ -1,7 +1,6 @@
 package dynamodb_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -109,47 +107,13 @@ func TestQuotaAfterTimeToLive(t *testing.T) {
 	full()
 }
 
-// losing does the next write and loses its answer, as a network may.
-type losing struct {
-	dynamo.Client
-	lose bool
-}
-
-var errLost = &types.ProvisionedThroughputExceededException{Message: aws.String("the answer was lost")}
-
-func (l *losing) lost(err error) error {
-	if err == nil && l.lose {
-		l.lose = false
-		return errLost
-	}
-	return err
-}
-
-func (l *losing) UpdateItem(ctx context.Context, input *awsdynamodb.UpdateItemInput, options ...func(*awsdynamodb.Options)) (*awsdynamodb.UpdateItemOutput, error) {
-	output, err := l.Client.UpdateItem(ctx, input, options...)
-	return output, l.lost(err)
-}
-
-func (l *losing) TransactWriteItems(ctx context.Context, input *awsdynamodb.TransactWriteItemsInput, options ...func(*awsdynamodb.Options)) (*awsdynamodb.TransactWriteItemsOutput, error) {
-	output, err := l.Client.TransactWriteItems(ctx, input, options...)
-	return output, l.lost(err)
-}
-
 // A run of the notifier whose claim was done, and its answer lost, has the claim: it
 // does not take its own write for another run's. A run that comes second has none.
 func TestLostClaims(t *testing.T) {
 	t.Parallel()
 	ctx, database := t.Context(), schema.AskAHuman().Database
-	names := map[string]string{}
-	for _, table := range database.Tables {
-		names[table.Name] = table.Name
-	}
-	client := &losing{Client: dynamotest.Open(t, database).Recorder}
-	db, err := dynamo.New(client, database, names)
-	if err != nil {
-		t.Fatal(err)
-	}
-	store := dynamodb.New(db, dynamodb.Shards{})
+	tables := dynamotest.Open(t, database)
+	store := dynamodb.New(tables.DB, dynamodb.Shards{})
 	q := newQuestion("agent", 1)
 	if err := store.CreateQuestion(ctx, q); err != nil {
 		t.Fatal(err)
@@ -168,10 +132,28 @@ func TestLostClaims(t *testing.T) {
 		{"ClaimSubscription", func() (bool, error) { return store.ClaimSubscription(ctx, sub, q.ID, start) }},
 	} {
 		for i, want := range []bool{true, false} {
-			client.lose = want
-			if got, err := claim.do(); got != want || err != nil || client.lose {
+			before := tables.Wire.Attempts()
+			tables.Wire.Lose(1)
+			if got, err := claim.do(); got != want || err != nil || want && tables.Wire.Attempts() != before+2 {
 				t.Errorf("%s %d: got %v, %v; want %v", claim.name, i+1, got, err, want)
 			}
+		}
+	}
+}
+
+// A call counts once, also when the answers to its attempts are lost, and a limit is
+// what it says.
+func TestLostCount(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, schema.AskAHuman().Database)
+	store := dynamodb.New(tables.DB, dynamodb.Shards{})
+	limit := schema.RateLimit{Name: "poll", Requests: 3, Window: time.Hour, Per: schema.PerAgent}
+	for call := range 5 {
+		tables.Wire.Lose(2)
+		state, err := store.CountRequest(t.Context(), limit, "agent", start)
+		limited, ok := errors.AsType[*askahuman.RateLimitedError](err)
+		if call < limit.Requests && (err != nil || state.Remaining != limit.Requests-call-1) || call >= limit.Requests && (!ok || limited.Remaining != 0) {
+			t.Errorf("call %d: got %+v, %v", call+1, state, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // subscription is an item of the Subscriptions table.
@@ -33,10 +34,6 @@ const active = "true"
 // never is the last_notified_at of a person who was never notified: the index leaves
 // out items without it.
 var never = formatTime(time.Unix(0, 0))
-
-// tries bounds how often a write on a token is computed again because another
-// request changed the token meanwhile.
-const tries = 8
 
 func tokenKey(token string) string { return "TOKEN#" + digest(token) }
 
@@ -124,37 +121,41 @@ func (s *Store) subscriptionItem(ctx context.Context, id string) (*subscription,
 }
 
 // Subscribe implements [askahuman.PeopleStore].
-func (s *Store) Subscribe(ctx context.Context, sub askahuman.Subscription) (askahuman.Subscription, error) {
-	for range tries {
-		err := s.db.Transact(ctx, "CreateSubscription", append([]dynamo.Write{
-			dynamo.Put("Subscriptions", newSubscription(sub), dynamo.Absent("subscription_id")),
-			dynamo.Put("Subscriptions", tokenOwner(sub.Token, sub.ID), dynamo.Absent("subscription_id")),
-		}, ofPerson(sub.PersonHash, sub.ID)...)...)
-		var refused *dynamo.TransactionError
-		if !errors.As(err, &refused) {
-			return sub, err
-		}
-		if _, taken := refused.Failed(0); taken {
-			return sub, fmt.Errorf("subscription %s exists already", sub.ID)
-		}
-		item, _ := refused.Failed(1)
-		var owner subscription
-		if err := attributevalue.UnmarshalMap(item, &owner); err != nil {
-			return sub, fmt.Errorf("read token owner: %w", err)
-		}
-		existing, err := s.subscriptionItem(ctx, owner.TokenOwner)
-		if err != nil {
-			return sub, err
-		}
-		if existing == nil || existing.Token != sub.Token {
-			continue
-		}
-		renewed, err := s.renew(ctx, *existing, sub.Interval, sub.PersonHash, sub.UpdatedAt)
-		if !errors.Is(err, askahuman.ErrStale) {
-			return renewed, err
-		}
+func (s *Store) Subscribe(ctx context.Context, sub askahuman.Subscription) (stored askahuman.Subscription, err error) {
+	err = retry.Do(ctx, askahuman.ErrStale, func() error {
+		stored, err = s.subscribe(ctx, sub)
+		return err
+	})
+	return stored, err
+}
+
+// subscribe returns [askahuman.ErrStale] when another request has changed the token
+// meanwhile.
+func (s *Store) subscribe(ctx context.Context, sub askahuman.Subscription) (askahuman.Subscription, error) {
+	err := s.db.Transact(ctx, "CreateSubscription", append([]dynamo.Write{
+		dynamo.Put("Subscriptions", newSubscription(sub), dynamo.Absent("subscription_id")),
+		dynamo.Put("Subscriptions", tokenOwner(sub.Token, sub.ID), dynamo.Absent("subscription_id")),
+	}, ofPerson(sub.PersonHash, sub.ID)...)...)
+	var refused *dynamo.TransactionError
+	if !errors.As(err, &refused) {
+		return sub, err
 	}
-	return sub, fmt.Errorf("subscribe: %w", dynamo.ErrBusy)
+	if _, taken := refused.Failed(0); taken {
+		return sub, fmt.Errorf("subscription %s exists already", sub.ID)
+	}
+	item, _ := refused.Failed(1)
+	var owner subscription
+	if err := attributevalue.UnmarshalMap(item, &owner); err != nil {
+		return sub, fmt.Errorf("read token owner: %w", err)
+	}
+	existing, err := s.subscriptionItem(ctx, owner.TokenOwner)
+	if err != nil {
+		return sub, err
+	}
+	if existing == nil || existing.Token != sub.Token {
+		return sub, askahuman.ErrStale
+	}
+	return s.renew(ctx, *existing, sub.Interval, sub.PersonHash, sub.UpdatedAt)
 }
 
 // renew makes a subscription active with an interval, and with a person unless
@@ -233,26 +234,23 @@ func (s *Store) FindSubscription(ctx context.Context, token, personHash string) 
 }
 
 // ChangeSubscription implements [askahuman.PeopleStore].
-func (s *Store) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (askahuman.Subscription, error) {
-	for range tries {
+func (s *Store) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (changed askahuman.Subscription, err error) {
+	err = retry.Do(ctx, askahuman.ErrStale, func() error {
 		existing, err := s.subscriptionItem(ctx, id)
 		if err != nil {
-			return askahuman.Subscription{}, err
+			return err
 		}
 		if existing == nil || existing.Token == "" {
-			return askahuman.Subscription{}, askahuman.ErrSubscriptionNotFound
+			return askahuman.ErrSubscriptionNotFound
 		}
-		var changed askahuman.Subscription
 		if token == "" || token == existing.Token {
 			changed, err = s.renew(ctx, *existing, interval, "", now)
 		} else {
 			changed, err = s.moveToken(ctx, *existing, token, interval, now)
 		}
-		if !errors.Is(err, askahuman.ErrStale) {
-			return changed, err
-		}
-	}
-	return askahuman.Subscription{}, fmt.Errorf("change subscription: %w", dynamo.ErrBusy)
+		return err
+	})
+	return changed, err
 }
 
 func (s *Store) moveToken(ctx context.Context, existing subscription, token string, interval time.Duration, now time.Time) (askahuman.Subscription, error) {
@@ -288,34 +286,38 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, token stri
 
 // Unsubscribe implements [askahuman.PeopleStore].
 func (s *Store) Unsubscribe(ctx context.Context, id string) error {
-	for range tries {
-		existing, err := s.subscriptionItem(ctx, id)
+	return retry.Do(ctx, askahuman.ErrStale, func() error { return s.unsubscribe(ctx, id) })
+}
+
+// unsubscribe returns [askahuman.ErrStale] when another request has changed the
+// subscription meanwhile.
+func (s *Store) unsubscribe(ctx context.Context, id string) error {
+	existing, err := s.subscriptionItem(ctx, id)
+	if err != nil {
+		return err
+	}
+	if existing == nil || existing.Token == "" {
+		return askahuman.ErrSubscriptionNotFound
+	}
+	writes := []dynamo.Write{
+		dynamo.Delete("Subscriptions", []any{id}, dynamo.Equal("fcm_token", existing.Token)),
+		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
+	}
+	if existing.PersonHash != "" {
+		last, err := s.subscriptionItem(ctx, personKey(existing.PersonHash))
 		if err != nil {
 			return err
 		}
-		if existing == nil || existing.Token == "" {
-			return askahuman.ErrSubscriptionNotFound
-		}
-		writes := []dynamo.Write{
-			dynamo.Delete("Subscriptions", []any{id}, dynamo.Equal("fcm_token", existing.Token)),
-			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
-		}
-		if existing.PersonHash != "" {
-			last, err := s.subscriptionItem(ctx, personKey(existing.PersonHash))
-			if err != nil {
-				return err
-			}
-			if last != nil && last.TokenOwner == id {
-				writes = append(writes, dynamo.Delete("Subscriptions", []any{personKey(existing.PersonHash)}, dynamo.Equal("token_owner", id)))
-			}
-		}
-		err = s.db.Transact(ctx, "DeleteSubscription", writes...)
-		var refused *dynamo.TransactionError
-		if !errors.As(err, &refused) {
-			return err
+		if last != nil && last.TokenOwner == id {
+			writes = append(writes, dynamo.Delete("Subscriptions", []any{personKey(existing.PersonHash)}, dynamo.Equal("token_owner", id)))
 		}
 	}
-	return fmt.Errorf("unsubscribe: %w", dynamo.ErrBusy)
+	err = s.db.Transact(ctx, "DeleteSubscription", writes...)
+	var refused *dynamo.TransactionError
+	if errors.As(err, &refused) {
+		return askahuman.ErrStale
+	}
+	return err
 }
 
 // DueSubscriptions implements [askahuman.NotifierStore].

@@ -5,6 +5,9 @@
 //
 // Every expression is built with placeholders, so reserved words such as status
 // and names such as _leaderboard need no care.
+//
+// A client of kit's configuration repeats what may succeed another time; what has
+// not then is ErrBusy or ErrUnanswered of package retry, from every method.
 package dynamo
 
 import (
@@ -13,17 +16,15 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"math/rand/v2"
 	"os"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -37,10 +38,6 @@ type Client interface {
 
 // Item is an item, or the key of one, as DynamoDB has it.
 type Item = map[string]types.AttributeValue
-
-// ErrBusy says that DynamoDB refused a request for load or contention until the
-// retries ran out. The request can be made again.
-var ErrBusy = errors.New("the table is busy: try again shortly")
 
 // ConditionError says that a write's condition did not hold.
 type ConditionError struct {
@@ -118,21 +115,14 @@ func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (boo
 		}
 		input.ProjectionExpression, input.ExpressionAttributeNames = e.Projection(), e.Names()
 	}
-	var item Item
-	err = retry(ctx, func() error {
-		output, err := db.client.GetItem(ctx, input)
-		if err == nil {
-			item = output.Item
-		}
-		return err
-	})
+	output, err := db.client.GetItem(ctx, input)
 	if err != nil {
-		return false, fmt.Errorf("%s: %w", pattern, err)
+		return false, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
-	if item == nil {
+	if output.Item == nil {
 		return false, nil
 	}
-	if err := attributevalue.UnmarshalMap(item, out); err != nil {
+	if err := attributevalue.UnmarshalMap(output.Item, out); err != nil {
 		return false, fmt.Errorf("%s: read item: %w", pattern, err)
 	}
 	return true, nil
@@ -230,12 +220,8 @@ func (db *DB) Count(ctx context.Context, pattern string, limit int, values ...an
 }
 
 func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryInput) (output *dynamodb.QueryOutput, err error) {
-	err = retry(ctx, func() error {
-		output, err = db.client.Query(ctx, input)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", pattern, err)
+	if output, err = db.client.Query(ctx, input); err != nil {
+		return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
 	return output, nil
 }
@@ -311,25 +297,17 @@ func (db *DB) Update(ctx context.Context, pattern string, key []any, update expr
 	if out != nil {
 		input.ReturnValues = types.ReturnValueUpdatedNew
 	}
-	var changed Item
-	err = retry(ctx, func() error {
-		output, err := db.client.UpdateItem(ctx, input)
-		if err == nil {
-			changed = output.Attributes
-		}
-		return err
-	})
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
+	output, err := db.client.UpdateItem(ctx, input)
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return &ConditionError{Item: failed.Item}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", pattern, err)
+		return fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
 	if out == nil {
 		return nil
 	}
-	if err := attributevalue.UnmarshalMap(changed, out); err != nil {
+	if err := attributevalue.UnmarshalMap(output.Attributes, out); err != nil {
 		return fmt.Errorf("%s: read attributes: %w", pattern, err)
 	}
 	return nil
@@ -368,8 +346,8 @@ func Check(table string, key []any, condition expression.ConditionBuilder) Write
 }
 
 // Transact does all of the writes or none. They are the pattern's, in its order;
-// optional ones may be left out. Conflicts with other transactions are retried.
-// It returns a [*TransactionError] when conditions do not hold.
+// optional ones may be left out. Conflicts with other transactions are retried
+// by the client. It returns a [*TransactionError] when conditions do not hold.
 func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) error {
 	p, _, err := db.pattern(pattern, schema.TransactWriteItems)
 	if err != nil {
@@ -388,10 +366,7 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 	// meet its own writes, but is told of their success ("Idempotency",
 	// TransactWriteItems).
 	token := cryptorand.Text()
-	err = retry(ctx, func() error {
-		_, err := db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token})
-		return err
-	})
+	_, err = db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token})
 	var canceled *types.TransactionCanceledException
 	if errors.As(err, &canceled) {
 		failed := map[int]Item{}
@@ -405,7 +380,7 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", pattern, err)
+		return fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
 	return nil
 }
@@ -576,61 +551,4 @@ func updateExpression(update expression.UpdateBuilder, condition expression.Cond
 		builder = builder.WithCondition(condition)
 	}
 	return builder.Build()
-}
-
-const (
-	maxAttempts = 12
-	firstDelay  = 10 * time.Millisecond
-	maxDelay    = 400 * time.Millisecond
-)
-
-// retry makes a request again while it meets contention. The client has retried
-// throttling by itself already, but it takes conflicts for final, and throttling
-// that cancels a transaction too.
-func retry(ctx context.Context, request func() error) error {
-	for attempt := 1; ; attempt++ {
-		err := request()
-		if !busy(err) {
-			return err
-		}
-		if attempt == maxAttempts {
-			return fmt.Errorf("%w (%w)", ErrBusy, err)
-		}
-		// Full jitter ("Exponential Backoff And Jitter", AWS Architecture Blog)
-		// spreads those that met over the whole delay.
-		delay := min(firstDelay<<(attempt-1), maxDelay)
-		timer := time.NewTimer(rand.N(delay) + time.Millisecond)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("%w: %w (%w)", ErrBusy, ctx.Err(), err)
-		case <-timer.C:
-		}
-	}
-}
-
-func busy(err error) bool {
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) {
-		busy := false
-		for _, reason := range canceled.CancellationReasons {
-			switch aws.ToString(reason.Code) {
-			case "", "None":
-			case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
-				busy = true
-			default:
-				return false
-			}
-		}
-		return busy
-	}
-	var api smithy.APIError
-	if !errors.As(err, &api) {
-		return false
-	}
-	switch api.ErrorCode() {
-	case "TransactionConflictException", "TransactionInProgressException", "ProvisionedThroughputExceededException", "ThrottlingException", "RequestLimitExceeded":
-		return true
-	}
-	return false
 }

@@ -4,17 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
+	"testing/synctest"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -196,107 +196,78 @@ func TestNewNamesTheMissingVariable(t *testing.T) {
 	}
 }
 
-// contended refuses its first requests as DynamoDB refuses them for contention.
-type contended struct {
-	dynamo.Client
-	refusals []error
-	calls    int
-}
-
-func (c *contended) TransactWriteItems(context.Context, *awsdynamodb.TransactWriteItemsInput, ...func(*awsdynamodb.Options)) (*awsdynamodb.TransactWriteItemsOutput, error) {
-	c.calls++
-	if len(c.refusals) >= c.calls {
-		return nil, c.refusals[c.calls-1]
-	}
-	return &awsdynamodb.TransactWriteItemsOutput{}, nil
-}
-
-// forgetful does a transaction, loses the answer, and reports contention when it is
-// asked again, before it is itself.
-type forgetful struct {
-	dynamo.Client
-	calls int
-}
-
-func (f *forgetful) TransactWriteItems(ctx context.Context, input *awsdynamodb.TransactWriteItemsInput, options ...func(*awsdynamodb.Options)) (*awsdynamodb.TransactWriteItemsOutput, error) {
-	f.calls++
-	output, err := f.Client.TransactWriteItems(ctx, input, options...)
-	if f.calls < 3 && err == nil {
-		return nil, &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{{Code: aws.String("TransactionConflict")}}}
-	}
-	return output, err
-}
-
 // A transaction that was done before its answer was lost does not fail on its own
 // conditions.
 func TestLostAnswer(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, notes())
-	client := &forgetful{Client: tables.Recorder}
-	db, err := dynamo.New(client, notes(), map[string]string{"Notes": "Notes"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); err != nil || client.calls != 3 {
-		t.Errorf("got %v after %d calls, want success after 3", err, client.calls)
+	tables.Wire.Lose(2)
+	if err := tables.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); err != nil || tables.Wire.Attempts() != 3 {
+		t.Errorf("got %v after %d attempts, want success after 3", err, tables.Wire.Attempts())
 	}
 	var refused *dynamo.TransactionError
-	if err := db.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); !errors.As(err, &refused) {
+	if err := tables.Transact(t.Context(), "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)); !errors.As(err, &refused) {
 		t.Errorf("the same transaction again: got %v, want a transaction error", err)
 	}
 }
 
+// What may succeed another time is tried again, and has an error of its own when it
+// does not.
 func TestContention(t *testing.T) {
 	t.Parallel()
-	canceled := func(codes ...string) error {
-		err := &types.TransactionCanceledException{}
-		for _, code := range codes {
-			err.CancellationReasons = append(err.CancellationReasons, types.CancellationReason{Code: aws.String(code)})
+	always := func(answer dynamotest.Answer) (answers []dynamotest.Answer) {
+		for range 2 * retry.Attempts {
+			answers = append(answers, answer)
 		}
-		return err
+		return answers
 	}
-	conflicts := func(n int) (errs []error) {
-		for range n {
-			errs = append(errs, canceled("None", "TransactionConflict"))
-		}
-		return errs
-	}
+	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 	for name, test := range map[string]struct {
-		refusals  []error
-		wantCalls int
-		check     func(error) bool
+		answers      []dynamotest.Answer
+		wantAttempts int
+		check        func(error) bool
 	}{
-		"OK":             {nil, 1, func(err error) bool { return err == nil }},
-		"OKAfterRetries": {[]error{canceled("TransactionConflict"), &types.TransactionInProgressException{}, canceled("ThrottlingError"), canceled("None", "ProvisionedThroughputExceeded")}, 5, func(err error) bool { return err == nil }},
-		"ErrCondition": {[]error{canceled("TransactionConflict", "ConditionalCheckFailed")}, 1, func(err error) bool {
-			var refused *dynamo.TransactionError
-			return errors.As(err, &refused)
+		"OK": {nil, 1, func(err error) bool { return err == nil }},
+		"OKAfterRetries": {[]dynamotest.Answer{
+			dynamotest.Canceled("TransactionConflict"), {Code: "TransactionInProgressException"}, dynamotest.Canceled("ThrottlingError"),
+			{Code: "TransactionConflictException"}, dynamotest.Canceled("None", "ProvisionedThroughputExceeded"), {Err: io.ErrUnexpectedEOF}, {Code: "ThrottlingException"},
+		}, 8, func(err error) bool { return err == nil }},
+		"ErrCondition": {always(dynamotest.Canceled("TransactionConflict", "ConditionalCheckFailed")), 1, func(err error) bool {
+			_, ok := errors.AsType[*dynamo.TransactionError](err)
+			return ok
 		}},
-		"ErrValidation": {[]error{canceled("ValidationError")}, 1, func(err error) bool { return err != nil && !errors.Is(err, dynamo.ErrBusy) }},
-		"ErrBusy":       {conflicts(50), 12, func(err error) bool { return errors.Is(err, dynamo.ErrBusy) }},
+		"ErrValidation": {always(dynamotest.Canceled("ValidationError")), 1, func(err error) bool {
+			return err != nil && !errors.Is(err, retry.ErrBusy) && !errors.Is(err, retry.ErrUnanswered)
+		}},
+		"ErrBusyByConflicts":   {always(dynamotest.Canceled("None", "TransactionConflict")), retry.Attempts, is(retry.ErrBusy)},
+		"ErrBusyByThrottling":  {always(dynamotest.Throttled()), retry.Attempts, is(retry.ErrBusy)},
+		"ErrUnansweredByBreak": {always(dynamotest.Answer{Err: io.ErrUnexpectedEOF}), retry.Attempts, is(retry.ErrUnanswered)},
+		"ErrUnansweredInTime":  {always(dynamotest.Answer{Err: context.DeadlineExceeded}), retry.Attempts, is(retry.ErrUnanswered)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			client := &contended{refusals: test.refusals}
-			db, err := dynamo.New(client, notes(), map[string]string{"Notes": "Notes"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = db.Transact(t.Context(), "Move", dynamo.Put("Notes", note{}, none))
-			if client.calls != test.wantCalls || !test.check(err) {
-				t.Errorf("got %d calls and %v, want %d calls", client.calls, err, test.wantCalls)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				attempt := 0
+				db, wire := dynamotest.Refused(t, notes(), func(string) (answer dynamotest.Answer) {
+					if attempt < len(test.answers) {
+						answer = test.answers[attempt]
+					}
+					attempt++
+					return answer
+				})
+				err := db.Transact(t.Context(), "Move", dynamo.Put("Notes", note{}, none))
+				if wire.Attempts() != test.wantAttempts || !test.check(err) {
+					t.Errorf("got %d attempts and %v, want %d attempts", wire.Attempts(), err, test.wantAttempts)
+				}
+			})
 		})
 	}
 	t.Run("ErrContextEnds", func(t *testing.T) {
 		t.Parallel()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		db, err := dynamo.New(&contended{refusals: conflicts(50)}, notes(), map[string]string{"Notes": "Notes"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none)); !errors.Is(err, context.Canceled) {
+		db, wire := dynamotest.Refused(t, notes(), nil)
+		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none)); !errors.Is(err, context.Canceled) || wire.Attempts() > 0 {
 			t.Errorf("got %v, want the context's error", err)
 		}
 	})

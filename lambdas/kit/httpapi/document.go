@@ -14,7 +14,6 @@ import (
 // [Server.OpenAPI], so it is for a server that serves nothing.
 func (s *Server) Document() ([]byte, error) {
 	document := s.api.OpenAPI()
-	document.Info.Description += ofGateway
 	schemas := document.Components.Schemas.Map()
 	// huma registers its own form of errors, which nothing here has.
 	delete(schemas, "ErrorModel")
@@ -32,7 +31,6 @@ func (s *Server) Document() ([]byte, error) {
 			if none := operation.Responses["204"]; none != nil {
 				none.Content = nil
 			}
-			s.describeGateway(operation)
 		}
 	}
 	body, err := json.Marshal(document)

@@ -29,6 +29,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -41,15 +42,15 @@ const (
 )
 
 // leaseMargin is how long after the deadline of its context an attempt is certainly
-// dead: its invocation ends at most half a second later.
-const leaseMargin = time.Second
+// dead: its invocation ends at most a second later.
+const leaseMargin = 2 * time.Second
 
 const (
 	// releaseTimeout is how long giving a claim back may take.
 	releaseTimeout = time.Second
 	// lateReleaseTimeout is how far past the deadline of its context that may go: the
-	// half second that is left of the invocation then is for the answer too.
-	lateReleaseTimeout = 200 * time.Millisecond
+	// second that is left of the invocation then is for the answer too.
+	lateReleaseTimeout = 400 * time.Millisecond
 )
 
 var (
@@ -114,14 +115,14 @@ const (
 )
 
 // Begin claims a key for this attempt at a request, for as long as lease, or, if
-// that is zero, until a second after the deadline of the context, when the
+// that is zero, until two seconds after the deadline of the context, when the
 // invocation is certainly dead. request is all that makes the request what it is:
 // two attempts are at the same one if it is equal.
 //
 // If it returns a claim, carry the request out, and end the claim with [Transact],
 // [Keys.Settle] or [Keys.Release]. If it returns a replay, the request has been carried
 // out: answer it with the replay. Otherwise it returns a [*RunningError],
-// [ErrOtherRequest], or [dynamo.ErrBusy].
+// [ErrOtherRequest], [retry.ErrBusy] or [retry.ErrUnanswered].
 func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (claim *Claim, replay *Response, err error) {
 	table, ok := k.db.Table(k.table)
 	if !ok || table.TimeToLive == "" {
@@ -209,7 +210,7 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 // request out. It changes nothing if the claim is no longer the attempt's, for instance
 // because a transaction committed without this attempt learning of it. Until a claim is
 // released or its lease ends, the request counts as running. So Release takes up to a
-// second also when the context is done, but ends 200 ms after the context's deadline, so
+// second also when the context is done, but ends 400 ms after the context's deadline, so
 // that the caller gets an answer.
 func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	if claim.kept != nil {
@@ -221,7 +222,7 @@ func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 			end = late
 		}
 	}
-	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
+	ctx, cancel := retry.ToRelease(ctx, end)
 	defer cancel()
 	err := k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
 		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), claim.holds(), nil)

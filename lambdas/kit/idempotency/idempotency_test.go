@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -512,72 +513,29 @@ func TestConcurrentBegin(t *testing.T) {
 	}
 }
 
-// lossy does writes and loses the answer to each a few times, as a network may.
-type lossy struct {
-	dynamo.Client
-	mu sync.Mutex
-	// lose is how many answers are lost from now on.
-	lose int
-}
-
-var errLost = &types.ProvisionedThroughputExceededException{Message: aws.String("the answer was lost")}
-
-func (l *lossy) lost() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.lose == 0 {
-		return false
-	}
-	l.lose--
-	return true
-}
-
-func (l *lossy) UpdateItem(ctx context.Context, input *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	output, err := l.Client.UpdateItem(ctx, input, options...)
-	if err == nil && l.lost() {
-		return nil, errLost
-	}
-	return output, err
-}
-
-func (l *lossy) TransactWriteItems(ctx context.Context, input *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	output, err := l.Client.TransactWriteItems(ctx, input, options...)
-	if err == nil && l.lost() {
-		return nil, errLost
-	}
-	return output, err
-}
-
 // An attempt whose answers from the table are lost recognises its own writes.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	client := &lossy{Client: s.Recorder}
-	db, err := dynamo.New(client, shop(), map[string]string{"Orders": "Orders", "Keys": "Keys"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.keys = idempotency.New(db, "Keys", itemKey)
-	s.keys.Now = func() time.Time { return s.now }
 	refusal := idempotency.Response{Status: 404, Body: []byte("{}")}
 
-	client.lose = 2
+	s.Wire.Lose(2)
 	claim := s.claim(t, "placed")
-	client.lose = 2
-	if err := place(t.Context(), db, "1", created, claim); err != nil || s.times(t, "1") != 1 {
+	s.Wire.Lose(2)
+	if err := place(t.Context(), s.DB, "1", created, claim); err != nil || s.times(t, "1") != 1 {
 		t.Errorf("got %v, and the order placed %d times; want once", err, s.times(t, "1"))
 	}
 	s.wantReplay(t, "placed", created)
 
 	claim = s.claim(t, "settled")
-	client.lose = 2
+	s.Wire.Lose(2)
 	if err := s.keys.Settle(t.Context(), claim, refusal); err != nil {
 		t.Errorf("Settle: %v", err)
 	}
 	s.wantReplay(t, "settled", refusal)
 
 	claim = s.claim(t, "released")
-	client.lose = 2
+	s.Wire.Lose(2)
 	if err := s.keys.Release(t.Context(), claim); err != nil {
 		t.Errorf("Release: %v", err)
 	}
@@ -586,11 +544,11 @@ func TestLostAnswers(t *testing.T) {
 	// A transaction whose success is never learnt of: the attempt gives up, and the
 	// next one is told the answer.
 	claim = s.claim(t, "unknown")
-	client.lose = 100
-	if err := place(t.Context(), db, "2", created, claim); !errors.Is(err, dynamo.ErrBusy) {
+	s.Wire.Lose(100)
+	if err := place(t.Context(), s.DB, "2", created, claim); !errors.Is(err, retry.ErrBusy) {
 		t.Fatalf("got %v; want ErrBusy", err)
 	}
-	client.lose = 0
+	s.Wire.Lose(0)
 	if err := s.keys.Release(t.Context(), claim); err != nil {
 		t.Errorf("Release: %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
 // Secret is one secret string, read when it is first asked for and then kept.
@@ -32,7 +34,8 @@ func New(config aws.Config, arn string, maxAge time.Duration) *Secret {
 }
 
 // Value returns the secret string, which is never empty. An error is not kept:
-// the next call tries again.
+// the next call tries again. It may
+// be ErrBusy or ErrUnanswered of package retry.
 func (s *Secret) Value(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,7 +44,7 @@ func (s *Secret) Value(ctx context.Context) (string, error) {
 	}
 	output, err := s.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &s.arn})
 	if err != nil {
-		return "", fmt.Errorf("reading the secret %s: %w", s.arn, err)
+		return "", fmt.Errorf("reading the secret %s: %w", s.arn, kit.Failure(err))
 	}
 	value := aws.ToString(output.SecretString)
 	if value == "" {

@@ -9,9 +9,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -78,7 +78,7 @@ func (s *server) describe(op operation) huma.Operation {
 	}, op.errors...)
 	if route.Caller == schema.CallerUser {
 		described.Security = []map[string][]string{{tokenScheme: {}}}
-		failures = append(failures, kit.ErrNoToken, dynamo.ErrBusy)
+		failures = append(failures, kit.ErrNoToken, retry.ErrBusy)
 	}
 	if isMutation(route) {
 		described.Parameters = append(described.Parameters, httpapi.HeaderParameter(keyHeader, true, maxKeyLength,

@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
@@ -33,7 +34,7 @@ func failure(err error, now time.Time) httpapi.Failure {
 	answer := func(status int, message string) httpapi.Failure {
 		return httpapi.Failure{Status: status, Header: http.Header{}, Body: ErrorResponse{message}}
 	}
-	retry := func(f httpapi.Failure, after time.Duration) httpapi.Failure {
+	later := func(f httpapi.Failure, after time.Duration) httpapi.Failure {
 		f.Header.Set("Retry-After", httpapi.RetryAfter(after))
 		return f
 	}
@@ -53,7 +54,7 @@ func failure(err error, now time.Time) httpapi.Failure {
 		return answer(http.StatusPreconditionFailed, version.Error())
 	}
 	if running, ok := errors.AsType[*idempotency.RunningError](err); ok {
-		return retry(answer(http.StatusConflict, running.Error()), running.Until.Sub(now))
+		return later(answer(http.StatusConflict, running.Error()), running.Until.Sub(now))
 	}
 	if errors.Is(err, idempotency.ErrOtherRequest) {
 		return failure(httpapi.Invalid(keyHeader, idempotency.ErrOtherRequest.Error()), now)
@@ -74,16 +75,21 @@ func failure(err error, now time.Time) httpapi.Failure {
 		if errors.Is(err, known.err) {
 			f := answer(known.status, known.err.Error())
 			if known.retryAfter > 0 {
-				f = retry(f, known.retryAfter)
+				f = later(f, known.retryAfter)
 			}
 			return f
 		}
 	}
-	if errors.Is(err, dynamo.ErrBusy) || errors.Is(err, todo.ErrStale) || errors.Is(err, context.DeadlineExceeded) {
-		// Contention or throttling that outlived the retries or the invocation.
-		return retry(answer(http.StatusServiceUnavailable, "too much is going on at once: try again in a second, with the same idempotency key"), time.Second)
+	if slices.ContainsFunc(passing(), func(target error) bool { return errors.Is(err, target) }) {
+		return later(answer(http.StatusServiceUnavailable, "too much is going on at once: try again in a second, with the same idempotency key"), time.Second)
 	}
 	return answer(http.StatusInternalServerError, errUnknown.Error())
+}
+
+// passing are what may be otherwise another time: contention or throttling that
+// outlived the retries, and what was not answered in time.
+func passing() []error {
+	return []error{retry.ErrBusy, retry.ErrUnanswered, todo.ErrStale, context.DeadlineExceeded}
 }
 
 func problems(wrong *todo.InvalidError) []httpapi.Problem {

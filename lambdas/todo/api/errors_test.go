@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -42,7 +43,8 @@ func TestErrors(t *testing.T) {
 		{err: todo.ErrTaskCompleted, status: 400},
 		{err: &todo.VersionError{Current: 7}, status: 412},
 		{err: idempotency.ErrClaimLost, status: 409, retryAfter: "1", passing: true},
-		{err: dynamo.ErrBusy, status: 503, detail: "too much is going on", retryAfter: "1", passing: true},
+		{err: retry.ErrBusy, status: 503, detail: "too much is going on", retryAfter: "1", passing: true},
+		{err: retry.ErrUnanswered, status: 503, detail: "too much is going on", retryAfter: "1", passing: true},
 		{err: todo.ErrStale, status: 503, detail: "too much is going on", retryAfter: "1", passing: true},
 		{err: errors.New("table todo-app-data has a secret"), status: 500, detail: "something went wrong", passing: true},
 		{err: context.DeadlineExceeded, status: 503, detail: "too much is going on", retryAfter: "1", passing: true},
@@ -116,7 +118,7 @@ func TestKeysRefuse(t *testing.T) {
 		{&idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)}, 409, "2"},
 		{&idempotency.RunningError{Until: began().Add(-time.Second)}, 409, "1"},
 		{idempotency.ErrOtherRequest, 422, ""},
-		{dynamo.ErrBusy, 503, "1"},
+		{retry.ErrBusy, 503, "1"},
 		{errors.New("no table"), 500, ""},
 	} {
 		for _, r := range operations() {
@@ -149,8 +151,8 @@ func TestSettleFails(t *testing.T) {
 		status          int
 		released        int
 	}{
-		"Busy":      {settle: dynamo.ErrBusy, status: 200, released: 1},
-		"BusyTwice": {settle: dynamo.ErrBusy, release: dynamo.ErrBusy, status: 200, released: 1},
+		"Busy":      {settle: retry.ErrBusy, status: 200, released: 1},
+		"BusyTwice": {settle: retry.ErrBusy, release: retry.ErrBusy, status: 200, released: 1},
 		"Lost":      {settle: idempotency.ErrClaimLost, status: 409},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -348,7 +350,7 @@ func TestLogsHoldNoContent(t *testing.T) {
 		as("ann", "PATCH /api/v1/tasks/xyzzy", `{"title":"xyzzy"}`).with("If-Match: xyzzy"),
 		as("ann", "DELETE /api/v1/tasks/xyzzy", "").with("Idempotency-Key: xyzzy").with(`If-Match: "xyzzy"`),
 	} {
-		for _, err := range []error{nil, todo.ErrTaskNotFound, dynamo.ErrBusy, errors.New("no table")} {
+		for _, err := range []error{nil, todo.ErrTaskNotFound, retry.ErrBusy, errors.New("no table")} {
 			api := newWire()
 			api.service.err = err
 			test.do(api)

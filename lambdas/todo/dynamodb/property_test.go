@@ -77,7 +77,7 @@ func (h *history) request(r *rapid.T, a attempt) (answer string, err error, died
 	switch fault {
 	case "conflict", "condition":
 		code := map[string]string{"conflict": "TransactionConflict", "condition": "ConditionalCheckFailed"}[fault]
-		h.faults.set(once(canceled(0, code)), nil)
+		h.tables.Wire.Answers(canceledOnce(code))
 	case "killed before", "killed after":
 		n := rapid.IntRange(0, 4).Draw(r, "requests until then")
 		if fault == "killed before" {
@@ -89,6 +89,7 @@ func (h *history) request(r *rapid.T, a attempt) (answer string, err error, died
 	h.fault = ""
 	answer, err = a.do(ctx)
 	h.faults.set(nil, nil)
+	h.tables.Wire.Answers(nil)
 	if errors.Is(err, errKilled) {
 		h.advance(2 * time.Second) // its lease ends
 		return "", nil, true

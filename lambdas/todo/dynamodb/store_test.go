@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -387,15 +386,16 @@ func once(err error) func(schema.Operation) error {
 	}
 }
 
-// canceled is a transaction that DynamoDB did not do, for the reason at one of its
-// writes.
-func canceled(write int, code string) error {
-	reasons := make([]types.CancellationReason, write+1)
-	for i := range reasons {
-		reasons[i].Code = aws.String("None")
+// canceledOnce cancels the first transaction for that reason at its first write.
+func canceledOnce(code string) func(operation string) dynamotest.Answer {
+	done := false
+	return func(operation string) dynamotest.Answer {
+		if operation != "TransactWriteItems" || done {
+			return dynamotest.Answer{}
+		}
+		done = true
+		return dynamotest.Canceled(code)
 	}
-	reasons[write].Code = aws.String(code)
-	return &types.TransactionCanceledException{CancellationReasons: reasons}
 }
 
 // hurried is a context whose deadline is always so near that long work has to

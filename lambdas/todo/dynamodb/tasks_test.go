@@ -164,7 +164,7 @@ func TestTaskIDsAreNotOverwritten(t *testing.T) {
 		t.Errorf("got %+v, %v; want %+v", got, err, first)
 	}
 	// The service takes another id.
-	w.faults.set(once(canceled(0, "ConditionalCheckFailed")), nil)
+	w.tables.Wire.Answers(canceledOnce("ConditionalCheckFailed"))
 	if third := w.task(t, "ada", todo.TaskInput{}); third.ID == first.ID {
 		t.Error("the same id again")
 	}

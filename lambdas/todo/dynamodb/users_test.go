@@ -10,8 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -215,24 +216,25 @@ func TestConflicts(t *testing.T) {
 	w.user(t, "ada")
 	task := w.task(t, "ada", todo.TaskInput{})
 	for _, code := range []string{"TransactionConflict", "ConditionalCheckFailed", "ThrottlingError"} {
-		w.faults.set(once(canceled(0, code)), nil)
+		w.tables.Wire.Answers(canceledOnce(code))
 		if _, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new(code)}, 0); err != nil {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
-	always := func(operation schema.Operation) error {
-		if operation == schema.TransactWriteItems {
-			return canceled(0, "ConditionalCheckFailed")
+	w.tables.Wire.Answers(func(operation string) dynamotest.Answer {
+		if operation == "TransactWriteItems" {
+			return dynamotest.Canceled("ConditionalCheckFailed")
 		}
-		return nil
-	}
-	w.faults.set(always, nil)
-	_, err := w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("x")}, 0)
+		return dynamotest.Answer{}
+	})
+	hurried, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	_, err := w.ChangeTask(hurried, "ada", task.ID, todo.TaskChange{Title: new("x")}, 0)
 	is(t, err, todo.ErrStale)
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	is(t, w.DeleteTask(ended, "ada", task.ID, 0), context.Canceled)
-	w.faults.set(nil, nil)
+	w.tables.Wire.Answers(nil)
 	if got, err := w.GetTask(ctx, "ada", task.ID); err != nil || got.Title != "ThrottlingError" || got.Version != 4 {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -591,7 +593,7 @@ func TestAnswersAreKeptWithTheWork(t *testing.T) {
 				}
 			}
 			// The answer to the transaction is lost on the way; the next attempt finds it.
-			w.faults.set(nil, once(dynamo.ErrBusy))
+			w.faults.set(nil, once(retry.ErrBusy))
 			if name == "delete user" {
 				w.faults.set(nil, nil)
 			}

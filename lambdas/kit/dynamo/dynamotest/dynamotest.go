@@ -8,9 +8,11 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -24,6 +26,8 @@ type Tables struct {
 	Client *dynamodb.Client
 	// Recorder has seen every request of DB.
 	Recorder *Recorder
+	// Wire has carried every attempt at one.
+	Wire *Wire
 }
 
 // Open creates the tables.
@@ -37,12 +41,33 @@ func Open(t testing.TB, database schema.Database) *Tables {
 			t.Fatalf("create table %s: %v", table.Name, err)
 		}
 	}
-	recorder := &Recorder{client: client}
+	options := client.Options()
+	wire := &Wire{Engine: options.HTTPClient}
+	recorder := &Recorder{client: dynamodb.New(options, func(o *dynamodb.Options) { o.HTTPClient, o.Retryer = wire, kit.Retryer() })}
 	db, err := dynamo.New(recorder, database, names)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Tables{DB: db, Client: client, Recorder: recorder}
+	return &Tables{DB: db, Client: client, Recorder: recorder, Wire: wire}
+}
+
+// Refused returns a database whose requests reach no engine: each attempt is answered
+// so, by operation. Its clock may be that of a bubble (testing/synctest).
+func Refused(t testing.TB, database schema.Database, answer func(operation string) Answer) (*dynamo.DB, *Wire) {
+	t.Helper()
+	names := map[string]string{}
+	for _, table := range database.Tables {
+		names[table.Name] = table.Name
+	}
+	wire := &Wire{Engine: empty{}}
+	wire.Answers(answer)
+	db, err := dynamo.New(dynamodb.New(dynamodb.Options{
+		Region: "us-east-1", HTTPClient: wire, Retryer: kit.Retryer(), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}), database, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, wire
 }
 
 func createTable(table schema.Table) *dynamodb.CreateTableInput {

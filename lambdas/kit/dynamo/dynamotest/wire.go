@@ -1,0 +1,116 @@
+package dynamotest
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// Answer is what DynamoDB answers to a request. The zero value leaves it to the
+// engine.
+type Answer struct {
+	// Done lets the engine do the request before it is answered so.
+	Done bool
+	// Code is the code of an error, such as ProvisionedThroughputExceededException.
+	Code string
+	// Reasons are the codes that cancel a transaction, one for each of its writes.
+	Reasons []string
+	// Err breaks the connection.
+	Err error
+}
+
+// Throttled refuses a request for load.
+func Throttled() Answer { return Answer{Code: "ProvisionedThroughputExceededException"} }
+
+// Lost does a request, and answers as if it had been refused for load: so an attempt
+// ends whose answer is lost.
+func Lost() Answer { return Answer{Done: true, Code: "ProvisionedThroughputExceededException"} }
+
+// Canceled refuses a transaction for those reasons.
+func Canceled(reasons ...string) Answer {
+	return Answer{Code: "TransactionCanceledException", Reasons: reasons}
+}
+
+// Wire carries the attempts of a client to the engine, below all that repeats them.
+// It implements [dynamodb.HTTPClient].
+type Wire struct {
+	// Engine does requests.
+	Engine dynamodb.HTTPClient
+
+	mu       sync.Mutex
+	attempts int
+	answer   func(operation string) Answer
+}
+
+// Answers sets what attempts are answered with from now on, by operation, such as
+// GetItem; nil leaves it to the engine. It is called for one attempt at a time.
+func (w *Wire) Answers(answer func(operation string) Answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = answer
+}
+
+// Lose loses the answers to the next n writes.
+func (w *Wire) Lose(n int) {
+	w.Answers(func(operation string) Answer {
+		if n == 0 || operation == "GetItem" || operation == "Query" {
+			return Answer{}
+		}
+		n--
+		return Lost()
+	})
+}
+
+// Attempts is how many attempts there were.
+func (w *Wire) Attempts() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.attempts
+}
+
+// Do makes one attempt.
+func (w *Wire) Do(r *http.Request) (*http.Response, error) {
+	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	var answer Answer
+	w.mu.Lock()
+	w.attempts++
+	if w.answer != nil {
+		answer = w.answer(operation)
+	}
+	w.mu.Unlock()
+	if answer.Done || answer.Code == "" && answer.Err == nil {
+		response, err := w.Engine.Do(r)
+		if answer.Code == "" && answer.Err == nil || err != nil {
+			return response, err
+		}
+		// A write that the engine refuses was not done: its answer says so.
+		if response.StatusCode != http.StatusOK {
+			return response, nil
+		}
+		response.Body.Close()
+	}
+	if answer.Err != nil {
+		return nil, answer.Err
+	}
+	var reasons []string
+	for _, code := range answer.Reasons {
+		reasons = append(reasons, `{"Code":"`+code+`"}`)
+	}
+	return respond(r, http.StatusBadRequest, `{"__type":"com.amazonaws.dynamodb.v20120810#`+answer.Code+`","CancellationReasons":[`+strings.Join(reasons, ",")+`]}`), nil
+}
+
+// empty is an engine of empty tables, which does every write.
+type empty struct{}
+
+// Do answers a request.
+func (empty) Do(r *http.Request) (*http.Response, error) { return respond(r, http.StatusOK, "{}"), nil }
+
+func respond(r *http.Request, status int, body string) *http.Response {
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}},
+		Body: io.NopCloser(strings.NewReader(body)), ContentLength: int64(len(body)), Request: r,
+	}
+}

@@ -1,0 +1,191 @@
+// Package retry is the one policy by which everything in a function tries again:
+// how often, after which pauses, and how much of that one invocation may do.
+//
+// An attempt at a request that AWS refuses, or does not answer, is repeated up to
+// [Attempts] times with [Delay] between. All requests of an invocation draw on one
+// [Budget], which the context carries: when it is used up, the invocation fails
+// with [ErrBusy] or [ErrUnanswered] and lets its caller come again. So a caller
+// learns soon that there is no answer, and what is overloaded is not loaded further
+// ("Timeouts, retries, and backoff with jitter", Amazon Builders' Library).
+//
+// Work that others were faster with is computed again by [Do], with the same pauses.
+package retry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrBusy says that AWS refused a request for load or contention until the
+	// retries ran out. The last attempt changed nothing.
+	ErrBusy = errors.New("too much is going on at once: try again shortly")
+	// ErrUnanswered says that a request had no answer in time. What it was to change
+	// may have changed.
+	ErrUnanswered = errors.New("there was no answer in time: try again shortly")
+	// ErrExhausted says that the invocation may make no further attempt.
+	ErrExhausted = errors.New("the invocation has used up its budget of attempts")
+)
+
+const (
+	// Attempts is how often one request is made, at most.
+	Attempts = 8
+	// Rounds is how often [Do] does work, at most: more than an invocation that a
+	// caller waits for has time for. In each round of many that meet, one gets through.
+	Rounds = 60
+	// The delay doubles from the first to the longest.
+	firstDelay, longestDelay = 20 * time.Millisecond, 400 * time.Millisecond
+)
+
+// Delay is the pause before the attempt that follows the given one, from 1: any
+// part of 20 ms, of 40 ms, and so on, up to 400 ms. That is full jitter: those who
+// met once are spread over all of it.
+func Delay(attempt int) time.Duration {
+	longest := longestDelay
+	if attempt < 6 {
+		longest = min(longest, firstDelay<<max(attempt-1, 0))
+	}
+	return rand.N(longest) + 1
+}
+
+// Do does work until it returns something else than an error that matches again.
+// It gives up after [Rounds], or when the context ends; its error matches again
+// then, too.
+func Do(ctx context.Context, again error, work func() error) error {
+	for round := 1; ; round++ {
+		err := work()
+		if !errors.Is(err, again) {
+			return err
+		}
+		if round == Rounds {
+			return fmt.Errorf("after %d attempts: %w", round, err)
+		}
+		timer := time.NewTimer(Delay(round))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("after %d attempts: %w (%w)", round, err, ctx.Err())
+		case <-timer.C:
+		}
+	}
+}
+
+// Outcome is how an attempt ended.
+type Outcome int
+
+// The outcomes.
+const (
+	// Answered: AWS carried the request out, or said why it never will.
+	Answered Outcome = iota
+	// Refused: AWS did not carry it out, for load or contention.
+	Refused
+	// Broken: the connection broke, or AWS failed.
+	Broken
+	// Unanswered: the attempt's time was over.
+	Unanswered
+	// Abandoned: nobody waits for it any more.
+	Abandoned
+)
+
+// The tokens that attempts cost and give, as in the SDK's own retry quota: five for
+// one that was refused or broke; so many for one without an answer that three of them end an
+// invocation that a caller waits for; one back for each that was answered. So a
+// long run goes on as long as fewer than one attempt in six is refused.
+const (
+	costRefused    = 5
+	costUnanswered = 20
+	gain           = 1
+)
+
+// What invocations may spend, in attempts that are refused.
+const (
+	// ForCaller is for one that a caller waits for: no more requests are made under
+	// sustained throttling than this and [ForRelease] together.
+	ForCaller = 11
+	// ForBatch is for one whose batch or run comes again, and which makes up to 16
+	// requests at once.
+	ForBatch = 40
+	// ForRelease is for giving back what a failed request holds.
+	ForRelease = 3
+)
+
+// Budget is how many attempts may still fail. Nil is without limit. It is safe for
+// concurrent use.
+type Budget struct {
+	mu      sync.Mutex
+	most    int // tokens
+	left    int
+	running int // attempts
+}
+
+// NewBudget returns a budget of so many attempts that are refused.
+func NewBudget(refused int) *Budget {
+	return &Budget{most: refused * costRefused, left: refused * costRefused}
+}
+
+// Begin begins an attempt, which is to be ended. It returns [ErrExhausted] when
+// nothing is left.
+func (b *Budget) Begin() (end func(Outcome), err error) {
+	if b == nil {
+		return func(Outcome) {}, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.left <= 0 {
+		return nil, ErrExhausted
+	}
+	b.running++
+	return b.end, nil
+}
+
+func (b *Budget) end(outcome Outcome) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running--
+	switch outcome {
+	case Answered:
+		b.left = min(b.left+gain, b.most)
+	case Refused, Broken:
+		b.left -= costRefused
+	case Unanswered:
+		b.left -= costUnanswered
+	}
+}
+
+// Again returns [ErrExhausted] unless a request may be repeated: not when it could
+// fail together with all that are under way, and there were nothing left for them.
+func (b *Budget) Again() error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.left < costRefused*(b.running+1) {
+		return ErrExhausted
+	}
+	return nil
+}
+
+type budgetKey struct{}
+
+// WithBudget returns a context whose requests draw on the budget.
+func WithBudget(ctx context.Context, budget *Budget) context.Context {
+	return context.WithValue(ctx, budgetKey{}, budget)
+}
+
+// BudgetFrom returns the budget of the context; nil if it has none.
+func BudgetFrom(ctx context.Context) *Budget {
+	budget, _ := ctx.Value(budgetKey{}).(*Budget)
+	return budget
+}
+
+// ToRelease returns a context for giving back what a request holds that has failed:
+// it ends at that time, also when ctx has ended, and has a budget of its own.
+func ToRelease(ctx context.Context, end time.Time) (context.Context, context.CancelFunc) {
+	ctx = WithBudget(context.WithoutCancel(ctx), NewBudget(ForRelease))
+	return context.WithDeadline(ctx, end)
+}
