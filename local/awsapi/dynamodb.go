@@ -385,8 +385,9 @@ type Faults struct {
 
 type injector struct {
 	Faults
-	mutex  sync.Mutex
-	random *rand.Rand
+	mutex     sync.Mutex
+	random    *rand.Rand
+	throttled int // requests to DynamoDB
 }
 
 // SetFaults replaces the faults that requests of functions meet. Errors name a probability out of range.
@@ -415,6 +416,17 @@ func (s *Server) Faults() Faults {
 	return Faults{}
 }
 
+// Throttled returns how many requests to DynamoDB the faults that SetFaults set have throttled.
+func (s *Server) Throttled() int {
+	faults := s.faults.Load()
+	if faults == nil {
+		return 0
+	}
+	faults.mutex.Lock()
+	defer faults.mutex.Unlock()
+	return faults.throttled
+}
+
 func (f *injector) before(operation string, items int) error {
 	if f == nil {
 		return nil
@@ -440,6 +452,7 @@ func (f *injector) before(operation string, items int) error {
 		}
 	}
 	if f.random.Float64() < f.Throttle {
+		f.throttled++
 		kind := f.random.IntN(3)
 		switch {
 		case kind == 0 && transaction:

@@ -1,0 +1,164 @@
+package askahuman
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// However much DynamoDB throttles, every route answers in its form, and what was told
+// to come again is carried out once. The notifier makes up for runs that failed.
+func TestThrottling(t *testing.T) {
+	t.Parallel()
+	on := ownRun(t, local.Options{})
+	byAgent := func(a agent, method, path string, body any) func(context.Context) (platform.Reply, error) {
+		return func(ctx context.Context) (platform.Reply, error) { return a.Send(ctx, method, path, a.header(), body) }
+	}
+	byPerson := func(p person, method, path string, body any) func(context.Context) (platform.Reply, error) {
+		return func(ctx context.Context) (platform.Reply, error) { return p.Send(ctx, method, path, p.header(), body) }
+	}
+	agentReads := func(path string) func(*testing.T) platform.Request {
+		return func(t *testing.T) platform.Request {
+			a := newClient(t, on).newAgent()
+			asked := a.ask(t, textQuestion(2))
+			if path == "/agent/questions/{question_id}" {
+				return platform.Request{Send: byAgent(a, http.MethodGet, asked.PollURL, nil), Status: http.StatusOK}
+			}
+			return platform.Request{Send: byAgent(a, http.MethodGet, path, nil), Status: http.StatusOK}
+		}
+	}
+	personReads := func(path string) func(*testing.T) platform.Request {
+		return func(t *testing.T) platform.Request {
+			c := newClient(t, on)
+			asked, one := c.newAgent().ask(t, textQuestion(2)), c.newPerson()
+			if path == "/human/questions/{question_id}" {
+				path = "/human/questions/" + asked.QuestionID
+			}
+			return platform.Request{Send: byPerson(one, http.MethodGet, path, nil), Status: http.StatusOK}
+		}
+	}
+	// subscribed is what a token's and its person's items say: the one subscription.
+	subscribed := func(t testing.TB, token string, minutes int) {
+		t.Helper()
+		found := 0
+		for _, item := range on.Items(t, "Subscriptions") {
+			if item["fcm_token"] != token {
+				continue
+			}
+			found++
+			if minutes != int(item["min_interval_minutes"].(float64)) {
+				t.Errorf("got %v; want %d minutes", item, minutes)
+			}
+		}
+		if want := min(minutes, 1); found != want {
+			t.Errorf("got %d subscriptions with the token; want %d", found, want)
+		}
+	}
+	var lastSubscribed string
+	suite.CheckThrottling(t, on.Target, map[string]func(*testing.T) platform.Request{
+		"POST /agent/questions": func(t *testing.T) platform.Request {
+			a := newClient(t, on).newAgent()
+			question := textQuestion(2)
+			question.IdempotencyKey = platform.Unique("key")
+			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/questions", question), Status: http.StatusCreated, Check: func(t testing.TB, r platform.Reply) {
+				if page := a.list(t, nil); len(page.Questions) != 1 || page.Questions[0].QuestionID != platform.Field(r.Body, "question_id") {
+					t.Errorf("got %+v; told was %v", page, r)
+				}
+			}}
+		},
+		"GET /agent/questions":               agentReads("/agent/questions"),
+		"GET /agent/questions/{question_id}": agentReads("/agent/questions/{question_id}"),
+		"DELETE /agent/questions/{question_id}": func(t *testing.T) platform.Request {
+			a := newClient(t, on).newAgent()
+			asked := a.ask(t, textQuestion(2))
+			return platform.Request{Send: byAgent(a, http.MethodDelete, asked.PollURL, nil), Status: http.StatusNoContent, Check: func(t testing.TB, _ platform.Reply) {
+				if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" {
+					t.Errorf("got %+v; want CLOSED", got)
+				}
+			}}
+		},
+		"GET /human/questions":               personReads("/human/questions"),
+		"GET /human/questions/{question_id}": personReads("/human/questions/{question_id}"),
+		"POST /human/responses": func(t *testing.T) platform.Request {
+			c := newClient(t, on)
+			a, one := c.newAgent(), c.newPerson()
+			asked := a.ask(t, textQuestion(2))
+			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), Status: http.StatusCreated, Repeated: http.StatusConflict, Check: func(t testing.TB, _ platform.Reply) {
+				if got := a.question(t, asked.QuestionID); got.CurrentResponses != 1 || len(got.Responses) != 1 {
+					t.Errorf("got %+v; want one answer", got)
+				}
+				if got := one.stats(t); got.TotalAnswers != 1 || got.TotalPoints != 15 {
+					t.Errorf("got %+v; want the 15 points of one answer", got)
+				}
+			}}
+		},
+		"POST /human/push/subscribe": func(t *testing.T) platform.Request {
+			one, token := newClient(t, on).newPerson(), platform.Unique("token")
+			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/push/subscribe", subscribe{token, 30}), Status: http.StatusCreated, Check: func(t testing.TB, _ platform.Reply) {
+				subscribed(t, token, 30)
+			}}
+		},
+		"PUT /human/push/subscribe": func(t *testing.T) platform.Request {
+			one, old, token := newClient(t, on).newPerson(), platform.Unique("token"), platform.Unique("token")
+			one.subscribe(t, subscribe{old, 30})
+			body := map[string]any{"fcm_token": token, "old_fcm_token": old}
+			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe", body), Status: http.StatusOK, Check: func(t testing.TB, _ platform.Reply) {
+				subscribed(t, token, 30)
+				subscribed(t, old, 0)
+			}}
+		},
+		"PUT /human/push/subscribe/{subscription_id}": func(t *testing.T) platform.Request {
+			one, token := newClient(t, on).newPerson(), platform.Unique("token")
+			made := one.subscribe(t, subscribe{token, 30})
+			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe/"+made.SubscriptionID, subscribe{Interval: 60}), Status: http.StatusOK, Check: func(t testing.TB, _ platform.Reply) {
+				subscribed(t, token, 60)
+			}}
+		},
+		"DELETE /human/push/subscribe/{subscription_id}": func(t *testing.T) platform.Request {
+			one, token := newClient(t, on).newPerson(), platform.Unique("token")
+			made := one.subscribe(t, subscribe{token, 30})
+			return platform.Request{Send: byPerson(one, http.MethodDelete, "/human/push/subscribe/"+made.SubscriptionID, nil), Status: http.StatusNoContent, Repeated: http.StatusNotFound, Check: func(t testing.TB, _ platform.Reply) {
+				subscribed(t, token, 0)
+			}}
+		},
+		"GET /human/stats":       personReads("/human/stats"),
+		"GET /human/leaderboard": personReads("/human/leaderboard"),
+		"GET /openapi.json":      personReads("/openapi.json"),
+	}, func(r platform.Reply) error {
+		if _, err := problemOf(r); err != nil {
+			return err
+		}
+		return platform.ToldToComeAgain(r, http.StatusTooManyRequests, http.StatusServiceUnavailable)
+	}, func(t *testing.T, share float64) {
+		// A run that cannot even read what is due fails, and comes again.
+		if err := on.Run.RunSchedule(t.Context(), on.Schedule(t)); share == 1 && err == nil {
+			t.Error("a run of the notifier succeeded without a table")
+		}
+	}, func(t *testing.T) {
+		one := newClient(t, on).newPerson()
+		lastSubscribed = platform.Unique("token")
+		one.subscribe(t, subscribe{lastSubscribed, 5})
+		newClient(t, on).newAgent().ask(t, textQuestion(50))
+		on.runNotifier(t)
+		perToken := map[string]int{}
+		for _, push := range on.pushes(t) {
+			perToken[push.Token]++
+		}
+		if perToken[lastSubscribed] != 1 {
+			t.Errorf("got %d notifications of someone new; want 1", perToken[lastSubscribed])
+		}
+		for token, n := range perToken {
+			if n > 1 {
+				t.Errorf("%s: got %d notifications; want at most 1", token, n)
+			}
+		}
+		for _, item := range on.Items(t, "Guards") {
+			if ids, ok := item["open_question_ids"].([]any); ok && len(ids) > 1 {
+				t.Errorf("got %d places of an agent who asked once", len(ids))
+			}
+		}
+	})
+}

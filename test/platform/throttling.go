@@ -1,0 +1,168 @@
+package platform
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Request is a request that can be sent more than once, and what it comes to.
+type Request struct {
+	// Send makes the request, each time the same one. Any goroutine may call it.
+	Send func(context.Context) (Reply, error)
+	// Status is that of success; Repeated that of a repeat after a success that was
+	// not answered, where it is another one.
+	Status, Repeated int
+	// Check looks at what is stored after the success: the request was carried out
+	// once. Nil: it changes nothing.
+	Check func(t testing.TB, r Reply)
+}
+
+// mostRequests is how many requests to DynamoDB a caller of a throttled table costs.
+const mostRequests = 15
+
+// CheckThrottling sends a request to every route of the platform while DynamoDB
+// throttles few, half, nearly all and all requests. Each is answered by the platform:
+// with success, or so that busy has nothing against it. Sent again afterwards, each
+// request is carried out once. No claim of an idempotency key is held for longer than
+// its invocation. prepare makes a new request to each route. disturbed has functions in
+// the background work under the same faults, and background awaits in the end that they
+// have done their work.
+func (s *Suite) CheckThrottling(t *testing.T, target *Target, prepare map[string]func(*testing.T) Request, busy func(Reply) error, disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
+	t.Helper()
+	var open int
+	for _, route := range s.Platform.Routes {
+		key := route.Method + " " + route.Path
+		if prepare[key] == nil {
+			t.Fatalf("no request to the route %s is prepared: add one", key)
+		}
+		if route.Caller == schema.CallerAnyone {
+			open++
+		}
+	}
+	if len(prepare) != len(s.Platform.Routes) {
+		t.Fatalf("got requests to %v; the platform has %d routes", slices.Sorted(maps.Keys(prepare)), len(s.Platform.Routes))
+	}
+	for i, share := range []float64{1, 0.98, 0.5, 0.05} {
+		t.Run(fmt.Sprintf("%g", share), func(t *testing.T) {
+			faults := func(f awsapi.Faults) {
+				t.Helper()
+				if err := target.Run.AWS().SetFaults(f); err != nil {
+					t.Fatal(err)
+				}
+			}
+			names := slices.Sorted(maps.Keys(prepare))
+			requests, replies := make([]Request, len(names)), make([]Reply, len(names))
+			for i, name := range names {
+				requests[i] = prepare[name](t)
+			}
+			faults(awsapi.Faults{Throttle: share, Seed: uint64(i + 1)})
+			if err := Together(len(names), func(i int) (err error) {
+				replies[i], err = requests[i].Send(t.Context())
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if throttled := target.Run.AWS().Throttled(); share == 1 && (throttled == 0 || throttled > mostRequests*(len(names)-open)) {
+				t.Errorf("got %d throttled requests of %d callers; want at most %d of each", throttled, len(names)-open, mostRequests)
+			}
+			disturbed(t, share)
+			faults(awsapi.Faults{})
+
+			refused := 0
+			for i, name := range names {
+				if r := replies[i]; r.Status != requests[i].Status {
+					refused++
+					if err := busy(r); err != nil {
+						t.Errorf("%s: %v", name, err)
+					}
+					if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || seconds < 1 {
+						t.Errorf("%s: got %v with Retry-After %q; want seconds", name, r, r.Header.Get("Retry-After"))
+					}
+				}
+			}
+			if share == 1 && refused != len(names)-open {
+				t.Errorf("got %d callers told to come again; want all %d that need a table", refused, len(names)-open)
+			}
+			target.freeClaims(t, s.Platform.Database)
+			for i, name := range names {
+				request, r := requests[i], replies[i]
+				again := false
+				for ; r.Status != request.Status; again = true {
+					if again && (request.Repeated == 0 || r.Status != request.Repeated) {
+						t.Fatalf("%s, sent again: got %v; want %d", name, r, request.Status)
+					} else if again {
+						break
+					}
+					var err error
+					if r, err = request.Send(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if request.Check != nil {
+					request.Check(t, r)
+				}
+			}
+		})
+	}
+	background(t)
+	for _, f := range target.Run.Functions().Functions() {
+		if f.Timeouts > 0 {
+			t.Errorf("%s ran into its time-out %d times", f.Name, f.Timeouts)
+		}
+	}
+}
+
+// freeClaims lets the time pass for which claims of idempotency keys are held, which
+// is not longer than that of an invocation.
+func (p *Target) freeClaims(t testing.TB, database schema.Database) {
+	t.Helper()
+	const longest = 11 * time.Second // the functions' time-out, and a second
+	for _, table := range database.Tables {
+		if !slices.ContainsFunc(table.Attributes, func(a schema.Attribute) bool { return a.Name == "claimed_until" }) {
+			continue
+		}
+		for _, item := range p.Items(t, table.Name) {
+			until, claimed := item["claimed_until"].(float64)
+			if !claimed {
+				continue
+			}
+			if left := time.Until(time.UnixMilli(int64(until))); left > longest {
+				t.Errorf("a claim is held for %v more; want at most %v", left, longest)
+			}
+			key := map[string]types.AttributeValue{}
+			for _, name := range table.Key.Attributes() {
+				key[name] = &types.AttributeValueMemberS{Value: item[name].(string)}
+			}
+			if _, err := p.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+				TableName: aws.String(p.Tables[table.Name]), Key: key,
+				UpdateExpression:    aws.String("SET claimed_until = :past"),
+				ConditionExpression: aws.String("attribute_exists(claimed_until)"),
+				ExpressionAttributeValues: map[string]types.AttributeValue{
+					":past": &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Add(-time.Second).UnixMilli(), 10)},
+				},
+			}); err != nil {
+				t.Fatalf("let time pass for the claim %v: %v", key, err)
+			}
+		}
+	}
+}
+
+// ToldToComeAgain returns an error unless the reply has one of the statuses.
+func ToldToComeAgain(r Reply, statuses ...int) error {
+	if !slices.Contains(statuses, r.Status) {
+		return fmt.Errorf("got %v; want one of %v", r, statuses)
+	}
+	return nil
+}
