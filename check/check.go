@@ -68,6 +68,8 @@ func Compare(deployed, proposed *Template, environment Environment) []Finding {
 	}
 	c.shards()
 	c.authorizers()
+	c.models(deployed.models, proposed.models)
+	c.grants()
 	slices.SortFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
 	})
@@ -121,6 +123,8 @@ func (c *comparison) resource(old, changed *resource) {
 		c.secret(old, changed)
 	case "AWS::S3::Bucket":
 		c.bucket(old, changed)
+	case glueTable:
+		c.catalogTable(old, changed)
 	case "AWS::KMS::Key":
 		c.key(old, changed)
 	case "AWS::Logs::LogGroup":
@@ -153,7 +157,7 @@ func (p *plan) do(format string, arguments ...any) {
 // name returns a shell expression for the physical name of a deployed resource, and whether it is one that the
 // template gives.
 func (c *comparison) name(kind kind, r *resource) (string, bool) {
-	if given, ok := r.at(kind.name).(string); ok && kind.name != "" {
+	if given, ok := kind.named(r).(string); ok {
 		return given, true
 	}
 	return fmt.Sprintf("$(aws cloudformation describe-stack-resource --stack-name %s --logical-resource-id %s --query StackResourceDetail.PhysicalResourceId --output text)",

@@ -273,13 +273,7 @@ func describeKey(u unique, r *resource) string {
 	var parts []string
 	for _, part := range u.key {
 		for _, way := range part.ways {
-			value := r.at(way...)
-			if id := text(at(value, "Ref")); id != "" {
-				value = id
-			} else if attribute := list(at(value, "Fn::GetAtt")); len(attribute) == 2 {
-				value = text(attribute[0]) + "." + text(attribute[1])
-			}
-			if said := text(value); said != "" {
+			if said := say(r.at(way...)); said != "" {
 				parts = append(parts, way[len(way)-1]+" "+said)
 				break
 			}

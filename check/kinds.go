@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 )
 
 // kind describes a resource type that holds something.
@@ -14,12 +15,20 @@ type kind struct {
 	loss string
 	// severity is that of losing it.
 	severity Severity
-	// name is the property with the physical name, and replacing are further ones whose change makes CloudFormation replace
+	// name is the property with the physical name, with dots between levels, and replacing are further ones whose change makes CloudFormation replace
 	// the resource ("Update requires: Replacement", CloudFormation template reference).
 	name      string
 	replacing []string
 	// save is a step that keeps what the resource holds; %s is its physical name.
 	save string
+}
+
+// named returns the physical name that the template gives, or nil.
+func (k kind) named(r *resource) any {
+	if k.name == "" {
+		return nil
+	}
+	return r.at(strings.Split(k.name, ".")...)
 }
 
 const (
@@ -61,6 +70,9 @@ var kinds = map[string]kind{
 	"AWS::SQS::Queue":                    {noun: "queue", loss: "the messages in it are gone", severity: Warning, name: "QueueName", replacing: []string{"FifoQueue"}},
 	"AWS::Logs::LogGroup":                {noun: "log group", loss: "its events are gone", severity: Warning, name: "LogGroupName"},
 	"AWS::Cognito::UserPoolClient":       {noun: "app client", loss: "apps that hold its id, and its secret, can no longer sign people in", severity: Warning, replacing: []string{"GenerateSecret", "UserPoolId"}},
+	glueDatabase:                         {noun: "catalog database", loss: "SQL that names it fails, and so do roles that may query it; the objects in the bucket stay", severity: Refusal, name: "DatabaseInput.Name"},
+	glueTable:                            {noun: "catalog table", loss: "SQL that names it fails; the objects in the bucket stay", severity: Refusal, name: "TableInput.Name"},
+	"AWS::Athena::WorkGroup":             {noun: "workgroup", loss: "the history of queries and what people have saved in it go", severity: Refusal, name: "Name"},
 	userPoolDomain:                       {noun: "sign-in domain", loss: "apps that send people or ask for tokens there fail", severity: Warning, name: "Domain", replacing: []string{"UserPoolId"}},
 	"AWS::ApiGatewayV2::DomainName":      {noun: "domain name", loss: "clients that call it get no answer, and another one of the same name has another target for DNS records", severity: Refusal, name: "DomainName"},
 	"AWS::ApiGatewayV2::Api":             {noun: "API", loss: "its address changes, and clients that have the old one fail", severity: Warning, replacing: []string{"ProtocolType"}},
@@ -95,7 +107,7 @@ func (c *comparison) drop(kind kind, old *resource) {
 		why = "CloudFormation leaves it behind (DeletionPolicy " + old.deletion + "), and no stack owns it any more: nothing in the new template uses its content."
 	}
 	if heir != nil && sameName(kind, old, heir) {
-		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the deployment fails. If it did not: %s", text(old.at(kind.name)), why)
+		why = fmt.Sprintf("CloudFormation creates before it deletes, and there cannot be two with the name %s: the deployment fails. If it did not: %s", text(kind.named(old)), why)
 	}
 	if kind.severity == Refusal {
 		if kind.save != "" {
@@ -134,7 +146,7 @@ func (c *comparison) heir(kind kind, old *resource) *resource {
 
 // sameName reports whether both have the same name of their own.
 func sameName(kind kind, a, b *resource) bool {
-	return kind.name != "" && a.at(kind.name) != nil && reflect.DeepEqual(a.at(kind.name), b.at(kind.name))
+	return kind.named(a) != nil && reflect.DeepEqual(kind.named(a), kind.named(b))
 }
 
 // retype reports a logical id that is used for another type.
@@ -173,7 +185,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 	if c.clashing[changed.id] {
 		return
 	}
-	if kind.name != "" && !reflect.DeepEqual(old.at(kind.name), changed.at(kind.name)) {
+	if !reflect.DeepEqual(kind.named(old), kind.named(changed)) {
 		c.rename(kind, old, changed)
 		return
 	}
@@ -215,7 +227,7 @@ func (c *comparison) replace(kind kind, old, changed *resource, got string, step
 // rename notes a change of the physical name.
 func (c *comparison) rename(kind kind, old, changed *resource) {
 	p := &plan{}
-	p.do("Leave the name as it is deployed (%s).", or(text(old.at(kind.name)), "none: CloudFormation has given it one"))
+	p.do("Leave the name as it is deployed (%s).", or(text(kind.named(old)), "none: CloudFormation has given it one"))
 	if kind.noun == "table" {
 		c.moveTable(p, old, changed)
 	} else if kind.save != "" {
@@ -224,6 +236,6 @@ func (c *comparison) rename(kind kind, old, changed *resource) {
 		p.do("Then accept this finding, and put the saved content into the new one.")
 	}
 	c.add(kind.severity, "rename", changed,
-		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, or(text(old.at(kind.name)), "one that CloudFormation has given"), or(text(changed.at(kind.name)), "one that CloudFormation gives")),
+		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, or(text(kind.named(old)), "one that CloudFormation has given"), or(text(kind.named(changed)), "one that CloudFormation gives")),
 		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+fate(kind, old, changed), p.steps...)
 }

@@ -19,6 +19,7 @@ type Template struct {
 	parameters map[string]parameter
 	conditions map[string]any
 	resources  map[string]declaration
+	models     map[string]model
 }
 
 type parameter struct {
@@ -43,6 +44,7 @@ func Parse(text []byte) (*Template, error) {
 		return nil, fmt.Errorf("%w: it does not begin with {; write YAML as JSON first", ErrNotJSON)
 	}
 	var read struct {
+		Metadata   json.RawMessage
 		Parameters map[string]parameter
 		Conditions map[string]any
 		Resources  map[string]json.RawMessage
@@ -50,7 +52,7 @@ func Parse(text []byte) (*Template, error) {
 	if err := decode(text, &read); err != nil {
 		return nil, err
 	}
-	template := &Template{parameters: read.Parameters, conditions: read.Conditions, resources: map[string]declaration{}}
+	template := &Template{parameters: read.Parameters, conditions: read.Conditions, resources: map[string]declaration{}, models: models(read.Metadata)}
 	for id, text := range read.Resources {
 		var resource declaration
 		if err := decode(text, &resource); err != nil {
@@ -115,6 +117,27 @@ func text(v any) string {
 		}
 		return string(encoded)
 	}
+}
+
+// say returns a value for people: resources by their logical ids.
+func say(v any) string {
+	if id := text(at(v, "Ref")); id != "" {
+		return id
+	}
+	if attribute := list(at(v, "Fn::GetAtt")); len(attribute) == 2 {
+		if text(attribute[1]) == "Arn" {
+			return text(attribute[0])
+		}
+		return text(attribute[0]) + "." + text(attribute[1])
+	}
+	if join := list(at(v, "Fn::Join")); len(join) == 2 {
+		var parts []string
+		for _, part := range list(join[1]) {
+			parts = append(parts, say(part))
+		}
+		return strings.Join(parts, text(join[0]))
+	}
+	return text(v)
 }
 
 func list(v any) []any {

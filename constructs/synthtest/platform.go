@@ -169,7 +169,7 @@ func Check(t *testing.T, p Platform) {
 	checks := map[string]func(*testing.T, Platform, Variant){
 		"Tables": checkTables, "TableSafety": checkTableSafety, "NoWildcards": checkNoWildcards, "FunctionGrants": checkFunctionGrants,
 		"Functions": checkFunctions, "Logs": checkLogs, "Secrets": checkSecrets, "Routes": checkRoutes, "Authorizer": checkAuthorizer, "API": checkAPI,
-		"Queues": checkQueues, "Buckets": checkBuckets, "Alarms": checkAlarms, "Dashboard": checkDashboard, "AccessLogReference": checkAccessLogReference, "Outputs": checkOutputs, "LocalPort": checkLocalPort,
+		"Queues": checkQueues, "Buckets": checkBuckets, "Alarms": checkAlarms, "Dashboard": checkDashboard, "AccessLogReference": checkAccessLogReference, "Outputs": checkOutputs, "LocalPort": checkLocalPort, "DataModel": checkModel,
 		"Key": checkKey, "Mappings": checkMappings, "Schedules": checkSchedules, "Triggers": checkTriggers,
 	}
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
@@ -970,6 +970,26 @@ func checkOutputs(t *testing.T, p Platform, v Variant) {
 	slices.Sort(want)
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(v.Template.Outputs))); diff != "" {
 		t.Errorf("outputs (-want +got):\n%s", diff)
+	}
+}
+
+// mostMetadata is how many bytes the metadata of a template may have: AWS CloudFormation takes templates of 1 MB.
+const mostMetadata = 16 << 10
+
+func checkModel(t *testing.T, p Platform, v Variant) {
+	for _, table := range p.Schema.Database.Tables {
+		model := v.Template.Metadata["onesynth:"+p.ID+"/Database/"+table.Name]
+		attributes, _ := At(model, "attributes").(map[string]any)
+		if At(model, "table") != table.Name || len(attributes) != len(table.Attributes) {
+			t.Errorf("data model of %s: got %v", table.Name, model)
+		}
+	}
+	text, err := json.Marshal(v.Template.Metadata)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(text) > mostMetadata {
+		t.Errorf("got %d bytes of metadata, and %d are allowed", len(text), mostMetadata)
 	}
 }
 

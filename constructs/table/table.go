@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -145,9 +146,12 @@ func New(scope constructs.Construct, id string, p Props) *Table {
 	if p.Existing != nil {
 		t.Resource, t.Key = p.Existing, p.Existing.EncryptionKey()
 		t.describe()
+		t.tell(nil)
 		return t
 	}
-	t.Resource = declare(t, p)
+	declared := declare(t, p)
+	t.Resource = declared
+	t.tell(declared.Node().DefaultChild().(awscdk.CfnElement))
 	return t
 }
 

@@ -238,3 +238,27 @@ func TestPropsValidate(t *testing.T) {
 		})
 	}
 }
+
+// The template's metadata has the data model of each table, which onesynth check compares.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	var id string
+	for logical := range synthesised.OfType("AWS::DynamoDB::GlobalTable") {
+		if strings.HasPrefix(logical, "KeptAllOfIt") {
+			id = logical
+		}
+	}
+	want := map[string]any{
+		"table": "AllOfIt", "resource": id, "key": "id S HASH, at N RANGE", "timeToLive": "end", "stream": "NEW_AND_OLD_IMAGES",
+		"attributes": map[string]any{"id": "String", "at": "Number", "end": "Number", "owner": "String", "note": "String"},
+		"indexes":    map[string]any{"ByOwner": "owner S HASH, at N RANGE; INCLUDE note", "ByEnd": "end N HASH; KEYS_ONLY"},
+	}
+	if diff := cmp.Diff(want, synthesised.Metadata["onesynth:Kept/AllOfIt"]); diff != "" {
+		t.Errorf("data model (-want +got):\n%s", diff)
+	}
+	// A table that exists already has no resource, and items all the same.
+	delete(want, "resource")
+	if diff := cmp.Diff(want, synthesised.Metadata["onesynth:Existing/AllOfIt"]); diff != "" {
+		t.Errorf("data model of an existing table (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,112 @@
+package check
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// modelPrefix begins the names under which a template's Metadata has the data models of tables, by the table's construct
+// path below its stack: "onesynth:Todo/Database/AppData".
+const modelPrefix = "onesynth:"
+
+// model is what a template says of a table beyond what DynamoDB knows of it.
+type model struct {
+	// Table is the table's name in the schema.
+	Table string `json:"table"`
+	// Resource is the table's logical id; "" for one that is declared elsewhere.
+	Resource string `json:"resource"`
+	// Attributes are the types of all attributes that items may have.
+	Attributes map[string]string `json:"attributes"`
+}
+
+// models returns those of the Metadata of a template. Values of another form belong to others.
+func models(text json.RawMessage) map[string]model {
+	var metadata map[string]json.RawMessage
+	all := map[string]model{}
+	if json.Unmarshal(text, &metadata) != nil {
+		return all
+	}
+	for name, text := range metadata {
+		path, ok := strings.CutPrefix(name, modelPrefix)
+		var m model
+		if ok && json.Unmarshal(text, &m) == nil && m.Table != "" {
+			all[path] = m
+		}
+	}
+	return all
+}
+
+// resource returns the table, or what stands for one that is declared elsewhere.
+func (m model) resource(path string, resources map[string]*resource) *resource {
+	if r := resources[m.Resource]; r != nil {
+		return r
+	}
+	return &resource{id: path, path: path, kind: globalTable}
+}
+
+// models reports attributes that items of a table still have, and that functions no longer know, or take for another type.
+func (c *comparison) models(deployed, proposed map[string]model) {
+	for _, path := range slices.Sorted(maps.Keys(deployed)) {
+		old, changed := deployed[path], proposed[path]
+		r := changed.resource(path, c.proposed)
+		if changed.Table == "" || c.deployed[old.Resource] != nil && c.proposed[changed.Resource] == nil {
+			// A table that goes is a finding of its own.
+			continue
+		}
+		if before := c.deployed[r.id]; before != nil && !reflect.DeepEqual(before.at("KeySchema"), r.at("KeySchema")) {
+			// So is one that is replaced.
+			continue
+		}
+		var added []string
+		for _, name := range slices.Sorted(maps.Keys(changed.Attributes)) {
+			if _, ok := old.Attributes[name]; !ok {
+				added = append(added, name)
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(old.Attributes)) {
+			before := old.Attributes[name]
+			after, ok := changed.Attributes[name]
+			switch {
+			case !ok:
+				alike := slices.DeleteFunc(slices.Clone(added), func(a string) bool { return changed.Attributes[a] != before })
+				c.attributeDropped(r, name, before, alike)
+			case after != before:
+				c.attributeRetyped(r, name, before, after)
+			}
+		}
+	}
+}
+
+func (c *comparison) attributeDropped(r *resource, name, kind string, alike []string) {
+	if len(alike) == 0 {
+		c.add(Warning, "attribute-"+name, r, fmt.Sprintf("the attribute %s (%s) is no longer in the schema", name, kind),
+			"Items that have it keep it: they cost as much as before, and nothing reads it.",
+			"Make sure that no deployed function needs it. To remove it from items, update them with REMOVE "+name+".")
+		return
+	}
+	p := &plan{}
+	to := join(alike)
+	p.do("Leave the attribute %s in the schema, beside %s.", name, to)
+	p.do("To rename it, functions have to know both for a while:")
+	p.deploy("this template, but with the attribute %s as deployed: functions write both, and read %s where an item lacks %s.", name, name, to)
+	p.do("Read all items of the table, and write %s on each that has only %s.", to, name)
+	p.deploy("this template.")
+	p.do("If %s has nothing to do with %s: accept this finding.", to, name)
+	c.add(Refusal, "attribute-"+name, r, fmt.Sprintf("the attribute %s (%s) is no longer in the schema, and %s is new: it looks renamed", name, kind, to),
+		"DynamoDB renames nothing in items: those from before have "+name+", which functions no longer read. Its values seem lost.", p.steps...)
+}
+
+func (c *comparison) attributeRetyped(r *resource, name, before, after string) {
+	p := &plan{}
+	p.do("Leave the type of %s as deployed (%s).", name, before)
+	p.do("For values of another type, give the attribute another name, such as %s2:", name)
+	p.deploy("this template, but with %s of the type %s, and %s2 of the type %s beside it: functions write both, and read %s where an item lacks %s2.", name, before, name, after, name, name)
+	p.do("Read all items of the table, and write %s2 on each that has only %s.", name, name)
+	p.deploy("that without %s.", name)
+	c.add(Refusal, "attribute-"+name, r, fmt.Sprintf("the type of the attribute %s changes from %s to %s", name, before, after),
+		"DynamoDB converts nothing in items: those from before have the old type, and functions fail when they read them.", p.steps...)
+}

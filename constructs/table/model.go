@@ -1,0 +1,69 @@
+package table
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// modelPrefix begins the names under which the template's metadata has the data models of tables: package check reads
+// them from there, and knows nothing else of a schema.
+const modelPrefix = "onesynth:"
+
+// tell writes the data model of the table into the template's metadata: what DynamoDB does not know, such as all
+// attributes of its items, and what the schema says of the rest. onesynth check compares it with that of the deployed
+// template. The declared resource is nil for a table that exists already.
+func (t *Table) tell(declared awscdk.CfnElement) {
+	stack := awscdk.Stack_Of(t)
+	attributes, indexes := map[string]any{}, map[string]any{}
+	for _, a := range t.Schema.Attributes {
+		attributes[a.Name] = string(a.Type)
+	}
+	for _, i := range t.Schema.Indexes {
+		indexes[i.Name] = modelKey(t.Schema, i.PartitionAttributes(), i.SortAttributes()) + "; " + modelProjection(i)
+	}
+	model := map[string]any{
+		"table": t.Schema.Name, "attributes": attributes, "indexes": indexes,
+		"key": modelKey(t.Schema, []string{t.Schema.Key.Partition}, t.Schema.Key.Attributes()[1:]),
+	}
+	if t.Schema.TimeToLive != "" {
+		model["timeToLive"] = t.Schema.TimeToLive
+	}
+	if t.Schema.Stream != schema.StreamNone {
+		model["stream"] = string(t.Schema.Stream)
+	}
+	if declared != nil {
+		model["resource"] = *stack.GetLogicalId(declared)
+	}
+	path := strings.TrimPrefix(*t.Node().Path(), *stack.Node().Path()+"/")
+	stack.AddMetadata(jsii.String(modelPrefix+path), model)
+}
+
+// modelKey is a key as "PK S HASH, SK S RANGE".
+func modelKey(t schema.Table, partition, sort []string) string {
+	var parts []string
+	add := func(names []string, role string) {
+		for _, name := range names {
+			a, _ := t.Attribute(name)
+			// DynamoDB calls the types that a key may have by their first letters.
+			parts = append(parts, name+" "+string(a.Type)[:1]+" "+role)
+		}
+	}
+	add(partition, "HASH")
+	add(sort, "RANGE")
+	return strings.Join(parts, ", ")
+}
+
+// modelProjection is a projection as "INCLUDE note, owner".
+func modelProjection(i schema.Index) string {
+	projection := string(cmp.Or(i.Projection, "ALL"))
+	if i.Projection == schema.ProjectInclude {
+		projection += " " + strings.Join(slices.Sorted(slices.Values(i.Include)), ", ")
+	}
+	return projection
+}
