@@ -37,9 +37,12 @@ type Finding struct {
 	Path string `json:"path"`
 	// Got is what changes.
 	Got string `json:"got"`
+	// By is what makes the change in the app: lines of the schema, such as "Tables[Questions].Indexes[ByStatus].Projection
+	// of the schema", or an override, a property or a construct with its path.
+	By string `json:"by"`
 	// Why is the effect of the change.
 	Why string `json:"why"`
-	// Steps lead to the same end safely, in order.
+	// Steps lead to the same end safely, in order. Each that is a deployment ends with what makes it in the app, after "By: ".
 	Steps []string `json:"steps"`
 }
 
@@ -60,6 +63,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Finding {
 		environment: environment,
 		deployed:    deployed.resolve(environment), proposed: proposed.resolve(environment),
 		deployedConditions: simplify(deployed.conditions, nil), proposedConditions: simplify(proposed.conditions, nil),
+		deployedModels: deployed.models, proposedModels: proposed.models,
 		clashing: map[string]bool{},
 	}
 	c.conflicts()
@@ -68,7 +72,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Finding {
 	}
 	c.shards()
 	c.authorizers()
-	c.models(deployed.models, proposed.models)
+	c.models()
 	c.grants()
 	slices.SortFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
@@ -80,15 +84,21 @@ type comparison struct {
 	environment                            Environment
 	deployed, proposed                     map[string]*resource
 	deployedConditions, proposedConditions any
+	deployedModels, proposedModels         map[string]model
 	// clashing are the logical ids of resources that conflict with another: what would become of them otherwise does not.
 	clashing map[string]bool
 	findings []Finding
 }
 
-// add notes a finding about a resource; what is the first part of its id.
+// add notes a finding about a resource, which its construct makes; what is the first part of its id.
 func (c *comparison) add(severity Severity, what string, r *resource, got, why string, steps ...string) {
+	c.addBy("the construct "+or(r.path, r.id), severity, what, r, got, why, steps...)
+}
+
+// addBy notes a finding that is made by what by names, and so are the deployments that do not say by what they are.
+func (c *comparison) addBy(by string, severity Severity, what string, r *resource, got, why string, steps ...string) {
 	c.findings = append(c.findings, Finding{
-		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: cmp.Or(r.path, r.id), Got: got, Why: why, Steps: steps,
+		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: cmp.Or(r.path, r.id), Got: got, By: by, Why: why, Steps: attribute(steps, by),
 	})
 }
 

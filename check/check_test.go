@@ -382,7 +382,7 @@ func TestShardPlan(t *testing.T) {
 		}
 		var between configuration
 		match := shardStep.FindStringSubmatch(got[0].Steps[0])
-		if match == nil || got[0].Steps[len(got[0].Steps)-1] != "Deploy 2: this template." {
+		if match == nil || !strings.HasPrefix(got[0].Steps[len(got[0].Steps)-1], "Deploy 2: this template. By: ") {
 			t.Fatalf("got %q", got[0].Steps)
 		}
 		between.written, _ = strconv.Atoi(match[1])
@@ -459,6 +459,9 @@ func TestSteps(t *testing.T) {
 			}
 			deployed := test.deployed
 			for i, next := range test.deployments {
+				if !strings.Contains(steps[i], " By: ") {
+					t.Errorf("nothing makes %s", steps[i])
+				}
 				for _, finding := range check.Compare(parse(t, deployed), parse(t, next), here) {
 					if finding.Severity == check.Refusal && (finding.ID != test.accepted[i+1] || !strings.Contains(steps[i], "accept")) {
 						t.Errorf("%s is refused: %+v", steps[i], finding)
@@ -488,8 +491,8 @@ func indexed(indexes []index) string {
 }
 
 var (
-	creates = regexp.MustCompile(`^Deploy (\d+): the deployed table, and the index (\S+) \((\S+) S HASH; INCLUDE x, y\)\.$`)
-	deletes = regexp.MustCompile(`^Deploy (\d+): without the index (\S+)\.$`)
+	creates = regexp.MustCompile(`^Deploy (\d+): the deployed table, and the index (\S+) \((\S+) S HASH; INCLUDE x, y\)\. By: .+\.$`)
+	deletes = regexp.MustCompile(`^Deploy (\d+): without the index (\S+)\. By: .+\.$`)
 	deploys = regexp.MustCompile(`^Deploy (\d+): `)
 )
 

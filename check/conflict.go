@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -113,12 +112,6 @@ var uniques = map[string]unique{
 // resource for each value of their unique key.
 func UniqueTypes() []string { return slices.Sorted(maps.Keys(uniques)) }
 
-// The variables of a route key: greedy ones are another route than plain ones, and names make no difference.
-var (
-	greedyVariable = regexp.MustCompile(`\{[^{}]*\+\}`)
-	pathVariable   = regexp.MustCompile(`\{[^{}+]*\}`)
-)
-
 // text returns the value of the resource's unique key, as text, or "".
 func (u unique) text(resources map[string]*resource, r *resource) string {
 	var values []string
@@ -133,7 +126,7 @@ func (u unique) text(resources map[string]*resource, r *resource) string {
 			return ""
 		}
 		if part.route {
-			value = pathVariable.ReplaceAllString(greedyVariable.ReplaceAllString(value, "{+}"), "{}")
+			value = variableName.ReplaceAllString(value, "{")
 		}
 		values = append(values, value)
 	}
@@ -243,6 +236,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 		p.do("%s", u.before)
 	}
 	p.deploy("the deployed template without %s, and without what uses them.%s", join(without), c.acceptDrops(without))
+	p.by("%s", c.constructs(without))
 	if kept(old.deletion) {
 		p.do("It is left behind then (DeletionPolicy %s): delete it by hand, or import it into the stack as %s (cdk import).", old.deletion, changed.id)
 	}

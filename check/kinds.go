@@ -116,7 +116,7 @@ func (c *comparison) drop(kind kind, old *resource) {
 		}
 		steps = append(steps, "To remove it, if nothing needs its content: accept this finding.")
 	}
-	c.add(kind.severity, "drop", old, got, why, steps...)
+	c.addBy(c.goneBy(old), kind.severity, "drop", old, got, why, steps...)
 }
 
 // heir returns a new resource that looks like the dropped one, or nil. It has to be the only one.
@@ -190,7 +190,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 		return
 	}
 	for _, property := range replacing(old, changed) {
-		c.replace(kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, or(text(old.at(property)), "none"), or(text(changed.at(property)), "none")),
+		c.replace(property+" of "+or(changed.path, changed.id), kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, or(text(old.at(property)), "none"), or(text(changed.at(property)), "none")),
 			"Leave "+property+" as it is deployed, unless you want a new "+kind.noun+".")
 		return
 	}
@@ -216,12 +216,12 @@ func fate(kind kind, old, changed *resource) string {
 }
 
 // replace notes a replacement for another reason than the name.
-func (c *comparison) replace(kind kind, old, changed *resource, got string, steps ...string) {
+func (c *comparison) replace(by string, kind kind, old, changed *resource, got string, steps ...string) {
 	why := "CloudFormation replaces the " + kind.noun + " by a new, empty one. " + fate(kind, old, changed)
 	if _, given := c.name(kind, old); given {
 		why = "CloudFormation refuses: it cannot replace a " + kind.noun + " that has a name of its own (\"CloudFormation cannot update a stack when a custom-named resource requires replacing\"). With another name, it would make a new, empty one."
 	}
-	c.add(kind.severity, "replace", changed, got, why, steps...)
+	c.addBy(by, kind.severity, "replace", changed, got, why, steps...)
 }
 
 // rename notes a change of the physical name.
@@ -235,7 +235,7 @@ func (c *comparison) rename(kind kind, old, changed *resource) {
 		p.do("If you need the change: %s", fmt.Sprintf(kind.save, name))
 		p.do("Then accept this finding, and put the saved content into the new one.")
 	}
-	c.add(kind.severity, "rename", changed,
+	c.addBy(kind.name+" of "+or(changed.path, changed.id), kind.severity, "rename", changed,
 		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, or(text(kind.named(old)), "one that CloudFormation has given"), or(text(kind.named(changed)), "one that CloudFormation gives")),
 		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+fate(kind, old, changed), p.steps...)
 }

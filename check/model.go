@@ -21,6 +21,12 @@ type model struct {
 	Resource string `json:"resource"`
 	// Attributes are the types of all attributes that items may have.
 	Attributes map[string]string `json:"attributes"`
+	// Indexes are the keys and the projection of each index, as that of [index.String].
+	Indexes map[string]string `json:"indexes"`
+	// Key is the primary key, as in [describeKeys], and TimeToLive and Stream are as DynamoDB has them.
+	Key        string `json:"key"`
+	TimeToLive string `json:"timeToLive"`
+	Stream     string `json:"stream"`
 }
 
 // models returns those of the Metadata of a template. Values of another form belong to others.
@@ -49,7 +55,8 @@ func (m model) resource(path string, resources map[string]*resource) *resource {
 }
 
 // models reports attributes that items of a table still have, and that functions no longer know, or take for another type.
-func (c *comparison) models(deployed, proposed map[string]model) {
+func (c *comparison) models() {
+	deployed, proposed := c.deployedModels, c.proposedModels
 	for _, path := range slices.Sorted(maps.Keys(deployed)) {
 		old, changed := deployed[path], proposed[path]
 		r := changed.resource(path, c.proposed)
@@ -83,30 +90,37 @@ func (c *comparison) models(deployed, proposed map[string]model) {
 
 func (c *comparison) attributeDropped(r *resource, name, kind string, alike []string) {
 	if len(alike) == 0 {
-		c.add(Warning, "attribute-"+name, r, fmt.Sprintf("the attribute %s (%s) is no longer in the schema", name, kind),
+		c.addBy(c.source(r).table(".Attributes, without "+name+",", "", true), Warning, "attribute-"+name, r, fmt.Sprintf("the attribute %s (%s) is no longer in the schema", name, kind),
 			"Items that have it keep it: they cost as much as before, and nothing reads it.",
 			"Make sure that no deployed function needs it. To remove it from items, update them with REMOVE "+name+".")
 		return
 	}
 	p := &plan{}
 	to := join(alike)
+	s := c.source(r)
+	by := s.table(".Attributes["+alike[0]+"]", "", true)
 	p.do("Leave the attribute %s in the schema, beside %s.", name, to)
 	p.do("To rename it, functions have to know both for a while:")
 	p.deploy("this template, but with the attribute %s as deployed: functions write both, and read %s where an item lacks %s.", name, name, to)
+	p.by("%s, beside Attributes[%s]; %s", by, name, functionsCode)
 	p.do("Read all items of the table, and write %s on each that has only %s.", to, name)
 	p.deploy("this template.")
+	p.by("%s; %s", s.table(".Attributes, without "+name+",", "", true), functionsCode)
 	p.do("If %s has nothing to do with %s: accept this finding.", to, name)
-	c.add(Refusal, "attribute-"+name, r, fmt.Sprintf("the attribute %s (%s) is no longer in the schema, and %s is new: it looks renamed", name, kind, to),
+	c.addBy(by, Refusal, "attribute-"+name, r, fmt.Sprintf("the attribute %s (%s) is no longer in the schema, and %s is new: it looks renamed", name, kind, to),
 		"DynamoDB renames nothing in items: those from before have "+name+", which functions no longer read. Its values seem lost.", p.steps...)
 }
 
 func (c *comparison) attributeRetyped(r *resource, name, before, after string) {
 	p := &plan{}
+	s := c.source(r)
 	p.do("Leave the type of %s as deployed (%s).", name, before)
 	p.do("For values of another type, give the attribute another name, such as %s2:", name)
 	p.deploy("this template, but with %s of the type %s, and %s2 of the type %s beside it: functions write both, and read %s where an item lacks %s2.", name, before, name, after, name, name)
+	p.by("%s; %s", s.table(".Attributes["+name+"2]", "", true), functionsCode)
 	p.do("Read all items of the table, and write %s2 on each that has only %s.", name, name)
 	p.deploy("that without %s.", name)
-	c.add(Refusal, "attribute-"+name, r, fmt.Sprintf("the type of the attribute %s changes from %s to %s", name, before, after),
+	p.by("%s; %s", s.table(".Attributes, without "+name+",", "", true), functionsCode)
+	c.addBy(s.table(".Attributes["+name+"].Type", "", true), Refusal, "attribute-"+name, r, fmt.Sprintf("the type of the attribute %s changes from %s to %s", name, before, after),
 		"DynamoDB converts nothing in items: those from before have the old type, and functions fail when they read them.", p.steps...)
 }

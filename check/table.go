@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // maxIndexes is how many global secondary indexes a table may have ("Service, account, and table quotas in Amazon
@@ -195,20 +196,25 @@ func (c *comparison) keys(old, changed table) bool {
 	case !sameIndexes(old.locals, changed.locals):
 		got = fmt.Sprintf("the local secondary indexes change from (%s) to (%s)", describeAll(old.locals), describeAll(changed.locals))
 	case changed.resource.kind == regionalTable && len(retyped(old, changed)) > 0:
-		c.replace(kind, old.resource, changed.resource, describeRetyped(old, changed), retypePlan(old, changed)...)
+		c.replace(c.retypedBy(old, changed), kind, old.resource, changed.resource, describeRetyped(old, changed), retypePlan(old, changed)...)
 		return true
 	default:
 		return false
 	}
-	p := &plan{}
+	p, s := &plan{}, c.source(changed.resource)
+	by := s.table(".Key", "KeySchema", s.model.Key == changed.keys)
 	p.deploy("a second table with the new keys, under another construct id; this one stays as it is deployed.")
+	p.by("%s, in a table of its own", by)
 	p.deploy("functions that write to both tables, and still read the old one.")
+	p.by(functionsCode)
 	p.do("Copy the existing items: read the old table to its end, and write each item that the new one does not have (condition attribute_not_exists on the key).")
 	p.deploy("functions that read and write the new table only.")
+	p.by(functionsCode)
 	name, _ := c.name(kind, old.resource)
 	p.do(saveTable, name)
 	p.deploy("without the old table; accept its drop then.")
-	c.replace(kind, old.resource, changed.resource, got, p.steps...)
+	p.by("without %s", s.table("", "the table", true))
+	c.replace(by, kind, old.resource, changed.resource, got, p.steps...)
 	return true
 }
 
@@ -221,6 +227,16 @@ func retyped(old, changed table) []string {
 		}
 	}
 	return names
+}
+
+// retypedBy returns the lines of the attributes whose type changes.
+func (c *comparison) retypedBy(old, changed table) string {
+	s := c.source(changed.resource)
+	var all []string
+	for _, name := range retyped(old, changed) {
+		all = append(all, s.table(".Attributes["+name+"].Type", "AttributeDefinitions", strings.HasPrefix(s.model.Attributes[name], changed.attributes[name])))
+	}
+	return lines(all)
 }
 
 func describeRetyped(old, changed table) string {
@@ -304,21 +320,26 @@ func (c *comparison) indexes(old, changed table) {
 	}
 	if changes == 1 {
 		if len(deleted) == 1 {
-			c.add(Warning, "index-drop", changed.resource, "the index "+deleted[0].String()+" is deleted",
+			c.addBy(c.source(changed.resource).dropped(deleted[0]), Warning, "index-drop", changed.resource, "the index "+deleted[0].String()+" is deleted",
 				"The table changes before the functions: those that still query the index fail until they are updated, or for good if the new ones query it too. To get the index back, DynamoDB has to fill it from all items.",
 				"If deployed functions query it: deploy functions that do not first, and then without the index.")
 		}
 		return
 	}
-	var got []string
+	var got, by []string
+	s := c.source(changed.resource)
 	for _, i := range created {
 		got = append(got, "creates the index "+i.String())
+		by = append(by, s.index(i, nil))
 	}
 	for _, i := range replaced {
+		was := old.indexes[slices.IndexFunc(old.indexes, func(was index) bool { return was.name == i.name })]
+		by = append(by, s.index(i, &was))
 		got = append(got, fmt.Sprintf("changes the index %s to (%s; %s)", i.name, i.keys, i.projection))
 	}
 	for _, i := range deleted {
 		got = append(got, "deletes the index "+i.String())
+		by = append(by, s.dropped(i))
 	}
 	why := "DynamoDB creates or deletes one global secondary index in one update of a table: CloudFormation fails and rolls back."
 	if len(replaced) > 0 {
@@ -326,12 +347,12 @@ func (c *comparison) indexes(old, changed table) {
 	}
 	if len(retyped(old, changed)) > 0 {
 		// The old and the new index cannot exist at the same time, as every other plan needs.
-		c.add(Refusal, "indexes", changed.resource, join(append(got, describeRetyped(old, changed))),
+		c.addBy(c.retypedBy(old, changed), Refusal, "indexes", changed.resource, join(append(got, describeRetyped(old, changed))),
 			why+" An attribute has one type in all indexes of a table, and DynamoDB refuses items with another one for as long as an index has it as a key.",
 			retypePlan(old, changed)...)
 		return
 	}
-	c.add(Refusal, "indexes", changed.resource, join(got), why, c.indexPlan(old, created, deleted, replaced)...)
+	c.addBy(lines(by), Refusal, "indexes", changed.resource, join(got), why, c.indexPlan(s, old, created, deleted, replaced)...)
 }
 
 // warmth reports warm throughput that falls ("Understanding DynamoDB warm throughput", developer guide: once increased,
@@ -363,7 +384,7 @@ func (c *comparison) warmth(old, changed table) {
 
 // indexPlan orders the deployments so that each makes one change, an index exists before functions query it, and stays
 // while they do.
-func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []string {
+func (c *comparison) indexPlan(s source, old table, created, deleted, replaced []index) []string {
 	p := &plan{}
 	name, given := c.name(kinds[old.resource.kind], old.resource)
 	if !given {
@@ -375,6 +396,11 @@ func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []
 	}
 	create := func(i index) {
 		p.deploy("the deployed table, and the index %s.", i)
+		if slices.Contains(created, i) {
+			p.by("%s", s.index(i, nil))
+		} else {
+			p.by("%s", s.successor(i))
+		}
 		p.do("Wait until it is ACTIVE, which can take hours: %s", status(i.name))
 	}
 	taken := map[string]bool{}
@@ -399,12 +425,14 @@ func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []
 	remove := func(names []string) {
 		for _, index := range names {
 			p.deploy("without the index %s.", index)
+			p.by("%s", s.table(".Indexes, without "+index+",", "GlobalSecondaryIndexes", true))
 			p.do("Wait until this no longer finds it: %s", status(index))
 		}
 	}
 	if len(old.indexes)+len(created)+len(replaced) > maxIndexes {
 		p.do("A table has at most %d indexes, so the old ones have to go first. Queries of them fail meanwhile.", maxIndexes)
 		p.deploy("functions that query none of %s; the table as deployed.", join(goes))
+		p.by(functionsCode)
 		remove(goes)
 		for _, i := range slices.Concat(created, replaced) {
 			create(i)
@@ -418,14 +446,17 @@ func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []
 	switch {
 	case len(goes) == 0:
 		p.deploy("this template: functions may query the new indexes now.")
+		p.by(functionsCode)
 	case len(replaced) == 0:
 		p.deploy("this template, but with the indexes %s: functions no longer query them.", join(goes))
+		p.by("%s; %s", functionsCode, s.table(".Indexes, still with "+join(goes)+",", "GlobalSecondaryIndexes", true))
 		remove(goes)
 	default:
 		for n, i := range replaced {
 			p.do("In the schema, write the index %s as %s, and query that.", i.name, successors[n].name)
 		}
 		p.deploy("that, but with the indexes %s still there: functions no longer query them.", join(goes))
+		p.by("%s; %s", functionsCode, s.table(".Indexes, still with "+join(goes)+",", "GlobalSecondaryIndexes", true))
 		remove(goes)
 		p.do("You can keep the old name if its queries may fail for a while: deploy without the index, wait until it is gone, and deploy with it again.")
 	}
@@ -436,22 +467,25 @@ func (c *comparison) indexPlan(old table, created, deleted, replaced []index) []
 // "AWS::DynamoDB::GlobalTable TimeToLiveSpecification", CloudFormation template reference: the attribute cannot be
 // changed directly).
 func (c *comparison) timeToLive(old, changed table) {
+	s := c.source(changed.resource)
+	by := s.table(".TimeToLive", "TimeToLiveSpecification", s.model.TimeToLive == changed.ttl)
 	switch {
 	case old.ttl == changed.ttl:
 	case old.ttl == "":
-		c.add(Warning, "ttl-on", changed.resource, "items expire by the attribute "+changed.ttl,
+		c.addBy(by, Warning, "ttl-on", changed.resource, "items expire by the attribute "+changed.ttl,
 			"DynamoDB deletes, within days and without asking, every existing item whose "+changed.ttl+" is a time in the past.",
 			"Make sure that deployed items have no other meaning of "+changed.ttl+", and that it is in seconds.")
 	case changed.ttl == "":
-		c.add(Warning, "ttl-off", changed.resource, "items no longer expire by the attribute "+old.ttl,
+		c.addBy(by, Warning, "ttl-off", changed.resource, "items no longer expire by the attribute "+old.ttl,
 			"They stay, and cost, until you delete them. You cannot switch expiry on again within an hour.", "Make sure that you mean this.")
 	default:
 		p := &plan{}
 		p.do("Write the new attribute %s on items that should expire: old items that have only %s never do.", changed.ttl, old.ttl)
 		p.deploy("this template, but with TimeToLiveSpecification {AttributeName: %s, Enabled: false}.", old.ttl)
+		p.by("%s", s.table("", "TimeToLiveSpecification", false))
 		p.do("Wait an hour: DynamoDB takes that long, and refuses another change meanwhile. Nothing expires; readers have to pass over expired items, as always.")
 		p.deploy("this template.")
-		c.add(Refusal, "ttl", changed.resource, fmt.Sprintf("the attribute by which items expire changes from %s to %s", old.ttl, changed.ttl),
+		c.addBy(by, Refusal, "ttl", changed.resource, fmt.Sprintf("the attribute by which items expire changes from %s to %s", old.ttl, changed.ttl),
 			"DynamoDB does not change the attribute of an enabled TTL: it has to be disabled first, and an hour lies between two changes. CloudFormation fails and rolls back.", p.steps...)
 	}
 }
@@ -464,9 +498,11 @@ func (c *comparison) stream(old, changed table) {
 	if old.stream == changed.stream || old.stream == "" && !(replicated && len(changed.regions) > 1) {
 		return
 	}
+	s := c.source(changed.resource)
+	by := s.table(".Stream", "StreamSpecification", s.model.Stream == changed.stream)
 	got := fmt.Sprintf("the stream changes from %s to %s", or(old.stream, "none"), or(changed.stream, "none"))
 	if replicated && len(changed.regions) > 1 {
-		c.add(Refusal, "stream", changed.resource, got, "Replication between Regions needs the stream: CloudFormation changes it only while the table has one replica.",
+		c.addBy(by, Refusal, "stream", changed.resource, got, "Replication between Regions needs the stream: CloudFormation changes it only while the table has one replica.",
 			"Leave the stream as it is deployed, for as long as there are replicas.")
 		return
 	}
@@ -475,6 +511,7 @@ func (c *comparison) stream(old, changed table) {
 		for _, region := range old.regions {
 			if !slices.Contains(changed.regions, region) {
 				p.deploy("the deployed template, without the replica in %s.", region)
+				p.by("Replicas of %s", s.path)
 			}
 		}
 	}
@@ -488,7 +525,7 @@ func (c *comparison) stream(old, changed table) {
 		p.deploy("this template, with mappings that begin at TRIM_HORIZON.")
 		p.do("Start the writers.")
 	}
-	c.add(Refusal, "stream", changed.resource, got, why, p.steps...)
+	c.addBy(by, Refusal, "stream", changed.resource, got, why, p.steps...)
 }
 
 // consistency reports changes of the mode of a global table. The mode never changes, and is strong only for a table that

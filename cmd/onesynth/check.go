@@ -235,7 +235,7 @@ func (c *checkCommand) print(out io.Writer, stacks []checkedStack) error {
 			if finding.Accepted {
 				verdict = "accepted " + verdict
 			}
-			fmt.Fprintf(&text, "\n%s %s\n  what: %s (%s)\n  got:  %s\n  why:  %s\n  do:\n", verdict, finding.ID, finding.Path, finding.Type, finding.Got, finding.Why)
+			fmt.Fprintf(&text, "\n%s %s\n  what: %s (%s)\n  got:  %s\n  by:   %s\n  why:  %s\n  do:\n", verdict, finding.ID, finding.Path, finding.Type, finding.Got, finding.By, finding.Why)
 			for n, step := range finding.Steps {
 				fmt.Fprintf(&text, "    %d. %s\n", n+1, step)
 			}

@@ -343,9 +343,11 @@ func TestCheckDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text = []byte(strings.Replace(string(text), `"onesynth": {`, `"onesynth:Todo/Database/AppData": {"table": "AppData", "resource": "TodoDatabaseAppDataA1556560", "timeToLive": "expiration_timestamp"}, "onesynth": {`, 1))
 	const id, attribute = `"TodoDatabaseAppDataA1556560": {`, `"AttributeName": "expiration_timestamp",
      "Enabled"`
 	proposed := strings.Replace(string(text), id, id+`"Metadata": {"aws:cdk:path": "onesynth-todo-prod/Todo/Database/AppData/Resource/Resource"},`, 1)
+	proposed = strings.Replace(proposed, `"timeToLive": "expiration_timestamp"`, `"timeToLive": "ttl"`, 1)
 	proposed = strings.Replace(proposed, attribute, `"AttributeName": "ttl", "Enabled"`, 1)
 	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"onesynth-todo-prod": proposed})
 	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", deployed); status != 1 || stdout+stderr != shown {
