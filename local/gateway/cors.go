@@ -8,7 +8,7 @@ import (
 )
 
 // CORS is an API's CorsConfiguration ("Configure CORS for HTTP APIs"). With it, API Gateway answers
-// preflights itself and ignores the CORS headers of functions.
+// preflights itself, unless a route takes them, and ignores the CORS headers of functions.
 type CORS struct {
 	AllowOrigins, AllowMethods, AllowHeaders, ExposeHeaders []string
 	AllowCredentials                                        bool

@@ -4,6 +4,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -174,32 +175,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if g.format != nil && g.options.AccessLog != nil {
 		defer func() { g.options.AccessLog(g.accessLine(r, c)) }()
 	}
-	origin := r.Header.Get("Origin")
-	if g.api.CORS != nil && origin != "" {
-		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" {
-			g.api.CORS.preflight(w.Header(), origin, r.Header.Get("Access-Control-Request-Method"))
-			c.status = http.StatusNoContent
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		g.api.CORS.actual(w.Header(), origin)
+	c.route, c.parameters = g.match(r.Method, c.path)
+	if g.cors(w, r, c) {
+		return
 	}
 	if headerSize(r) > MaxHeaders {
 		g.refuse(w, c, http.StatusRequestHeaderFieldsTooLarge, "Request Header Fields Too Large")
 		return
-	}
-	if g.api.Stage != "$default" {
-		rest, ok := strings.CutPrefix(c.path, "/"+g.api.Stage)
-		if !ok || rest != "" && rest[0] != '/' {
-			g.refuse(w, c, http.StatusNotFound, "Not Found")
-			return
-		}
-		if rest == "" {
-			rest = "/"
-		}
-		c.route, c.parameters = g.table.match(r.Method, rest)
-	} else {
-		c.route, c.parameters = g.table.match(r.Method, c.path)
 	}
 	if c.route == nil {
 		g.refuse(w, c, http.StatusNotFound, "Not Found")
@@ -255,6 +237,39 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		g.respond(w, r, c, result.Payload)
 	}
+}
+
+// match finds the route of a path, which begins with the stage unless that is $default.
+func (g *Gateway) match(method, path string) (*Route, map[string]string) {
+	if g.api.Stage != "$default" {
+		rest, ok := strings.CutPrefix(path, "/"+g.api.Stage)
+		if !ok || rest != "" && rest[0] != '/' {
+			return nil, nil
+		}
+		path = cmp.Or(rest, "/")
+	}
+	return g.table.match(method, path)
+}
+
+// cors adds the headers of CORS, and reports whether it has answered a preflight. A route that takes OPTIONS gets preflights,
+// too: one with that method or ANY, or $default, which "catches requests for all methods and routes that you haven't explicitly
+// defined, including OPTIONS requests" ("Configure CORS for HTTP APIs").
+func (g *Gateway) cors(w http.ResponseWriter, r *http.Request, c *call) bool {
+	origin, method := r.Header.Get("Origin"), r.Header.Get("Access-Control-Request-Method")
+	switch {
+	case g.api.CORS == nil || origin == "":
+		return false
+	case r.Method != http.MethodOptions || method == "":
+		g.api.CORS.actual(w.Header(), origin)
+		return false
+	}
+	g.api.CORS.preflight(w.Header(), origin, method)
+	if c.route != nil {
+		return false
+	}
+	c.status = http.StatusNoContent
+	w.WriteHeader(http.StatusNoContent)
+	return true
 }
 
 // refuse answers in API Gateway's own shape.

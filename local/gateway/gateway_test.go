@@ -424,6 +424,26 @@ func TestCORS(t *testing.T) {
 			t.Errorf("got %d %v", w.Code, w.Header())
 		}
 	})
+	// A route that takes OPTIONS gets preflights as well, with its authorizer.
+	t.Run("PreflightOfRoute", func(t *testing.T) {
+		for key, want := range map[string]int{"$default": 405, "ANY /a": 405, "OPTIONS /{proxy+}": 405, "GET /a": 204, "ANY /b": 204} {
+			for _, guarded := range []bool{false, true} {
+				api := gateway.API{CORS: api.CORS, Routes: []gateway.Route{{Key: key}}}
+				want := want
+				if guarded {
+					api.Routes[0].Authorizer = &gateway.Authorizer{}
+					if want == 405 {
+						want = 401
+					}
+				}
+				h := serve(t, api, gateway.Options{Invoker: answering(`{"statusCode":405,"headers":{"Access-Control-Allow-Origin":"https://evil.example"},"body":""}`)})
+				w := do(h, request("OPTIONS", "/a", "", "Origin", "https://app.example", "Access-Control-Request-Method", "GET"))
+				if origin := w.Header().Get("Access-Control-Allow-Origin"); w.Code != want || origin != "https://app.example" {
+					t.Errorf("%s, guarded %v: got %d for %q, want %d", key, guarded, w.Code, origin, want)
+				}
+			}
+		}
+	})
 	t.Run("NoConfiguration", func(t *testing.T) {
 		h := serve(t, gateway.API{Routes: []gateway.Route{{Key: "GET /a"}}}, gateway.Options{Invoker: answering(`{"statusCode":200,"headers":{"Access-Control-Allow-Origin":"*"}}`)})
 		if w := do(h, request("GET", "/a", "", "Origin", "https://x.example")); w.Header().Get("Access-Control-Allow-Origin") != "*" {

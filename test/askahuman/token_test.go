@@ -38,5 +38,10 @@ func TestAgentsNeedTokens(t *testing.T) {
 	other := "Bearer " + token("agent-two")
 	refused(t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, other, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
 
+	// Who comes past the gateway has no token.
+	r := target.PastGateway(t, "AgentAPI", http.MethodGet, "/agent/questions")
+	refused(t, r, http.StatusUnauthorized, "UNAUTHORIZED")
+
+	suite.CheckGatewayErrors(t, target.Target, "tokens", "/openapi.json")
 	suite.CheckTokens(t, target.Target, http.Header{"X-Agent-Id": {"agent-one"}}, suite.Protected()...)
 }

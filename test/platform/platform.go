@@ -192,10 +192,22 @@ func (s *Suite) stack(environment string) string {
 // long that would take.
 func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
 	t.Helper()
+	return s.editedRun(t, "dev", options, func(template []byte) []byte {
+		// The first time is a minute after the start date. A run that takes longer to start
+		// misses it, and waits for the next.
+		started := time.Now().UTC().Add(15*time.Second - time.Minute).Format(time.RFC3339)
+		template = scheduleExpression.ReplaceAll(template, []byte(`"ScheduleExpression": "rate(1 minute)", "StartDate": "`+started+`"`))
+		return maximumAge.ReplaceAll(template, []byte(`"MaximumRecordAgeInSeconds": 2`))
+	})
+}
+
+// editedRun is a local run of an environment whose template has been changed.
+func (s *Suite) editedRun(t testing.TB, environment string, options local.Options, edit func(template []byte) []byte) *Target {
+	t.Helper()
 	if OnAWS() {
 		t.Skip("skipped on AWS: it needs a local run of its own")
 	}
-	made, err := s.assemblies.of(t, "dev")
+	made, err := s.assemblies.of(t, environment)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,20 +215,15 @@ func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
 	if err := os.CopyFS(folder, os.DirFS(made)); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(folder, s.stack("dev")+".template.json")
+	file := filepath.Join(folder, s.stack(environment)+".template.json")
 	template, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The first time is a minute after the start date. A run that takes longer to start
-	// misses it, and waits for the next.
-	started := time.Now().UTC().Add(15*time.Second - time.Minute).Format(time.RFC3339)
-	template = scheduleExpression.ReplaceAll(template, []byte(`"ScheduleExpression": "rate(1 minute)", "StartDate": "`+started+`"`))
-	template = maximumAge.ReplaceAll(template, []byte(`"MaximumRecordAgeInSeconds": 2`))
-	if err := os.WriteFile(file, template, 0o600); err != nil {
+	if err := os.WriteFile(file, edit(template), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	target, err := s.run(t, "dev", folder, options)
+	target, err := s.run(t, environment, folder, options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,6 +62,9 @@ func TestTokens(t *testing.T) {
 			if !maps.Equal(count, want) {
 				t.Errorf("got items %v; want %v: refused requests leave nothing", count, want)
 			}
+			if environment == "prod" {
+				suite.CheckGatewayErrors(t, on.Target, environment, "/api/v1/openapi.json")
+			}
 		})
 	}
 }
@@ -71,15 +74,8 @@ func TestTokens(t *testing.T) {
 func TestFunctionAloneTakesNobody(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	on.LocalOnly(t, "it invokes the function past the gateway")
-	const event = `{"version":"2.0","routeKey":"GET /api/v1/tasks","rawPath":"/api/v1/tasks","rawQueryString":"","headers":{"authorization":"Bearer x"},
-		"requestContext":{"http":{"method":"GET","path":"/api/v1/tasks","sourceIp":"127.0.0.1"},"requestId":"r","stage":"$default"},"isBase64Encoded":false}`
-	result, err := on.Run.Invoke(t.Context(), on.Function(t, "TodoAPI"), []byte(event))
-	if err != nil || result.FunctionError != "" {
-		t.Fatalf("got %s, %v", result.Payload, err)
-	}
-	if status := statusOf(t, result.Payload); status != http.StatusUnauthorized {
-		t.Errorf("got %s; want status 401", result.Payload)
+	if r := on.PastGateway(t, "TodoAPI", http.MethodGet, "/api/v1/tasks"); r.Status != http.StatusUnauthorized || platform.Field(r.Body, "detail") == "" {
+		t.Errorf("got %v; want 401 in the platform's form", r)
 	}
 }
 

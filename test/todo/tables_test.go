@@ -1,7 +1,6 @@
 package todo
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -46,14 +45,4 @@ func of(item map[string]any) string {
 	}
 	_, user, _ := strings.Cut(item["PK"].(string), "#")
 	return user
-}
-
-// statusOf is the HTTP status that a function answered with.
-func statusOf(t testing.TB, payload []byte) int {
-	t.Helper()
-	var answer struct{ StatusCode int }
-	if err := json.Unmarshal(payload, &answer); err != nil {
-		t.Fatal(err)
-	}
-	return answer.StatusCode
 }

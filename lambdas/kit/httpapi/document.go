@@ -14,6 +14,7 @@ import (
 // [Server.OpenAPI], so it is for a server that serves nothing.
 func (s *Server) Document() ([]byte, error) {
 	document := s.api.OpenAPI()
+	document.Info.Description += ofGateway
 	schemas := document.Components.Schemas.Map()
 	// huma registers its own form of errors, which nothing here has.
 	delete(schemas, "ErrorModel")
@@ -31,6 +32,7 @@ func (s *Server) Document() ([]byte, error) {
 			if none := operation.Responses["204"]; none != nil {
 				none.Content = nil
 			}
+			s.describeGateway(operation)
 		}
 	}
 	body, err := json.Marshal(document)

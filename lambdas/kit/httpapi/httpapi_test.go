@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -259,6 +261,23 @@ func TestDocument(t *testing.T) {
 	d.HasRoutes(t, shop())
 	if content := d.Paths["/orders/{order_id}"]["delete"].Responses["204"].Content; len(content) > 0 {
 		t.Errorf("204 is described with %v", content)
+	}
+	for line, want := range map[string]string{
+		"post /orders/{order_id}": "200 401 413 429 500 503", "delete /orders/{order_id}": "204 401 429 500 503", "get /agents": "204 429 500 503",
+	} {
+		method, path, _ := strings.Cut(line, " ")
+		responses := d.Paths[path][method].Responses
+		if got := strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(responses)), func(status string) bool { return status == "422" }), " "); got != want {
+			t.Errorf("%s: described are %s, want %s", line, got, want)
+		}
+		for status, name := range map[string]string{"401": "Unauthorized", "413": "Request Entity Too Large", "429": "Too Many Requests", "503": "Service Unavailable"} {
+			if response, ok := responses[status]; ok && fmt.Sprint(response.Content["application/json"].Example) != "map[message:"+name+"]" {
+				t.Errorf("%s: %s is described as %v", line, status, response)
+			}
+		}
+	}
+	if !strings.HasPrefix(d.Info.Description, "Sells. Amazon API Gateway answers some requests itself") {
+		t.Errorf("the document says of the gateway %q", d.Info.Description)
 	}
 	properties := d.Components.Schemas["Order"].(map[string]any)["properties"].(map[string]any)
 	if got := fmt.Sprint(properties["size"].(map[string]any)["enum"]); got != "[small large <nil>]" {

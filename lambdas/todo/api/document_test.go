@@ -58,19 +58,19 @@ func TestDocumentStatuses(t *testing.T) {
 	t.Parallel()
 	d, _ := readDocument(t)
 	d.HasStatuses(t, map[string]string{
-		"post /api/v1/users/me":          "201 400 401 409 413 415 422 500 503",
-		"get /api/v1/users/me":           "200 400 401 404 422 500 503",
-		"put /api/v1/users/me":           "200 400 401 404 409 413 415 422 500 503",
-		"delete /api/v1/users/me":        "202 204 400 401 404 409 422 500 503",
-		"post /api/v1/tasks":             "201 400 401 404 409 413 415 422 500 503",
-		"get /api/v1/tasks":              "200 400 401 422 500 503",
-		"get /api/v1/tasks/stats":        "200 400 401 422 500 503",
-		"post /api/v1/tasks/bulk":        "200 400 401 404 409 413 415 422 500 503",
-		"get /api/v1/tasks/{task_id}":    "200 400 401 404 422 500 503",
-		"put /api/v1/tasks/{task_id}":    "200 400 401 404 409 412 413 415 422 500 503",
-		"patch /api/v1/tasks/{task_id}":  "200 400 401 404 409 412 413 415 422 500 503",
-		"delete /api/v1/tasks/{task_id}": "204 400 401 404 409 412 422 500 503",
-		"get /api/v1/openapi.json":       "200 400 422 500",
-		"get /health":                    "200 400 422 500",
+		"post /api/v1/users/me":          "201 400 401 409 413 415 422 429 500 503",
+		"get /api/v1/users/me":           "200 400 401 404 422 429 500 503",
+		"put /api/v1/users/me":           "200 400 401 404 409 413 415 422 429 500 503",
+		"delete /api/v1/users/me":        "202 204 400 401 404 409 422 429 500 503",
+		"post /api/v1/tasks":             "201 400 401 404 409 413 415 422 429 500 503",
+		"get /api/v1/tasks":              "200 400 401 422 429 500 503",
+		"get /api/v1/tasks/stats":        "200 400 401 422 429 500 503",
+		"post /api/v1/tasks/bulk":        "200 400 401 404 409 413 415 422 429 500 503",
+		"get /api/v1/tasks/{task_id}":    "200 400 401 404 422 429 500 503",
+		"put /api/v1/tasks/{task_id}":    "200 400 401 404 409 412 413 415 422 429 500 503",
+		"patch /api/v1/tasks/{task_id}":  "200 400 401 404 409 412 413 415 422 429 500 503",
+		"delete /api/v1/tasks/{task_id}": "204 400 401 404 409 412 422 429 500 503",
+		"get /api/v1/openapi.json":       "200 400 422 429 500 503",
+		"get /health":                    "200 400 422 429 500 503",
 	})
 }

@@ -21,6 +21,7 @@ import (
 // Document is an OpenAPI document, as far as tests look at it.
 type Document struct {
 	OpenAPI string
+	Info    struct{ Description string }
 	Paths   map[string]map[string]Operation
 	// Components has the forms, and the security schemes.
 	Components struct {

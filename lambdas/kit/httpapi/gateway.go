@@ -1,0 +1,50 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// GatewayError is the form of the errors that Amazon API Gateway answers with itself. An
+// HTTP API cannot give these another form ("Choose between REST APIs and HTTP APIs", API
+// Gateway developer guide: only REST APIs have custom gateway responses).
+type GatewayError struct {
+	Message string `json:"message" doc:"What went wrong: the name of the status." example:"Unauthorized"`
+}
+
+// ofGateway says in the document which requests no function answers.
+const ofGateway = ` Amazon API Gateway answers some requests itself, with {"message": "..."} and the name of the status: ` +
+	`401 without a valid token where one is needed, 404 where there is no such route, 413 when the body has more than 10 MB, or more than AWS Lambda takes, ` +
+	`429 when all callers together send too many requests, 431 when the request line and the headers have more than 10,240 bytes, ` +
+	`400 when it cannot read the request, 500 when the function fails, and 503 when the function cannot take the request or takes too long.`
+
+// describeGateway adds to an operation the errors of Amazon API Gateway that a caller has
+// to expect: beside the platform's form, where an error of the same status has that.
+func (s *Server) describeGateway(operation *huma.Operation) {
+	statuses := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+	if route, _ := s.Route(operation.Method, operation.Path); s.needsToken(route) {
+		statuses = append(statuses, http.StatusUnauthorized)
+	}
+	if operation.RequestBody != nil {
+		statuses = append(statuses, http.StatusRequestEntityTooLarge)
+	}
+	form := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[GatewayError](), true, "")
+	for _, status := range statuses {
+		name := http.StatusText(status)
+		response := operation.Responses[strconv.Itoa(status)]
+		if response == nil {
+			operation.Responses[strconv.Itoa(status)] = &huma.Response{
+				Description: name + ", from Amazon API Gateway", Content: JSON(form, GatewayError{name}),
+			}
+			continue
+		}
+		response.Description += fmt.Sprintf("; from Amazon API Gateway {\"message\":%q}", name)
+		if content := response.Content["application/json"]; content != nil {
+			content.Schema = &huma.Schema{OneOf: []*huma.Schema{content.Schema, form}}
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package platform
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/gateway"
+)
+
+var (
+	throttlingRate  = regexp.MustCompile(`"ThrottlingRateLimit": [0-9.]+`)
+	throttlingBurst = regexp.MustCompile(`"ThrottlingBurstLimit": [0-9]+`)
+	tableVariable   = regexp.MustCompile(`"[A-Z_]+_TABLE":`)
+)
+
+// CheckGatewayErrors checks that what API Gateway answers itself has the form that the
+// OpenAPI document describes: on every route 500, when its function cannot start, and
+// 429; 401 without a token where one is needed; and 413 for too large a body. healthy
+// runs the environment, and serves the document at path.
+func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, path string) {
+	t.Helper()
+	document := NewClient(t, healthy).MustSend(t, http.MethodGet, path, nil, nil)
+	if document.Status != http.StatusOK {
+		t.Fatalf("got %v; want the document", document)
+	}
+	described := httpapitest.Parse(t, document.Body)
+
+	const most = 3 // requests of each route
+	target := s.editedRun(t, environment, local.Options{NoSchedules: true}, func(template []byte) []byte {
+		template = throttlingRate.ReplaceAll(template, []byte(`"ThrottlingRateLimit": 0.000001`))
+		template = throttlingBurst.ReplaceAll(template, fmt.Appendf(nil, `"ThrottlingBurstLimit": %d`, most))
+		return tableVariable.ReplaceAll(template, []byte(`"NO_TABLE":`))
+	})
+	c := NewClient(t, target)
+	with := http.Header{"Authorization": {"Bearer " + target.Token(t, map[string]any{"sub": Unique("caller")})}}
+	check := func(r Reply, status int) {
+		t.Helper()
+		name := http.StatusText(status)
+		if r.Status != status || string(r.Body) != `{"message":"`+name+`"}` || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("got %v with Content-Type %q; want %d %s in the gateway's form", r, r.Header.Get("Content-Type"), status, name)
+			return
+		}
+		method, path := Split(r.Request)
+		answer := httptest.NewRecorder()
+		answer.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+		answer.WriteHeader(status)
+		if _, err := answer.Write(r.Body); err != nil {
+			t.Error(err)
+		}
+		described.IsKept(t, httptest.NewRequest(method, path, nil), answer)
+	}
+	protected := s.Protected()
+	for _, route := range s.Platform.Routes {
+		path := PathOf(route, "x")
+		sent := 0
+		if slices.Contains(protected, route.Method+" "+path) {
+			check(c.MustSend(t, route.Method, path, nil, nil), http.StatusUnauthorized)
+			sent++
+		}
+		if route.Method == http.MethodPost || route.Method == http.MethodPut || route.Method == http.MethodPatch {
+			check(announce(t, target, route.Method, path, with, gateway.MaxBody+1), http.StatusRequestEntityTooLarge)
+			sent++
+		}
+		for ; sent < most; sent++ {
+			check(c.MustSend(t, route.Method, path, with, nil), http.StatusInternalServerError)
+		}
+		check(c.MustSend(t, route.Method, path, with, nil), http.StatusTooManyRequests)
+	}
+	if r := c.MustSend(t, http.MethodGet, "/no/such/route", with, nil); r.Status != http.StatusNotFound || string(r.Body) != `{"message":"Not Found"}` {
+		t.Errorf("got %v; want 404 in the gateway's form", r)
+	}
+}
+
+// announce sends a request with a body of that length, but for the body: a gateway that
+// takes no such body does not wait for it.
+func announce(t *testing.T, target *Target, method, path string, header http.Header, length int) Reply {
+	t.Helper()
+	address, err := url.Parse(target.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, err := net.Dial("tcp", address.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer connection.Close()
+	if _, err := fmt.Fprintf(connection, "%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+		method, path, address.Host, header.Get("Authorization"), length); err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(connection), &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: body}
+}
+
+// PastGateway invokes a function of a local run with a request that has not come
+// through the gateway, and returns what it answers.
+func (p *Target) PastGateway(t testing.TB, function, method, path string) Reply {
+	t.Helper()
+	p.LocalOnly(t, "it invokes the function past the gateway")
+	request := fmt.Sprintf("%s %s", method, path)
+	result, err := p.Run.Invoke(t.Context(), p.Function(t, function), fmt.Appendf(nil, `{"version":"2.0","routeKey":%q,"rawPath":%q,"rawQueryString":"","headers":{"authorization":"Bearer x"},
+		"requestContext":{"http":{"method":%q,"path":%q,"sourceIp":"127.0.0.1"},"requestId":"r","stage":"$default"},"isBase64Encoded":false}`, request, path, method, path))
+	if err != nil || result.FunctionError != "" {
+		t.Fatalf("%s past the gateway: got %s, %v", request, result.Payload, err)
+	}
+	answer := struct {
+		StatusCode int
+		Headers    map[string]string
+		Body       string
+	}{}
+	if err := json.Unmarshal(result.Payload, &answer); err != nil {
+		t.Fatalf("%s past the gateway: got %s: %v", request, result.Payload, err)
+	}
+	r := Reply{Request: request, Status: answer.StatusCode, Header: http.Header{}, Body: []byte(answer.Body)}
+	for name, value := range answer.Headers {
+		r.Header.Set(name, value)
+	}
+	return r
+}
