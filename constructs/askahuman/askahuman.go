@@ -67,8 +67,9 @@ type AskAHuman struct {
 	FingerprintSecret awssecretsmanager.Secret
 	// FCMCredentials is the service account key for Firebase Cloud Messaging, a JSON
 	// object as the Firebase console gives it. The construct makes it with a key that
-	// authenticates no one: put the real one in before notifications can be sent.
-	FCMCredentials awssecretsmanager.Secret
+	// authenticates no one: put the real one in before notifications can be sent. With
+	// Props.FCMCredentials it is that one.
+	FCMCredentials awssecretsmanager.ISecret
 	// Alarms watch the platform. There are none with Props.NoAlarms.
 	Alarms []awscloudwatch.Alarm
 	// Dashboard shows the platform. It is nil with Props.NoDashboard.
@@ -93,7 +94,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	constructs.NewConstruct_Override(a, scope, &id)
 	a.platform = platform.New(a, p.described(), p.common())
 	a.Database = a.platform.Database
-	a.addSecrets()
+	a.addSecrets(p)
 	a.addFunctions(p)
 	a.addAPI(p)
 	a.addSchedule(p)
@@ -102,8 +103,12 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 	return a
 }
 
-func (a *AskAHuman) addSecrets() {
+func (a *AskAHuman) addSecrets(p Props) {
 	a.FingerprintSecret = a.platform.RandomSecret("FingerprintSecret", "Key under which fingerprints and addresses of people are hashed")
+	if p.FCMCredentials != nil {
+		a.FCMCredentials = p.FCMCredentials
+		return
+	}
 	a.FCMCredentials = a.platform.Secret("FCMCredentials",
 		"Service account key for Firebase Cloud Messaging: replace it with the JSON file that the Firebase console gives",
 		awssecretsmanager.SecretStringGenerator{

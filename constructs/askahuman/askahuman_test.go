@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -30,6 +31,8 @@ var templates map[string]synthtest.Template
 // existing is the template of a stack whose platform has a table that is there
 // already.
 var existing synthtest.Template
+
+const existingSecret = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:push-AbCdEf"
 
 // sharing is the template of a stack whose platform has a key, a network, a topic
 // and a table of the stack shared.
@@ -82,7 +85,7 @@ func declare(app awscdk.App) {
 	}
 	declareRefused(app, builds)
 	existing := awscdk.NewStack(app, jsii.String("existing"), nil)
-	askahuman.New(existing, "AskAHuman", askahuman.Props{Build: builds[""], Tables: table.DatabaseOptions{
+	askahuman.New(existing, "AskAHuman", askahuman.Props{Build: builds[""], FCMCredentials: awssecretsmanager.Secret_FromSecretCompleteArn(existing, jsii.String("Push"), jsii.String(existingSecret)), Tables: table.DatabaseOptions{
 		All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
 		Each: map[string]table.Options{"Guards": {RecoveryDays: 1}},
 		Existing: map[string]awsdynamodb.ITable{"Questions": awsdynamodb.TableV2_FromTableArn(existing, jsii.String("Imported"),

@@ -6,8 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -79,6 +82,12 @@ type Props struct {
 	// function that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
 
+	// FCMCredentials is a secret that exists already and holds the service account key for
+	// Firebase Cloud Messaging, by its whole ARN. If it has a key of AWS KMS, that has to
+	// be part of what is passed (Secret_FromSecretAttributes), so that the notifier may use
+	// it. Default: a secret of the construct's own, to be filled in.
+	FCMCredentials awssecretsmanager.ISecret `json:"-"`
+
 	// Architecture is the processor of the functions. Default: that of the Build, or
 	// else [gofunction.ARM64].
 	Architecture gofunction.Architecture
@@ -90,6 +99,9 @@ type Props struct {
 	// keeps as many of the account's for it, by the same names: 1 or more. Default:
 	// no limit and no reserve.
 	ReservedConcurrency map[string]int
+	// TimeoutSeconds ends an invocation of a function that takes longer, in seconds, by the
+	// same names: 3 to 30 for a function of the API, 1 to 900 for others. Default: 10, notifier 55.
+	TimeoutSeconds map[string]int
 	// AllowedOrigins are the web pages that may call the API from a browser, such
 	// as "https://example.com". Default: "*", any page: see
 	// [httpapi.Props.AllowedOrigins].
@@ -106,8 +118,14 @@ type Props struct {
 	// Amazon API Gateway gives it.
 	DomainName string
 	// CertificateARN is the certificate of AWS Certificate Manager for DomainName, in
-	// the region of the stack. Required with DomainName.
+	// the region of the stack. It, or Certificate, is required with DomainName.
 	CertificateARN string
+	// Certificate is the same as a construct, instead of CertificateARN.
+	Certificate awscertificatemanager.ICertificate `json:"-"`
+	// HostedZone is the hosted zone of Amazon Route 53 in which DomainName gets records that
+	// point to the API. Default: none; the output ApiDomainTarget says where yours has to
+	// point to.
+	HostedZone awsroute53.IHostedZone `json:"-"`
 	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
 	// API Gateway gives it: see [httpapi.Domain]. Default: not with a DomainName.
 	KeepDefaultEndpoint bool
@@ -206,6 +224,9 @@ func (p Props) validate(region string) error {
 	if len(p.Agents) > httpapi.MaximumAudiences {
 		f.Add("Props.Agents", fmt.Sprintf("%d names", len(p.Agents)), "at most 50", "let several agents share a client, or use a JWTIssuer whose tokens share an audience")
 	}
+	if props.CheckResource(&f, "Props.FCMCredentials", p.FCMCredentials, region) && p.FCMCredentials.SecretFullArn() == nil {
+		f.Add("Props.FCMCredentials", *p.FCMCredentials.SecretArn(), "a secret by its whole ARN, with the six characters at its end", "pass Secret_FromSecretCompleteArn")
+	}
 	identity.CheckClients(&f, "Props.Agents", p.Agents)
 	if p.Shards < 0 || p.Shards > maximumShards {
 		f.Add("Props.Shards", p.Shards, "1 to 256", "leave it 0 for 1")
@@ -242,14 +263,14 @@ func (p Props) common() platform.Props {
 		AllowedOrigins:     p.AllowedOrigins,
 		Throttle:           p.Throttle,
 		RouteThrottles:     p.RouteThrottles,
-		Domain:             httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, KeepDefaultEndpoint: p.KeepDefaultEndpoint},
+		Domain:             httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, Certificate: p.Certificate, Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint},
 		LogLevel:           p.LogLevel,
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,
 		Key:                p.Key,
 		Tables:             p.Tables,
 		Network:            gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups},
-		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency},
+		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency, TimeoutSeconds: p.TimeoutSeconds},
 		AlarmTopic:         p.AlarmTopic,
 		NoAlarms:           p.NoAlarms,
 		NoDashboard:        p.NoDashboard,

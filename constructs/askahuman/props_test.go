@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
@@ -14,6 +16,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 )
+
+// partial is a secret whose ARN is not known to its end.
+type partial struct{ awssecretsmanager.ISecret }
+
+func (partial) SecretArn() *string {
+	return jsii.String("arn:aws:secretsmanager:eu-west-1:123456789012:secret:push")
+}
+func (partial) SecretFullArn() *string { return nil }
 
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
@@ -75,6 +85,8 @@ func TestPropsValidate(t *testing.T) {
 			QuestionURL: "https://${Token[TOKEN.1]}/q/{question_id}", AllowedOrigins: []string{"https://${Token[TOKEN.1]}"}, JWTIssuer: "${Token[TOKEN.2]}", JWTAudience: []string{"${Token[TOKEN.3]}"},
 			DomainName: "${Token[TOKEN.4]}", CertificateARN: "${Token[TOKEN.5]}",
 		}, nil},
+		"ErrPartialSecret": {askahuman.Props{FCMCredentials: partial{}}, []string{"Props.FCMCredentials"}},
+		"ErrNilSecret":     {askahuman.Props{FCMCredentials: (*partial)(nil)}, []string{"Props.FCMCredentials"}},
 		"ErrTokensInNames": {askahuman.Props{Prefix: "${Token[TOKEN.1]}", Agents: []string{"${Token[TOKEN.2]}"}}, []string{"Props.Prefix", "Props.Agents[0]"}},
 		// Those of every platform, all at once: package platform tests each.
 		"ErrCommon": {

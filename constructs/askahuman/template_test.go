@@ -356,3 +356,22 @@ func TestSharing(t *testing.T) {
 		t.Errorf("services that the key's policy allows (-want +got):\n%s", diff)
 	}
 }
+
+// Push credentials that are there already are read by the notifier alone, and no secret is
+// made for them.
+func TestExistingSecret(t *testing.T) {
+	t.Parallel()
+	if secrets := existing.OfType("AWS::SecretsManager::Secret"); len(secrets) != 1 {
+		t.Errorf("got %d secrets, want that of fingerprints", len(secrets))
+	}
+	notifier := existing.Named("AWS::Lambda::Function")["AskAHumanNotifier"]
+	if got := synthtest.At(notifier.Properties, "Environment", "Variables", "FCM_CREDENTIALS_SECRET_ARN"); got != existingSecret {
+		t.Errorf("the notifier finds %v, want %s", got, existingSecret)
+	}
+	line := "secretsmanager:GetSecretValue " + existingSecret
+	for role, want := range map[string]bool{"AskAHumanNotifierRole": true, "AskAHumanHumanAPIRole": false, "AskAHumanAgentAPIRole": false} {
+		if allowed := existing.Allowed(t, role); slices.Contains(allowed, line) != want {
+			t.Errorf("%s: got %v, want the secret among it: %v", role, allowed, want)
+		}
+	}
+}

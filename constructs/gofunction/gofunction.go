@@ -36,6 +36,12 @@ const (
 	defaultMemory  = 256
 	maximumTimeout = 15 * time.Minute
 	defaultTimeout = 10 * time.Second
+	// longestRequest is how long an HTTP API waits for a function, in seconds ("Quotas for
+	// configuring and running an HTTP API in API Gateway").
+	longestRequest = 30
+	// shortestRequest leaves time for an attempt at DynamoDB that is ended after 2 seconds,
+	// and for the answer (lambdas/kit).
+	shortestRequest = 3
 
 	longestDescription = 256
 	// largestEnvironment is of all names and values together, in bytes.
@@ -170,24 +176,33 @@ func checkConcurrency(f *props.Findings, path string, invocations int) {
 // Sizes are the sizes of several functions by name, which is the last element of
 // a function's package.
 type Sizes struct {
-	// MemoryMegabytes and ReservedConcurrency are those of [Props], except that 0 is not
-	// allowed. Default: those of each function.
-	MemoryMegabytes, ReservedConcurrency map[string]int
+	// MemoryMegabytes and ReservedConcurrency are those of [Props], and TimeoutSeconds is
+	// its Timeout in seconds, except that 0 is not allowed. Default: those of each function.
+	MemoryMegabytes, ReservedConcurrency, TimeoutSeconds map[string]int
+}
+
+// Timeout returns the time-out of the function of that name, or the default.
+func (s Sizes) Timeout(name string, otherwise time.Duration) time.Duration {
+	if seconds, ok := s.TimeoutSeconds[name]; ok {
+		return time.Duration(seconds) * time.Second
+	}
+	return otherwise
 }
 
 // Of returns the sizes of the functions of those names.
 func (s Sizes) Of(names ...string) Sizes {
 	other := func(name string, _ int) bool { return !slices.Contains(names, name) }
-	chosen := Sizes{MemoryMegabytes: maps.Clone(s.MemoryMegabytes), ReservedConcurrency: maps.Clone(s.ReservedConcurrency)}
-	maps.DeleteFunc(chosen.MemoryMegabytes, other)
-	maps.DeleteFunc(chosen.ReservedConcurrency, other)
+	chosen := Sizes{MemoryMegabytes: maps.Clone(s.MemoryMegabytes), ReservedConcurrency: maps.Clone(s.ReservedConcurrency), TimeoutSeconds: maps.Clone(s.TimeoutSeconds)}
+	for _, sizes := range []map[string]int{chosen.MemoryMegabytes, chosen.ReservedConcurrency, chosen.TimeoutSeconds} {
+		maps.DeleteFunc(sizes, other)
+	}
 	return chosen
 }
 
-// Check adds a finding for each function that has no such memory or concurrency,
-// and for each that is not among the names. memory and concurrency are the paths
-// of the maps.
-func (s Sizes) Check(f *props.Findings, memory, concurrency string, names ...string) {
+// Check adds a finding for each function that has no such memory, concurrency or
+// time-out, and for each that is not among the names. memory, concurrency and timeout
+// are the paths of the maps. The functions of an API have 3 to 30 seconds.
+func (s Sizes) Check(f *props.Findings, memory, concurrency, timeout string, names, ofAPI []string) {
 	check := func(path string, sizes map[string]int, size func(f *props.Findings, path string, size int)) {
 		for _, name := range slices.Sorted(maps.Keys(sizes)) {
 			one := fmt.Sprintf("%s[%q]", path, name)
@@ -203,6 +218,16 @@ func (s Sizes) Check(f *props.Findings, memory, concurrency string, names ...str
 	}
 	check(memory, s.MemoryMegabytes, checkMemory)
 	check(concurrency, s.ReservedConcurrency, checkConcurrency)
+	for _, name := range slices.Sorted(maps.Keys(s.TimeoutSeconds)) {
+		check(timeout, map[string]int{name: s.TimeoutSeconds[name]}, func(f *props.Findings, path string, seconds int) {
+			switch {
+			case slices.Contains(ofAPI, name) && (seconds < shortestRequest || seconds > longestRequest):
+				f.Add(path, seconds, "3 to 30 for a function of the API", "leave it out for the default: sooner, a slow attempt at DynamoDB leaves no time for the answer; later, Amazon API Gateway has answered 503")
+			case seconds < 0 || seconds > int(maximumTimeout.Seconds()):
+				f.Add(path, seconds, "1 to 900", "leave it out for the default")
+			}
+		})
+	}
 }
 
 // logLevelVariable is where handlers find the level.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -20,6 +21,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -59,9 +62,13 @@ type Domain struct {
 	// Name is the domain name, such as "api.example.com". Its DNS record has to point
 	// to what [API.Domain] says is its regional domain name. Default: none.
 	Name string
-	// CertificateARN is the certificate of AWS Certificate Manager for it, in the
-	// region of the API. Required with Name.
+	// CertificateARN or Certificate is the certificate of AWS Certificate Manager for it,
+	// in the region of the API. One of the two is required with Name.
 	CertificateARN string
+	Certificate    awscertificatemanager.ICertificate
+	// Zone is the hosted zone of Amazon Route 53 that gets the domain name's records, for
+	// IPv4 and IPv6. Default: there are no records.
+	Zone awsroute53.IHostedZone
 	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
 	// API Gateway gives it. Default: with a Name it does not, so that no caller
 	// bypasses a firewall in front of the domain ("Disable the default endpoint for HTTP
@@ -181,7 +188,7 @@ func (p Props) Validate() error {
 		p.Throttles[name].Check(&f, fmt.Sprintf("Props.Throttles[%q]", name))
 	}
 	CheckRouteThrottles(&f, "Props.RouteThrottles", p.RouteThrottles, p.Routes)
-	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.KeepDefaultEndpoint", "")
+	p.Domain.Check(&f, "Props.Domain.Name", "Props.Domain.CertificateARN", "Props.Domain.Zone", "Props.Domain.KeepDefaultEndpoint", "")
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
@@ -272,10 +279,13 @@ func CheckRouteThrottles(f *props.Findings, path string, throttles map[string]Th
 
 // Check adds a finding for each value that is wrong; the paths are those of its
 // fields. The region is that of the API, or "" while it is not known.
-func (d Domain) Check(f *props.Findings, name, certificate, keep, region string) {
+func (d Domain) Check(f *props.Findings, name, certificate, zone, keep, region string) {
 	if d.Name == "" {
-		if d.CertificateARN != "" {
-			f.Add(certificate, d.CertificateARN, "empty without a domain name", "set the domain name, or leave both empty")
+		if d.CertificateARN != "" || d.Certificate != nil {
+			f.Add(certificate, "a certificate", "none without a domain name", "set the domain name, or leave both out")
+		}
+		if d.Zone != nil {
+			f.Add(zone, "a hosted zone", "none without a domain name", "set the domain name, or leave both out")
 		}
 		if d.KeepDefaultEndpoint {
 			f.Add(keep, true, "false without a domain name", "there is no other endpoint then: leave it out")
@@ -284,6 +294,18 @@ func (d Domain) Check(f *props.Findings, name, certificate, keep, region string)
 	}
 	if (!domainName.MatchString(d.Name) || len(d.Name) > longestDomain) && !props.IsToken(d.Name) {
 		f.Add(name, d.Name, "a domain name in lower-case letters, without a wildcard", `write it as in "api.example.com"`)
+	}
+	if !props.IsNil(d.Zone) && !props.IsToken(d.Name) && !props.IsToken(*d.Zone.ZoneName()) && d.Name != *d.Zone.ZoneName() && !strings.HasSuffix(d.Name, "."+*d.Zone.ZoneName()) {
+		f.Add(zone, *d.Zone.ZoneName(), "the hosted zone of "+d.Name, "pass the zone whose name ends the domain name")
+	} else {
+		props.CheckResource(f, zone, d.Zone, "")
+	}
+	if d.Certificate != nil {
+		if d.CertificateARN != "" {
+			f.Add(certificate, d.CertificateARN, "empty with a Certificate", "leave one of the two out")
+		}
+		props.CheckResource(f, certificate, d.Certificate, region)
+		return
 	}
 	if props.IsToken(d.CertificateARN) {
 		return
@@ -378,9 +400,13 @@ func New(scope constructs.Construct, id string, p Props) *API {
 }
 
 func (a *API) addDomain(d Domain) {
+	certificate := d.Certificate
+	if certificate == nil {
+		certificate = awscertificatemanager.Certificate_FromCertificateArn(a, jsii.String("Certificate"), &d.CertificateARN)
+	}
 	a.Domain = awsapigatewayv2.NewDomainName(a, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
 		DomainName:     &d.Name,
-		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(a, jsii.String("Certificate"), &d.CertificateARN),
+		Certificate:    certificate,
 		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
 	})
 	awsapigatewayv2.NewApiMapping(a, jsii.String("Mapping"), &awsapigatewayv2.ApiMappingProps{
@@ -389,6 +415,12 @@ func (a *API) addDomain(d Domain) {
 		Stage:      a.Stage,
 	})
 	a.url = "https://" + d.Name
+	if d.Zone == nil {
+		return
+	}
+	target := awsroute53.RecordTarget_FromAlias(awsroute53targets.NewApiGatewayv2DomainProperties(a.Domain.RegionalDomainName(), a.Domain.RegionalHostedZoneId()))
+	awsroute53.NewARecord(a, jsii.String("IPv4"), &awsroute53.ARecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
+	awsroute53.NewAaaaRecord(a, jsii.String("IPv6"), &awsroute53.AaaaRecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
 }
 
 func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -25,6 +27,21 @@ func audiences(from, to int) []string {
 	}
 	return paths
 }
+
+// certificate and hostedZone are constructs of which only what props are checked by is
+// there.
+type certificate struct {
+	awscertificatemanager.ICertificate
+}
+
+type hostedZone struct {
+	awsroute53.IHostedZone
+	name string
+}
+
+func (z hostedZone) ZoneName() *string { return &z.name }
+
+func zone(name string) hostedZone { return hostedZone{name: name} }
 
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
@@ -115,6 +132,21 @@ func TestPropsValidate(t *testing.T) {
 		"Domain": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Name: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1a-2b", KeepDefaultEndpoint: true}
 		}), nil},
+		"DomainByConstructs": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, Zone: zone("example.com")}
+		}), nil},
+		"ErrZone": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, Zone: zone("ample.com")}
+		}), []string{"Props.Domain.Zone"}},
+		"ErrCertificates": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: certificate{}, CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/1"}
+		}), []string{"Props.Domain.CertificateARN"}},
+		"ErrConstructsOfNoDomain": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Certificate: certificate{}, Zone: zone("example.com")}
+		}), []string{"Props.Domain.CertificateARN", "Props.Domain.Zone"}},
+		"ErrNilConstructs": {right(func(p *httpapi.Props) {
+			p.Domain = httpapi.Domain{Name: "api.example.com", Certificate: (*certificate)(nil), Zone: (*hostedZone)(nil)}
+		}), []string{"Props.Domain.Zone", "Props.Domain.CertificateARN"}},
 		"DomainOfAnotherStack": {right(func(p *httpapi.Props) {
 			p.Domain = httpapi.Domain{Name: "${Token[TOKEN.7]}", CertificateARN: "${Token[TOKEN.8]}"}
 		}), nil},

@@ -43,8 +43,8 @@ func domainURL(domain awscognito.UserPoolDomain) string {
 }
 
 // issuer is the "iss" of a pool's tokens.
-func issuer(pool awscognito.UserPool) string {
-	stack := awscdk.Stack_Of(pool)
+func issuer(scope constructs.Construct, pool awscognito.IUserPool) string {
+	stack := awscdk.Stack_Of(scope)
 	return fmt.Sprintf("https://cognito-idp.%s.%s/%s", *stack.Region(), *stack.UrlSuffix(), *pool.UserPoolId())
 }
 

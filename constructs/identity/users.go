@@ -34,6 +34,10 @@ type UsersProps struct {
 	// LogoutURLs are where the pages may send people after signing out. Default:
 	// none.
 	LogoutURLs []string
+	// Triggers are functions that Amazon Cognito calls, such as PreSignUp before it takes a
+	// new user, and PostConfirmation after. A local run has no pool, and calls none.
+	// Default: none.
+	Triggers awscognito.UserPoolTriggers
 	// RemoveWithStack deletes the pool, and with it all users, with the stack.
 	// Default: the pool outlives the stack.
 	RemoveWithStack bool
@@ -151,6 +155,7 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		AccountRecovery:    awscognito.AccountRecovery_EMAIL_ONLY,
 		RemovalPolicy:      props.RemovalPolicy(p.RemoveWithStack),
 		DeletionProtection: &p.DeletionProtection,
+		LambdaTriggers:     &p.Triggers,
 	})
 	client := &awscognito.UserPoolClientProps{
 		UserPool:                   u.Resource,
@@ -176,7 +181,7 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		u.Domain = newDomain(u, p.Name, u.Resource)
 	}
 	u.Client = awscognito.NewUserPoolClient(u, jsii.String("Client"), client)
-	u.Issuer = issuer(u.Resource)
+	u.Issuer = issuer(u, u.Resource)
 	return u
 }
 

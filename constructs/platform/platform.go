@@ -112,7 +112,7 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 		Name:                name,
 		Description:         p.Schema.Title + ": " + declared.Description,
 		Environment:         environment,
-		Timeout:             timeout,
+		Timeout:             p.props.Sizes.Timeout(name, timeout),
 		MemoryMegabytes:     p.props.Sizes.MemoryMegabytes[name],
 		ReservedConcurrency: p.props.Sizes.ReservedConcurrency[name],
 		LogLevel:            p.props.LogLevel,
@@ -148,7 +148,7 @@ func (p *Platform) RandomSecret(id, description string) awssecretsmanager.Secret
 // AllowRead lets a function read a secret, with the key that encrypts it if that
 // is a customer managed one, and no more: the CDK's own grant adds
 // secretsmanager:DescribeSecret, which no request needs.
-func AllowRead(f *gofunction.Function, secret awssecretsmanager.Secret) {
+func AllowRead(f *gofunction.Function, secret awssecretsmanager.ISecret) {
 	f.Allow([]string{"secretsmanager:GetSecretValue"}, *secret.SecretArn())
 	key.Allow(f, f.Role, secret.EncryptionKey(), "secretsmanager", key.Read)
 }

@@ -20,7 +20,7 @@ import (
 // each platform say what they are and what their defaults are.
 type Props struct {
 	// JWT is what a platform's props call JWTIssuer and JWTAudience; Domain is
-	// DomainName, CertificateARN and KeepDefaultEndpoint; Sizes are MemoryMegabytes and
+	// DomainName, CertificateARN and KeepDefaultEndpoint; Sizes are MemoryMegabytes, TimeoutSeconds and
 	// ReservedConcurrency; and Network is VPC, Subnets and SecurityGroups.
 	JWT                                 httpapi.JWT
 	Prefix                              string
@@ -67,12 +67,16 @@ func (p Props) Check(f *props.Findings, region string, described schema.Platform
 	httpapi.CheckOrigins(f, "Props.AllowedOrigins", p.AllowedOrigins)
 	p.Throttle.Check(f, "Props.Throttle")
 	httpapi.CheckRouteThrottles(f, "Props.RouteThrottles", p.RouteThrottles, described.Routes)
-	p.Domain.Check(f, "Props.DomainName", "Props.CertificateARN", "Props.KeepDefaultEndpoint", region)
+	p.Domain.Check(f, "Props.DomainName", "Props.CertificateARN", "Props.HostedZone", "Props.KeepDefaultEndpoint", region)
 	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(f, "Props.LogRetention")
 	key.Check(f, "Props.Key", p.Key, region)
 	p.Network.Check(f, "Props.VPC", "Props.Subnets", "Props.SecurityGroups", region)
-	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", sized...)
+	var ofAPI []string
+	for _, route := range described.Routes {
+		ofAPI = append(ofAPI, route.Function)
+	}
+	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", "Props.TimeoutSeconds", sized, ofAPI)
 	if props.CheckResource(f, "Props.AlarmTopic", p.AlarmTopic, region) && p.NoAlarms {
 		f.Add("Props.AlarmTopic", "a topic", "none with NoAlarms", "nothing would be told to it: leave one of the two out")
 	}

@@ -61,6 +61,10 @@ func TestPropsCheck(t *testing.T) {
 		"Sizes": {platform.Props{Sizes: gofunction.Sizes{
 			MemoryMegabytes: map[string]int{"agentapi": 10240, "compactor": 128}, ReservedConcurrency: map[string]int{"notifier": 1},
 		}}, nil},
+		"Timeouts": {platform.Props{Sizes: gofunction.Sizes{TimeoutSeconds: map[string]int{"agentapi": 3, "humanapi": 30, "notifier": 900}}}, nil},
+		"ErrTimeouts": {platform.Props{Sizes: gofunction.Sizes{TimeoutSeconds: map[string]int{"agentapi": 2, "humanapi": 31, "notifier": 901, "compactor": 0, "nobody": 1}}}, []string{
+			`Props.TimeoutSeconds["agentapi"]`, `Props.TimeoutSeconds["compactor"]`, `Props.TimeoutSeconds["humanapi"]`, `Props.TimeoutSeconds["nobody"]`, `Props.TimeoutSeconds["notifier"]`,
+		}},
 		"ErrZeroSizes": {platform.Props{Sizes: gofunction.Sizes{
 			MemoryMegabytes: map[string]int{"agentapi": 0}, ReservedConcurrency: map[string]int{"notifier": 0},
 		}}, []string{`Props.MemoryMegabytes["agentapi"]`, `Props.ReservedConcurrency["notifier"]`}},

@@ -1,10 +1,14 @@
 package todo
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -27,6 +31,13 @@ type Props struct {
 	// JWTAudience are the accepted audiences of the users' tokens. Required with
 	// JWTIssuer.
 	JWTAudience []string
+	// UserPool is an Amazon Cognito user pool that exists already, and UserPoolClients are
+	// its app clients whose tokens the API takes: at least one. Default: as of JWTIssuer.
+	UserPool        awscognito.IUserPool         `json:"-"`
+	UserPoolClients []awscognito.IUserPoolClient `json:"-"`
+	// UserPoolTriggers are functions that the construct's own user pool calls, at sign-up
+	// for example: see [identity.UsersProps.Triggers]. Default: none.
+	UserPoolTriggers awscognito.UserPoolTriggers `json:"-"`
 	// InviteOnly lets only administrators create users in the construct's own user
 	// pool. Default: people sign up by themselves.
 	InviteOnly bool
@@ -86,6 +97,10 @@ type Props struct {
 	// keeps as many of the account's for it, by the same names: 1 or more. Default:
 	// no limit and no reserve.
 	ReservedConcurrency map[string]int
+	// TimeoutSeconds ends an invocation of a function that takes longer, in seconds, by the
+	// same names: 3 to 30 for a function of the API, 1 to 900 for others. Default: todoapi 10,
+	// eraser 300, writer 120, compactor 900.
+	TimeoutSeconds map[string]int
 	// AllowedOrigins are the web pages that may call the API from a browser, such
 	// as "https://example.com". Default: "*", any page: see
 	// [httpapi.Props.AllowedOrigins].
@@ -101,8 +116,14 @@ type Props struct {
 	// Amazon API Gateway gives it.
 	DomainName string
 	// CertificateARN is the certificate of AWS Certificate Manager for DomainName, in
-	// the region of the stack. Required with DomainName.
+	// the region of the stack. It, or Certificate, is required with DomainName.
 	CertificateARN string
+	// Certificate is the same as a construct, instead of CertificateARN.
+	Certificate awscertificatemanager.ICertificate `json:"-"`
+	// HostedZone is the hosted zone of Amazon Route 53 in which DomainName gets records that
+	// point to the API. Default: none; the output ApiDomainTarget says where yours has to
+	// point to.
+	HostedZone awsroute53.IHostedZone `json:"-"`
 	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
 	// API Gateway gives it: see [httpapi.Domain]. Default: not with a DomainName.
 	KeepDefaultEndpoint bool
@@ -153,16 +174,20 @@ func (p Props) Validate() error { return p.validate("") }
 func (p Props) validate(region string) error {
 	var f props.Findings
 	p.common().Check(&f, region, schema.Todo(), lake.Packages()...)
-	if p.JWTIssuer != "" {
+	p.checkUserPool(&f, region)
+	if p.JWTIssuer != "" || p.UserPool != nil {
 		const remedy = "users are then not in a user pool here: leave it empty"
 		if p.InviteOnly {
-			f.Add("Props.InviteOnly", true, "false with a JWTIssuer", remedy)
+			f.Add("Props.InviteOnly", true, "false with a JWTIssuer or a UserPool", remedy)
 		}
 		if p.RequireMFA {
-			f.Add("Props.RequireMFA", true, "false with a JWTIssuer", remedy)
+			f.Add("Props.RequireMFA", true, "false with a JWTIssuer or a UserPool", remedy)
 		}
 		if len(p.CallbackURLs) > 0 {
-			f.Add("Props.CallbackURLs", p.CallbackURLs, "empty with a JWTIssuer", remedy)
+			f.Add("Props.CallbackURLs", p.CallbackURLs, "empty with a JWTIssuer or a UserPool", remedy)
+		}
+		if p.UserPoolTriggers != (awscognito.UserPoolTriggers{}) {
+			f.Add("Props.UserPoolTriggers", "triggers", "none with a JWTIssuer or a UserPool", remedy)
 		}
 	}
 	identity.CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
@@ -171,6 +196,29 @@ func (p Props) validate(region string) error {
 	lake.CheckRetentionDays(&f, "Props.LakeRetentionDays", p.LakeRetentionDays)
 	lake.CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
 	return f.Err()
+}
+
+// checkUserPool adds a finding for each of the props of an existing user pool that is
+// wrong.
+func (p Props) checkUserPool(f *props.Findings, region string) {
+	if p.UserPool == nil {
+		if len(p.UserPoolClients) > 0 {
+			f.Add("Props.UserPoolClients", fmt.Sprintf("%d clients", len(p.UserPoolClients)), "none without a UserPool", "set the pool, or leave both out")
+		}
+		return
+	}
+	if p.JWTIssuer != "" {
+		f.Add("Props.UserPool", "a user pool", "none with a JWTIssuer", "choose: the pool is an issuer itself")
+	}
+	props.CheckResource(f, "Props.UserPool", p.UserPool, region)
+	if n := len(p.UserPoolClients); n == 0 || n > httpapi.MaximumAudiences {
+		f.Add("Props.UserPoolClients", fmt.Sprintf("%d clients", n), "1 to 50 with a UserPool", "name the app clients whose tokens the API takes")
+	}
+	for i, client := range p.UserPoolClients {
+		if props.IsNil(client) {
+			f.Add(fmt.Sprintf("Props.UserPoolClients[%d]", i), client, "an app client", "leave it out")
+		}
+	}
 }
 
 // common returns the props that every platform has.
@@ -184,14 +232,14 @@ func (p Props) common() platform.Props {
 		AllowedOrigins:     p.AllowedOrigins,
 		Throttle:           p.Throttle,
 		RouteThrottles:     p.RouteThrottles,
-		Domain:             httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, KeepDefaultEndpoint: p.KeepDefaultEndpoint},
+		Domain:             httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, Certificate: p.Certificate, Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint},
 		LogLevel:           p.LogLevel,
 		LogRetention:       p.LogRetention,
 		Tracing:            p.Tracing,
 		Key:                p.Key,
 		Tables:             p.Tables,
 		Network:            gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups},
-		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency},
+		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency, TimeoutSeconds: p.TimeoutSeconds},
 		AlarmTopic:         p.AlarmTopic,
 		NoAlarms:           p.NoAlarms,
 		NoDashboard:        p.NoDashboard,

@@ -4,13 +4,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
+)
+
+type (
+	userPool       struct{ awscognito.IUserPool }
+	userPoolClient struct{ awscognito.IUserPoolClient }
 )
 
 func TestPropsValidate(t *testing.T) {
@@ -35,6 +42,11 @@ func TestPropsValidate(t *testing.T) {
 		"ErrInviteOnlyOfNoPool": {with(func(p *todo.Props) { p.InviteOnly = true }), []string{"Props.InviteOnly"}},
 		"ErrMFAOfNoPool":        {with(func(p *todo.Props) { p.RequireMFA = true }), []string{"Props.RequireMFA"}},
 		"ErrPagesOfNoPool":      {with(func(p *todo.Props) { p.CallbackURLs = []string{"https://a.example"} }), []string{"Props.CallbackURLs"}},
+		"UserPool":              {todo.Props{UserPool: userPool{}, UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}, nil},
+		"ErrUserPool":           {with(func(p *todo.Props) { p.UserPool, p.InviteOnly = userPool{}, true }), []string{"Props.UserPool", "Props.UserPoolClients", "Props.InviteOnly"}},
+		"ErrNilUserPool":        {todo.Props{UserPool: (*userPool)(nil), UserPoolClients: []awscognito.IUserPoolClient{nil}}, []string{"Props.UserPool", "Props.UserPoolClients[0]"}},
+		"ErrClientsOfNoPool":    {todo.Props{UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}, []string{"Props.UserPoolClients"}},
+		"ErrTriggersOfNoPool":   {with(func(p *todo.Props) { p.UserPoolTriggers.PreSignUp = struct{ awslambda.IFunction }{} }), []string{"Props.UserPoolTriggers"}},
 		"ErrCallback":           {todo.Props{CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://", "http://localhost.example"}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
 		"ErrLogoutAlone":        {todo.Props{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},
 		"ErrBatchWindow":        {todo.Props{LakeBatchWindow: time.Millisecond}, []string{"Props.LakeBatchWindow"}},

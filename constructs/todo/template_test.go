@@ -511,3 +511,76 @@ func TestExistingTable(t *testing.T) {
 		}
 	}
 }
+
+// The tokens of a user pool that is there already are taken, and no pool is made.
+func TestExistingUserPool(t *testing.T) {
+	t.Parallel()
+	if pools := existing.OfType("AWS::Cognito::UserPool"); len(pools) != 0 {
+		t.Errorf("user pools: got %v, want none", pools)
+	}
+	_, authorizer := existing.One(t, "AWS::ApiGatewayV2::Authorizer", "")
+	issuer := synthtest.Text(synthtest.At(authorizer.Properties, "JwtConfiguration", "Issuer"))
+	audience := synthtest.At(authorizer.Properties, "JwtConfiguration", "Audience")
+	if !strings.Contains(issuer, "https://cognito-idp.") || !strings.Contains(issuer, "/eu-west-1_existing") || !cmp.Equal(audience, []any{"app"}) {
+		t.Errorf("got the issuer %s for %v, want the pool for app", issuer, audience)
+	}
+}
+
+// The domain name has the certificate, and records of both kinds that point to it.
+func TestDomainByConstructs(t *testing.T) {
+	t.Parallel()
+	certificate, _ := existing.One(t, "AWS::CertificateManager::Certificate", "")
+	domainID, domain := existing.One(t, "AWS::ApiGatewayV2::DomainName", "")
+	if got := synthtest.At(domain.Properties, "DomainNameConfigurations", 0, "CertificateArn", "Ref"); got != certificate {
+		t.Errorf("got the certificate %v, want %s", got, certificate)
+	}
+	kinds := map[any]bool{}
+	for id, record := range existing.OfType("AWS::Route53::RecordSet") {
+		kinds[record.Properties["Type"]] = true
+		target := synthtest.At(record.Properties, "AliasTarget", "DNSName", "Fn::GetAtt", 0)
+		if record.Properties["Name"] != "tasks.example.com." || record.Properties["HostedZoneId"] != "Z1" || target != domainID {
+			t.Errorf("%s: got %v, want tasks.example.com in Z1 for %s", id, record.Properties, domainID)
+		}
+	}
+	if !maps.Equal(kinds, map[any]bool{"A": true, "AAAA": true}) {
+		t.Errorf("got records of %v, want A and AAAA", kinds)
+	}
+}
+
+// Time-outs are those that are asked for, and the eraser leaves a request its time.
+func TestTimeouts(t *testing.T) {
+	t.Parallel()
+	got := map[string]any{}
+	for id, f := range existing.Named("AWS::Lambda::Function") {
+		got[id] = f.Properties["Timeout"]
+	}
+	if diff := cmp.Diff(map[string]any{"TodoTodoAPI": 20.0, "TodoEraser": 600.0, "TodoLakeWriter": 60.0, "TodoLakeCompactor": 900.0}, got); diff != "" {
+		t.Errorf("time-outs (-want +got):\n%s", diff)
+	}
+	if window := existing.Named("AWS::Lambda::EventSourceMapping")["TodoErasure"].Properties["MaximumBatchingWindowInSeconds"]; window != 25.0 {
+		t.Errorf("the eraser's window: got %v, want 25", window)
+	}
+}
+
+// A trigger is called by its pool, which may call it.
+func TestUserPoolTriggers(t *testing.T) {
+	t.Parallel()
+	triggers := map[string]any{}
+	for id, pool := range several.Named("AWS::Cognito::UserPool") {
+		if own := pool.Properties["LambdaConfig"]; own != nil {
+			triggers[id] = own
+		}
+	}
+	if diff := cmp.Diff(map[string]any{"FirstUsers": map[string]any{"PreSignUp": preSignUp}}, triggers); diff != "" {
+		t.Errorf("triggers (-want +got):\n%s", diff)
+	}
+	allowed := 0
+	for _, p := range several.OfType("AWS::Lambda::Permission") {
+		if p.Properties["FunctionName"] == preSignUp && p.Properties["Principal"] == "cognito-idp.amazonaws.com" && strings.Contains(synthtest.Text(p.Properties["SourceArn"]), "FirstUsers") {
+			allowed++
+		}
+	}
+	if allowed != 1 {
+		t.Errorf("got %d permissions of the pool, want 1", allowed)
+	}
+}

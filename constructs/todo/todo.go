@@ -38,9 +38,9 @@ const (
 	apiTimeout = 10 * time.Second
 	// eraserTimeout is enough to erase some 20,000 items in one go.
 	eraserTimeout = 5 * time.Minute
-	// eraserWindow leaves a deletion to its own request first: only what that did
-	// not finish is left when the eraser looks.
-	eraserWindow = apiTimeout + 5*time.Second
+	// eraserDelay after the time of a request is up, the eraser looks: a deletion is left
+	// to its own request first.
+	eraserDelay = 5 * time.Second
 	// eraserBatch is how many deletions are finished in one invocation.
 	eraserBatch = 10
 )
@@ -111,13 +111,17 @@ func (t *Todo) addFunctions() {
 
 func (t *Todo) addAPI(p Props) {
 	var jwt httpapi.JWT
-	if p.JWTIssuer == "" {
+	switch {
+	case p.UserPool != nil:
+		jwt = identity.JWT(t, p.UserPool, p.UserPoolClients...)
+	case p.JWTIssuer == "":
 		t.Users = identity.NewUsers(t, "Users", identity.UsersProps{
 			Name:               t.platform.Schema.Name,
 			InviteOnly:         p.InviteOnly,
 			RequireMFA:         p.RequireMFA,
 			CallbackURLs:       p.CallbackURLs,
 			LogoutURLs:         p.LogoutURLs,
+			Triggers:           p.UserPoolTriggers,
 			RemoveWithStack:    p.RemoveWithStack,
 			DeletionProtection: p.DeletionProtection,
 		})
@@ -142,7 +146,7 @@ func (t *Todo) addErasure(p Props) {
 		OnFailure:          t.DeadLetters,
 		Filters:            []map[string]any{{"dynamodb": map[string]any{"NewImage": deletion}}},
 		BatchSize:          eraserBatch,
-		BatchWindow:        eraserWindow,
+		BatchWindow:        p.common().Sizes.Timeout(todoAPI, apiTimeout) + eraserDelay,
 		Bisect:             true,
 		ReportItemFailures: true,
 	})

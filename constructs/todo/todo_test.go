@@ -7,10 +7,14 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -29,6 +33,9 @@ var templates map[string]synthtest.Template
 // existing is the template of a stack whose platform has a table that is there
 // already.
 var existing synthtest.Template
+
+// preSignUp is the function that a user pool in several calls.
+const preSignUp = "arn:aws:lambda:eu-west-1:123456789012:function:greeter"
 
 const existingTable = "arn:aws:dynamodb:eu-west-1:123456789012:table/tasks"
 
@@ -89,15 +96,28 @@ func declare(app awscdk.App) {
 		}
 	}
 	existing := awscdk.NewStack(app, jsii.String("existing"), nil)
-	todo.New(existing, "Todo", todo.Props{Build: builds[""], Tables: table.DatabaseOptions{
-		Existing: map[string]awsdynamodb.ITable{"AppData": awsdynamodb.TableV2_FromTableAttributes(existing, jsii.String("Imported"), &awsdynamodb.TableAttributesV2{
-			TableArn: jsii.String(existingTable), TableStreamArn: jsii.String(existingTable + "/stream/2026-01-01T00:00:00.000"),
-		})},
-	}})
+	zone := awsroute53.HostedZone_FromHostedZoneAttributes(existing, jsii.String("Zone"), &awsroute53.HostedZoneAttributes{HostedZoneId: jsii.String("Z1"), ZoneName: jsii.String("example.com")})
+	todo.New(existing, "Todo", todo.Props{Build: builds[""],
+		UserPool:        awscognito.UserPool_FromUserPoolId(existing, jsii.String("Pool"), jsii.String("eu-west-1_existing")),
+		UserPoolClients: []awscognito.IUserPoolClient{awscognito.UserPoolClient_FromUserPoolClientId(existing, jsii.String("Client"), jsii.String("app"))},
+		DomainName:      "tasks.example.com", HostedZone: zone,
+		Certificate: awscertificatemanager.NewCertificate(existing, jsii.String("Certificate"), &awscertificatemanager.CertificateProps{
+			DomainName: jsii.String("tasks.example.com"), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
+		}),
+		TimeoutSeconds: map[string]int{"todoapi": 20, "eraser": 600, "writer": 60},
+		Tables: table.DatabaseOptions{
+			Existing: map[string]awsdynamodb.ITable{"AppData": awsdynamodb.TableV2_FromTableAttributes(existing, jsii.String("Imported"), &awsdynamodb.TableAttributesV2{
+				TableArn: jsii.String(existingTable), TableStreamArn: jsii.String(existingTable + "/stream/2026-01-01T00:00:00.000"),
+			})},
+		}})
 	// One stack may have several, also below one scope; and what they expose can be
 	// granted to others.
 	several := awscdk.NewStack(app, jsii.String("several"), nil)
-	first := todo.New(several, "First", todo.Props{Build: builds[""], CallbackURLs: []string{"https://example.com/in"}})
+	first := todo.New(several, "First", todo.Props{Build: builds[""], UserPoolTriggers: awscognito.UserPoolTriggers{
+		PreSignUp: awslambda.Function_FromFunctionAttributes(several, jsii.String("PreSignUp"), &awslambda.FunctionAttributes{
+			FunctionArn: jsii.String(preSignUp), SameEnvironment: jsii.Bool(true),
+		}),
+	}, CallbackURLs: []string{"https://example.com/in"}})
 	todo.New(several, "Second", todo.Props{Build: builds[""], CallbackURLs: []string{"https://example.com/in"}})
 	below := constructs.NewConstruct(several, jsii.String("Below"))
 	todo.New(below, "First", todo.Props{Build: builds[""], CallbackURLs: []string{"https://example.com/in"}})
