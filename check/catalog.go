@@ -40,9 +40,9 @@ func (c *comparison) catalogTable(old, changed *resource) {
 				got += fmt.Sprintf(", and %s is new: it looks renamed", added[alike].name)
 				step = "Leave the column, and add " + added[alike].name + " beside it."
 			}
-			c.add(Refusal, "column-"+before.name, changed, got, "SQL that names the column fails: views, saved queries and dashboards. Rows from before have their values under the old name.", step)
+			c.addBy(c.columnBy(changed, before.name, ""), Refusal, "column-"+before.name, changed, got, "SQL that names the column fails: views, saved queries and dashboards. Rows from before have their values under the old name.", step)
 		case proposed[n].kind != before.kind:
-			c.add(Refusal, "column-"+before.name, changed, fmt.Sprintf("the type of the column %s changes from %s to %s", before.name, before.kind, proposed[n].kind),
+			c.addBy(c.columnBy(changed, before.name, proposed[n].kind), Refusal, "column-"+before.name, changed, fmt.Sprintf("the type of the column %s changes from %s to %s", before.name, before.kind, proposed[n].kind),
 				"Objects from before have the old type: queries that read both fail (HIVE_BAD_DATA), or get other values.",
 				fmt.Sprintf("Leave the column %s as deployed, and add one of the type %s under another name.", before.name, proposed[n].kind))
 		}

@@ -50,7 +50,7 @@ var uniques = map[string]unique{
 		key:       []part{required("FunctionName"), required("EventSourceArn"), optional("Topics"), optional("Queues")},
 		meanwhile: "Meanwhile records wait in the stream, for 24 hours in DynamoDB's. The new mapping begins where its StartingPosition says: with TRIM_HORIZON records of these hours come again, with LATEST those of the time between the deployments are skipped.",
 	},
-	"AWS::ApiGatewayV2::Route": {
+	httpRoute: {
 		noun: "route", key: []part{required("ApiId"), {ways: [][]string{{"RouteKey"}}, route: true}},
 		meanwhile: "Meanwhile the API answers 404 there.",
 	},
@@ -215,17 +215,18 @@ func (c *comparison) conflict(clash conflict, without []string) {
 	old, changed := clash.old, clash.changed
 	u := uniques[old.kind]
 	is := describeKey(u, changed)
-	p := &plan{}
+	p, by := &plan{}, c.madeBy(c.proposedModels, changed)
 	var got string
 	switch stays := c.proposed[old.id]; {
 	case old.id == changed.id:
 		properties := join(replacing(old, changed))
+		by = properties + " of " + or(changed.path, changed.id)
 		got = fmt.Sprintf("%s changes, which replaces the %s of %s", properties, u.noun, is)
 		p.do("Leave %s as deployed.", properties)
 	case stays != nil && uniques[stays.kind].text(c.proposed, stays) == u.text(c.proposed, changed):
 		got = fmt.Sprintf("%s is a second %s of %s, which %s is already", changed.id, u.noun, is, old.id)
 		p.do("Leave one of the two out: AWS takes one.")
-		c.add(Refusal, "conflict", changed, got, "AWS takes one "+u.noun+" with that key: CloudFormation fails and rolls back.", p.steps...)
+		c.addBy(by, Refusal, "conflict", changed, got, "AWS takes one "+u.noun+" with that key: CloudFormation fails and rolls back.", p.steps...)
 		return
 	default:
 		got = fmt.Sprintf("%s is to be the %s of %s, which the deployed %s is", changed.id, u.noun, is, old.id)
@@ -244,7 +245,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 		p.do("%s", u.after)
 	}
 	p.deploy("this template.")
-	c.add(Refusal, "conflict", changed, got,
+	c.addBy(by, Refusal, "conflict", changed, got,
 		"CloudFormation creates before it deletes, and AWS takes one "+u.noun+" with that key: the deployment fails and rolls back.", p.steps...)
 }
 

@@ -164,7 +164,7 @@ func TestConflicts(t *testing.T) {
 					out, accepted = strings.Split(match[1], ", "), match[2]
 				}
 			}
-			if len(out) == 0 || !strings.HasPrefix(f.Steps[len(f.Steps)-1], "Deploy 2: this template. By: the construct ") {
+			if len(out) == 0 || !strings.HasPrefix(f.Steps[len(f.Steps)-1], "Deploy 2: this template. By: ") {
 				t.Fatalf("got the steps %q", f.Steps)
 			}
 			between := mutate(t, test.deployed, func(r resources) {

@@ -136,8 +136,9 @@ func (c *comparison) key(old, changed *resource) {
 	p.do("Leave MultiRegion as deployed (%s).", before)
 	p.do("If it has to be %s, only another key can be:", after)
 	p.deploy("the deployed template, and a second key with MultiRegion %s under another construct id.", after)
+	p.by("a second construct beside %s", or(changed.path, changed.id))
 	p.deploy("what encrypts uses the second key. The first one stays: what it has encrypted, and backups, need it.")
-	c.add(Refusal, "multi-region", changed, fmt.Sprintf("MultiRegion changes from %s to %s", before, after),
+	c.addBy("MultiRegion of "+or(changed.path, changed.id), Refusal, "multi-region", changed, fmt.Sprintf("MultiRegion changes from %s to %s", before, after),
 		"AWS KMS does not change it in a key: CloudFormation fails and rolls back.", p.steps...)
 }
 

@@ -146,13 +146,14 @@ func (c *comparison) grants() {
 		if r == nil {
 			r = &resource{id: heir, kind: "AWS::IAM::Role"}
 		}
-		p := &plan{}
+		p, by := &plan{}, c.grantsBy(r, functions)
 		got := "the role may no longer do " + join(lost)
 		if len(functions) > 0 && !unchanged {
 			p.do("If the new code of %s does this no longer, and failures for some seconds matter:", join(functions))
 			p.deploy("this template, but with the role as deployed.")
+			p.by("%s, as deployed; %s", by, functionsCode)
 			p.deploy("this template.")
-			c.add(Warning, "grants", r, got, "The role changes before the function: until the new code runs, requests of the old code are refused (AccessDenied).", p.steps...)
+			c.addBy(by, Warning, "grants", r, got, "The role changes before the function: until the new code runs, requests of the old code are refused (AccessDenied).", p.steps...)
 			continue
 		}
 		why := "What has this role is refused from then on (AccessDenied)."
@@ -161,7 +162,7 @@ func (c *comparison) grants() {
 		}
 		p.do("Put the grants back.")
 		p.do("If nothing makes these requests any more: accept this finding.")
-		c.add(Refusal, "grants", r, got, why, p.steps...)
+		c.addBy(by, Refusal, "grants", r, got, why, p.steps...)
 	}
 }
 

@@ -235,7 +235,7 @@ func (c *comparison) rename(kind kind, old, changed *resource) {
 		p.do("If you need the change: %s", fmt.Sprintf(kind.save, name))
 		p.do("Then accept this finding, and put the saved content into the new one.")
 	}
-	c.addBy(kind.name+" of "+or(changed.path, changed.id), kind.severity, "rename", changed,
+	c.addBy(c.nameBy(kind, changed), kind.severity, "rename", changed,
 		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, or(text(kind.named(old)), "one that CloudFormation has given"), or(text(kind.named(changed)), "one that CloudFormation gives")),
 		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+fate(kind, old, changed), p.steps...)
 }

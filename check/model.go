@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// modelPrefix begins the names under which a template's Metadata has the data models of tables, by the table's construct
-// path below its stack: "onesynth:Todo/Database/AppData".
+// modelPrefix begins the names under which a template's Metadata has models, by the construct's path below its stack:
+// "onesynth:Todo/Database/AppData".
 const modelPrefix = "onesynth:"
 
-// model is what a template says of a table beyond what DynamoDB knows of it.
+// model is what a template says of a table, a function, a lake or an API beyond what CloudFormation knows: what the schema
+// says of it.
 type model struct {
 	// Table is the table's name in the schema.
 	Table string `json:"table"`
@@ -27,6 +28,37 @@ type model struct {
 	Key        string `json:"key"`
 	TimeToLive string `json:"timeToLive"`
 	Stream     string `json:"stream"`
+
+	// Function is the name of a function in the schema; Role is the logical id of its role, and Grants are what its access
+	// patterns need, as "Query AppData.GSI1".
+	Function string   `json:"function"`
+	Role     string   `json:"role"`
+	Grants   []string `json:"grants"`
+
+	// Lake is the name of a lake, Catalog the logical id of its database, and Tables are those in it.
+	Lake    string                  `json:"lake"`
+	Catalog string                  `json:"catalog"`
+	Tables  map[string]catalogModel `json:"tables"`
+
+	// API is the logical id of an API, and Routes are the keys of its routes.
+	API    string   `json:"api"`
+	Routes []string `json:"routes"`
+}
+
+// catalogModel is a table or view of a lake: its line in the schema, and its own columns with their types in the catalog.
+type catalogModel struct {
+	Line    string            `json:"line"`
+	Columns map[string]string `json:"columns"`
+}
+
+// find returns the first model, by path, that is the one.
+func find(models map[string]model, is func(path string, m model) bool) (model, bool) {
+	for _, path := range slices.Sorted(maps.Keys(models)) {
+		if is(path, models[path]) {
+			return models[path], true
+		}
+	}
+	return model{}, false
 }
 
 // models returns those of the Metadata of a template. Values of another form belong to others.
@@ -39,7 +71,7 @@ func models(text json.RawMessage) map[string]model {
 	for name, text := range metadata {
 		path, ok := strings.CutPrefix(name, modelPrefix)
 		var m model
-		if ok && json.Unmarshal(text, &m) == nil && m.Table != "" {
+		if ok && json.Unmarshal(text, &m) == nil {
 			all[path] = m
 		}
 	}
@@ -59,6 +91,9 @@ func (c *comparison) models() {
 	deployed, proposed := c.deployedModels, c.proposedModels
 	for _, path := range slices.Sorted(maps.Keys(deployed)) {
 		old, changed := deployed[path], proposed[path]
+		if old.Table == "" {
+			continue
+		}
 		r := changed.resource(path, c.proposed)
 		if changed.Table == "" || c.deployed[old.Resource] != nil && c.proposed[changed.Resource] == nil {
 			// A table that goes is a finding of its own.

@@ -76,6 +76,7 @@ func (c *comparison) shards() {
 			continue
 		}
 		p := &plan{}
+		by := fmt.Sprintf("%s and %s of %s", writtenShards, readShards, or(changed.function.path, changed.function.id))
 		writes := fmt.Sprintf("%s goes from %d to %d", writtenShards, old.written, changed.written)
 		reads := fmt.Sprintf("%s goes from %d to %d", readShards, old.most, changed.least)
 		switch {
@@ -83,16 +84,16 @@ func (c *comparison) shards() {
 			p.deploy("this template, but with %s %d and %s %d: all functions read what any will write.", writtenShards, min(old.written, old.least), readShards, max(changed.most, old.most))
 			p.do("Wait until it is complete. docs/SCALE.md has the props of these variables, and the rules.")
 			p.deploy("this template.")
-			c.add(Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions read %d", writes, old.least),
+			c.addBy(by, Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions read %d", writes, old.least),
 				"Until the last function is replaced, functions of the old configuration do not find what new ones have written. After a rollback they do not find it either.", p.steps...)
 		case changed.least < old.written:
 			p.deploy("this template, but with %s %d and %s %d: nothing new is written under the keys of higher numbers, and all are read.", writtenShards, changed.written, readShards, old.most)
 			p.do("Wait until nothing is left under the keys of higher numbers: docs/SCALE.md says when that is, and how to count it.")
 			p.deploy("this template.")
-			c.add(Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions write %d", reads, old.written),
+			c.addBy(by, Refusal, "shards", changed.function, fmt.Sprintf("%s, and deployed functions write %d", reads, old.written),
 				"Functions no longer read the items under the keys of higher numbers, which disappear from lists and rankings.", p.steps...)
 		case changed.least < old.most:
-			c.add(Warning, "shards", changed.function, reads,
+			c.addBy(by, Warning, "shards", changed.function, reads,
 				"Functions no longer read items that are still under the keys of higher numbers.",
 				"Make sure that nothing is left under them: docs/SCALE.md says when that is, and how to count it.")
 		default:

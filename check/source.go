@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -18,12 +17,10 @@ type source struct {
 // source returns that of a resource.
 func (c *comparison) source(r *resource) source {
 	s := source{path: or(r.path, r.id)}
-	for _, models := range []map[string]model{c.proposedModels, c.deployedModels} {
-		for _, path := range slices.Sorted(maps.Keys(models)) {
-			if m := models[path]; s.model.Table == "" && (m.Resource == r.id || path == r.id) {
-				s.model = m
-			}
-		}
+	is := func(path string, m model) bool { return m.Table != "" && (m.Resource == r.id || path == r.id) }
+	var ok bool
+	if s.model, ok = find(c.proposedModels, is); !ok {
+		s.model, _ = find(c.deployedModels, is)
 	}
 	return s
 }
@@ -63,6 +60,61 @@ func (s source) successor(i index) string {
 	return s.table(".Indexes["+i.name+"]", "GlobalSecondaryIndexes", true)
 }
 
+// grantsBy returns the line of a function that no longer has the grants, or what overrides them.
+func (c *comparison) grantsBy(role *resource, functions []string) string {
+	is := func(_ string, m model) bool { return m.Role == role.id && m.Function != "" }
+	deployed, had := find(c.deployedModels, is)
+	proposed, has := find(c.proposedModels, is)
+	switch path := or(role.path, role.id); {
+	case had && has && !slices.Equal(deployed.Grants, proposed.Grants):
+		return "Functions[" + proposed.Function + "].AccessPatterns of the schema"
+	case has:
+		return "an override of the policies of " + path
+	case len(functions) > 0:
+		return "the policies of " + path + ", the role of " + join(functions)
+	default:
+		return "the policies of " + path
+	}
+}
+
+// columnBy returns the line of a column of the catalog, which has a type there or none.
+func (c *comparison) columnBy(table *resource, name, kind string) string {
+	path := or(table.path, table.id)
+	at := text(table.at("TableInput", "Name"))
+	database := text(table.at("DatabaseName", "Ref"))
+	m, ok := find(c.proposedModels, func(_ string, m model) bool { return m.Catalog == database && m.Tables[at].Line != "" })
+	switch declared := m.Tables[at].Columns[name]; {
+	case !ok:
+		return "Columns of " + path
+	case declared != kind:
+		return "an override of Columns of " + path
+	case kind == "":
+		return m.Tables[at].Line + ".Columns, without " + name + ", of the schema"
+	default:
+		return m.Tables[at].Line + ".Columns[" + name + "].Type of the schema"
+	}
+}
+
+// nameBy returns what gives a resource its name.
+func (c *comparison) nameBy(kind kind, r *resource) string {
+	is := func(_ string, m model) bool { return m.Lake != "" && m.Catalog == r.id }
+	deployed, had := find(c.deployedModels, is)
+	proposed, has := find(c.proposedModels, is)
+	if had && has && deployed.Lake != proposed.Lake {
+		return "Lake.Name of the schema"
+	}
+	return kind.name + " of " + or(r.path, r.id)
+}
+
+// madeBy returns what makes a resource: a line of the schema for a route, or its construct.
+func (c *comparison) madeBy(models map[string]model, r *resource) string {
+	api, key := text(r.at("ApiId", "Ref")), text(r.at("RouteKey"))
+	if _, ok := find(models, func(_ string, m model) bool { return m.API == api && slices.Contains(m.Routes, key) }); ok && r.kind == httpRoute {
+		return "Routes[" + key + "] of the schema"
+	}
+	return "the construct " + or(r.path, r.id)
+}
+
 // goneBy returns what a resource is no longer in the template by.
 func (c *comparison) goneBy(old *resource) string {
 	if s := c.source(old); s.model.Table != "" {
@@ -82,11 +134,11 @@ func lines(all []string) string {
 	return strings.Join(once, "; ")
 }
 
-// constructs names the constructs of resources of the deployed template.
+// constructs names what makes resources of the deployed template.
 func (c *comparison) constructs(ids []string) string {
 	var paths []string
 	for _, id := range ids {
-		paths = append(paths, or(c.deployed[id].path, id))
+		paths = append(paths, c.madeBy(c.deployedModels, c.deployed[id]))
 	}
 	return "without " + lines(paths)
 }

@@ -300,10 +300,12 @@ func (c *comparison) moveTable(p *plan, old, changed *resource) {
 	p.do("If you need the change, move the items while the writers are stopped:")
 	if !kept(old.deletion) {
 		p.deploy("as deployed, but with DeletionPolicy and UpdateReplacePolicy Retain.")
+		p.by("DeletionPolicy and UpdateReplacePolicy of %s", c.source(old).path)
 	}
 	p.do("Stop the writers. Wait five minutes: the latest restorable time is that far back.")
 	p.do("aws dynamodb restore-table-to-point-in-time --use-latest-restorable-time --source-table-name %s --target-table-name %s", source, target)
 	p.deploy("without the table and what uses it; accept its drop then: it stays in AWS.")
+	p.by("%s", c.goneBy(old))
 	p.do("Import the restored table into the stack under its logical id %s, with the table alone in the new template: cdk import.", old.id)
 	p.deploy("this template. It sets what a restore leaves out: TTL, stream, recovery, tags, alarms.")
 	p.do("Start the writers, and delete the old table when you are sure that nothing is missing.")
@@ -575,14 +577,14 @@ func (c *comparison) replicas(old, changed table) {
 	} else if len(added)+len(removed) == 0 {
 		return
 	}
-	own := c.environment.Region
+	own, by := c.environment.Region, "Replicas of "+c.source(changed.resource).path
 	wasStrong := old.strong && len(old.regions) > 1
 	switch {
 	case own != "" && slices.Contains(removed, own):
-		c.add(Refusal, "replicas", changed.resource, got, "CloudFormation does not remove the replica in the Region of the stack.",
+		c.addBy(by, Refusal, "replicas", changed.resource, got, "CloudFormation does not remove the replica in the Region of the stack.",
 			"Keep the replica in "+own+". To leave the Region, restore a backup of the table in another one, and import it into a stack there.")
 	case wasStrong && (len(changed.regions) > 1 || changed.witness != ""):
-		c.add(Refusal, "replicas", changed.resource, got,
+		c.addBy(by, Refusal, "replicas", changed.resource, got,
 			"A global table with strong consistency has three Regions; one may be a witness. DynamoDB adds none, and removes all others at once or none. CloudFormation fails and rolls back.",
 			"Leave the Regions as they are deployed.", "To have the table in its own Region only: remove all other replicas and the witness in one deployment.")
 	case len(added)+len(removed) > 1 && !wasStrong && !changed.strong:
@@ -598,15 +600,15 @@ func (c *comparison) replicas(old, changed table) {
 			p.deploy("without the replica in %s, once nothing uses it.", region)
 		}
 		p.deploy("the rest of this template.")
-		c.add(Refusal, "replicas", changed.resource, got, "CloudFormation adds or removes one replica in one update.", p.steps...)
+		c.addBy(by, Refusal, "replicas", changed.resource, got, "CloudFormation adds or removes one replica in one update.", p.steps...)
 	case len(policed) > 0:
 		p := &plan{}
 		p.deploy("the deployed template, and the replica in %s without ResourcePolicy and ReplicaStreamSpecification. It takes minutes to hours.", join(added))
 		p.deploy("this template.")
-		c.add(Refusal, "replicas", changed.resource, got+"; that in "+join(policed)+" has a policy of its own",
+		c.addBy(by, Refusal, "replicas", changed.resource, got+"; that in "+join(policed)+" has a policy of its own",
 			"In another Region than the stack's, CloudFormation does not make a replica and give it a policy in one update.", p.steps...)
 	case c.others(old.resource, changed.resource):
-		c.add(Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to hours. If anything else in the deployment fails, the rollback may leave it half done, and you have to mend it by hand.",
+		c.addBy(by, Warning, "replicas", changed.resource, got, "Adding or removing a replica takes minutes to hours. If anything else in the deployment fails, the rollback may leave it half done, and you have to mend it by hand.",
 			"Deploy the replica alone, as AWS recommends, and then the rest.")
 	}
 }

@@ -390,6 +390,7 @@ func New(scope constructs.Construct, id string, p Props) *API {
 	}
 	a.Resource = awsapigatewayv2.NewHttpApi(a, jsii.String("Resource"), description)
 	a.addRoutes(p)
+	a.tell(p)
 	a.addStage(p)
 	if p.Domain.Name == "" {
 		a.url = *a.Resource.ApiEndpoint()
@@ -450,6 +451,15 @@ func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
 // and one has about half a kilobyte, more with long names. Beyond that, any route of the
 // API may call a function.
 const mostScoped = 20
+
+// tell writes the routes of the schema into the template's metadata.
+func (a *API) tell(p Props) {
+	var routes []string
+	for _, r := range p.Routes {
+		routes = append(routes, r.Key())
+	}
+	props.Tell(a, map[string]any{"api": *awscdk.Stack_Of(a).GetLogicalId(a.Resource.Node().DefaultChild().(awscdk.CfnElement)), "routes": routes})
+}
 
 func (a *API) addRoutes(p Props) {
 	served := map[string]int{}

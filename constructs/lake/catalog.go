@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsglue"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -85,6 +86,25 @@ func (l *Lake) addCatalog() {
 			},
 		})
 	}
+}
+
+// tell writes into the template's metadata which line of the schema each table and view is from, with its columns.
+func (l *Lake) tell() {
+	tables := map[string]any{}
+	add := func(name, line string, columns []schema.Column) {
+		types := map[string]any{}
+		for _, c := range columns {
+			types[c.Name] = columnTypes[c.Type].catalog
+		}
+		tables[name] = map[string]any{"line": line, "columns": types}
+	}
+	for _, e := range l.Schema.Entities {
+		add(e.ChangeTable(), "Lake.Entities["+e.Name+"]", e.Columns)
+	}
+	for _, v := range l.Schema.Views {
+		add(v.Name, "Lake.Views["+v.Name+"]", v.Columns)
+	}
+	props.Tell(l, map[string]any{"lake": l.Schema.Name, "catalog": *awscdk.Stack_Of(l).GetLogicalId(l.Catalog), "tables": tables})
 }
 
 func (l *Lake) addTable(name string, input *awsglue.CfnTable_TableInputProperty) {

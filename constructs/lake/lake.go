@@ -114,6 +114,7 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 		l.addAccessLogs(p)
 	}
 	l.addCatalog()
+	l.tell()
 	l.addQueries(p)
 	l.addWriter(p)
 	l.addCompactor(p)

@@ -122,8 +122,27 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 		Network:             p.props.Network,
 	})
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
+	p.tell(f, declared)
 	p.functions = append(p.functions, function{id: id, name: name, function: f})
 	return f
+}
+
+// tell writes which access patterns the schema grants the function into the template's metadata.
+func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
+	var grants []string
+	for _, g := range p.Schema.Grants(declared) {
+		on := g.Table
+		if g.Index != "" {
+			on += "." + g.Index
+		}
+		grants = append(grants, string(g.Operation)+" "+on)
+	}
+	role, ok := f.Role.Node().DefaultChild().(awsiam.CfnRole)
+	if !ok || len(grants) == 0 {
+		// The app brings its roles (Role_CustomizeRoles), and their policies.
+		return
+	}
+	props.Tell(f, map[string]any{"function": declared.Name, "role": *awscdk.Stack_Of(f).GetLogicalId(role), "grants": grants})
 }
 
 // Secret declares a secret whose text is generated, and that outlives the stack

@@ -6,20 +6,15 @@ import (
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// modelPrefix begins the names under which the template's metadata has the data models of tables: package check reads
-// them from there, and knows nothing else of a schema.
-const modelPrefix = "onesynth:"
 
 // tell writes the data model of the table into the template's metadata: what DynamoDB does not know, such as all
 // attributes of its items, and what the schema says of the rest. onesynth check compares it with that of the deployed
 // template. The declared resource is nil for a table that exists already.
 func (t *Table) tell(declared awscdk.CfnElement) {
-	stack := awscdk.Stack_Of(t)
 	attributes, indexes := map[string]any{}, map[string]any{}
 	for _, a := range t.Schema.Attributes {
 		attributes[a.Name] = string(a.Type)
@@ -38,10 +33,9 @@ func (t *Table) tell(declared awscdk.CfnElement) {
 		model["stream"] = string(t.Schema.Stream)
 	}
 	if declared != nil {
-		model["resource"] = *stack.GetLogicalId(declared)
+		model["resource"] = *awscdk.Stack_Of(t).GetLogicalId(declared)
 	}
-	path := strings.TrimPrefix(*t.Node().Path(), *stack.Node().Path()+"/")
-	stack.AddMetadata(jsii.String(modelPrefix+path), model)
+	props.Tell(t, model)
 }
 
 // modelKey is a key as "PK S HASH, SK S RANGE".
