@@ -744,6 +744,8 @@ func FuzzCompare(f *testing.F) {
 	f.Add(properties("AWS::ApiGatewayV2::Route", `"ApiId": {"Ref": "A"}, "RouteKey": ["GET /{"], "AuthorizationType": "JWT", "AuthorizationScopes": "a"`), properties("AWS::ApiGatewayV2::Authorizer", `"ApiId": {"Ref": "A"}, "JwtConfiguration": {"Issuer": {"Ref": 1}}`))
 	f.Add(properties(pool, `"Schema": [{"Name": "a"}, {"Name": "a", "Required": true}]`), indexed([]index{{"A", "a"}, {"A", "b"}}))
 	f.Add(replicated(`, "WarmThroughput": {"ReadUnitsPerSecond": -1}, "GlobalTableWitnesses": ["w", {"Region": "w"}], "MultiRegionConsistency": "STRONG"`, `{"Region": "a", "KinesisStreamSpecification": {"StreamArn": {"a": 1}}, "ResourcePolicy": []}`, `"b"`), one(global, `"Properties": {"Ref": "AWS::Region"}`))
+	f.Add(`{"Metadata": {"onesynth:a": {"table": "t", "resource": "R", "attributes": {"a": "String"}, "catalog": "R", "lake": "l", "tables": {"t": {}}, "role": "R", "function": "f"}}, "Resources": {"R": {"Type": "AWS::Glue::Table", "Properties": {"TableInput": {"Name": "t", "StorageDescriptor": {"Columns": [1, {"Name": "a"}]}}}}}}`, `{"Metadata": {"onesynth:a": [], "onesynth:b": {"attributes": []}}, "Resources": {"R": {"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyDocument": {"Statement": {"Effect": "Allow", "Action": {"a": 1}, "Resource": ["*", {"Fn::GetAtt": []}]}}}]}}}}`)
+	f.Add(properties("AWS::ApiGatewayV2::Route", `"ApiId": {"Ref": 1}, "RouteKey": "{{a}{+"`), one("AWS::Glue::Database", `"Properties": {"CatalogId": [], "DatabaseInput": []}`))
 	f.Fuzz(func(t *testing.T, a, b string) {
 		deployed, errA := check.Parse([]byte(a))
 		proposed, errB := check.Parse([]byte(b))

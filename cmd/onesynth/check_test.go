@@ -138,7 +138,7 @@ func TestCheck(t *testing.T) {
 		"FirstAnywhere":  {nil, anywhere, shop(table), nil, 0, "not deployed yet in eu-west-1: a first deployment has nothing to lose\n  (the assembly names no Region: if the stack is in another, set AWS_REGION)", ""},
 		"FirstElsewhere": {nil, "aws://444455556666/eu-west-1", shop(table), nil, 2, "shop: not checked", "the stack is for account 444455556666, and the credentials are for 111122223333: set AWS_PROFILE"},
 		"Large":          {deployed(large), here, shop(nothing), nil, 1, "drop:T", "refused"},
-		"Dropped":        {deployed(table), here, shop(nothing), nil, 1, "refusal shop/drop:T\n  what: shop/T/Resource (AWS::DynamoDB::Table)\n  got:  the table is no longer in the template\n  why:  CloudFormation deletes it", "--accept ID"},
+		"Dropped":        {deployed(table), here, shop(nothing), nil, 1, "refusal shop/drop:T\n  what: shop/T/Resource (AWS::DynamoDB::Table)\n  got:  the table is no longer in the template\n  by:   without the construct shop/T/Resource\n  why:  CloudFormation deletes it", "--accept ID"},
 		"Accepted":       {deployed(table), here, shop(nothing), []string{"--accept", "shop/drop:T"}, 0, "accepted refusal shop/drop:T", ""},
 		"AcceptedOther":  {deployed(table), here, shop(nothing), []string{"--accept", "drop:T"}, 1, "\nrefusal shop/drop:T", "--accept drop:T: there is no such finding"},
 		"Warned":         {deployed(queue), here, shop(nothing), nil, 0, "warning shop/drop:T", ""},
