@@ -40,7 +40,8 @@ func AskAHuman() Platform {
 				Trigger:     TriggerSchedule,
 				AccessPatterns: []string{
 					"ListDueQuestions", "GetQuestion", "EndQuestion", "ClaimQuestion",
-					"ListDueSubscriptions", "ClaimSubscription", "ReleaseSubscription", "DeactivateSubscription",
+					"ListDueSubscriptions", "ClaimSubscription", "DeferSubscription", "MarkNotified",
+					"ReleaseSubscription", "ReleasePerson", "DeactivateSubscription",
 				},
 			},
 		},
@@ -197,15 +198,18 @@ func askAHumanTables() []Table {
 		{
 			Name:         "Guards",
 			PhysicalName: "guards",
-			Description:  "Short-lived items that guard the other tables: rate limit counters, agents' open questions, idempotency keys, notification marks. No index, so that counting throttles nothing else.",
+			Description:  "Short-lived items that guard the other tables: rate limit counters, agents' open questions, idempotency keys, people's last notifications. No index, so that counting throttles nothing else.",
 			Key:          Key{Partition: "guard_key"},
 			TimeToLive:   "expires_at",
 			Attributes: append([]Attribute{
-				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person#question"},
+				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person"},
 				{"requests", Number, "RATE#: calls counted in the window"},
 				{"last_request", String, "RATE#: random token of the call that was counted last, which is not counted again when its answer was lost"},
 				{"open_question_ids", StringSet, "OPEN#: the agent's questions that are open or partial, each with a place of the agent's quota"},
-				{"notified_at", String, "NOTIFIED#: when the person was notified of the question: " + timestampFormat},
+				{"claimed_at", String, "NOTIFIED#: when a run last claimed the person, on any of their devices, and did not give the claim back: " + timestampFormat},
+				{"claimed_before", String, "NOTIFIED#: what claimed_at was before that claim, the Unix epoch if there was none: " + timestampFormat},
+				{"notified_at", String, "NOTIFIED#: when the claim was made of the last notification that was sent to the person: " + timestampFormat},
+				{"question_id", String, "NOTIFIED#: the question of that notification"},
 				{"expires_at", Number, "End of use in Unix seconds (TTL attribute)"},
 			}, IdempotencyAttributes()...),
 		},
@@ -345,7 +349,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 		},
 		{
 			Name:        "GetNotificationMark",
-			Description: "When a person was notified of a question.",
+			Description: "When a person was last notified, and of which question.",
 			Operation:   GetItem, Table: "Guards", Consistent: true,
 		},
 		{
@@ -368,11 +372,13 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Description: "Change a subscription's interval or token.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
-				{Table: "Subscriptions", Operation: UpdateItem, Description: "token, interval and activity, if it still has the token that was read"},
+				{Table: "Subscriptions", Operation: UpdateItem, Description: "token, interval and activity, if it is as it was read"},
 				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the person's last subscription, if a known person subscribes again"},
 				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the new token's owner"},
 				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the old token's owner"},
 				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the subscription that had the new token"},
+				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the item of a person whose last subscription this ends or takes over"},
+				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the person's last subscription, if another one of theirs had the new token"},
 			},
 		},
 		{
@@ -380,7 +386,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Description: "End a subscription.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
-				{Table: "Subscriptions", Operation: DeleteItem, Description: "the subscription, if it still has the token that was read"},
+				{Table: "Subscriptions", Operation: DeleteItem, Description: "the subscription, if it is as it was read"},
 				{Table: "Subscriptions", Operation: DeleteItem, Description: "the token's owner"},
 				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the person's last subscription, if it is still this one"},
 			},
@@ -407,22 +413,33 @@ func askAHumanAccessPatterns() []AccessPattern {
 		},
 		{
 			Name:        "ClaimSubscription",
-			Description: "Take a person for one notification, unless another run has, and remember which question it is for.",
+			Description: "Take a subscription and its person for one notification, unless another run has, or the person was notified within the interval on another device.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
 				{Table: "Subscriptions", Operation: UpdateItem, Description: "last and next notification, if the next one is due"},
 				{Table: "Responses", Operation: ConditionCheckItem, Optional: true, Description: "the person has not answered, if the person is known"},
-				{Table: "Guards", Operation: PutItem, Optional: true, Description: "the notification mark, if the person is known"},
+				{Table: "Guards", Operation: UpdateItem, Optional: true, Description: "the claim on the person, if the person is known and the interval has passed"},
 			},
 		},
 		{
+			Name:        "DeferSubscription",
+			Description: "Make a subscription due when its interval since the person's last notification, on another device, has passed.",
+			Operation:   UpdateItem, Table: "Subscriptions",
+		},
+		{
+			Name:        "MarkNotified",
+			Description: "Remember which question a person was notified of, once the notification is sent.",
+			Operation:   UpdateItem, Table: "Guards",
+		},
+		{
 			Name:        "ReleaseSubscription",
-			Description: "Undo a claim whose notification could not be sent.",
-			Operation:   TransactWriteItems,
-			Writes: []Write{
-				{Table: "Subscriptions", Operation: UpdateItem, Description: "last and next notification as before, if the claim still holds"},
-				{Table: "Guards", Operation: DeleteItem, Optional: true, Description: "the notification mark"},
-			},
+			Description: "Undo a claim on a subscription whose notification was not sent.",
+			Operation:   UpdateItem, Table: "Subscriptions",
+		},
+		{
+			Name:        "ReleasePerson",
+			Description: "Undo a claim on a person whose notification was not sent.",
+			Operation:   UpdateItem, Table: "Guards",
 		},
 		{
 			Name:        "DeactivateSubscription",

@@ -19,14 +19,19 @@ type NotifierStore interface {
 	// DueSubscriptions reads active subscriptions whose interval has passed at
 	// now, longest ago first, at most limit.
 	DueSubscriptions(ctx context.Context, now time.Time, limit int) ([]Subscription, error)
-	// ClaimSubscription takes a subscription for one notification of a question at
-	// now, if it is active, still due when it was read to be, and not of a person
-	// who has answered the question; and remembers it for the points of a quick
-	// answer. It reports whether it was.
+	// ClaimSubscription takes a subscription, and the person who made it, for one
+	// notification of a question at now. It reports whether it did: the subscription
+	// has to be active and still due when it was read to be, the person must not have
+	// answered the question, and nothing may have been sent to the person, on any
+	// device, within the subscription's interval. One that is not due for the last
+	// reason may be made due when that interval has passed.
 	ClaimSubscription(ctx context.Context, subscription Subscription, questionID string, now time.Time) (claimed bool, err error)
+	// MarkNotified remembers, for the points of a quick answer, that a notification of
+	// the question reached the person under the claim that was made at claimedAt.
+	MarkNotified(ctx context.Context, personHash, questionID string, claimedAt time.Time) error
 	// ReleaseSubscription undoes the claim that was made at claimedAt, because the
-	// notification could not be sent.
-	ReleaseSubscription(ctx context.Context, subscription Subscription, questionID string, claimedAt time.Time) error
+	// notification was not sent: subscription is as it was read before the claim.
+	ReleaseSubscription(ctx context.Context, subscription Subscription, claimedAt time.Time) error
 	// DeactivateSubscription takes a subscription out of use, if it still has
 	// this token.
 	DeactivateSubscription(ctx context.Context, subscription Subscription, now time.Time) error

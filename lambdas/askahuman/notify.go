@@ -188,7 +188,8 @@ func (r *notifierRun) notify(short []Question) error {
 	if err != nil {
 		return fmt.Errorf("list due subscriptions: %w", err)
 	}
-	r.pool = r.shuffle(pool)
+	r.shuffle(pool)
+	r.pool = pool
 
 	notifications := make(chan *claimedQuestion)
 	var sending sync.WaitGroup
@@ -222,27 +223,15 @@ func (r *notifierRun) notify(short []Question) error {
 	return nil
 }
 
-// shuffle puts people in random order, each person once: a person's other devices
-// wait for another run.
-func (r *notifierRun) shuffle(subscriptions []Subscription) []Subscription {
+// shuffle puts subscriptions in random order. A person may have several: the claim on
+// the person lets one of them through.
+func (r *notifierRun) shuffle(subscriptions []Subscription) {
 	swap := func(i, j int) { subscriptions[i], subscriptions[j] = subscriptions[j], subscriptions[i] }
 	if r.Rand != nil {
 		r.Rand.Shuffle(len(subscriptions), swap)
 	} else {
 		rand.Shuffle(len(subscriptions), swap)
 	}
-	seen := map[string]bool{}
-	pool := subscriptions[:0]
-	for _, subscription := range subscriptions {
-		if person := subscription.PersonHash; person != "" {
-			if seen[person] {
-				continue
-			}
-			seen[person] = true
-		}
-		pool = append(pool, subscription)
-	}
-	return pool
 }
 
 // claim takes a question for this run, until it is due again; nil: another run
@@ -307,13 +296,15 @@ func (r *notifierRun) notifySomebody(question *claimedQuestion) {
 		message.Token = subscription.Token
 		err = r.send(message)
 		if errors.Is(err, ErrDeadToken) {
-			r.deactivate(subscription)
+			r.deactivate(subscription, now)
 			continue
 		}
-		if r.sent(question, err) {
-			return
+		if err == nil {
+			r.mark(subscription, question, now)
 		}
-		r.release(subscription, question, now)
+		if !r.sent(question, err) && r.release(subscription, now) {
+			r.record(func(report *Report) { report.Released++ })
+		}
 		return
 	}
 }
@@ -376,7 +367,23 @@ func (r *notifierRun) sent(question *claimedQuestion, err error) bool {
 	return mayHaveArrived(err)
 }
 
-func (r *notifierRun) deactivate(subscription Subscription) {
+// mark remembers that a notification was sent. It comes after the sending, and the
+// claim before it: a run that dies in between leaves a person without the points of a
+// quick answer, and notifies no one twice.
+func (r *notifierRun) mark(subscription Subscription, question *claimedQuestion, claimedAt time.Time) {
+	if subscription.PersonHash == "" {
+		return
+	}
+	ctx, cancel := r.lastContext()
+	defer cancel()
+	err := r.Store.MarkNotified(ctx, subscription.PersonHash, question.ID, claimedAt)
+	r.fail("remember a notification of question "+question.ID, err)
+}
+
+// deactivate takes a subscription with a dead token out of use. The claim goes first:
+// the person's next token has not been notified.
+func (r *notifierRun) deactivate(subscription Subscription, claimedAt time.Time) {
+	r.release(subscription, claimedAt)
 	err := r.Store.DeactivateSubscription(r.ctx, subscription, clock(r.Now))
 	r.fail("deactivate a subscription with a dead token", err)
 	if err == nil {
@@ -384,15 +391,14 @@ func (r *notifierRun) deactivate(subscription Subscription) {
 	}
 }
 
-// release releases the claim on a person whose notification could not be sent.
-func (r *notifierRun) release(subscription Subscription, question *claimedQuestion, claimedAt time.Time) {
+// release releases the claim on a person whose notification was not sent, and reports
+// whether it could.
+func (r *notifierRun) release(subscription Subscription, claimedAt time.Time) bool {
 	ctx, cancel := r.lastContext()
 	defer cancel()
-	err := r.Store.ReleaseSubscription(ctx, subscription, question.ID, claimedAt)
+	err := r.Store.ReleaseSubscription(ctx, subscription, claimedAt)
 	r.fail("release a subscription", err)
-	if err == nil {
-		r.record(func(report *Report) { report.Released++ })
-	}
+	return err == nil
 }
 
 // settle leaves a question to the next run when this one could not send what it claimed

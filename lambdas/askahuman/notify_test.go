@@ -287,6 +287,134 @@ func TestRunDeadTokens(t *testing.T) {
 	}
 }
 
+// TestRunMarksWhatWasSent has what is sent end in every way: only what the push service
+// took earns the points of a quick answer, and only what cannot have arrived gives the
+// person's interval back, to every device.
+func TestRunMarksWhatWasSent(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err          error
+		marked, free bool
+	}{
+		"sent":          {nil, true, false},
+		"dead token":    {fmt.Errorf("%w: gone", askahuman.ErrDeadToken), false, true},
+		"refused":       {errBroken, false, true},
+		"unavailable":   {unavailable(time.Hour), false, true},
+		"no answer":     {&askahuman.PushUnavailableError{Err: fmt.Errorf("post: %w", context.DeadlineExceeded)}, false, false},
+		"cut by caller": {fmt.Errorf("post: %w", context.Canceled), false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n := newNotifying()
+			sub, err := n.people.Subscribe(t.Context(), "me", "token", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := n.askFor(t, 1)
+			n.inbox.fail = func(int, askahuman.PushMessage) error { return test.err }
+			n.run(t)
+			if at, err := n.store.NotifiedAt(t.Context(), q.ID, "me"); err != nil || at.IsZero() == test.marked {
+				t.Errorf("notified at %v, %v; want a mark: %t", at, err, test.marked)
+			}
+			want := 15
+			if test.marked {
+				want = 18
+			}
+			if got := n.answer(t, "me", text(q.ID, "an answer")); got.Points != want {
+				t.Errorf("points = %d, want %d", got.Points, want)
+			}
+
+			// A new token of the same device, and another device of the same person.
+			n.inbox.fail = nil
+			sent := len(n.inbox.messages)
+			if _, err := n.people.ChangeSubscription(t.Context(), sub.ID, "new-token", 0); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := n.people.Subscribe(t.Context(), "me", "another-token", 5*time.Minute); err != nil {
+				t.Fatal(err)
+			}
+			n.askFor(t, 1)
+			n.run(t)
+			if got := len(n.inbox.messages) - sent; got != 1 && test.free || got != 0 && !test.free {
+				t.Errorf("%d notifications at once; want the interval given back: %t", got, test.free)
+			}
+		})
+	}
+}
+
+// TestLastNotificationCounts holds what lets a store keep a person's last notification
+// alone: an earlier one is too long ago for the points of a quick answer.
+func TestLastNotificationCounts(t *testing.T) {
+	t.Parallel()
+	if askahuman.MinInterval < askahuman.NotificationBonusWindow {
+		t.Errorf("people can be notified every %v, and answers count as quick for %v", askahuman.MinInterval, askahuman.NotificationBonusWindow)
+	}
+}
+
+// TestRunDiesAfterSending has a run end after the push service took a notification and
+// before anything says so: no one is notified again for it.
+func TestRunDiesAfterSending(t *testing.T) {
+	t.Parallel()
+	n := newNotifying()
+	for _, token := range []string{"token", "another-token"} {
+		if _, err := n.people.Subscribe(t.Context(), "me", token, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.notifier.Store = failing{Store: n.store, mark: errBroken}
+	q := n.askFor(t, 1)
+	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 1, Failures: someFailures})
+	n.notifier.Store = n.store
+	for _, later := range []time.Duration{time.Minute, 28 * time.Minute} {
+		n.now = n.now.Add(later)
+		n.askFor(t, 1)
+		if report := n.run(t); report.Notified != 0 {
+			t.Errorf("notified again within the interval: %+v", report)
+		}
+	}
+	if at, err := n.store.NotifiedAt(t.Context(), q.ID, "me"); err != nil || !at.IsZero() {
+		t.Errorf("notified at %v, %v; want no mark", at, err)
+	}
+	n.now = n.now.Add(time.Minute)
+	n.askFor(t, 1)
+	if report := n.run(t); report.Notified != 1 {
+		t.Errorf("after the interval: %+v", report)
+	}
+}
+
+// TestRunTwoDevices has a person choose 5 minutes on one device and an hour on another:
+// they are notified as often as they want to be at most, and each device no more often
+// than is set on it.
+func TestRunTwoDevices(t *testing.T) {
+	t.Parallel()
+	n := newNotifying()
+	for token, interval := range map[string]time.Duration{"often": 5 * time.Minute, "seldom": time.Hour} {
+		if _, err := n.people.Subscribe(t.Context(), "me", token, interval); err != nil {
+			t.Fatal(err)
+		}
+	}
+	total := 0
+	for range 13 {
+		n.askFor(t, 5)
+		n.run(t)
+		n.run(t)
+		if got := len(n.inbox.messages); got != total+1 {
+			t.Errorf("%d notifications within 5 minutes, want 1", got-total)
+		}
+		total = len(n.inbox.messages)
+		n.now = n.now.Add(4 * time.Minute)
+		n.askFor(t, 5)
+		n.run(t)
+		if got := len(n.inbox.messages); got != total {
+			t.Errorf("notified %d times before 5 minutes have passed", got-total)
+		}
+		n.now = n.now.Add(time.Minute)
+	}
+	if got := n.inbox.byToken()["seldom"]; got > 2 {
+		t.Errorf("the device of an hour got %d notifications in an hour", got)
+	}
+}
+
 func unavailable(after time.Duration) error {
 	return &askahuman.PushUnavailableError{RetryAfter: after, Err: errBroken}
 }
@@ -431,6 +559,12 @@ func TestRunsOverlap(t *testing.T) {
 	n := newNotifying()
 	n.notifier.Rand = nil
 	n.subscribe(t, 100)
+	// Half of them have a second device.
+	for i := range 50 {
+		if _, err := n.people.Subscribe(t.Context(), fmt.Sprint("person ", i), fmt.Sprint("second-token-", i), 0); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for range 10 {
 		n.askFor(t, 2)
 	}
@@ -458,9 +592,13 @@ func TestRunsOverlap(t *testing.T) {
 	if sum.Expired != 1 || sum.Notified != len(n.inbox.messages) || len(sum.Failures) != 0 {
 		t.Errorf("together: %+v, %d messages", sum, len(n.inbox.messages))
 	}
+	perPerson := map[string]int{}
 	for token, count := range n.inbox.byToken() {
+		perPerson[strings.TrimPrefix(token, "second-")] += count
+	}
+	for person, count := range perPerson {
 		if count != 1 {
-			t.Errorf("%s was notified %d times", token, count)
+			t.Errorf("the person of %s was notified %d times", person, count)
 		}
 	}
 	for link, count := range n.inbox.byLink() {
@@ -528,7 +666,14 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 // failing is a store; some of its calls fail.
 type failing struct {
 	*inmem.Store
-	due, subscriptions, end, claim error
+	due, subscriptions, end, claim, mark error
+}
+
+func (f failing) MarkNotified(ctx context.Context, personHash, questionID string, claimedAt time.Time) error {
+	if f.mark != nil {
+		return f.mark
+	}
+	return f.Store.MarkNotified(ctx, personHash, questionID, claimedAt)
 }
 
 func (f failing) DueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
@@ -570,6 +715,7 @@ func TestRunStoreFails(t *testing.T) {
 		"listing subscriptions":   {failing{subscriptions: errBroken}, true, askahuman.Report{Expired: 1}},
 		"expiring":                {failing{end: errBroken}, false, askahuman.Report{Questions: 1, Notified: 3, Failures: someFailures}},
 		"claiming a subscription": {failing{claim: errBroken}, false, askahuman.Report{Expired: 1, Waiting: 1, Failures: someFailures}},
+		"marking":                 {failing{mark: errBroken}, false, askahuman.Report{Expired: 1, Questions: 1, Notified: 3, Failures: someFailures}},
 		"nothing":                 {failing{}, false, askahuman.Report{Expired: 1, Questions: 1, Notified: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,8 @@ type PeopleStore interface {
 	// RecentAnswers reads what a person answered since a moment, newest first, at
 	// most limit (0: all).
 	RecentAnswers(ctx context.Context, personHash string, since time.Time, limit int) ([]RecentAnswer, error)
-	// NotifiedAt is when the person was notified of the question; zero: never.
+	// NotifiedAt is when the person was notified of the question; zero: never, or of
+	// another one since.
 	NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error)
 	// Stats reads a person's stats; those of a person who never answered are
 	// zero except for the hash.

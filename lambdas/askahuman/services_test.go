@@ -625,6 +625,9 @@ func TestAnswerForANotification(t *testing.T) {
 	if ok, err := p.store.ClaimSubscription(t.Context(), sub, q.ID, p.now); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
+	if err := p.store.MarkNotified(t.Context(), "me", q.ID, p.now); err != nil {
+		t.Fatal(err)
+	}
 	p.now = p.now.Add(5 * time.Minute)
 	if got := p.answer(t, "me", text(q.ID, "an answer")); got.Points != 18 {
 		t.Errorf("points = %d, want 18", got.Points)

@@ -115,27 +115,50 @@ func TestNotifications(t *testing.T) {
 }
 
 // A question that is still short is notified of again after a quarter of an hour,
-// to people whose interval has passed.
+// to people whose interval has passed. A person with two devices is one person, and
+// the shorter of their intervals holds.
 func TestNotifiedAgain(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
 	_, tokens := subscribers(t, target, 2)
-	asked := newClient(t, target).newAgent().ask(t, textQuestion(1))
+	two, often, seldom := newClient(t, target).newPerson(), platform.Unique("token"), platform.Unique("token")
+	two.subscribe(t, subscribe{Token: often, Interval: 5})
+	two.subscribe(t, subscribe{Token: seldom, Interval: 60})
+	people := len(tokens) + 1
+	asked := newClient(t, target).newAgent().ask(t, textQuestion(2))
 	target.runNotifier(t)
 	target.runNotifier(t)
-	if got := target.pushes(t); len(got) != len(tokens) {
-		t.Fatalf("got %d notifications after two runs; want %d", len(got), len(tokens))
+	if got := target.pushes(t); len(got) != people {
+		t.Fatalf("got %d notifications after two runs; want %d", len(got), people)
+	}
+	// Another question, while the person of two devices waits.
+	newClient(t, target).newAgent().ask(t, textQuestion(2))
+	target.runNotifier(t)
+	if got := target.pushes(t); len(got) != people {
+		t.Fatalf("got %d notifications after another question; want %d", len(got), people)
 	}
 	// Nothing but time is missing: it passes in the tables.
 	target.turnBack(t, "Questions", "question_id", asked.QuestionID, "due_at", 16*time.Minute)
 	for _, item := range target.Items(t, "Subscriptions") {
-		if item["next_notification_at"] != nil {
+		if item["next_notification_at"] != nil && item["fcm_token"] != seldom {
 			target.turnBack(t, "Subscriptions", "subscription_id", item["subscription_id"].(string), "next_notification_at", 16*time.Minute)
 		}
 	}
+	for _, item := range target.Items(t, "Guards") {
+		if key := item["guard_key"].(string); strings.HasPrefix(key, "NOTIFIED#") {
+			target.turnBack(t, "Guards", "guard_key", key, "claimed_at", 16*time.Minute)
+			target.turnBack(t, "Guards", "guard_key", key, "notified_at", 16*time.Minute)
+		}
+	}
 	target.runNotifier(t)
-	if got := target.pushes(t); len(got) != 2*len(tokens) {
-		t.Errorf("got %d notifications a quarter of an hour later; want %d", len(got), 2*len(tokens))
+	got := target.pushes(t)
+	if len(got) != 2*people {
+		t.Errorf("got %d notifications a quarter of an hour later; want %d", len(got), 2*people)
+	}
+	for _, one := range got[people:] {
+		if one.Token == seldom {
+			t.Error("the device of an hour got a notification after a quarter of one")
+		}
 	}
 }
 
@@ -145,7 +168,8 @@ func (p *target) turnBack(t testing.TB, table, key, value, attribute string, by 
 	p.Set(t, table, key, value, map[string]any{attribute: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
-// A dead token ends its subscription's notifications, and only its own.
+// A dead token ends its subscription's notifications, and only its own. It earns no
+// points for being quick, and its person waits for nothing that never was.
 func TestDeadTokenIsDeactivated(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
@@ -153,7 +177,7 @@ func TestDeadTokenIsDeactivated(t *testing.T) {
 	dead := one.subscribe(t, subscribe{Token: platform.Unique("unregistered"), Interval: 5})
 	_, tokens := subscribers(t, target, 1)
 	asker := newClient(t, target).newAgent()
-	asker.ask(t, textQuestion(3))
+	asked := asker.ask(t, textQuestion(3))
 	target.runNotifier(t)
 	if got := target.pushes(t); len(got) != 1 || got[0].Token != tokens[0] {
 		t.Errorf("got %+v; want one for %s", got, tokens[0])
@@ -161,10 +185,13 @@ func TestDeadTokenIsDeactivated(t *testing.T) {
 	if item := target.Item(t, "Subscriptions", "subscription_id", dead.SubscriptionID); item == nil || item["active"] != nil {
 		t.Errorf("got %v; want a subscription that is not active", item)
 	}
-	// A new token makes it active again.
+	// 10 for a text, 5 for a question with under half of its answers.
+	if earned := one.answer(t, textAnswer(asked.QuestionID)); earned.PointsEarned != 15 {
+		t.Errorf("got %d points for an answer after a notification that was not delivered; want 15", earned.PointsEarned)
+	}
+	// A new token makes it active again, at once.
 	token := platform.Unique("token")
 	platform.Read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), http.StatusOK)
-	target.turnBack(t, "Subscriptions", "subscription_id", dead.SubscriptionID, "next_notification_at", time.Minute)
 	asker.ask(t, textQuestion(3))
 	target.runNotifier(t)
 	if got := target.pushes(t); !slices.ContainsFunc(got, func(p pushed) bool { return p.Token == token }) {
@@ -227,7 +254,17 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 			if err := overlapping(); err != nil {
 				t.Fatal(err)
 			}
-			_, tokens := subscribers(t, target, people)
+			persons, tokens := subscribers(t, target, people)
+			personOf := map[string]int{}
+			for i, token := range tokens {
+				personOf[token] = i
+			}
+			// Every fourth person has a second device.
+			for i := 0; i < people; i += 4 {
+				token := platform.Unique("token")
+				persons[i].subscribe(t, subscribe{Token: token, Interval: 5})
+				personOf[token] = i
+			}
 			asker := newClient(t, target).newAgent()
 			for range questions {
 				asker.ask(t, textQuestion(1))
@@ -260,14 +297,18 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			perToken, perQuestion := map[string]int{}, map[string]int{}
+			perPerson, perQuestion := map[int]int{}, map[string]int{}
 			for _, one := range target.pushes(t) {
-				perToken[one.Token]++
+				person, known := personOf[one.Token]
+				if !known {
+					t.Errorf("got a notification for %s, who is no one", one.Token)
+				}
+				perPerson[person]++
 				perQuestion[one.Data["link"]]++
 			}
-			for token, n := range perToken {
-				if n > 1 || !slices.Contains(tokens, token) {
-					t.Errorf("%s: got %d notifications; want at most 1", token, n)
+			for person, n := range perPerson {
+				if n > 1 {
+					t.Errorf("person %d: got %d notifications; want at most 1", person, n)
 				}
 			}
 			for link, n := range perQuestion {

@@ -92,6 +92,11 @@ func TestEveryAccessPattern(t *testing.T) {
 	answer(answered, "alice")
 	answered.CurrentResponses++
 	answer(answered, "bob")
+	release := func() func() error {
+		sub := subscribe()
+		must(held(store.ClaimSubscription(ctx, sub, answered.ID, start)))
+		return func() error { return store.ReleaseSubscription(ctx, sub, start) }
+	}
 	limit, _ := platform.RateLimit("poll")
 
 	later := start.Add(2 * time.Hour)
@@ -206,11 +211,24 @@ func TestEveryAccessPattern(t *testing.T) {
 			sub := subscribe()
 			return func() error { return held(store.ClaimSubscription(ctx, sub, answered.ID, start)) }
 		},
-		"ReleaseSubscription": func() func() error {
+		"DeferSubscription": func() func() error {
 			sub := subscribe()
 			must(held(store.ClaimSubscription(ctx, sub, answered.ID, start)))
-			return func() error { return store.ReleaseSubscription(ctx, sub, answered.ID, start) }
+			must(store.MarkNotified(ctx, sub.PersonHash, answered.ID, start))
+			other := newSubscription("of another device")
+			other.PersonHash, other.NextNotificationAt = sub.PersonHash, time.Unix(0, 0)
+			_, err := store.Subscribe(ctx, other)
+			must(err)
+			return func() error {
+				claimed, err := store.ClaimSubscription(ctx, other, answered.ID, start)
+				return held(!claimed, err)
+			}
 		},
+		"MarkNotified": func() func() error {
+			return func() error { return store.MarkNotified(ctx, "person", answered.ID, start) }
+		},
+		"ReleaseSubscription": release,
+		"ReleasePerson":       release,
 		"DeactivateSubscription": func() func() error {
 			sub := subscribe()
 			return func() error { return store.DeactivateSubscription(ctx, sub, start) }

@@ -115,26 +115,6 @@ func (s *Store) RecentAnswers(ctx context.Context, personHash string, since time
 	return answers, nil
 }
 
-// guardNotified is the item that a notification leaves in Guards.
-type guardNotified struct {
-	Key        string `dynamodbav:"guard_key"`
-	NotifiedAt string `dynamodbav:"notified_at"`
-	ExpiresAt  int64  `dynamodbav:"expires_at"`
-}
-
-func notifiedKey(questionID, personHash string) string {
-	return "NOTIFIED#" + personHash + "#" + questionID
-}
-
-// NotifiedAt implements [askahuman.PeopleStore].
-func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error) {
-	var item guardNotified
-	if _, err := s.db.Get(ctx, "GetNotificationMark", &item, notifiedKey(questionID, personHash)); err != nil {
-		return time.Time{}, err
-	}
-	return parseTime(item.NotifiedAt)
-}
-
 // place is the place of an answer among those that its question wants. A single answer
 // is both first and last.
 type place struct{ first, last bool }

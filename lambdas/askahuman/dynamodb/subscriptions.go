@@ -48,6 +48,26 @@ func ofPerson(personHash, subscriptionID string) []dynamo.Write {
 	return []dynamo.Write{dynamo.Put("Subscriptions", subscription{ID: personKey(personHash), TokenOwner: subscriptionID}, expression.ConditionBuilder{})}
 }
 
+// notOfPerson is the write that takes a subscription, which ends or becomes another
+// person's, out of its person's item: heir is then their last one, empty: the item
+// goes. It is none when the item does not name the subscription. It has to be done on
+// condition that the subscription is as it was read before.
+func (s *Store) notOfPerson(ctx context.Context, sub subscription, heir string) ([]dynamo.Write, error) {
+	if sub.PersonHash == "" {
+		return nil, nil
+	}
+	key := personKey(sub.PersonHash)
+	last, err := s.subscriptionItem(ctx, key)
+	if err != nil || last == nil || last.TokenOwner != sub.ID {
+		return nil, err
+	}
+	named := dynamo.Equal("token_owner", sub.ID)
+	if heir != "" {
+		return []dynamo.Write{dynamo.Put("Subscriptions", subscription{ID: key, TokenOwner: heir}, named)}, nil
+	}
+	return []dynamo.Write{dynamo.Delete("Subscriptions", []any{key}, named)}, nil
+}
+
 func tokenOwner(token, subscriptionID string) subscription {
 	return subscription{ID: tokenKey(token), TokenOwner: subscriptionID}
 }
@@ -166,9 +186,17 @@ func (s *Store) renew(ctx context.Context, existing subscription, interval time.
 	if err != nil {
 		return renewed, err
 	}
-	err = s.db.Transact(ctx, "UpdateSubscription", append([]dynamo.Write{
+	writes := append([]dynamo.Write{
 		dynamo.Update("Subscriptions", []any{existing.ID}, update, unchangedSubscription(existing)),
-	}, ofPerson(personHash, existing.ID)...)...)
+	}, ofPerson(personHash, existing.ID)...)
+	if renewed.PersonHash != existing.PersonHash {
+		left, err := s.notOfPerson(ctx, existing, "")
+		if err != nil {
+			return renewed, err
+		}
+		writes = append(writes, left...)
+	}
+	err = s.db.Transact(ctx, "UpdateSubscription", writes...)
 	var refused *dynamo.TransactionError
 	if errors.As(err, &refused) {
 		return renewed, askahuman.ErrStale
@@ -176,10 +204,21 @@ func (s *Store) renew(ctx context.Context, existing subscription, interval time.
 	return renewed, err
 }
 
-// unchangedSubscription holds while a subscription has the token, and was last
-// notified, as read.
+// unchangedSubscription holds while a subscription is as it was read: it has the same
+// token and person, and has neither been changed nor notified.
 func unchangedSubscription(existing subscription) expression.ConditionBuilder {
-	return dynamo.Equal("fcm_token", existing.Token).And(dynamo.Equal("last_notified_at", existing.LastNotifiedAt))
+	return dynamo.Equal("fcm_token", existing.Token).And(
+		samePerson(existing.PersonHash),
+		dynamo.Equal("updated_at", existing.UpdatedAt),
+		dynamo.Equal("last_notified_at", existing.LastNotifiedAt))
+}
+
+// samePerson holds for subscriptions of a person; empty: of an unknown one.
+func samePerson(personHash string) expression.ConditionBuilder {
+	if personHash == "" {
+		return dynamo.Absent("fingerprint_hash")
+	}
+	return dynamo.Equal("fingerprint_hash", personHash)
 }
 
 func renewal(existing subscription, interval time.Duration, personHash string, now time.Time) (expression.UpdateBuilder, askahuman.Subscription, error) {
@@ -221,8 +260,7 @@ func (s *Store) FindSubscription(ctx context.Context, token, personHash string) 
 	case token != "":
 		return owner.TokenOwner, nil
 	}
-	// A subscription may have gone to another person, or have ended with its token,
-	// since it was this one's last.
+	// It may have ended, or gone to another person, since the item was read.
 	last, err := s.subscriptionItem(ctx, owner.TokenOwner)
 	switch {
 	case err != nil:
@@ -274,7 +312,22 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, token stri
 		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
 	}
 	if owner != nil && owner.TokenOwner != existing.ID {
-		writes = append(writes, dynamo.Delete("Subscriptions", []any{owner.TokenOwner}, expression.ConditionBuilder{}))
+		ended, err := s.subscriptionItem(ctx, owner.TokenOwner)
+		if err != nil {
+			return changed, err
+		}
+		if ended == nil {
+			return changed, askahuman.ErrStale
+		}
+		heir := ""
+		if ended.PersonHash == existing.PersonHash {
+			heir = existing.ID
+		}
+		left, err := s.notOfPerson(ctx, *ended, heir)
+		if err != nil {
+			return changed, err
+		}
+		writes = append(append(writes, dynamo.Delete("Subscriptions", []any{ended.ID}, unchangedSubscription(*ended))), left...)
 	}
 	err = s.db.Transact(ctx, "UpdateSubscription", writes...)
 	var refused *dynamo.TransactionError
@@ -299,20 +352,14 @@ func (s *Store) unsubscribe(ctx context.Context, id string) error {
 	if existing == nil || existing.Token == "" {
 		return askahuman.ErrSubscriptionNotFound
 	}
-	writes := []dynamo.Write{
-		dynamo.Delete("Subscriptions", []any{id}, dynamo.Equal("fcm_token", existing.Token)),
+	left, err := s.notOfPerson(ctx, *existing, "")
+	if err != nil {
+		return err
+	}
+	err = s.db.Transact(ctx, "DeleteSubscription", append([]dynamo.Write{
+		dynamo.Delete("Subscriptions", []any{id}, unchangedSubscription(*existing)),
 		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
-	}
-	if existing.PersonHash != "" {
-		last, err := s.subscriptionItem(ctx, personKey(existing.PersonHash))
-		if err != nil {
-			return err
-		}
-		if last != nil && last.TokenOwner == id {
-			writes = append(writes, dynamo.Delete("Subscriptions", []any{personKey(existing.PersonHash)}, dynamo.Equal("token_owner", id)))
-		}
-	}
-	err = s.db.Transact(ctx, "DeleteSubscription", writes...)
+	}, left...)...)
 	var refused *dynamo.TransactionError
 	if errors.As(err, &refused) {
 		return askahuman.ErrStale
@@ -345,41 +392,118 @@ func (s *Store) DueSubscriptions(ctx context.Context, now time.Time, limit int) 
 	return subscriptions, nil
 }
 
+// guardNotified is the part that is read of the item of Guards that keeps when a person
+// was last notified, on any device. A run claims the person in it before it sends
+// anything.
+type guardNotified struct {
+	NotifiedAt string `dynamodbav:"notified_at"`
+	QuestionID string `dynamodbav:"question_id"`
+}
+
+func notifiedKey(personHash string) []any { return []any{"NOTIFIED#" + personHash} }
+
+// notifiedEnd is when a person's item may go: no interval is longer.
+func notifiedEnd(at time.Time) expression.ValueBuilder {
+	return expression.Value(dynamo.ExpiryAt(at.Add(askahuman.MaxInterval)))
+}
+
+// dueAsRead holds while a subscription can be notified as it was read.
+func dueAsRead(sub askahuman.Subscription) expression.ConditionBuilder {
+	return dynamo.Equal("active", active).And(
+		dynamo.Equal("fcm_token", sub.Token),
+		samePerson(sub.PersonHash),
+		dynamo.Equal("min_interval_minutes", minutes(sub.Interval)),
+		dynamo.Equal("next_notification_at", formatTime(sub.NextNotificationAt)))
+}
+
+func setNotified(last, next time.Time) expression.UpdateBuilder {
+	return expression.Set(dynamo.Name("last_notified_at"), expression.Value(formatTime(last))).
+		Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(next)))
+}
+
 // ClaimSubscription implements [askahuman.NotifierStore].
 func (s *Store) ClaimSubscription(ctx context.Context, sub askahuman.Subscription, questionID string, now time.Time) (bool, error) {
 	writes := []dynamo.Write{
-		dynamo.Update("Subscriptions", []any{sub.ID},
-			expression.Set(dynamo.Name("last_notified_at"), expression.Value(formatTime(now))).
-				Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(now.Add(sub.Interval)))),
-			dynamo.Equal("active", active).
-				And(dynamo.Equal("fcm_token", sub.Token), dynamo.Equal("next_notification_at", formatTime(sub.NextNotificationAt)))),
+		dynamo.Update("Subscriptions", []any{sub.ID}, setNotified(now, now.Add(sub.Interval)), dueAsRead(sub)),
 	}
 	if sub.PersonHash != "" {
-		writes = append(writes, dynamo.Check("Responses",
-			[]any{questionID, askahuman.ResponseID(questionID, sub.PersonHash)}, dynamo.Absent("response_id")))
-		writes = append(writes, dynamo.Put("Guards", guardNotified{
-			Key:        notifiedKey(questionID, sub.PersonHash),
-			NotifiedAt: formatTime(now),
-			ExpiresAt:  dynamo.ExpiryAt(now.Add(askahuman.NotificationBonusWindow)),
-		}, expression.ConditionBuilder{}))
+		claimedAt := dynamo.Name("claimed_at")
+		writes = append(writes,
+			dynamo.Check("Responses", []any{questionID, askahuman.ResponseID(questionID, sub.PersonHash)}, dynamo.Absent("response_id")),
+			dynamo.Update("Guards", notifiedKey(sub.PersonHash),
+				expression.Set(claimedAt, expression.Value(formatTime(now))).
+					Set(dynamo.Name("claimed_before"), claimedAt.IfNotExists(expression.Value(never))).
+					Set(dynamo.Name("expires_at"), notifiedEnd(now)),
+				dynamo.Absent("claimed_at").Or(claimedAt.LessThanEqual(expression.Value(formatTime(now.Add(-sub.Interval)))))))
 	}
-	return held(s.db.Transact(ctx, "ClaimSubscription", writes...))
+	err := s.db.Transact(ctx, "ClaimSubscription", writes...)
+	var refused *dynamo.TransactionError
+	if !errors.As(err, &refused) {
+		return err == nil, err
+	}
+	if _, stale := refused.Failed(0); stale {
+		return false, nil
+	}
+	if person, ok := refused.Failed(2); ok {
+		return false, s.deferSubscription(ctx, sub, person, now)
+	}
+	return false, nil
 }
 
-// ReleaseSubscription implements [askahuman.NotifierStore].
-func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscription, questionID string, claimedAt time.Time) error {
-	before := newSubscription(sub)
-	writes := []dynamo.Write{
-		dynamo.Update("Subscriptions", []any{sub.ID},
-			expression.Set(dynamo.Name("last_notified_at"), expression.Value(before.LastNotifiedAt)).
-				Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(sub.NextNotificationAt))),
-			dynamo.Equal("last_notified_at", formatTime(claimedAt))),
+// deferSubscription makes a subscription due when the interval since its person was last
+// notified, on another device, has passed. A claim alone does not count: its
+// notification may never be sent.
+func (s *Store) deferSubscription(ctx context.Context, sub askahuman.Subscription, person dynamo.Item, now time.Time) error {
+	var notified guardNotified
+	if err := attributevalue.UnmarshalMap(person, &notified); err != nil {
+		return fmt.Errorf("read when the person was notified: %w", err)
 	}
-	if sub.PersonHash != "" {
-		writes = append(writes, dynamo.Delete("Guards", []any{notifiedKey(questionID, sub.PersonHash)}, expression.ConditionBuilder{}))
+	last, err := parseTime(notified.NotifiedAt)
+	if err != nil {
+		return fmt.Errorf("read when the person was notified: %w", err)
 	}
-	_, err := held(s.db.Transact(ctx, "ReleaseSubscription", writes...))
+	next := last.Add(sub.Interval)
+	if !next.After(now) {
+		return nil
+	}
+	_, err = held(s.db.Update(ctx, "DeferSubscription", []any{sub.ID}, setNotified(last, next), dueAsRead(sub), nil))
 	return err
+}
+
+// MarkNotified implements [askahuman.NotifierStore].
+func (s *Store) MarkNotified(ctx context.Context, personHash, questionID string, claimedAt time.Time) error {
+	return s.db.Update(ctx, "MarkNotified", notifiedKey(personHash),
+		expression.Set(dynamo.Name("notified_at"), expression.Value(formatTime(claimedAt))).
+			Set(dynamo.Name("question_id"), expression.Value(questionID)).
+			Set(dynamo.Name("expires_at"), notifiedEnd(claimedAt)),
+		expression.ConditionBuilder{}, nil)
+}
+
+// NotifiedAt implements [askahuman.PeopleStore].
+func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error) {
+	var item guardNotified
+	_, err := s.db.Get(ctx, "GetNotificationMark", &item, notifiedKey(personHash)...)
+	if err != nil || item.QuestionID != questionID {
+		return time.Time{}, err
+	}
+	return parseTime(item.NotifiedAt)
+}
+
+// ReleaseSubscription implements [askahuman.NotifierStore]. The two writes are no
+// transaction: each holds for itself, whatever has become of the other's item.
+func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {
+	at := formatTime(claimedAt)
+	before := newSubscription(sub)
+	_, err := held(s.db.Update(ctx, "ReleaseSubscription", []any{sub.ID},
+		expression.Set(dynamo.Name("last_notified_at"), expression.Value(before.LastNotifiedAt)).
+			Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(sub.NextNotificationAt))),
+		dynamo.Equal("last_notified_at", at).And(dynamo.Equal("min_interval_minutes", minutes(sub.Interval))), nil))
+	if sub.PersonHash == "" {
+		return err
+	}
+	_, personErr := held(s.db.Update(ctx, "ReleasePerson", notifiedKey(sub.PersonHash),
+		expression.Set(dynamo.Name("claimed_at"), dynamo.Name("claimed_before")), dynamo.Equal("claimed_at", at), nil))
+	return errors.Join(err, personErr)
 }
 
 // DeactivateSubscription implements [askahuman.NotifierStore].

@@ -33,8 +33,16 @@ type Store struct {
 	responses     map[string][]askahuman.Response // by question
 	stats         map[string]askahuman.Stats      // by person
 	subscriptions map[string]askahuman.Subscription
-	lastOf        map[string]string       // by person: the last subscription that they made
-	notified      map[[2]string]time.Time // by question and person
+	lastOf        map[string]string   // by person: the last subscription that they made
+	notified      map[string]notified // by person
+}
+
+// notified is when a person was last notified, on any device.
+type notified struct {
+	claimedAt     time.Time // zero: no claim, or it was released
+	claimedBefore time.Time // what claimedAt was before that claim
+	at            time.Time // zero: never
+	question      string
 }
 
 // lock locks the store and makes its maps.
@@ -46,7 +54,7 @@ func (s *Store) lock() func() {
 		s.stats = map[string]askahuman.Stats{}
 		s.subscriptions = map[string]askahuman.Subscription{}
 		s.lastOf = map[string]string{}
-		s.notified = map[[2]string]time.Time{}
+		s.notified = map[string]notified{}
 	}
 	return s.mu.Unlock
 }
@@ -214,7 +222,10 @@ func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (
 		return time.Time{}, err
 	}
 	defer s.lock()()
-	return s.notified[[2]string{questionID, personHash}], nil
+	if notified := s.notified[personHash]; notified.question == questionID {
+		return notified.at, nil
+	}
+	return time.Time{}, nil
 }
 
 // Stats implements [askahuman.PeopleStore].
@@ -319,6 +330,7 @@ func (s *Store) Subscribe(ctx context.Context, subscription askahuman.Subscripti
 	defer s.lock()()
 	if existing, ok := s.byToken(subscription.Token); ok {
 		if subscription.PersonHash != "" {
+			s.notOfPerson(existing, "")
 			existing.PersonHash = subscription.PersonHash
 			s.lastOf[subscription.PersonHash] = existing.ID
 		}
@@ -329,6 +341,18 @@ func (s *Store) Subscribe(ctx context.Context, subscription askahuman.Subscripti
 		s.lastOf[subscription.PersonHash] = subscription.ID
 	}
 	return subscription, nil
+}
+
+// notOfPerson takes a subscription, which ends or becomes another person's, out of
+// what its person made last: that is then heir, empty: none. The store is locked.
+func (s *Store) notOfPerson(subscription askahuman.Subscription, heir string) {
+	switch {
+	case s.lastOf[subscription.PersonHash] != subscription.ID:
+	case heir == "":
+		delete(s.lastOf, subscription.PersonHash)
+	default:
+		s.lastOf[subscription.PersonHash] = heir
+	}
 }
 
 func (s *Store) byToken(token string) (askahuman.Subscription, bool) {
@@ -366,11 +390,10 @@ func (s *Store) FindSubscription(ctx context.Context, token, personHash string) 
 		}
 		return "", askahuman.ErrSubscriptionNotFound
 	}
-	last, ok := s.subscriptions[s.lastOf[personHash]]
-	if !ok || last.PersonHash != personHash {
-		return "", askahuman.ErrSubscriptionNotFound
+	if last, ok := s.lastOf[personHash]; ok {
+		return last, nil
 	}
-	return last.ID, nil
+	return "", askahuman.ErrSubscriptionNotFound
 }
 
 // ChangeSubscription implements [askahuman.PeopleStore].
@@ -385,6 +408,11 @@ func (s *Store) ChangeSubscription(ctx context.Context, id, token string, interv
 	}
 	if token != "" {
 		if owner, taken := s.byToken(token); taken && owner.ID != id {
+			heir := ""
+			if owner.PersonHash == subscription.PersonHash {
+				heir = id
+			}
+			s.notOfPerson(owner, heir)
 			delete(s.subscriptions, owner.ID)
 		}
 		subscription.Token = token
@@ -398,9 +426,11 @@ func (s *Store) Unsubscribe(ctx context.Context, id string) error {
 		return err
 	}
 	defer s.lock()()
-	if _, ok := s.subscriptions[id]; !ok {
+	subscription, ok := s.subscriptions[id]
+	if !ok {
 		return askahuman.ErrSubscriptionNotFound
 	}
+	s.notOfPerson(subscription, "")
 	delete(s.subscriptions, id)
 	return nil
 }
@@ -472,31 +502,54 @@ func (s *Store) ClaimSubscription(ctx context.Context, subscription askahuman.Su
 	}
 	defer s.lock()()
 	stored, ok := s.subscriptions[subscription.ID]
-	if !ok || !stored.Active || stored.Token != subscription.Token || !stored.NextNotificationAt.Equal(subscription.NextNotificationAt) ||
-		stored.PersonHash != "" && s.hasAnswered(questionID, stored.PersonHash) {
+	if !ok || !stored.Active || stored.Token != subscription.Token || stored.PersonHash != subscription.PersonHash ||
+		stored.Interval != subscription.Interval || !stored.NextNotificationAt.Equal(subscription.NextNotificationAt) {
 		return false, nil
+	}
+	if person := stored.PersonHash; person != "" {
+		notified := s.notified[person]
+		if next := notified.at.Add(stored.Interval); next.After(now) {
+			stored.LastNotifiedAt, stored.NextNotificationAt = notified.at, next
+			s.subscriptions[stored.ID] = stored
+			return false, nil
+		}
+		if notified.claimedAt.Add(stored.Interval).After(now) || s.hasAnswered(questionID, person) {
+			return false, nil
+		}
+		notified.claimedAt, notified.claimedBefore = now, notified.claimedAt
+		s.notified[person] = notified
 	}
 	stored.LastNotifiedAt, stored.NextNotificationAt = now, now.Add(stored.Interval)
 	s.subscriptions[stored.ID] = stored
-	if stored.PersonHash != "" {
-		s.notified[[2]string{questionID, stored.PersonHash}] = now
-	}
 	return true, nil
 }
 
-// ReleaseSubscription implements [askahuman.NotifierStore].
-func (s *Store) ReleaseSubscription(ctx context.Context, subscription askahuman.Subscription, questionID string, claimedAt time.Time) error {
+// MarkNotified implements [askahuman.NotifierStore].
+func (s *Store) MarkNotified(ctx context.Context, personHash, questionID string, claimedAt time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	defer s.lock()()
-	stored, ok := s.subscriptions[subscription.ID]
-	if !ok || !stored.LastNotifiedAt.Equal(claimedAt) {
-		return nil
+	notified := s.notified[personHash]
+	notified.at, notified.question = claimedAt, questionID
+	s.notified[personHash] = notified
+	return nil
+}
+
+// ReleaseSubscription implements [askahuman.NotifierStore].
+func (s *Store) ReleaseSubscription(ctx context.Context, subscription askahuman.Subscription, claimedAt time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	stored.LastNotifiedAt, stored.NextNotificationAt = subscription.LastNotifiedAt, subscription.NextNotificationAt
-	s.subscriptions[stored.ID] = stored
-	delete(s.notified, [2]string{questionID, stored.PersonHash})
+	defer s.lock()()
+	if stored, ok := s.subscriptions[subscription.ID]; ok && stored.LastNotifiedAt.Equal(claimedAt) && stored.Interval == subscription.Interval {
+		stored.LastNotifiedAt, stored.NextNotificationAt = subscription.LastNotifiedAt, subscription.NextNotificationAt
+		s.subscriptions[stored.ID] = stored
+	}
+	if notified := s.notified[subscription.PersonHash]; notified.claimedAt.Equal(claimedAt) {
+		notified.claimedAt = notified.claimedBefore
+		s.notified[subscription.PersonHash] = notified
+	}
 	return nil
 }
 

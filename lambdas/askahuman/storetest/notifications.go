@@ -148,6 +148,22 @@ func findSubscription(t *testing.T, s Store) {
 	}
 	find("", person(0), "")
 	find("first", "", "")
+
+	// A token that moves between a person's subscriptions ends one of them, and the
+	// other one is the last.
+	kept := mustSubscribe(t, s, newSubscription("kept", person(2), start))
+	mustSubscribe(t, s, newSubscription("moved", person(2), start))
+	if _, err := s.ChangeSubscription(t.Context(), kept.ID, "moved", 0, start.Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	find("", person(2), kept.ID)
+	// One that moves to another person's ends the first person's last.
+	taker := mustSubscribe(t, s, newSubscription("taker", person(3), start))
+	if _, err := s.ChangeSubscription(t.Context(), taker.ID, "moved", 0, start.Add(2*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	find("", person(2), "")
+	find("", person(3), taker.ID)
 }
 
 func subscribeRace(t *testing.T, s Store) {
@@ -366,17 +382,128 @@ func claimSubscription(t *testing.T, s Store) {
 	if claimed, err := s.ClaimSubscription(t.Context(), before, question, now); claimed || err != nil {
 		t.Errorf("a claim on an older read = %v, %v; want false and no error", claimed, err)
 	}
-	for _, test := range []struct {
-		question, person string
-		want             time.Time
-	}{
-		{question, person(0), now},
-		{question, person(1), time.Time{}},
-		{uuid.NewString(), person(0), time.Time{}},
-	} {
-		if got, err := s.NotifiedAt(t.Context(), test.question, test.person); err != nil || !got.Equal(test.want) {
-			t.Errorf("NotifiedAt = %v, %v; want %v", got, err, test.want)
+	// A claim is no notification.
+	wantNotified(t, s, question, person(0), time.Time{})
+}
+
+func wantNotified(t *testing.T, s Store, questionID, personHash string, want time.Time) {
+	t.Helper()
+	if got, err := s.NotifiedAt(t.Context(), questionID, personHash); err != nil || !got.Equal(want) {
+		t.Errorf("NotifiedAt = %v, %v; want %v", got, err, want)
+	}
+}
+
+func mustMark(t *testing.T, s Store, personHash, questionID string, claimedAt time.Time) {
+	t.Helper()
+	if err := s.MarkNotified(t.Context(), personHash, questionID, claimedAt); err != nil {
+		t.Fatalf("MarkNotified: %v", err)
+	}
+}
+
+// wantRefused tries a claim on a subscription that is due, and is not to be had.
+func wantRefused(t *testing.T, s Store, id string, now time.Time) {
+	t.Helper()
+	subscription, ok := due(t, s, now)[id]
+	if !ok {
+		t.Fatalf("subscription %s is not due", id)
+	}
+	if claimed, err := s.ClaimSubscription(t.Context(), subscription, uuid.NewString(), now); claimed || err != nil {
+		t.Errorf("ClaimSubscription = %v, %v; want false and no error", claimed, err)
+	}
+}
+
+func markNotified(t *testing.T, s Store) {
+	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
+	first, second := uuid.NewString(), uuid.NewString()
+	mustClaim(t, s, subscription.ID, first, start)
+	mustMark(t, s, person(0), first, start)
+	wantNotified(t, s, first, person(0), start)
+	wantNotified(t, s, first, person(1), time.Time{})
+	wantNotified(t, s, second, person(0), time.Time{})
+
+	// Of a later question there is nothing before it is sent; then it is the last one.
+	later := start.Add(30 * time.Minute)
+	mustClaim(t, s, subscription.ID, second, later)
+	wantNotified(t, s, first, person(0), start)
+	wantNotified(t, s, second, person(0), time.Time{})
+	mustMark(t, s, person(0), second, later)
+	wantNotified(t, s, first, person(0), time.Time{})
+	wantNotified(t, s, second, person(0), later)
+}
+
+// claimPerson has a person with a device that they want to hear from often, and one
+// from which seldom: what one of them got counts for the other.
+func claimPerson(t *testing.T, s Store) {
+	often, seldom := newSubscription("often", person(0), start), newSubscription("seldom", person(0), start)
+	often.Interval, seldom.Interval = 5*time.Minute, time.Hour
+	mustSubscribe(t, s, often)
+	mustSubscribe(t, s, seldom)
+	other := mustSubscribe(t, s, newSubscription("another person's", person(1), start))
+	question := uuid.NewString()
+
+	// While the first notification is under way, the other device waits, but for
+	// nothing longer: the notification may not be sent.
+	mustClaim(t, s, seldom.ID, question, start)
+	wantRefused(t, s, often.ID, start)
+	wantRefused(t, s, often.ID, start.Add(5*time.Minute-time.Millisecond))
+	wantDue(t, s, start, often.ID, other.ID)
+	// Once it is sent, it counts.
+	mustMark(t, s, person(0), question, start)
+	wantRefused(t, s, often.ID, start)
+	wantDue(t, s, start.Add(5*time.Minute-time.Millisecond), other.ID)
+	if got := due(t, s, start.Add(5*time.Minute))[often.ID].LastNotifiedAt; !got.Equal(start) {
+		t.Errorf("last notified at %v, want %v: it is the person's", got, start)
+	}
+	mustClaim(t, s, other.ID, question, start)
+
+	// The shortest interval is the person's, each device keeps its own.
+	second := start.Add(5 * time.Minute)
+	mustClaim(t, s, often.ID, question, second)
+	mustMark(t, s, person(0), question, second)
+	wantRefused(t, s, seldom.ID, start.Add(time.Hour))
+	wantDue(t, s, second.Add(time.Hour-time.Millisecond), often.ID, other.ID)
+
+	// A claim that is undone leaves what was before it, also when no one knows whether
+	// that arrived.
+	third := second.Add(time.Hour)
+	mustClaim(t, s, seldom.ID, question, third)
+	fourth := third.Add(5 * time.Minute)
+	before := due(t, s, fourth)[often.ID]
+	mustClaim(t, s, often.ID, question, fourth)
+	if err := s.ReleaseSubscription(t.Context(), before, fourth); err != nil {
+		t.Fatal(err)
+	}
+
+	// A device that joins, or comes back, is still the same person's.
+	joined := mustSubscribe(t, s, newSubscription("joined", person(0), fourth))
+	wantRefused(t, s, joined.ID, third.Add(30*time.Minute-time.Millisecond))
+	mustClaim(t, s, joined.ID, question, third.Add(30*time.Minute))
+}
+
+// claimPersonRace has several runs take several devices of one person at once.
+func claimPersonRace(t *testing.T, s Store) {
+	const devices = 4
+	for i := range devices {
+		mustSubscribe(t, s, newSubscription(person(i), person(0), start))
+	}
+	var subscriptions []askahuman.Subscription
+	for _, subscription := range due(t, s, start) {
+		subscriptions = append(subscriptions, subscription)
+	}
+	claims := 0
+	for _, claimed := range atOnce(3*devices, func(i int) bool {
+		claimed, err := s.ClaimSubscription(t.Context(), subscriptions[i%devices], uuid.NewString(), start)
+		if err != nil {
+			t.Errorf("ClaimSubscription: %v", err)
 		}
+		return claimed
+	}) {
+		if claimed {
+			claims++
+		}
+	}
+	if claims != 1 {
+		t.Errorf("%d runs claimed the person, want 1", claims)
 	}
 }
 
@@ -389,9 +516,6 @@ func claimSubscriptionAnswered(t *testing.T, s Store) {
 	mustSubmit(t, s, q.ID, person(0), start)
 	if claimed, err := s.ClaimSubscription(t.Context(), due(t, s, start)[subscription.ID], q.ID, start); claimed || err != nil {
 		t.Errorf("ClaimSubscription = %v, %v; want false and no error", claimed, err)
-	}
-	if got, err := s.NotifiedAt(t.Context(), q.ID, person(0)); err != nil || !got.IsZero() {
-		t.Errorf("NotifiedAt = %v, %v; want never", got, err)
 	}
 	mustClaim(t, s, subscription.ID, uuid.NewString(), start)
 }
@@ -418,29 +542,45 @@ func claimSubscriptionRace(t *testing.T, s Store) {
 	}
 }
 
+// releaseSubscription checks that what was not sent leaves nothing to wait for, on any
+// device, and what was sent before it counts as before.
 func releaseSubscription(t *testing.T, s Store) {
 	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
-	question := uuid.NewString()
+	other := mustSubscribe(t, s, newSubscription("another device", person(0), start))
+	sent := uuid.NewString()
 	for _, at := range []time.Time{start, start.Add(31 * time.Minute)} {
 		before := due(t, s, at)[subscription.ID]
-		mustClaim(t, s, subscription.ID, question, at)
-		if err := s.ReleaseSubscription(t.Context(), before, question, at); err != nil {
+		mustClaim(t, s, subscription.ID, uuid.NewString(), at)
+		if err := s.ReleaseSubscription(t.Context(), before, at); err != nil {
 			t.Fatalf("ReleaseSubscription: %v", err)
 		}
 		after := due(t, s, at)[subscription.ID]
 		if !after.NextNotificationAt.Equal(before.NextNotificationAt) || !after.LastNotifiedAt.Equal(before.LastNotifiedAt) {
 			t.Errorf("released: last %v, next %v; want %v and %v", after.LastNotifiedAt, after.NextNotificationAt, before.LastNotifiedAt, before.NextNotificationAt)
 		}
-		if got, err := s.NotifiedAt(t.Context(), question, person(0)); err != nil || !got.IsZero() {
-			t.Errorf("NotifiedAt after the release = %v, %v; want none", got, err)
-		}
-		mustClaim(t, s, subscription.ID, question, at)
+		mustClaim(t, s, other.ID, sent, at)
 		// The claim of another moment is not this one's to undo.
-		if err := s.ReleaseSubscription(t.Context(), before, question, at.Add(-time.Minute)); err != nil {
+		if err := s.ReleaseSubscription(t.Context(), before, at.Add(-time.Minute)); err != nil {
 			t.Fatalf("ReleaseSubscription: %v", err)
 		}
-		wantDue(t, s, at.Add(time.Minute))
+		wantRefused(t, s, subscription.ID, at)
+		mustMark(t, s, person(0), sent, at)
+		wantRefused(t, s, subscription.ID, at)
+		wantDue(t, s, at.Add(29*time.Minute))
 	}
+	// A subscription that ended meanwhile keeps no one waiting.
+	at := start.Add(2 * time.Hour)
+	before := due(t, s, at)[subscription.ID]
+	mustClaim(t, s, subscription.ID, uuid.NewString(), at)
+	if err := s.Unsubscribe(t.Context(), subscription.ID); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, s, other.ID, at)
+	if err := s.ReleaseSubscription(t.Context(), before, at); err != nil {
+		t.Fatalf("ReleaseSubscription: %v", err)
+	}
+	wantNotified(t, s, sent, person(0), start.Add(31*time.Minute))
+	mustClaim(t, s, other.ID, uuid.NewString(), at)
 }
 
 func deactivateSubscription(t *testing.T, s Store) {
