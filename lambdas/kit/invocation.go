@@ -63,10 +63,10 @@ type invocations struct{ begun atomic.Bool }
 // a tenth.
 const answerTime = time.Second
 
-// begin returns the context of the next invocation's work, which is to be cancelled.
-// It has the invocation, and the budget of its requests; and it ends before the
-// invocation does, so that there is time to say what became of it also when something
-// that the work waits for gives no answer.
+// begin returns the context of the next invocation's work; the caller cancels it. The
+// context has the invocation, and the budget of its requests. It ends before the
+// invocation does, so that there is time for an answer also when something that the
+// work waits for gives none.
 func (i *invocations) begin(ctx context.Context, budget int) (context.Context, context.CancelFunc) {
 	invocation := &Invocation{ColdStart: i.begun.CompareAndSwap(false, true)}
 	if lambda, ok := lambdacontext.FromContext(ctx); ok {

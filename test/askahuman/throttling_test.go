@@ -9,8 +9,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// However much DynamoDB throttles, every route answers in its form, and what was told
-// to come again is carried out once. The notifier makes up for runs that failed.
+// Every route answers in its form, no matter how much DynamoDB throttles. A request that
+// is sent again is carried out once. The notifier makes up for runs that failed.
 func TestThrottling(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
@@ -40,7 +40,7 @@ func TestThrottling(t *testing.T) {
 			return platform.Request{Send: byPerson(one, http.MethodGet, path, nil), Status: http.StatusOK}
 		}
 	}
-	// subscribed is what a token's and its person's items say: the one subscription.
+	// subscribed checks that the token has one subscription, with that interval; 0: none.
 	subscribed := func(t testing.TB, token string, minutes int) {
 		t.Helper()
 		found := 0
@@ -57,7 +57,6 @@ func TestThrottling(t *testing.T) {
 			t.Errorf("got %d subscriptions with the token; want %d", found, want)
 		}
 	}
-	var lastSubscribed string
 	suite.CheckThrottling(t, on.Target, map[string]func(*testing.T) platform.Request{
 		"POST /agent/questions": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
@@ -139,20 +138,20 @@ func TestThrottling(t *testing.T) {
 		}
 	}, func(t *testing.T) {
 		one := newClient(t, on).newPerson()
-		lastSubscribed = platform.Unique("token")
-		one.subscribe(t, subscribe{lastSubscribed, 5})
+		token := platform.Unique("token")
+		one.subscribe(t, subscribe{token, 5})
 		newClient(t, on).newAgent().ask(t, textQuestion(50))
 		on.runNotifier(t)
 		perToken := map[string]int{}
 		for _, push := range on.pushes(t) {
 			perToken[push.Token]++
 		}
-		if perToken[lastSubscribed] != 1 {
-			t.Errorf("got %d notifications of someone new; want 1", perToken[lastSubscribed])
+		if perToken[token] != 1 {
+			t.Errorf("got %d notifications of someone new; want 1", perToken[token])
 		}
-		for token, n := range perToken {
+		for one, n := range perToken {
 			if n > 1 {
-				t.Errorf("%s: got %d notifications; want at most 1", token, n)
+				t.Errorf("%s: got %d notifications; want at most 1", one, n)
 			}
 		}
 		for _, item := range on.Items(t, "Guards") {

@@ -21,8 +21,8 @@ import (
 type Request struct {
 	// Send makes the request, each time the same one. Any goroutine may call it.
 	Send func(context.Context) (Reply, error)
-	// Status is that of success; Repeated that of a repeat after a success that was
-	// not answered, where it is another one.
+	// Status is the status of success. Repeated is that of a repeat after a success that
+	// was not answered, where it differs.
 	Status, Repeated int
 	// Check looks at what is stored after the success: the request was carried out
 	// once. Nil: it changes nothing.
@@ -33,9 +33,9 @@ type Request struct {
 const mostRequests = 15
 
 // CheckThrottling sends a request to every route of the platform while DynamoDB
-// throttles few, half, nearly all and all requests. Each is answered by the platform:
-// with success, or so that busy has nothing against it. Sent again afterwards, each
-// request is carried out once. No claim of an idempotency key is held for longer than
+// throttles few, half, nearly all and all requests. The platform answers each, with
+// success or with a reply that busy accepts and that has Retry-After. Sent again
+// afterwards, each request is carried out once. No claim of an idempotency key is held for longer than
 // its invocation. prepare makes a new request to each route. disturbed has functions in
 // the background work under the same faults, and background awaits in the end that they
 // have done their work.

@@ -11,8 +11,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// However much DynamoDB throttles, every route answers in its form, and what was told
-// to come again is carried out once. A deletion is finished in the background.
+// Every route answers in its form, no matter how much DynamoDB throttles. A request that
+// is sent again is carried out once. A deletion is finished in the background.
 func TestThrottling(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
@@ -21,8 +21,7 @@ func TestThrottling(t *testing.T) {
 		key := withKey(platform.Unique("key"))
 		return func(ctx context.Context) (platform.Reply, error) { return c.send(ctx, method, path, key, body) }
 	}
-	// counted holds a user's tasks against how many there are to be, and the counts
-	// against the tasks.
+	// counted checks how many tasks a user has, and the counts against the tasks.
 	counted := func(t testing.TB, c caller, tasks int) []task {
 		t.Helper()
 		all, stats := c.all(t, nil), c.stats(t)

@@ -1,8 +1,8 @@
 // Package retry is the one policy by which everything in a function tries again:
 // how often, after which pauses, and how much of that one invocation may do.
 //
-// An attempt at a request that AWS refuses, or does not answer, is repeated up to
-// [Attempts] times with [Delay] between. All requests of an invocation draw on one
+// A request that AWS refuses, or does not answer, has up to [Attempts] attempts, with
+// [Delay] between. All requests of an invocation draw on one
 // [Budget], which the context carries: when it is used up, the invocation fails
 // with [ErrBusy] or [ErrUnanswered] and lets its caller come again. So a caller
 // learns soon that there is no answer, and what is overloaded is not loaded further
@@ -87,7 +87,7 @@ const (
 	Broken
 	// Unanswered: the attempt's time was over.
 	Unanswered
-	// Abandoned: nobody waits for it any more.
+	// Abandoned: its caller waits for it no more.
 	Abandoned
 )
 
@@ -127,7 +127,7 @@ func NewBudget(refused int) *Budget {
 	return &Budget{most: refused * costRefused, left: refused * costRefused}
 }
 
-// Begin begins an attempt, which is to be ended. It returns [ErrExhausted] when
+// Begin begins an attempt; call end when it is over. Begin returns [ErrExhausted] when
 // nothing is left.
 func (b *Budget) Begin() (end func(Outcome), err error) {
 	if b == nil {
@@ -156,8 +156,8 @@ func (b *Budget) end(outcome Outcome) {
 	}
 }
 
-// Again returns [ErrExhausted] unless a request may be repeated: not when it could
-// fail together with all that are under way, and there were nothing left for them.
+// Again returns [ErrExhausted] unless a request may be repeated. It may if the budget is
+// enough for the case that it and all attempts under way are refused.
 func (b *Budget) Again() error {
 	if b == nil {
 		return nil

@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 type note struct {
@@ -69,6 +70,8 @@ func failure(err error) httpapi.Failure {
 		status, message = invalid.Status, invalid.Error()
 	} else if request, ok := errors.AsType[*kit.RequestError](err); ok {
 		status, message = request.Status, request.Message
+	} else if errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) {
+		status, message = http.StatusServiceUnavailable, "try again in a second"
 	}
 	return httpapi.Failure{Status: status, Body: map[string]string{"error": message}}
 }
