@@ -17,7 +17,14 @@ type source struct {
 // source returns that of a resource.
 func (c *comparison) source(r *resource) source {
 	s := source{path: or(r.path, r.id)}
-	is := func(path string, m model) bool { return m.Table != "" && (m.Resource == r.id || path == r.id) }
+	is := func(path string, m model) bool {
+		if m.Table == "" || m.Resource != r.id && path != r.id {
+			return false
+		}
+		// Only the CDK command writes paths of constructs, and not in every app.
+		s.path = or(r.path, path)
+		return true
+	}
 	var ok bool
 	if s.model, ok = find(c.proposedModels, is); !ok {
 		s.model, _ = find(c.deployedModels, is)

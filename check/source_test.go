@@ -106,6 +106,10 @@ func TestSources(t *testing.T) {
 			m["Database/AppData"]["timeToLive"] = "ttl"
 		}, "ttl:" + appData, "Tables[AppData].TimeToLive of the schema", []string{"an override of TimeToLiveSpecification of " + table, "Tables[AppData].TimeToLive of the schema"}},
 		"TTLOverridden": {func(r resources, m models) { ttl(r) }, "ttl:" + appData, "an override of TimeToLiveSpecification of " + table, []string{"an override of TimeToLiveSpecification of " + table, "an override of TimeToLiveSpecification of " + table}},
+		"TTLWithoutPath": {func(r resources, m models) {
+			ttl(r)
+			delete(r[appData], "Metadata")
+		}, "ttl:" + appData, "an override of TimeToLiveSpecification of Todo/Database/AppData", nil},
 		"Stream": {func(r resources, m models) {
 			set(t, r, appData, nil, "StreamSpecification")
 			delete(m["Database/AppData"], "stream")
