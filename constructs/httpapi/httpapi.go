@@ -341,7 +341,8 @@ type API struct {
 	// Authorizer checks tokens. Pass it with routes that you add to Resource, which
 	// anyone may call otherwise. It is nil without JWT.
 	Authorizer awsapigatewayv2.IHttpRouteAuthorizer
-	// AccessLogs receive one JSON object per request.
+	// AccessLogs receive one JSON object per request, in the log group
+	// /aws/vendedlogs/<stack>/<its logical id>.
 	AccessLogs awslogs.LogGroup
 	// Domain is the API's own domain name, or nil. Its regional domain name is what a
 	// DNS record has to point to.
@@ -353,7 +354,10 @@ type API struct {
 // accessLogFields are those that answer who called what, how it ended, and where
 // the time went ("Customize HTTP API access logs", API Gateway developer guide).
 // Of the caller they have only the address. They have no header and no body, and no
-// path, since it may hold a capability; they have the route's key instead.
+// path, since it may hold a capability; they have the route's key instead. Each value is in
+// quotes, because one that a request does not have is a hyphen, which is no JSON. So the
+// error is not messageString, which has quotes of its own; API Gateway's own messages
+// hold none.
 var accessLogFields = map[string]string{
 	"requestId":          "$context.requestId",
 	"requestTime":        "$context.requestTime",
@@ -495,6 +499,12 @@ func (a *API) addStage(p Props) {
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 		EncryptionKey: p.Key,
 	})
+	// Under other names each log group takes a place in the account's resource policy of
+	// Amazon CloudWatch Logs, and of the API that finds it full the deployment fails ("AWS
+	// services that publish logs to CloudWatch Logs": log group resource policy size limit).
+	// The logical id is in the name, so that no log group has the name of one that it replaces.
+	group := a.AccessLogs.Node().DefaultChild().(awslogs.CfnLogGroup)
+	group.SetLogGroupName(jsii.String("/aws/vendedlogs/" + *awscdk.Aws_STACK_NAME() + "/" + *group.LogicalId()))
 	key.AllowLogs(a, p.Key)
 	throttle := p.Throttle
 	if throttle == (Throttle{}) {

@@ -53,6 +53,13 @@ func TestUsersPropsValidate(t *testing.T) {
 		"Pages": {identity.UsersProps{
 			Name: "tasks", CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000/in", "http://localhost", "tasks://in"}, LogoutURLs: []string{"https://a.example"},
 		}, nil},
+		"Email":          {identity.UsersProps{Email: identity.Email{From: "hello@mail.example.com"}}, nil},
+		"EmailOfAll":     {identity.UsersProps{Email: identity.Email{From: "To-Do <hello@mail.example.com>", ReplyTo: "help@example.com", Identity: "example.com", Region: "eu-west-1", ConfigurationSet: "mail"}}, nil},
+		"EmailOfAddress": {identity.UsersProps{Email: identity.Email{From: "hello@example.com", Identity: "hello@example.com"}}, nil},
+		"ErrEmail": {identity.UsersProps{Email: identity.Email{From: "example.com", ReplyTo: "Help <help@example.com>", ConfigurationSet: "a b"}},
+			[]string{"Props.Email.From", "Props.Email.ReplyTo", "Props.Email.ConfigurationSet"}},
+		"ErrNoFrom":   {identity.UsersProps{Email: identity.Email{Identity: "example.com"}}, []string{"Props.Email.From"}},
+		"ErrIdentity": {identity.UsersProps{Email: identity.Email{From: "hello@badexample.com", Identity: "example.com"}}, []string{"Props.Email.Identity"}},
 		"ErrNoName":   {identity.UsersProps{CallbackURLs: []string{"https://a.example"}}, []string{"Props.Name"}},
 		"ErrReserved": {identity.UsersProps{Name: "cognito", CallbackURLs: []string{"https://a.example"}}, []string{"Props.Name"}},
 		"ErrLogout":   {identity.UsersProps{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},

@@ -38,6 +38,10 @@ type UsersProps struct {
 	// new user, and PostConfirmation after. A local run has no pool, and calls none.
 	// Default: none.
 	Triggers awscognito.UserPoolTriggers
+	// Email is how the pool sends its emails: invitations, and codes to confirm an address
+	// or to set a new password. Default: Amazon Cognito sends them, at most 50 a day in the
+	// account and region.
+	Email Email
 	// RemoveWithStack deletes the pool, and with it all users, with the stack.
 	// Default: the pool outlives the stack.
 	RemoveWithStack bool
@@ -53,6 +57,7 @@ func (p UsersProps) Validate() error {
 		checkName(&f, "Props.Name", p.Name)
 	}
 	CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
+	p.Email.Check(&f, "Props.Email")
 	return f.Err()
 }
 
@@ -113,9 +118,8 @@ const (
 // Amazon Cognito user pool with one public app client: one without a secret, for
 // browsers and apps. The subject of a token is the user's id in the pool.
 //
-// Amazon Cognito sends the emails itself, and only a few a day ("Email settings for
-// Amazon Cognito user pools"). For more, let it send them through Amazon SES: set
-// EmailConfiguration of the L1 construct below Resource.
+// Amazon Cognito sends the emails itself, at most 50 a day, unless [UsersProps.Email] says
+// otherwise.
 type Users struct {
 	constructs.Construct
 	// Resource is the user pool.
@@ -157,6 +161,7 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		DeletionProtection: &p.DeletionProtection,
 		LambdaTriggers:     &p.Triggers,
 	})
+	p.Email.configure(u, u.Resource)
 	client := &awscognito.UserPoolClientProps{
 		UserPool:                   u.Resource,
 		GenerateSecret:             jsii.Bool(false),

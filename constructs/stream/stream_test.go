@@ -1,6 +1,7 @@
 package stream_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
@@ -26,12 +28,15 @@ var changing = schema.Table{
 	Key: schema.Key{Partition: "id"}, Attributes: []schema.Attribute{{Name: "id", Type: schema.String}},
 }
 
-var synthesised synthtest.Template
+var synthesised, global synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) error {
 		var err error
-		synthesised, err = synthtest.Load(folder, "stack")
+		if synthesised, err = synthtest.Load(folder, "stack"); err != nil {
+			return err
+		}
+		global, err = synthtest.Load(folder, "global")
 		return err
 	})
 }
@@ -44,6 +49,21 @@ func declare(app awscdk.App) {
 		return gofunction.New(stack, id, gofunction.Props{Package: "../gofunction/testdata/handlers/hello"})
 	}
 	stream.New(stack, "Zero", stream.Props{Table: source, Function: function("First"), OnFailure: queue})
+	stream.New(stack, "Third", stream.Props{Table: source, Function: function("Another"), OnFailure: queue})
+	replicated := awscdk.NewStack(app, jsii.String("global"), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-central-1")}})
+	// Replication needs the images of before, too.
+	described := changing
+	described.Stream = schema.StreamNewAndOldImages
+	options := table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}}
+	for _, t := range []*table.Table{
+		table.New(replicated, "Table", table.Props{Table: described, Options: options}), table.New(replicated, "Read", table.Props{Table: described, Options: options}),
+	} {
+		reader := awsiam.NewRole(t, jsii.String("Reader"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+		t.GrantStream(reader)
+		if *t.Node().Id() == "Table" {
+			t.GrantStream(reader)
+		}
+	}
 	stream.New(stack, "All", stream.Props{
 		Table: source, Function: function("Second"), OnFailure: queue,
 		Filters:   []map[string]any{{"eventName": []any{"REMOVE"}}, {"eventName": []any{"INSERT"}}},
@@ -79,6 +99,21 @@ func TestNew(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", id, diff)
 		}
+	}
+}
+
+// DynamoDB throttles the third reader of a shard, and the second where there are replicas.
+func TestWarnsOfReaders(t *testing.T) {
+	t.Parallel()
+	const after = ": DynamoDB throttles them, and what is read too late is lost after 24 hours; let one function pass changes on to others [ack: @onesynth/table:streamReaders]"
+	want := map[string][]string{
+		"/stack/Table":  {"more than 2 read the stream of the table Changing" + after},
+		"/global/Table": {"more than 1 read the stream of the table Changing, which has replicas" + after},
+	}
+	got := maps.Clone(synthesised.Warnings)
+	maps.Copy(got, global.Warnings)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 }
 

@@ -134,6 +134,11 @@ type Table struct {
 	Schema schema.Table
 	// Key is the customer managed key that encrypts it, or nil.
 	Key awskms.IKey
+	// Replicated says that it has replicas in other regions. Of a table that exists already
+	// that is not known: it is false.
+	Replicated bool
+
+	readers int
 }
 
 // New declares a table. It ends the program, by [props.Refuse], with the error of
@@ -141,7 +146,7 @@ type Table struct {
 // the stack's region.
 func New(scope constructs.Construct, id string, p Props) *Table {
 	props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
-	t := &Table{Schema: p.Table, Key: p.Key}
+	t := &Table{Schema: p.Table, Key: p.Key, Replicated: p.Existing == nil && len(p.Options.Replicas) > 0}
 	constructs.NewConstruct_Override(t, scope, &id)
 	if p.Existing != nil {
 		t.Resource, t.Key = p.Existing, p.Existing.EncryptionKey()
@@ -201,13 +206,35 @@ var (
 	readStream = []string{"kms:Decrypt", "kms:DescribeKey"}
 )
 
-// GrantStream lets the grantee read the table's stream, and no other. It ends the
-// program, by [props.Refuse], if the table has none.
+// mostReaders and mostReadersReplicated are how many functions may read a shard of a stream
+// at once ("Using AWS Lambda with Amazon DynamoDB", simultaneous readers).
+const mostReaders, mostReadersReplicated = 2, 1
+
+// addReader counts a reader of the stream, and warns at the synth of the first that is one
+// too many.
+func (t *Table) addReader() {
+	t.readers++
+	most, which := mostReaders, ""
+	if t.Replicated {
+		most, which = mostReadersReplicated, ", which has replicas"
+	}
+	if t.readers != most+1 {
+		return
+	}
+	awscdk.Annotations_Of(t).AddWarningV2(jsii.String("@onesynth/table:streamReaders"), jsii.String(fmt.Sprintf(
+		"more than %d read the stream of the table %s%s: DynamoDB throttles them, and what is read too late is lost after 24 hours; let one function pass changes on to others",
+		most, t.Schema.Name, which)))
+}
+
+// GrantStream lets the grantee read the table's stream, and no other. A synth warns of
+// more grantees than can read a shard at once: two, or one where the table has replicas.
+// It ends the program, by [props.Refuse], if the table has no stream.
 func (t *Table) GrantStream(grantee awsiam.IGrantable) awsiam.Grant {
 	stream := t.Resource.TableStreamArn()
 	if stream == nil {
 		props.Refuse(fmt.Errorf("table %s has no stream: set its Stream in the schema", t.Schema.Name))
 	}
+	t.addReader()
 	// The CDK's own grant allows ListStreams on everything. These are what an event
 	// source mapping needs, on what it needs them ("IAM policy to allow an AWS Lambda
 	// function to access DynamoDB stream records").

@@ -1,0 +1,94 @@
+package identity
+
+import (
+	"fmt"
+	"net/mail"
+	"regexp"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// Email says that a user pool sends its emails through Amazon SES. The zero value lets
+// Amazon Cognito send them itself, at most 50 a day in an account and region ("Email
+// settings for Amazon Cognito user pools").
+type Email struct {
+	// From is whom emails come from, such as "hello@example.com" or "To-Do
+	// <hello@example.com>". Required if any other field is set.
+	From string
+	// ReplyTo is the address that answers go to. Default: From.
+	ReplyTo string
+	// Identity is the verified identity in Amazon SES of the stack's account: the address of
+	// From, or its domain or one above. Default: the domain of From.
+	Identity string
+	// Region is the region of the identity. Cognito takes its own, and in some regions
+	// others ("AWS::Cognito::UserPool", EmailConfiguration). Default: that of the stack.
+	Region string
+	// ConfigurationSet is one of Amazon SES, which counts deliveries, bounces and
+	// complaints. Default: none.
+	ConfigurationSet string
+}
+
+// longestAddress is in bytes: of all that Amazon Cognito takes as From.
+const longestAddress = 254
+
+var configurationSet = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// Check adds a finding for each value that is wrong; the zero value is right.
+func (e Email) Check(f *props.Findings, path string) {
+	if e == (Email{}) {
+		return
+	}
+	from, err := mail.ParseAddress(e.From)
+	if err != nil || len(e.From) > longestAddress {
+		f.Add(path+".From", e.From, "one email address, also with a name", `write it as in "To-Do <hello@example.com>"`)
+	} else if domain := domainOf(from.Address); e.Identity != "" && e.Identity != from.Address && e.Identity != domain && !strings.HasSuffix(domain, "."+e.Identity) {
+		f.Add(path+".Identity", e.Identity, "the address of From, its domain, or one above", "name the identity that is verified in Amazon SES")
+	}
+	if e.ReplyTo != "" {
+		if to, err := mail.ParseAddress(e.ReplyTo); err != nil || to.Address != e.ReplyTo {
+			f.Add(path+".ReplyTo", e.ReplyTo, "one email address without a name", `write it as in "help@example.com"`)
+		}
+	}
+	props.CheckRegion(f, path+".Region", e.Region)
+	if e.ConfigurationSet != "" && !configurationSet.MatchString(e.ConfigurationSet) {
+		f.Add(path+".ConfigurationSet", e.ConfigurationSet, "1 to 64 letters, digits, hyphens and underscores", "copy its name from Amazon SES")
+	}
+}
+
+func domainOf(address string) string { return address[strings.LastIndex(address, "@")+1:] }
+
+// configure lets a user pool of the scope send its emails so. Amazon Cognito makes the
+// role that it needs by itself.
+func (e Email) configure(scope constructs.Construct, pool awscognito.UserPool) {
+	if e == (Email{}) {
+		return
+	}
+	stack := awscdk.Stack_Of(scope)
+	region, identity := e.Region, e.Identity
+	if region == "" {
+		region = *stack.Region()
+	}
+	if identity == "" {
+		// Check has seen that it can be read.
+		from, _ := mail.ParseAddress(e.From)
+		identity = domainOf(from.Address)
+	}
+	configuration := &awscognito.CfnUserPool_EmailConfigurationProperty{
+		EmailSendingAccount: jsii.String("DEVELOPER"),
+		From:                &e.From,
+		SourceArn:           jsii.String(fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s", *stack.Partition(), region, *stack.Account(), identity)),
+	}
+	if e.ReplyTo != "" {
+		configuration.ReplyToEmailAddress = &e.ReplyTo
+	}
+	if e.ConfigurationSet != "" {
+		configuration.ConfigurationSet = &e.ConfigurationSet
+	}
+	pool.Node().DefaultChild().(awscognito.CfnUserPool).SetEmailConfiguration(configuration)
+}
