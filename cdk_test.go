@@ -13,11 +13,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
@@ -235,6 +238,38 @@ func TestChooseEnvironment(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Whom alarms notify, and how, is a setting of an environment.
+func TestChooseEnvironmentWithOperations(t *testing.T) {
+	t.Parallel()
+	var values map[string]any
+	if err := json.Unmarshal([]byte(`{"env":"e","environments":{"e":{
+		"askahuman":{"alarmTopicARN":"arn:aws:sns:eu-west-1:111122223333:alerts","runbook":"https://wiki.example.com/alarms","metricNamespace":"Acme"},
+		"todo":{"alarmEmail":"ops@example.com","alarms":{"SlowAlarm":{"threshold":2500,"period":600000000000},"ClientErrorAlarm":{"off":true}},
+			"email":{"from":"To-Do <hello@example.com>"},"lakeFirstDay":"2026-11-15"}
+	}}}`), &values); err != nil {
+		t.Fatal(err)
+	}
+	_, got, err := chooseEnvironment(values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := environment{
+		AskAHuman: askahuman.Props{AlarmTopicARN: "arn:aws:sns:eu-west-1:111122223333:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme"},
+		Todo: todo.Props{
+			AlarmEmail: "ops@example.com", Alarms: map[string]alarm.Options{"SlowAlarm": {Threshold: 2500, Period: 10 * time.Minute}, "ClientErrorAlarm": {Off: true}},
+			Email: identity.Email{From: "To-Do <hello@example.com>"}, LakeFirstDay: "2026-11-15",
+		},
+	}
+	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", got)); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	for _, p := range got.platforms() {
+		if err := p.props.Validate(); err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
 	}
 }
 

@@ -37,8 +37,18 @@ const (
 const MetricDimension = "FunctionName"
 
 // MetricNamespace is the namespace of the metrics of the functions in
-// lambdas/<room>, such as "Onesynth/askahuman".
-func MetricNamespace(room string) string { return "Onesynth/" + room }
+// lambdas/<room>, such as "Acme/askahuman" for the prefix "Acme". Without a prefix, "",
+// it is one such as "Onesynth/askahuman".
+func MetricNamespace(prefix, room string) string {
+	if prefix == "" {
+		prefix = "Onesynth"
+	}
+	return prefix + "/" + room
+}
+
+// MetricNamespaceVariable is the environment variable that has the prefix of
+// [MetricNamespace] for a function. It is absent where the prefix is the default.
+const MetricNamespaceVariable = "METRIC_NAMESPACE"
 
 // MetricsOf are those of the metrics that a function reports.
 func MetricsOf(function string, metrics []Metric) []Metric {

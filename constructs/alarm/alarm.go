@@ -3,8 +3,10 @@
 package alarm
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
@@ -21,6 +23,14 @@ const longestDescription = 1024
 // Period is the time that a metric without one of its own is summed up for.
 const Period = 5 * time.Minute
 
+const (
+	// longestPeriod is a metric's ("PutMetricAlarm", Amazon CloudWatch API reference).
+	longestPeriod = 24 * time.Hour
+	// longestRange and longestShortRange are how far back an alarm looks, with periods of
+	// an hour and more and with shorter ones (ibidem, EvaluationPeriods).
+	longestRange, longestShortRange = 7 * 24 * time.Hour, 24 * time.Hour
+)
+
 // Metric is what an alarm watches: an awscloudwatch.Metric or an
 // awscloudwatch.MathExpression.
 type Metric interface {
@@ -35,8 +45,13 @@ type Props struct {
 	Description string
 	// Threshold is the lowest value at which it goes off. Default: 1.
 	Threshold float64
-	// Periods is how many periods in a row have to reach the threshold. Default: 1.
+	// Periods is how many periods in a row have to reach the threshold. All together are
+	// a day at most, or with periods of an hour and more a week. Default: 1.
 	Periods int
+	// Period is the time that the metric is summed up for, in whole minutes up to a day,
+	// instead of the metric's own. It is for an awscloudwatch.Metric or an
+	// awscloudwatch.MathExpression. Default: the metric's own.
+	Period time.Duration
 	// Below makes it go off below the threshold, and without data. Default: from the
 	// threshold up, and not without data.
 	Below bool
@@ -58,11 +73,28 @@ func (p Props) Validate() error {
 	if len(p.Description) > longestDescription {
 		f.Add("Props.Description", p.Description, "up to 1024 bytes", "shorten it: the person on call has little time")
 	}
-	if p.Periods < 0 {
-		f.Add("Props.Periods", p.Periods, "1 or more", "leave it 0 for 1")
-	}
+	checkPeriods(&f, "Props", p.Period, p.Periods)
 	props.CheckResource(&f, "Props.Topic", p.Topic, "")
 	return f.Err()
+}
+
+// checkPeriods adds a finding for each of both that is wrong below path. 0 is right, and
+// stands for a period of five minutes, and for one period.
+func checkPeriods(f *props.Findings, path string, period time.Duration, periods int) {
+	if period < 0 || period > longestPeriod || period%time.Minute != 0 {
+		f.Add(path+".Period", period, "1m0s to 24h0m0s in whole minutes", "leave it 0 for the metric's own")
+		return
+	}
+	if period == 0 {
+		period = Period
+	}
+	longest := longestShortRange
+	if period >= time.Hour {
+		longest = longestRange
+	}
+	if most := int(longest / period); periods < 0 || periods > most {
+		f.Add(path+".Periods", periods, fmt.Sprintf("1 to %d with a period of %s", most, period), "leave it 0 for the default, or choose a longer period")
+	}
 }
 
 // New declares an alarm. It ends the program, by [props.Refuse], with the error
@@ -83,7 +115,7 @@ func New(scope constructs.Construct, id string, p Props) awscloudwatch.Alarm {
 	if p.Percentile {
 		options.EvaluateLowSampleCountPercentile = jsii.String("ignore")
 	}
-	made := p.Metric.CreateAlarm(scope, &id, options)
+	made := p.metric().CreateAlarm(scope, &id, options)
 	if p.Topic != nil {
 		key.AllowAlarms(scope, p.Topic.MasterKey())
 		action := awscloudwatchactions.NewSnsAction(p.Topic)
@@ -91,6 +123,21 @@ func New(scope constructs.Construct, id string, p Props) awscloudwatch.Alarm {
 		made.AddOkAction(action)
 	}
 	return made
+}
+
+// metric is the metric with the period.
+func (p Props) metric() Metric {
+	if p.Period == 0 {
+		return p.Metric
+	}
+	period := awscdk.Duration_Seconds(jsii.Number(p.Period.Seconds()))
+	switch m := p.Metric.(type) {
+	case awscloudwatch.Metric:
+		return m.With(&awscloudwatch.MetricOptions{Period: period})
+	case awscloudwatch.MathExpression:
+		return m.With(&awscloudwatch.MathExpressionOptions{Period: period})
+	}
+	return p.Metric
 }
 
 func orOne(n float64) float64 {

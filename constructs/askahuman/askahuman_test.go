@@ -47,13 +47,13 @@ func variants() map[string]askahuman.Props {
 		"default": {},
 		"dev":     {OpenAgents: true, RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
 		"prod":    {Prefix: "aah", DeletionProtection: true},
-		"x86":     {OpenAgents: true, Architecture: gofunction.X86_64},
+		"x86":     {OpenAgents: true, Architecture: gofunction.X86_64, AlarmEmail: "ops@example.com"},
 		"own": {
 			Agents: []string{"mcp", "ci"}, DomainName: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666",
 			RouteThrottles:  map[string]httpapi.Throttle{"PUT /human/push/subscribe/{subscription_id}": {RequestsPerSecond: 5, Burst: 7}},
 			MemoryMegabytes: map[string]int{"humanapi": 1769}, ReservedConcurrency: map[string]int{"humanapi": 50, "notifier": 1},
 		},
-		"issuer":  {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, Shards: 4, ReadShards: 64, QuestionURL: "https://example.com/questions/{question_id}", NotifyEvery: 10 * time.Minute, RateLimits: map[string]askahuman.RateLimit{"read": {Requests: 1000}}, OpenQuestions: 7, Points: map[string]int{"text": 0}, DailyPoints: 9, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
+		"issuer":  {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, AlarmTopicARN: "arn:aws:sns:eu-west-1:123456789012:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme", Tracing: true, Shards: 4, ReadShards: 64, QuestionURL: "https://example.com/questions/{question_id}", NotifyEvery: 10 * time.Minute, RateLimits: map[string]askahuman.RateLimit{"read": {Requests: 1000}}, OpenQuestions: 7, Points: map[string]int{"text": 0}, DailyPoints: 9, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
 		"keys":    {AgentKeys: true, Prefix: "aah", DeletionProtection: true},
 		"company": {},
 		// The app of "cdk init" has feature flags.

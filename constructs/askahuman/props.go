@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
@@ -171,8 +172,25 @@ type Props struct {
 	// AlarmTopic is notified when an alarm goes off, and when it is over. The policy of the
 	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish. The
 	// policy of an encrypted topic's key has to let it use the key; the construct sees to
-	// that for a key that the app declares. Default: alarms notify no one.
+	// that for a key that the app declares. Default: that of AlarmTopicARN or AlarmEmail.
 	AlarmTopic awssns.ITopic `json:"-"`
+	// AlarmTopicARN is the ARN of a topic that is there already, in the region of the
+	// stack, to be notified instead. Default: none.
+	AlarmTopicARN string
+	// AlarmEmail is the address of someone to be notified instead, by a topic of the
+	// construct's own, once they have confirmed it by the link in the first email. Default:
+	// none: without any of the three the alarms notify no one, and the synth warns of it.
+	AlarmEmail string
+	// Alarms change single alarms or leave them out, by id, such as "SlowAlarm": threshold,
+	// periods and topic. docs/OPERATIONS.md has all ids. Default: none is changed.
+	Alarms map[string]alarm.Options
+	// Runbook is the https address where your operators read what an alarm means: each
+	// alarm's description ends with it and the alarm's id. Default: docs/OPERATIONS.md of the
+	// version of this library.
+	Runbook string
+	// MetricNamespace begins the namespace in Amazon CloudWatch of what the functions
+	// report: "Acme" gives "Acme/askahuman". Default: "Onesynth".
+	MetricNamespace string
 	// NoAlarms leaves the alarms out. docs/OPERATIONS.md says what each means, and what
 	// to do about it. Default: the construct declares them.
 	NoAlarms bool
@@ -272,6 +290,11 @@ func (p Props) common() platform.Props {
 		Network:            gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups},
 		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency, TimeoutSeconds: p.TimeoutSeconds},
 		AlarmTopic:         p.AlarmTopic,
+		AlarmTopicARN:      p.AlarmTopicARN,
+		AlarmEmail:         p.AlarmEmail,
+		Alarms:             p.Alarms,
+		Runbook:            p.Runbook,
+		MetricNamespace:    p.MetricNamespace,
 		NoAlarms:           p.NoAlarms,
 		NoDashboard:        p.NoDashboard,
 		LocalPort:          p.LocalPort,

@@ -28,7 +28,7 @@ func expected() synthtest.Platform {
 			"flags":   {Template: templates["flags"]},
 			"dev":     {Template: templates["dev"], Open: true, RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
 			"prod":    {Template: templates["prod"], Prefix: "aah", DeletionProtection: true},
-			"x86":     {Template: templates["x86"], Open: true, Architecture: "x86_64"},
+			"x86":     {Template: templates["x86"], Open: true, Architecture: "x86_64", AlarmEmail: "ops@example.com"},
 			"own": {
 				Template: templates["own"], AlarmTopic: "Alerts",
 				Memory: map[string]float64{"HumanAPI": 1769}, Concurrency: map[string]float64{"HumanAPI": 50, "Notifier": 1},
@@ -36,6 +36,7 @@ func expected() synthtest.Platform {
 				RouteThrottles: map[string]any{"POST /human/push/subscribe": subscribe, "PUT /human/push/subscribe": subscribe, "PUT /human/push/subscribe/{subscription_id}": map[string]any{"ThrottlingRateLimit": 5.0, "ThrottlingBurstLimit": 7.0}},
 			},
 			"issuer": {
+				AlarmTopicARN: "arn:aws:sns:eu-west-1:123456789012:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme",
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Audience: []any{"asks"}, Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
 				// Lower than what is the most by default where people subscribe.
@@ -118,7 +119,7 @@ func expected() synthtest.Platform {
 			"HumanAPIAlarm":       "AWS/Lambda Errors Sum >= 1, 1 x 300",
 			"NotifierAlarm":       "AWS/Lambda Errors Sum >= 1, 1 x 300",
 			"ThrottlesAlarm":      "SUM([m0, m1, m2]) of AWS/Lambda Throttles >= 1, 1 x 300",
-			"NotifierNotRunAlarm": synthtest.ByVariant{"": "AWS/Lambda Invocations Sum < 1, 3 x 300", "issuer": "AWS/Lambda Invocations Sum < 1, 3 x 600"},
+			"NotifierNotRunAlarm": synthtest.ByVariant{"": "FILL(runs, 0) of AWS/Lambda Invocations < 1, 3 x 300", "issuer": "FILL(runs, 0) of AWS/Lambda Invocations < 1, 3 x 600"},
 			"DeadLettersAlarm":    "AWS/SQS ApproximateNumberOfMessagesVisible Maximum >= 1, 1 x 300",
 		},
 		Outputs: []string{

@@ -17,7 +17,7 @@ func ExampleNew() {
 	report := gofunction.New(stack, "Report", gofunction.Props{Package: "handlers/report"})
 	dashboard.New(stack, "Dashboard", dashboard.Props{
 		Functions: []dashboard.Function{{
-			Name: "report", Function: report, Namespace: schema.MetricNamespace("reports"),
+			Name: "report", Function: report, Namespace: schema.MetricNamespace("", "reports"),
 			Metrics: []schema.Metric{{Name: "ReportsWritten", Function: "report", Unit: schema.Count}},
 		}},
 	})

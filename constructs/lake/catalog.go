@@ -26,21 +26,28 @@ var columnTypes = map[schema.ColumnType]struct{ catalog, engine string }{
 	schema.ColumnTimestamp: {"timestamp", "timestamp(3)"},
 }
 
-// projection lets Amazon Athena know the days' folders without a crawler and
-// without listing them ("Use partition projection with Amazon Athena"). The lake
-// is younger than the first day.
-var projection = map[string]string{
-	"projection.enabled":                                "true",
-	"projection." + schema.EventDate + ".type":          "date",
-	"projection." + schema.EventDate + ".format":        "yyyy-MM-dd",
-	"projection." + schema.EventDate + ".range":         "2020-01-01,NOW+1DAY",
-	"projection." + schema.EventDate + ".interval":      "1",
-	"projection." + schema.EventDate + ".interval.unit": "DAYS",
+// projection lets Amazon Athena know the days' folders without a crawler ("Use
+// partition projection with Amazon Athena"). A query that names no days asks Amazon
+// S3 for the objects of each day of the range, so the range has no day before the lake.
+func (p Props) projection() map[string]string {
+	first := p.FirstDay
+	if p.RetentionDays > 0 {
+		// Amazon S3 deletes at midnight: the objects of one day more may be there.
+		first = fmt.Sprintf("NOW-%dDAYS", p.RetentionDays+1)
+	}
+	return map[string]string{
+		"projection.enabled":                                "true",
+		"projection." + schema.EventDate + ".type":          "date",
+		"projection." + schema.EventDate + ".format":        "yyyy-MM-dd",
+		"projection." + schema.EventDate + ".range":         first + ",NOW+1DAY",
+		"projection." + schema.EventDate + ".interval":      "1",
+		"projection." + schema.EventDate + ".interval.unit": "DAYS",
+	}
 }
 
 // addCatalog describes the objects to Amazon Athena: a table for each entity, and
 // the views.
-func (l *Lake) addCatalog() {
+func (l *Lake) addCatalog(p Props) {
 	l.Catalog = awsglue.NewCfnDatabase(l, jsii.String("Catalog"), &awsglue.CfnDatabaseProps{
 		CatalogId: awscdk.Stack_Of(l).Account(),
 		DatabaseInput: &awsglue.CfnDatabase_DatabaseInputProperty{
@@ -55,7 +62,7 @@ func (l *Lake) addCatalog() {
 			"classification":            "parquet",
 			"storage.location.template": location + schema.EventDate + "=${" + schema.EventDate + "}/",
 		}
-		maps.Copy(parameters, projection)
+		maps.Copy(parameters, p.projection())
 		l.addTable(e.ChangeTable(), &awsglue.CfnTable_TableInputProperty{
 			Description:   &e.Description,
 			TableType:     jsii.String("EXTERNAL_TABLE"),
@@ -74,9 +81,12 @@ func (l *Lake) addCatalog() {
 	}
 	for _, v := range l.Schema.Views {
 		l.addTable(v.Name, &awsglue.CfnTable_TableInputProperty{
-			Description:      &v.Description,
-			TableType:        jsii.String("VIRTUAL_VIEW"),
-			Parameters:       map[string]string{"presto_view": "true"},
+			Description: &v.Description,
+			TableType:   jsii.String("VIRTUAL_VIEW"),
+			// As Amazon Athena writes its own views. Some of what reads the catalog fails
+			// where a table says nothing of partitions.
+			Parameters:       map[string]string{"presto_view": "true", "comment": "Presto View"},
+			PartitionKeys:    []any{},
 			ViewOriginalText: jsii.String(viewText(v, l.CatalogName)),
 			ViewExpandedText: jsii.String("/* Presto View */"),
 			StorageDescriptor: &awsglue.CfnTable_StorageDescriptorProperty{

@@ -97,6 +97,8 @@ type Lake struct {
 	// Failures receives the records that cannot become rows, each with its cause, and
 	// where in the stream the batches were that could not be written in time.
 	Failures awssqs.Queue
+
+	metricNamespace string
 }
 
 // New declares a lake. It ends the program, by [props.Refuse], with the error of
@@ -104,7 +106,7 @@ type Lake struct {
 func New(scope constructs.Construct, id string, p Props) *Lake {
 	props.Accept("lake", scope, id, p.Validate())
 	p = p.withDefaults()
-	l := &Lake{Schema: p.Lake, CatalogName: p.CatalogName}
+	l := &Lake{Schema: p.Lake, CatalogName: p.CatalogName, metricNamespace: p.MetricNamespace}
 	constructs.NewConstruct_Override(l, scope, &id)
 	if l.CatalogName == "" {
 		l.CatalogName = p.Lake.Name + "_" + unique(l)
@@ -113,11 +115,15 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 	if !p.RemoveWithStack {
 		l.addAccessLogs(p)
 	}
-	l.addCatalog()
+	l.addCatalog(p)
 	l.tell()
 	l.addQueries(p)
 	l.addWriter(p)
 	l.addCompactor(p)
+	if p.Table.Replicated {
+		awscdk.Annotations_Of(l).AddWarningV2(jsii.String("@onesynth/lake:replicas"), jsii.String(
+			"the table "+p.Lake.Table+" has replicas: its stream can have one reader, which the lake is, and changes that are made in other regions have the time at which they come to this one"))
+	}
 	return l
 }
 
@@ -230,14 +236,18 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 	if own := p.Sizes.MemoryMegabytes[name]; own > 0 {
 		memory = own
 	}
+	environment := map[string]string{
+		"LAKE_BUCKET":     *l.Bucket.BucketName(),
+		"LAKE_DEFINITION": definition.Encode(),
+	}
+	if p.MetricNamespace != "" {
+		environment[schema.MetricNamespaceVariable] = p.MetricNamespace
+	}
 	return gofunction.New(l, id, gofunction.Props{
-		Build:       p.Build,
-		Name:        name,
-		Description: "Lake " + l.Schema.Name + ": " + description,
-		Environment: map[string]string{
-			"LAKE_BUCKET":     *l.Bucket.BucketName(),
-			"LAKE_DEFINITION": definition.Encode(),
-		},
+		Build:               p.Build,
+		Name:                name,
+		Description:         "Lake " + l.Schema.Name + ": " + description,
+		Environment:         environment,
 		Timeout:             p.Sizes.Timeout(name, timeout),
 		MemoryMegabytes:     memory,
 		ReservedConcurrency: p.Sizes.ReservedConcurrency[name],
@@ -292,6 +302,9 @@ func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
 		"athena:ListQueryExecutions", "athena:StartQueryExecution", "athena:StopQueryExecution",
 	}, arn("athena", "workgroup/"+l.CatalogName))
 	allow([]string{"glue:GetDatabase", "glue:GetTable", "glue:GetTables"}, catalog...)
+	// Whatever is queried, Amazon Athena looks for this database ("Configure access to
+	// databases and tables in the AWS Glue Data Catalog").
+	allow([]string{"glue:GetDatabase"}, arn("glue", "database/default"))
 	allow([]string{"s3:GetBucketLocation"}, *l.Bucket.BucketArn())
 	allow([]string{"s3:GetObject"}, l.objects(eventsPrefix))
 	allow([]string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"}, l.objects(resultsPrefix))
@@ -346,7 +359,7 @@ func (l *Lake) MetricFailureQueue(options *awscloudwatch.MetricOptions) awscloud
 // metric is one of the metrics that a function reports itself.
 func (l *Lake) metric(of *gofunction.Function, name, statistic string, options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	metric := awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
-		Namespace:     jsii.String(schema.MetricNamespace(schema.LakeRoom)),
+		Namespace:     jsii.String(schema.MetricNamespace(l.metricNamespace, schema.LakeRoom)),
 		MetricName:    &name,
 		DimensionsMap: &map[string]*string{schema.MetricDimension: of.Resource.FunctionName()},
 		Statistic:     &statistic,

@@ -54,7 +54,7 @@ func anything() schema.Lake {
 }
 
 // lakes are the lakes under test, by stack name.
-var lakes = map[string]schema.Lake{"one": measurements(1), "five": measurements(5), "six": measurements(6), "anything": anything()}
+var lakes = map[string]schema.Lake{"one": measurements(1), "five": measurements(5), "six": measurements(6), "anything": anything(), "replicated": measurements(1)}
 
 var templates = map[string]synthtest.Template{}
 
@@ -75,10 +75,12 @@ func declare(app awscdk.App) {
 		Directory: "../todo/testdata/handlers", Packages: []string{"writer", "compactor"},
 	})
 	for name, l := range lakes {
-		stack := awscdk.NewStack(app, jsii.String(name), nil)
-		made := lake.New(stack, "Lake", lake.Props{
-			Table: table.New(stack, "Table", table.Props{Table: measured.Tables[0]}), Database: measured, Lake: l, Build: build,
-		})
+		stack := awscdk.NewStack(app, jsii.String(name), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-central-1")}})
+		source := table.Props{Table: measured.Tables[0]}
+		if name == "replicated" {
+			source.Options.Replicas = []table.Replica{{Region: "eu-west-1"}}
+		}
+		made := lake.New(stack, "Lake", lake.Props{Table: table.New(stack, "Table", source), Database: measured, Lake: l, Build: build})
 		if name != "one" {
 			continue
 		}
@@ -140,6 +142,20 @@ func TestFilters(t *testing.T) {
 	for name, want := range map[string]int{"five": 5, "six": 0, "anything": 0} {
 		if got := filters(t, name); len(got) != want {
 			t.Errorf("%s: got %v, want %d filters", name, got, want)
+		}
+	}
+}
+
+// With replicas, the lake is the only reader that the table's stream can have.
+func TestWarnsOfReplicas(t *testing.T) {
+	t.Parallel()
+	for name, template := range templates {
+		var want []string
+		if name == "replicated" {
+			want = []string{"the table Measurements has replicas: its stream can have one reader, which the lake is, and changes that are made in other regions have the time at which they come to this one [ack: @onesynth/lake:replicas]"}
+		}
+		if diff := cmp.Diff(want, template.Warnings["/"+name+"/Lake"]); diff != "" {
+			t.Errorf("%s: warnings (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -214,9 +230,14 @@ func TestPropsValidate(t *testing.T) {
 		"Limits": {right(func(p *lake.Props) {
 			p.CatalogName, p.BatchWindow, p.CompactEvery, p.RetentionDays, p.QueryLimitBytes = "a_1", time.Second, 15*time.Minute, 1, 10_000_000
 		}), nil},
-		"ErrZero":    {lake.Props{}, []string{"Props.Table", "Props.Lake", "Props.Build"}},
-		"ErrNoTable": {right(func(p *lake.Props) { p.Table = &table.Table{Schema: measured.Tables[0]} }), []string{"Props.Table"}},
-		"ErrHuge":    {right(func(p *lake.Props) { p.RetentionDays, p.QueryLimitBytes = math.MaxInt, math.MaxInt64 }), []string{"Props.RetentionDays", "Props.QueryLimitBytes"}},
+		"FirstDay":     {right(func(p *lake.Props) { p.FirstDay = "2026-11-15" }), nil},
+		"ErrFirstDay":  {right(func(p *lake.Props) { p.FirstDay = "2026-11-31" }), []string{"Props.FirstDay"}},
+		"ErrEarlyDay":  {right(func(p *lake.Props) { p.FirstDay = "2019-12-31" }), []string{"Props.FirstDay"}},
+		"ErrFutureDay": {right(func(p *lake.Props) { p.FirstDay = "9999-01-01" }), []string{"Props.FirstDay"}},
+		"ErrTwoDays":   {right(func(p *lake.Props) { p.FirstDay, p.RetentionDays = "2026-11-15", 7 }), []string{"Props.FirstDay"}},
+		"ErrZero":      {lake.Props{}, []string{"Props.Table", "Props.Lake", "Props.Build"}},
+		"ErrNoTable":   {right(func(p *lake.Props) { p.Table = &table.Table{Schema: measured.Tables[0]} }), []string{"Props.Table"}},
+		"ErrHuge":      {right(func(p *lake.Props) { p.RetentionDays, p.QueryLimitBytes = math.MaxInt, math.MaxInt64 }), []string{"Props.RetentionDays", "Props.QueryLimitBytes"}},
 		"ErrOtherTable": {right(func(p *lake.Props) {
 			p.Table = &table.Table{Schema: schema.Table{Name: "Other"}, Resource: struct{ awsdynamodb.ITable }{}}
 		}), []string{"Props.Table"}},

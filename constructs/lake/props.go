@@ -28,6 +28,10 @@ const (
 	// BytesScannedCutoffPerQuery). The default costs about five cents.
 	minimumQueryLimit = 10_000_000
 	defaultQueryLimit = 10_000_000_000
+	// defaultFirstDay is when the first version of this library was made: no lake is older.
+	defaultFirstDay = "2026-11-01"
+	// earliestDay is before Amazon Athena had partition projection.
+	earliestDay = "2020-01-01"
 	// maximumQueryLimit costs about 5,000 US dollars: a larger query has to be split.
 	maximumQueryLimit = 1_000_000_000_000_000
 )
@@ -54,8 +58,14 @@ type Props struct {
 	// CompactEvery is how often small objects are merged, in whole minutes: 15
 	// minutes to a day. Default: 1 hour.
 	CompactEvery time.Duration
-	// RetentionDays is after how many days the lake's objects are deleted. Default:
-	// they stay.
+	// FirstDay is the day (UTC) of the lake's first change, such as "2026-12-24": the day
+	// of its first deployment. A query that names no days lists those since then, each at
+	// the price of a request to Amazon S3 (docs/COST.md), and sees no change from before.
+	// Allowed: 2020-01-01 to today; empty with RetentionDays, which say it as well.
+	// Default: 2026-11-01, which is before any lake of this library.
+	FirstDay string
+	// RetentionDays is after how many days the lake's objects are deleted. Queries list
+	// no day from before. Default: they stay.
 	RetentionDays int
 	// QueryLimitBytes ends a query in the workgroup that reads more: 10,000,000 to
 	// 1,000,000,000,000,000. Default: 10,000,000,000, which Amazon Athena charges about
@@ -72,6 +82,9 @@ type Props struct {
 	// of Amazon S3, which delivers to no other. Default: keys of AWS.
 	Key awskms.IKey
 
+	// MetricNamespace begins the namespace of what the functions report: see
+	// [schema.MetricNamespace]. Default: "Onesynth".
+	MetricNamespace string
 	// LogLevel, LogRetention, Tracing and Network are those of [gofunction.Props], for
 	// both functions.
 	LogLevel     string
@@ -117,8 +130,10 @@ func (p Props) Validate() error {
 	CheckReserved(&f, "Props.CatalogName", p.CatalogName)
 	CheckBatchWindow(&f, "Props.BatchWindow", p.BatchWindow)
 	CheckCompactEvery(&f, "Props.CompactEvery", p.CompactEvery)
+	CheckFirstDay(&f, "Props.FirstDay", p.FirstDay, p.RetentionDays)
 	CheckRetentionDays(&f, "Props.RetentionDays", p.RetentionDays)
 	CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
+	props.CheckMetricNamespace(&f, "Props.MetricNamespace", p.MetricNamespace)
 	gofunction.CheckLogLevel(&f, "Props.LogLevel", p.LogLevel)
 	p.LogRetention.Check(&f, "Props.LogRetention")
 	key.Check(&f, "Props.Key", p.Key, "")
@@ -195,6 +210,20 @@ func CheckCompactEvery(f *props.Findings, path string, every time.Duration) {
 	}
 }
 
+// CheckFirstDay adds a finding at path if the lake cannot begin on that day; "" is the
+// default. The retention is in days, 0 for none.
+func CheckFirstDay(f *props.Findings, path, day string, retentionDays int) {
+	if day == "" {
+		return
+	}
+	if retentionDays > 0 {
+		f.Add(path, day, "empty with a retention", "leave it out: queries then begin with the oldest day that is kept")
+	}
+	if _, err := time.Parse(time.DateOnly, day); err != nil || day < earliestDay || day > time.Now().UTC().Format(time.DateOnly) {
+		f.Add(path, day, earliestDay+" to today (UTC), as year-month-day", `write the day of the lake's first deployment, such as "2026-12-24"`)
+	}
+}
+
 // CheckRetentionDays adds a finding at path if objects cannot be kept for that many
 // days; 0 is the default.
 func CheckRetentionDays(f *props.Findings, path string, days int) {
@@ -218,6 +247,9 @@ func (p Props) withDefaults() Props {
 	}
 	if p.CompactEvery == 0 {
 		p.CompactEvery = defaultCompactEvery
+	}
+	if p.FirstDay == "" {
+		p.FirstDay = defaultFirstDay
 	}
 	if p.QueryLimitBytes == 0 {
 		p.QueryLimitBytes = defaultQueryLimit

@@ -2,12 +2,16 @@ package platform
 
 import (
 	"fmt"
+	"maps"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
@@ -16,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -82,11 +87,16 @@ type FailureQueue struct {
 // Call it after the declaration of everything that they watch. An alarm watches the
 // throttles of ten functions; for more functions there is a Throttles2Alarm, and so on.
 //
-// The description of each alarm refers to docs/OPERATIONS.md, by the alarm's id. The
-// library's file explains the alarms that every platform has; explain those whose ids
-// are in the operations in a file of that name of your own.
+// The description of each alarm has the address of the Runbook, which says what to do
+// about it, by the alarm's id. Default: docs/OPERATIONS.md of the version of this library, which
+// explains the alarms that every platform has; a platform of another module sets one of
+// its own, where the alarms are explained whose ids are in the operations.
+//
+// It warns at the synth if alarms notify no one, and ends the program, by [props.Refuse],
+// if the props change an alarm that there is not.
 func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.Dashboard) {
 	if !p.props.NoAlarms {
+		p.addTopic()
 		if o.API != nil {
 			p.watchAPI(o)
 		}
@@ -104,6 +114,8 @@ func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.D
 		if o.Lake != nil {
 			p.watchLake(o.Lake)
 		}
+		p.refuseUnknownAlarms()
+		p.warnOfSilence()
 	}
 	if p.props.NoDashboard {
 		return p.alarms, nil
@@ -111,12 +123,81 @@ func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.D
 	return p.alarms, p.show(o)
 }
 
-// watch declares an alarm. Its description begins with the platform's title and ends
-// with the place of its explanation.
+// addTopic finds or declares what all alarms notify, if anything.
+func (p *Platform) addTopic() {
+	id := jsii.String("AlarmTopic")
+	switch {
+	case p.props.AlarmTopicARN != "":
+		p.topic = awssns.Topic_FromTopicArn(p.construct, id, &p.props.AlarmTopicARN)
+	case p.props.AlarmEmail != "":
+		topic := awssns.NewTopic(p.construct, id, &awssns.TopicProps{MasterKey: p.props.Key, EnforceSSL: jsii.Bool(true)})
+		// A topic with a policy takes messages of no one whom that does not name.
+		stack := awscdk.Stack_Of(p.construct)
+		topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
+			Actions:    jsii.Strings("sns:Publish"),
+			Resources:  jsii.Strings(*topic.TopicArn()),
+			Conditions: &map[string]any{"ArnLike": map[string]any{
+				"aws:SourceArn": fmt.Sprintf("arn:%s:cloudwatch:%s:%s:alarm:*", *stack.Partition(), *stack.Region(), *stack.Account()),
+			}},
+		}))
+		awssns.NewSubscription(topic, jsii.String("Email"), &awssns.SubscriptionProps{
+			Topic: topic, Protocol: awssns.SubscriptionProtocol_EMAIL, Endpoint: &p.props.AlarmEmail,
+		})
+		p.topic = topic
+	default:
+		p.topic = p.props.AlarmTopic
+	}
+}
+
+// watch declares an alarm, unless it is off. Its description begins with the platform's
+// title, says what the props have changed, and ends with where it is explained.
 func (p *Platform) watch(id, description string, own alarm.Props) {
-	own.Description = fmt.Sprintf("%s: %s. What to do: docs/OPERATIONS.md, %s", p.Schema.Title, description, id)
-	own.Topic = p.props.AlarmTopic
+	p.alarmIDs = append(p.alarmIDs, id)
+	options := p.props.Alarms[id]
+	if options.Off {
+		return
+	}
+	if changes := options.Changes(); changes != "" {
+		description += " (changed to " + changes + ")"
+	}
+	explained := p.props.Runbook
+	if explained == "" {
+		info, _ := debug.ReadBuildInfo()
+		explained = runbook(info)
+	}
+	own.Description = fmt.Sprintf("%s: %s. What to do: %s, %s", p.Schema.Title, description, explained, id)
+	own.Topic = p.topic
+	own = own.With(p.construct, id, options)
+	if own.Topic == nil {
+		p.silent++
+	}
 	p.alarms = append(p.alarms, alarm.New(p.construct, id, own))
+}
+
+// refuseUnknownAlarms refuses options of alarms that the platform does not have.
+func (p *Platform) refuseUnknownAlarms() {
+	var f props.Findings
+	for _, id := range slices.Sorted(maps.Keys(p.props.Alarms)) {
+		if !slices.Contains(p.alarmIDs, id) {
+			f.Append(props.Finding{
+				Path: fmt.Sprintf("Props.Alarms[%q]", id), Got: "options of an alarm that there is not",
+				Allowed: "one of " + strings.Join(slices.Sorted(slices.Values(p.alarmIDs)), ", "), Remedy: "respell it, or leave it out",
+			})
+		}
+	}
+	if err := f.Err(); err != nil {
+		props.Refuse(fmt.Errorf("%s: %w", p.Schema.Name, err))
+	}
+}
+
+// warnOfSilence says at the synth how many alarms notify no one.
+func (p *Platform) warnOfSilence() {
+	if p.silent == 0 {
+		return
+	}
+	awscdk.Annotations_Of(p.construct).AddWarningV2(jsii.String("@onesynth/platform:alarmsNotifyNoOne"), jsii.String(fmt.Sprintf(
+		"%d of %d alarms notify no one: set AlarmEmail, AlarmTopicARN or AlarmTopic, or leave the alarms out with NoAlarms", p.silent, len(p.alarms))))
 }
 
 func (p *Platform) watchAPI(o Operations) {
@@ -175,14 +256,36 @@ func (p *Platform) watchTables() {
 	}
 }
 
-// watchSchedule watches that a function has been invoked in the last three of its
-// intervals, which last five minutes at least.
+// watchSchedule watches that a function has been invoked: in the last three of its
+// intervals, which last five minutes at least, or, if its interval is an hour or more,
+// in the last one, and up to an hour more.
 func (p *Platform) watchSchedule(s ScheduledFunction) {
-	period := max(s.Schedule.Every, alarm.Period)
-	p.watch(s.ID+"NotRunAlarm", fmt.Sprintf("%s has not run for %s", s.ID, lasting*period), alarm.Props{
-		Metric: s.Schedule.MetricRuns(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Seconds(jsii.Number(period.Seconds()))}),
-		Below:  true, Periods: lasting,
+	period, periods := unmissed(s.Schedule.Every)
+	runs := s.Schedule.MetricRuns(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Seconds(jsii.Number(period.Seconds()))})
+	p.watch(s.ID+"NotRunAlarm", fmt.Sprintf("%s has not run for %s", s.ID, period*time.Duration(periods)), alarm.Props{
+		// AWS Lambda reports no zero. Of periods without data Amazon CloudWatch would look
+		// past as many as it can, so that the alarm would be late.
+		Metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
+			Expression: jsii.String("FILL(runs, 0)"), Label: jsii.String("runs"), UsingMetrics: &map[string]awscloudwatch.IMetric{"runs": runs},
+			Period: awscdk.Duration_Seconds(jsii.Number(period.Seconds())),
+		}),
+		Below: true, Periods: periods,
 	})
+}
+
+// unmissed are the periods in which something that runs so often runs at least once: one
+// period more than the interval has, so that a run that is a little late is not missed.
+// They are short, so that it is soon noticed, as far as all together are a day, the most
+// that Amazon CloudWatch takes of periods below an hour.
+func unmissed(every time.Duration) (period time.Duration, periods int) {
+	if every < time.Hour {
+		return max(every, alarm.Period), lasting
+	}
+	period = alarm.Period
+	if every+period > 24*time.Hour {
+		period = time.Hour
+	}
+	return period, int((every+period-1)/period) + 1
 }
 
 // watchStream watches that no change waits much longer than records are gathered
@@ -209,7 +312,7 @@ func (p *Platform) show(o Operations) awscloudwatch.Dashboard {
 	shown := dashboard.Props{Alarms: p.alarms, API: o.API}
 	add := func(name, room string, f *gofunction.Function, metrics []schema.Metric) {
 		shown.Functions = append(shown.Functions, dashboard.Function{
-			Name: name, Function: f, Namespace: schema.MetricNamespace(room), Metrics: schema.MetricsOf(name, metrics),
+			Name: name, Function: f, Namespace: schema.MetricNamespace(p.props.MetricNamespace, room), Metrics: schema.MetricsOf(name, metrics),
 		})
 	}
 	for _, f := range p.functions {

@@ -97,7 +97,7 @@ func TestOperateLarge(t *testing.T) {
 func TestOperateNamesWhatDoesNotRun(t *testing.T) {
 	t.Parallel()
 	_, alarm := large.One(t, "AWS::CloudWatch::Alarm", "LargeLakeCompactorNotRunAlarm")
-	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got, "Own: LakeCompactor has not run for 3h0m0s. ") {
+	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got, "Own: LakeCompactor has not run for 1h5m0s. ") {
 		t.Errorf("got %q, want it to name the function", got)
 	}
 }

@@ -4,7 +4,8 @@
 //
 // It is for platforms of other modules, too: [Props] go into theirs, [Handlers] are
 // built from their module, and the rest is the same. Below the platform's construct
-// the ids Database, API, Lake and Dashboard are taken, and those that end with Alarm.
+// the ids Database, API, Lake, Dashboard and AlarmTopic are taken, and those that end
+// with Alarm or AlarmTopic.
 package platform
 
 import (
@@ -18,6 +19,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -70,6 +72,11 @@ type Platform struct {
 	props     Props
 	functions []function
 	alarms    []awscloudwatch.Alarm
+	// topic is the one of all alarms, or nil. alarmIDs are those of all alarms, also of
+	// such as are off, and silent is how many alarms notify no one.
+	topic    awssns.ITopic
+	alarmIDs []string
+	silent   int
 }
 
 // New declares the tables below the platform's construct, and says in the
@@ -107,6 +114,9 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 	}
 	environment := p.Database.Environment()
 	maps.Copy(environment, variables)
+	if p.props.MetricNamespace != "" {
+		environment[schema.MetricNamespaceVariable] = p.props.MetricNamespace
+	}
 	f := gofunction.New(p.construct, id, gofunction.Props{
 		Build:               p.props.Build,
 		Name:                name,
@@ -191,7 +201,7 @@ func (p *Platform) API(own httpapi.Props) *httpapi.API {
 }
 
 // Lake declares the lake of the schema. Of the given props BatchWindow,
-// CompactEvery, RetentionDays and QueryLimitBytes count; the others are filled in.
+// CompactEvery, FirstDay, RetentionDays and QueryLimitBytes count; the others are filled in.
 // Its functions are built here, unless the platform's build has a writer and a
 // compactor.
 func (p *Platform) Lake(own lake.Props) *lake.Lake {
@@ -207,6 +217,7 @@ func (p *Platform) Lake(own lake.Props) *lake.Lake {
 	own.Tracing = p.props.Tracing
 	own.Network = p.props.Network
 	own.Sizes = p.props.Sizes
+	own.MetricNamespace = p.props.MetricNamespace
 	return lake.New(p.construct, "Lake", own)
 }
 

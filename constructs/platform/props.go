@@ -1,12 +1,16 @@
 package platform
 
 import (
+	"fmt"
+	"maps"
 	"path"
+	"regexp"
 	"slices"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
@@ -38,6 +42,9 @@ type Props struct {
 	Network                             gofunction.Network
 	Sizes                               gofunction.Sizes
 	AlarmTopic                          awssns.ITopic
+	AlarmTopicARN, AlarmEmail           string
+	Alarms                              map[string]alarm.Options
+	Runbook, MetricNamespace            string
 	NoAlarms, NoDashboard               bool
 	LocalPort                           int
 	Build                               *gofunction.Build
@@ -77,9 +84,47 @@ func (p Props) Check(f *props.Findings, region string, described schema.Platform
 		ofAPI = append(ofAPI, route.Function)
 	}
 	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", "Props.TimeoutSeconds", sized, ofAPI)
-	if props.CheckResource(f, "Props.AlarmTopic", p.AlarmTopic, region) && p.NoAlarms {
-		f.Add("Props.AlarmTopic", "a topic", "none with NoAlarms", "nothing would be told to it: leave one of the two out")
-	}
+	p.checkAlarms(f, region)
+	props.CheckMetricNamespace(f, "Props.MetricNamespace", p.MetricNamespace)
 	props.CheckLocalPort(f, "Props.LocalPort", p.LocalPort)
 	p.Build.Check(f, "Props.Build", p.Architecture, functions...)
+}
+
+// longestRunbook leaves room in the description of an alarm, in bytes.
+const longestRunbook = 400
+
+// runbookURL is an https URL (RFC 3986).
+var runbookURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)?$`)
+
+// checkAlarms adds a finding for each of the props of alarms that is invalid. Whether
+// there are alarms of those ids shows when [Platform.Operate] declares them.
+func (p Props) checkAlarms(f *props.Findings, region string) {
+	var notified []string
+	if props.CheckResource(f, "Props.AlarmTopic", p.AlarmTopic, region) {
+		notified = append(notified, "Props.AlarmTopic")
+	}
+	if p.AlarmTopicARN != "" {
+		notified = append(notified, "Props.AlarmTopicARN")
+	}
+	if p.AlarmEmail != "" {
+		notified = append(notified, "Props.AlarmEmail")
+	}
+	for i, path := range notified {
+		if p.NoAlarms {
+			f.Append(props.Finding{Path: path, Got: "one that is notified", Allowed: "none with NoAlarms", Remedy: "nothing would notify it: leave one of the two out"})
+		} else if i > 0 {
+			f.Append(props.Finding{Path: path, Got: "another one that is notified", Allowed: "none with " + notified[0], Remedy: "choose one: a topic can notify several, also by email"})
+		}
+	}
+	alarm.CheckTopicARN(f, "Props.AlarmTopicARN", p.AlarmTopicARN, region)
+	alarm.CheckEmail(f, "Props.AlarmEmail", p.AlarmEmail)
+	if p.NoAlarms && len(p.Alarms) > 0 {
+		f.Add("Props.Alarms", slices.Sorted(maps.Keys(p.Alarms)), "empty with NoAlarms", "leave one of the two out")
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.Alarms)) {
+		p.Alarms[id].Check(f, fmt.Sprintf("Props.Alarms[%q]", id), region)
+	}
+	if p.Runbook != "" && (!runbookURL.MatchString(p.Runbook) || len(p.Runbook) > longestRunbook) && !props.IsToken(p.Runbook) {
+		f.Add("Props.Runbook", p.Runbook, "an https URL of up to 400 bytes", `write it such as "https://wiki.example.com/alarms"`)
+	}
 }

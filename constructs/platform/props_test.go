@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
@@ -84,7 +85,17 @@ func TestPropsCheck(t *testing.T) {
 			`Props.ReservedConcurrency["agentapi"]`, `Props.ReservedConcurrency["nobody"]`, `Props.ReservedConcurrency["nobody"]`,
 		}},
 		"ErrTopicOfNoAlarms": {platform.Props{AlarmTopic: topic{}, NoAlarms: true}, []string{"Props.AlarmTopic"}},
-		"Tables":             {platform.Props{Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 1}}}, nil},
+		"Email":              {platform.Props{AlarmEmail: "ops@example.com", Runbook: "https://wiki.example.com/a?b#c", MetricNamespace: "Acme/asks"}, nil},
+		"TopicARN":           {platform.Props{AlarmTopicARN: "arn:aws:sns:eu-west-1:111122223333:alerts", Alarms: map[string]alarm.Options{"SlowAlarm": {Threshold: 0.5}}}, nil},
+		"ErrTwoTopics":       {platform.Props{AlarmTopicARN: "arn:aws:sns:eu-west-1:111122223333:alerts", AlarmEmail: "ops@example.com", AlarmTopic: topic{}}, []string{"Props.AlarmTopicARN", "Props.AlarmEmail"}},
+		"ErrAlarms": {platform.Props{
+			AlarmTopicARN: "arn:aws:sqs:eu-west-1:111122223333:alerts", AlarmEmail: "Ops <ops@example.com>", Runbook: "http://wiki.example.com", MetricNamespace: "AWS/Lambda",
+			Alarms: map[string]alarm.Options{"SlowAlarm": {Threshold: -1}, "APIAlarm": {Off: true, Periods: 1}},
+		}, []string{
+			"Props.AlarmEmail", "Props.AlarmTopicARN", "Props.AlarmEmail", `Props.Alarms["APIAlarm"].Off`, `Props.Alarms["SlowAlarm"].Threshold`, "Props.Runbook", "Props.MetricNamespace",
+		}},
+		"ErrAlarmsOfNone": {platform.Props{NoAlarms: true, AlarmEmail: "ops@example.com", Alarms: map[string]alarm.Options{"SlowAlarm": {}}}, []string{"Props.AlarmEmail", "Props.Alarms"}},
+		"Tables":          {platform.Props{Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 1}}}, nil},
 		"ErrTables": {platform.Props{Tables: table.DatabaseOptions{
 			All: table.Options{RecoveryDays: 36}, Each: map[string]table.Options{"Nowhere": {}}, Existing: map[string]awsdynamodb.ITable{"Guards": nil},
 		}}, []string{`Props.Tables.Each["Nowhere"]`, `Props.Tables.Existing["Guards"]`, "Props.Tables.All.RecoveryDays"}},

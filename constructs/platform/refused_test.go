@@ -21,6 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // inEurope is a stack of one account and region.
@@ -81,6 +82,16 @@ var refusals = map[string]struct {
 		database(stack, "Third", "")
 		database(stack, "Fourth", "")
 	}, ""},
+	"ErrUnknownAlarm": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
+		described := own()
+		described.Routes, described.Functions[0].Trigger = nil, schema.TriggerOther
+		parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), described, platform.Props{Build: build, Alarms: map[string]alarm.Options{
+			"HelloAlarm": {Threshold: 2}, "ThrottlesAlarm": {Off: true}, "HelpAlarm": {Off: true},
+		}})
+		parts.Function("Hello", "hello", 0, nil)
+		parts.Operate(platform.Operations{})
+	}, `own: 1 finding:
+  Props.Alarms["HelpAlarm"]: got options of an alarm that there is not, allowed is one of HelloAlarm, ThrottlesAlarm: `},
 	"ErrBuild": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
 		ready(stack, "Own", gofunction.Start(context.Background(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere/hello"}}))
 	}, "own Own: a *gofunction.CompileError"},

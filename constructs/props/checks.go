@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces"
@@ -49,6 +50,23 @@ var prefix = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
 func CheckPrefix(f *Findings, path, value string) {
 	if value != "" && !prefix.MatchString(value) {
 		f.Add(path, value, "2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen", `write something like "aah"`)
+	}
+}
+
+// metricNamespace leaves room for what follows it within the 255 characters that Amazon
+// CloudWatch takes ("PutMetricData", API reference).
+var metricNamespace = regexp.MustCompile(`^[A-Za-z0-9._#-]+(/[A-Za-z0-9._#-]+)*$`)
+
+const longestMetricNamespace = 200
+
+// CheckMetricNamespace adds a finding at path if the namespaces of metrics cannot begin
+// so; "" is the default.
+func CheckMetricNamespace(f *Findings, path, namespace string) {
+	if namespace == "" {
+		return
+	}
+	if !metricNamespace.MatchString(namespace) || len(namespace) > longestMetricNamespace || strings.EqualFold(namespace, "AWS") || strings.HasPrefix(strings.ToUpper(namespace), "AWS/") {
+		f.Add(path, namespace, `up to 200 letters, digits and . _ # -, with single slashes between them, that do not begin with "AWS/"`, `write something like "Acme"`)
 	}
 }
 

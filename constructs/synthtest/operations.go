@@ -7,7 +7,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -29,17 +31,24 @@ func checkAlarms(t *testing.T, p Platform, v Variant) {
 		id = strings.TrimPrefix(id, p.ID)
 		got[id] = watched(t, id, r)
 		description := Text(r.Properties["AlarmDescription"])
-		if !strings.HasPrefix(description, p.Schema.Title+": ") || !strings.HasSuffix(description, "docs/OPERATIONS.md, "+id) {
-			t.Errorf("%s: its description is %q; want the platform's title first, and where it is explained last", id, description)
+		explained := v.Runbook
+		if explained == "" {
+			explained = "https://github.com/onesynth-cdk/onesynth/blob/main/docs/OPERATIONS.md#alarms"
+		}
+		if !strings.HasPrefix(description, p.Schema.Title+": ") || !strings.HasSuffix(description, ". What to do: "+explained+", "+id) {
+			t.Errorf("%s: its description is %q; want the platform's title first, and last where it is explained, %s", id, description, explained)
+		}
+		if changed := v.AlarmsChanged[id]; changed != "" && !strings.Contains(description, " (changed to "+changed+")") {
+			t.Errorf("%s: its description is %q; want that it says %q", id, description, changed)
 		}
 		// Without data, all is well, unless the data is what is awaited.
 		missing := "notBreaching"
 		if r.Properties["ComparisonOperator"] == "LessThanThreshold" {
 			missing = "breaching"
 		}
-		var topic any
-		if v.AlarmTopic != "" {
-			topic = []any{map[string]any{"Ref": topicOf(t, v)}}
+		topic := v.topic(t, p)
+		if own := v.AlarmTopics[id]; own != "" {
+			topic = []any{own}
 		}
 		compare(t, id, map[string][2]any{
 			"missing data": {r.Properties["TreatMissingData"], missing},
@@ -58,22 +67,68 @@ func checkAlarms(t *testing.T, p Platform, v Variant) {
 			for kind, metric := range map[string]string{"Throttles": "ThrottledRequests", "SystemErrors": "SystemErrors"} {
 				var terms []string
 				for _, operation := range p.Schema.Database.Operations(table.Name) {
-					terms = append(terms, strings.ToLower(table.Name)+metric+string(operation))
+					terms = append(terms, "FILL("+strings.ToLower(table.Name)+metric+string(operation)+", 0)")
 				}
+				// Alarms of DynamoDB's metrics keep their state while data is missing.
 				want[table.Name+"Table"+kind+"Alarm"] = fmt.Sprintf("SUM([%s]) of AWS/DynamoDB %s >= 1, 3 x 300", strings.Join(terms, ", "), metric)
 			}
 		}
 	}
+	ids := slices.Collect(maps.Keys(want))
+	for _, id := range v.AlarmsOff {
+		delete(want, id)
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("alarms (-want +got):\n%s", diff)
 	}
+	var warnings []string
 	if !v.NoAlarms {
-		checkExplained(t, p, slices.Collect(maps.Keys(got)))
+		checkExplained(t, p, ids)
+		if v.topic(t, p) == nil {
+			warnings = []string{fmt.Sprintf("%d of %d alarms notify no one: set AlarmEmail, AlarmTopicARN or AlarmTopic, or leave the alarms out with NoAlarms [ack: @onesynth/platform:alarmsNotifyNoOne]", len(got), len(got))}
+		}
+	}
+	if diff := cmp.Diff(warnings, v.Template.Warnings["/"+v.name+"/"+p.ID]); diff != "" {
+		t.Errorf("warnings at the synth (-want +got):\n%s", diff)
 	}
 }
 
-func topicOf(t *testing.T, v Variant) string {
-	id, _ := v.Template.One(t, "AWS::SNS::Topic", v.AlarmTopic)
+// topic is what all alarms notify, or nil.
+func (v Variant) topic(t *testing.T, p Platform) any {
+	t.Helper()
+	switch {
+	case v.AlarmTopicARN != "":
+		return []any{v.AlarmTopicARN}
+	case v.AlarmEmail != "":
+		return []any{map[string]any{"Ref": v.emailTopic(t, p)}}
+	case v.AlarmTopic != "":
+		id, _ := v.Template.One(t, "AWS::SNS::Topic", v.AlarmTopic)
+		return []any{map[string]any{"Ref": id}}
+	}
+	return nil
+}
+
+// emailTopic checks the topic that writes emails: alarms may notify it, and no one
+// without TLS.
+func (v Variant) emailTopic(t *testing.T, p Platform) string {
+	t.Helper()
+	id, _ := v.Template.One(t, "AWS::SNS::Topic", p.ID+"AlarmTopic")
+	_, subscription := v.Template.One(t, "AWS::SNS::Subscription", p.ID+"AlarmTopicEmail")
+	_, policy := v.Template.One(t, "AWS::SNS::TopicPolicy", p.ID+"AlarmTopicPolicy")
+	topic := map[string]any{"Ref": id}
+	var publishes any
+	for _, s := range List(At(policy.Properties, "PolicyDocument", "Statement")) {
+		if At(s, "Effect") == "Allow" {
+			publishes = []any{At(s, "Action"), At(s, "Resource"), At(s, "Principal"), Text(At(s, "Condition", "ArnLike", "aws:SourceArn"))}
+		}
+	}
+	compare(t, id, map[string][2]any{
+		"subscription": {subscription.Properties, map[string]any{"Protocol": "email", "Endpoint": v.AlarmEmail, "TopicArn": topic}},
+		"publishes": {publishes, []any{
+			"sns:Publish", topic, map[string]any{"Service": "cloudwatch.amazonaws.com"}, "arn:AWS::Partition:cloudwatch:AWS::Region:AWS::AccountId:alarm:*",
+		}},
+		"TLS": {v.Template.overTLS("AWS::SNS::TopicPolicy", "Topics"), map[string]string{Stable(id): "Delete"}},
+	})
 	return id
 }
 
@@ -182,7 +237,7 @@ func checkDashboard(t *testing.T, p Platform, v Variant) {
 	if err := json.Unmarshal([]byte(text), &body); err != nil {
 		t.Fatalf("the dashboard is no JSON: %v\n%s", err, text)
 	}
-	shown := map[string]bool{}
+	shown, priced := map[string]bool{}, map[string]bool{}
 	alarms := 0
 	for _, w := range body.Widgets {
 		alarms += len(w.Properties.Alarms)
@@ -197,20 +252,22 @@ func checkDashboard(t *testing.T, p Platform, v Variant) {
 			if len(words) < 4 {
 				continue // an expression
 			}
+			priced[strings.Join(words, " ")] = true
 			shown[Stable(words[0]+" "+words[1]+" "+resource(words[2:]))] = true
 		}
 	}
+	checkDashboardCost(t, p, len(priced))
 	want := map[string]bool{}
 	add := func(namespace, resource string, names ...string) {
 		for _, name := range names {
 			want[namespace+" "+name+" "+p.ID+resource] = true
 		}
 	}
-	rooms := map[string][]schema.Metric{schema.MetricNamespace(p.Schema.Name): p.Schema.Metrics, schema.MetricNamespace(schema.LakeRoom): schema.LakeMetrics()}
+	rooms := map[string][]schema.Metric{schema.MetricNamespace(v.MetricNamespace, p.Schema.Name): p.Schema.Metrics, schema.MetricNamespace(v.MetricNamespace, schema.LakeRoom): schema.LakeMetrics()}
 	for id, f := range p.Functions {
 		add("AWS/Lambda", id, "Invocations", "Errors", "Throttles", "Duration")
 		for namespace, metrics := range rooms {
-			if (namespace == schema.MetricNamespace(schema.LakeRoom)) == (f.Name == "") {
+			if (namespace == schema.MetricNamespace(v.MetricNamespace, schema.LakeRoom)) == (f.Name == "") {
 				for _, m := range schema.MetricsOf(strings.ToLower(strings.TrimPrefix(id, "Lake")), metrics) {
 					add(namespace, id, m.Name)
 				}
@@ -232,6 +289,23 @@ func checkDashboard(t *testing.T, p Platform, v Variant) {
 	}
 	if got := len(v.Template.OfType("AWS::CloudWatch::Alarm")); alarms != got {
 		t.Errorf("the dashboard shows %d alarms, want all %d", alarms, got)
+	}
+}
+
+// checkDashboardCost checks that docs/COST.md says how many metrics the dashboard shows, on
+// which its price depends.
+func checkDashboardCost(t *testing.T, p Platform, metrics int) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("..", "..", "docs", "COST.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(content), "\n## "+p.Schema.Title+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	_, dashboard, _ := strings.Cut(strings.ReplaceAll(section, "\n", " "), "The dashboard ")
+	said := regexp.MustCompile(`\d+`).FindAllString(dashboard, 2)
+	if !slices.Contains(said, strconv.Itoa(metrics)) {
+		t.Errorf("docs/COST.md says that the dashboard of %s shows %v metrics, and it shows %d", p.Schema.Title, said, metrics)
 	}
 }
 

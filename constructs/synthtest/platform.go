@@ -124,8 +124,18 @@ type Variant struct {
 	// RemoveWithStack, DeletionProtection, Tracing, NoAlarms and NoDashboard are those
 	// of the props.
 	RemoveWithStack, DeletionProtection, Tracing, NoAlarms, NoDashboard bool
-	// AlarmTopic is the logical id of the topic of the alarms. Default: none.
-	AlarmTopic string
+	// AlarmTopic is the logical id of the topic of the alarms, AlarmTopicARN the ARN of one
+	// that is there already, and AlarmEmail the address that a topic of the construct's own
+	// writes to. Default: none, and a warning.
+	AlarmTopic, AlarmTopicARN, AlarmEmail string
+	// AlarmsOff are alarms that the props leave out. AlarmTopics are the ARNs of topics of
+	// single alarms, and AlarmsChanged what descriptions say of what the props change, by
+	// construct path.
+	AlarmsOff                  []string
+	AlarmTopics, AlarmsChanged map[string]string
+	// Runbook and MetricNamespace are those of the props. Default: the library's page, and
+	// "Onesynth".
+	Runbook, MetricNamespace string
 	// Open says that callers need no token.
 	Open bool
 	// Issuer issues the tokens, for the Audience. Default: a user pool of the
@@ -441,6 +451,12 @@ func checkFunctions(t *testing.T, p Platform, v Variant) {
 		}
 		logs, _ := v.Template.One(t, "AWS::Logs::LogGroup", p.ID+id+"Logs")
 		environment, _ := At(f.Properties, "Environment", "Variables").(map[string]any)
+		if v.MetricNamespace != "" {
+			want.Variables = append(slices.Clone(want.Variables), schema.MetricNamespaceVariable)
+			if got := environment[schema.MetricNamespaceVariable]; got != v.MetricNamespace {
+				t.Errorf("%s: got the namespace %v, want %s", id, got, v.MetricNamespace)
+			}
+		}
 		compare(t, id, map[string][2]any{
 			"architecture": {f.Properties["Architectures"], []any{v.Architecture}},
 			"runtime":      {f.Properties["Runtime"], "provided.al2023"},
@@ -638,19 +654,25 @@ func checkAPI(t *testing.T, p Platform, v Variant) {
 	checkDomain(t, p, v, api)
 	_, stage := v.Template.One(t, "AWS::ApiGatewayV2::Stage", "")
 	settings, _ := stage.Properties["RouteSettings"].(map[string]any)
+	logs, accessLogs := v.Template.One(t, "AWS::Logs::LogGroup", p.ID+"APIAccessLogs")
 	compare(t, "stage", map[string][2]any{
 		"name":       {stage.Properties["StageName"], "$default"},
 		"deployment": {stage.Properties["AutoDeploy"], true},
 		"throttle":   {stage.Properties["DefaultRouteSettings"], map[string]any{"ThrottlingRateLimit": v.Rate, "ThrottlingBurstLimit": v.Burst}},
 		"throttles":  {settings, v.RouteThrottles},
+		"log name":   {Text(accessLogs.Properties["LogGroupName"]), "/aws/vendedlogs/AWS::StackName/" + logs},
 		"log group":  {Stable(Text(At(stage.Properties, "AccessLogSettings", "DestinationArn"))), p.ID + "APIAccessLogs.Arn"},
 	})
 	var format map[string]string
 	if err := json.Unmarshal([]byte(At(stage.Properties, "AccessLogSettings", "Format").(string)), &format); err != nil {
 		t.Fatalf("access log format is not JSON: %v", err)
 	}
-	// A path may hold a capability, and callers choose the other fields.
+	// A path may hold a capability, and callers choose the other fields. What has quotes
+	// of its own would break the line.
 	for field, logged := range format {
+		if strings.Contains(logged, "messageString") {
+			t.Errorf("access log: %s is %s, which has quotes of its own", field, logged)
+		}
 		for _, kept := range []string{"$context.path", "$context.authorizer.claims", "$context.identity.userAgent", "$request"} {
 			if strings.Contains(logged, kept) {
 				t.Errorf("access log: %s is %s, want nothing of a request but its route", field, logged)

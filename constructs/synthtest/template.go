@@ -19,6 +19,8 @@ type Template struct {
 	Resources map[string]Resource
 	Outputs   map[string]struct{ Value any }
 	Metadata  map[string]any
+	// Warnings are those of the synth, by construct path, such as "/stack/Platform".
+	Warnings map[string][]string `json:"-"`
 	// Source is the template as written.
 	Source string `json:"-"`
 }
@@ -43,7 +45,32 @@ func Load(folder, stack string) (Template, error) {
 	if err := json.Unmarshal(content, &t); err != nil {
 		return Template{}, fmt.Errorf("template of %s: %w", stack, err)
 	}
-	return t, nil
+	t.Warnings, err = loadWarnings(filepath.Join(folder, stack+".metadata.json"))
+	return t, err
+}
+
+// loadWarnings reads the warnings among the metadata of a stack.
+func loadWarnings(file string) (map[string][]string, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var entries map[string][]struct {
+		Type string
+		Data any
+	}
+	if err := json.Unmarshal(content, &entries); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	warnings := map[string][]string{}
+	for path, list := range entries {
+		for _, e := range list {
+			if e.Type == "aws:cdk:warning" {
+				warnings[path] = append(warnings[path], fmt.Sprint(e.Data))
+			}
+		}
+	}
+	return warnings, nil
 }
 
 // LoadAll reads the templates of several stacks, by stack.

@@ -43,10 +43,12 @@ func (t *Table) ofOperations(name string, operations []schema.Operation) awsclou
 		// A graph of several tables needs names that are not the same, with a small
 		// letter first.
 		term := strings.ToLower(t.Schema.Name) + name + string(o)
-		terms = append(terms, term)
+		terms = append(terms, "FILL("+term+", 0)")
 		using[term] = t.metric(name, map[string]*string{"Operation": jsii.String(string(o))})
 	}
-	// A metric without data in a period counts as none.
+	// DynamoDB reports no zero. Alarms on its metrics keep their state without data,
+	// whatever they are told about missing data, unless there is none missing
+	// ("Configuring how CloudWatch alarms treat missing data").
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression:   jsii.String("SUM([" + strings.Join(terms, ", ") + "])"),
 		Label:        jsii.String(t.Schema.Name + " " + name),

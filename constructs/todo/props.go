@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
@@ -25,8 +26,7 @@ import (
 // defaults.
 type Props struct {
 	// JWTIssuer is the OpenID Connect issuer of the users' tokens, an https URL.
-	// Default: an Amazon Cognito user pool that is part of the construct, and that sends
-	// a few emails a day: see [identity.Users].
+	// Default: an Amazon Cognito user pool that is part of the construct.
 	JWTIssuer string
 	// JWTAudience are the accepted audiences of the users' tokens. Required with
 	// JWTIssuer.
@@ -48,6 +48,10 @@ type Props struct {
 	// user pool may send people: see [identity.UsersProps]. Default: there are no
 	// such pages, and apps sign people in by themselves.
 	CallbackURLs, LogoutURLs []string
+	// Email lets the construct's own user pool send its emails through Amazon SES: see
+	// [identity.Email]. Default: Amazon Cognito sends them, at most 50 a day in the account
+	// and region, which is too few for a platform on which people sign up.
+	Email identity.Email
 
 	// Prefix begins the physical names of the table, and names the lake's catalog and
 	// workgroup: "todo" gives "todo-app-data" and "todo". An account and region takes
@@ -134,6 +138,9 @@ type Props struct {
 	// CompactEvery is how often the lake's small objects are merged: see
 	// [lake.Props.CompactEvery]. Default: 1 hour.
 	CompactEvery time.Duration
+	// LakeFirstDay is the day (UTC) of the lake's first change, with which queries begin:
+	// see [lake.Props.FirstDay]. Default: 2026-11-01, or what LakeRetentionDays keep.
+	LakeFirstDay string
 	// LakeRetentionDays is after how many days the lake's objects are deleted.
 	// Default: they stay.
 	LakeRetentionDays int
@@ -151,8 +158,25 @@ type Props struct {
 	// AlarmTopic is notified when an alarm goes off, and when it is over. The policy of the
 	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish. The
 	// policy of an encrypted topic's key has to let it use the key; the construct sees to
-	// that for a key that the app declares. Default: alarms notify no one.
+	// that for a key that the app declares. Default: that of AlarmTopicARN or AlarmEmail.
 	AlarmTopic awssns.ITopic `json:"-"`
+	// AlarmTopicARN is the ARN of a topic that is there already, in the region of the
+	// stack, to be notified instead. Default: none.
+	AlarmTopicARN string
+	// AlarmEmail is the address of someone to be notified instead, by a topic of the
+	// construct's own, once they have confirmed it by the link in the first email. Default:
+	// none: without any of the three the alarms notify no one, and the synth warns of it.
+	AlarmEmail string
+	// Alarms change single alarms or leave them out, by id, such as "SlowAlarm": threshold,
+	// periods and topic. docs/OPERATIONS.md has all ids. Default: none is changed.
+	Alarms map[string]alarm.Options
+	// Runbook is the https address where your operators read what an alarm means: each
+	// alarm's description ends with it and the alarm's id. Default: docs/OPERATIONS.md of the
+	// version of this library.
+	Runbook string
+	// MetricNamespace begins the namespace in Amazon CloudWatch of what the functions
+	// report: "Acme" gives "Acme/todo". Default: "Onesynth".
+	MetricNamespace string
 	// NoAlarms leaves the alarms out. docs/OPERATIONS.md says what each means, and what
 	// to do about it. Default: the construct declares them.
 	NoAlarms bool
@@ -189,10 +213,15 @@ func (p Props) validate(region string) error {
 		if p.UserPoolTriggers != (awscognito.UserPoolTriggers{}) {
 			f.Add("Props.UserPoolTriggers", "triggers", "none with a JWTIssuer or a UserPool", remedy)
 		}
+		if p.Email != (identity.Email{}) {
+			f.Add("Props.Email", p.Email.From, "empty with a JWTIssuer or a UserPool", remedy)
+		}
 	}
+	p.Email.Check(&f, "Props.Email")
 	identity.CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
 	lake.CheckBatchWindow(&f, "Props.LakeBatchWindow", p.LakeBatchWindow)
 	lake.CheckCompactEvery(&f, "Props.CompactEvery", p.CompactEvery)
+	lake.CheckFirstDay(&f, "Props.LakeFirstDay", p.LakeFirstDay, p.LakeRetentionDays)
 	lake.CheckRetentionDays(&f, "Props.LakeRetentionDays", p.LakeRetentionDays)
 	lake.CheckQueryLimit(&f, "Props.QueryLimitBytes", p.QueryLimitBytes)
 	return f.Err()
@@ -241,6 +270,11 @@ func (p Props) common() platform.Props {
 		Network:            gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups},
 		Sizes:              gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency, TimeoutSeconds: p.TimeoutSeconds},
 		AlarmTopic:         p.AlarmTopic,
+		AlarmTopicARN:      p.AlarmTopicARN,
+		AlarmEmail:         p.AlarmEmail,
+		Alarms:             p.Alarms,
+		Runbook:            p.Runbook,
+		MetricNamespace:    p.MetricNamespace,
 		NoAlarms:           p.NoAlarms,
 		NoDashboard:        p.NoDashboard,
 		LocalPort:          p.LocalPort,

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
@@ -47,12 +48,16 @@ func TestPropsValidate(t *testing.T) {
 		"ErrNilUserPool":        {todo.Props{UserPool: (*userPool)(nil), UserPoolClients: []awscognito.IUserPoolClient{nil}}, []string{"Props.UserPool", "Props.UserPoolClients[0]"}},
 		"ErrClientsOfNoPool":    {todo.Props{UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}, []string{"Props.UserPoolClients"}},
 		"ErrTriggersOfNoPool":   {with(func(p *todo.Props) { p.UserPoolTriggers.PreSignUp = struct{ awslambda.IFunction }{} }), []string{"Props.UserPoolTriggers"}},
+		"ErrEmailOfNoPool":      {with(func(p *todo.Props) { p.Email.From = "hello@example.com" }), []string{"Props.Email"}},
+		"ErrEmailOfOtherPool":   {todo.Props{UserPool: userPool{}, UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}, Email: identity.Email{From: "hello@example.com"}}, []string{"Props.Email"}},
+		"ErrEmail":              {todo.Props{Email: identity.Email{From: "hello"}}, []string{"Props.Email.From"}},
 		"ErrCallback":           {todo.Props{CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://", "http://localhost.example"}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
 		"ErrLogoutAlone":        {todo.Props{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},
 		"ErrBatchWindow":        {todo.Props{LakeBatchWindow: time.Millisecond}, []string{"Props.LakeBatchWindow"}},
 		"ErrLongBatchWindow":    {todo.Props{LakeBatchWindow: 301 * time.Second}, []string{"Props.LakeBatchWindow"}},
 		"ErrCompactEvery":       {todo.Props{CompactEvery: 14 * time.Minute}, []string{"Props.CompactEvery"}},
 		"ErrRetention":          {todo.Props{LakeRetentionDays: -1}, []string{"Props.LakeRetentionDays"}},
+		"ErrFirstDay":           {todo.Props{LakeFirstDay: "today"}, []string{"Props.LakeFirstDay"}},
 		"ErrLakeName":           {todo.Props{Prefix: "primary"}, []string{"Props.Prefix"}},
 		"ErrQueryLimit":         {todo.Props{QueryLimitBytes: 9_999_999}, []string{"Props.QueryLimitBytes"}},
 		// Those of every platform, all at once: package platform tests each.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -34,14 +35,17 @@ func expected() synthtest.Platform {
 			"flags":   {Template: templates["flags"]},
 			"dev":     {Template: templates["dev"], RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
 			"prod":    {Template: templates["prod"], Prefix: "acme-todo", DeletionProtection: true},
-			"x86":     {Template: templates["x86"], Architecture: "x86_64", MoreOutputs: []string{"SignInUrl"}},
+			"x86":     {Template: templates["x86"], Architecture: "x86_64", MoreOutputs: []string{"SignInUrl"}, AlarmEmail: "ops@example.com"},
 			"own": {
 				Template: templates["own"], AlarmTopic: "Alerts",
-				Memory: map[string]float64{"Eraser": 512, "LakeCompactor": 3008}, Concurrency: map[string]float64{"TodoAPI": 100, "LakeWriter": 10},
+				AlarmsOff: []string{"ClientErrorAlarm"}, AlarmTopics: map[string]string{"EraserAlarm": "arn:aws:sns:eu-west-1:123456789012:people"},
+				AlarmsChanged: map[string]string{"SlowAlarm": "threshold 2500, periods 2, period 10m0s", "ServerErrorAlarm": "period 1m0s"},
+				Memory:        map[string]float64{"Eraser": 512, "LakeCompactor": 3008}, Concurrency: map[string]float64{"TodoAPI": 100, "LakeWriter": 10},
 				Domain: "api.example.com", Certificate: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666", DefaultEndpoint: true, MoreOutputs: []string{"ApiDomainHostedZoneId", "ApiDomainTarget"},
 				RouteThrottles: map[string]any{"POST /api/v1/tasks/bulk": map[string]any{"ThrottlingRateLimit": 5.0, "ThrottlingBurstLimit": 7.0}},
 			},
 			"issuer": {
+				AlarmTopicARN: "arn:aws:sns:eu-west-1:123456789012:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme/tasks",
 				Template: templates["issuer"], Issuer: "https://issuer.example.com", Audience: []any{"tasks"}, Tracing: true, LocalPort: 9000, LogLevel: "DEBUG", LogDays: 365,
 				Origin: "https://example.com", Rate: 10, Burst: 20,
 			},
@@ -119,9 +123,9 @@ func expected() synthtest.Platform {
 		Queues:  map[string]bool{"DeadLetters": false, "LakeFailures": true, "LakeScheduleDeadLetters": false},
 		Buckets: map[string]string{"LakeBucket": "LakeAccessLogs", "LakeAccessLogs": ""},
 		Alarms: map[string]any{
-			"ServerErrorAlarm":         "100 * errors / requests of AWS/ApiGateway 5xx, AWS/ApiGateway Count >= 1, 1 x 300",
+			"ServerErrorAlarm":         synthtest.ByVariant{"": "100 * errors / requests of AWS/ApiGateway 5xx, AWS/ApiGateway Count >= 1, 1 x 300", "own": "100 * errors / requests of AWS/ApiGateway 5xx, AWS/ApiGateway Count >= 1, 1 x 60"},
 			"ClientErrorAlarm":         "IF(requests < 100, 0, 100 * refusals / requests) of AWS/ApiGateway 4xx, AWS/ApiGateway Count >= 50, 3 x 300",
-			"SlowAlarm":                "AWS/ApiGateway Latency p99 >= 1000, 3 x 300",
+			"SlowAlarm":                synthtest.ByVariant{"": "AWS/ApiGateway Latency p99 >= 1000, 3 x 300", "own": "AWS/ApiGateway Latency p99 >= 2500, 2 x 600"},
 			"TodoAPIAlarm":             "AWS/Lambda Errors Sum >= 1, 1 x 300",
 			"EraserAlarm":              "AWS/Lambda Errors Sum >= 1, 1 x 300",
 			"ThrottlesAlarm":           "SUM([m0, m1, m2, m3]) of AWS/Lambda Throttles >= 1, 1 x 300",
@@ -129,11 +133,11 @@ func expected() synthtest.Platform {
 			"DeadLettersAlarm":         "AWS/SQS ApproximateNumberOfMessagesVisible Maximum >= 1, 1 x 300",
 			"LakeAgeAlarm":             synthtest.ByVariant{"": "AWS/Lambda IteratorAge Maximum >= 300000, 1 x 300", "issuer": "AWS/Lambda IteratorAge Maximum >= 600000, 1 x 300"},
 			"LakeFailuresAlarm":        "AWS/SQS ApproximateNumberOfMessagesVisible Maximum >= 1, 1 x 300",
-			"LakeWriteAlarm":           "Onesynth/lake LakeWriteFailures Sum >= 1, 1 x 300",
+			"LakeWriteAlarm":           synthtest.ByVariant{"": "Onesynth/lake LakeWriteFailures Sum >= 1, 1 x 300", "issuer": "Acme/tasks/lake LakeWriteFailures Sum >= 1, 1 x 300"},
 			"LakeWriterAlarm":          "AWS/Lambda Errors Sum >= 1, 1 x 300",
-			"LakeCompactionAlarm":      "Onesynth/lake LakeCompactionFailures Sum >= 1, 1 x 300",
+			"LakeCompactionAlarm":      synthtest.ByVariant{"": "Onesynth/lake LakeCompactionFailures Sum >= 1, 1 x 300", "issuer": "Acme/tasks/lake LakeCompactionFailures Sum >= 1, 1 x 300"},
 			"LakeCompactorAlarm":       "AWS/SQS ApproximateNumberOfMessagesVisible Maximum >= 1, 1 x 300",
-			"LakeCompactorNotRunAlarm": synthtest.ByVariant{"": "AWS/Lambda Invocations Sum < 1, 3 x 3600", "issuer": "AWS/Lambda Invocations Sum < 1, 3 x 900"},
+			"LakeCompactorNotRunAlarm": synthtest.ByVariant{"": "FILL(runs, 0) of AWS/Lambda Invocations < 1, 13 x 300", "issuer": "FILL(runs, 0) of AWS/Lambda Invocations < 1, 3 x 900"},
 		},
 		Outputs: []string{
 			"ApiUrl", "AppDataTableName", "DeadLetterQueueUrl", "LakeBucketName", "LakeDatabaseName", "LakeDeadLetterQueueUrl", "LakeFailureQueueUrl", "LakeWorkGroupName",
@@ -189,8 +193,15 @@ func TestUsers(t *testing.T) {
 				"id tokens":     {client.Properties["IdTokenValidity"], 60.0},
 				"pages":         {len(templates[name].OfType("AWS::Cognito::UserPoolDomain")), map[bool]int{true: 1}[strict]},
 				"OAuth":         {client.Properties["AllowedOAuthFlowsUserPoolClient"], strict},
+				"emails":        {synthtest.At(pool.Properties, "EmailConfiguration", "EmailSendingAccount"), nil},
 			}
 			if strict {
+				configuration, _ := pool.Properties["EmailConfiguration"].(map[string]any)
+				checks["identity"] = [2]any{synthtest.Text(configuration["SourceArn"]), "arn:AWS::Partition:ses:AWS::Region:AWS::AccountId:identity/example.com"}
+				delete(configuration, "SourceArn")
+				checks["emails"] = [2]any{configuration, map[string]any{
+					"EmailSendingAccount": "DEVELOPER", "From": "To-Do <hello@mail.example.com>", "ReplyToEmailAddress": "help@example.com", "ConfigurationSet": "mail",
+				}}
 				checks["grants"] = [2]any{client.Properties["AllowedOAuthFlows"], []any{"code"}}
 				checks["scopes"] = [2]any{client.Properties["AllowedOAuthScopes"], []any{"openid", "email", "profile"}}
 				checks["callback"] = [2]any{client.Properties["CallbackURLs"], []any{"https://example.com/in", "http://localhost:3000/in"}}
@@ -213,6 +224,13 @@ func TestCatalog(t *testing.T) {
 	for name, template := range templates {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			days := "2026-11-01,NOW+1DAY"
+			switch name {
+			case "own":
+				days = "2026-11-15,NOW+1DAY"
+			case "issuer":
+				days = "NOW-401DAYS,NOW+1DAY"
+			}
 			_, database := template.One(t, "AWS::Glue::Database", "")
 			catalog := synthtest.At(database.Properties, "DatabaseInput", "Name").(string)
 			if name == "prod" && catalog != "acme_todo" || name != "prod" && !strings.HasPrefix(catalog, "todo_") {
@@ -237,7 +255,7 @@ func TestCatalog(t *testing.T) {
 					"projection": {synthtest.At(input, "Parameters", "projection.enabled"), "true"},
 					"days":       {synthtest.At(input, "Parameters", "projection.event_date.type"), "date"},
 					"format":     {synthtest.At(input, "Parameters", "projection.event_date.format"), "yyyy-MM-dd"},
-					"range":      {synthtest.At(input, "Parameters", "projection.event_date.range"), "2020-01-01,NOW+1DAY"},
+					"range":      {synthtest.At(input, "Parameters", "projection.event_date.range"), days},
 					"partitions": {namesAndTypes(synthtest.At(input, "PartitionKeys")), []string{"event_date date"}},
 					"columns":    {namesAndTypes(synthtest.At(input, "StorageDescriptor", "Columns")), typed(append(schema.ChangeColumns(), e.Columns...), catalogTypes)},
 					"reader":     {synthtest.At(input, "StorageDescriptor", "SerdeInfo", "SerializationLibrary"), "org.apache.hadoop.hive.ql.io.parquet.serde.ParquetHiveSerDe"},
@@ -269,7 +287,8 @@ func TestCatalog(t *testing.T) {
 				}
 				checks := map[string][2]any{
 					"type":           {synthtest.At(input, "TableType"), "VIRTUAL_VIEW"},
-					"parameters":     {synthtest.At(input, "Parameters"), map[string]any{"presto_view": "true"}},
+					"parameters":     {synthtest.At(input, "Parameters"), map[string]any{"presto_view": "true", "comment": "Presto View"}},
+					"partitions":     {synthtest.At(input, "PartitionKeys"), []any{}},
 					"SQL":            {view.OriginalSQL, v.SQL},
 					"database":       {view.Catalog + "." + view.Schema, "awsdatacatalog." + catalog},
 					"columns":        {columns, typed(v.Columns, engineTypes)},
@@ -363,6 +382,22 @@ func TestWorkGroup(t *testing.T) {
 				t.Errorf("queries (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// Each day that a query reads is a request to Amazon S3 at least, so a saved query says
+// how many it reads, and reads no more.
+func TestSavedQueriesSayTheirDays(t *testing.T) {
+	t.Parallel()
+	reads := regexp.MustCompile(`\. Reads (all|\d+) days(,|$)`)
+	for _, q := range schema.Todo().Lake.Queries {
+		days := reads.FindStringSubmatch(q.Description)
+		switch {
+		case days == nil:
+			t.Errorf("%s: the description %q does not say which days it reads", q.Name, q.Description)
+		case days[1] != "all" && !strings.Contains(q.SQL, "WHERE event_date >= current_date - INTERVAL '"+days[1]+"' DAY"):
+			t.Errorf("%s: reads %s days, as it says, only if it looks at %s: got %s", q.Name, days[1], schema.EventDate, q.SQL)
+		}
 	}
 }
 
@@ -477,6 +512,7 @@ func TestGrantQuery(t *testing.T) {
 		}
 	}
 	want = append(want,
+		"glue:GetDatabase "+arn("glue", "database/default"),
 		"s3:GetBucketLocation FirstLakeBucket.Arn", "s3:ListBucket FirstLakeBucket.Arn", "s3:GetObject FirstLakeBucket.Arn/events/*",
 		"s3:AbortMultipartUpload FirstLakeBucket.Arn/results/*", "s3:GetObject FirstLakeBucket.Arn/results/*",
 		"s3:ListMultipartUploadParts FirstLakeBucket.Arn/results/*", "s3:PutObject FirstLakeBucket.Arn/results/*",

@@ -122,6 +122,7 @@ func (t *Todo) addAPI(p Props) {
 			CallbackURLs:       p.CallbackURLs,
 			LogoutURLs:         p.LogoutURLs,
 			Triggers:           p.UserPoolTriggers,
+			Email:              p.Email,
 			RemoveWithStack:    p.RemoveWithStack,
 			DeletionProtection: p.DeletionProtection,
 		})
@@ -156,6 +157,7 @@ func (t *Todo) addLake(p Props) {
 	t.Lake = t.platform.Lake(lake.Props{
 		BatchWindow:     p.LakeBatchWindow,
 		CompactEvery:    p.CompactEvery,
+		FirstDay:        p.LakeFirstDay,
 		RetentionDays:   p.LakeRetentionDays,
 		QueryLimitBytes: p.QueryLimitBytes,
 	})

@@ -19,8 +19,10 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -49,16 +51,23 @@ func variants() map[string]todo.Props {
 		"dev":     {RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
 		"prod":    {Prefix: "acme-todo", DeletionProtection: true},
 		"x86": {
-			Architecture: gofunction.X86_64, InviteOnly: true, RequireMFA: true,
+			Architecture: gofunction.X86_64, InviteOnly: true, RequireMFA: true, AlarmEmail: "ops@example.com",
+			Email:        identity.Email{From: "To-Do <hello@mail.example.com>", ReplyTo: "help@example.com", Identity: "example.com", ConfigurationSet: "mail"},
 			CallbackURLs: []string{"https://example.com/in", "http://localhost:3000/in"}, LogoutURLs: []string{"https://example.com/out"},
 		},
 		"own": {
 			DomainName: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666", KeepDefaultEndpoint: true,
 			RouteThrottles:  map[string]httpapi.Throttle{"POST /api/v1/tasks/bulk": {RequestsPerSecond: 5, Burst: 7}},
 			MemoryMegabytes: map[string]int{"eraser": 512, "compactor": 3008}, ReservedConcurrency: map[string]int{"todoapi": 100, "writer": 10},
+			LakeFirstDay: "2026-11-15",
+			Alarms: map[string]alarm.Options{
+				"SlowAlarm": {Threshold: 2500, Periods: 2, Period: 10 * time.Minute}, "ServerErrorAlarm": {Period: time.Minute}, "ClientErrorAlarm": {Off: true},
+				"EraserAlarm": {TopicARN: "arn:aws:sns:eu-west-1:123456789012:people"},
+			},
 		},
 		"issuer": {
 			JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear,
+			AlarmTopicARN: "arn:aws:sns:eu-west-1:123456789012:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme/tasks",
 			AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20},
 			LakeBatchWindow: 5 * time.Minute, CompactEvery: 15 * time.Minute, LakeRetentionDays: 400, QueryLimitBytes: 20_000_000,
 		},

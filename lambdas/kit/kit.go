@@ -165,7 +165,7 @@ func initialise(ctx context.Context, platform string, getenv func(string) string
 		return setup(ctx, Environment{
 			AWS:     config,
 			Log:     log,
-			Metrics: &Metrics{Namespace: schema.MetricNamespace(platform), Function: function, Writer: out},
+			Metrics: &Metrics{Namespace: schema.MetricNamespace(getenv(schema.MetricNamespaceVariable), platform), Function: function, Writer: out},
 			Getenv:  getenv,
 		})
 	}()

@@ -51,7 +51,7 @@ func TestInitialise(t *testing.T) {
 		t.Parallel()
 		var out bytes.Buffer
 		var got Environment
-		handler, err := initialise(t.Context(), "todo", environment(map[string]string{"AWS_LAMBDA_FUNCTION_NAME": "f", "SET": "x"}), &out,
+		handler, err := initialise(t.Context(), "todo", environment(map[string]string{"AWS_LAMBDA_FUNCTION_NAME": "f", "METRIC_NAMESPACE": "Acme", "SET": "x"}), &out,
 			func(_ context.Context, e Environment) (lambda.Handler, error) {
 				got = e
 				return NewEventHandler(e.Log, func(context.Context, struct{}) error { return nil }), nil
@@ -62,7 +62,7 @@ func TestInitialise(t *testing.T) {
 		if client, ok := got.AWS.HTTPClient.(*awshttp.BuildableClient); !ok || client.GetTimeout() != AttemptTimeout {
 			t.Errorf("the client for AWS is %T, and its attempts do not end after %s", got.AWS.HTTPClient, AttemptTimeout)
 		}
-		if got.Metrics.Namespace != "Onesynth/todo" || got.Metrics.Function != "f" {
+		if got.Metrics.Namespace != "Acme/todo" || got.Metrics.Function != "f" {
 			t.Errorf("metrics are %+v", got.Metrics)
 		}
 		if got.Getenv("SET") != "x" {

@@ -1,0 +1,118 @@
+package alarm
+
+import (
+	"fmt"
+	"math"
+	"net/mail"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// Options change an alarm that another construct declares. What is zero stays as that
+// declares it.
+type Options struct {
+	// Off leaves the alarm out. Default: it is there.
+	Off bool
+	// Threshold is the value from which on it goes off, or below which, if it waits for
+	// something that has to come: above 0. Default: the alarm's own.
+	Threshold float64
+	// Periods and Period are those of [Props]. In JSON, Period is in nanoseconds. Default:
+	// the alarm's own.
+	Periods int
+	Period  time.Duration
+	// Topic is what [Props.Topic] is, and TopicARN is the ARN of one that is there already,
+	// in the region of the alarm. Default: the topic of all alarms.
+	Topic    awssns.ITopic `json:"-"`
+	TopicARN string
+}
+
+// Check adds a finding for each option that is wrong; the zero value is right. The region
+// is that of the alarm, or "" while it is not known.
+func (o Options) Check(f *props.Findings, path, region string) {
+	if o.Off && o != (Options{Off: true}) {
+		f.Add(path+".Off", true, "false with other options", "choose: an alarm that is left out has no options")
+	}
+	if o.Threshold < 0 || math.IsNaN(o.Threshold) || math.IsInf(o.Threshold, 0) {
+		f.Add(path+".Threshold", o.Threshold, "a number above 0", "leave it 0 for the alarm's own")
+	}
+	checkPeriods(f, path, o.Period, o.Periods)
+	if props.CheckResource(f, path+".Topic", o.Topic, region) && o.TopicARN != "" {
+		f.Add(path+".TopicARN", o.TopicARN, "empty with a Topic", "choose one of both")
+	}
+	CheckTopicARN(f, path+".TopicARN", o.TopicARN, region)
+}
+
+// Changes says in words what the options change, such as "threshold 5, period 10m0s", or
+// "" if that is nothing that the alarm's description may speak of.
+func (o Options) Changes() string {
+	var words []string
+	if o.Threshold != 0 {
+		words = append(words, fmt.Sprint("threshold ", o.Threshold))
+	}
+	if o.Periods != 0 {
+		words = append(words, fmt.Sprint("periods ", o.Periods))
+	}
+	if o.Period != 0 {
+		words = append(words, fmt.Sprint("period ", o.Period))
+	}
+	return strings.Join(words, ", ")
+}
+
+// With returns the props with what the options change. The scope and the id are those
+// that the alarm is declared by.
+func (p Props) With(scope constructs.Construct, id string, o Options) Props {
+	if o.Threshold != 0 {
+		p.Threshold = o.Threshold
+	}
+	if o.Periods != 0 {
+		p.Periods = o.Periods
+	}
+	if o.Period != 0 {
+		p.Period = o.Period
+	}
+	if o.Topic != nil {
+		p.Topic = o.Topic
+	}
+	if o.TopicARN != "" {
+		p.Topic = awssns.Topic_FromTopicArn(scope, jsii.String(id+"Topic"), &o.TopicARN)
+	}
+	return p
+}
+
+// topicARN is that of a topic that alarms can notify, which no FIFO topic is ("Actions
+// defined by Amazon SNS", service authorization reference).
+var topicARN = regexp.MustCompile(`^arn:aws[a-z-]*:sns:([a-z0-9-]+):[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
+
+// CheckTopicARN adds a finding at path if no topic that alarms of the region can notify
+// has the ARN; "" is right. The region is "" while it is not known.
+func CheckTopicARN(f *props.Findings, path, arn, region string) {
+	if arn == "" || props.IsToken(arn) {
+		return
+	}
+	match := topicARN.FindStringSubmatch(arn)
+	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
+		f.Add(path, arn, "the ARN of a standard topic of Amazon SNS in the region of the stack", `copy it from the topic, such as "arn:aws:sns:eu-west-1:111122223333:alerts"`)
+	}
+}
+
+// longestEmail is in bytes (RFC 5321, section 4.5.3.1.3, without the angle brackets).
+const longestEmail = 254
+
+// CheckEmail adds a finding at path if Amazon SNS cannot write to the address; "" is
+// right.
+func CheckEmail(f *props.Findings, path, address string) {
+	if address == "" || props.IsToken(address) {
+		return
+	}
+	parsed, err := mail.ParseAddress(address)
+	if err != nil || parsed.Address != address || len(address) > longestEmail {
+		f.Add(path, address, "one email address of up to 254 bytes", `write it without a name, such as "ops@example.com"`)
+	}
+}
