@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -117,6 +118,21 @@ func TestDocumentedNumbers(t *testing.T) {
 		says("README.md", readme, fmt.Sprintf("| %s, %d indexes", tables, indexes))
 		says("README.md", readme, fmt.Sprintf("| %d routes; a JWT authorizer", len(p.Routes)))
 		says("docs/COST.md", cost, fmt.Sprintf("| CloudWatch metrics | %d | 0.30 each | %.2f |", metrics, 0.30*float64(metrics)))
+	}
+	for i, table := range strings.Split(cost, "### Money\n")[1:] {
+		sum, said := 0, 0
+		for _, row := range regexp.MustCompile(`(?m)^\|(.*)\| \**(\d+)\.(\d\d)\** \|$`).FindAllStringSubmatch(table, -1) {
+			whole, _ := strconv.Atoi(row[2])
+			cents, _ := strconv.Atoi(row[3])
+			if strings.Contains(row[1], "**Sum**") {
+				said = 100*whole + cents
+				break
+			}
+			sum += 100*whole + cents
+		}
+		if sum == 0 || sum != said {
+			t.Errorf("docs/COST.md, table %d of money: the rows are %d US cents together, and the sum says %d", i+1, sum, said)
+		}
 	}
 	lake := schema.Todo().Lake
 	says("README.md", readme, fmt.Sprintf("with %d projected tables and %d views, an Athena workgroup, %d saved queries",
