@@ -98,12 +98,17 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, prepare map[string
 			target.freeClaims(t, s.Platform.Database)
 			for i, name := range names {
 				request, r := requests[i], replies[i]
-				again := false
-				for ; r.Status != request.Status; again = true {
-					if again && (request.Repeated == 0 || r.Status != request.Repeated) {
+				for repeat := 0; r.Status != request.Status; repeat++ {
+					// A machine with much else to do may be too slow for the functions' time-outs.
+					if repeat > 0 && (busy(r) != nil || repeat == 20) {
+						if r.Status == request.Repeated {
+							break
+						}
 						t.Fatalf("%s, sent again: got %v; want %d", name, r, request.Status)
-					} else if again {
-						break
+					}
+					if repeat > 1 {
+						time.Sleep(time.Second)
+						target.freeClaims(t, s.Platform.Database)
 					}
 					var err error
 					if r, err = request.Send(t.Context()); err != nil {

@@ -92,16 +92,14 @@ const (
 )
 
 // The tokens that attempts cost and give, as in the SDK's own retry quota: five for
-// one that was refused or broke; so many for one without an answer that three of them end an
-// invocation that a caller waits for; one back for each that was answered. So a
-// long run goes on as long as fewer than one attempt in six is refused.
+// one that failed, one back for each that was answered. So a long run goes on as long
+// as fewer than one attempt in six fails.
 const (
-	costRefused    = 5
-	costUnanswered = 20
-	gain           = 1
+	cost = 5
+	gain = 1
 )
 
-// What invocations may spend, in attempts that are refused.
+// What invocations may spend, in attempts that fail.
 const (
 	// ForCaller is for one that a caller waits for: no more requests are made under
 	// sustained throttling than this and [ForRelease] together.
@@ -122,9 +120,9 @@ type Budget struct {
 	running int // attempts
 }
 
-// NewBudget returns a budget of so many attempts that are refused.
-func NewBudget(refused int) *Budget {
-	return &Budget{most: refused * costRefused, left: refused * costRefused}
+// NewBudget returns a budget of so many attempts that fail.
+func NewBudget(failed int) *Budget {
+	return &Budget{most: failed * cost, left: failed * cost}
 }
 
 // Begin begins an attempt; call end when it is over. Begin returns [ErrExhausted] when
@@ -149,22 +147,20 @@ func (b *Budget) end(outcome Outcome) {
 	switch outcome {
 	case Answered:
 		b.left = min(b.left+gain, b.most)
-	case Refused, Broken:
-		b.left -= costRefused
-	case Unanswered:
-		b.left -= costUnanswered
+	case Refused, Broken, Unanswered:
+		b.left -= cost
 	}
 }
 
 // Again returns [ErrExhausted] unless a request may be repeated. It may if the budget is
-// enough for the case that it and all attempts under way are refused.
+// enough for the case that it and all attempts under way fail.
 func (b *Budget) Again() error {
 	if b == nil {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.left < costRefused*(b.running+1) {
+	if b.left < cost*(b.running+1) {
 		return ErrExhausted
 	}
 	return nil

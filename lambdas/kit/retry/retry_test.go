@@ -98,7 +98,7 @@ func TestBudget(t *testing.T) {
 		"Abandoned":  {retry.Abandoned, 100},
 		"Refused":    {retry.Refused, retry.ForCaller},
 		"Broken":     {retry.Broken, retry.ForCaller},
-		"Unanswered": {retry.Unanswered, 3},
+		"Unanswered": {retry.Unanswered, retry.ForCaller},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
