@@ -84,13 +84,13 @@ GO_TEST = go test -count=1 -vet=off
 
 # Packages share one DynamoDB Local. Those that need one of their own end it soon, before
 # the second of Java's compilers would have been worth its time.
-SHARED = go run ./local/engine/enginetest/share
+SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
 test: export JAVA_TOOL_OPTIONS = -XX:TieredStopAtLevel=1
 
 PYTHON = $(CURDIR)/bin/python/bin/python
 
-# In CI the published Python client is tested wherever a Python is that can have it; elsewhere once bin/python is there.
-CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.version_info < (3, 11) or print("bin/python")' 2>/dev/null))
+# In CI the published Python client is tested wherever a Python is that can have it; elsewhere once bin/python/installed is made.
+CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.version_info < (3, 11) or print("bin/python/installed")' 2>/dev/null))
 
 # The end-to-end tests of one platform at a time: they fill the machine, and what they
 # run has time-outs of its own.
@@ -100,7 +100,7 @@ test: node_modules test/security/node_modules lint bin/cdk-app $(CI_PYTHON) ## R
 	$(SHARED) $(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	rm -rf $(ASSEMBLIES)
 	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
-	cd test && ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -race -p 1 $$(go list ./... | grep -v /security)
+	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -race -p 1 $$(go list ./... | grep -v /security)
 	cd test && $(GO_TEST) ./security
 
 .PHONY: test-aws
@@ -108,9 +108,10 @@ test-aws: node_modules test/security/node_modules ## Run the end-to-end tests on
 	cd test && ONESYNTH_TEST_TARGET=aws ONESYNTH_TEST_ENVIRONMENT=$(ENV) go test -count=1 -timeout 40m ./...
 
 # Python and its packages, pinned to the byte, are for tests alone, and make test does without, but in CI.
-bin/python: test/emulator/requirements.txt
-	python3 -m venv --clear $@
-	$@/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
+# The file says that all are there: an interrupted installation leaves the folder without it.
+bin/python/installed: test/emulator/requirements.txt
+	python3 -m venv --clear $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r $<
 	@touch $@
 
 .PHONY: test-emulator
@@ -118,7 +119,7 @@ test-emulator: export ONESYNTH_TEST_TARGET = aws
 test-emulator: export ONESYNTH_TEST_PYTHON = $(PYTHON)
 test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
 test-emulator: export CDK_VALIDATION = false
-test-emulator: node_modules bin/python ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
+test-emulator: node_modules bin/python/installed ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
 	cd test && emulator/run $(GO_TEST) -p 1 -timeout 20m ./platform ./askahuman ./todo
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0

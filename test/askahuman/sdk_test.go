@@ -20,7 +20,7 @@ func TestPublishedClient(t *testing.T) {
 }
 
 // The published client of PyPI works unmodified: client/sdk_test.py says how. It
-// needs a Python that has it, which make bin/python makes.
+// needs a Python that has it, which make bin/python/installed makes.
 func TestPublishedPythonClient(t *testing.T) {
 	t.Parallel()
 	runClient(t, shared(t), nil, pythonClient(t)...)
@@ -54,9 +54,9 @@ func pythonClient(t *testing.T) []string {
 	version, err := exec.CommandContext(t.Context(), python, "-c", `import importlib.metadata; print(importlib.metadata.version("ask-a-human"))`).Output()
 	switch {
 	case err != nil && named:
-		t.Fatalf("ONESYNTH_TEST_PYTHON: got %s, which has not the package ask-a-human: %v; run make bin/python", python, err)
+		t.Fatalf("ONESYNTH_TEST_PYTHON: got %s, which has not the package ask-a-human: %v; run make bin/python/installed", python, err)
 	case err != nil:
-		t.Skipf("%s has not the package ask-a-human: run make bin/python, or name a Python that has it in ONESYNTH_TEST_PYTHON", python)
+		t.Skipf("%s has not the package ask-a-human: run make bin/python/installed, or name a Python that has it in ONESYNTH_TEST_PYTHON", python)
 	}
 	if got := strings.TrimSpace(string(version)); got != "0.1.0" {
 		t.Fatalf("got version %s of the client; want 0.1.0", got)
