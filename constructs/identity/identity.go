@@ -42,8 +42,8 @@ func domainURL(domain awscognito.UserPoolDomain) string {
 	return fmt.Sprintf("https://%s.auth.%s.amazoncognito.com", *domain.DomainName(), *awscdk.Stack_Of(domain).Region())
 }
 
-// issuer is the "iss" of a pool's tokens.
-func issuer(scope constructs.Construct, pool awscognito.IUserPool) string {
+// Issuer returns the "iss" of the tokens of a user pool in the region of the scope's stack.
+func Issuer(scope constructs.Construct, pool awscognito.IUserPool) string {
 	stack := awscdk.Stack_Of(scope)
 	return fmt.Sprintf("https://cognito-idp.%s.%s/%s", *stack.Region(), *stack.UrlSuffix(), *pool.UserPoolId())
 }

@@ -117,7 +117,7 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 		m.Clients = append(m.Clients, client)
 	}
 	m.Domain = newDomain(m, p.Name, m.Resource)
-	m.Issuer = issuer(m, m.Resource)
+	m.Issuer = Issuer(m, m.Resource)
 	m.TokenEndpoint = domainURL(m.Domain) + "/oauth2/token"
 	m.Scope = p.Name + "/call"
 	return m

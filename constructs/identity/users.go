@@ -186,7 +186,7 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		u.Domain = newDomain(u, p.Name, u.Resource)
 	}
 	u.Client = awscognito.NewUserPoolClient(u, jsii.String("Client"), client)
-	u.Issuer = issuer(u, u.Resource)
+	u.Issuer = Issuer(u, u.Resource)
 	return u
 }
 

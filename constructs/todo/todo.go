@@ -113,7 +113,10 @@ func (t *Todo) addAPI(p Props) {
 	var jwt httpapi.JWT
 	switch {
 	case p.UserPool != nil:
-		jwt = identity.JWT(t, p.UserPool, p.UserPoolClients...)
+		jwt.Issuer = identity.Issuer(t, p.UserPool)
+		for _, client := range p.UserPoolClients {
+			jwt.Audience = append(jwt.Audience, *client.UserPoolClientId())
+		}
 	case p.JWTIssuer == "":
 		t.Users = identity.NewUsers(t, "Users", identity.UsersProps{
 			Name:               t.platform.Schema.Name,
