@@ -120,9 +120,10 @@ type Props struct {
 	// Amazon API Gateway gives it.
 	DomainName string
 	// CertificateARN is the certificate of AWS Certificate Manager for DomainName, in
-	// the region of the stack. It, or Certificate, is required with DomainName.
+	// the region of the stack. Default: Certificate; one of them is required with
+	// DomainName.
 	CertificateARN string
-	// Certificate is the same as a construct, instead of CertificateARN.
+	// Certificate is the same as a construct. Default: CertificateARN.
 	Certificate awscertificatemanager.ICertificate `json:"-"`
 	// HostedZone is the hosted zone of Amazon Route 53 in which DomainName gets records that
 	// point to the API. Default: none; the output ApiDomainTarget says where yours has to
