@@ -196,6 +196,7 @@ func todoAccessPatterns() []AccessPattern {
 		transaction("UpdateTask", "Store a task's new version, with the keys of all four indexes, and update the counts.", "Create/Update task", "1 WCU",
 			write(PutItem, "the task, if it still has the version that was read"),
 			optional(write(UpdateItem, "the counts that change, if the user exists and is not being deleted")),
+			optional(write(ConditionCheckItem, "the counts, when none changes: the user exists and is not being deleted")),
 			KeepAnswer(table)),
 		transaction("DeleteTask", "Delete a task and take it from the counts.", "Delete task", "0.5 WCU",
 			write(DeleteItem, "the task, if it still has the version that was read"),

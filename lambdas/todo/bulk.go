@@ -106,8 +106,15 @@ func (s *Service) DeleteCompleted(ctx context.Context, user string) (deleted int
 // completed reads up to MaxBulkTasks completed tasks, and the position from which
 // to go on; "" at the end.
 func (s *Service) completed(ctx context.Context, user, after string) ([]Task, string, error) {
-	listed, err := s.Store.Tasks(ctx, user, Listing{Status: Completed, Sort: ByCreation, After: after, Most: MaxBulkTasks})
-	return listed.Tasks, listed.Next, err
+	var listed Listed
+	exists, err := s.withUser(ctx, user, func() (err error) {
+		listed, err = s.Store.Tasks(ctx, user, Listing{Status: Completed, Sort: ByCreation, After: after, Most: MaxBulkTasks})
+		return err
+	})
+	if err != nil || !exists {
+		return nil, "", err
+	}
+	return listed.Tasks, listed.Next, nil
 }
 
 // deleteTasks deletes those of the tasks that still exist and are completed, and
@@ -143,22 +150,25 @@ func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, re
 // readAll reads the tasks of these ids that exist.
 func (s *Service) readAll(ctx context.Context, user string, ids []string) (map[string]Task, error) {
 	tasks := make([]Task, len(ids))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(readsAtOnce)
-	for i, id := range ids {
-		if !isID(id) {
-			continue
-		}
-		group.Go(func() error {
-			task, err := s.Store.Task(ctx, user, id)
-			if errors.Is(err, ErrTaskNotFound) {
-				return nil
+	exists, err := s.withUser(ctx, user, func() error {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(readsAtOnce)
+		for i, id := range ids {
+			if !isID(id) {
+				continue
 			}
-			tasks[i] = task
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+			group.Go(func() error {
+				task, err := s.Store.Task(ctx, user, id)
+				if errors.Is(err, ErrTaskNotFound) {
+					return nil
+				}
+				tasks[i] = task
+				return err
+			})
+		}
+		return group.Wait()
+	})
+	if err != nil || !exists {
 		return nil, err
 	}
 	found := map[string]Task{}

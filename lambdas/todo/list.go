@@ -86,12 +86,16 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 	matches := search(f.Search)
 	page := TaskPage{}
 	// One task more than the page tells that there is another page.
-	for batch, left := f.Limit+1, maxEvaluated; ; batch = min(4*batch, maxBatch) {
-		listing.Most = min(batch, left)
-		listed, err := s.Store.Tasks(ctx, user, listing)
-		if err != nil {
-			return TaskPage{}, because(err, "list the tasks")
-		}
+	listing.Most = f.Limit + 1
+	var listed Listed
+	exists, err := s.withUser(ctx, user, func() (err error) {
+		listed, err = s.Store.Tasks(ctx, user, listing)
+		return err
+	})
+	if err != nil || !exists {
+		return TaskPage{}, because(err, "list the tasks")
+	}
+	for left := maxEvaluated; ; {
 		for i, task := range listed.Tasks {
 			if !matches(task) {
 				continue
@@ -111,7 +115,10 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 			page.Next = s.cursor(user, f, listed.Next)
 			return page, nil
 		}
-		listing.After = listed.Next
+		listing.After, listing.Most = listed.Next, min(4*listing.Most, maxBatch, left)
+		if listed, err = s.Store.Tasks(ctx, user, listing); err != nil {
+			return TaskPage{}, because(err, "list the tasks")
+		}
 	}
 }
 

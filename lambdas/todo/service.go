@@ -14,6 +14,9 @@ import (
 // Service has the operations on a user's tasks and on the user. It is safe for
 // concurrent use.
 //
+// A user who is being deleted is no user: nothing of theirs is found or changed, though
+// the store may still have it.
+//
 // Every method checks its input against the rules and returns an [*InvalidError]
 // with all that is wrong. A write that meets others on the same task or user is
 // computed again; when that goes on for too long, it returns an error that wraps
@@ -31,9 +34,8 @@ type Service struct {
 	Completed func(ctx context.Context, tasks int)
 }
 
-// Store is what [Service] needs stored. Each write is all or nothing, and each
-// one that a task is counted by returns [ErrUserNotFound] when there is no user,
-// also when it is being deleted.
+// Store is what [Service] needs stored. Each write is all or nothing. Each write of
+// tasks returns [ErrUserNotFound] when there is no user, also when it is being deleted.
 type Store interface {
 	// User reads a user as it is now. It returns [ErrUserNotFound].
 	User(ctx context.Context, id string) (User, error)
@@ -46,9 +48,10 @@ type Store interface {
 	// Stats reads the counts of a user's tasks, all zero for an unknown user.
 	Stats(ctx context.Context, user string) (Stats, error)
 
-	// Task reads a task as it is now. It returns [ErrTaskNotFound].
+	// Task reads a task as it is now, also of a user who is being deleted. It returns
+	// [ErrTaskNotFound].
 	Task(ctx context.Context, user, id string) (Task, error)
-	// Tasks reads a part of a list.
+	// Tasks reads a part of a list, also of a user who is being deleted.
 	Tasks(ctx context.Context, user string, listing Listing) (Listed, error)
 	// CreateTask stores a task. It returns [ErrStale] when there is one with its id.
 	CreateTask(ctx context.Context, user string, task Task) error

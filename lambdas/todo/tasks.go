@@ -38,7 +38,7 @@ func (s *Service) GetTask(ctx context.Context, user, id string) (Task, error) {
 	if !isID(id) {
 		return Task{}, ErrTaskNotFound
 	}
-	task, err := s.Store.Task(ctx, user, id)
+	task, err := s.read(ctx, user, id, 0)
 	return task, because(err, "read the task")
 }
 
@@ -116,9 +116,16 @@ func (s *Service) tellCompleted(ctx context.Context, tasks int) {
 }
 
 func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (Task, error) {
-	task, err := s.Store.Task(ctx, user, id)
+	var task Task
+	exists, err := s.withUser(ctx, user, func() (err error) {
+		task, err = s.Store.Task(ctx, user, id)
+		return err
+	})
 	if err != nil {
 		return Task{}, err
+	}
+	if !exists {
+		return Task{}, ErrTaskNotFound
 	}
 	if ifVersion != 0 && task.Version != ifVersion {
 		return Task{}, &VersionError{Current: task.Version}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 )
 
 // CreateUser stores a user under the id, which is the subject of the user's token.
@@ -82,6 +83,24 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err
 	}
 	eraser := Eraser{Store: s.Store}
 	return eraser.Erase(ctx, deletion)
+}
+
+// withUser does read, which reads tasks of a user, and reports whether there is such a
+// user. A store may still have tasks of a user who is being deleted: drop what was read
+// if there is none. The user is read at the same time, so that no caller waits for it.
+func (s *Service) withUser(ctx context.Context, user string, read func() error) (exists bool, err error) {
+	var group errgroup.Group
+	group.Go(func() error {
+		_, err := s.Store.User(ctx, user)
+		return err
+	})
+	readErr := read()
+	if err := group.Wait(); errors.Is(err, ErrUserNotFound) {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return true, readErr
 }
 
 // abandonedAfter is how old a deletion is that no request carries out any more: no

@@ -379,7 +379,7 @@ func TestManyTasks(t *testing.T) {
 	must(t, err)
 	requests, consumed := units()
 	t.Logf("a page of 20 of %d tasks: %d requests, %.1f RCU", n, requests, consumed)
-	if len(page.Tasks) != 20 || requests != 1 || consumed > 3 {
+	if len(page.Tasks) != 20 || requests != 2 || consumed > 4 {
 		t.Errorf("got %d tasks for %d requests, %.1f RCU", len(page.Tasks), requests, consumed)
 	}
 
@@ -388,17 +388,18 @@ func TestManyTasks(t *testing.T) {
 	must(t, err)
 	requests, consumed = units()
 	t.Logf("a search that looks at 5,000 tasks: %d requests, %.1f RCU", requests, consumed)
-	if len(page.Tasks) != 0 || page.Next == "" || requests > 12 {
+	if len(page.Tasks) != 0 || page.Next == "" || requests > 13 {
 		t.Errorf("got %d tasks and the cursor %q for %d requests", len(page.Tasks), page.Next, requests)
 	}
 	if page, err = w.ListTasks(ctx, "ada", todo.TaskFilter{Search: "needle", Cursor: page.Next}); err != nil || len(page.Tasks) != 1 || page.Next != "" {
 		t.Errorf("then got %d tasks and the cursor %q, %v", len(page.Tasks), page.Next, err)
 	}
+	units()
 	// A filter that keeps nothing is bounded as well.
 	page, err = w.ListTasks(ctx, "ada", todo.TaskFilter{DueFrom: "2026-01-01", Sort: todo.ByStatus})
 	must(t, err)
 	requests, _ = units()
-	if len(page.Tasks) != 0 || page.Next == "" || requests > 12 {
+	if len(page.Tasks) != 0 || page.Next == "" || requests > 13 {
 		t.Errorf("got %d tasks and the cursor %q for %d requests", len(page.Tasks), page.Next, requests)
 	}
 

@@ -142,19 +142,19 @@ func countChanges(read, tasks []todo.Task) map[string]int {
 	return changes
 }
 
-// recount appends the change of a user's counts to writes, if they change. It holds
-// only if there is such a user, who is not being deleted.
+// recount appends the change of a user's counts to writes, or a check of the counts if
+// none changes. Either holds only if there is such a user, who is not being deleted.
 func recount(writes []dynamo.Write, user string, read, tasks []todo.Task) []dynamo.Write {
+	exists := expression.AttributeExists(dynamo.Name("PK")).And(dynamo.Absent("deletion"))
 	changes := countChanges(read, tasks)
 	if len(changes) == 0 {
-		return writes
+		return append(writes, dynamo.Check(table, countsKey(user), exists))
 	}
 	var update expression.UpdateBuilder
 	for _, attribute := range slices.Sorted(maps.Keys(changes)) {
 		update = update.Add(dynamo.Name(attribute), expression.Value(changes[attribute]))
 	}
-	return append(writes, dynamo.Update(table, countsKey(user), update,
-		expression.AttributeExists(dynamo.Name("PK")).And(dynamo.Absent("deletion"))))
+	return append(writes, dynamo.Update(table, countsKey(user), update, exists))
 }
 
 // stale is the meaning of refusals of writes that each have the version of a task as

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -427,6 +430,126 @@ func TestDeletionGoesOn(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	w.check(t)
+}
+
+// From the first write of a deletion on, every method answers as for someone who never
+// was a user, though the tasks are still stored.
+func TestUserBeingDeletedIsNone(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	w.user(t, "ada")
+	in := todo.TaskInput{Title: "a", Priority: todo.High, Category: "home", DueDate: "2026-01-01"}
+	open, another := w.task(t, "ada", in), w.task(t, "ada", in)
+	in.Status = todo.Completed
+	done := w.task(t, "ada", in)
+	before, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 1})
+	must(t, err)
+	if complete, err := w.DeleteUser(hurried{ctx}, "ada"); err != nil || complete {
+		t.Fatalf("got %v, %v", complete, err)
+	}
+	stored := w.items(t, "")
+
+	type method func(user string) (any, error)
+	change := func(id string, c todo.TaskChange, ifVersion int) method {
+		return func(user string) (any, error) { return w.ChangeTask(ctx, user, id, c, ifVersion) }
+	}
+	methods := map[string]method{
+		"GetUser": func(user string) (any, error) { return w.GetUser(ctx, user) },
+		"UpdateUser": func(user string) (any, error) {
+			return w.UpdateUser(ctx, user, todo.UserInput{Email: "new@example.com", Name: "Ada"})
+		},
+		"CreateTask": func(user string) (any, error) { return w.CreateTask(ctx, user, in) },
+		"GetTask":    func(user string) (any, error) { return w.GetTask(ctx, user, open.ID) },
+		"ReplaceTask": func(user string) (any, error) {
+			return w.ReplaceTask(ctx, user, open.ID, todo.TaskInput{Title: "b"}, 0)
+		},
+		"ReplaceTask by itself": func(user string) (any, error) { return w.ReplaceTask(ctx, user, done.ID, in, 0) },
+		"ChangeTask, title":     change(open.ID, todo.TaskChange{Title: new("b")}, 0),
+		"ChangeTask, status":    change(open.ID, todo.TaskChange{Status: new(todo.Completed)}, 0),
+		"ChangeTask, nothing":   change(open.ID, todo.TaskChange{}, 0),
+		"ChangeTask, version":   change(open.ID, todo.TaskChange{Title: new("b")}, 7),
+		"ChangeTask, completed": change(done.ID, todo.TaskChange{Status: new(todo.Pending)}, 0),
+		"DeleteTask":            func(user string) (any, error) { return nil, w.DeleteTask(ctx, user, open.ID, 0) },
+		"DeleteTask, version":   func(user string) (any, error) { return nil, w.DeleteTask(ctx, user, open.ID, 7) },
+		"SetStatuses": func(user string) (any, error) {
+			return w.SetStatuses(ctx, user, ids([]todo.Task{open, another}), todo.Completed)
+		},
+		"SetStatuses as it is":   func(user string) (any, error) { return w.SetStatuses(ctx, user, []string{open.ID}, todo.Pending) },
+		"SetStatuses, completed": func(user string) (any, error) { return w.SetStatuses(ctx, user, []string{done.ID}, todo.Pending) },
+		"DeleteCompleted": func(user string) (any, error) {
+			deleted, more, err := w.DeleteCompleted(ctx, user)
+			return []any{deleted, more}, err
+		},
+		"Stats": func(user string) (any, error) { return w.Stats(ctx, user) },
+	}
+	for _, f := range []todo.TaskFilter{
+		{}, {Search: "a"}, {Status: todo.Pending}, {Status: todo.Completed}, {Priority: todo.High}, {Category: "home"}, {Overdue: true},
+		{DueFrom: "2026-01-01", DueTo: "2026-01-01"}, {DueFrom: "2025-01-01"},
+		{Sort: todo.ByStatus}, {Sort: todo.ByDueDate}, {Sort: todo.ByPriority}, {Sort: todo.ByCategory},
+	} {
+		methods[fmt.Sprintf("ListTasks %+v", f)] = func(user string) (any, error) { return w.ListTasks(ctx, user, f) }
+	}
+	for name, do := range methods {
+		got, gotErr := do("ada")
+		want, wantErr := do("eve")
+		if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) })); diff != "" || fmt.Sprint(gotErr) != fmt.Sprint(wantErr) {
+			t.Errorf("%s: got %v; a stranger gets %v\n%s", name, gotErr, wantErr, diff)
+		}
+	}
+	page, err := w.ListTasks(ctx, "ada", todo.TaskFilter{Limit: 1, Cursor: before.Next})
+	if err != nil || len(page.Tasks) != 0 || page.Next != "" {
+		t.Errorf("the second page: got %+v, %v", page, err)
+	}
+	if diff := cmp.Diff(sorted(stored), sorted(w.items(t, ""))); diff != "" {
+		t.Errorf("the table has changed:\n%s", diff)
+	}
+}
+
+func sorted(items []map[string]any) []map[string]any {
+	return slices.SortedFunc(slices.Values(items), func(a, b map[string]any) int {
+		return strings.Compare(fmt.Sprint(a["PK"], a["SK"]), fmt.Sprint(b["PK"], b["SK"]))
+	})
+}
+
+// A write that has read a task before its user's deletion begins writes nothing after.
+func TestWriteMeetsDeletion(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	quick := &todo.Service{Store: w.storeWithoutFaults(t), Now: w.clock}
+	for name, do := range map[string]func(user string, task todo.Task) error{
+		"title": func(user string, task todo.Task) error {
+			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChange{Title: new("late")}, 0))
+		},
+		"status": func(user string, task todo.Task) error {
+			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChange{Status: new(todo.InProgress)}, 0))
+		},
+		"replace": func(user string, task todo.Task) error {
+			return second(w.ReplaceTask(ctx, user, task.ID, todo.TaskInput{Title: "late"}, 0))
+		},
+		"delete": func(user string, task todo.Task) error { return w.DeleteTask(ctx, user, task.ID, 0) },
+		"bulk": func(user string, task todo.Task) error {
+			return second(w.SetStatuses(ctx, user, []string{task.ID}, todo.Completed))
+		},
+	} {
+		w.user(t, name)
+		task := w.task(t, name, todo.TaskInput{})
+		begin := sync.OnceFunc(func() {
+			if complete, err := quick.DeleteUser(hurried{ctx}, name); err != nil || complete {
+				t.Errorf("%s: got %v, %v", name, complete, err)
+			}
+		})
+		w.faults.set(func(operation schema.Operation) error {
+			if operation == schema.TransactWriteItems {
+				begin()
+			}
+			return nil
+		}, nil)
+		is(t, do(name, task), todo.ErrUserNotFound)
+		w.faults.set(nil, nil)
+		if got, err := w.store.Task(ctx, name, task.ID); err != nil || got != task {
+			t.Errorf("%s: the task is %+v, %v", name, got, err)
+		}
+	}
 }
 
 // A deletion that its request, and the eraser, gave up on is not one for ever: who
