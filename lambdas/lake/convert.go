@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"regexp"
 	"strconv"
@@ -110,7 +111,10 @@ func (c *converter) tableOf(r record) (*table, error) {
 	return nil, nil
 }
 
-// row converts a record of the table's entity.
+// row converts a record of the table's entity. The removal of an item is a row whatever
+// the item was: otherwise an item that could not be a row would stay in the lake, as it
+// was before, for ever. A column that cannot show its attribute is null then, except the
+// columns of the key.
 func (t *table) row(r record) (*row, error) {
 	if r.EventID == "" {
 		return nil, errors.New("the record has no eventID: without one, the lake cannot tell whether it has the change already")
@@ -141,7 +145,11 @@ func (t *table) row(r record) (*row, error) {
 			value = parquet.ByteArrayValue([]byte(sequence))
 		default:
 			raw := attributes[c.Source()]
-			if value, err = convertColumn(c, raw); err != nil {
+			value, err = convertColumn(c, raw)
+			if _, key := r.Change.Keys[c.Source()]; err != nil && r.EventName == "REMOVE" && !key {
+				value, err = parquet.NullValue(), nil
+			}
+			if err != nil {
 				return nil, fmt.Errorf("the column %s cannot show the attribute %s, which is %s: %w", c.Name, c.Source(), shortened(string(raw), 100), err)
 			}
 		}
@@ -153,19 +161,22 @@ func (t *table) row(r record) (*row, error) {
 	}, nil
 }
 
-// image is the item after the change or, when it was removed, before.
+// image is the item after the change or, when it was removed, what is known of it
+// before: at least its key.
 func (r record) image() (map[string]json.RawMessage, error) {
-	var image json.RawMessage
+	var attributes map[string]json.RawMessage
 	switch r.EventName {
 	case "INSERT", "MODIFY":
-		image = r.Change.NewImage
 	case "REMOVE":
-		image = r.Change.OldImage
+		if json.Unmarshal(r.Change.OldImage, &attributes) != nil || attributes == nil {
+			attributes = map[string]json.RawMessage{}
+		}
+		maps.Copy(attributes, r.Change.Keys)
+		return attributes, nil
 	default:
 		return nil, fmt.Errorf("the event's name is %q: INSERT, MODIFY and REMOVE are known", shortened(r.EventName, 100))
 	}
-	var attributes map[string]json.RawMessage
-	if len(image) > 0 {
+	if image := r.Change.NewImage; len(image) > 0 {
 		if err := json.Unmarshal(image, &attributes); err != nil {
 			return nil, fmt.Errorf("the image is no map of attributes: %w", err)
 		}

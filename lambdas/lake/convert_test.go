@@ -1,6 +1,7 @@
 package lake
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -158,23 +159,23 @@ func TestConvertRefuses(t *testing.T) {
 		record json.RawMessage
 		cause  string
 	}{
-		"NoJSON":          {json.RawMessage(`{"eventID":`), "no DynamoDB stream record"},
-		"Text":            {json.RawMessage(`"x"`), "no DynamoDB stream record"},
-		"Null":            {json.RawMessage(`null`), "no Keys"},
-		"KeysOfAnother":   {with(func(r *change) { r.keys = item{"id": text("1")} }), "another table"},
-		"KeysWrong":       {with(func(r *change) { r.keys = item{"PK": "TASK#u", "SK": text("TASK#1")} }), "one member"},
-		"NoID":            {with(func(r *change) { r.id = "" }), "no eventID"},
-		"UnknownEvent":    {with(func(r *change) { r.name = "UNKNOWN_TO_SDK_VERSION" }), "INSERT, MODIFY and REMOVE"},
-		"NoImage":         {with(func(r *change) { r.new = nil }), "no image"},
-		"OldImageOnly":    {with(func(r *change) { r.new, r.old = nil, r.new }), "no image"},
-		"RemoveWithNew":   {with(func(r *change) { r.name = "REMOVE" }), "no image"},
-		"NoTime":          {with(func(r *change) { r.time = nil }), "ApproximateCreationDateTime"},
-		"TextTime":        {with(func(r *change) { r.time = "yesterday" }), "ApproximateCreationDateTime"},
-		"LateTime":        {with(func(r *change) { r.time = 1e18 }), "ApproximateCreationDateTime"},
-		"NoSequence":      {with(func(r *change) { r.sequence = "" }), "sequence number"},
-		"LongSequence":    {with(func(r *change) { r.sequence = strings.Repeat("1", 41) }), "sequence number"},
-		"SequenceOfPath":  {with(func(r *change) { r.sequence = "../1" }), "sequence number"},
-		"AttributeAsText": {with(func(r *change) { r.new = item{"title": "a"} }), "column title"},
+		"NoJSON":           {json.RawMessage(`{"eventID":`), "no DynamoDB stream record"},
+		"Text":             {json.RawMessage(`"x"`), "no DynamoDB stream record"},
+		"Null":             {json.RawMessage(`null`), "no Keys"},
+		"KeysOfAnother":    {with(func(r *change) { r.keys = item{"id": text("1")} }), "another table"},
+		"KeysWrong":        {with(func(r *change) { r.keys = item{"PK": "TASK#u", "SK": text("TASK#1")} }), "one member"},
+		"NoID":             {with(func(r *change) { r.id = "" }), "no eventID"},
+		"UnknownEvent":     {with(func(r *change) { r.name = "UNKNOWN_TO_SDK_VERSION" }), "INSERT, MODIFY and REMOVE"},
+		"NoImage":          {with(func(r *change) { r.new = nil }), "no image"},
+		"OldImageOnly":     {with(func(r *change) { r.new, r.old = nil, r.new }), "no image"},
+		"RemoveNoSequence": {with(func(r *change) { r.name, r.sequence = "REMOVE", "" }), "sequence number"},
+		"NoTime":           {with(func(r *change) { r.time = nil }), "ApproximateCreationDateTime"},
+		"TextTime":         {with(func(r *change) { r.time = "yesterday" }), "ApproximateCreationDateTime"},
+		"LateTime":         {with(func(r *change) { r.time = 1e18 }), "ApproximateCreationDateTime"},
+		"NoSequence":       {with(func(r *change) { r.sequence = "" }), "sequence number"},
+		"LongSequence":     {with(func(r *change) { r.sequence = strings.Repeat("1", 41) }), "sequence number"},
+		"SequenceOfPath":   {with(func(r *change) { r.sequence = "../1" }), "sequence number"},
+		"AttributeAsText":  {with(func(r *change) { r.new = item{"title": "a"} }), "column title"},
 	} {
 		made, _, failure := c.convert(test.record)
 		if made != nil || failure == nil || !strings.Contains(failure.Cause, test.cause) {
@@ -187,6 +188,63 @@ func TestConvertRefuses(t *testing.T) {
 	}
 	if made, _, failure := c.convert(good.json(t)); made == nil || failure != nil {
 		t.Errorf("the good one: got %v, %+v", made, failure)
+	}
+}
+
+// A removal needs only the key: a column that cannot show the old image's attribute is
+// null, and the others are as they were.
+func TestConvertRemoval(t *testing.T) {
+	t.Parallel()
+	d := todo(t)
+	c := &converter{d, tablesOf(d)}
+	key := item{"PK": text("TASK#u"), "SK": text("TASK#1")}
+	const all = "u 1 a pending"
+	for name, test := range map[string]struct {
+		old  any
+		want string // user, task, title, status
+	}{
+		"AsItWas":      {insert("e", "1", "1", nil).new, all},
+		"Nothing":      {nil, "u 1 null null"},
+		"NoMap":        {"an item", "u 1 null null"},
+		"List":         {[]any{key}, "u 1 null null"},
+		"Empty":        {item{}, "u 1 null null"},
+		"KeyAlone":     {key, "u 1 null null"},
+		"OtherType":    {insert("e", "1", "1", item{"title": numeric("5")}).new, "u 1 null pending"},
+		"NoType":       {insert("e", "1", "1", item{"status": "pending"}).new, "u 1 a null"},
+		"NoDate":       {insert("e", "1", "1", item{"due_date": text("soon")}).new, all},
+		"NoNumber":     {insert("e", "1", "1", item{"version": numeric("1.5"), "completed_at": text("yesterday")}).new, all},
+		"AnotherKey":   {insert("e", "1", "2", item{"PK": numeric("5")}).new, all},
+		"EverythingIs": {item{"title": item{}, "status": item{"L": []any{}}, "created_at": 1, "version": nil, "category": numeric("1")}, "u 1 null null"},
+	} {
+		raw, err := json.Marshal(map[string]any{"eventID": "e", "eventName": "REMOVE", "dynamodb": map[string]any{
+			"ApproximateCreationDateTime": day, "SequenceNumber": "2", "Keys": key, "OldImage": test.old,
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, _, failure := c.convert(raw)
+		if made == nil || failure != nil {
+			t.Errorf("%s: got %+v", name, failure)
+			continue
+		}
+		content, err := c.tables["task"].encode([]*row{made})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows, err := parquet.Read[taskRow](bytes.NewReader(content), int64(len(content)))
+		if err != nil || len(rows) != 1 {
+			t.Fatalf("%s: got %d rows, %v", name, len(rows), err)
+		}
+		or := func(s *string) string {
+			if s == nil {
+				return "null"
+			}
+			return *s
+		}
+		r := rows[0]
+		if got := strings.Join([]string{or(r.UserID), or(r.TaskID), or(r.Title), or(r.Status)}, " "); got != test.want || r.EventName != "REMOVE" {
+			t.Errorf("%s: got %s %q; want %q", name, r.EventName, got, test.want)
+		}
 	}
 }
 
@@ -211,6 +269,9 @@ func FuzzConvert(f *testing.F) {
 	c := &converter{d, tablesOf(d)}
 	f.Add([]byte(insert("e", "1", "1", nil).json(f)))
 	f.Add([]byte(`{"eventID":"e","dynamodb":{"Keys":{"PK":{"S":"TASK#"},"SK":{"S":"TASK#"}},"NewImage":{"version":{"N":"1e99"}}}}`))
+	for _, old := range []string{`null`, `"x"`, `[]`, `{}`, `{"title":{"N":"5"},"status":{}}`, `{"PK":{"N":"5"},"due_date":{"S":"soon"}}`} {
+		f.Add([]byte(`{"eventID":"e","eventName":"REMOVE","dynamodb":{"ApproximateCreationDateTime":1795132800,"SequenceNumber":"1","Keys":{"PK":{"S":"TASK#u"},"SK":{"S":"TASK#1"}},"OldImage":` + old + `}}`))
+	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		made, _, failure := c.convert(raw)
 		if made != nil && failure != nil {
