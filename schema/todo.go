@@ -98,7 +98,7 @@ func todoTable() Table {
 			{"priority", String, "low, medium, high or urgent; absent when there is none"},
 			{"category", String, "Task category, up to 50 characters; absent when there is none"},
 			{"due_date", String, "YYYY-MM-DD; absent when there is none"},
-			{"created_at", Number, "Creation, " + unixSeconds},
+			{"created_at", Number, "Creation, of an idempotency key its last claim, " + unixSeconds},
 			{"updated_at", Number, "Last change, " + unixSeconds},
 			{"completed_at", Number, "Completion of a task, " + unixSeconds + "; absent unless it is completed"},
 			{"version", Number, "Of a task: 1, and one more with each change; a write holds only on the version that it read"},

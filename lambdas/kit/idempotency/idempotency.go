@@ -85,6 +85,10 @@ type Response struct {
 type Keys struct {
 	// Now is the clock; nil is [time.Now]. Set it before the first request.
 	Now func() time.Time
+	// CreatedAt is the name of a Number attribute of the table that says when a key was
+	// last claimed, in Unix seconds: [Retention] before its time to live. Empty: none.
+	// Set it before the first request.
+	CreatedAt string
 
 	db    *dynamo.DB
 	table string
@@ -145,13 +149,16 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 		dynamo.Name(claimToken).Equal(expression.Value(claim.token)),
 		dynamo.Name(claimedUntil).LessThanEqual(expression.Value(now.UnixMilli())))
 	unanswered := dynamo.Name(requestDigest).Equal(expression.Value(digest)).And(dynamo.Absent(responseCode), free)
-	err = k.db.Update(ctx, schema.ClaimIdempotencyKey, claim.key,
-		expression.Set(dynamo.Name(requestDigest), expression.Value(digest)).
-			Set(dynamo.Name(claimToken), expression.Value(claim.token)).
-			Set(dynamo.Name(claimedUntil), expression.Value(until.UnixMilli())).
-			Set(dynamo.Name(table.TimeToLive), expression.Value(dynamo.ExpiryAt(now.Add(Retention)))).
-			Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData)),
-		fresh.Or(expired, unanswered), nil)
+	expiry := dynamo.ExpiryAt(now.Add(Retention))
+	update := expression.Set(dynamo.Name(requestDigest), expression.Value(digest)).
+		Set(dynamo.Name(claimToken), expression.Value(claim.token)).
+		Set(dynamo.Name(claimedUntil), expression.Value(until.UnixMilli())).
+		Set(dynamo.Name(table.TimeToLive), expression.Value(expiry)).
+		Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData))
+	if k.CreatedAt != "" {
+		update = update.Set(dynamo.Name(k.CreatedAt), expression.Value(expiry-int64(Retention/time.Second)))
+	}
+	err = k.db.Update(ctx, schema.ClaimIdempotencyKey, claim.key, update, fresh.Or(expired, unanswered), nil)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		replay, err := outcome(refused.Item, digest)
 		return nil, replay, err

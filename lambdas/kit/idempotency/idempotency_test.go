@@ -37,7 +37,7 @@ func shop() schema.Database {
 			{
 				Name: "Keys", PhysicalName: "keys", Key: schema.Key{Partition: "whose", Sort: "key"}, TimeToLive: "gone_at",
 				Attributes: append(schema.IdempotencyAttributes(),
-					schema.Attribute{Name: "whose", Type: schema.String}, schema.Attribute{Name: "key", Type: schema.String}, schema.Attribute{Name: "gone_at", Type: schema.Number}),
+					schema.Attribute{Name: "whose", Type: schema.String}, schema.Attribute{Name: "key", Type: schema.String}, schema.Attribute{Name: "gone_at", Type: schema.Number}, schema.Attribute{Name: "made_at", Type: schema.Number}),
 			},
 		},
 		AccessPatterns: append(schema.IdempotencyPatterns("Keys"),
@@ -71,6 +71,7 @@ func open(t testing.TB) *till {
 	s := &till{Tables: dynamotest.Open(t, shop()), now: start}
 	s.keys = idempotency.New(s.DB, "Keys", itemKey)
 	s.keys.Now = func() time.Time { return s.now }
+	s.keys.CreatedAt = "made_at"
 	return s
 }
 
@@ -194,6 +195,9 @@ func TestLifeOfAKey(t *testing.T) {
 	}
 	if got, want := stored["gone_at"], strconv.FormatInt(start.Add(24*time.Hour).Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
 		t.Errorf("got time to live %v; want %s", got, want)
+	}
+	if got, want := stored["made_at"], strconv.FormatInt(start.Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
+		t.Errorf("got %v as the time of the claim; want %s", got, want)
 	}
 	if got := stored["response_data"].(*types.AttributeValueMemberS).Value; got != string(created.Body) {
 		t.Errorf("got body %q in the table; want %q", got, created.Body)

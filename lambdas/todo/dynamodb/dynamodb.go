@@ -40,7 +40,11 @@ func Open(environment kit.Environment) (*Store, error) {
 
 // Keys returns the idempotency keys in the same table. Their scope is the user's
 // id.
-func (s *Store) Keys() *idempotency.Keys { return idempotency.New(s.db, table, idempotencyKey) }
+func (s *Store) Keys() *idempotency.Keys {
+	keys := idempotency.New(s.db, table, idempotencyKey)
+	keys.CreatedAt = "created_at"
+	return keys
+}
 
 const table = "AppData"
 

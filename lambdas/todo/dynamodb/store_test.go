@@ -214,6 +214,11 @@ func (w *world) disagreements(t testing.TB) []string {
 			stored[owner] = item
 			deletions[owner] = textOf(item, "deletion") != ""
 		case "IDEMPOTENCY":
+			// The seed: the time to live is created_at + 86400.
+			created, _ := item["created_at"].(float64)
+			if expiry, _ := item["expiration_timestamp"].(float64); created == 0 || expiry != created+86400 {
+				add("a key of %s was created at %v and expires at %v, want 86,400 seconds between", owner, item["created_at"], item["expiration_timestamp"])
+			}
 		case "TASK":
 			count(owner, textOf(item, "status"))
 			count(owner, orElse(textOf(item, "priority"), "no_priority"))
