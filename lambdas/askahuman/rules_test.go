@@ -452,6 +452,7 @@ func TestFlags(t *testing.T) {
 		"another text":                  {text: "the same text!", took: -1, recent: []RecentAnswer{{ContentDigest: contentDigest("the same text"), ContentLength: 13}}},
 		"choices are not the same text": {took: -1, recent: texts(-1, -1)},
 		"fifth minimal text":            {text: "yes", took: -1, recent: texts(1, 10, 2, 10), want: []string{FlagPatternMatch}},
+		"blanks around do not count":    {text: " \n0123456789\t ", took: -1, recent: texts(1, 10, 2, 10), want: []string{FlagPatternMatch}},
 		"fourth minimal text":           {text: "yes", took: -1, recent: texts(1, 10, 2)},
 		"a longer one among them":       {text: "yes", took: -1, recent: texts(1, 10, 11, 2, 3, 4)},
 		"a longer one long ago":         {text: "yes", took: -1, recent: texts(1, 10, 2, 3, 5000), want: []string{FlagPatternMatch}},

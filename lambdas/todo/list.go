@@ -56,8 +56,8 @@ type Listed struct {
 	Next string
 }
 
-// ListTasks lists a user's tasks; an unknown user has none. Lists other than those
-// of all tasks by creation follow a change of a task within a moment.
+// ListTasks lists a user's tasks; an unknown user has none. A list follows a change of
+// a task within a moment.
 //
 // A page ends when it is full, or when 5,000 tasks were looked at or the context's
 // deadline is near: then it has fewer tasks than its limit, and a cursor. Cursors hold for the same user and the

@@ -45,6 +45,8 @@ func TestTaskInput(t *testing.T) {
 		"OK":                        {func(*TaskInput) {}, nil},
 		"OK, the title alone":       {func(in *TaskInput) { *in = TaskInput{Title: "t"} }, nil},
 		"OK, title of 200":          {func(in *TaskInput) { in.Title = long(200) }, nil},
+		"OK, 200 with its blanks":   {func(in *TaskInput) { in.Title = " " + long(198) + " " }, nil},
+		"title of 199 and blanks":   {func(in *TaskInput) { in.Title = " " + long(199) + " " }, []string{"title"}},
 		"title of 201":              {func(in *TaskInput) { in.Title = long(201) }, []string{"title"}},
 		"no title":                  {func(in *TaskInput) { in.Title = "" }, []string{"title"}},
 		"blank title":               {func(in *TaskInput) { in.Title = " \t\n\u200b\u2003" }, []string{"title"}},
@@ -139,7 +141,7 @@ func TestUserInput(t *testing.T) {
 	if len(longest) != MaxEmailLength {
 		t.Errorf("the longest address has %d characters", len(longest))
 	}
-	for name, ok := range map[string]bool{"A": true, long(100): true, long(101): false, "": false, "\u00a0": false, "a\x00b": false} {
+	for name, ok := range map[string]bool{"A": true, long(100): true, long(101): false, "": false, "\u00a0": false, "a\x00b": false, " A ": true, long(100) + " ": false} {
 		if err := (UserInput{Email: "a@b.c", Name: name}).Validate(); (err == nil) != ok {
 			t.Errorf("name %.20q: got %v", name, err)
 		}

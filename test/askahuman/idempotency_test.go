@@ -23,6 +23,10 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	asker := c.newAgent()
 	question := textQuestion(2)
 	question.IdempotencyKey = platform.Unique("key")
+	// A refused ask does not use the key up.
+	refused := question
+	refused.Prompt = "Too short      "
+	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", refused), "prompt")
 	answered := asker.try(t, http.MethodPost, "/agent/questions", question)
 	first := platform.Read[submission](t, answered, http.StatusCreated)
 	repeat := func(when string) {

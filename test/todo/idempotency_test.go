@@ -74,6 +74,10 @@ func TestRepeats(t *testing.T) {
 	var before []answered
 	for i, next := range requests {
 		asked := answered{request: next(), key: platform.Unique("key")}
+		if asked.path == "/api/v1/tasks" {
+			// A refused request does not use the key up.
+			invalid(t, one.tryWith(t, asked.method, asked.path, withKey(asked.key), input{"title": " "}), "title")
+		}
 		asked.reply = one.tryWith(t, asked.method, asked.path, withKey(asked.key), asked.body)
 		if asked.reply.Status != asked.status {
 			t.Fatalf("got %v; want %d", asked.reply, asked.status)

@@ -85,13 +85,13 @@ type askInput struct {
 
 // AskBody is a question as an agent asks it.
 type AskBody struct {
-	Prompt         string   `json:"prompt" minLength:"10" maxLength:"2000" doc:"The question." example:"Should error messages apologise to people?"`
+	Prompt         string   `json:"prompt" minLength:"10" maxLength:"2000" doc:"The question. It is kept as written; white space around it counts towards the most characters, not towards the least." example:"Should error messages apologise to people?"`
 	Type           string   `json:"type" enum:"text,multiple_choice" doc:"How it is answered."`
-	Options        []string `json:"options,omitempty" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts." example:"[\"Submit\",\"Send\"]"`
+	Options        []string `json:"options,omitempty" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts, each with more than white space. White space around a text does not make it distinct." example:"[\"Submit\",\"Send\"]"`
 	Audience       []string `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
 	MinResponses   *int     `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
 	TimeoutSeconds *int     `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
-	IdempotencyKey *string  `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was."`
+	IdempotencyKey *string  `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was. Defaults may be given or left out, and the key may be here or in the header: it is the same request. A request that is refused, for its content or for the quota, does not use its key up."`
 }
 
 type submissionOutput struct{ Body Submission }
@@ -134,7 +134,7 @@ type AgentResponse struct {
 	SelectedOption *int    `json:"selected_option,omitempty" doc:"To a multiple choice question: the option's index, from 0."`
 	Confidence     *int    `json:"confidence,omitempty" minimum:"1" maximum:"5" doc:"If the person gave it."`
 	// No enum: a client must take flags that it does not know.
-	Flags []string `json:"flags,omitempty" nullable:"false" doc:"What makes the answer suspicious, if anything does: suspicious_timing (given faster than the question can be read), duplicate_content (a text that the person has given before), pattern_match (one of several minimal texts in a row). More may come. It is for the agent to judge." example:"[\"suspicious_timing\"]"`
+	Flags []string `json:"flags,omitempty" nullable:"false" doc:"What makes the answer suspicious, if anything does; it is for the agent to judge. suspicious_timing: response_time_ms was given, and is under 5000 for a text or under 2000 for an option. duplicate_content: the text is that of one of the person's last 20 answers, except for case and white space. pattern_match: the text has at most 10 characters without the white space around it, and so has each of the person's four texts before it; answers to multiple choice questions in between do not matter. So the fifth such text in a row is the first with the flag. Answers older than 30 days count for neither. More flags may come." example:"[\"suspicious_timing\"]"`
 }
 
 // Summary is an object with the number of votes by the option's text, in the order
@@ -188,7 +188,7 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 	asker := asker{service: service, keys: keys, log: s.log, metrics: s.metrics}
 	register(s, operation{
 		method: http.MethodPost, path: "/agent/questions", id: "askQuestion", status: http.StatusCreated,
-		description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open at a time. Repeated with the same idempotency key it answers as it did the first time.", s.rules.OpenQuestions),
+		description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.rules.OpenQuestions),
 		codes:       []code{codeQuotaExceeded, codeRequestInProgress},
 	}, func(ctx context.Context, input *askInput) (*submissionOutput, error) {
 		ask, err := input.ask()
@@ -204,7 +204,7 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 
 	register(s, operation{
 		method: http.MethodGet, path: "/agent/questions/{question_id}", id: "readQuestion", status: http.StatusOK,
-		description: "Returns one of the agent's own questions with the answers it has so far.",
+		description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
 		codes:       []code{codeQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (*agentQuestionOutput, error) {
 		question, err := service.Read(ctx, caller(ctx).agent, input.ID)

@@ -82,7 +82,7 @@ func newServer(s server) *server {
 	s.Server = httpapi.New(httpapi.Config{
 		Platform:    s.platform,
 		OpenRoutes:  open,
-		Description: "AI agents post questions; people answer them anonymously; agents read the answers.",
+		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that this description does not name are ignored, null is the same as a field left out, and a body without a Content-Type is taken for JSON.",
 		Admit:       s.admit,
 		Failure: func(err error) httpapi.Failure {
 			status, headers, body := response(err, s.now(), s.rules.OpenQuestions)

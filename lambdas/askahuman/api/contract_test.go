@@ -122,6 +122,17 @@ func TestFlags(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("responses (-want +got):\n%s", diff)
 	}
+	// Texts of ten characters are flagged from the fifth in a row on.
+	var flags []any
+	for i := range 6 {
+		id := p.ask(t, fmt.Sprintf(`{"prompt":"Is this question %d?","type":"text"}`, i))
+		p.do(t, asPerson("dan", "POST /human/responses", fmt.Sprintf(`{"question_id":"%s","answer":" it's so: %d "}`, id, i)), 201)
+		answer := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200)["responses"].([]any)[0].(map[string]any)
+		flags = append(flags, answer["flags"])
+	}
+	if diff := cmp.Diff([]any{nil, nil, nil, nil, []any{"pattern_match"}, []any{"pattern_match"}}, flags); diff != "" {
+		t.Errorf("flags of short texts (-want +got):\n%s", diff)
+	}
 }
 
 // More than the most of a list is the most, for clients that ask for all.
@@ -252,6 +263,14 @@ func TestTimezone(t *testing.T) {
 	answer("America/New_York")
 	if got := p.do(t, stats, 200)["streak_days"]; got != 2.0 {
 		t.Errorf("streak_days is %v on the second day in New York", got)
+	}
+	// An hour later it is the third day in another zone, but it was so at the last answer.
+	p.clock.advance(6*time.Hour + 30*time.Minute)
+	answer("America/New_York")
+	p.clock.advance(time.Hour)
+	answer("Pacific/Kiritimati")
+	if got := p.do(t, stats, 200)["streak_days"]; got != 2.0 {
+		t.Errorf("streak_days is %v after a change of zones", got)
 	}
 }
 

@@ -85,7 +85,7 @@ func (s *server) describe(op operation) huma.Operation {
 		if limit.AddressRequests > 0 {
 			described.Description += fmt.Sprintf(", or for each address without %s; and %d for all of an address together", fingerprintHeader, limit.AddressRequests)
 		}
-		described.Description += "."
+		described.Description += ". A call that is refused for its content counts, too."
 		headers = map[string]*huma.Header{
 			"X-RateLimit-Limit":     httpapi.ResponseHeader(huma.TypeInteger, "How many calls a window allows."),
 			"X-RateLimit-Remaining": httpapi.ResponseHeader(huma.TypeInteger, "How many of them are left."),

@@ -127,6 +127,46 @@ func TestDocumentConstraints(t *testing.T) {
 	}
 }
 
+// The document states the rules that a caller can observe and that no form expresses.
+// Beside each is the test of the rule itself.
+func TestDocumentStatesRules(t *testing.T) {
+	t.Parallel()
+	d, _ := readDocument(t, api.ByHeader)
+	d.States(t, map[string][]string{
+		"info": {"are ignored", "null is the same as a field left out", "without a Content-Type"}, // TestLenientBodies
+		"post /agent/questions": {
+			"100 questions of one agent are open or partial", "deadline has passed does not count", // askahuman.TestAskQuota
+			"waits for it for 2 seconds",          // TestIdempotencyAfterFailure
+			"refused for its content counts, too", // TestRateLimits
+		},
+		"get /agent/questions/{question_id}": {"7 days after they close", "24 hours after they expire"},              // storetest
+		"AskBody.prompt":                     {"towards the most characters, not towards the least"},                 // askahuman.TestAskInvalid
+		"AskBody.options":                    {"more than white space", "around a text does not make it distinct"},   // askahuman.TestAskInvalid
+		"AskBody.idempotency_key":            {"Defaults may be given or left out", "refused", "not use its key up"}, // TestIdempotency, TestIdempotencyAndRefusals
+		"AgentResponse.flags": { // askahuman.TestFlags
+			"under 5000 for a text or under 2000 for an option", "last 20 answers, except for case and white space",
+			"at most 10 characters without the white space around it", "four texts before it", "the fifth such text in a row is the first", "older than 30 days",
+		},
+		"get /human/questions": {"even none", "about 500 questions", "a moment ago"}, // askahuman.TestFeedIsBounded
+		"post /human/responses": {
+			"ALREADY_ANSWERED also when the question has ended",             // askahuman.TestAnswerRefused
+			"more than 100 characters, without the white space around it",   // askahuman.TestPointsFor, TestFlags
+			"within 5 minutes of the person's last notification",            // askahuman.TestAnswerForANotification
+			"less than half of its answers", "Points stop at the most of a", // askahuman.TestPointsFor, TestAwardLimitsTheDay
+		},
+		"post /human/responses?X-Timezone":            {"days and nights", "from one request to the next"},                               // askahuman.TestAwardCounts
+		"AnswerBody.answer":                           {"more than white space", "as written"},                                           // askahuman.TestAnswerRefused
+		"Stats.streak_days":                           {"may not count when the zone changes", "on one day, in any zones"},               // askahuman.TestStreak
+		"Stats.answers_by_category":                   {"first tag of its audience"},                                                     // askahuman.TestAwardLimitsTheDay
+		"Badge.id":                                    {"25 answers in a category", "within 2 minutes", "00:00 to 06:00", "under 30000"}, // askahuman.TestBadges
+		"LeaderboardEntry.rank":                       {"1, 2, 2, 4"},                                                                    // askahuman.TestLeaderboard
+		"post /human/push/subscribe":                  {"keeps its subscription", "Without X-Fingerprint"},                               // storetest
+		"put /human/push/subscribe/{subscription_id}": {"makes it active again", "that one ends"},                                        // storetest
+		"SubscribeBody.fcm_token":                     {"without white space"},                                                           // askahuman.TestSubscriptions
+		"SubscribeBody.min_interval_minutes":          {"on any of their devices"},                                                       // storetest
+	})
+}
+
 // How agents are known is described as it is.
 func TestDocumentIdentity(t *testing.T) {
 	t.Parallel()

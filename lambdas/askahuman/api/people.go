@@ -90,7 +90,7 @@ type AnswerableQuestion struct {
 
 // ZonedInput is the header of operations that count days.
 type ZonedInput struct {
-	Timezone string `header:"X-Timezone" maxLength:"64" doc:"IANA name of the person's time zone, in which streaks are counted; UTC by default." example:"Europe/Berlin"`
+	Timezone string `header:"X-Timezone" maxLength:"64" doc:"IANA name of the person's time zone, which says when their days and nights are; UTC by default. It may differ from one request to the next." example:"Europe/Berlin"`
 }
 
 type answerInput struct {
@@ -101,7 +101,7 @@ type answerInput struct {
 // AnswerBody is an answer as a person gives it.
 type AnswerBody struct {
 	QuestionID     string  `json:"question_id" maxLength:"64" doc:"The question that it answers." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
-	Answer         *string `json:"answer,omitempty" nullable:"true" minLength:"1" maxLength:"5000" doc:"To a text question." example:"Only if it is our fault."`
+	Answer         *string `json:"answer,omitempty" nullable:"true" minLength:"1" maxLength:"5000" doc:"To a text question: more than white space. It is kept as written." example:"Only if it is our fault."`
 	SelectedOption *int    `json:"selected_option,omitempty" nullable:"true" minimum:"0" maximum:"9" doc:"To a multiple choice question: the option's index, from 0."`
 	Confidence     *int    `json:"confidence,omitempty" nullable:"true" minimum:"1" maximum:"5" doc:"How sure the person is." example:"4"`
 	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
@@ -119,7 +119,7 @@ type Receipt struct {
 
 // Badge is an earned badge.
 type Badge struct {
-	ID       string `json:"id" example:"first_answer"`
+	ID       string `json:"id" doc:"Badges are for numbers of answers and days in a row, and: 25 answers in a category (tech_expert, product_pro, ethics_advocate, creative_mind, generalist), an answer within 2 minutes of the question (early_bird), 10 answers from 00:00 to 06:00 in the person's time zone (night_owl), 5 with response_time_ms under 30000 (speed_demon), 10 with confidence 5 (confident). A badge stays once it is earned. More may come." example:"first_answer"`
 	Name     string `json:"name" example:"First Steps"`
 	EarnedAt string `json:"earned_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
 }
@@ -128,8 +128,8 @@ type subscribeInput struct{ Body SubscribeBody }
 
 // SubscribeBody is a device that wants to be notified.
 type SubscribeBody struct {
-	Token    string `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's Firebase Cloud Messaging token."`
-	Interval *int   `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications; 30 by default." example:"30"`
+	Token    string `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's Firebase Cloud Messaging token, without white space."`
+	Interval *int   `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time from a notification of the person, on any of their devices, to the next one on this device; 30 by default." example:"30"`
 }
 
 type changeInput struct {
@@ -139,7 +139,7 @@ type changeInput struct {
 
 // ChangeBody is a change of a subscription.
 type ChangeBody struct {
-	Token    *string `json:"fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token."`
+	Token    *string `json:"fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token, without white space."`
 	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications." example:"60"`
 }
 
@@ -147,7 +147,7 @@ type renewInput struct{ Body RenewBody }
 
 // RenewBody is a device whose token has changed.
 type RenewBody struct {
-	Token    string  `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token."`
+	Token    string  `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token, without white space."`
 	OldToken *string `json:"old_fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The one that it had before."`
 	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications; as it was by default." example:"60"`
 }
@@ -170,10 +170,10 @@ type statsOutput struct{ Body Stats }
 type Stats struct {
 	TotalPoints       int            `json:"total_points" example:"112"`
 	TotalAnswers      int            `json:"total_answers" example:"9"`
-	StreakDays        int            `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday." example:"3"`
+	StreakDays        int            `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
 	Badges            []Badge        `json:"badges" nullable:"false"`
 	Rank              *int           `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
-	AnswersByCategory map[string]int `json:"answers_by_category" example:"{\"technical\":7,\"general\":2}"`
+	AnswersByCategory map[string]int `json:"answers_by_category" doc:"A question's category is the first tag of its audience." example:"{\"technical\":7,\"general\":2}"`
 }
 
 type leaderboardInput struct {
@@ -193,7 +193,7 @@ type Leaderboard struct {
 
 // LeaderboardEntry is one person on a leaderboard.
 type LeaderboardEntry struct {
-	Rank          int  `json:"rank" doc:"Equal points share a rank." example:"1"`
+	Rank          int  `json:"rank" doc:"Equal points share a rank, and the next rank counts them all: 1, 2, 2, 4." example:"1"`
 	Points        int  `json:"points" example:"990"`
 	Answers       int  `json:"answers" example:"80"`
 	IsCurrentUser bool `json:"is_current_user"`
@@ -203,7 +203,7 @@ type LeaderboardEntry struct {
 func registerPeople(s *server, service PeopleService) {
 	register(s, operation{
 		method: http.MethodGet, path: "/human/questions", id: "listOpenQuestions", status: http.StatusOK,
-		description: "Returns a page of questions that still want answers, newest first, without those that the person has answered.",
+		description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at about 500 questions. One that the person answered a moment ago may still be there.",
 	}, func(ctx context.Context, input *feedInput) (*feedOutput, error) {
 		var audience []string
 		for _, value := range input.Audience {
@@ -238,7 +238,7 @@ func registerPeople(s *server, service PeopleService) {
 
 	register(s, operation{
 		method: http.MethodPost, path: "/human/responses", id: "answerQuestion", needsPerson: true, status: http.StatusCreated,
-		description: "Stores a person's answer to a question and gives points for it. One person answers a question once.",
+		description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges count all the same.",
 		codes:       []code{codeQuestionNotFound, codeAlreadyAnswered, codeQuestionClosed},
 	}, func(ctx context.Context, input *answerInput) (*receiptOutput, error) {
 		location, err := httpapi.Timezone(input.Timezone)
@@ -267,7 +267,7 @@ func registerPeople(s *server, service PeopleService) {
 
 	register(s, operation{
 		method: http.MethodPost, path: "/human/push/subscribe", id: "subscribe", status: http.StatusCreated,
-		description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval.",
+		description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request. Without X-Fingerprint it is an unknown person's, who earns nothing more for an answer to a notification.",
 	}, func(ctx context.Context, input *subscribeInput) (*subscriptionOutput, error) {
 		subscription, err := service.Subscribe(ctx, caller(ctx).person, input.Body.Token, minutes(input.Body.Interval))
 		if err != nil {
@@ -295,7 +295,7 @@ func registerPeople(s *server, service PeopleService) {
 
 	register(s, operation{
 		method: http.MethodPut, path: "/human/push/subscribe/{subscription_id}", id: "changeSubscription", status: http.StatusOK,
-		description: "Gives a subscription a new token, a new interval, or both.",
+		description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token of another subscription moves here, and that one ends.",
 		codes:       []code{codeSubscriptionNotFound},
 	}, func(ctx context.Context, input *changeInput) (*subscriptionOutput, error) {
 		if input.Body.Token == nil && input.Body.Interval == nil {

@@ -96,7 +96,7 @@ func newServer(a *API) *server {
 	}
 	s.Server = httpapi.New(httpapi.Config{
 		Platform:    schema.Todo(),
-		Description: "Users keep tasks of their own.",
+		Description: "Users keep tasks of their own. Unknown fields, fields that stand twice, and unknown, empty or repeated query parameters are refused. A body without a Content-Type is taken for JSON. Moments are whole seconds in UTC.",
 		Strict:      true,
 		Admit:       s.admit,
 		Failure:     func(err error) httpapi.Failure { return failure(err, s.now()) },

@@ -57,8 +57,8 @@ func (i *bulkInput) Resolve(huma.Context) []error {
 // StatusesSet is the answer to set_status.
 type StatusesSet struct {
 	Action  string          `json:"action" enum:"set_status"`
-	Changed []string        `json:"changed" nullable:"false" doc:"The ids of the tasks that have the status now, in the order of the request."`
-	Failed  []StatusFailure `json:"failed" nullable:"false" doc:"The others, in the order of the request."`
+	Changed []string        `json:"changed" nullable:"false" doc:"The ids of the tasks that have the status now, also of those that had it before, in the order of the request."`
+	Failed  []StatusFailure `json:"failed" nullable:"false" doc:"The others, in the order of the request: completed tasks, and ids of no task."`
 }
 
 // StatusFailure is a task whose status stays as it is.

@@ -82,14 +82,17 @@ func (s *server) describe(op operation) huma.Operation {
 	}
 	if isMutation(route) {
 		described.Parameters = append(described.Parameters, httpapi.HeaderParameter(keyHeader, true, maxKeyLength,
-			"A key of the caller's choice, in printable ASCII. The same request with the same key is carried out once and answered alike for 24 hours; with another request the key is refused.",
+			"A key of the caller's choice, in printable ASCII. The same request with the same key is carried out once and answered alike for 24 hours; with another request the key is refused. "+
+				"Two requests are the same if method, path, If-Match and body are, byte for byte. "+
+				"The answer may be a refusal: of a task that is missing, completed or has another version, of a user who exists, or of an address that is taken. "+
+				"A request that fails validation does not use its key up, nor does one that fails for want of a user, or for a reason that passes (409 with Retry-After, 429, 5xx).",
 			"8e03978e-40d5-43dd-bc93-6894a57f9324"))
 		success.Headers[replayedHeader] = replayed()
 		failures = append(failures, &idempotency.RunningError{})
 	}
 	if takesPrecondition(route) {
 		described.Parameters = append(described.Parameters, httpapi.HeaderParameter(ifMatchHeader, false, 0,
-			"Makes the change only if the task has one of these ETags.", `"3"`))
+			"Makes the change only if the task has one of these ETags. A weak one (W/) matches none, and * any.", `"3"`))
 	}
 	if op.method != http.MethodGet && op.method != http.MethodDelete {
 		failures = append(failures,

@@ -54,6 +54,41 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// The document states the rules that a caller can observe and that no form expresses.
+// Beside each is the test of the rule itself.
+func TestDocumentStatesRules(t *testing.T) {
+	t.Parallel()
+	d, _ := readDocument(t)
+	d.States(t, map[string][]string{
+		"info": { // TestInvalidBodies, TestUnreadableBodies, TestQueries
+			"Unknown fields, fields that stand twice, and unknown, empty or repeated query parameters are refused", "without a Content-Type", "whole seconds in UTC",
+		},
+		"post /api/v1/tasks?Idempotency-Key": {
+			"method, path, If-Match and body are, byte for byte",                              // TestReplay
+			"missing, completed or has another version", "user who exists", "address that is", // TestErrors
+			"A request that fails validation does not use its key up", // TestPassingFailuresAreNotKept
+			"for want of a user, or for a reason that passes",         // TestPassingFailuresAreNotKept, TestErrors
+		},
+		"put /api/v1/tasks/{task_id}?If-Match": {"W/) matches none, and * any"},               // TestIfMatch
+		"TaskBody.title":                       {"More than white space", "around it counts"}, // todo.TestTaskInput
+		"TaskBody.status":                      {"a cancelled one may go on"},                 // todo.TestTransitions
+		"TaskBody.due_date":                    {"0001 to 9999"},                              // todo.TestTaskInput
+		"TaskChangeBody.title":                 {"More than white space", "around it counts"}, // todo.TestTaskInput
+		"TaskChangeBody.status":                {"a cancelled one may go on"},                 // todo.TestTransitions
+		"TaskChangeBody.due_date":              {"0001 to 9999"},                              // todo.TestTaskInput
+		"Task.completed_at":                    {"created so", "Null for any other"},          // dynamodb.TestCompletedAt
+		"Task.version":                         {"leaves version and updated_at as they are"}, // dynamodb.TestNoChange
+		"UserBody.name":                        {"more than white space", "around it counts"}, // todo.TestUserInput
+		"UserBody.email":                       {"kept as written"},                           // dynamodb.TestUsers
+		"get /api/v1/tasks":                    {"5,000 tasks", "within a moment"},            // dynamodb.TestManyTasks; an index lags on AWS alone
+		"get /api/v1/tasks?category":           {"case and white space count"},                // dynamodb.TestCategories
+		"get /api/v1/tasks?cursor":             {"but for limit"},                             // dynamodb.TestCursors
+		"StatusesSet.changed":                  {"also of those that had it before"},          // dynamodb.TestNoChange
+		"StatusesSet.failed":                   {"completed tasks, and ids of no task"},       // TestBulk
+		"Stats.by_priority":                    {"of any status"},                             // dynamodb.TestStats
+	})
+}
+
 func TestDocumentStatuses(t *testing.T) {
 	t.Parallel()
 	d, _ := readDocument(t)

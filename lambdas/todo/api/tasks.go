@@ -17,12 +17,12 @@ type taskInput struct{ Body TaskBody }
 
 // TaskBody is a whole task as its user gives it.
 type TaskBody struct {
-	Title       string  `json:"title" minLength:"1" maxLength:"200" example:"Water the plants"`
+	Title       string  `json:"title" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water the plants"`
 	Description *string `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"All but the cactus."`
-	Status      *string `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"Of a new task pending by default; a task that is replaced keeps the one it has. A completed task stays completed."`
+	Status      *string `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"Of a new task pending by default; a task that is replaced keeps the one it has. A completed task stays completed; a cancelled one may go on."`
 	Priority    *string `json:"priority,omitempty" nullable:"true" enum:",low,medium,high,urgent" doc:"None by default." example:"high"`
 	Category    *string `json:"category,omitempty" nullable:"true" maxLength:"50" doc:"Any text; none by default." example:"home"`
-	DueDate     *string `json:"due_date,omitempty" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD; none by default." example:"2026-02-14"`
+	DueDate     *string `json:"due_date,omitempty" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; none by default." example:"2026-02-14"`
 }
 
 // Resolve holds the input to the rules.
@@ -60,12 +60,12 @@ type changeInput struct {
 
 // TaskChangeBody is a change of a task.
 type TaskChangeBody struct {
-	Title       change `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" example:"Water all plants"`
+	Title       change `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water all plants"`
 	Description change `json:"description,omitzero" maxLength:"1000" doc:"Null or \"\" clears it."`
-	Status      change `json:"status,omitzero" nullable:"false" enum:"pending,in_progress,completed,cancelled" doc:"A completed task stays completed."`
+	Status      change `json:"status,omitzero" nullable:"false" enum:"pending,in_progress,completed,cancelled" doc:"A completed task stays completed; a cancelled one may go on."`
 	Priority    change `json:"priority,omitzero" enum:",low,medium,high,urgent" doc:"Null or \"\" clears it."`
 	Category    change `json:"category,omitzero" maxLength:"50" doc:"Null or \"\" clears it."`
-	DueDate     change `json:"due_date,omitzero" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD; null or \"\" clears it." example:"2026-02-14"`
+	DueDate     change `json:"due_date,omitzero" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; null or \"\" clears it." example:"2026-02-14"`
 }
 
 // change is a field that can be left out, which is the zero value, or null, which
@@ -126,8 +126,8 @@ type Task struct {
 	DueDate     *string `json:"due_date" format:"date" example:"2026-02-14"`
 	CreatedAt   string  `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00Z"`
 	UpdatedAt   string  `json:"updated_at" format:"date-time" example:"2026-02-02T09:30:00Z"`
-	CompletedAt *string `json:"completed_at" format:"date-time" doc:"Of a completed task."`
-	Version     int     `json:"version" minimum:"1" doc:"1 for a new task, and one more with each change; the ETag." example:"1"`
+	CompletedAt *string `json:"completed_at" format:"date-time" doc:"When a completed task was completed, also one that was created so: later changes leave it. Null for any other."`
+	Version     int     `json:"version" minimum:"1" doc:"1 for a new task, and one more with each change; the ETag. A change to what the task is already leaves version and updated_at as they are." example:"1"`
 }
 
 func task(t todo.Task) Task {
@@ -152,14 +152,14 @@ func task(t todo.Task) Task {
 type listInput struct {
 	Status   string `query:"status" enum:"pending,in_progress,completed,cancelled" doc:"Only tasks of this status."`
 	Priority string `query:"priority" enum:"low,medium,high,urgent" doc:"Only tasks of this priority."`
-	Category string `query:"category" maxLength:"50" doc:"Only tasks of exactly this category."`
+	Category string `query:"category" maxLength:"50" doc:"Only tasks of exactly this category: case and white space count."`
 	DueFrom  string `query:"due_from" format:"date" doc:"Only tasks that are due on this day or later."`
 	DueTo    string `query:"due_to" format:"date" doc:"Only tasks that are due on this day or earlier."`
 	Overdue  string `query:"overdue" enum:"true,false" doc:"true: only tasks that were due before today and are neither completed nor cancelled."`
 	Search   string `query:"q" maxLength:"200" doc:"Only tasks whose title or description has this text, in any case."`
 	Sort     string `query:"sort" enum:"created_at,status,due_date,priority,category" doc:"Order: created_at newest first, due_date earliest first, the others by name. All but created_at list only the tasks that have the field. By default due_date if the list is narrowed by dates, else created_at."`
 	Limit    int    `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to return at most. A page may have fewer and still be continued."`
-	Cursor   string `query:"cursor" doc:"The next_cursor of the page before, with the same parameters otherwise."`
+	Cursor   string `query:"cursor" doc:"The next_cursor of the page before, with the same parameters otherwise, but for limit, which may change."`
 	Timezone string `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
 
 	zone *time.Location
@@ -204,7 +204,7 @@ type statsOutput struct{ Body Stats }
 // Stats counts tasks.
 type Stats struct {
 	ByStatus   StatusCounts   `json:"by_status"`
-	ByPriority PriorityCounts `json:"by_priority"`
+	ByPriority PriorityCounts `json:"by_priority" doc:"Of tasks of any status."`
 	Total      int            `json:"total" example:"4"`
 }
 
@@ -241,7 +241,7 @@ func (s *server) registerTasks() {
 
 	httpapi.Register(s.Server, s.describe(operation{
 		method: http.MethodGet, path: "/api/v1/tasks", id: "listTasks", status: http.StatusOK,
-		description: "Returns a page of the caller's tasks that match all parameters. One page looks at 5,000 tasks at most.",
+		description: "Returns a page of the caller's tasks that match all parameters. One page looks at 5,000 tasks at most. A list follows a change of a task within a moment; the task itself follows at once.",
 	}), func(ctx context.Context, input *listInput) (*listOutput, error) {
 		page, err := s.service.ListTasks(ctx, requestFrom(ctx).user, input.filter())
 		if err != nil {

@@ -14,8 +14,8 @@ type userInput struct{ Body UserBody }
 
 // UserBody is what users say about themselves.
 type UserBody struct {
-	Email string `json:"email" format:"email" maxLength:"254" doc:"Email address. No two users have one that differs in case alone." example:"ann@example.com"`
-	Name  string `json:"name" minLength:"1" maxLength:"100" doc:"Name to be shown." example:"Ann"`
+	Email string `json:"email" format:"email" maxLength:"254" doc:"Email address, kept as written. No two users have one that differs in case alone." example:"ann@example.com"`
+	Name  string `json:"name" minLength:"1" maxLength:"100" doc:"Name to be shown: more than white space. It is kept as written, and white space around it counts." example:"Ann"`
 }
 
 // Resolve holds the input to the rules.

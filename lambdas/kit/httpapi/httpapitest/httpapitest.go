@@ -34,6 +34,7 @@ type Document struct {
 type Operation struct {
 	OperationID string
 	Summary     string
+	Description string
 	Security    []map[string][]string
 	Parameters  []Parameter
 	Responses   map[string]Response
@@ -41,8 +42,9 @@ type Operation struct {
 
 // Parameter is one of a request's parameters or headers.
 type Parameter struct {
-	Name, In string
-	Required bool
+	Name, In    string
+	Required    bool
+	Description string
 }
 
 // Response is what a request may be answered with.
@@ -177,6 +179,51 @@ func (d Document) HasStatuses(t testing.TB, want map[string]string) {
 
 // ofEveryAnswer are the headers that say how to treat an answer, of any status.
 var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true, "X-Content-Type-Options": true}
+
+// States checks that the description of each place holds the statements. A place is
+// info, an operation such as "get /tasks", one of its parameters such as
+// "get /tasks?limit", or a property of a form such as "Task.title".
+func (d Document) States(t testing.TB, want map[string][]string) {
+	t.Helper()
+	for place, statements := range want {
+		description, ok := d.descriptionOf(place)
+		if !ok {
+			t.Errorf("the document has no %s", place)
+			continue
+		}
+		for _, statement := range statements {
+			if !strings.Contains(description, statement) {
+				t.Errorf("%s: %q does not say %q", place, description, statement)
+			}
+		}
+	}
+}
+
+func (d Document) descriptionOf(place string) (description string, ok bool) {
+	if place == "info" {
+		return d.Info.Description, true
+	}
+	method, path, isOperation := strings.Cut(place, " ")
+	if !isOperation {
+		form, property, _ := strings.Cut(place, ".")
+		schema, _ := d.Components.Schemas[form].(map[string]any)
+		properties, _ := schema["properties"].(map[string]any)
+		described, ok := properties[property].(map[string]any)
+		description, _ = described["description"].(string)
+		return description, ok
+	}
+	path, name, isParameter := strings.Cut(path, "?")
+	operation, ok := d.Paths[path][method]
+	if !isParameter {
+		return operation.Description, ok
+	}
+	for _, parameter := range operation.Parameters {
+		if parameter.Name == name {
+			return parameter.Description, true
+		}
+	}
+	return "", false
+}
 
 // IsKept checks an answer against the document: its status, headers and body match
 // their description. It ignores requests of no route, and 405.
