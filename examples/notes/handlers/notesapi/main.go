@@ -48,7 +48,7 @@ func main() {
 			func(ctx context.Context, input *addInput) (*addOutput, error) {
 				added := note{ID: uuid.Must(uuid.NewV7()).String(), Text: input.Body.Text}
 				text := expression.Set(dynamo.Name("text"), expression.Value(added.Text))
-				return &addOutput{added}, db.Update(ctx, "AddNote", []any{input.Author, added.ID}, text, dynamo.Absent("id"), nil)
+				return &addOutput{added}, db.Update(ctx, "AddNote", []any{input.Author, added.ID}, text, expression.ConditionBuilder{}, nil)
 			})
 		httpapi.Register(server, huma.Operation{OperationID: "listNotes", Method: "GET", Path: "/authors/{author}/notes"},
 			func(ctx context.Context, input *listInput) (*listOutput, error) {
