@@ -1,18 +1,26 @@
 package todo
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -202,5 +210,110 @@ func TestFailedErasureIsKept(t *testing.T) {
 	}
 	if left := on.left(t, id); len(left) != 2 {
 		t.Errorf("got %v; want task and counts", left)
+	}
+	t.Run("UserIsGone", func(t *testing.T) { checkGone(t, on) })
+}
+
+// checkGone checks, of a user whose deletion has begun and whose eraser does not run,
+// that every route answers as for someone who never was a user.
+func checkGone(t *testing.T, on *target) {
+	gone, stranger := newUser(t, on), newCaller(t, on)
+	create := input{"title": "left", "priority": "high", "category": "home", "due_date": "2026-01-01"}
+	key := withKey(platform.Unique("key"))
+	first := gone.tryWith(t, http.MethodPost, "/api/v1/tasks", key, create)
+	open := read[task](t, first, http.StatusCreated)
+	done := gone.create(t, input{"title": "done", "status": "completed"})
+	on.indexed(t, "the tasks", func() bool { return len(gone.all(t, url.Values{"sort": {"status"}})) == 2 })
+	// A task's id is of the same kind as a deletion's, and was made just now.
+	on.beginDeletion(t, gone, done.TaskID)
+	before := on.left(t, gone.id)
+
+	type request struct {
+		query  string
+		header http.Header
+		body   any
+	}
+	wrong := ifMatch(7)
+	both := []string{open.TaskID, done.TaskID}
+	requests := map[string][]request{
+		"GET /api/v1/users/me":    {{}},
+		"PUT /api/v1/users/me":    {{body: profile{platform.Unique("new") + "@example.com", "Bea"}}},
+		"POST /api/v1/tasks":      {{body: create}},
+		"GET /api/v1/tasks/stats": {{}},
+		"GET /api/v1/tasks": {
+			{}, {query: "?q=left"}, {query: "?status=pending"}, {query: "?status=completed"}, {query: "?priority=high"}, {query: "?category=home"},
+			{query: "?due_from=2026-01-01&due_to=2026-01-01"}, {query: "?due_from=2025-01-01"}, {query: "?overdue=true"},
+			{query: "?sort=status"}, {query: "?sort=due_date"}, {query: "?sort=priority"}, {query: "?sort=category"},
+		},
+		"POST /api/v1/tasks/bulk": {
+			{body: input{"action": "set_status", "task_ids": both, "status": "in_progress"}},
+			{body: input{"action": "set_status", "task_ids": both[:1], "status": "pending"}},
+			{body: input{"action": "delete_completed"}},
+		},
+		"GET /api/v1/tasks/{task_id}":    {{}},
+		"PUT /api/v1/tasks/{task_id}":    {{body: input{"title": "changed"}}, {body: create}, {header: wrong, body: create}},
+		"PATCH /api/v1/tasks/{task_id}":  {{body: input{"title": "changed"}}, {body: input{}}, {header: wrong, body: input{"status": "cancelled"}}},
+		"DELETE /api/v1/tasks/{task_id}": {{header: wrong}, {}},
+		// The two that wait for the eraser.
+		"POST /api/v1/users/me":   nil,
+		"DELETE /api/v1/users/me": nil,
+	}
+	for _, route := range suite.Platform.Routes {
+		all, ok := requests[route.Key()]
+		if !ok && route.Caller == schema.CallerUser {
+			t.Errorf("no request to the route %s is here: add one", route.Key())
+		}
+		for _, r := range all {
+			path := strings.ReplaceAll(route.Path, "{task_id}", open.TaskID) + r.query
+			got := gone.tryWith(t, route.Method, path, r.header, r.body)
+			want := stranger.tryWith(t, route.Method, path, r.header, r.body)
+			if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) {
+				t.Errorf("%s %v: got %v; a stranger gets %v", r.query, r.body, got, want)
+			}
+		}
+	}
+	refused(t, gone.try(t, http.MethodGet, open.path(), nil), http.StatusNotFound)
+	refused(t, gone.try(t, http.MethodPatch, open.path(), input{"title": "changed"}), http.StatusNotFound)
+	if got := gone.all(t, nil); len(got) != 0 {
+		t.Errorf("got the tasks %v", got)
+	}
+	refused(t, gone.try(t, http.MethodPost, "/api/v1/users/me", profile{gone.email, "Ann"}), http.StatusConflict)
+	refused(t, gone.try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusConflict)
+	// The same key and body have the same answer for as long as the key is there.
+	isReplay(t, gone.tryWith(t, http.MethodPost, "/api/v1/tasks", key, create), first)
+
+	if after := on.left(t, gone.id); !sameItems(after, before) {
+		t.Errorf("got the items\n%v\nwant\n%v", after, before)
+	}
+}
+
+// sameItems reports whether a user's items are equal, in any order.
+func sameItems(a, b []map[string]any) bool {
+	texts := func(items []map[string]any) []string {
+		var all []string
+		for _, item := range items {
+			all = append(all, fmt.Sprint(item))
+		}
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(texts(a), texts(b))
+}
+
+// beginDeletion leaves a user as the first write of a deletion does, past the platform.
+// The id says when that was.
+func (p *target) beginDeletion(t testing.TB, c caller, id string) {
+	t.Helper()
+	counts := p.Item(t, "AppData", "PK", "COUNTS#"+c.id, "SK", "METADATA")
+	counts["deletion"] = id
+	p.put(t, counts)
+	for _, partition := range []string{"USER#" + c.id, "EMAIL#" + c.email} {
+		key, err := attributevalue.MarshalMap(map[string]string{"PK": partition, "SK": "METADATA"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(p.Tables["AppData"]), Key: key}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

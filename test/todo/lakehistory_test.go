@@ -517,9 +517,9 @@ func (p *poisoner) work(ctx context.Context) error {
 		{p.user, task{TaskID: "repaired", Title: "by hand", Status: "pending", DueDate: aws.String(day), CreatedAt: at, UpdatedAt: at, Version: 2}},
 		{p.user, task{TaskID: "turned", Title: "by hand", Status: "pending", CreatedAt: at, UpdatedAt: at, Version: 3}},
 	}
-	p.landed = map[string][]string{"repaired": {"MODIFY"}, "turned": {"INSERT", "MODIFY"}}
+	p.landed = map[string][]string{"repaired": {"MODIFY"}, "turned": {"INSERT", "MODIFY"}, "removed": {"REMOVE"}, "spoilt": {"INSERT", "REMOVE"}}
 	p.refused = map[string]string{
-		"repaired INSERT": "due_date", "removed INSERT": "title", "removed REMOVE": "title", "turned MODIFY": "version", "kept INSERT": "completed_at",
+		"repaired INSERT": "due_date", "removed INSERT": "title", "spoilt MODIFY": "created_at", "turned MODIFY": "version", "kept INSERT": "completed_at",
 	}
 	p.kept = []string{"kept"}
 	for _, write := range []func() error{
@@ -530,6 +530,9 @@ func (p *poisoner) work(ctx context.Context) error {
 		func() error { return p.put(ctx, "turned", map[string]any{"version": 1.5}) },
 		func() error { return p.put(ctx, "repaired", map[string]any{"due_date": day, "version": 2}) },
 		func() error { return p.remove(ctx, "removed") },
+		func() error { return p.put(ctx, "spoilt", nil) },
+		func() error { return p.put(ctx, "spoilt", map[string]any{"created_at": "yesterday"}) },
+		func() error { return p.remove(ctx, "spoilt") },
 		func() error { return p.put(ctx, "turned", map[string]any{"version": 3}) },
 	} {
 		if err := write(); err != nil {
