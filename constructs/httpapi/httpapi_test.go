@@ -28,8 +28,7 @@ func audiences(from, to int) []string {
 	return paths
 }
 
-// certificate and hostedZone are constructs of which only what props are checked by is
-// there.
+// certificate and hostedZone have only what the checks of props look at.
 type certificate struct {
 	awscertificatemanager.ICertificate
 }

@@ -29,7 +29,7 @@ func TestUnmissed(t *testing.T) {
 	}
 }
 
-// An alarm sends whoever is notified to the page of the version that is deployed.
+// An alarm leads those it notifies to the page of the version that is deployed.
 func TestRunbook(t *testing.T) {
 	t.Parallel()
 	library := func(version string, replace *debug.Module) *debug.BuildInfo {

@@ -256,7 +256,7 @@ func TestModel(t *testing.T) {
 	if diff := cmp.Diff(want, synthesised.Metadata["onesynth:Kept/AllOfIt"]); diff != "" {
 		t.Errorf("data model (-want +got):\n%s", diff)
 	}
-	// A table that exists already has no resource, and items all the same.
+	// A table that exists already has items, although the template has no resource for it.
 	delete(want, "resource")
 	if diff := cmp.Diff(want, synthesised.Metadata["onesynth:Existing/AllOfIt"]); diff != "" {
 		t.Errorf("data model of an existing table (-want +got):\n%s", diff)

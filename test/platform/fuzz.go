@@ -257,8 +257,8 @@ func (s *Suite) CheckLargeBodies(t *testing.T, learn func(testing.TB, *Target) L
 			t.Errorf("%s as %q: %v", name, contentType, err)
 		}
 	}
-	// What a body is called decides whether it is read at all: every route refuses other
-	// types before it looks at the content, of which each takes its turn.
+	// Every route refuses a body of another type before it looks at the content, so it
+	// gets one of each such type. The contents take turns.
 	sent := 0
 	for _, route := range f.routes {
 		if route.Method != http.MethodPost && route.Method != http.MethodPut && route.Method != http.MethodPatch {

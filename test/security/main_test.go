@@ -101,8 +101,8 @@ type finding struct {
 	Resource string
 }
 
-// enforced makes the CDK refuse templates that break the rules of AWS CloudFormation,
-// of which it only warns otherwise (feature flag of the CDK for Go).
+// enforced makes the CDK refuse templates that break the rules of AWS CloudFormation.
+// Without this feature flag it only warns.
 const enforced = `{"@aws-cdk/core:validateAgainstDefaultRules": true}`
 
 func TestMain(m *testing.M) {

@@ -238,7 +238,7 @@ func registerPeople(s *server, service PeopleService) {
 
 	register(s, operation{
 		method: http.MethodPost, path: "/human/responses", id: "answerQuestion", needsPerson: true, status: http.StatusCreated,
-		description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges count all the same.",
+		description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges still count.",
 		codes:       []code{codeQuestionNotFound, codeAlreadyAnswered, codeQuestionClosed},
 	}, func(ctx context.Context, input *answerInput) (*receiptOutput, error) {
 		location, err := httpapi.Timezone(input.Timezone)
