@@ -80,7 +80,8 @@ ASSEMBLIES = $(CURDIR)/bin/assemblies
 # Go does not see all that the tests run (handlers, the CDK, DynamoDB Local), so it must
 # not take their results from its cache. lint has vetted all, and all that the CDK is
 # made of, which go test would do once more for each way of testing.
-GO_TEST = go test -count=1 -vet=off
+# The importers' tests take seven minutes of Go's usual ten where nothing is compiled yet.
+GO_TEST = go test -count=1 -vet=off -timeout 20m
 
 # Packages share one DynamoDB Local. Those that need one of their own end it soon, before
 # the second of Java's compilers would have been worth its time.
@@ -92,10 +93,19 @@ PYTHON = $(CURDIR)/bin/python/bin/python
 # In CI the published Python client is tested wherever a Python is that can have it; elsewhere once bin/python/installed is made.
 CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.version_info < (3, 11) or print("bin/python/installed")' 2>/dev/null))
 
-# The end-to-end tests of one platform at a time: they fill the machine, and what they
-# run has time-outs of its own.
+# The modules that the tests need, those of other systems aside.
+.PHONY: modules
+modules:
+	@go list -deps -test ./... >/dev/null
+	@cd test && go list -deps -test ./platform ./askahuman ./todo >/dev/null
+
+# On a fresh machine the CDK is compiled while the rest arrives. The end-to-end tests of
+# one platform at a time: they fill the machine, and what they run has time-outs of its
+# own.
 .PHONY: test
-test: node_modules test/security/node_modules lint bin/cdk-app $(CI_PYTHON) ## Run every check and test, on this machine alone
+test: ## Run every check and test, on this machine alone
+	@$(MAKE) --no-print-directory -j 5 node_modules test/security/node_modules modules bin/cdk-app $(CI_PYTHON)
+	@$(MAKE) --no-print-directory lint
 	$(SHARED) $(GO_TEST) $(CDK_PACKAGES)
 	$(SHARED) $(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
 	rm -rf $(ASSEMBLIES)
@@ -120,7 +130,7 @@ test-emulator: export ONESYNTH_TEST_PYTHON = $(PYTHON)
 test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
 test-emulator: export CDK_VALIDATION = false
 test-emulator: node_modules bin/python/installed ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
-	cd test && emulator/run $(GO_TEST) -p 1 -timeout 20m ./platform ./askahuman ./todo
+	cd test && emulator/run $(GO_TEST) -p 1 ./platform ./askahuman ./todo
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.7.0
 
