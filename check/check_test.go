@@ -339,16 +339,7 @@ func TestShards(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := check.Compare(parse(t, test.deployed), parse(t, test.proposed), here)
-			if test.severity == "" {
-				if len(got) != 0 {
-					t.Errorf("got %+v", got)
-				}
-				return
-			}
-			if len(got) != 1 || !strings.HasPrefix(got[0].ID, "shards:") || got[0].Severity != test.severity || !strings.Contains(got[0].Got, test.says) || len(got[0].Steps) == 0 {
-				t.Errorf("got %+v", got)
-			}
+			wantOne(t, check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), "shards:", test.severity, test.says)
 		})
 	}
 }
@@ -762,4 +753,19 @@ func FuzzCompare(f *testing.F) {
 			check.Compare(proposed, deployed, here)
 		}
 	})
+}
+
+// wantOne checks that there is one finding, with steps, whose id begins with prefix and
+// whose Got has the text; none without a severity.
+func wantOne(t *testing.T, got []check.Finding, prefix string, severity check.Severity, says string) {
+	t.Helper()
+	if severity == "" {
+		if len(got) != 0 {
+			t.Errorf("got %+v", got)
+		}
+		return
+	}
+	if len(got) != 1 || !strings.HasPrefix(got[0].ID, prefix) || got[0].Severity != severity || !strings.Contains(got[0].Got, says) || len(got[0].Steps) == 0 {
+		t.Errorf("got %+v", got)
+	}
 }

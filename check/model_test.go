@@ -215,16 +215,7 @@ func TestGrants(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := check.Compare(parse(t, test.deployed), parse(t, test.proposed), here)
-			if test.severity == "" {
-				if len(got) != 0 {
-					t.Errorf("got %+v", got)
-				}
-				return
-			}
-			if len(got) != 1 || !strings.HasPrefix(got[0].ID, "grants:") || got[0].Severity != test.severity || !strings.Contains(got[0].Got, test.says) || len(got[0].Steps) == 0 {
-				t.Errorf("got %+v", got)
-			}
+			wantOne(t, check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), "grants:", test.severity, test.says)
 		})
 	}
 }
