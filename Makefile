@@ -81,12 +81,12 @@ ASSEMBLIES = $(CURDIR)/bin/assemblies
 # not take their results from its cache. lint has vetted all, and all that the CDK is
 # made of, which go test would do once more for each way of testing.
 # The importers' tests take seven minutes of Go's usual ten where nothing is compiled yet.
-GO_TEST = go test -count=1 -vet=off -timeout 20m
+# A DynamoDB Local that a test starts for itself ends before the second of Java's
+# compilers would have been worth its time.
+GO_TEST = env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 go test -count=1 -vet=off -timeout 20m
 
-# Packages share one DynamoDB Local. Those that need one of their own end it soon, before
-# the second of Java's compilers would have been worth its time.
+# Packages share one DynamoDB Local.
 SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
-test: export JAVA_TOOL_OPTIONS = -XX:TieredStopAtLevel=1
 
 PYTHON = $(CURDIR)/bin/python/bin/python
 

@@ -17,9 +17,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
-// javaVariable has options of every Java process.
-const javaVariable = "JAVA_TOOL_OPTIONS"
-
 func main() {
 	if len(os.Args) < 2 {
 		fmt.Fprintln(os.Stderr, "usage: share COMMAND [ARGUMENT ...]")
@@ -39,11 +36,6 @@ func main() {
 }
 
 func run(ctx context.Context, name string, arguments []string) error {
-	// What spares short runs some of the compilation is not for this one.
-	options, limited := os.LookupEnv(javaVariable)
-	if err := os.Unsetenv(javaVariable); err != nil {
-		return err
-	}
 	shared, err := engine.Start(ctx, engine.Options{})
 	if err != nil {
 		return err
@@ -51,9 +43,6 @@ func run(ctx context.Context, name string, arguments []string) error {
 	defer shared.Close()
 	command := exec.CommandContext(ctx, name, arguments...)
 	command.Env = append(os.Environ(), enginetest.URLVariable+"="+shared.URL())
-	if limited {
-		command.Env = append(command.Env, javaVariable+"="+options)
-	}
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	// The tests end what they started.
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
