@@ -34,7 +34,7 @@ type Options struct {
 }
 
 // Check adds a finding for each option that is wrong; the zero value is right. The region
-// is that of the alarm, or "" while it is not known.
+// is the alarm's, or "" while it is unknown.
 func (o Options) Check(f *props.Findings, path, region string) {
 	if o.Off && o != (Options{Off: true}) {
 		f.Add(path+".Off", true, "false with other options", "choose: an alarm that is left out has no options")

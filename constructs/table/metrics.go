@@ -46,8 +46,8 @@ func (t *Table) ofOperations(name string, operations []schema.Operation) awsclou
 		terms = append(terms, "FILL("+term+", 0)")
 		using[term] = t.metric(name, map[string]*string{"Operation": jsii.String(string(o))})
 	}
-	// DynamoDB reports no zero. Alarms on its metrics keep their state without data,
-	// whatever they are told about missing data, unless there is none missing
+	// DynamoDB reports no zero. Without data, alarms on its metrics keep their state and
+	// ignore the setting for missing data; so the expression fills the gaps
 	// ("Configuring how CloudWatch alarms treat missing data").
 	return awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
 		Expression:   jsii.String("SUM([" + strings.Join(terms, ", ") + "])"),

@@ -490,7 +490,7 @@ func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (
 }
 
 // ReleaseSubscription implements [askahuman.NotifierStore]. The two writes are no
-// transaction: each holds for itself, whatever has become of the other's item.
+// transaction: each is right on its own, even if the other's item has changed.
 func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {
 	at := formatTime(claimedAt)
 	before := newSubscription(sub)

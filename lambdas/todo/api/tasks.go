@@ -75,9 +75,8 @@ type change struct {
 	text  string
 }
 
-// UnmarshalJSON reads text or null. It ignores anything else, since validation
-// has found that of the wrong type already, and it must not keep the fields after it
-// from being looked at.
+// UnmarshalJSON reads text or null. It ignores anything else: validation has
+// reported the wrong type already, and still has to look at the fields that follow.
 func (c *change) UnmarshalJSON(data []byte) error {
 	c.given = json.Unmarshal(data, &c.text) == nil
 	return nil
