@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -49,7 +50,7 @@ func (c *comparison) catalogTable(old, changed *resource) {
 	}
 	for _, place := range [][]string{{"TableInput", "StorageDescriptor", "Location"}, {"TableInput", "Parameters", "storage.location.template"}} {
 		if before, after := old.at(place...), changed.at(place...); before != nil && !reflect.DeepEqual(before, after) {
-			c.add(Refusal, "location", changed, fmt.Sprintf("the place of the objects changes from %s to %s", say(before), or(say(after), "none")),
+			c.add(Refusal, "location", changed, fmt.Sprintf("the place of the objects changes from %s to %s", say(before), cmp.Or(say(after), "none")),
 				"Queries no longer find the rows from before.", "Leave the place as deployed.", "If it has to change: copy the objects first (aws s3 sync), then accept this finding.")
 			return
 		}

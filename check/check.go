@@ -85,20 +85,20 @@ type comparison struct {
 	deployed, proposed                     map[string]*resource
 	deployedConditions, proposedConditions any
 	deployedModels, proposedModels         map[string]model
-	// clashing are the logical ids of resources that conflict with another: what would become of them otherwise does not.
+	// clashing are the logical ids of resources in a conflict, which have no finding about a drop or a replacement besides.
 	clashing map[string]bool
 	findings []Finding
 }
 
-// add notes a finding about a resource, which its construct makes; what is the first part of its id.
+// add notes a finding about a resource, whose construct makes the change; what is the first part of the finding's id.
 func (c *comparison) add(severity Severity, what string, r *resource, got, why string, steps ...string) {
-	c.addBy("the construct "+or(r.path, r.id), severity, what, r, got, why, steps...)
+	c.addBy("the construct "+r.place(), severity, what, r, got, why, steps...)
 }
 
-// addBy notes a finding that is made by what by names, and so are the deployments that do not say by what they are.
+// addBy notes a finding. by names what makes the change in the app, and each deployment of the steps that names nothing itself.
 func (c *comparison) addBy(by string, severity Severity, what string, r *resource, got, why string, steps ...string) {
 	c.findings = append(c.findings, Finding{
-		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: cmp.Or(r.path, r.id), Got: got, By: by, Why: why, Steps: attribute(steps, by),
+		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: r.place(), Got: got, By: by, Why: why, Steps: attribute(steps, by),
 	})
 }
 
@@ -118,7 +118,7 @@ func (c *comparison) resource(old, changed *resource) {
 		return
 	}
 	if old.condition != changed.condition || !reflect.DeepEqual(at(c.deployedConditions, old.condition), at(c.proposedConditions, changed.condition)) {
-		c.add(kind.severity, "condition", changed, fmt.Sprintf("the condition on which the %s exists changes from %s to %s", kind.noun, or(old.condition, "none"), or(changed.condition, "none")),
+		c.add(kind.severity, "condition", changed, fmt.Sprintf("the condition on which the %s exists changes from %s to %s", kind.noun, cmp.Or(old.condition, "none"), cmp.Or(changed.condition, "none")),
 			"If the condition is false, CloudFormation removes the "+kind.noun+": "+kind.loss+".",
 			"Make sure that the condition is true for this stack: cdk diff says whether the "+kind.noun+" goes.", "Then accept this finding.")
 	}
@@ -144,9 +144,6 @@ func (c *comparison) resource(old, changed *resource) {
 	}
 }
 
-// or returns the value, or what to say if there is none.
-func or(value, none string) string { return cmp.Or(value, none) }
-
 // plan is a sequence of deployments with the steps between them.
 type plan struct {
 	steps   []string
@@ -171,7 +168,7 @@ func (c *comparison) name(kind kind, r *resource) (string, bool) {
 		return given, true
 	}
 	return fmt.Sprintf("$(aws cloudformation describe-stack-resource --stack-name %s --logical-resource-id %s --query StackResourceDetail.PhysicalResourceId --output text)",
-		or(c.environment.Stack, "STACK"), r.id), false
+		cmp.Or(c.environment.Stack, "STACK"), r.id), false
 }
 
 func join(values []string) string { return strings.Join(values, ", ") }

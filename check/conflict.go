@@ -220,7 +220,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 	switch stays := c.proposed[old.id]; {
 	case old.id == changed.id:
 		properties := join(replacing(old, changed))
-		by = properties + " of " + or(changed.path, changed.id)
+		by = properties + " of " + changed.place()
 		got = fmt.Sprintf("%s changes, which replaces the %s of %s", properties, u.noun, is)
 		p.do("Leave %s as deployed.", properties)
 	case stays != nil && uniques[stays.kind].text(c.proposed, stays) == u.text(c.proposed, changed):

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -19,7 +20,7 @@ func (c *comparison) userPool(old, changed *resource) {
 	}
 	for _, property := range []string{"AliasAttributes", "UsernameAttributes", "UsernameConfiguration"} {
 		if before, after := old.at(property), changed.at(property); !reflect.DeepEqual(before, after) {
-			refuse("how users sign in ("+property+")", fmt.Sprintf("%s changes from %s to %s", property, or(text(before), "none"), or(text(after), "none")))
+			refuse("how users sign in ("+property+")", fmt.Sprintf("%s changes from %s to %s", property, cmp.Or(text(before), "none"), cmp.Or(text(after), "none")))
 			return
 		}
 	}
@@ -36,7 +37,7 @@ func (c *comparison) userPool(old, changed *resource) {
 		name := text(at(before, "Name"))
 		declared[name] = true
 		if after := attributes[name]; !reflect.DeepEqual(before, after) {
-			refuse("or remove the attributes", fmt.Sprintf("the attribute %s changes from %s to %s", name, text(before), or(text(after), "none")))
+			refuse("or remove the attributes", fmt.Sprintf("the attribute %s changes from %s to %s", name, text(before), cmp.Or(text(after), "none")))
 			return
 		}
 	}
@@ -128,7 +129,7 @@ func formerDays(rule any) (int, bool) {
 // key is about what AWS KMS never changes ("AWS::KMS::Key", property MultiRegion, CloudFormation template reference: the
 // update fails, also with a policy to retain the old key).
 func (c *comparison) key(old, changed *resource) {
-	before, after := or(text(old.at("MultiRegion")), "false"), or(text(changed.at("MultiRegion")), "false")
+	before, after := cmp.Or(text(old.at("MultiRegion")), "false"), cmp.Or(text(changed.at("MultiRegion")), "false")
 	if before == after {
 		return
 	}
@@ -136,9 +137,9 @@ func (c *comparison) key(old, changed *resource) {
 	p.do("Leave MultiRegion as deployed (%s).", before)
 	p.do("If it has to be %s, only another key can be:", after)
 	p.deploy("the deployed template, and a second key with MultiRegion %s under another construct id.", after)
-	p.by("a second construct beside %s", or(changed.path, changed.id))
+	p.by("a second construct beside %s", changed.place())
 	p.deploy("what encrypts uses the second key. The first one stays: what it has encrypted, and backups, need it.")
-	c.addBy("MultiRegion of "+or(changed.path, changed.id), Refusal, "multi-region", changed, fmt.Sprintf("MultiRegion changes from %s to %s", before, after),
+	c.addBy("MultiRegion of "+changed.place(), Refusal, "multi-region", changed, fmt.Sprintf("MultiRegion changes from %s to %s", before, after),
 		"AWS KMS does not change it in a key: CloudFormation fails and rolls back.", p.steps...)
 }
 
@@ -159,7 +160,7 @@ func (c *comparison) logGroup(old, changed *resource) {
 		return
 	}
 	if had, err := strconv.Atoi(before); before == "" || err == nil && days < had {
-		c.add(Warning, "retention", changed, fmt.Sprintf("events are kept %d days, and were kept %s", days, or(before, "for ever")),
+		c.add(Warning, "retention", changed, fmt.Sprintf("events are kept %d days, and were kept %s", days, cmp.Or(before, "for ever")),
 			"Older events are deleted.", "Export them first if you need them: aws logs create-export-task.")
 	}
 }

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -73,7 +74,7 @@ func grants(resources map[string]*resource) map[string][]grant {
 			}
 		case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy":
 			for _, role := range slices.Concat(list(r.at("Roles")), values(r.at("RoleName"))) {
-				add(or(text(at(role, "Ref")), text(role)), r.at("PolicyDocument"))
+				add(cmp.Or(text(at(role, "Ref")), text(role)), r.at("PolicyDocument"))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -190,7 +191,7 @@ func (c *comparison) replacement(kind kind, old, changed *resource) {
 		return
 	}
 	for _, property := range replacing(old, changed) {
-		c.replace(property+" of "+or(changed.path, changed.id), kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, or(text(old.at(property)), "none"), or(text(changed.at(property)), "none")),
+		c.replace(property+" of "+changed.place(), kind, old, changed, fmt.Sprintf("%s changes from %s to %s", property, cmp.Or(text(old.at(property)), "none"), cmp.Or(text(changed.at(property)), "none")),
 			"Leave "+property+" as it is deployed, unless you want a new "+kind.noun+".")
 		return
 	}
@@ -227,7 +228,7 @@ func (c *comparison) replace(by string, kind kind, old, changed *resource, got s
 // rename notes a change of the physical name.
 func (c *comparison) rename(kind kind, old, changed *resource) {
 	p := &plan{}
-	p.do("Leave the name as it is deployed (%s).", or(text(kind.named(old)), "none: CloudFormation has given it one"))
+	p.do("Leave the name as it is deployed (%s).", cmp.Or(text(kind.named(old)), "none: CloudFormation has given it one"))
 	if kind.noun == "table" {
 		c.moveTable(p, old, changed)
 	} else if kind.save != "" {
@@ -236,6 +237,6 @@ func (c *comparison) rename(kind kind, old, changed *resource) {
 		p.do("Then accept this finding, and put the saved content into the new one.")
 	}
 	c.addBy(c.nameBy(kind, changed), kind.severity, "rename", changed,
-		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, or(text(kind.named(old)), "one that CloudFormation has given"), or(text(kind.named(changed)), "one that CloudFormation gives")),
+		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, cmp.Or(text(kind.named(old)), "one that CloudFormation has given"), cmp.Or(text(kind.named(changed)), "one that CloudFormation gives")),
 		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+fate(kind, old, changed), p.steps...)
 }

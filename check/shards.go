@@ -76,7 +76,7 @@ func (c *comparison) shards() {
 			continue
 		}
 		p := &plan{}
-		by := fmt.Sprintf("%s and %s of %s", writtenShards, readShards, or(changed.function.path, changed.function.id))
+		by := fmt.Sprintf("%s and %s of %s", writtenShards, readShards, changed.function.place())
 		writes := fmt.Sprintf("%s goes from %d to %d", writtenShards, old.written, changed.written)
 		reads := fmt.Sprintf("%s goes from %d to %d", readShards, old.most, changed.least)
 		switch {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,13 +17,13 @@ type source struct {
 
 // source returns that of a resource.
 func (c *comparison) source(r *resource) source {
-	s := source{path: or(r.path, r.id)}
+	s := source{path: r.place()}
 	is := func(path string, m model) bool {
 		if m.Table == "" || m.Resource != r.id && path != r.id {
 			return false
 		}
 		// Only the CDK command writes paths of constructs, and not in every app.
-		s.path = or(r.path, path)
+		s.path = cmp.Or(r.path, path)
 		return true
 	}
 	var ok bool
@@ -72,7 +73,7 @@ func (c *comparison) grantsBy(role *resource, functions []string) string {
 	is := func(_ string, m model) bool { return m.Role == role.id && m.Function != "" }
 	deployed, had := find(c.deployedModels, is)
 	proposed, has := find(c.proposedModels, is)
-	switch path := or(role.path, role.id); {
+	switch path := role.place(); {
 	case had && has && !slices.Equal(deployed.Grants, proposed.Grants):
 		return "Functions[" + proposed.Function + "].AccessPatterns of the schema"
 	case has:
@@ -86,7 +87,7 @@ func (c *comparison) grantsBy(role *resource, functions []string) string {
 
 // columnBy returns the line of a column of the catalog, which has a type there or none.
 func (c *comparison) columnBy(table *resource, name, kind string) string {
-	path := or(table.path, table.id)
+	path := table.place()
 	at := text(table.at("TableInput", "Name"))
 	database := text(table.at("DatabaseName", "Ref"))
 	m, ok := find(c.proposedModels, func(_ string, m model) bool { return m.Catalog == database && m.Tables[at].Line != "" })
@@ -110,7 +111,7 @@ func (c *comparison) nameBy(kind kind, r *resource) string {
 	if had && has && deployed.Lake != proposed.Lake {
 		return "Lake.Name of the schema"
 	}
-	return kind.name + " of " + or(r.path, r.id)
+	return kind.name + " of " + r.place()
 }
 
 // madeBy returns what makes a resource: a line of the schema for a route, or its construct.
@@ -119,7 +120,7 @@ func (c *comparison) madeBy(models map[string]model, r *resource) string {
 	if _, ok := find(models, func(_ string, m model) bool { return m.API == api && slices.Contains(m.Routes, key) }); ok && r.kind == httpRoute {
 		return "Routes[" + key + "] of the schema"
 	}
-	return "the construct " + or(r.path, r.id)
+	return "the construct " + r.place()
 }
 
 // goneBy returns what a resource is no longer in the template by.
@@ -127,7 +128,7 @@ func (c *comparison) goneBy(old *resource) string {
 	if s := c.source(old); s.model.Table != "" {
 		return "Tables, without " + s.model.Table + ", of the schema"
 	}
-	return "without the construct " + or(old.path, old.id)
+	return "without the construct " + old.place()
 }
 
 // lines joins lines, each once.

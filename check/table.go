@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -60,7 +61,7 @@ func describe(r *resource) table {
 	t := table{
 		resource: r, keys: describeKeys(r.at("KeySchema"), r), indexes: describeIndexes(r, "GlobalSecondaryIndexes"), locals: describeIndexes(r, "LocalSecondaryIndexes"),
 		stream:     text(r.at("StreamSpecification", "StreamViewType")),
-		billing:    or(text(r.at("BillingMode")), "PROVISIONED"),
+		billing:    cmp.Or(text(r.at("BillingMode")), "PROVISIONED"),
 		encryption: describeEncryption(r.at("SSESpecification")),
 		strong:     text(r.at("MultiRegionConsistency")) == "STRONG",
 		replicas:   map[string]replica{}, attributes: map[string]string{}, warm: map[string]warmth{"": describeWarmth(r.properties)},
@@ -91,10 +92,10 @@ func describe(r *resource) table {
 
 func describeReplica(settings any) replica {
 	r := replica{
-		recovery:  or(text(at(settings, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")), "false"),
+		recovery:  cmp.Or(text(at(settings, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled")), "false"),
 		protected: text(at(settings, "DeletionProtectionEnabled")) == "true",
 		key:       text(at(settings, "SSESpecification", "KMSMasterKeyId")),
-		class:     or(text(at(settings, "TableClass")), "STANDARD"),
+		class:     cmp.Or(text(at(settings, "TableClass")), "STANDARD"),
 		kinesis:   text(at(settings, "KinesisStreamSpecification", "StreamArn")),
 		policies:  at(settings, "ResourcePolicy") != nil || at(settings, "ReplicaStreamSpecification", "ResourcePolicy") != nil,
 		days:      35,
@@ -261,7 +262,7 @@ func describeAll(indexes []index) string {
 	for _, i := range indexes {
 		all = append(all, i.String())
 	}
-	return or(join(all), "none")
+	return cmp.Or(join(all), "none")
 }
 
 func sameIndexes(a, b []index) bool {
@@ -296,7 +297,7 @@ func difference(a, b []index) (created, deleted, changed []index) {
 // moveTable adds the steps that move a table's items to another name.
 func (c *comparison) moveTable(p *plan, old, changed *resource) {
 	source, _ := c.name(kinds[old.kind], old)
-	target := or(text(changed.at("TableName")), "NEW-NAME")
+	target := cmp.Or(text(changed.at("TableName")), "NEW-NAME")
 	p.do("If you need the change, move the items while the writers are stopped:")
 	if !kept(old.deletion) {
 		p.deploy("as deployed, but with DeletionPolicy and UpdateReplacePolicy Retain.")
@@ -502,7 +503,7 @@ func (c *comparison) stream(old, changed table) {
 	}
 	s := c.source(changed.resource)
 	by := s.table(".Stream", "StreamSpecification", s.model.Stream == changed.stream)
-	got := fmt.Sprintf("the stream changes from %s to %s", or(old.stream, "none"), or(changed.stream, "none"))
+	got := fmt.Sprintf("the stream changes from %s to %s", cmp.Or(old.stream, "none"), cmp.Or(changed.stream, "none"))
 	if replicated && len(changed.regions) > 1 {
 		c.addBy(by, Refusal, "stream", changed.resource, got, "Replication between Regions needs the stream: CloudFormation changes it only while the table has one replica.",
 			"Leave the stream as it is deployed, for as long as there are replicas.")
@@ -571,9 +572,9 @@ func (c *comparison) replicas(old, changed table) {
 			removed = append(removed, region)
 		}
 	}
-	got := fmt.Sprintf("replicas: adds %s, removes %s", or(join(added), "none"), or(join(removed), "none"))
+	got := fmt.Sprintf("replicas: adds %s, removes %s", cmp.Or(join(added), "none"), cmp.Or(join(removed), "none"))
 	if old.witness != changed.witness {
-		got += fmt.Sprintf("; the witness changes from %s to %s", or(old.witness, "none"), or(changed.witness, "none"))
+		got += fmt.Sprintf("; the witness changes from %s to %s", cmp.Or(old.witness, "none"), cmp.Or(changed.witness, "none"))
 	} else if len(added)+len(removed) == 0 {
 		return
 	}
@@ -665,11 +666,11 @@ func (c *comparison) replica(region string, old, changed replica, oldTable, newT
 			"Nothing is lost yet. But a replacement, a drop, the end of the stack or a slip in the console deletes the table from now on.", "Leave it on where the data matters.")
 	}
 	if old.key != changed.key {
-		c.add(Warning, "key"+suffix, r, fmt.Sprintf("the key of the table%s changes from %s to %s", where, or(old.key, "AWS's"), or(changed.key, "AWS's")),
+		c.add(Warning, "key"+suffix, r, fmt.Sprintf("the key of the table%s changes from %s to %s", where, cmp.Or(old.key, "AWS's"), cmp.Or(changed.key, "AWS's")),
 			"DynamoDB encrypts the table again. The old key is needed until that is done, and for as long as older backups exist.", "Keep the old key.")
 	}
 	if old.kinesis != "" && old.kinesis != changed.kinesis {
-		c.add(Warning, "kinesis"+suffix, r, fmt.Sprintf("changes of items%s go to %s, and went to %s", where, or(changed.kinesis, "no Kinesis stream"), old.kinesis),
+		c.add(Warning, "kinesis"+suffix, r, fmt.Sprintf("changes of items%s go to %s, and went to %s", where, cmp.Or(changed.kinesis, "no Kinesis stream"), old.kinesis),
 			"Readers of the old stream get no more changes, and DynamoDB does not repeat changes that no stream took.",
 			"Make sure that readers have moved, and that they can get missed changes from the table.")
 	}

@@ -92,6 +92,9 @@ type resource struct {
 	deletion, replacement string
 }
 
+// place is the construct's path, or the logical id if the template has no paths.
+func (r *resource) place() string { return cmp.Or(r.path, r.id) }
+
 // at returns the value that the names lead to, or nil.
 func (r *resource) at(names ...string) any { return at(r.properties, names...) }
 
