@@ -18,10 +18,13 @@ func columns(r *resource) []column {
 	return all
 }
 
-// catalogTable reports what makes SQL fail, or pass over rows from before: Parquet objects keep the names and types of the
-// columns they were written with ("Handle schema updates", Amazon Athena user guide).
+// catalogTable reports what makes SQL fail, pass over rows from before, or take them for something else: Parquet objects
+// keep the names, types and values of the columns they were written with ("Handle schema updates", Amazon Athena user
+// guide). A view has no objects: its rows are computed by each query.
 func (c *comparison) catalogTable(old, changed *resource) {
 	deployed, proposed := columns(old), columns(changed)
+	was, is := catalogModelOf(c.deployedModels, old), catalogModelOf(c.proposedModels, changed)
+	view := text(changed.at("TableInput", "TableType")) == "VIRTUAL_VIEW"
 	find := func(columns []column, name string) int {
 		return slices.IndexFunc(columns, func(c column) bool { return c.name == name })
 	}
@@ -32,20 +35,35 @@ func (c *comparison) catalogTable(old, changed *resource) {
 		}
 	}
 	for _, before := range deployed {
-		n := find(proposed, before.name)
+		n, id := find(proposed, before.name), "column-"+before.name
+		showed, shows := was.Attributes[before.name], is.Attributes[before.name]
 		switch {
 		case n < 0:
 			got := fmt.Sprintf("the column %s (%s) goes", before.name, before.kind)
+			why := "SQL that names the column fails: views, saved queries and dashboards."
+			if !view {
+				why += " Rows from before have their values under the old name."
+			}
 			step := "Leave the column. If no SQL names it, and what it shows may go: accept this finding."
 			if alike := slices.IndexFunc(added, func(c column) bool { return c.kind == before.kind }); alike >= 0 {
 				got += fmt.Sprintf(", and %s is new: it looks renamed", added[alike].name)
 				step = "Leave the column, and add " + added[alike].name + " beside it."
 			}
-			c.addBy(c.columnBy(changed, before.name, ""), Refusal, "column-"+before.name, changed, got, "SQL that names the column fails: views, saved queries and dashboards. Rows from before have their values under the old name.", step)
+			c.addBy(c.columnBy(changed, before.name, ""), Refusal, id, changed, got, why, step)
 		case proposed[n].kind != before.kind:
-			c.addBy(c.columnBy(changed, before.name, proposed[n].kind), Refusal, "column-"+before.name, changed, fmt.Sprintf("the type of the column %s changes from %s to %s", before.name, before.kind, proposed[n].kind),
+			by, got := c.columnBy(changed, before.name, proposed[n].kind), fmt.Sprintf("the type of the column %s changes from %s to %s", before.name, before.kind, proposed[n].kind)
+			if view {
+				c.addBy(by, Warning, id, changed, got, "SQL that takes the column for the old type fails, or gives other values.", "Make sure that saved queries and dashboards take the new type.")
+				continue
+			}
+			c.addBy(by, Refusal, id, changed, got,
 				"Objects from before have the old type: queries that read both fail (HIVE_BAD_DATA), or get other values.",
 				fmt.Sprintf("Leave the column %s as deployed, and add one of the type %s under another name.", before.name, proposed[n].kind))
+		case showed != "" && shows != "" && showed != shows:
+			c.addBy(is.Line+".Columns["+before.name+"] of the schema", Refusal, id, changed, fmt.Sprintf("the column %s shows the attribute %s, and showed %s", before.name, shows, showed),
+				fmt.Sprintf("Objects from before keep the values of %s: the history has both in one column, and no query tells them apart.", showed),
+				fmt.Sprintf("Leave the column %s as deployed, and show %s in another column.", before.name, shows),
+				"If both have the same values, as when an attribute is renamed: accept this finding.")
 		}
 	}
 	for _, place := range [][]string{{"TableInput", "StorageDescriptor", "Location"}, {"TableInput", "Parameters", "storage.location.template"}} {

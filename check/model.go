@@ -49,6 +49,8 @@ type model struct {
 type catalogModel struct {
 	Line    string            `json:"line"`
 	Columns map[string]string `json:"columns"`
+	// Attributes are what the columns show of an item, such as "title" or "SK without TASK#". Views have none.
+	Attributes map[string]string `json:"attributes"`
 }
 
 // find returns the first model, by path, that is the one.
@@ -59,6 +61,13 @@ func find(models map[string]model, is func(path string, m model) bool) (model, b
 		}
 	}
 	return model{}, false
+}
+
+// catalogModelOf returns the model of a table or view of the catalog; the zero value if there is none.
+func catalogModelOf(models map[string]model, table *resource) catalogModel {
+	database, name := text(table.at("DatabaseName", "Ref")), text(table.at("TableInput", "Name"))
+	m, _ := find(models, func(_ string, m model) bool { return m.Catalog == database && m.Tables[name].Line != "" })
+	return m.Tables[name]
 }
 
 // models returns those of the Metadata of a template. Values of another form belong to others.

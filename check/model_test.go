@@ -173,6 +173,49 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
+// TestViewRetyped: a view has no rows from before, so only SQL may stumble over another type.
+func TestViewRetyped(t *testing.T) {
+	t.Parallel()
+	text := platforms(t)["todo.template.json"]
+	const kpis = "TodoLakeCatalogkpisDFC72755"
+	got := check.Compare(parse(t, text), parse(t, mutate(t, text, func(r map[string]map[string]any) {
+		columnsOf(t, r, kpis)[0].(map[string]any)["Type"] = "double"
+	})), here)
+	wantOne(t, got, "column-users:"+kpis, check.Warning, "from bigint to double")
+}
+
+// TestColumnAttributes: a column of one name, and another attribute, has the values of both.
+func TestColumnAttributes(t *testing.T) {
+	t.Parallel()
+	const table = "task_changes"
+	lake := func(model string) *check.Template {
+		return parse(t, `{"Metadata": {"onesynth:Todo/Lake": {"lake": "todo", "catalog": "Catalog", "tables": {"`+table+`": {"line": "Lake.Entities[task]", "columns": {"title": "string"}`+model+`}}}},
+			"Resources": {"Tasks": {"Type": "AWS::Glue::Table", "Properties": {"DatabaseName": {"Ref": "Catalog"}, "TableInput": {"Name": "`+table+`", "StorageDescriptor": {"Columns": [{"Name": "title", "Type": "string"}]}}}}}}`)
+	}
+	shows := func(attribute string) string { return `, "attributes": {"title": "` + attribute + `"}` }
+	for name, test := range map[string]struct {
+		deployed, proposed string
+		says               string
+	}{
+		"Attribute": {shows("title"), shows("heading"), "the column title shows the attribute heading, and showed title"},
+		"Prefix":    {shows("SK without TASK#"), shows("SK"), "the column title shows the attribute SK, and showed SK without TASK#"},
+		"Same":      {shows("title"), shows("title"), ""},
+		// A template from before the models had attributes says nothing of them.
+		"Unknown":   {"", shows("heading"), ""},
+		"NoLonger":  {shows("title"), "", ""},
+		"NewColumn": {`, "attributes": {}`, shows("title"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			severity := check.Refusal
+			if test.says == "" {
+				severity = ""
+			}
+			wantOne(t, check.Compare(lake(test.deployed), lake(test.proposed), here), "column-title:Tasks", severity, test.says)
+		})
+	}
+}
+
 // TestGrants: a role that can do less is named, by how sure it is that something fails.
 func TestGrants(t *testing.T) {
 	t.Parallel()

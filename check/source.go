@@ -87,19 +87,16 @@ func (c *comparison) grantsBy(role *resource, functions []string) string {
 
 // columnBy returns the line of a column of the catalog, which has a type there or none.
 func (c *comparison) columnBy(table *resource, name, kind string) string {
-	path := table.place()
-	at := text(table.at("TableInput", "Name"))
-	database := text(table.at("DatabaseName", "Ref"))
-	m, ok := find(c.proposedModels, func(_ string, m model) bool { return m.Catalog == database && m.Tables[at].Line != "" })
-	switch declared := m.Tables[at].Columns[name]; {
-	case !ok:
-		return "Columns of " + path
+	m := catalogModelOf(c.proposedModels, table)
+	switch declared := m.Columns[name]; {
+	case m.Line == "":
+		return "Columns of " + table.place()
 	case declared != kind:
-		return "an override of Columns of " + path
+		return "an override of Columns of " + table.place()
 	case kind == "":
-		return m.Tables[at].Line + ".Columns, without " + name + ", of the schema"
+		return m.Line + ".Columns, without " + name + ", of the schema"
 	default:
-		return m.Tables[at].Line + ".Columns[" + name + "].Type of the schema"
+		return m.Line + ".Columns[" + name + "].Type of the schema"
 	}
 }
 

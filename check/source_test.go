@@ -23,7 +23,7 @@ func TestSources(t *testing.T) {
 				"indexes":    object{"GSI1": "GSI1PK S HASH, GSI1SK S RANGE; ALL", "GSI2": "GSI2PK S HASH, GSI2SK S RANGE; ALL", "GSI3": "GSI3PK S HASH, GSI3SK S RANGE; ALL", "GSI4": "GSI4PK S HASH, GSI4SK S RANGE; ALL"},
 			},
 			"TodoAPI": {"function": "todoapi", "role": "TodoTodoAPIRoleCD20C334", "grants": []any{"GetItem AppData", "Query AppData.GSI1"}},
-			"Lake":    {"lake": "todo", "catalog": lakeCatalog, "tables": object{"task_changes": object{"line": "Lake.Entities[task]", "columns": object{"title": "string"}}}},
+			"Lake":    {"lake": "todo", "catalog": lakeCatalog, "tables": object{"task_changes": object{"line": "Lake.Entities[task]", "columns": object{"title": "string"}, "attributes": object{"title": "title"}}}},
 			"API":     {"api": "TodoAPI20B34DFA", "routes": []any{"GET /api/v1/tasks/{task_id}"}},
 		}
 		text := mutate(t, platforms(t)["todo.template.json"], func(resources map[string]map[string]any) {
@@ -129,6 +129,9 @@ func TestSources(t *testing.T) {
 			column(r)
 			m["Lake"]["tables"].(object)["task_changes"].(object)["columns"].(object)["title"] = "bigint"
 		}, "column-title:" + lakeTable, "Lake.Entities[task].Columns[title].Type of the schema", nil},
+		"ColumnAttribute": {func(r resources, m models) {
+			m["Lake"]["tables"].(object)["task_changes"].(object)["attributes"] = object{"title": "heading"}
+		}, "column-title:" + lakeTable, "Lake.Entities[task].Columns[title] of the schema", nil},
 		"ColumnOverridden": {func(r resources, m models) { column(r) }, "column-title:" + lakeTable, "an override of Columns of " + stack + "Lake/Catalog-task_changes", nil},
 		"LakeName": {func(r resources, m models) {
 			set(t, r, lakeCatalog, "tasks_c830184b", "DatabaseInput", "Name")

@@ -98,21 +98,29 @@ func (l *Lake) addCatalog(p Props) {
 	}
 }
 
-// tell writes into the template's metadata which line of the schema each table and view is from, with its columns.
+// tell writes into the template's metadata which line of the schema each table and view is from, with its columns and the
+// attributes that a table's columns show.
 func (l *Lake) tell() {
 	tables := map[string]any{}
-	add := func(name, line string, columns []schema.Column) {
+	types := func(columns []schema.Column) map[string]any {
 		types := map[string]any{}
 		for _, c := range columns {
 			types[c.Name] = columnTypes[c.Type].catalog
 		}
-		tables[name] = map[string]any{"line": line, "columns": types}
+		return types
 	}
 	for _, e := range l.Schema.Entities {
-		add(e.ChangeTable(), "Lake.Entities["+e.Name+"]", e.Columns)
+		attributes := map[string]any{}
+		for _, c := range e.Columns {
+			attributes[c.Name] = c.Source()
+			if c.TrimPrefix != "" {
+				attributes[c.Name] = c.Source() + " without " + c.TrimPrefix
+			}
+		}
+		tables[e.ChangeTable()] = map[string]any{"line": "Lake.Entities[" + e.Name + "]", "columns": types(e.Columns), "attributes": attributes}
 	}
 	for _, v := range l.Schema.Views {
-		add(v.Name, "Lake.Views["+v.Name+"]", v.Columns)
+		tables[v.Name] = map[string]any{"line": "Lake.Views[" + v.Name + "]", "columns": types(v.Columns)}
 	}
 	props.Tell(l, map[string]any{"lake": l.Schema.Name, "catalog": *awscdk.Stack_Of(l).GetLogicalId(l.Catalog), "tables": tables})
 }
