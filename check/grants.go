@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// grant is one action that a role may do on one resource.
+// grant is one action on one resource that a statement of a policy is about: it allows it, or denies it.
 type grant struct {
+	// action is "" for all that a managed policy allows that the template does not declare; that is the resource then.
 	action, resource, condition string
 	// on is the resource as the template has it.
 	on any
@@ -19,6 +20,9 @@ type grant struct {
 
 // String describes the grant.
 func (g grant) String() string {
+	if g.action == "" {
+		return "what " + say(g.on) + " allows"
+	}
 	if g.condition != "" {
 		return g.action + " on " + say(g.on) + " if " + g.condition
 	}
@@ -50,12 +54,24 @@ func values(v any) []any {
 	return []any{v}
 }
 
-// grants returns what each role may do, by logical id, or by name if the template does not declare the role.
-func grants(resources map[string]*resource) map[string][]grant {
+// overlaps reports whether one of the two covers the other, conditions aside.
+func (g grant) overlaps(other grant) bool {
+	g.condition, other.condition = "", ""
+	return g.covers(other) || other.covers(g)
+}
+
+// covered reports whether one of the grants covers g.
+func (g grant) covered(by []grant) bool {
+	return slices.ContainsFunc(by, func(has grant) bool { return has.covers(g) })
+}
+
+// grants returns what policies allow each role, or deny it, by the role's logical id, or by its name if the template does
+// not declare it. The effect is "Allow" or "Deny".
+func grants(resources map[string]*resource, effect string) map[string][]grant {
 	all := map[string][]grant{}
 	add := func(role string, document any) {
 		for _, statement := range values(at(document, "Statement")) {
-			if text(at(statement, "Effect")) != "Allow" {
+			if text(at(statement, "Effect")) != effect {
 				continue
 			}
 			for _, action := range values(at(statement, "Action")) {
@@ -71,6 +87,13 @@ func grants(resources map[string]*resource) map[string][]grant {
 		case "AWS::IAM::Role":
 			for _, inline := range list(r.at("Policies")) {
 				add(id, at(inline, "PolicyDocument"))
+			}
+			for _, managed := range list(r.at("ManagedPolicyArns")) {
+				if declared := resources[text(at(managed, "Ref"))]; declared != nil {
+					add(id, declared.at("PolicyDocument"))
+				} else if effect == "Allow" {
+					all[id] = append(all[id], grant{resource: text(managed), on: managed})
+				}
 			}
 		case "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", "AWS::IAM::RolePolicy":
 			for _, role := range slices.Concat(list(r.at("Roles")), values(r.at("RoleName"))) {
@@ -90,28 +113,30 @@ func role(function *resource) string {
 	return text(attribute[0])
 }
 
-// references reports whether all resources of the template that the value names are there.
-func references(v any, resources map[string]*resource) bool {
+// references returns the logical ids that a value names, with those of parameters.
+func references(v any) []string {
+	var ids []string
 	switch v := v.(type) {
 	case map[string]any:
 		for _, id := range []string{text(v["Ref"]), first(v["Fn::GetAtt"])} {
-			if id != "" && !strings.HasPrefix(id, "AWS::") && resources[id] == nil {
-				return false
+			if id != "" {
+				ids = append(ids, id)
 			}
 		}
 		for _, element := range v {
-			if !references(element, resources) {
-				return false
-			}
+			ids = append(ids, references(element)...)
 		}
 	case []any:
 		for _, element := range v {
-			if !references(element, resources) {
-				return false
-			}
+			ids = append(ids, references(element)...)
 		}
 	}
-	return true
+	return ids
+}
+
+// goes reports whether a resource that the value names leaves the template: what is for it may go with it.
+func (c *comparison) goes(v any) bool {
+	return slices.ContainsFunc(references(v), func(id string) bool { return c.deployed[id] != nil && c.proposed[id] == nil })
 }
 
 // first returns the first element of a list of texts, or "".
@@ -124,20 +149,27 @@ func first(v any) string {
 
 // grants reports what a role may no longer do. The policy of a function's role changes before the function.
 func (c *comparison) grants() {
-	deployed, proposed := grants(c.deployed), grants(c.proposed)
+	deployed, proposed := grants(c.deployed, "Allow"), grants(c.proposed, "Allow")
+	denied, denies := grants(c.deployed, "Deny"), grants(c.proposed, "Deny")
 	for _, id := range slices.Sorted(maps.Keys(deployed)) {
 		heir, functions, unchanged := c.heirOfRole(id)
 		if heir == "" {
 			continue
 		}
 		var lost []string
-		for _, g := range deployed[id] {
-			if slices.ContainsFunc(proposed[heir], func(has grant) bool { return has.covers(g) }) || !references(g.on, c.proposed) {
-				// What the grant is for may go with it.
-				continue
-			}
-			if said := g.String(); !slices.Contains(lost, said) {
+		lose := func(said string) {
+			if !slices.Contains(lost, said) {
 				lost = append(lost, said)
+			}
+		}
+		for _, g := range deployed[id] {
+			if !g.covered(proposed[heir]) && !c.goes(g.on) {
+				lose(g.String())
+			}
+		}
+		for _, d := range denies[heir] {
+			if !d.covered(denied[id]) && slices.ContainsFunc(deployed[id], d.overlaps) {
+				lose(d.String() + " (denied)")
 			}
 		}
 		if len(lost) == 0 {
@@ -153,7 +185,7 @@ func (c *comparison) grants() {
 			p.do("If the new code of %s does this no longer, and failures for some seconds matter:", join(functions))
 			p.deploy("this template, but with the role as deployed.")
 			p.by("%s, as deployed; %s", by, functionsCode)
-			p.deploy("this template.")
+			p.deploy("this template; accept this finding then.")
 			c.addBy(by, Warning, "grants", r, got, "The role changes before the function: until the new code runs, requests of the old code are refused (AccessDenied).", p.steps...)
 			continue
 		}
@@ -161,7 +193,7 @@ func (c *comparison) grants() {
 		if len(functions) > 0 {
 			why = fmt.Sprintf("The code of %s stays as deployed, so it goes on making these requests: they are refused (AccessDenied).", join(functions))
 		}
-		p.do("Put the grants back.")
+		p.do("Put the grants back, and take new statements that deny away.")
 		p.do("If nothing makes these requests any more: accept this finding.")
 		c.addBy(by, Refusal, "grants", r, got, why, p.steps...)
 	}

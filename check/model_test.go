@@ -232,6 +232,18 @@ func TestGrants(t *testing.T) {
 	policy := func(role string, statements ...string) string {
 		return `, "P": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [` + role + `], "PolicyDocument": {"Statement": [` + strings.Join(statements, ", ") + `]}}}`
 	}
+	// managed is the role with managed policies.
+	managed := func(arns string) string {
+		return `"Role": {"Type": "AWS::IAM::Role", "Properties": {"ManagedPolicyArns": [` + arns + `]}}, "T": {"Type": "AWS::Lambda::Function"}`
+	}
+	// own is a managed policy that no role is named in.
+	own := func(statement string) string {
+		return `, "Own": {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": {"Statement": [` + statement + `]}}}`
+	}
+	deny := func(action, resource, more string) string {
+		return `{"Effect": "Deny", "Action": "` + action + `", "Resource": "` + resource + `"` + more + `}`
+	}
+	const named, insecure = `"arn:aws:iam::aws:policy/AWSXRayDaemonWriteAccess"`, `, "Condition": {"Bool": {"aws:SecureTransport": "false"}}`
 	template := func(parts ...string) string { return `{"Resources": {` + strings.Join(parts, "") + `}}` }
 	const ref = `{"Ref": "Role"}`
 	had := policy(ref, query)
@@ -253,6 +265,17 @@ func TestGrants(t *testing.T) {
 		"Wider":         {template(roles, had), template(roles, policy(ref, wildcard)), "", ""},
 		"Unconditional": {template(roles, policy(ref, limited)), template(roles, policy(ref, wildcard)), "", ""},
 		"TableGone":     {template(roles, had), template(`"Role": {"Type": "AWS::IAM::Role"}`, policy(ref)), "", ""},
+		"Parameter":     {template(roles, policy(ref, strings.ReplaceAll(get, `{"Fn::GetAtt": ["T", "Arn"]}`, `{"Ref": "Parameter"}`))), template(roles), check.Refusal, "dynamodb:getitem on Parameter"},
+		"Denied":        {template(roles, had), template(roles, policy(ref, query, deny("dynamodb:Query", "*", ""))), check.Refusal, "dynamodb:Query on * (denied)"},
+		"DeniedIf":      {template(roles, had), template(roles, policy(ref, query, deny("*", "*", insecure))), check.Refusal, `* on * if {"Bool":{"aws:SecureTransport":"false"}} (denied)`},
+		"DeniedInPart":  {template(roles, policy(ref, wildcard)), template(roles, policy(ref, wildcard, deny("dynamodb:DeleteItem", "*", ""))), check.Refusal, "dynamodb:DeleteItem on * (denied)"},
+		"DeniedBefore":  {template(roles, policy(ref, query, deny("dynamodb:*", "*", ""))), template(roles, policy(ref, query, deny("dynamodb:Query", "*", ""))), "", ""},
+		"DeniedOther":   {template(roles, had), template(roles, policy(ref, query, deny("s3:*", "*", ""))), "", ""},
+		"DenyGone":      {template(roles, policy(ref, query, deny("*", "*", ""))), template(roles, had), "", ""},
+		"Managed":       {template(managed(named)), template(managed("")), check.Refusal, "what arn:aws:iam::aws:policy/AWSXRayDaemonWriteAccess allows"},
+		"ManagedSame":   {template(managed(named)), template(managed(named)), "", ""},
+		"ManagedOwn":    {template(managed(`{"Ref": "Own"}`), own(query)), template(managed(`{"Ref": "Own"}`), own(get)), check.Refusal, "dynamodb:Query on T"},
+		"ManagedInline": {template(managed(`{"Ref": "Own"}`), own(query)), template(roles, had), "", ""},
 		"RoleGone":      {template(roles, had, function("Role", "a")), template(`"T": {"Type": "AWS::Lambda::Function"}`), "", ""},
 		"Renamed":       {template(roles, had, function("Role", "a")), template(other.Replace(roles), strings.ReplaceAll(had, `"Ref": "Role"`, `"Ref": "Other"`), function("Other", "a")), "", ""},
 	} {
@@ -260,5 +283,13 @@ func TestGrants(t *testing.T) {
 			t.Parallel()
 			wantOne(t, check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), "grants:", test.severity, test.says)
 		})
+	}
+
+	// The steps lead to the code first, and then to the role. The second is refused, so its step says to accept that.
+	steps := check.Compare(parse(t, template(roles, had, function("Role", "a"))), parse(t, template(roles, policy(ref, get), function("Role", "b"))), here)[0].Steps
+	last := check.Compare(parse(t, template(roles, had, function("Role", "b"))), parse(t, template(roles, policy(ref, get), function("Role", "b"))), here)
+	wantOne(t, last, "grants:Role", check.Refusal, "dynamodb:Query on T")
+	if !strings.HasPrefix(steps[len(steps)-1], "Deploy 2: this template; accept this finding then.") {
+		t.Errorf("got the steps %q", steps)
 	}
 }
