@@ -74,6 +74,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Finding {
 	c.authorizers()
 	c.models()
 	c.grants()
+	c.permissions()
 	slices.SortFunc(c.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
 	})

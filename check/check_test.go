@@ -674,6 +674,7 @@ func TestPlatforms(t *testing.T) {
 				got := check.Compare(deployed, edit(t, text, func(resources map[string]map[string]any) { delete(resources, id) }), here)
 				switch {
 				case resource.Type == "AWS::IAM::Policy" && len(got) == 1 && strings.HasPrefix(got[0].ID, "grants:") && got[0].Severity == check.Refusal:
+				case resource.Type == "AWS::Lambda::Permission" && len(got) == 1 && strings.HasPrefix(got[0].ID, "permissions:") && got[0].Severity == check.Refusal:
 				case !holds && resource.Type != "AWS::IAM::Policy" && len(got) == 0:
 				case holds && len(got) == 1 && got[0].ID == "drop:"+id && (got[0].Severity == check.Refusal) == refused:
 				default:
@@ -736,6 +737,7 @@ func FuzzCompare(f *testing.F) {
 	f.Add(properties(pool, `"Schema": [{"Name": "a"}, {"Name": "a", "Required": true}]`), indexed([]index{{"A", "a"}, {"A", "b"}}))
 	f.Add(replicated(`, "WarmThroughput": {"ReadUnitsPerSecond": -1}, "GlobalTableWitnesses": ["w", {"Region": "w"}], "MultiRegionConsistency": "STRONG"`, `{"Region": "a", "KinesisStreamSpecification": {"StreamArn": {"a": 1}}, "ResourcePolicy": []}`, `"b"`), one(global, `"Properties": {"Ref": "AWS::Region"}`))
 	f.Add(`{"Metadata": {"onesynth:a": {"table": "t", "resource": "R", "attributes": {"a": "String"}, "catalog": "R", "lake": "l", "tables": {"t": {}}, "role": "R", "function": "f"}}, "Resources": {"R": {"Type": "AWS::Glue::Table", "Properties": {"TableInput": {"Name": "t", "StorageDescriptor": {"Columns": [1, {"Name": "a"}]}}}}}}`, `{"Metadata": {"onesynth:a": [], "onesynth:b": {"attributes": []}}, "Resources": {"R": {"Type": "AWS::IAM::Role", "Properties": {"Policies": [{"PolicyDocument": {"Statement": {"Effect": "Allow", "Action": {"a": 1}, "Resource": ["*", {"Fn::GetAtt": []}]}}}]}}}}`)
+	f.Add(`{"Resources": {"P": {"Type": "AWS::Lambda::Permission", "Properties": {"FunctionName": {"Ref": "F"}, "SourceArn": ["/"], "Principal": {"a": 1}}}, "R": {"Type": "AWS::ApiGatewayV2::Route", "Properties": {"Target": [{"Ref": "I"}]}}, "I": {"Type": "I", "Properties": {"IntegrationUri": {"Ref": "F"}}}, "F": {"Type": "F"}}}`, `{"Resources": {"F": {"Type": "F"}, "Role": {"Type": "AWS::IAM::Role", "Properties": {"ManagedPolicyArns": [{"Ref": "F"}, 1]}}}}`)
 	f.Add(properties("AWS::ApiGatewayV2::Route", `"ApiId": {"Ref": 1}, "RouteKey": "{{a}{+"`), one("AWS::Glue::Database", `"Properties": {"CatalogId": [], "DatabaseInput": []}`))
 	f.Fuzz(func(t *testing.T, a, b string) {
 		deployed, errA := check.Parse([]byte(a))

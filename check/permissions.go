@@ -1,0 +1,90 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+const apiGateway = "apigateway.amazonaws.com"
+
+// permissions returns who may invoke each function, or alias, by its logical id: services, from their resources.
+func permissions(resources map[string]*resource) map[string][]grant {
+	all := map[string][]grant{}
+	for _, id := range slices.Sorted(maps.Keys(resources)) {
+		r := resources[id]
+		if r.kind != "AWS::Lambda::Permission" {
+			continue
+		}
+		source := r.at("SourceArn")
+		for _, function := range references(r.at("FunctionName")) {
+			all[function] = append(all[function], grant{action: text(r.at("Principal")), resource: cmp.Or(text(source), "*"), on: source})
+		}
+	}
+	return all
+}
+
+// calls returns the routes that lead to each function, by its logical id, as "GET /notes of API", and whether the function
+// lets the API invoke it for them.
+func calls(resources map[string]*resource, permissions map[string][]grant) map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for _, route := range resources {
+		if route.kind != httpRoute {
+			continue
+		}
+		key, api := text(route.at("RouteKey")), say(route.at("ApiId"))
+		for _, id := range references(route.at("Target")) {
+			integration := resources[id]
+			if integration == nil {
+				continue
+			}
+			for _, function := range references(integration.at("IntegrationUri")) {
+				if all[function] == nil {
+					all[function] = map[string]bool{}
+				}
+				all[function][key+" of "+api] = slices.ContainsFunc(permissions[function], func(g grant) bool { return g.action == apiGateway && g.serves(api, key) })
+			}
+		}
+	}
+	return all
+}
+
+// serves reports whether the source of a permission, such as "arn:…:API/*/*/notes", is that route of the API in any stage.
+func (g grant) serves(api, key string) bool {
+	if g.resource == "*" {
+		return true
+	}
+	_, stages, ok := strings.Cut(say(g.on), api+"/")
+	_, routes, limited := strings.Cut(stages, "/")
+	return ok && (!limited || matches(routes, strings.Replace(key, " ", "", 1)))
+}
+
+// permissions reports what may no longer invoke a function: routes that still lead to it, and resources of other services.
+func (c *comparison) permissions() {
+	had, has := permissions(c.deployed), permissions(c.proposed)
+	called, calling := calls(c.deployed, had), calls(c.proposed, has)
+	for _, id := range slices.Sorted(maps.Keys(had)) {
+		function := c.proposed[id]
+		if function == nil {
+			continue
+		}
+		var lost []string
+		for _, route := range slices.Sorted(maps.Keys(calling[id])) {
+			if called[id][route] && !calling[id][route] {
+				lost = append(lost, route)
+			}
+		}
+		for _, g := range had[id] {
+			if g.action != apiGateway && !g.covered(has[id]) && !c.goes(g.on) {
+				lost = append(lost, fmt.Sprintf("%s from %s", g.action, cmp.Or(say(g.on), "anywhere")))
+			}
+		}
+		if len(lost) > 0 {
+			c.addBy("the permissions (AWS::Lambda::Permission) of "+function.place(), Refusal, "permissions", function, "the function may no longer be invoked by "+join(lost),
+				"AWS Lambda refuses them from then on. Callers of such a route get a 500.",
+				"Put the permissions back.", "If these are to invoke the function no more: accept this finding.")
+		}
+	}
+}
