@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // The types of an HTTP API's parts.
@@ -23,6 +24,22 @@ type access struct {
 	routes map[string]*resource
 	// issuers are its JWT authorizers, by the issuer as text.
 	issuers map[string]*resource
+}
+
+// heir returns the route that gets the requests of a route that is gone: one for any method, one with a greedy variable, or
+// $default; nil if there is none ("Route requests to an HTTP API", API Gateway developer guide).
+func (a access) heir(key string) *resource {
+	method, path, _ := strings.Cut(key, " ")
+	ways := []string{"ANY " + path}
+	for end := strings.LastIndex(path, "/"); end >= 0; end = strings.LastIndex(path[:end], "/") {
+		ways = append(ways, method+" "+path[:end]+"/{+}", "ANY "+path[:end]+"/{+}")
+	}
+	for _, way := range append(ways, "$default") {
+		if route := a.routes[way]; route != nil {
+			return route
+		}
+	}
+	return nil
 }
 
 // accesses returns who may call each API, by what the API is called in its routes.
@@ -68,16 +85,25 @@ func (c *comparison) authorizers() {
 		var opened []string
 		for _, key := range slices.Sorted(maps.Keys(old.routes)) {
 			before, after := old.routes[key], changed.routes[key]
+			finding := cmp.Or(after, before)
+			what := "the route " + text(finding.at("RouteKey"))
+			if heir := changed.heir(key); after == nil && heir != nil && c.sameFunction(before, heir) {
+				after, finding = heir, before
+				what = fmt.Sprintf("the route %s goes, and %s, which gets its requests,", text(before.at("RouteKey")), text(after.at("RouteKey")))
+			}
 			switch {
 			case after == nil || isOpen(before):
 			case isOpen(after):
-				opened = append(opened, text(after.at("RouteKey")))
+				opened = append(opened, text(before.at("RouteKey")))
 				// An API that loses its last issuer is one finding, which has the routes.
 				if len(old.issuers) == 0 || len(changed.issuers) > 0 {
-					c.opened(after)
+					c.addBy(c.madeBy(c.proposedModels, after), Refusal, "open", finding, what+" has no authorizer",
+						"API Gateway then lets everyone call it: it asks for no token.",
+						"Put the authorizer back: a route of a schema has one if its Caller is an agent or a user, the API's props have an issuer, and OpenRoutes does not name the route.",
+						"If everyone is to call it, or its function checks callers itself: accept this finding.")
 				}
 			case len(list(before.at("AuthorizationScopes"))) > 0 && len(list(after.at("AuthorizationScopes"))) == 0:
-				c.add(Refusal, "scopes", after, fmt.Sprintf("the route %s no longer asks for one of the scopes %s", text(after.at("RouteKey")), text(before.at("AuthorizationScopes"))),
+				c.addBy(c.madeBy(c.proposedModels, after), Refusal, "scopes", finding, fmt.Sprintf("%s asks for none of the scopes %s", what, text(before.at("AuthorizationScopes"))),
 					"Any caller with a token of the issuer may then call it, also with one that was issued for another purpose.",
 					"Put the scopes back.", "If every token of the issuer is to be enough: accept this finding.")
 			}
@@ -103,12 +129,10 @@ func apiAfter(name string, deployed, proposed map[string]access) (access, bool) 
 	return heirs[0], true
 }
 
-// opened is about a route that loses its authorizer.
-func (c *comparison) opened(route *resource) {
-	c.add(Refusal, "open", route, fmt.Sprintf("the route %s loses its authorizer", text(route.at("RouteKey"))),
-		"API Gateway then lets everyone call it: it asks for no token.",
-		"Put the authorizer back: of a route in a schema by its Caller, and by an issuer in the API's props.",
-		"If everyone is to call it, or its function checks callers itself: accept this finding.")
+// sameFunction reports whether a route leads to a function that a deployed one leads to.
+func (c *comparison) sameFunction(before, after *resource) bool {
+	had := functions(c.deployed, before)
+	return slices.ContainsFunc(functions(c.proposed, after), func(id string) bool { return slices.Contains(had, id) })
 }
 
 // issuers is about the issuers that an API loses, and the routes that this opens.

@@ -26,6 +26,17 @@ func permissions(resources map[string]*resource) map[string][]grant {
 	return all
 }
 
+// functions returns the logical ids of the functions, or aliases, that a route leads to.
+func functions(resources map[string]*resource, route *resource) []string {
+	var ids []string
+	for _, id := range references(route.at("Target")) {
+		if integration := resources[id]; integration != nil {
+			ids = append(ids, references(integration.at("IntegrationUri"))...)
+		}
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return resources[id] == nil })
+}
+
 // calls returns the routes that lead to each function, by its logical id, as "GET /notes of API", and whether the function
 // lets the API invoke it for them.
 func calls(resources map[string]*resource, permissions map[string][]grant) map[string]map[string]bool {
@@ -35,17 +46,11 @@ func calls(resources map[string]*resource, permissions map[string][]grant) map[s
 			continue
 		}
 		key, api := text(route.at("RouteKey")), say(route.at("ApiId"))
-		for _, id := range references(route.at("Target")) {
-			integration := resources[id]
-			if integration == nil {
-				continue
+		for _, function := range functions(resources, route) {
+			if all[function] == nil {
+				all[function] = map[string]bool{}
 			}
-			for _, function := range references(integration.at("IntegrationUri")) {
-				if all[function] == nil {
-					all[function] = map[string]bool{}
-				}
-				all[function][key+" of "+api] = slices.ContainsFunc(permissions[function], func(g grant) bool { return g.action == apiGateway && g.serves(api, key) })
-			}
+			all[function][key+" of "+api] = slices.ContainsFunc(permissions[function], func(g grant) bool { return g.action == apiGateway && g.serves(api, key) })
 		}
 	}
 	return all

@@ -113,9 +113,11 @@ func (c *comparison) nameBy(kind kind, r *resource) string {
 
 // madeBy returns what makes a resource: a line of the schema for a route, or its construct.
 func (c *comparison) madeBy(models map[string]model, r *resource) string {
-	api, key := text(r.at("ApiId", "Ref")), text(r.at("RouteKey"))
-	if _, ok := find(models, func(_ string, m model) bool { return m.API == api && slices.Contains(m.Routes, key) }); ok && r.kind == httpRoute {
-		return "Routes[" + key + "] of the schema"
+	if r.kind == httpRoute {
+		api, key := text(r.at("ApiId", "Ref")), text(r.at("RouteKey"))
+		if _, ok := find(models, func(_ string, m model) bool { return m.API == api && slices.Contains(m.Routes, key) }); ok {
+			return "Routes[" + key + "] of the schema"
+		}
 	}
 	return "the construct " + r.place()
 }
@@ -124,6 +126,9 @@ func (c *comparison) madeBy(models map[string]model, r *resource) string {
 func (c *comparison) goneBy(old *resource) string {
 	if s := c.source(old); s.model.Table != "" {
 		return "Tables, without " + s.model.Table + ", of the schema"
+	}
+	if m := catalogModelOf(c.deployedModels, old); m.Line != "" {
+		return "the schema, without " + m.Line
 	}
 	return "without the construct " + old.place()
 }

@@ -133,6 +133,10 @@ func TestSources(t *testing.T) {
 			m["Lake"]["tables"].(object)["task_changes"].(object)["attributes"] = object{"title": "heading"}
 		}, "column-title:" + lakeTable, "Lake.Entities[task].Columns[title] of the schema", nil},
 		"ColumnOverridden": {func(r resources, m models) { column(r) }, "column-title:" + lakeTable, "an override of Columns of " + stack + "Lake/Catalog-task_changes", nil},
+		"EntityDropped": {func(r resources, m models) {
+			delete(r, lakeTable)
+			delete(m["Lake"]["tables"].(object), "task_changes")
+		}, "drop:" + lakeTable, "the schema, without Lake.Entities[task]", nil},
 		"LakeName": {func(r resources, m models) {
 			set(t, r, lakeCatalog, "tasks_c830184b", "DatabaseInput", "Name")
 			m["Lake"]["lake"] = "tasks"
@@ -148,6 +152,7 @@ func TestSources(t *testing.T) {
 			m["API"]["routes"] = []any{"GET /api/v1/tasks/{id}"}
 		}, "conflict:Other", "Routes[GET /api/v1/tasks/{id}] of the schema", []string{"without Routes[GET /api/v1/tasks/{task_id}] of the schema", "Routes[GET /api/v1/tasks/{id}] of the schema"}},
 		"RouteOverridden": {func(r resources, m models) { route(r) }, "conflict:Other", "the construct " + stack + "API/GET/Resource", []string{"without Routes[GET /api/v1/tasks/{task_id}] of the schema", "the construct " + stack + "API/GET/Resource"}},
+		"RouteOpened":     {func(r resources, m models) { set(t, r, aRoute, "NONE", "AuthorizationType") }, "open:" + aRoute, "Routes[GET /api/v1/tasks/{task_id}] of the schema", nil},
 		"Mapping":         {func(r resources, m models) { set(t, r, lakeMapping, "LATEST", "StartingPosition") }, "conflict:" + lakeMapping, "StartingPosition of " + stack + "Lake/Mapping/Resource", []string{"without the construct " + stack + "Lake/Mapping/Resource", "StartingPosition of " + stack + "Lake/Mapping/Resource"}},
 	} {
 		t.Run(name, func(t *testing.T) {
