@@ -133,6 +133,16 @@ func (u unique) text(resources map[string]*resource, r *resource) string {
 	return strings.Join(values, "\n")
 }
 
+// within reports whether the key of a resource names one of the resources, as that of a catalog table names the database:
+// it goes with them.
+func (u unique) within(r *resource, ids []string) bool {
+	return slices.ContainsFunc(u.key, func(p part) bool {
+		return slices.ContainsFunc(p.ways, func(way []string) bool {
+			return slices.ContainsFunc(references(r.at(way...)), func(id string) bool { return slices.Contains(ids, id) })
+		})
+	})
+}
+
 // named are the types whose Ref is the name that the template gives.
 var named = map[string][]string{
 	"AWS::S3::Bucket": {"BucketName"}, "AWS::Lambda::Function": {"FunctionName"}, glueDatabase: {"DatabaseInput", "Name"},
@@ -176,13 +186,13 @@ func (c *comparison) clashes() []conflict {
 			continue
 		}
 		own := c.deployed[id]
-		kept := own != nil && own.kind == r.kind && uniques[r.kind].text(c.deployed, own) == key
+		same := own != nil && own.kind == r.kind && uniques[r.kind].text(c.deployed, own) == key
 		for _, holder := range holders[r.kind+"\n"+key] {
-			if kept && holder.id != id {
+			if same && holder.id != id {
 				// Deployed by the side of another, as two with opposite conditions are.
 				continue
 			}
-			if kept && len(replacing(own, r)) == 0 {
+			if same && len(replacing(own, r)) == 0 {
 				continue
 			}
 			all = append(all, conflict{holder, r})
@@ -201,6 +211,11 @@ func (c *comparison) conflicts() {
 			without = append(without, clash.changed.id)
 		}
 	}
+	for id, r := range c.deployed {
+		if uniques[r.kind].within(r, without) {
+			without = append(without, id)
+		}
+	}
 	slices.Sort(without)
 	without = slices.Compact(without)
 	for _, clash := range all {
@@ -210,7 +225,7 @@ func (c *comparison) conflicts() {
 	}
 }
 
-// conflict notes one; without are all resources that are in the way of another.
+// conflict notes one; without are all resources that are in the way of another, and those that go with them.
 func (c *comparison) conflict(clash conflict, without []string) {
 	old, changed := clash.old, clash.changed
 	u := uniques[old.kind]

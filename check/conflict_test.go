@@ -171,6 +171,11 @@ func TestConflicts(t *testing.T) {
 				for _, id := range out {
 					delete(r, id)
 				}
+				for id, declared := range r {
+					if within, ok := declared["Properties"].(map[string]any)["DatabaseName"].(map[string]any); ok && r[within["Ref"].(string)] == nil {
+						t.Errorf("the steps leave %s in a database that goes: %q", id, f.Steps)
+					}
+				}
 			})
 			for _, deployment := range [][2]string{{test.deployed, between}, {between, proposed}} {
 				for _, f := range check.Compare(parse(t, deployment[0]), parse(t, deployment[1]), here) {
