@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -97,18 +96,17 @@ func (m model) resource(path string, resources map[string]*resource) *resource {
 
 // models reports attributes that items of a table still have, and that functions no longer know, or take for another type.
 func (c *comparison) models() {
-	deployed, proposed := c.deployedModels, c.proposedModels
-	for _, path := range slices.Sorted(maps.Keys(deployed)) {
-		old, changed := deployed[path], proposed[path]
-		if old.Table == "" {
-			continue
-		}
-		r := changed.resource(path, c.proposed)
-		if changed.Table == "" || c.deployed[old.Resource] != nil && c.proposed[changed.Resource] == nil {
+	for _, path := range slices.Sorted(maps.Keys(c.deployedModels)) {
+		old := c.deployedModels[path]
+		changed, ok := find(c.proposedModels, func(place string, m model) bool {
+			return m.Table != "" && (old.Resource == "" && place == path || old.Resource != "" && m.Resource == old.Resource)
+		})
+		if old.Table == "" || !ok {
 			// A table that goes is a finding of its own.
 			continue
 		}
-		if before := c.deployed[r.id]; before != nil && !reflect.DeepEqual(before.at("KeySchema"), r.at("KeySchema")) {
+		r := changed.resource(path, c.proposed)
+		if before := c.deployed[r.id]; before != nil && describeKeys(before.at("KeySchema"), before) != describeKeys(r.at("KeySchema"), r) {
 			// So is one that is replaced.
 			continue
 		}

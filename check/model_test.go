@@ -114,6 +114,19 @@ func TestAttributesElsewhere(t *testing.T) {
 	}
 }
 
+// TestAttributesMoved: a table is the same one by its logical id, at another place in the tree and once it is imported, too.
+func TestAttributesMoved(t *testing.T) {
+	t.Parallel()
+	const table = `{"Resources": {"R": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "%s"}], "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}}}, "Metadata": `
+	at := func(path, resource, kind, attribute string) *check.Template {
+		return parse(t, strings.Replace(table, "%s", kind[:1], 1)+`{"onesynth:`+path+`": {"table": "Orders", "resource": "`+resource+`", "attributes": {"id": "`+kind+`", "`+attribute+`": "String"}}}}`)
+	}
+	deployed := at("Shop/Orders", "R", "String", "a")
+	wantOne(t, check.Compare(deployed, at("Store/Orders", "R", "String", "b"), here), "attribute-a:R", check.Refusal, "looks renamed")
+	wantOne(t, check.Compare(at("Shop/Orders", "", "String", "a"), at("Shop/Orders", "R", "String", "b"), here), "attribute-a:R", check.Refusal, "looks renamed")
+	wantOne(t, check.Compare(deployed, at("Shop/Orders", "R", "Number", "a"), here), "replace:R", check.Refusal, "from (id S HASH) to (id N HASH)")
+}
+
 // columnsOf returns the columns of a table of the catalog.
 func columnsOf(t testing.TB, resources map[string]map[string]any, id string) []any {
 	t.Helper()
