@@ -102,7 +102,8 @@ func TestDocumentedNumbers(t *testing.T) {
 			t.Errorf("%s does not say %q", name, want)
 		}
 	}
-	for _, p := range []schema.Platform{schema.AskAHuman(), schema.Todo()} {
+	platforms := []schema.Platform{schema.AskAHuman(), schema.Todo()}
+	for _, p := range platforms {
 		indexes := 0
 		for _, table := range p.Database.Tables {
 			indexes += len(table.Indexes)
@@ -119,7 +120,11 @@ func TestDocumentedNumbers(t *testing.T) {
 		says("README.md", readme, fmt.Sprintf("| %d routes; a JWT authorizer", len(p.Routes)))
 		says("docs/COST.md", cost, fmt.Sprintf("| CloudWatch metrics | %d | 0.30 each | %.2f |", metrics, 0.30*float64(metrics)))
 	}
-	for i, table := range strings.Split(cost, "### Money\n")[1:] {
+	money := strings.Split(cost, "### Money\n")[1:]
+	if len(money) != len(platforms) {
+		t.Errorf("docs/COST.md: got %d tables of money, want one for each of the %d platforms", len(money), len(platforms))
+	}
+	for i, table := range money {
 		sum, said := 0, 0
 		for _, row := range regexp.MustCompile(`(?m)^\|(.*)\| \**(\d+)\.(\d\d)\** \|$`).FindAllStringSubmatch(table, -1) {
 			whole, _ := strconv.Atoi(row[2])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/check"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -448,6 +449,74 @@ func TestLakeDefinition(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", id, diff)
+		}
+	}
+}
+
+// The check of a deployment names the lines of the schema, by what the constructs tell it in the template's metadata.
+func TestCheckNamesTheSchema(t *testing.T) {
+	t.Parallel()
+	type object = map[string]any
+	at := func(v any, names ...any) object {
+		found, ok := synthtest.At(v, names...).(object)
+		if !ok {
+			t.Fatalf("the template has no %v", names)
+		}
+		return found
+	}
+	parse := func(source string) *check.Template {
+		template, err := check.Parse([]byte(source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return template
+	}
+	deployed := parse(templates["default"].Source)
+	for want, change := range map[string]func(resources, metadata object){
+		"attribute-title: Tables[AppData].Attributes, without title, of the schema": func(_, metadata object) {
+			delete(at(metadata, "onesynth:Todo/Database/AppData", "attributes"), "title")
+		},
+		"ttl-off: Tables[AppData].TimeToLive of the schema": func(resources, metadata object) {
+			delete(at(resources, "TodoDatabaseAppDataA1556560", "Properties"), "TimeToLiveSpecification")
+			delete(at(metadata, "onesynth:Todo/Database/AppData"), "timeToLive")
+		},
+		"column-title: Lake.Entities[task].Columns[title] of the schema": func(_, metadata object) {
+			at(metadata, "onesynth:Todo/Lake", "tables", "task_changes", "attributes")["title"] = "heading"
+		},
+		"column-task_id: Lake.Entities[task].Columns[task_id] of the schema": func(_, metadata object) {
+			attributes := at(metadata, "onesynth:Todo/Lake", "tables", "task_changes", "attributes")
+			if attributes["task_id"] != "SK without TASK#" {
+				t.Fatalf("task_id: got %v", attributes["task_id"])
+			}
+			attributes["task_id"] = "SK"
+		},
+		"drop: the schema, without Lake.Views[kpis]": func(resources, metadata object) {
+			delete(resources, "TodoLakeCatalogkpisDFC72755")
+		},
+		"grants: Functions[todoapi].AccessPatterns of the schema": func(resources, metadata object) {
+			delete(resources, "TodoTodoAPIRoleDefaultPolicy8D9151A4")
+			at(metadata, "onesynth:Todo/TodoAPI")["grants"] = []any{}
+		},
+		"open: Routes[GET /api/v1/tasks/{task_id}] of the schema": func(resources, _ object) {
+			at(resources, "TodoAPIGETapiv1taskstaskid7496802C", "Properties")["AuthorizationType"] = "NONE"
+		},
+	} {
+		var template object
+		if err := json.Unmarshal([]byte(templates["default"].Source), &template); err != nil {
+			t.Fatal(err)
+		}
+		change(at(template, "Resources"), at(template, "Metadata"))
+		source, err := json.Marshal(template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range check.Compare(deployed, parse(string(source)), check.Environment{}) {
+			what, _, _ := strings.Cut(f.ID, ":")
+			got = append(got, what+": "+f.By)
+		}
+		if !slices.Equal(got, []string{want}) {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
