@@ -363,7 +363,8 @@ func (r Route) Key() string { return r.Method + " " + r.Path }
 
 // RateLimit is how often one caller may do a thing, counted in fixed windows
 // that begin at multiples of Window since the Unix epoch. The platform's own handlers
-// have to count, by an access pattern such as CountRequest of [AskAHuman]. The throttles of constructs/httpapi are for all callers together.
+// have to count, by an access pattern such as CountRequest of [AskAHuman]. The
+// throttles of constructs/httpapi are for all callers together.
 type RateLimit struct {
 	// Name is what routes call it, such as "create".
 	Name string
