@@ -2,7 +2,6 @@ package askahuman
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -129,56 +128,10 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 		ExpiresAt:         now.Add(ask.Timeout + KeepExpired),
 		DueAt:             now,
 	}
-	err := a.Store.CreateQuestion(ctx, question)
-	if errors.Is(err, ErrQuotaExceeded) {
-		// Questions whose deadline has passed hold their place until they are marked
-		// expired; the agent need not wait for the schedule.
-		ended, endErr := a.endOverdue(ctx, agentID, now)
-		if endErr != nil {
-			return Question{}, endErr
-		}
-		if ended {
-			err = a.Store.CreateQuestion(ctx, question)
-		}
-	}
-	if err != nil {
+	if err := a.Store.CreateQuestion(ctx, question); err != nil {
 		return Question{}, because(err, "create question")
 	}
 	return question, nil
-}
-
-// overduePerAsk is how many overdue questions one ask marks expired, or a few more:
-// one place is enough.
-const overduePerAsk = 100
-
-// endOverdue marks the agent's questions past their deadline expired and reports
-// whether that freed a place.
-func (a *Agents) endOverdue(ctx context.Context, agentID string, now time.Time) (bool, error) {
-	var overdue []Question
-	for after, more := (Position{}), true; more && len(overdue) < overduePerAsk; {
-		var page []Question
-		var err error
-		page, after, more, err = a.Store.AgentQuestions(ctx, agentID, StatusExpired, overduePerAsk, after, now)
-		if err != nil {
-			return false, fmt.Errorf("list overdue questions: %w", err)
-		}
-		for _, question := range page {
-			if question.Answerable() {
-				overdue = append(overdue, question)
-			}
-		}
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(8)
-	for _, question := range overdue {
-		group.Go(func() error {
-			if err := a.end(ctx, question, StatusExpired, now); err != nil {
-				return fmt.Errorf("mark question %s expired: %w", question.ID, err)
-			}
-			return nil
-		})
-	}
-	return len(overdue) > 0, group.Wait()
 }
 
 // QuestionWithResponses is a question with its answers.
