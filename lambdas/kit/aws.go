@@ -109,17 +109,19 @@ var (
 
 // outcome is how a request, or an attempt at it, ended.
 func outcome(err error) retry.Outcome {
+	// An earlier attempt at the same transaction, which had no answer, may still succeed.
+	_, inProgress := errors.AsType[*types.TransactionInProgressException](err)
 	switch {
 	case err == nil:
 		return retry.Answered
 	case errors.Is(err, context.Canceled):
 		return retry.Abandoned
-	case errors.Is(err, context.DeadlineExceeded), timedOut.IsErrorTimeout(err).Bool():
+	case inProgress, errors.Is(err, context.DeadlineExceeded), timedOut.IsErrorTimeout(err).Bool():
 		return retry.Unanswered
 	case contended(err), throttled.IsErrorThrottle(err).Bool():
 		return retry.Refused
 	case retryable.IsErrorRetryable(err).Bool():
-		return retry.Broken
+		return retry.Unanswered
 	case errors.Is(err, retry.ErrExhausted):
 		return retry.Refused
 	default:
@@ -133,7 +135,7 @@ func Failure(err error) error {
 	switch outcome(err) {
 	case retry.Refused:
 		return fmt.Errorf("%w (%w)", retry.ErrBusy, err)
-	case retry.Unanswered, retry.Broken:
+	case retry.Unanswered:
 		return fmt.Errorf("%w (%w)", retry.ErrUnanswered, err)
 	default:
 		return err

@@ -242,6 +242,7 @@ func TestContention(t *testing.T) {
 		"ErrBusyByConflicts":   {always(dynamotest.Canceled("None", "TransactionConflict")), retry.Attempts, is(retry.ErrBusy)},
 		"ErrBusyByThrottling":  {always(dynamotest.Throttled()), retry.Attempts, is(retry.ErrBusy)},
 		"ErrUnansweredByBreak": {always(dynamotest.Answer{Err: io.ErrUnexpectedEOF}), retry.Attempts, is(retry.ErrUnanswered)},
+		"ErrUnansweredItself":  {always(dynamotest.Answer{Code: "TransactionInProgressException"}), retry.Attempts, is(retry.ErrUnanswered)},
 		"ErrUnansweredInTime":  {always(dynamotest.Answer{Err: context.DeadlineExceeded}), retry.Attempts, is(retry.ErrUnanswered)},
 	} {
 		t.Run(name, func(t *testing.T) {

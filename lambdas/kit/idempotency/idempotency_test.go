@@ -549,8 +549,8 @@ func TestLostAnswers(t *testing.T) {
 	// next one is told the answer.
 	claim = s.claim(t, "unknown")
 	s.Wire.Lose(100)
-	if err := place(t.Context(), s.DB, "2", created, claim); !errors.Is(err, retry.ErrBusy) {
-		t.Fatalf("got %v; want ErrBusy", err)
+	if err := place(t.Context(), s.DB, "2", created, claim); !errors.Is(err, retry.ErrUnanswered) {
+		t.Fatalf("got %v; want ErrUnanswered", err)
 	}
 	s.Wire.Lose(0)
 	if err := s.keys.Release(t.Context(), claim); err != nil {

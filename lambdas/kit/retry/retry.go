@@ -24,8 +24,8 @@ var (
 	// ErrBusy says that AWS refused a request for load or contention until the
 	// retries ran out. The last attempt changed nothing.
 	ErrBusy = errors.New("too much is going on at once: try again shortly")
-	// ErrUnanswered says that a request had no answer in time. What it was to change
-	// may have changed.
+	// ErrUnanswered says that a request had no answer in time, or a broken one. What it
+	// was to change may have changed.
 	ErrUnanswered = errors.New("there was no answer in time: try again shortly")
 	// ErrExhausted says that the invocation may make no further attempt.
 	ErrExhausted = errors.New("the invocation has used up its budget of attempts")
@@ -83,9 +83,8 @@ const (
 	Answered Outcome = iota
 	// Refused: AWS did not carry it out, for load or contention.
 	Refused
-	// Broken: the connection broke, or AWS failed.
-	Broken
-	// Unanswered: the attempt's time was over.
+	// Unanswered: its time was over, the connection broke, or AWS failed. AWS may have
+	// carried it out.
 	Unanswered
 	// Abandoned: its caller waits for it no more.
 	Abandoned
@@ -147,7 +146,7 @@ func (b *Budget) end(outcome Outcome) {
 	switch outcome {
 	case Answered:
 		b.left = min(b.left+gain, b.most)
-	case Refused, Broken, Unanswered:
+	case Refused, Unanswered:
 		b.left -= cost
 	}
 }

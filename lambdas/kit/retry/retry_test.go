@@ -97,7 +97,6 @@ func TestBudget(t *testing.T) {
 		"Answered":   {retry.Answered, 100},
 		"Abandoned":  {retry.Abandoned, 100},
 		"Refused":    {retry.Refused, retry.ForCaller},
-		"Broken":     {retry.Broken, retry.ForCaller},
 		"Unanswered": {retry.Unanswered, retry.ForCaller},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,10 +25,6 @@ type Answer struct {
 // Throttled refuses a request for load.
 func Throttled() Answer { return Answer{Code: "ProvisionedThroughputExceededException"} }
 
-// Lost does a request, and answers as if it had been refused for load: so an attempt
-// ends whose answer is lost.
-func Lost() Answer { return Answer{Done: true, Code: "ProvisionedThroughputExceededException"} }
-
 // Canceled refuses a transaction for those reasons.
 func Canceled(reasons ...string) Answer {
 	return Answer{Code: "TransactionCanceledException", Reasons: reasons}
@@ -53,14 +49,15 @@ func (w *Wire) Answers(answer func(operation string) Answer) {
 	w.answer = answer
 }
 
-// Lose loses the answers to the next n writes.
+// Lose loses the answers to the next n writes: the engine does them, and the connection
+// breaks.
 func (w *Wire) Lose(n int) {
 	w.Answers(func(operation string) Answer {
 		if n == 0 || operation == "GetItem" || operation == "Query" {
 			return Answer{}
 		}
 		n--
-		return Lost()
+		return Answer{Done: true, Err: io.ErrUnexpectedEOF}
 	})
 }
 
