@@ -163,6 +163,11 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 		replay, err := outcome(refused.Item, digest)
 		return nil, replay, err
 	}
+	if errors.Is(err, retry.ErrUnanswered) {
+		// The claim may be stored, and no one else can release it. If this fails too, it
+		// ends with its lease.
+		_ = k.Release(ctx, claim)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -266,7 +267,7 @@ func TestTakeover(t *testing.T) {
 }
 
 // An attempt past its lease may still finish when no other has taken over.
-func TestLateIsFineWhenNobodyTookOver(t *testing.T) {
+func TestLateIsFineWithoutTakeover(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	claim := s.claim(t, "key")
@@ -559,6 +560,28 @@ func TestLostAnswers(t *testing.T) {
 	s.wantReplay(t, "unknown", created)
 	if n := s.times(t, "2"); n != 1 {
 		t.Errorf("the order was placed %d times; want once", n)
+	}
+}
+
+// A claim that may be stored, but of whose answers none arrived, is released: the next
+// attempt need not wait for the lease of one that never began.
+func TestUnansweredClaimIsReleased(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	for name, done := range map[string]bool{"stored": true, "not stored": false} {
+		first := true
+		s.Wire.Answers(func(string) (answer dynamotest.Answer) {
+			if first {
+				answer = dynamotest.Answer{Done: done, Err: io.ErrUnexpectedEOF}
+			}
+			first = false
+			return answer
+		})
+		once := retry.WithBudget(t.Context(), retry.NewBudget(1))
+		if claim, replay, err := s.keys.Begin(once, scope, name, request, lease); claim != nil || replay != nil || !errors.Is(err, retry.ErrUnanswered) {
+			t.Errorf("%s: got %v, %v, %v; want ErrUnanswered", name, claim, replay, err)
+		}
+		s.claim(t, name)
 	}
 }
 
