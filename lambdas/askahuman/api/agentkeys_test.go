@@ -112,8 +112,8 @@ func TestAgentKeyRefused(t *testing.T) {
 			hr.Header["X-Agent-Id"] = []string{key}
 			w := httptest.NewRecorder()
 			k.handler.ServeHTTP(w, hr)
-			if w.Code != http.StatusUnauthorized || strings.TrimSpace(w.Body.String()) != want || w.Header().Get("Content-Type") != "application/json" {
-				t.Errorf("%s, %s: got %d %s", name, line, w.Code, w.Body)
+			if w.Code != http.StatusUnauthorized || strings.TrimSpace(w.Body.String()) != want || w.Header().Get("Content-Type") != "application/json" || w.Header().Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%s, %s: got %d %v %s", name, line, w.Code, w.Header(), w.Body)
 			}
 		}
 	}

@@ -145,7 +145,7 @@ func TestDocumentStatesRules(t *testing.T) {
 		"AskBody.idempotency_key":            {"Defaults may be given or left out", "refused", "not use its key up"}, // TestIdempotency, TestIdempotencyAndRefusals
 		"AgentResponse.flags": { // askahuman.TestFlags
 			"under 5000 for a text or under 2000 for an option", "last 20 answers, except for case and white space",
-			"at most 10 characters without the white space around it", "four texts before it", "the fifth such text in a row is the first", "older than 30 days",
+			"at most 10 characters without the white space around it", "four texts before it among the person's last 20 answers", "the fifth such text in a row is the first", "older than 30 days",
 		},
 		"get /human/questions": {"even none", "about 500 questions", "a moment ago"}, // askahuman.TestFeedIsBounded
 		"post /human/responses": {
@@ -154,16 +154,16 @@ func TestDocumentStatesRules(t *testing.T) {
 			"within 5 minutes of the person's last notification",            // askahuman.TestAnswerForANotification
 			"less than half of its answers", "Points stop at the most of a", // askahuman.TestPointsFor, TestAwardLimitsTheDay
 		},
-		"post /human/responses?X-Timezone":            {"days and nights", "from one request to the next"},                               // askahuman.TestAwardCounts
-		"AnswerBody.answer":                           {"more than white space", "as written"},                                           // askahuman.TestAnswerRefused
-		"Stats.streak_days":                           {"may not count when the zone changes", "on one day, in any zones"},               // askahuman.TestStreak
-		"Stats.answers_by_category":                   {"first tag of its audience"},                                                     // askahuman.TestAwardLimitsTheDay
-		"Badge.id":                                    {"25 answers in a category", "within 2 minutes", "00:00 to 06:00", "under 30000"}, // askahuman.TestBadges
-		"LeaderboardEntry.rank":                       {"1, 2, 2, 4"},                                                                    // askahuman.TestLeaderboard
-		"post /human/push/subscribe":                  {"keeps its subscription", "Without X-Fingerprint"},                               // storetest
-		"put /human/push/subscribe/{subscription_id}": {"makes it active again", "that one ends"},                                        // storetest
-		"SubscribeBody.fcm_token":                     {"without white space"},                                                           // askahuman.TestSubscriptions
-		"SubscribeBody.min_interval_minutes":          {"on any of their devices"},                                                       // storetest
+		"post /human/responses?X-Timezone":            {"days and nights", "from one request to the next"},                                     // askahuman.TestAwardCounts
+		"AnswerBody.answer":                           {"more than white space", "as written"},                                                 // askahuman.TestAnswerRefused
+		"Stats.streak_days":                           {"may not count when the zone changes", "on one day, in any zones"},                     // askahuman.TestStreak
+		"Stats.answers_by_category":                   {"first tag of its audience"},                                                           // askahuman.TestAwardLimitsTheDay
+		"Badge.id":                                    {"25 answers in a category", "within 2 minutes", "00:00 to 06:00", "under 30000"},       // askahuman.TestBadges
+		"LeaderboardEntry.rank":                       {"1, 2, 2, 4"},                                                                          // askahuman.TestLeaderboard
+		"post /human/push/subscribe":                  {"keeps its subscription", "if X-Fingerprint names one", "Without X-Fingerprint a new"}, // storetest
+		"put /human/push/subscribe/{subscription_id}": {"makes it active again", "that one ends"},                                              // storetest
+		"SubscribeBody.fcm_token":                     {"without white space"},                                                                 // askahuman.TestSubscriptions
+		"SubscribeBody.min_interval_minutes":          {"on any of their devices"},                                                             // storetest
 	})
 }
 

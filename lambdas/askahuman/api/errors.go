@@ -83,6 +83,9 @@ func quotaExceeded(openQuestions int) string {
 func response(err error, now time.Time, openQuestions int) (status int, headers http.Header, body ErrorResponse) {
 	headers = http.Header{}
 	answer := func(c code, message string) (int, http.Header, ErrorResponse) {
+		if c == codeUnauthorized {
+			headers.Set("WWW-Authenticate", "Bearer") // RFC 9110, section 15.5.2
+		}
 		return c.status(), headers, ErrorResponse{ErrorBody{Code: c, Message: message}}
 	}
 	if wrong, ok := errors.AsType[*askahuman.InvalidError](err); ok {

@@ -267,7 +267,7 @@ func registerPeople(s *server, service PeopleService) {
 
 	register(s, operation{
 		method: http.MethodPost, path: "/human/push/subscribe", id: "subscribe", status: http.StatusCreated,
-		description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request. Without X-Fingerprint it is an unknown person's, who earns nothing more for an answer to a notification.",
+		description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an answer to a notification.",
 	}, func(ctx context.Context, input *subscribeInput) (*subscriptionOutput, error) {
 		subscription, err := service.Subscribe(ctx, caller(ctx).person, input.Body.Token, minutes(input.Body.Interval))
 		if err != nil {

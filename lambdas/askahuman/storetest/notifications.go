@@ -98,6 +98,11 @@ func subscribeSameToken(t *testing.T, s Store) {
 	if stored.ID != first.ID || stored.Interval != 10*time.Minute || stored.PersonHash != person(0) || !stored.Active {
 		t.Errorf("subscribed again = %+v; want subscription %s with the new interval and person, active", stored, first.ID)
 	}
+	// A request without a person leaves the subscription to the one it has.
+	if stored := mustSubscribe(t, s, newSubscription("token", "", start.Add(3*time.Minute))); stored.PersonHash != person(0) || stored.Interval != 30*time.Minute {
+		t.Errorf("subscribed without a person = %+v; want the person from before, and the new interval", stored)
+	}
+	mustSubscribe(t, s, again)
 	// Subscribing again does not make the next notification come earlier than the
 	// person chose.
 	wantDue(t, s, now.Add(10*time.Minute-time.Millisecond))
