@@ -33,8 +33,6 @@ const (
 	// sendsAtOnce is how many messages are sent at the same time. A batch of nothing
 	// but records that cannot be converted, up to 10,000, has to be done in time too.
 	sendsAtOnce = 16
-	// answerTime is the part of its time that it keeps for reporting an error.
-	answerTime = 300 * time.Millisecond
 )
 
 // Writer writes the changes of a table as Parquet objects.
@@ -92,11 +90,6 @@ type written struct {
 
 func (w *Writer) write(ctx context.Context, batch Batch) (written, error) {
 	var all written
-	if deadline, ok := ctx.Deadline(); ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-answerTime))
-		defer cancel()
-	}
 	objects, messages, err := w.convert(batch, &all)
 	if err != nil {
 		return all, err
