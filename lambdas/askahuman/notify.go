@@ -196,7 +196,7 @@ func (r *notifierRun) notify(short []Question) error {
 	for range workers {
 		sending.Go(func() {
 			for question := range notifications {
-				r.notifySomebody(question)
+				r.notifyNext(question)
 			}
 		})
 	}
@@ -276,8 +276,8 @@ func shorten(prompt string) string {
 	return strings.TrimSpace(string([]rune(line)[:bodyLength-1])) + "…"
 }
 
-// notifySomebody notifies the next person who can be.
-func (r *notifierRun) notifySomebody(question *claimedQuestion) {
+// notifyNext notifies the next person who can be.
+func (r *notifierRun) notifyNext(question *claimedQuestion) {
 	for {
 		subscription, ok := r.next()
 		if !ok {

@@ -111,9 +111,9 @@ func (c *converter) tableOf(r record) (*table, error) {
 	return nil, nil
 }
 
-// row converts a record of the table's entity. The removal of an item is a row whatever
-// the item was: otherwise an item that could not be a row would stay in the lake, as it
-// was before, for ever. A column that cannot show its attribute is null then, except the
+// row converts a record of the table's entity. A removal is a row for any attributes of the
+// item: otherwise an item that could not be a row would stay in the lake, as it was
+// before, for ever. A column that cannot show its attribute is null then, except the
 // columns of the key.
 func (t *table) row(r record) (*row, error) {
 	if r.EventID == "" {

@@ -43,7 +43,7 @@ type asker struct {
 // then it returns the first answer.
 func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (Submission, error) {
 	if ask.IdempotencyKey == "" {
-		return a.askAnew(ctx, agent, ask)
+		return a.store(ctx, agent, ask)
 	}
 	if a.keys == nil {
 		return Submission{}, errors.New("an ask has an idempotency key, and there is nothing to remember it")
@@ -68,7 +68,7 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (Submis
 		}
 		return earlier, nil
 	}
-	made, err := a.askAnew(idempotency.WithClaim(ctx, claim, answer), agent, ask)
+	made, err := a.store(idempotency.WithClaim(ctx, claim, answer), agent, ask)
 	if err != nil {
 		a.release(ctx, claim)
 		return Submission{}, err
@@ -86,7 +86,7 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (Submis
 	return made, nil
 }
 
-func (a asker) askAnew(ctx context.Context, agent string, ask askahuman.Ask) (Submission, error) {
+func (a asker) store(ctx context.Context, agent string, ask askahuman.Ask) (Submission, error) {
 	question, err := a.service.Ask(ctx, agent, ask)
 	if err != nil {
 		return Submission{}, err

@@ -34,8 +34,8 @@ func New(config aws.Config, arn string, maxAge time.Duration) *Secret {
 }
 
 // Value returns the secret string, which is never empty. An error is not kept:
-// the next call tries again. It may
-// be ErrBusy or ErrUnanswered of package retry.
+// the next call tries again. If that may succeed, the error is ErrBusy or ErrUnanswered
+// of package retry.
 func (s *Secret) Value(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -80,16 +79,11 @@ func failure(err error, now time.Time) httpapi.Failure {
 			return f
 		}
 	}
-	if slices.ContainsFunc(passing(), func(target error) bool { return errors.Is(err, target) }) {
+	// Contention or throttling that outlived the retries, or no answer in time.
+	if errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) || errors.Is(err, todo.ErrStale) || errors.Is(err, context.DeadlineExceeded) {
 		return later(answer(http.StatusServiceUnavailable, "too much is going on at once: try again in a second, with the same idempotency key"), time.Second)
 	}
 	return answer(http.StatusInternalServerError, errUnknown.Error())
-}
-
-// passing are what may be otherwise another time: contention or throttling that
-// outlived the retries, and what was not answered in time.
-func passing() []error {
-	return []error{retry.ErrBusy, retry.ErrUnanswered, todo.ErrStale, context.DeadlineExceeded}
 }
 
 func problems(wrong *todo.InvalidError) []httpapi.Problem {
