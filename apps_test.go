@@ -186,7 +186,7 @@ func TestApps(t *testing.T) {
 	}
 	folder := t.TempDir()
 	synth := exec.Command(program)
-	synth.Env = append(os.Environ(), appsVariable+"="+folder, "CDK_VALIDATION=false")
+	synth.Env = append(os.Environ(), appsVariable+"="+folder)
 	output(t, synth)
 
 	for name, test := range map[string]struct {

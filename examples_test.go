@@ -54,7 +54,7 @@ func TestExampleNotes(t *testing.T) {
 		exec.Command(app), leave, exec.Command(app),
 	} {
 		command.Dir = folder
-		command.Env = append(os.Environ(), "CDK_OUTDIR="+assembly, "CDK_VALIDATION=false")
+		command.Env = append(os.Environ(), "CDK_OUTDIR="+assembly)
 		output(t, command)
 	}
 	if got := handlers(t, assembly); len(got) != 1 {
@@ -249,7 +249,7 @@ func TestExamplesOfPackages(t *testing.T) {
 	}
 	synth := exec.Command(program, assemblies)
 	synth.Dir = filepath.Join(folder, "app")
-	synth.Env = append(os.Environ(), "CDK_OUTDIR="+filepath.Join(folder, "cdk.out"), "CDK_VALIDATION=false")
+	synth.Env = append(os.Environ(), "CDK_OUTDIR="+filepath.Join(folder, "cdk.out"))
 	output(t, synth)
 	for _, example := range examples {
 		if templates, err := filepath.Glob(filepath.Join(assemblies, example, "*.template.json")); err != nil || len(templates) == 0 {
