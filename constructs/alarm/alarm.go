@@ -3,6 +3,7 @@
 package alarm
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -78,7 +79,7 @@ func (p Props) Validate() error {
 	return f.Err()
 }
 
-// checkPeriods adds a finding for each of both that is wrong below path. 0 is right, and
+// checkPeriods adds a finding for each of the two below path that is wrong. 0 is right: it
 // stands for a period of five minutes, and for one period.
 func checkPeriods(f *props.Findings, path string, period time.Duration, periods int) {
 	if period < 0 || period > longestPeriod || period%time.Minute != 0 {
@@ -103,8 +104,8 @@ func New(scope constructs.Construct, id string, p Props) awscloudwatch.Alarm {
 	props.Accept("alarm", scope, id, p.Validate())
 	options := &awscloudwatch.CreateAlarmOptions{
 		AlarmDescription:   &p.Description,
-		Threshold:          jsii.Number(orOne(p.Threshold)),
-		EvaluationPeriods:  jsii.Number(orOne(float64(p.Periods))),
+		Threshold:          jsii.Number(cmp.Or(p.Threshold, 1)),
+		EvaluationPeriods:  jsii.Number(cmp.Or(p.Periods, 1)),
 		ComparisonOperator: awscloudwatch.ComparisonOperator_GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
 		TreatMissingData:   awscloudwatch.TreatMissingData_NOT_BREACHING,
 	}
@@ -138,11 +139,4 @@ func (p Props) metric() Metric {
 		return m.With(&awscloudwatch.MathExpressionOptions{Period: period})
 	}
 	return p.Metric
-}
-
-func orOne(n float64) float64 {
-	if n == 0 {
-		return 1
-	}
-	return n
 }

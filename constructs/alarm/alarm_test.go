@@ -85,19 +85,6 @@ func TestOptionsCheck(t *testing.T) {
 	}
 }
 
-func TestCheckEmail(t *testing.T) {
-	t.Parallel()
-	for address, right := range map[string]bool{
-		"": true, "ops@example.com": true, "a.b+c@x.example": true, "${Token[TOKEN.7]}": true,
-		"ops": false, "Ops <ops@example.com>": false, "a@example.com, b@example.com": false, strings.Repeat("x", 250) + "@example.com": false,
-	} {
-		var f props.Findings
-		if alarm.CheckEmail(&f, "E", address); (f.Err() == nil) != right {
-			t.Errorf("%q: got %v, want right to be %v", address, f.Err(), right)
-		}
-	}
-}
-
 func TestNewErrProps(t *testing.T) {
 	t.Parallel()
 	synthtest.PanicsWithFindings(t, func() { alarm.New(nil, "Alarm", alarm.Props{}) }, "Props.Metric")

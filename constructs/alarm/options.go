@@ -1,9 +1,9 @@
 package alarm
 
 import (
+	"cmp"
 	"fmt"
 	"math"
-	"net/mail"
 	"regexp"
 	"strings"
 	"time"
@@ -15,13 +15,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
-// Options change an alarm that another construct declares. What is zero stays as that
-// declares it.
+// Options change an alarm that another construct declares. A zero field leaves that
+// construct's value.
 type Options struct {
 	// Off leaves the alarm out. Default: it is there.
 	Off bool
-	// Threshold is the value from which on it goes off, or below which, if it waits for
-	// something that has to come: above 0. Default: the alarm's own.
+	// Threshold is that of [Props]: above 0. Default: the alarm's own.
 	Threshold float64
 	// Periods and Period are those of [Props]. In JSON, Period is in nanoseconds. Default:
 	// the alarm's own.
@@ -68,18 +67,10 @@ func (o Options) Changes() string {
 // With returns the props with what the options change. The scope and the id are those
 // that the alarm is declared by.
 func (p Props) With(scope constructs.Construct, id string, o Options) Props {
-	if o.Threshold != 0 {
-		p.Threshold = o.Threshold
-	}
-	if o.Periods != 0 {
-		p.Periods = o.Periods
-	}
-	if o.Period != 0 {
-		p.Period = o.Period
-	}
-	if o.Topic != nil {
-		p.Topic = o.Topic
-	}
+	p.Threshold = cmp.Or(o.Threshold, p.Threshold)
+	p.Periods = cmp.Or(o.Periods, p.Periods)
+	p.Period = cmp.Or(o.Period, p.Period)
+	p.Topic = cmp.Or(o.Topic, p.Topic)
 	if o.TopicARN != "" {
 		p.Topic = awssns.Topic_FromTopicArn(scope, jsii.String(id+"Topic"), &o.TopicARN)
 	}
@@ -99,20 +90,5 @@ func CheckTopicARN(f *props.Findings, path, arn, region string) {
 	match := topicARN.FindStringSubmatch(arn)
 	if match == nil || region != "" && !props.IsToken(region) && match[1] != region {
 		f.Add(path, arn, "the ARN of a standard topic of Amazon SNS in the region of the stack", `copy it from the topic, such as "arn:aws:sns:eu-west-1:111122223333:alerts"`)
-	}
-}
-
-// longestEmail is in bytes (RFC 5321, section 4.5.3.1.3, without the angle brackets).
-const longestEmail = 254
-
-// CheckEmail adds a finding at path if Amazon SNS cannot write to the address; "" is
-// right.
-func CheckEmail(f *props.Findings, path, address string) {
-	if address == "" || props.IsToken(address) {
-		return
-	}
-	parsed, err := mail.ParseAddress(address)
-	if err != nil || parsed.Address != address || len(address) > longestEmail {
-		f.Add(path, address, "one email address of up to 254 bytes", `write it without a name, such as "ops@example.com"`)
 	}
 }

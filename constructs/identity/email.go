@@ -18,7 +18,7 @@ import (
 // Amazon Cognito send them itself, at most 50 a day in an account and region ("Email
 // settings for Amazon Cognito user pools").
 type Email struct {
-	// From is whom emails come from, such as "hello@example.com" or "To-Do
+	// From is the sender of the emails, such as "hello@example.com" or "To-Do
 	// <hello@example.com>". Required if any other field is set.
 	From string
 	// ReplyTo is the address that answers go to. Default: From.
@@ -34,9 +34,6 @@ type Email struct {
 	ConfigurationSet string
 }
 
-// longestAddress is in bytes: of all that Amazon Cognito takes as From.
-const longestAddress = 254
-
 var configurationSet = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Check adds a finding for each value that is wrong; the zero value is right.
@@ -45,16 +42,12 @@ func (e Email) Check(f *props.Findings, path string) {
 		return
 	}
 	from, err := mail.ParseAddress(e.From)
-	if err != nil || len(e.From) > longestAddress {
-		f.Add(path+".From", e.From, "one email address, also with a name", `write it as in "To-Do <hello@example.com>"`)
+	if err != nil || len(e.From) > props.LongestEmail {
+		f.Add(path+".From", e.From, "one email address, also with a name, of up to 254 bytes", `write it as in "To-Do <hello@example.com>"`)
 	} else if domain := domainOf(from.Address); e.Identity != "" && e.Identity != from.Address && e.Identity != domain && !strings.HasSuffix(domain, "."+e.Identity) {
 		f.Add(path+".Identity", e.Identity, "the address of From, its domain, or one above", "name the identity that is verified in Amazon SES")
 	}
-	if e.ReplyTo != "" {
-		if to, err := mail.ParseAddress(e.ReplyTo); err != nil || to.Address != e.ReplyTo {
-			f.Add(path+".ReplyTo", e.ReplyTo, "one email address without a name", `write it as in "help@example.com"`)
-		}
-	}
+	props.CheckEmail(f, path+".ReplyTo", e.ReplyTo)
 	props.CheckRegion(f, path+".Region", e.Region)
 	if e.ConfigurationSet != "" && !configurationSet.MatchString(e.ConfigurationSet) {
 		f.Add(path+".ConfigurationSet", e.ConfigurationSet, "1 to 64 letters, digits, hyphens and underscores", "copy its name from Amazon SES")
@@ -63,8 +56,8 @@ func (e Email) Check(f *props.Findings, path string) {
 
 func domainOf(address string) string { return address[strings.LastIndex(address, "@")+1:] }
 
-// configure lets a user pool of the scope send its emails so. Amazon Cognito makes the
-// role that it needs by itself.
+// configure lets a user pool of the scope send its emails through Amazon SES. Amazon
+// Cognito makes the role that it needs by itself.
 func (e Email) configure(scope constructs.Construct, pool awscognito.UserPool) {
 	if e == (Email{}) {
 		return
@@ -75,7 +68,7 @@ func (e Email) configure(scope constructs.Construct, pool awscognito.UserPool) {
 		region = *stack.Region()
 	}
 	if identity == "" {
-		// Check has seen that it can be read.
+		// Check has read it already.
 		from, _ := mail.ParseAddress(e.From)
 		identity = domainOf(from.Address)
 	}

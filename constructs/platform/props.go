@@ -117,7 +117,7 @@ func (p Props) checkAlarms(f *props.Findings, region string) {
 		}
 	}
 	alarm.CheckTopicARN(f, "Props.AlarmTopicARN", p.AlarmTopicARN, region)
-	alarm.CheckEmail(f, "Props.AlarmEmail", p.AlarmEmail)
+	props.CheckEmail(f, "Props.AlarmEmail", p.AlarmEmail)
 	if p.NoAlarms && len(p.Alarms) > 0 {
 		f.Add("Props.Alarms", slices.Sorted(maps.Keys(p.Alarms)), "empty with NoAlarms", "leave one of the two out")
 	}

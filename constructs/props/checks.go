@@ -2,6 +2,7 @@ package props
 
 import (
 	"math"
+	"net/mail"
 	"reflect"
 	"regexp"
 	"strings"
@@ -60,13 +61,29 @@ var metricNamespace = regexp.MustCompile(`^[A-Za-z0-9._#-]+(/[A-Za-z0-9._#-]+)*$
 const longestMetricNamespace = 200
 
 // CheckMetricNamespace adds a finding at path if the namespaces of metrics cannot begin
-// so; "" is the default.
+// with that one; "" is the default.
 func CheckMetricNamespace(f *Findings, path, namespace string) {
 	if namespace == "" {
 		return
 	}
 	if !metricNamespace.MatchString(namespace) || len(namespace) > longestMetricNamespace || strings.EqualFold(namespace, "AWS") || strings.HasPrefix(strings.ToUpper(namespace), "AWS/") {
 		f.Add(path, namespace, `up to 200 letters, digits and . _ # -, with single slashes between them, that do not begin with "AWS/"`, `write something like "Acme"`)
+	}
+}
+
+// LongestEmail is the length of an email address in bytes (RFC 5321, section 4.5.3.1.3,
+// without the angle brackets).
+const LongestEmail = 254
+
+// CheckEmail adds a finding at path unless the text is one email address without a name,
+// of up to [LongestEmail] bytes; "" is the default.
+func CheckEmail(f *Findings, path, address string) {
+	if address == "" || IsToken(address) {
+		return
+	}
+	parsed, err := mail.ParseAddress(address)
+	if err != nil || parsed.Address != address || len(address) > LongestEmail {
+		f.Add(path, address, "one email address of up to 254 bytes", `write it without a name, such as "ops@example.com"`)
 	}
 }
 
