@@ -42,10 +42,10 @@ func domainURL(domain awscognito.UserPoolDomain) string {
 	return fmt.Sprintf("https://%s.auth.%s.amazoncognito.com", *domain.DomainName(), *awscdk.Stack_Of(domain).Region())
 }
 
-// Issuer returns the "iss" of the tokens of a user pool in the region of the scope's stack.
+// Issuer returns the "iss" of the tokens of a user pool, of any region, for the stack of
+// the scope.
 func Issuer(scope constructs.Construct, pool awscognito.IUserPool) string {
-	stack := awscdk.Stack_Of(scope)
-	return fmt.Sprintf("https://cognito-idp.%s.%s/%s", *stack.Region(), *stack.UrlSuffix(), *pool.UserPoolId())
+	return fmt.Sprintf("https://cognito-idp.%s.%s/%s", *pool.Env().Region, *awscdk.Stack_Of(scope).UrlSuffix(), *pool.UserPoolId())
 }
 
 // passwordLength is more than the 8 of NIST SP 800-63B, since a second factor

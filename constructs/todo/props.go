@@ -32,7 +32,8 @@ type Props struct {
 	// JWTIssuer.
 	JWTAudience []string
 	// UserPool is an Amazon Cognito user pool that exists already, and UserPoolClients are
-	// its app clients whose tokens the API takes: at least one. Default: as of JWTIssuer.
+	// its app clients whose tokens the API takes: 1 to 50. The pool may be in another region;
+	// import it by its ARN then. Default: that of JWTIssuer.
 	UserPool        awscognito.IUserPool         `json:"-"`
 	UserPoolClients []awscognito.IUserPoolClient `json:"-"`
 	// UserPoolTriggers are functions that the construct's own user pool calls, at sign-up
@@ -199,7 +200,7 @@ func (p Props) Validate() error { return p.validate("") }
 func (p Props) validate(region string) error {
 	var f props.Findings
 	p.common().Check(&f, region, schema.Todo(), lake.Packages()...)
-	p.checkUserPool(&f, region)
+	p.checkUserPool(&f)
 	if p.JWTIssuer != "" || p.UserPool != nil {
 		const remedy = "users are then not in a user pool here: leave it empty"
 		if p.InviteOnly {
@@ -230,7 +231,7 @@ func (p Props) validate(region string) error {
 
 // checkUserPool adds a finding for each of the props of an existing user pool that is
 // wrong.
-func (p Props) checkUserPool(f *props.Findings, region string) {
+func (p Props) checkUserPool(f *props.Findings) {
 	if p.UserPool == nil {
 		if len(p.UserPoolClients) > 0 {
 			f.Add("Props.UserPoolClients", fmt.Sprintf("%d clients", len(p.UserPoolClients)), "none without a UserPool", "set the pool, or leave both out")
@@ -240,7 +241,7 @@ func (p Props) checkUserPool(f *props.Findings, region string) {
 	if p.JWTIssuer != "" {
 		f.Add("Props.UserPool", "a user pool", "none with a JWTIssuer", "choose: the pool is an issuer itself")
 	}
-	props.CheckResource(f, "Props.UserPool", p.UserPool, region)
+	props.CheckResource(f, "Props.UserPool", p.UserPool, "")
 	if n := len(p.UserPoolClients); n == 0 || n > httpapi.MaximumAudiences {
 		f.Add("Props.UserPoolClients", fmt.Sprintf("%d clients", n), "1 to 50 with a UserPool", "name the app clients whose tokens the API takes")
 	}

@@ -38,8 +38,8 @@ const (
 	apiTimeout = 10 * time.Second
 	// eraserTimeout is enough to erase some 20,000 items in one go.
 	eraserTimeout = 5 * time.Minute
-	// eraserDelay after the time of a request is up, the eraser looks: a deletion is left
-	// to its own request first.
+	// eraserDelay is how long after the end of a request's time the eraser looks: the
+	// request itself erases first.
 	eraserDelay = 5 * time.Second
 	// eraserBatch is how many deletions are finished in one invocation.
 	eraserBatch = 10

@@ -107,7 +107,7 @@ func declare(app awscdk.App) {
 	existing := awscdk.NewStack(app, jsii.String("existing"), nil)
 	zone := awsroute53.HostedZone_FromHostedZoneAttributes(existing, jsii.String("Zone"), &awsroute53.HostedZoneAttributes{HostedZoneId: jsii.String("Z1"), ZoneName: jsii.String("example.com")})
 	todo.New(existing, "Todo", todo.Props{Build: builds[""],
-		UserPool:        awscognito.UserPool_FromUserPoolId(existing, jsii.String("Pool"), jsii.String("eu-west-1_existing")),
+		UserPool:        awscognito.UserPool_FromUserPoolArn(existing, jsii.String("Pool"), jsii.String("arn:aws:cognito-idp:us-east-1:123456789012:userpool/us-east-1_existing")),
 		UserPoolClients: []awscognito.IUserPoolClient{awscognito.UserPoolClient_FromUserPoolClientId(existing, jsii.String("Client"), jsii.String("app"))},
 		DomainName:      "tasks.example.com", HostedZone: zone,
 		Certificate: awscertificatemanager.NewCertificate(existing, jsii.String("Certificate"), &awscertificatemanager.CertificateProps{
