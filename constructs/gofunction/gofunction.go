@@ -203,7 +203,7 @@ func (s Sizes) Of(names ...string) Sizes {
 // time-out, and for each that is not among the names. memory, concurrency and timeout
 // are the paths of the maps. The functions of an API have 3 to 30 seconds.
 func (s Sizes) Check(f *props.Findings, memory, concurrency, timeout string, names, ofAPI []string) {
-	check := func(path string, sizes map[string]int, size func(f *props.Findings, path string, size int)) {
+	check := func(path string, sizes map[string]int, size func(one, name string, size int)) {
 		for _, name := range slices.Sorted(maps.Keys(sizes)) {
 			one := fmt.Sprintf("%s[%q]", path, name)
 			if !slices.Contains(names, name) {
@@ -213,21 +213,19 @@ func (s Sizes) Check(f *props.Findings, memory, concurrency, timeout string, nam
 				f.Add(one, 0, "1 or more", "leave it out for the default: 0 would neither stop a function nor limit it")
 				continue
 			}
-			size(f, one, sizes[name])
+			size(one, name, sizes[name])
 		}
 	}
-	check(memory, s.MemoryMegabytes, checkMemory)
-	check(concurrency, s.ReservedConcurrency, checkConcurrency)
-	for _, name := range slices.Sorted(maps.Keys(s.TimeoutSeconds)) {
-		check(timeout, map[string]int{name: s.TimeoutSeconds[name]}, func(f *props.Findings, path string, seconds int) {
-			switch {
-			case slices.Contains(ofAPI, name) && (seconds < shortestRequest || seconds > longestRequest):
-				f.Add(path, seconds, "3 to 30 for a function of the API", "leave it out for the default: sooner, a slow attempt at DynamoDB leaves no time for the answer; later, Amazon API Gateway has answered 503")
-			case seconds < 0 || seconds > int(maximumTimeout.Seconds()):
-				f.Add(path, seconds, "1 to 900", "leave it out for the default")
-			}
-		})
-	}
+	check(memory, s.MemoryMegabytes, func(one, _ string, size int) { checkMemory(f, one, size) })
+	check(concurrency, s.ReservedConcurrency, func(one, _ string, size int) { checkConcurrency(f, one, size) })
+	check(timeout, s.TimeoutSeconds, func(one, name string, seconds int) {
+		switch {
+		case slices.Contains(ofAPI, name) && (seconds < shortestRequest || seconds > longestRequest):
+			f.Add(one, seconds, "3 to 30 for a function of the API", "leave it out for the default: sooner, a slow attempt at DynamoDB leaves no time for the answer; later, Amazon API Gateway has answered 503")
+		case seconds < 0 || seconds > int(maximumTimeout.Seconds()):
+			f.Add(one, seconds, "1 to 900", "leave it out for the default")
+		}
+	})
 }
 
 // logLevelVariable is where handlers find the level.

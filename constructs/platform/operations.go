@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"runtime/debug"
@@ -131,7 +132,7 @@ func (p *Platform) addTopic() {
 		p.topic = awssns.Topic_FromTopicArn(p.construct, id, &p.props.AlarmTopicARN)
 	case p.props.AlarmEmail != "":
 		topic := awssns.NewTopic(p.construct, id, &awssns.TopicProps{MasterKey: p.props.Key, EnforceSSL: jsii.Bool(true)})
-		// A topic with a policy takes messages of no one whom that does not name.
+		// A topic with a policy takes messages only from those whom the policy names.
 		stack := awscdk.Stack_Of(p.construct)
 		topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},
@@ -161,12 +162,8 @@ func (p *Platform) watch(id, description string, own alarm.Props) {
 	if changes := options.Changes(); changes != "" {
 		description += " (changed to " + changes + ")"
 	}
-	explained := p.props.Runbook
-	if explained == "" {
-		info, _ := debug.ReadBuildInfo()
-		explained = runbook(info)
-	}
-	own.Description = fmt.Sprintf("%s: %s. What to do: %s, %s", p.Schema.Title, description, explained, id)
+	info, _ := debug.ReadBuildInfo()
+	own.Description = fmt.Sprintf("%s: %s. What to do: %s, %s", p.Schema.Title, description, cmp.Or(p.props.Runbook, runbook(info)), id)
 	own.Topic = p.topic
 	own = own.With(p.construct, id, options)
 	if own.Topic == nil {
@@ -261,22 +258,20 @@ func (p *Platform) watchTables() {
 // in the last one, and up to an hour more.
 func (p *Platform) watchSchedule(s ScheduledFunction) {
 	period, periods := unmissed(s.Schedule.Every)
-	runs := s.Schedule.MetricRuns(&awscloudwatch.MetricOptions{Period: awscdk.Duration_Seconds(jsii.Number(period.Seconds()))})
 	p.watch(s.ID+"NotRunAlarm", fmt.Sprintf("%s has not run for %s", s.ID, period*time.Duration(periods)), alarm.Props{
-		// AWS Lambda reports no zero. Of periods without data Amazon CloudWatch would look
-		// past as many as it can, so that the alarm would be late.
+		// AWS Lambda reports no zero. Amazon CloudWatch looks further back past periods
+		// without data, so that the alarm would be late.
 		Metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression: jsii.String("FILL(runs, 0)"), Label: jsii.String("runs"), UsingMetrics: &map[string]awscloudwatch.IMetric{"runs": runs},
-			Period: awscdk.Duration_Seconds(jsii.Number(period.Seconds())),
+			Expression: jsii.String("FILL(runs, 0)"), Label: jsii.String("runs"), UsingMetrics: &map[string]awscloudwatch.IMetric{"runs": s.Schedule.MetricRuns(nil)},
 		}),
-		Below: true, Periods: periods,
+		Below: true, Period: period, Periods: periods,
 	})
 }
 
-// unmissed are the periods in which something that runs so often runs at least once: one
-// period more than the interval has, so that a run that is a little late is not missed.
-// They are short, so that it is soon noticed, as far as all together are a day, the most
-// that Amazon CloudWatch takes of periods below an hour.
+// unmissed are the periods in which a function with that interval runs at least once: one
+// more than the interval has, for a run that is a little late. They are short, so that a
+// missed run is noticed soon. Amazon CloudWatch takes a day of periods below an hour at
+// most, so for an interval of a day they are hours.
 func unmissed(every time.Duration) (period time.Duration, periods int) {
 	if every < time.Hour {
 		return max(every, alarm.Period), lasting
