@@ -355,9 +355,9 @@ type API struct {
 // the time went ("Customize HTTP API access logs", API Gateway developer guide).
 // Of the caller they have only the address. They have no header and no body, and no
 // path, since it may hold a capability; they have the route's key instead. Each value is in
-// quotes, because one that a request does not have is a hyphen, which is no JSON. So the
-// error is not messageString, which has quotes of its own; API Gateway's own messages
-// hold none.
+// quotes, because API Gateway writes a hyphen, which is not JSON, for a value that a request
+// lacks. So the error is message, which has no quotes, and not messageString, which
+// brings its own.
 var accessLogFields = map[string]string{
 	"requestId":          "$context.requestId",
 	"requestTime":        "$context.requestTime",
@@ -500,7 +500,7 @@ func (a *API) addStage(p Props) {
 		EncryptionKey: p.Key,
 	})
 	// Under other names each log group takes a place in the account's resource policy of
-	// Amazon CloudWatch Logs, and of the API that finds it full the deployment fails ("AWS
+	// Amazon CloudWatch Logs. When the policy is full, the next API cannot be deployed ("AWS
 	// services that publish logs to CloudWatch Logs": log group resource policy size limit).
 	// The logical id is in the name, so that no log group has the name of one that it replaces.
 	group := a.AccessLogs.Node().DefaultChild().(awslogs.CfnLogGroup)

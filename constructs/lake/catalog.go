@@ -83,8 +83,8 @@ func (l *Lake) addCatalog(p Props) {
 		l.addTable(v.Name, &awsglue.CfnTable_TableInputProperty{
 			Description: &v.Description,
 			TableType:   jsii.String("VIRTUAL_VIEW"),
-			// As Amazon Athena writes its own views. Some of what reads the catalog fails
-			// where a table says nothing of partitions.
+			// Amazon Athena writes views so. Some readers of the catalog fail on a table
+			// without a list of partition keys.
 			Parameters:       map[string]string{"presto_view": "true", "comment": "Presto View"},
 			PartitionKeys:    []any{},
 			ViewOriginalText: jsii.String(viewText(v, l.CatalogName)),

@@ -302,7 +302,7 @@ func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
 		"athena:ListQueryExecutions", "athena:StartQueryExecution", "athena:StopQueryExecution",
 	}, arn("athena", "workgroup/"+l.CatalogName))
 	allow([]string{"glue:GetDatabase", "glue:GetTable", "glue:GetTables"}, catalog...)
-	// Whatever is queried, Amazon Athena looks for this database ("Configure access to
+	// For every query Amazon Athena looks up this database, too ("Configure access to
 	// databases and tables in the AWS Glue Data Catalog").
 	allow([]string{"glue:GetDatabase"}, arn("glue", "database/default"))
 	allow([]string{"s3:GetBucketLocation"}, *l.Bucket.BucketArn())

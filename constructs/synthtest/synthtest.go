@@ -3,24 +3,24 @@
 package synthtest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
-	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 )
 
 // ValidationVariable tells the CDK whether to hold templates against the rules of AWS
 // CloudFormation, which costs ten seconds of processor time for the smallest one. The
-// tests in test/security have it; without, [Main] leaves it out.
+// tests in test/security do that for all; by default, [Main] does not.
 const ValidationVariable = "CDK_VALIDATION"
 
 // childVariable tells a child process of Main which folder to write.
@@ -69,9 +69,8 @@ func run(m *testing.M, use func(folder string) error) (int, error) {
 		return 0, err
 	}
 	child := exec.Command(program)
-	child.Env = append(os.Environ(), childVariable+"="+assembly,
-		ValidationVariable+"="+cmp.Or(os.Getenv(ValidationVariable), "false"),
-		"GORACE=exitcode=0 log_path="+filepath.Join(folder, "race"))
+	child.Env = slices.Concat([]string{ValidationVariable + "=false"}, os.Environ(),
+		[]string{childVariable + "=" + assembly, "GORACE=exitcode=0 log_path=" + filepath.Join(folder, "race")})
 	if output, err := child.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("synthesising: %w\n%s", err, output)
 	}
@@ -98,7 +97,7 @@ func Builds(handlers ...string) map[gofunction.Architecture]*gofunction.Build {
 // finding: all come before the CDK is called.
 func PanicsWithFindings(t *testing.T, declare func(), paths ...string) {
 	t.Helper()
-	if diff := gocmp.Diff(append([]string{"scope"}, paths...), Paths(t, PanicOf(declare))); diff != "" {
+	if diff := cmp.Diff(append([]string{"scope"}, paths...), Paths(t, PanicOf(declare))); diff != "" {
 		t.Errorf("findings (-want +got):\n%s", diff)
 	}
 }

@@ -134,8 +134,8 @@ type Table struct {
 	Schema schema.Table
 	// Key is the customer managed key that encrypts it, or nil.
 	Key awskms.IKey
-	// Replicated says that it has replicas in other regions. Of a table that exists already
-	// that is not known: it is false.
+	// Replicated says that it has replicas in other regions. It is false for a table that
+	// exists already, whose replicas are not known.
 	Replicated bool
 
 	readers int
@@ -226,9 +226,9 @@ func (t *Table) addReader() {
 		most, t.Schema.Name, which)))
 }
 
-// GrantStream lets the grantee read the table's stream, and no other. A synth warns of
-// more grantees than can read a shard at once: two, or one where the table has replicas.
-// It ends the program, by [props.Refuse], if the table has no stream.
+// GrantStream lets the grantee read the table's stream, and no other. Each call counts as a
+// reader: a synth warns of more than can read a shard at once, which are two, or one where
+// the table has replicas. It ends the program, by [props.Refuse], if the table has no stream.
 func (t *Table) GrantStream(grantee awsiam.IGrantable) awsiam.Grant {
 	stream := t.Resource.TableStreamArn()
 	if stream == nil {
