@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
@@ -92,6 +93,17 @@ var refusals = map[string]struct {
 		parts.Operate(platform.Operations{})
 	}, `own: 1 finding:
   Props.Alarms["HelpAlarm"]: got options of an alarm that there is not, allowed is one of HelloAlarm, ThrottlesAlarm: `},
+	// A week of hours is 168 of them.
+	"ErrAlarmOfSchedule": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
+		described := own()
+		described.Routes, described.Functions[0].Trigger = nil, schema.TriggerSchedule
+		parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), described, platform.Props{Build: build, Alarms: map[string]alarm.Options{
+			"HelloNotRunAlarm": {Periods: 169},
+		}})
+		daily := schedule.New(stack, "Daily", schedule.Props{Function: parts.Function("Hello", "hello", 0, nil), Every: 24 * time.Hour})
+		parts.Operate(platform.Operations{Schedules: []platform.ScheduledFunction{{ID: "Hello", Schedule: daily}}})
+	}, `alarm HelloNotRunAlarm: 1 finding:
+  Props.Periods: got 169, allowed is 1 to 168 with a period of 1h0m0s: `},
 	"ErrBuild": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
 		ready(stack, "Own", gofunction.Start(context.Background(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere/hello"}}))
 	}, "own Own: a *gofunction.CompileError"},
