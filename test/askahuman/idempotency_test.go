@@ -67,6 +67,7 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 func TestConcurrentAsksAreOneQuestion(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
+	c.Retry = platform.Busy
 	asker := c.newAgent()
 	question := textQuestion(2)
 	question.IdempotencyKey = platform.Unique("key")

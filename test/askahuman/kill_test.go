@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -54,11 +53,11 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			}
 			if p, err := problemOf(r); err == nil && p.Code == "REQUEST_IN_PROGRESS" {
 				waits.Add(1)
-				seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
-				if err != nil {
-					return r, fmt.Errorf("got %v without the time to wait: %w", r, err)
+				after, told := r.RetryAfter()
+				if !told {
+					return r, fmt.Errorf("got %v without the time to wait", r)
 				}
-				time.Sleep(time.Duration(seconds) * time.Second)
+				time.Sleep(after)
 				continue
 			}
 			attempts++

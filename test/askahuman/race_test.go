@@ -38,6 +38,7 @@ func TestRaces(t *testing.T) {
 			for round := range rounds {
 				// Reads are limited by address: each round has its own.
 				c := newClient(t, target)
+				c.Retry = platform.Busy
 				told += raceOfPeople(t, c, round)
 				told += raceWithOneself(t, c, round)
 				answered, earned = answered+6, earned+6
@@ -74,9 +75,17 @@ func TestRaceAsDeployed(t *testing.T) {
 	t.Parallel()
 	avoidEndOfHour(t) // which may be the end of the day
 	c := newClient(t, shared(t))
+	c.Retry = platform.Busy
 	raceOfPeople(t, c, 0)
 	raceWithOneself(t, c, 0)
 	raceAcrossQuestions(t, c, 0)
+}
+
+// storedBefore tells whether an answer was refused because an attempt before, which the
+// platform told to come again, had stored it.
+func storedBefore(r platform.Reply) bool {
+	p, err := problemOf(r)
+	return err == nil && r.Retries > 0 && r.Status == http.StatusConflict && p.Code == "ALREADY_ANSWERED"
 }
 
 // raceOfPeople has 64 people race for 5 places, and returns the points that were
@@ -87,7 +96,7 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	asker := c.newAgent()
 	asked := asker.ask(t, textQuestion(places))
 	people := c.newPeople(racers)
-	receipts := make([]*receipt, racers)
+	receipts, unknown := make([]*receipt, racers), make([]bool, racers)
 	if err := platform.Together(racers, func(i int) error {
 		r, err := people[i].tryAnswer(t.Context(), textAnswer(asked.QuestionID))
 		switch {
@@ -96,6 +105,8 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 		case r.Status == http.StatusCreated:
 			got := platform.Read[receipt](t, r, http.StatusCreated)
 			receipts[i] = &got
+		case storedBefore(r):
+			unknown[i] = true
 		case r.Status == http.StatusGone:
 			if p, err := problemOf(r); err != nil || p.Code != "QUESTION_CLOSED" {
 				return fmt.Errorf("got %v; want QUESTION_CLOSED", r)
@@ -109,6 +120,10 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	}
 	told, won, lost := 0, 0, 0
 	for i, got := range receipts {
+		if unknown[i] {
+			points := people[i].stats(t).TotalPoints
+			got = &receipt{PointsEarned: points, TotalPoints: points}
+		}
 		// That no loser has any stats is seen in the table at the end; some are asked.
 		if got == nil {
 			if lost++; lost > 3 {
@@ -150,19 +165,21 @@ func raceWithOneself(t *testing.T, c *client, round int) int {
 	places := 1 + round%2 // the one answer closes the question, or it does not
 	asked := asker.ask(t, textQuestion(places))
 	var mutex sync.Mutex
-	told, won := 0, 0
+	told, won, unknown := 0, 0, 0
 	if err := platform.Together(times, func(int) error {
 		r, err := one.tryAnswer(t.Context(), textAnswer(asked.QuestionID))
 		if err != nil {
 			return err
 		}
+		mutex.Lock()
+		defer mutex.Unlock()
 		if r.Status == http.StatusCreated {
-			got := platform.Read[receipt](t, r, http.StatusCreated)
-			mutex.Lock()
-			defer mutex.Unlock()
 			won++
-			told += got.PointsEarned
+			told += platform.Read[receipt](t, r, http.StatusCreated).PointsEarned
 			return nil
+		}
+		if storedBefore(r) {
+			unknown++
 		}
 		if p, err := problemOf(r); err != nil || r.Status != http.StatusConflict || p.Code != "ALREADY_ANSWERED" {
 			return fmt.Errorf("got %v; want 201 or 409 ALREADY_ANSWERED", r)
@@ -171,7 +188,9 @@ func raceWithOneself(t *testing.T, c *client, round int) int {
 	}); err != nil {
 		t.Fatalf("round %d, with oneself: %v", round, err)
 	}
-	if won != 1 {
+	if won == 0 && unknown > 0 {
+		told = one.stats(t).TotalPoints
+	} else if won != 1 {
 		t.Errorf("round %d, with oneself: got 201 %d times; want once", round, won)
 	}
 	if has := one.stats(t); has.TotalPoints != told || has.TotalAnswers != 1 {
@@ -196,23 +215,28 @@ func raceAcrossQuestions(t *testing.T, c *client, round int) int {
 	for i := range ids {
 		ids[i] = asker.ask(t, textQuestion(2)).QuestionID
 	}
-	var told atomic.Int32
+	var told, unknown atomic.Int32
 	if err := platform.Together(len(ids), func(i int) error {
 		r, err := one.tryAnswer(t.Context(), answer{QuestionID: ids[i], Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3})
 		if err != nil {
 			return err
 		}
-		if r.Status != http.StatusCreated {
+		switch {
+		case r.Status == http.StatusCreated:
+			told.Add(int32(platform.Read[receipt](t, r, http.StatusCreated).PointsEarned))
+		case storedBefore(r):
+			unknown.Add(1)
+		default:
 			return fmt.Errorf("got %v; want 201", r)
 		}
-		told.Add(int32(platform.Read[receipt](t, r, http.StatusCreated).PointsEarned))
 		return nil
 	}); err != nil {
 		t.Fatalf("round %d, across questions: %v", round, err)
 	}
 	// 24 answers at 22 points are 528; a day has 500.
-	if has := one.stats(t); has.TotalPoints != 500 || told.Load() != 500 || has.TotalAnswers != manyQuestions {
+	has := one.stats(t)
+	if has.TotalPoints != 500 || told.Load() != 500 && unknown.Load() == 0 || has.TotalAnswers != manyQuestions {
 		t.Errorf("round %d, across questions: got %+v; told were %d points; want 500", round, has, told.Load())
 	}
-	return int(told.Load())
+	return has.TotalPoints
 }

@@ -10,6 +10,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,7 +24,17 @@ type Client struct {
 	URL string
 	// HTTP makes the requests.
 	HTTP *http.Client
+	// Retry are statuses of replies. When a reply of such a status has Retry-After, the
+	// client makes the request again after that time. Default: none.
+	Retry []int
 }
+
+// Busy are the statuses by which a platform tells a client to make the request again:
+// 503, and 409 while an earlier attempt runs.
+var Busy = []int{http.StatusServiceUnavailable, http.StatusConflict}
+
+// mostRetries is how often a client makes a request again.
+const mostRetries = 20
 
 // addresses counts the loopback addresses that have been given to clients.
 var addresses atomic.Uint32
@@ -68,6 +80,9 @@ type Reply struct {
 	Status  int
 	Header  http.Header
 	Body    []byte
+	// Retries is how often the client had made the request before, by [Client.Retry]. The
+	// platform may have carried it out then.
+	Retries int
 }
 
 // String is the reply for failure messages.
@@ -76,9 +91,33 @@ func (r Reply) String() string {
 	return fmt.Sprintf("%s: %d %.*s", r.Request, r.Status, most, r.Body)
 }
 
-// Send makes a request. body is sent as it is when it is []byte, else as JSON; nil
-// is no body. The error is one of the connection: every status is a reply.
+// RetryAfter is the time after which the platform tells a client to make the request
+// again, at least a second; ok is false without it.
+func (r Reply) RetryAfter() (after time.Duration, ok bool) {
+	seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
+	return time.Duration(seconds) * time.Second, err == nil && seconds > 0
+}
+
+// Send makes a request, and makes it again as Retry says. body is sent as it is when it
+// is []byte, else as JSON; nil is no body. The error is one of the connection: every
+// status is a reply.
 func (c *Client) Send(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
+	for retries := 0; ; retries++ {
+		r, err := c.sendOnce(ctx, method, path, header, body)
+		r.Retries = retries
+		after, told := r.RetryAfter()
+		if err != nil || !told || !slices.Contains(c.Retry, r.Status) || retries == mostRetries {
+			return r, err
+		}
+		select {
+		case <-time.After(after):
+		case <-ctx.Done():
+			return r, ctx.Err()
+		}
+	}
+}
+
+func (c *Client) sendOnce(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
 	var content io.Reader
 	header = header.Clone()
 	if header == nil {

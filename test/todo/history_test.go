@@ -211,14 +211,15 @@ func (m *member) do(ctx context.Context, s step) (platform.Reply, error) {
 			return r, err
 		}
 		m.attempts.Add(1)
-		passing := r.Status >= http.StatusInternalServerError || r.Status == http.StatusConflict && r.Header.Get("Retry-After") != ""
-		if !passing {
+		after, told := r.RetryAfter()
+		running := r.Status == http.StatusConflict && told
+		if !running && r.Status < http.StatusInternalServerError {
 			return r, nil
 		}
 		m.history.again.Add(1)
 		pause := 100 * time.Millisecond
-		if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err == nil && r.Status == http.StatusConflict {
-			pause = min(time.Duration(seconds)*time.Second, time.Second)
+		if running {
+			pause = min(after, time.Second)
 		}
 		time.Sleep(pause)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"testing"
 	"time"
 
@@ -125,6 +124,7 @@ func TestConcurrentRepeats(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	one := newUser(t, on)
+	one.Retry = []int{http.StatusServiceUnavailable}
 	key := withKey(platform.Unique("key"))
 	const times = 50
 	replies := make([]platform.Reply, times)
@@ -140,7 +140,7 @@ func TestConcurrentRepeats(t *testing.T) {
 		case http.StatusCreated:
 			bodies[string(r.Body)]++
 		case http.StatusConflict:
-			if seconds, err := strconv.Atoi(r.Header.Get("Retry-After")); err != nil || seconds < 1 {
+			if _, told := r.RetryAfter(); !told {
 				t.Errorf("got %v with Retry-After %q", r, r.Header.Get("Retry-After"))
 			}
 			refused(t, r, http.StatusConflict)
@@ -238,7 +238,7 @@ func TestDiedRequestIsTakenOver(t *testing.T) {
 	until(time.Now().Add(time.Hour))
 	waiting := again()
 	refused(t, waiting, http.StatusConflict)
-	if seconds, err := strconv.Atoi(waiting.Header.Get("Retry-After")); err != nil || seconds < 3000 || seconds > 3600 {
+	if after, _ := waiting.RetryAfter(); after < 3000*time.Second || after > time.Hour {
 		t.Errorf("got %v with Retry-After %q; want an hour, for which the claim is", waiting, waiting.Header.Get("Retry-After"))
 	}
 	invalid(t, one.tryWith(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "other"}), "Idempotency-Key")
@@ -259,6 +259,7 @@ func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	one := newUser(t, on)
+	one.Retry = platform.Busy
 	made := one.create(t, input{"title": "0"})
 	const rounds, rivals = 4, 8
 	for round := range rounds {

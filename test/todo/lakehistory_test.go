@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -267,8 +266,8 @@ func (k *keeper) insist(ctx context.Context, method, path string, body any) (pla
 		if err != nil {
 			return r, err
 		}
-		wait, later := strconv.Atoi(r.Header.Get("Retry-After"))
-		if r.Status < 500 && !(r.Status == http.StatusConflict && later == nil) {
+		wait, told := r.RetryAfter()
+		if r.Status < 500 && !(r.Status == http.StatusConflict && told) {
 			return r, nil
 		}
 		if time.Since(begun) > patience {
@@ -277,7 +276,7 @@ func (k *keeper) insist(ctx context.Context, method, path string, body any) (pla
 		select {
 		case <-ctx.Done():
 			return r, ctx.Err()
-		case <-time.After(max(time.Duration(wait)*time.Second, 50*time.Millisecond)):
+		case <-time.After(max(wait, 50*time.Millisecond)):
 		}
 	}
 }
