@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // Answers that do not fit their question are refused and stored nowhere.
@@ -197,6 +199,49 @@ func TestStreak(t *testing.T) {
 	}
 }
 
+// A day does not count when it is another only because the zone has changed.
+func TestStreakAcrossZones(t *testing.T) {
+	t.Parallel()
+	avoidEndOfHour(t) // which may be the end of a day
+	c := newClient(t, shared(t))
+	asker, one := c.newAgent(), c.newPerson()
+	// It is a day later in the second zone than in the first.
+	zones := []string{"UTC", "Etc/GMT-14"}
+	if time.Now().UTC().Hour() < 10 {
+		zones = []string{"Etc/GMT+12", "UTC"}
+	}
+	for _, zone := range zones {
+		header := one.header()
+		header.Set("X-Timezone", zone)
+		given := textAnswer(asker.ask(t, textQuestion(5)).QuestionID)
+		// 10 for a text, and 5 for an early answer.
+		if got := platform.Read[receipt](t, one.MustSend(t, http.MethodPost, "/human/responses", header, given), http.StatusCreated); got.PointsEarned != 15 {
+			t.Errorf("%s: got %+v; want 15 points", zone, got)
+		}
+		if has := platform.Read[stats](t, one.MustSend(t, http.MethodGet, "/human/stats", header, nil), http.StatusOK); has.StreakDays != 1 {
+			t.Errorf("%s: got a streak of %d; want 1", zone, has.StreakDays)
+		}
+	}
+}
+
+// An answer is long with more than 100 characters, without the white space around it.
+func TestLengthWithoutBlanks(t *testing.T) {
+	t.Parallel()
+	c := newClient(t, shared(t))
+	asker := c.newAgent()
+	// 10 for a text, 5 for an early answer, and 5 for a long one.
+	for length, points := range map[int]int{100: 15, 101: 20} {
+		text := " \t" + strings.Repeat("ж", length) + " \n"
+		asked := asker.ask(t, textQuestion(5)).QuestionID
+		if got := c.newPerson().answer(t, answer{QuestionID: asked, Answer: text}); got.PointsEarned != points {
+			t.Errorf("%d characters: got %+v; want %d points", length, got, points)
+		}
+		if got := *asker.question(t, asked).Responses[0].Answer; got != text {
+			t.Errorf("got %q; want it as written, %q", got, text)
+		}
+	}
+}
+
 // Suspicious answers are taken, paid and flagged.
 func TestSuspiciousAnswersAreFlagged(t *testing.T) {
 	t.Parallel()
@@ -221,8 +266,10 @@ func TestSuspiciousAnswersAreFlagged(t *testing.T) {
 		{"Only if it is our fault.", 6000, nil},
 		{"Say what to do instead.", 4999, []string{"suspicious_timing"}},
 		{"only  if it is OUR fault.", 6000, []string{"duplicate_content"}},
-		{"yes", 6000, nil}, {"no", 6000, nil}, {"maybe", 6000, nil}, {"ok", 6000, nil},
-		{"dunno", 6000, []string{"pattern_match"}},
+		// Ten characters are few, without the white space around them.
+		{"yes", 6000, nil}, {"no", 6000, nil}, {" it's so, 3 ", 6000, nil}, {"\tit's so, 4\n", 6000, nil},
+		{"  it's so, 5  ", 6000, []string{"pattern_match"}},
+		{"it's so, 11", 6000, nil},
 	} {
 		if got := give(test.text, test.milliseconds); !slices.Equal(got, test.want) {
 			t.Errorf("answer %q: got flags %v; want %v", test.text, got, test.want)

@@ -140,7 +140,9 @@ func TestAskTakesBounds(t *testing.T) {
 	}
 	tests := map[string]ask{
 		"Least": {Prompt: "Ten signs.", Type: "text", MinResponses: 1, TimeoutSeconds: 60},
-		"Most":  {Prompt: strings.Repeat("🦀", 2000), Type: "multiple_choice", Options: options, MinResponses: 50, TimeoutSeconds: 86400},
+		// White space around a prompt does not count towards the least, and is kept.
+		"Blanks": {Prompt: "\n Ten signs.\t", Type: "text", MinResponses: 1, TimeoutSeconds: 60},
+		"Most":   {Prompt: strings.Repeat("🦀", 2000), Type: "multiple_choice", Options: options, MinResponses: 50, TimeoutSeconds: 86400},
 	}
 	for name, question := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -177,6 +179,8 @@ func TestAskRefusesInvalid(t *testing.T) {
 		"PromptShort":     {func(b map[string]any) { b["prompt"] = "Nine sign" }, "prompt"},
 		"PromptLong":      {func(b map[string]any) { b["prompt"] = strings.Repeat("x", 2001) }, "prompt"},
 		"PromptBlank":     {func(b map[string]any) { b["prompt"] = strings.Repeat(" ", 20) }, "prompt"},
+		"PromptAround":    {func(b map[string]any) { b["prompt"] = "  Nine sign \n" }, "prompt"},
+		"PromptBlankLong": {func(b map[string]any) { b["prompt"] = strings.Repeat("x", 2000) + " " }, "prompt"},
 		"PromptMissing":   {func(b map[string]any) { delete(b, "prompt") }, "prompt"},
 		"PromptNumber":    {func(b map[string]any) { b["prompt"] = 1234567890 }, "prompt"},
 		"TypeUnknown":     {func(b map[string]any) { b["type"] = "essay" }, "type"},
@@ -184,6 +188,8 @@ func TestAskRefusesInvalid(t *testing.T) {
 		"OneOption":       {func(b map[string]any) { b["options"] = []string{"Yes"} }, "options"},
 		"ElevenOptions":   {func(b map[string]any) { b["options"] = strings.Split("abcdefghijk", "") }, "options"},
 		"SameOptions":     {func(b map[string]any) { b["options"] = []string{"Yes", "Yes"} }, "options[1]"},
+		"OptionsAround":   {func(b map[string]any) { b["options"] = []string{"Yes", " Yes "} }, "options[1]"},
+		"BlankOption":     {func(b map[string]any) { b["options"] = []string{"Yes", " \t"} }, "options[1]"},
 		"EmptyOption":     {func(b map[string]any) { b["options"] = []string{"Yes", ""} }, "options[1]"},
 		"LongOption":      {func(b map[string]any) { b["options"] = []string{"Yes", strings.Repeat("x", 201)} }, "options[1]"},
 		"NoResponses":     {func(b map[string]any) { b["min_responses"] = 0 }, "min_responses"},
