@@ -30,12 +30,7 @@ var (
 // runs the environment, and serves the document at path.
 func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, path string) {
 	t.Helper()
-	document := NewClient(t, healthy).MustSend(t, http.MethodGet, path, nil, nil)
-	if document.Status != http.StatusOK {
-		t.Fatalf("got %v; want the document", document)
-	}
-	described := httpapitest.Parse(t, document.Body)
-
+	described := healthy.document(t, path)
 	const most = 3 // requests of each route
 	target := s.editedRun(t, environment, local.Options{NoSchedules: true}, func(template []byte) []byte {
 		template = throttlingRate.ReplaceAll(template, []byte(`"ThrottlingRateLimit": 0.000001`))
@@ -51,14 +46,7 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 			t.Errorf("got %v with Content-Type %q; want %d %s in the gateway's form", r, r.Header.Get("Content-Type"), status, name)
 			return
 		}
-		method, path := Split(r.Request)
-		answer := httptest.NewRecorder()
-		answer.Header().Set("Content-Type", r.Header.Get("Content-Type"))
-		answer.WriteHeader(status)
-		if _, err := answer.Write(r.Body); err != nil {
-			t.Error(err)
-		}
-		described.IsKept(t, httptest.NewRequest(method, path, nil), answer)
+		described.isKept(t, r)
 	}
 	protected := s.Protected()
 	for _, route := range s.Platform.Routes {
@@ -82,8 +70,39 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 	}
 }
 
-// announce sends a request with a body of that length, but for the body: a gateway that
-// takes no such body does not wait for it.
+// document is the OpenAPI document of a platform.
+type document struct{ httpapitest.Document }
+
+// document reads the platform's own OpenAPI document.
+func (p *Target) document(t *testing.T, path string) document {
+	t.Helper()
+	r := NewClient(t, p).MustSend(t, http.MethodGet, path, nil, nil)
+	if r.Status != http.StatusOK {
+		t.Fatalf("got %v; want the document", r)
+	}
+	return document{httpapitest.Parse(t, r.Body)}
+}
+
+// isKept checks that the document describes a reply's status and form, and Retry-After if
+// it has that.
+func (d document) isKept(t *testing.T, r Reply) {
+	t.Helper()
+	method, path := Split(r.Request)
+	answer := httptest.NewRecorder()
+	for _, name := range []string{"Content-Type", "Retry-After"} {
+		if value := r.Header.Get(name); value != "" {
+			answer.Header().Set(name, value)
+		}
+	}
+	answer.WriteHeader(r.Status)
+	if _, err := answer.Write(r.Body); err != nil {
+		t.Error(err)
+	}
+	d.IsKept(t, httptest.NewRequest(method, path, nil), answer)
+}
+
+// announce sends the head of a request with a body of that length, and no body: a gateway
+// that takes no such body does not wait for it.
 func announce(t *testing.T, target *Target, method, path string, header http.Header, length int) Reply {
 	t.Helper()
 	address, err := url.Parse(target.URL)

@@ -65,12 +65,8 @@ func (s *Suite) target(outputs map[string]string, database *dynamodb.Client) (*T
 // plain values; nil if there is none.
 func (p *Target) Item(t testing.TB, table string, key ...string) map[string]any {
 	t.Helper()
-	keys := map[string]types.AttributeValue{}
-	for i := 0; i+1 < len(key); i += 2 {
-		keys[key[i]] = &types.AttributeValueMemberS{Value: key[i+1]}
-	}
 	got, err := p.Database.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true), Key: keys,
+		TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true), Key: textKey(key),
 	})
 	if err != nil {
 		t.Fatalf("read %s %s: %v", table, key, err)
@@ -83,6 +79,15 @@ func (p *Target) Item(t testing.TB, table string, key ...string) map[string]any 
 		t.Fatalf("read %s %s: %v", table, key, err)
 	}
 	return item
+}
+
+// textKey is a key of texts, given as name and value by turns.
+func textKey(key []string) map[string]types.AttributeValue {
+	values := map[string]types.AttributeValue{}
+	for i := 0; i+1 < len(key); i += 2 {
+		values[key[i]] = &types.AttributeValueMemberS{Value: key[i+1]}
+	}
+	return values
 }
 
 // Set changes attributes of an item, past the platform.
@@ -175,11 +180,7 @@ func (p *Target) Schedule(t testing.TB) string {
 // Delete deletes an item by its key, given as for Item, past the platform.
 func (p *Target) Delete(t testing.TB, table string, key ...string) {
 	t.Helper()
-	keys := map[string]types.AttributeValue{}
-	for i := 0; i+1 < len(key); i += 2 {
-		keys[key[i]] = &types.AttributeValueMemberS{Value: key[i+1]}
-	}
-	if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(p.Tables[table]), Key: keys}); err != nil {
+	if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(p.Tables[table]), Key: textKey(key)}); err != nil {
 		t.Fatalf("delete %s %s: %v", table, key, err)
 	}
 }
