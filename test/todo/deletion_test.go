@@ -12,10 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
@@ -308,12 +304,6 @@ func (p *target) beginDeletion(t testing.TB, c caller, id string) {
 	counts["deletion"] = id
 	p.put(t, counts)
 	for _, partition := range []string{"USER#" + c.id, "EMAIL#" + c.email} {
-		key, err := attributevalue.MarshalMap(map[string]string{"PK": partition, "SK": "METADATA"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(p.Tables["AppData"]), Key: key}); err != nil {
-			t.Fatal(err)
-		}
+		p.Delete(t, "AppData", "PK", partition, "SK", "METADATA")
 	}
 }
