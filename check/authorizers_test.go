@@ -98,6 +98,9 @@ func TestAuthorizers(t *testing.T) {
 			}
 		}
 	}
+	other := func(resources map[string]part) {
+		resources["Another"] = part{"AWS::ApiGatewayV2::Route", map[string]any{"ApiId": map[string]any{"Ref": "Another"}, "RouteKey": "GET /orders/{id}"}}
+	}
 	for name, test := range map[string]struct {
 		deployed, proposed []func(map[string]part)
 		// want has the ids of refusals, and says what they say in that order.
@@ -107,6 +110,7 @@ func TestAuthorizers(t *testing.T) {
 		"RouteByDefault":  {nil, []func(map[string]part){withProperty("Read", "AuthorizationType", nil)}, []string{"open:Read"}, []string{"lets everyone call it"}},
 		"RouteRenamed":    {nil, []func(map[string]part){opened, withProperty("Read", "RouteKey", "GET /orders/{order}"), renamed("Read", "Other")}, []string{"open:Other"}, []string{"GET /orders/{order}"}},
 		"APIRenamed":      {nil, []func(map[string]part){opened, renamed("API", "New"), ofAPI("New")}, []string{"open:Read"}, []string{"has no authorizer"}},
+		"TwoNewAPIs":      {nil, []func(map[string]part){opened, renamed("API", "New"), ofAPI("New"), other}, nil, nil},
 		"ImportedAPI":     {[]func(map[string]part){without("API"), ofAPI("x")}, []func(map[string]part){without("API"), ofAPI("x"), opened}, []string{"open:Read"}, []string{"has no authorizer"}},
 		"IAM":             {[]func(map[string]part){withProperty("Prices", "AuthorizationType", "AWS_IAM")}, nil, []string{"open:Prices"}, []string{"GET /prices"}},
 		"Scopes":          {nil, []func(map[string]part){withProperty("Order", "AuthorizationScopes", []any{})}, []string{"scopes:Order"}, []string{"asks for none of the scopes"}},

@@ -105,6 +105,13 @@ func TestCompare(t *testing.T) {
 		status := map[bool]string{true: "Enabled", false: "Suspended"}[versioned]
 		return properties(bucket, fmt.Sprintf(`"VersioningConfiguration": {"Status": %q}, "LifecycleConfiguration": {"Rules": [{"Status": "Enabled", "NoncurrentVersionExpiration": {"NoncurrentDays": %d}}]}`, status, days))
 	}
+	// tagged is one that does so for objects with a tag, and ruled adds a second rule.
+	tagged := func(days int) string {
+		return strings.Replace(former(true, days), `{"Status": "Enabled", "N`, `{"Status": "Enabled", "TagFilters": [{"Key": "a", "Value": "b"}], "N`, 1)
+	}
+	ruled := func(bucket string, days int) string {
+		return strings.Replace(bucket, `"Rules": [`, fmt.Sprintf(`"Rules": [{"Status": "Enabled", "NoncurrentVersionExpiration": {"NoncurrentDays": %d}}, `, days), 1)
+	}
 	const empty = `{"Resources": {}}`
 	refuse, warn := check.Refusal, check.Warning
 	type finding struct {
@@ -219,6 +226,9 @@ func TestCompare(t *testing.T) {
 		"FormerVersionsNone":    {former(false, 30), former(false, 7), nil},
 		"FormerVersionsOld":     {former(true, 30), strings.Replace(former(true, 7), `"NoncurrentVersionExpiration": {"NoncurrentDays": 7}`, `"NoncurrentVersionExpirationInDays": "7"`, 1), []finding{{refuse, "former:R", "kept 7 days, and were kept 30", "Leave it at 30"}}},
 		"FormerVersionsOfMore":  {strings.Replace(former(true, 7), `"Status": "Enabled", "`, `"Status": "Enabled", "Prefix": "a/", "`, 1), former(true, 7), []finding{{refuse, "former:R", "were kept for ever", "Leave the rule out"}}},
+		"FormerVersionsTagged":  {tagged(7), tagged(7), nil},
+		"FormerVersionsOfAll":   {tagged(7), former(true, 7), []finding{{refuse, "former:R", "were kept for ever", "Leave the rule out"}}},
+		"FormerVersionsOfTwo":   {ruled(former(true, 30), 7), former(true, 14), nil},
 		"FormerVersionsOfLess":  {former(true, 7), strings.Replace(former(true, 7), `"Status": "Enabled", "`, `"Status": "Enabled", "Prefix": "a/", "`, 1), nil},
 		"QueueDropped":          {properties("AWS::SQS::Queue", ""), empty, []finding{{warn, "drop:R", "messages", "Put it back"}}},
 		"LogsShorter":           {properties("AWS::Logs::LogGroup", `"RetentionInDays": 30`), properties("AWS::Logs::LogGroup", `"RetentionInDays": 7`), []finding{{warn, "retention:R", "7 days, and were kept 30", "Export"}}},

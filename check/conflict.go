@@ -188,14 +188,10 @@ func (c *comparison) clashes() []conflict {
 		own := c.deployed[id]
 		same := own != nil && own.kind == r.kind && uniques[r.kind].text(c.deployed, own) == key
 		for _, holder := range holders[r.kind+"\n"+key] {
-			if same && holder.id != id {
-				// Deployed by the side of another, as two with opposite conditions are.
-				continue
+			// Two of a key that are deployed side by side have opposite conditions.
+			if !same || holder.id == id && len(replacing(own, r)) > 0 {
+				all = append(all, conflict{holder, r})
 			}
-			if same && len(replacing(own, r)) == 0 {
-				continue
-			}
-			all = append(all, conflict{holder, r})
 		}
 	}
 	return all
@@ -207,9 +203,6 @@ func (c *comparison) conflicts() {
 	var without []string
 	for _, clash := range all {
 		without = append(without, clash.old.id)
-		if stays := c.proposed[clash.old.id]; stays != nil && c.deployed[clash.changed.id] != nil {
-			without = append(without, clash.changed.id)
-		}
 	}
 	for id, r := range c.deployed {
 		if uniques[r.kind].within(r, without) {

@@ -129,6 +129,10 @@ func TestConflicts(t *testing.T) {
 		"RouteTakesPlace": {text, func(text string) string {
 			return taking(mutate(t, text, func(r resources) { delete(r, aRoute) }))
 		}, "conflict:TodoAPIGEThealthA181EA7B", "which the deployed " + aRoute + " is"},
+		"RouteTakenOver": {text, func(text string) string {
+			return taking(mutate(t, text, func(r resources) { set(t, r, aRoute, "GET /api/v1/task", "RouteKey") }))
+		}, "conflict:TodoAPIGEThealthA181EA7B", "which the deployed " + aRoute + " is"},
+		"BucketPolicyByName":  {mutate(t, text, func(r resources) { set(t, r, "TodoLakeBucket6BB11E08", "lake", "BucketName") }), moved("TodoLakeBucketPolicyA64410F2", "lake", "Bucket"), "conflict:Other", "Bucket lake"},
 		"Stage":               {text, another("TodoAPIStageCA6C90F1"), "conflict:Other", "StageName $default"},
 		"EventInvokeConfig":   {text, another("TodoLakeScheduleFailures10BF2137"), "conflict:Other", "Qualifier $LATEST"},
 		"BucketPolicy":        {text, another("TodoLakeBucketPolicyA64410F2"), "conflict:Other", "Bucket TodoLakeBucket6BB11E08"},
@@ -143,6 +147,14 @@ func TestConflicts(t *testing.T) {
 		"DomainName":          {declared("AWS::ApiGatewayV2::DomainName", `{"DomainName": "api.example.com"}`), another("R"), "conflict:Other", "DomainName api.example.com"},
 		"APIMapping":          {declared("AWS::ApiGatewayV2::ApiMapping", `{"DomainName": "api.example.com", "ApiId": {"Ref": "TodoAPI20B34DFA"}, "Stage": "$default"}`), another("R"), "conflict:Other", "DomainName api.example.com"},
 	}
+	retained := func(text string) string {
+		return mutate(t, text, func(r resources) { r["R"]["DeletionPolicy"] = "Retain" })
+	}
+	tests["RetainedLogGroup"] = test{retained(tests["NamedLogGroup"].deployed), another("R"), "conflict:Other", "LogGroupName"}
+	// steps are what some have to say besides.
+	steps := map[string][]string{
+		"NamedQueue": {"Receive what is in it.", "Wait 60 seconds"}, "NamedLogGroup": {"Export them first"}, "RetainedLogGroup": {"delete it by hand, or import it into the stack as Other"},
+	}
 	covered := map[string]bool{}
 	for name, test := range tests {
 		proposed := test.change(test.deployed)
@@ -152,6 +164,16 @@ func TestConflicts(t *testing.T) {
 			f := only(t, findings, test.id)
 			if f.Severity != check.Refusal || !strings.Contains(f.Got, test.says) || len(f.Steps) == 0 {
 				t.Fatalf("got %+v", f)
+			}
+			for _, other := range findings {
+				if other.LogicalID == f.LogicalID && other.ID != f.ID {
+					t.Errorf("another finding about the same: %+v", other)
+				}
+			}
+			for _, says := range steps[name] {
+				if !strings.Contains(strings.Join(f.Steps, "\n"), says) {
+					t.Errorf("got the steps %q, want %q in them", f.Steps, says)
+				}
 			}
 			if strings.Contains(f.Got, "second") {
 				// Nothing leads to two at once.
@@ -236,6 +258,13 @@ func TestOppositeConditions(t *testing.T) {
 	if got := check.Compare(template, template, here); len(got) != 0 {
 		t.Errorf("got %+v", got)
 	}
+	mapping := func(id, condition, position string) string {
+		return fmt.Sprintf(`%q: {"Type": "AWS::Lambda::EventSourceMapping", "Condition": %q, "Properties": {"FunctionName": "f", "EventSourceArn": "s", "StartingPosition": %q}}`, id, condition, position)
+	}
+	mappings := func(a string) *check.Template {
+		return parse(t, `{"Resources": {`+mapping("A", "Is", a)+", "+mapping("B", "IsNot", "LATEST")+`}}`)
+	}
+	wantOne(t, check.Compare(mappings("LATEST"), mappings("TRIM_HORIZON"), here), "conflict:A", check.Refusal, "StartingPosition changes")
 }
 
 // TestUniqueTypesDocumented: docs/CHECK.md lists the types.

@@ -242,6 +242,8 @@ func TestGrants(t *testing.T) {
 	function := func(role, code string) string {
 		return `, "F": {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["` + role + `", "Arn"]}, "Code": {"S3Key": "` + code + `"}}}`
 	}
+	// second is another function with the role.
+	second := func(code string) string { return strings.Replace(function("Role", code), `"F"`, `"G"`, 1) }
 	policy := func(role string, statements ...string) string {
 		return `, "P": {"Type": "AWS::IAM::Policy", "Properties": {"Roles": [` + role + `], "PolicyDocument": {"Statement": [` + strings.Join(statements, ", ") + `]}}}`
 	}
@@ -283,6 +285,9 @@ func TestGrants(t *testing.T) {
 		"DeniedIf":      {template(roles, had), template(roles, policy(ref, query, deny("*", "*", insecure))), check.Refusal, `* on * if {"Bool":{"aws:SecureTransport":"false"}} (denied)`},
 		"DeniedInPart":  {template(roles, policy(ref, wildcard)), template(roles, policy(ref, wildcard, deny("dynamodb:DeleteItem", "*", ""))), check.Refusal, "dynamodb:DeleteItem on * (denied)"},
 		"DeniedBefore":  {template(roles, policy(ref, query, deny("dynamodb:*", "*", ""))), template(roles, policy(ref, query, deny("dynamodb:Query", "*", ""))), "", ""},
+		"RolePolicy":    {template(roles, strings.NewReplacer("IAM::Policy", "IAM::RolePolicy", `"Roles": [`+ref+`]`, `"RoleName": `+ref).Replace(had)), template(roles), check.Refusal, "dynamodb:Query on T"},
+		"ManagedRoles":  {template(roles, strings.Replace(had, "IAM::Policy", "IAM::ManagedPolicy", 1)), template(roles), check.Refusal, "dynamodb:Query on T"},
+		"OneCodeOfTwo":  {template(roles, had, function("Role", "a"), second("a")), template(roles, policy(ref, get), function("Role", "a"), second("b")), check.Refusal, "dynamodb:Query on T"},
 		"DeniedOther":   {template(roles, had), template(roles, policy(ref, query, deny("s3:*", "*", ""))), "", ""},
 		"DenyGone":      {template(roles, policy(ref, query, deny("*", "*", ""))), template(roles, had), "", ""},
 		"Managed":       {template(managed(named)), template(managed("")), check.Refusal, "what arn:aws:iam::aws:policy/AWSXRayDaemonWriteAccess allows"},
@@ -296,6 +301,13 @@ func TestGrants(t *testing.T) {
 			t.Parallel()
 			wantOne(t, check.Compare(parse(t, test.deployed), parse(t, test.proposed), here), "grants:", test.severity, test.says)
 		})
+	}
+
+	// Two statements with one grant lose it once.
+	twice := check.Compare(parse(t, template(roles, policy(ref, get, get))), parse(t, template(roles)), here)
+	wantOne(t, twice, "grants:Role", check.Refusal, "dynamodb:getitem on T")
+	if strings.Count(twice[0].Got, "getitem") != 1 {
+		t.Errorf("got %q", twice[0].Got)
 	}
 
 	// The steps lead to the code first, and then to the role. The second is refused, so its step says to accept that.

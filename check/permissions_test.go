@@ -55,6 +55,7 @@ func TestPermissions(t *testing.T) {
 		"AllRoutes":       {with(one), with(one, drop(health)), "DELETE /api/v1/tasks/{task_id} of TodoAPI20B34DFA"},
 		"AnotherAPI":      {with(), with(func(r resources) { set(t, r, health, "arn:aws:execute-api:*:*:b/*/*/health", "SourceArn") }), "invoked by GET /health"},
 		"Rule":            {with(rule), with(rule, drop("ByRule")), "invoked by events.amazonaws.com from Rule"},
+		"FromAnywhere":    {with(func(r resources) { set(t, r, health, nil, "SourceArn") }), with(drop(health)), "invoked by GET /health"},
 		"OneForTwoRoutes": {with(), with(drop(post)), ""},
 		"OneForAll":       {with(), with(one), ""},
 		"EachForOne":      {with(one), with(), ""},

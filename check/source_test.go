@@ -114,6 +114,10 @@ func TestSources(t *testing.T) {
 			set(t, r, appData, nil, "StreamSpecification")
 			delete(m["Database/AppData"], "stream")
 		}, "stream:" + appData, "Tables[AppData].Stream of the schema", []string{"Tables[AppData].Stream of the schema"}},
+		"StreamOverridden": {func(r resources, m models) { set(t, r, appData, nil, "StreamSpecification") }, "stream:" + appData, "an override of StreamSpecification of " + table, nil},
+		"KeyOverridden": {func(r resources, m models) {
+			set(t, r, appData, []any{object{"AttributeName": "SK", "KeyType": "HASH"}}, "KeySchema")
+		}, "replace:" + appData, "an override of KeySchema of " + table, nil},
 		"TableDropped": {func(r resources, m models) {
 			delete(r, appData)
 			delete(m, "Database/AppData")
