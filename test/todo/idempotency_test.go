@@ -235,6 +235,10 @@ func TestDiedRequestIsTakenOver(t *testing.T) {
 	if left := time.Until(time.UnixMilli(int64(claim()["claimed_until"].(float64)))); left > 11*time.Second {
 		t.Errorf("got a claim for another %v; want at most 11 s", left)
 	}
+	created, _ := claim()["created_at"].(float64)
+	if expires, _ := claim()["expiration_timestamp"].(float64); created == 0 || expires != created+86400 {
+		t.Errorf("got a key of %v that expires at %v; want 86,400 seconds between", created, expires)
+	}
 	until(time.Now().Add(time.Hour))
 	waiting := again()
 	refused(t, waiting, http.StatusConflict)
