@@ -70,9 +70,10 @@ run: export CDK_VALIDATION = false
 run: node_modules synth bin/onesynth ## Run the platforms on this machine: install what is missing, synthesise, start
 	@bin/onesynth local
 
-# The constructs' tests, and those in test/security, start the CDK, where the race detector has nothing to find
-# and its instrumented build of the CDK alone takes minutes.
-CDK_PACKAGES = . ./bench/... ./constructs/...
+# Handlers and the local run go under the race detector. The rest starts the CDK, or
+# does one thing at a time, and the instrumented build of the CDK alone takes minutes.
+RACE_PACKAGES = ./lambdas/... ./local/...
+OTHER_PACKAGES = $$(go list ./... | grep -v -e onesynth/lambdas -e onesynth/local)
 
 # What the end-to-end tests run, for this machine's processor.
 ASSEMBLIES = $(CURDIR)/bin/assemblies
@@ -83,9 +84,6 @@ ASSEMBLIES = $(CURDIR)/bin/assemblies
 # A DynamoDB Local that a test starts for itself ends before the second of Java's
 # compilers would have been worth its time.
 GO_TEST = env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 go test -count=1 -vet=off -timeout 20m
-
-# Packages share one DynamoDB Local.
-SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
 
 PYTHON = $(CURDIR)/bin/python/bin/python
 
@@ -98,19 +96,24 @@ modules:
 	@go list -deps -test ./... >/dev/null
 	@cd test && go list -deps -test ./platform ./askahuman ./todo >/dev/null
 
-# On a fresh machine the CDK is compiled while the rest arrives. The end-to-end tests of
-# one platform at a time: they fill the machine, and what they run has time-outs of its
-# own. They need no race detector: their handlers are processes of their own, and the
-# tests of local have found what it finds in the run.
+# On a fresh machine the CDK is compiled while the rest arrives. All packages share one
+# DynamoDB Local, which gets faster the longer it runs.
 .PHONY: test
 test: ## Run every check and test, on this machine alone
 	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules bin/cdk-app bin/lint $(CI_PYTHON)
 	@$(MAKE) --no-print-directory lint
-	$(SHARED) $(GO_TEST) $(CDK_PACKAGES)
-	$(SHARED) $(GO_TEST) -race $$(go list ./... | grep -v -e /constructs -e /bench -e 'onesynth-cdk/onesynth$$')
+	@go run ./local/engine/enginetest/share $(MAKE) --no-print-directory tests
+
+# The end-to-end tests of one platform at a time: they fill the machine, and what they
+# run has time-outs of its own. They need no race detector: their handlers are processes
+# of their own, and the tests of local have found what it finds in the run.
+.PHONY: tests
+tests:
+	$(GO_TEST) $(OTHER_PACKAGES)
+	$(GO_TEST) -race $(RACE_PACKAGES)
 	rm -rf $(ASSEMBLIES)
 	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
-	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
+	cd test && env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
 	cd test && $(GO_TEST) ./security
 
 .PHONY: test-aws

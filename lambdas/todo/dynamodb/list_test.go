@@ -89,14 +89,14 @@ func TestFiltersAndOrders(t *testing.T) {
 					for _, overdue := range []bool{false, true} {
 						for _, text := range []string{"", "bread", "ÄRGER"} {
 							for _, sort := range []todo.Sort{todo.ByDefault, todo.ByCreation, todo.ByStatus, todo.ByDueDate, todo.ByPriority, todo.ByCategory} {
-								// Every fifth of 2,592: it shares no factor with the loops, so
-								// each pair of values comes up.
-								if n++; n%5 != 0 {
+								// Every eleventh of 2,592: it shares no factor with the loops,
+								// and so each pair of values comes up, with those of the limit.
+								if n++; n%11 != 0 {
 									continue
 								}
 								f := todo.TaskFilter{
 									Status: status, Priority: priority, Category: category, DueFrom: due[0], DueTo: due[1],
-									Overdue: overdue, Search: text, Sort: sort, Limit: []int{7, 20, 100}[n/5%3],
+									Overdue: overdue, Search: text, Sort: sort, Limit: []int{7, 20, 100}[n/11/7%3],
 								}
 								group.Go(func() error {
 									want, got := ids(matching(all, f, today)), ids(w.list(t, "ada", f))
