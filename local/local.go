@@ -27,15 +27,12 @@ package local
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"crypto/rand"
 	"io"
-	"net"
-	"net/http"
-	"os"
 	"path/filepath"
-	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
@@ -104,36 +101,29 @@ const fcm = "https://fcm.googleapis.com"
 
 // Runner is a run. Start makes it, Close ends it.
 type Runner struct {
-	options   Options
-	log       *log
-	folder    string
+	options Options
+	log     *log
+	folder  string
+	parts   *group
+	ports   *ports
+
 	assembly  *assembly.Assembly
 	engine    *engine.Engine
+	databases *engine.Databases
 	aws       *awsapi.Server
 	functions *lambda.Service
 	schedules *schedule.Scheduler
 	inbox     *inbox.Inbox
 	issuer    *gateway.Issuer
-	databases []*database
 	buckets   *buckets.Store
 	lakes     []catalog.Lake
+	apis      []console.API
 
-	roles      []held
+	// boundaries are the permissions boundaries that a warning has named.
 	boundaries []string
-	apis       []console.API
-	consoleURL string
-	endpoint   string
-
-	mu        sync.Mutex
-	listeners map[*assembly.Resource]net.Listener
-	doors     map[string]net.Listener
-	servers   []*http.Server
-	closing   sync.Once
-	stop      context.CancelFunc
-	working   sync.WaitGroup
 }
 
-// Run runs an assembly until ctx ends or the engine dies, and ends every process it started.
+// Run runs an assembly until ctx ends or a part of the run fails, such as the engine, and ends every process it started.
 func Run(ctx context.Context, options Options) error {
 	r, err := Start(ctx, options)
 	if err != nil {
@@ -149,71 +139,86 @@ func Run(ctx context.Context, options Options) error {
 		r.Close()
 		r.log.printf("ended")
 		return nil
-	case <-r.engine.Exited():
-		return errors.New("DynamoDB Local has ended: start the run again")
+	case <-r.parts.ctx.Done():
+		return context.Cause(r.parts.ctx)
 	}
 }
 
-// Start starts a run and returns when all of it answers. It fails with assembly.ErrNoAssembly,
-// ErrUnsupported, ErrPort, lambda.ErrArchitecture, engine.ErrNoJava, engine.ErrNoJar, or an error that names
-// the resource that cannot be run; nothing is left running then.
-func Start(ctx context.Context, options Options) (_ *Runner, err error) {
-	if options.Assembly == "" {
-		options.Assembly = "cdk.out"
-	}
-	if options.AccessKey == "" {
-		options.AccessKey = "onesynth"
-	}
-	if options.Log == nil {
-		options.Log = io.Discard
-	}
-	folder, err := os.MkdirTemp("", "onesynth-local-")
-	if err != nil {
-		return nil, fmt.Errorf("local run: %w", err)
-	}
-	background, stop := context.WithCancel(context.WithoutCancel(ctx))
-	r := &Runner{
-		options: options, log: &log{writer: options.Log}, folder: folder, stop: stop, listeners: map[*assembly.Resource]net.Listener{},
-	}
-	defer func() {
-		if err != nil {
-			r.Close()
+// Close ends the run and every process of it. It is safe to call more than once.
+func (r *Runner) Close() { r.parts.close() }
+
+// Assembly is the assembly that runs, resolved.
+func (r *Runner) Assembly() *assembly.Assembly { return r.assembly }
+
+// APIs are the HTTP APIs with their addresses.
+func (r *Runner) APIs() []console.API { return r.apis }
+
+// URL is the address of the stack's HTTP API, or of the only one when stack is "". It is "" when there is none.
+func (r *Runner) URL(stack string) string {
+	for _, api := range r.apis {
+		if api.Stack == stack || stack == "" {
+			return api.URL
 		}
-	}()
-	// DynamoDB Local takes about a second to start: everything else happens meanwhile.
-	type started struct {
-		engine *engine.Engine
-		err    error
 	}
-	engines := make(chan started, 1)
-	starting, cancel := context.WithTimeout(ctx, time.Minute)
-	go func() {
-		defer cancel()
-		e, err := engine.Start(starting, engine.Options{URL: options.DynamoDB, Dir: subfolder(options.Data, "dynamodb")})
-		engines <- started{e, err}
-	}()
-	checked := func() error { return nil }
-	if err = r.prepare(ctx); err != nil {
-		cancel()
-	} else {
-		checked = r.checkLakes(background)
-	}
-	ready := <-engines
-	r.engine = ready.engine
-	if err == nil {
-		err = ready.err
-	}
-	if err == nil {
-		err = checked()
-	}
-	if err == nil {
-		err = r.begin(ctx, background)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return ""
 }
+
+// ConsoleURL is the console's address.
+func (r *Runner) ConsoleURL() string { return url(r.ports.console) }
+
+// AWS is the AWS endpoint that functions get: faults, capacity, queues, secrets, used and refused permissions.
+func (r *Runner) AWS() *awsapi.Server { return r.aws }
+
+// DynamoDB is a client on the tables of the run's first account and region, which most runs have one of. No role restricts it
+// and no capacity is counted for it.
+func (r *Runner) DynamoDB() *dynamodb.Client { return r.databases.Client() }
+
+// Functions are the run's functions: figures, logs, Invoke, Kill.
+func (r *Runner) Functions() *lambda.Service { return r.functions }
+
+// Schedules are the run's schedules.
+func (r *Runner) Schedules() *schedule.Scheduler { return r.schedules }
+
+// Inbox is the push inbox.
+func (r *Runner) Inbox() *inbox.Inbox { return r.inbox }
+
+// Buckets are the run's buckets with their objects.
+func (r *Runner) Buckets() *buckets.Store { return r.buckets }
+
+// Lakes are the catalogs that the assembly declares.
+func (r *Runner) Lakes() []catalog.Lake { return r.lakes }
+
+// Streams tells how far the delivery of stream records to functions is.
+func (r *Runner) Streams() []engine.Delivery { return r.databases.Deliveries() }
+
+// FlushStreams delivers what was written before the call to functions now, and returns when they have taken it. Errors as
+// engine.Streams.Flush.
+func (r *Runner) FlushStreams(ctx context.Context) error { return r.databases.Flush(ctx) }
+
+// Sweep deletes expired items now and returns how many.
+func (r *Runner) Sweep(ctx context.Context) (deleted int, err error) { return r.databases.Sweep(ctx) }
+
+// Tables describes the tables as the engine does, with what only the template says of them.
+func (r *Runner) Tables(ctx context.Context) ([]engine.Table, error) { return r.databases.Tables(ctx) }
+
+// EnginePID is DynamoDB Local's process id, or 0 when it was given by URL.
+func (r *Runner) EnginePID() int { return r.engine.PID() }
+
+// Invoke calls a function by name and waits for its answer. Errors as lambda.Service.Invoke.
+func (r *Runner) Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error) {
+	return r.functions.Invoke(ctx, function, payload)
+}
+
+// RunSchedule runs a schedule now and waits until its function has finished. Errors as schedule.Scheduler.Run.
+func (r *Runner) RunSchedule(ctx context.Context, name string) error {
+	return r.schedules.Run(ctx, name)
+}
+
+// Kill kills an instance of a function, a busy one if there is any. Errors as lambda.Service.Kill.
+func (r *Runner) Kill(function string) (pid int, err error) { return r.functions.Kill(function) }
+
+// accessKey is random and alphanumeric: it tells the AWS endpoint who calls.
+func accessKey() string { return "LOCAL" + rand.Text()[:15] }
 
 func subfolder(folder, name string) string {
 	if folder == "" {

@@ -555,6 +555,18 @@ func TestDataSurvives(t *testing.T) {
 	if state := second.Streams()[0]; state.Done != 0 {
 		t.Errorf("the second run delivered again: %+v", state)
 	}
+	// The end of the engine is the end of the run.
+	if err := syscall.Kill(second.EnginePID(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		answer, err := http.Get(second.ConsoleURL())
+		if err != nil {
+			break
+		}
+		_ = answer.Body.Close()
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // A run does not need the assembly after its start: the next synth may replace it.

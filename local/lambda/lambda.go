@@ -176,11 +176,8 @@ func (s *Service) Add(definition Function) error {
 	if definition.LogGroup == "" {
 		definition.LogGroup = "/aws/lambda/" + definition.Name
 	}
-	if err := checkEnvironment(definition.Environment); err != nil {
-		return fmt.Errorf("function %s: %w", definition.Name, err)
-	}
-	if err := CheckBootstrap(definition.Code, definition.Architecture); err != nil {
-		return fmt.Errorf("function %s: %w", definition.Name, err)
+	if err := definition.Check(); err != nil {
+		return err
 	}
 	limit := s.options.MaxInstances
 	if r := definition.ReservedConcurrency; r != nil {
@@ -195,6 +192,17 @@ func (s *Service) Add(definition Function) error {
 		return fmt.Errorf("function %s: two functions have this name", definition.Name)
 	}
 	s.functions[definition.Name] = &function{Function: definition, service: s, limit: limit, instances: map[*instance]struct{}{}}
+	return nil
+}
+
+// Check says why the function could not run here or on AWS, as Add does.
+func (f *Function) Check() error {
+	if err := checkEnvironment(f.Environment); err != nil {
+		return fmt.Errorf("function %s: %w", f.Name, err)
+	}
+	if err := CheckBootstrap(f.Code, f.Architecture); err != nil {
+		return fmt.Errorf("function %s: %w", f.Name, err)
+	}
 	return nil
 }
 

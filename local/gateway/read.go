@@ -1,4 +1,4 @@
-package local
+package gateway
 
 import (
 	"errors"
@@ -7,27 +7,26 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
-// readAPI reads an HTTP API with its stage, routes, integrations and authorizers. All problems come back together.
-func readAPI(a *assembly.Assembly, api *assembly.Resource, keys gateway.KeySource) (gateway.API, error) {
+// Read reads an HTTP API with its stage, routes, integrations and authorizers. All problems come back together.
+func Read(a *assembly.Assembly, api *assembly.Resource, keys KeySource) (API, error) {
 	var p struct {
 		Name, ProtocolType string
-		CorsConfiguration  *gateway.CORS
+		CorsConfiguration  *CORS
 		Body, Target       any
 	}
 	if err := api.Decode(&p); err != nil {
-		return gateway.API{}, err
+		return API{}, err
 	}
 	if p.ProtocolType != "HTTP" {
-		return gateway.API{}, fmt.Errorf("%s: protocol %q: only HTTP APIs are run locally", api, p.ProtocolType)
+		return API{}, fmt.Errorf("%s: protocol %q: only HTTP APIs are run locally", api, p.ProtocolType)
 	}
 	if p.Body != nil || p.Target != nil {
-		return gateway.API{}, fmt.Errorf("%s: APIs from an OpenAPI body or by quick create are not run locally: declare routes", api)
+		return API{}, fmt.Errorf("%s: APIs from an OpenAPI body or by quick create are not run locally: declare routes", api)
 	}
-	result := gateway.API{ID: api.Ref, Name: p.Name, Region: api.Stack.Region, Account: api.Stack.Account, CORS: p.CorsConfiguration}
+	result := API{ID: api.Ref, Name: p.Name, Region: api.Stack.Region, Account: api.Stack.Account, CORS: p.CorsConfiguration}
 	if result.Name == "" {
 		result.Name = api.Name
 	}
@@ -60,7 +59,7 @@ type throttleProperties struct {
 	ThrottlingBurstLimit int
 }
 
-func readStage(api *assembly.Resource, result *gateway.API) error {
+func readStage(api *assembly.Resource, result *API) error {
 	found := ""
 	for _, resource := range api.Stack.Resources {
 		if resource.Type != "AWS::ApiGatewayV2::Stage" || resource.Properties["ApiId"] != api.Ref {
@@ -84,10 +83,10 @@ func readStage(api *assembly.Resource, result *gateway.API) error {
 			return fmt.Errorf("%s: stage variables are not run locally", resource)
 		}
 		result.Stage, result.AccessLogFormat = p.StageName, p.AccessLogSettings.Format
-		result.DefaultThrottle = gateway.Throttle{Rate: p.DefaultRouteSettings.ThrottlingRateLimit, Burst: p.DefaultRouteSettings.ThrottlingBurstLimit}
-		result.RouteThrottles = map[string]gateway.Throttle{}
+		result.DefaultThrottle = Throttle{Rate: p.DefaultRouteSettings.ThrottlingRateLimit, Burst: p.DefaultRouteSettings.ThrottlingBurstLimit}
+		result.RouteThrottles = map[string]Throttle{}
 		for key, throttle := range p.RouteSettings {
-			result.RouteThrottles[key] = gateway.Throttle{Rate: throttle.ThrottlingRateLimit, Burst: throttle.ThrottlingBurstLimit}
+			result.RouteThrottles[key] = Throttle{Rate: throttle.ThrottlingRateLimit, Burst: throttle.ThrottlingBurstLimit}
 		}
 	}
 	if found == "" {
@@ -96,17 +95,17 @@ func readStage(api *assembly.Resource, result *gateway.API) error {
 	return nil
 }
 
-func readRoute(a *assembly.Assembly, resource *assembly.Resource, api gateway.API, integrations, authorizers map[string]*assembly.Resource, keys gateway.KeySource) (gateway.Route, error) {
+func readRoute(a *assembly.Assembly, resource *assembly.Resource, api API, integrations, authorizers map[string]*assembly.Resource, keys KeySource) (Route, error) {
 	var p struct {
 		RouteKey, Target, AuthorizationType, AuthorizerId string
 		AuthorizationScopes                               []string
 	}
 	if err := resource.Decode(&p); err != nil {
-		return gateway.Route{}, err
+		return Route{}, err
 	}
 	integration := integrations[strings.TrimPrefix(p.Target, "integrations/")]
 	if integration == nil {
-		return gateway.Route{}, fmt.Errorf("%s: target %q is no integration of the stack", resource, p.Target)
+		return Route{}, fmt.Errorf("%s: target %q is no integration of the stack", resource, p.Target)
 	}
 	var i struct {
 		IntegrationType, IntegrationUri, PayloadFormatVersion string
@@ -114,18 +113,18 @@ func readRoute(a *assembly.Assembly, resource *assembly.Resource, api gateway.AP
 		RequestParameters, ResponseParameters                 map[string]any
 	}
 	if err := integration.Decode(&i); err != nil {
-		return gateway.Route{}, err
+		return Route{}, err
 	}
 	if i.IntegrationType != "AWS_PROXY" || i.PayloadFormatVersion != "2.0" || len(i.RequestParameters)+len(i.ResponseParameters) > 0 {
-		return gateway.Route{}, fmt.Errorf("%s: type %q, payload format %q: Lambda proxy integrations of format 2.0 without parameter mapping are run locally", integration, i.IntegrationType, i.PayloadFormatVersion)
+		return Route{}, fmt.Errorf("%s: type %q, payload format %q: Lambda proxy integrations of format 2.0 without parameter mapping are run locally", integration, i.IntegrationType, i.PayloadFormatVersion)
 	}
 	function, qualifier := functionOfIntegration(i.IntegrationUri)
-	route := gateway.Route{
+	route := Route{
 		Key: p.RouteKey, Function: function, Scopes: p.AuthorizationScopes,
 		Timeout: time.Duration(i.TimeoutInMillis) * time.Millisecond,
 	}
 	if a.ByName(route.Function, "AWS::Lambda::Function") == nil {
-		return gateway.Route{}, fmt.Errorf("%s: %q is no function of the assembly", integration, i.IntegrationUri)
+		return Route{}, fmt.Errorf("%s: %q is no function of the assembly", integration, i.IntegrationUri)
 	}
 	if source := api.SourceARN(p.RouteKey); !permitted(a, function, qualifier, source) {
 		route.Refused = fmt.Sprintf("no AWS::Lambda::Permission lets apigateway.amazonaws.com invoke %s from %s", route.Function, source)
@@ -135,16 +134,16 @@ func readRoute(a *assembly.Assembly, resource *assembly.Resource, api gateway.AP
 	case "JWT":
 		authorizer, err := readAuthorizer(authorizers[p.AuthorizerId], keys)
 		if err != nil {
-			return gateway.Route{}, fmt.Errorf("%s: %w", resource, err)
+			return Route{}, fmt.Errorf("%s: %w", resource, err)
 		}
 		route.Authorizer = authorizer
 	default:
-		return gateway.Route{}, fmt.Errorf("%s: authorization %q: JWT authorizers are run locally", resource, p.AuthorizationType)
+		return Route{}, fmt.Errorf("%s: authorization %q: JWT authorizers are run locally", resource, p.AuthorizationType)
 	}
 	return route, nil
 }
 
-func readAuthorizer(resource *assembly.Resource, keys gateway.KeySource) (*gateway.Authorizer, error) {
+func readAuthorizer(resource *assembly.Resource, keys KeySource) (*Authorizer, error) {
 	if resource == nil {
 		return nil, errors.New("its authorizer is not in the stack")
 	}
@@ -162,7 +161,7 @@ func readAuthorizer(resource *assembly.Resource, keys gateway.KeySource) (*gatew
 	if p.AuthorizerType != "JWT" {
 		return nil, fmt.Errorf("%s: type %q: JWT authorizers are run locally", resource, p.AuthorizerType)
 	}
-	authorizer := &gateway.Authorizer{Name: p.Name, Issuer: p.JwtConfiguration.Issuer, AlsoIssuer: gateway.RunIssuer, Audience: p.JwtConfiguration.Audience, Keys: keys}
+	authorizer := &Authorizer{Name: p.Name, Issuer: p.JwtConfiguration.Issuer, AlsoIssuer: RunIssuer, Audience: p.JwtConfiguration.Audience, Keys: keys}
 	if len(p.IdentitySource) > 0 {
 		authorizer.IdentitySource = p.IdentitySource[0]
 	}
@@ -188,4 +187,13 @@ func permitted(a *assembly.Assembly, function, qualifier, sourceARN string) bool
 		}
 	}
 	return false
+}
+
+// functionOfIntegration is the function that an integration URI names, with its version or alias: its ARN, or API Gateway's path
+// to it, arn:aws:apigateway:REGION:lambda:path/2015-03-31/functions/ARN/invocations.
+func functionOfIntegration(uri string) (name, qualifier string) {
+	if _, rest, ok := strings.Cut(uri, "/functions/"); ok {
+		uri = strings.TrimSuffix(rest, "/invocations")
+	}
+	return assembly.SplitFunction(uri)
 }

@@ -1,4 +1,4 @@
-package local
+package lambda
 
 import (
 	"cmp"
@@ -15,11 +15,10 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/gobuild"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
-// patience is how long a build runs without a progress line.
-const patience = 5 * time.Second
+// progressInterval is the time between two progress lines of a build.
+const progressInterval = 5 * time.Second
 
 // foreign is one build of functions that are for another machine: of one module, for one target, by the same
 // flags, each binary with a name of its own.
@@ -28,14 +27,14 @@ type foreign struct {
 	// target is the target of the assembly's binaries.
 	target    gobuild.Target
 	directory string
-	functions []*function
+	functions []*Declared
 
 	// own and again are the binaries for this machine, and those for the target.
 	own, again map[string]gobuild.Binary
 }
 
 // takes says whether the function can be part of the build.
-func (b *foreign) takes(f *function, target gobuild.Target) bool {
+func (b *foreign) takes(f *Declared, target gobuild.Target) bool {
 	other := func(p string) bool {
 		return p != f.recipe.Package && gobuild.Recipe{Module: f.recipe.Module, Package: p}.Name() == f.recipe.Name()
 	}
@@ -43,13 +42,15 @@ func (b *foreign) takes(f *function, target gobuild.Target) bool {
 		slices.Equal(b.source.Flags, f.recipe.Flags) && !slices.ContainsFunc(b.source.Packages, other)
 }
 
-// buildForThisMachine gives the functions whose binaries are for another machine binaries of the same source for
+// BuildForThisMachine gives the functions whose binaries are for another machine binaries of the same source for
 // this one, as far as their recipes are known.
 //
 // It builds for the other machine as well. If that gives the assembly's binaries, the run uses the assembly's source; if
 // not, it warns. After a synth on the same machine these builds come from the cache.
-func (r *Runner) buildForThisMachine(ctx context.Context, functions []function) error {
-	builds := foreignBuilds(functions, r.searched())
+//
+// The folders are those whose Go modules may know the functions' modules. Log gets lines of progress and the warning.
+func BuildForThisMachine(ctx context.Context, functions []Declared, folders []string, log func(line string)) error {
+	builds := foreignBuilds(functions, folders)
 	if len(builds) == 0 {
 		return nil
 	}
@@ -61,55 +62,43 @@ func (r *Runner) buildForThisMachine(ctx context.Context, functions []function) 
 	slices.Sort(targets)
 	what := fmt.Sprintf("%s for %s (template: %s)", counted(count, "function"), gobuild.Host(), strings.Join(slices.Compact(targets), ", "))
 	began := time.Now()
-	if err := r.log.during("building "+what, func() error { return build(ctx, builds) }); err != nil {
+	if err := during("building "+what, log, func() error { return build(ctx, builds) }); err != nil {
 		return fmt.Errorf("building %s: %w", what, err)
 	}
-	r.log.printf("built %s in %.1f s", what, time.Since(began).Seconds())
+	log(fmt.Sprintf("built %s in %.1f s", what, time.Since(began).Seconds()))
 
 	var changed []string
 	for _, b := range builds {
 		for _, f := range b.functions {
 			name := f.recipe.Name()
-			same, err := isBinary(filepath.Join(f.definition.Code, "bootstrap"), b.again[name].Hash)
+			same, err := isBinary(filepath.Join(f.Code, "bootstrap"), b.again[name].Hash)
 			if err != nil {
-				return fmt.Errorf("function %s: %w", f.definition.Name, err)
+				return fmt.Errorf("function %s: %w", f.Name, err)
 			}
 			if !same {
 				changed = append(changed, f.recipe.Package)
 			}
-			f.definition.Code, f.definition.Architecture = b.own[name].Directory, ""
+			f.Code, f.Architecture = b.own[name].Directory, ""
 		}
 	}
 	if len(changed) > 0 {
 		slices.Sort(changed)
-		r.log.printf("warning: what runs is not the assembly's code: the source here, or the version of Go, gives other binaries of %s; synthesise again",
-			strings.Join(slices.Compact(changed), ", "))
+		log(fmt.Sprintf("warning: what runs is not the assembly's code: the source here, or the version of Go, gives other binaries of %s; synthesise again",
+			strings.Join(slices.Compact(changed), ", ")))
 	}
 	return nil
 }
 
-// searched are the folders whose Go modules may know those of the functions: the one that has the assembly, and
-// the working directory.
-func (r *Runner) searched() []string {
-	var folders []string
-	for _, folder := range []string{filepath.Dir(filepath.Clean(r.options.Assembly)), "."} {
-		if absolute, err := filepath.Abs(folder); err == nil && !slices.Contains(folders, absolute) {
-			folders = append(folders, absolute)
-		}
-	}
-	return folders
-}
-
 // foreignBuilds groups the functions that have a recipe and do not run here into as few builds as possible.
-func foreignBuilds(functions []function, searched []string) []*foreign {
+func foreignBuilds(functions []Declared, searched []string) []*foreign {
 	var builds []*foreign
 	for i := range functions {
 		f := &functions[i]
-		architecture := f.definition.Architecture
-		if f.recipe == nil || !errors.Is(lambda.CheckBootstrap(f.definition.Code, architecture), lambda.ErrArchitecture) {
+		architecture := f.Architecture
+		if f.recipe == nil || !errors.Is(CheckBootstrap(f.Code, architecture), ErrArchitecture) {
 			continue
 		}
-		target := gobuild.Target{System: "linux", Processor: lambda.Processor(architecture)}
+		target := gobuild.Target{System: "linux", Processor: Processor(architecture)}
 		at := slices.IndexFunc(builds, func(b *foreign) bool { return b.takes(f, target) })
 		if at < 0 {
 			at = len(builds)
@@ -166,16 +155,16 @@ func counted(n int, what string) string {
 }
 
 // during prints progress lines while the work takes long.
-func (l *log) during(what string, work func() error) error {
+func during(what string, log func(line string), work func() error) error {
 	done := make(chan struct{})
 	var speaking sync.WaitGroup
 	speaking.Go(func() {
-		began, next := time.Now(), time.NewTicker(patience)
+		began, next := time.Now(), time.NewTicker(progressInterval)
 		defer next.Stop()
 		for {
 			select {
 			case <-next.C:
-				l.printf("%s: %.0f s", what, time.Since(began).Seconds())
+				log(fmt.Sprintf("%s: %.0f s", what, time.Since(began).Seconds()))
 			case <-done:
 				return
 			}

@@ -1,4 +1,4 @@
-package local
+package lambda
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/local/assembly"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
@@ -36,18 +35,21 @@ type functionProperties struct {
 	VpcConfig                    map[string]any
 }
 
-// function is a function of the assembly, ready to be added.
-type function struct {
-	definition lambda.Function
-	role       *policy.Role
-	traced     bool
+// Declared is a function of the assembly.
+type Declared struct {
+	Function
+	// Role is the function's, as synthesised.
+	Role *policy.Role
+	// Traced says that X-Ray traces are on.
+	Traced bool
 	// recipe says how the code can be built for another machine, or is nil.
 	recipe *gobuild.Recipe
 }
 
-// readFunctions reads every function with its role and asynchronous settings. All problems come back together.
-func readFunctions(a *assembly.Assembly, folder string) (functions []function, problems []error) {
-	async := map[string]lambda.Async{}
+// Read reads every function with its role and asynchronous settings; functions that it can read come back beside the problems of
+// the others. Code that has to be unpacked goes into the folder.
+func Read(a *assembly.Assembly, folder string) (functions []Declared, problems []error) {
+	async := map[string]Async{}
 	for _, resource := range a.Resources("AWS::Lambda::EventInvokeConfig") {
 		var p struct {
 			FunctionName             string
@@ -62,10 +64,11 @@ func readFunctions(a *assembly.Assembly, folder string) (functions []function, p
 		if p.DestinationConfig.OnSuccess.Destination != "" {
 			problems = append(problems, fmt.Errorf("%s: OnSuccess destinations are not run locally", resource))
 		}
-		if d := p.DestinationConfig.OnFailure.Destination; d != "" && !isQueue(a, d) {
+		if d := p.DestinationConfig.OnFailure.Destination; d != "" && !a.IsQueue(d) {
 			problems = append(problems, fmt.Errorf("%s: OnFailure destination %s: only queues of the assembly are run locally", resource, d))
 		}
-		async[functionName(p.FunctionName)] = lambda.Async{
+		name, _ := assembly.SplitFunction(p.FunctionName)
+		async[name] = Async{
 			MaxRetries: p.MaximumRetryAttempts, MaxAge: time.Duration(p.MaximumEventAgeInSeconds) * time.Second,
 			OnFailure: p.DestinationConfig.OnFailure.Destination,
 		}
@@ -81,82 +84,62 @@ func readFunctions(a *assembly.Assembly, folder string) (functions []function, p
 	return functions, problems
 }
 
-func readFunction(a *assembly.Assembly, resource *assembly.Resource, async lambda.Async, folder string) (function, error) {
+func readFunction(a *assembly.Assembly, resource *assembly.Resource, async Async, folder string) (Declared, error) {
 	var p functionProperties
 	if err := resource.Decode(&p); err != nil {
-		return function{}, err
+		return Declared{}, err
 	}
 	switch {
 	case p.PackageType == "Image" || p.Code.ImageUri != "":
-		return function{}, fmt.Errorf("%s: container images are not run locally: build a bootstrap binary", resource)
+		return Declared{}, fmt.Errorf("%s: container images are not run locally: build a bootstrap binary", resource)
 	case !strings.HasPrefix(p.Runtime, "provided"):
-		return function{}, fmt.Errorf("%s: runtime %q: a local run starts bootstrap binaries (provided.al2023)", resource, p.Runtime)
+		return Declared{}, fmt.Errorf("%s: runtime %q: a local run starts bootstrap binaries (provided.al2023)", resource, p.Runtime)
 	case p.Code.S3Key == "":
-		return function{}, fmt.Errorf("%s: its code is not an asset of the assembly", resource)
+		return Declared{}, fmt.Errorf("%s: its code is not an asset of the assembly", resource)
 	case len(p.Layers) > 0:
-		return function{}, fmt.Errorf("%s: layers are not run locally", resource)
+		return Declared{}, fmt.Errorf("%s: layers are not run locally", resource)
 	}
 	asset, err := a.Asset(p.Code.S3Key)
 	if err != nil {
-		return function{}, fmt.Errorf("%s: %w", resource, err)
+		return Declared{}, fmt.Errorf("%s: %w", resource, err)
 	}
 	target := filepath.Join(folder, resource.Name)
 	if err := os.MkdirAll(target, 0o700); err != nil {
-		return function{}, fmt.Errorf("%s: %w", resource, err)
+		return Declared{}, fmt.Errorf("%s: %w", resource, err)
 	}
 	code, err := asset.Folder(target)
 	if err != nil {
-		return function{}, fmt.Errorf("%s: %w", resource, err)
+		return Declared{}, fmt.Errorf("%s: %w", resource, err)
 	}
 	role, err := policy.ForRole(a, p.Role)
 	if err != nil {
-		return function{}, fmt.Errorf("%s: %w", resource, err)
+		return Declared{}, fmt.Errorf("%s: %w", resource, err)
 	}
 	if !role.Trusts(policy.Lambda, map[string]string{policy.SourceAccount: resource.Stack.Account, policy.SourceARN: resource.ARN}) {
-		return function{}, fmt.Errorf("%s: role %s does not let %s assume it: AWS would refuse to create the function", resource, role.Name, policy.Lambda)
+		return Declared{}, fmt.Errorf("%s: role %s does not let %s assume it: AWS would refuse to create the function", resource, role.Name, policy.Lambda)
 	}
-	if d := p.DeadLetterConfig.TargetArn; d != "" && !isQueue(a, d) {
-		return function{}, fmt.Errorf("%s: dead-letter target %s: only queues of the assembly are run locally", resource, d)
+	if d := p.DeadLetterConfig.TargetArn; d != "" && !a.IsQueue(d) {
+		return Declared{}, fmt.Errorf("%s: dead-letter target %s: only queues of the assembly are run locally", resource, d)
 	}
 	async.DeadLetter = p.DeadLetterConfig.TargetArn
 	architecture := defaultArchitecture
 	if len(p.Architectures) > 0 {
 		architecture = p.Architectures[0]
 	}
-	read := function{
-		definition: lambda.Function{
+	read := Declared{
+		Function: Function{
 			Name: resource.Name, ARN: resource.ARN, Region: resource.Stack.Region, Code: code, Architecture: architecture, Handler: p.Handler, MemoryMB: p.MemorySize,
 			Timeout: time.Duration(p.Timeout) * time.Second, ReservedConcurrency: p.ReservedConcurrentExecutions,
 			Environment: maps.Clone(p.Environment.Variables), LogGroup: p.LoggingConfig.LogGroup, Async: async,
 		},
-		role: role, traced: p.TracingConfig.Mode == "Active",
+		Role: role, Traced: p.TracingConfig.Mode == "Active",
 	}
 	recipe, ok, err := gobuild.ReadRecipe(resource.Metadata)
 	if err != nil {
-		return function{}, fmt.Errorf("%s: %w", resource, err)
+		return Declared{}, fmt.Errorf("%s: %w", resource, err)
 	}
 	if ok {
 		read.recipe = &recipe
 	}
 	return read, nil
-}
-
-func isQueue(a *assembly.Assembly, arn string) bool {
-	resource := a.ByARN(arn)
-	return resource != nil && resource.Type == "AWS::SQS::Queue"
-}
-
-// functionName is the name within a function's ARN, with or without version or alias, or the name itself.
-func functionName(text string) string {
-	name, _ := assembly.SplitFunction(text)
-	return name
-}
-
-// functionOfIntegration is the function that an integration URI names, with its version or alias: its ARN, or API Gateway's path
-// to it, arn:aws:apigateway:REGION:lambda:path/2015-03-31/functions/ARN/invocations.
-func functionOfIntegration(uri string) (name, qualifier string) {
-	if _, rest, ok := strings.Cut(uri, "/functions/"); ok {
-		uri = strings.TrimSuffix(rest, "/invocations")
-	}
-	return assembly.SplitFunction(uri)
 }

@@ -1,0 +1,147 @@
+package local
+
+// What one service of the run does for another: schedules, streams and failed invocations reach functions and queues under the
+// role of the one that acts.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/schedule"
+)
+
+// target is what schedules deliver to: functions, under the schedule's role.
+type target struct {
+	aws       *awsapi.Server
+	functions *lambda.Service
+}
+
+// deliveryError is a delivery that the target refused, with AWS's code for the dead-letter queue.
+type deliveryError struct {
+	code string
+	err  error
+}
+
+func (e *deliveryError) Error() string     { return e.err.Error() }
+func (e *deliveryError) Unwrap() error     { return e.err }
+func (e *deliveryError) ErrorCode() string { return e.code }
+
+func (t target) authorise(s schedule.Schedule, action, resource string) error {
+	err := t.aws.Authorise(scheduleCaller+s.Name, action, resource)
+	var denied *awsapi.DeniedError
+	if errors.As(err, &denied) {
+		return &deliveryError{code: "AccessDeniedException", err: err}
+	}
+	return err
+}
+
+// Deliver invokes the function asynchronously.
+func (t target) Deliver(_ context.Context, s schedule.Schedule, event []byte) error {
+	if err := t.authorise(s, "lambda:InvokeFunction", s.Target); err != nil {
+		return err
+	}
+	_, err := t.functions.InvokeAsync(functionName(s), event)
+	if errors.Is(err, lambda.ErrTooLarge) {
+		return &deliveryError{code: "RequestTooLargeException", err: err}
+	}
+	return err
+}
+
+// DeliverAndWait invokes the function and returns its failure.
+func (t target) DeliverAndWait(ctx context.Context, s schedule.Schedule, event []byte) error {
+	if err := t.authorise(s, "lambda:InvokeFunction", s.Target); err != nil {
+		return err
+	}
+	result, err := t.functions.Invoke(ctx, functionName(s), event)
+	if err != nil {
+		return err
+	}
+	if result.FunctionError != "" {
+		return fmt.Errorf("function %s failed: %s", functionName(s), strings.TrimSpace(string(result.Payload)))
+	}
+	return nil
+}
+
+// DeadLetter sends the event to the schedule's queue.
+func (t target) DeadLetter(_ context.Context, s schedule.Schedule, body string, attributes map[string]string) error {
+	if err := t.authorise(s, "sqs:SendMessage", s.DeadLetter); err != nil {
+		return err
+	}
+	return send(t.aws, s.DeadLetter, body, attributes)
+}
+
+func functionName(s schedule.Schedule) string {
+	name, _ := assembly.SplitFunction(s.Target)
+	return name
+}
+
+// queues sends for functions whose asynchronous invocations failed.
+type queues struct{ aws *awsapi.Server }
+
+// SendMessage implements lambda.Queues.
+func (q queues) SendMessage(_ context.Context, function, queueARN, body string, attributes map[string]string) error {
+	if err := q.aws.Authorise(function, "sqs:SendMessage", queueARN); err != nil {
+		return err
+	}
+	return send(q.aws, queueARN, body, attributes)
+}
+
+func send(aws *awsapi.Server, queueARN, body string, attributes map[string]string) error {
+	queue := aws.Queue(queueARN)
+	if queue == nil {
+		return fmt.Errorf("no queue %s in the assembly", queueARN)
+	}
+	typed := make(map[string]awsapi.MessageAttribute, len(attributes))
+	for name, value := range attributes {
+		typed[name] = awsapi.MessageAttribute{DataType: "String", StringValue: value}
+	}
+	queue.Send(body, typed)
+	return nil
+}
+
+// streamInvoker makes a failure of the function an error, as event source mappings see it.
+type streamInvoker struct{ functions *lambda.Service }
+
+// Invoke implements engine.Invoker.
+func (s streamInvoker) Invoke(ctx context.Context, function string, payload []byte) ([]byte, error) {
+	result, err := s.functions.Invoke(ctx, function, payload)
+	if err != nil {
+		return nil, err
+	}
+	if result.FunctionError != "" {
+		return nil, fmt.Errorf("function %s: %w: %s", function, errFunction, result.Payload)
+	}
+	return result.Payload, nil
+}
+
+var errFunction = errors.New("the function failed")
+
+// logs are CloudWatch Logs, as far as a run has them.
+type logs struct {
+	assembly *assembly.Assembly
+	aws      *awsapi.Server
+}
+
+// authorise asks what CloudWatch Logs asks of the role of a function that writes its first line.
+func (l logs) authorise(function, group, stream string) error {
+	arn := "arn:aws:logs:" + assembly.DefaultRegion + ":" + assembly.DefaultAccount + ":log-group:" + group + ":log-stream:" + stream
+	if resource := l.assembly.ByName(function, "AWS::Lambda::Function"); resource != nil {
+		arn = "arn:aws:logs:" + resource.Stack.Region + ":" + resource.Stack.Account + ":log-group:" + group + ":log-stream:" + stream
+	}
+	return errors.Join(l.aws.Authorise(function, "logs:CreateLogStream", arn), l.aws.Authorise(function, "logs:PutLogEvents", arn))
+}
+
+// authoriseTraces asks what Lambda asks of the role of a function with active tracing. It drops the traces if one is refused.
+func authoriseTraces(aws *awsapi.Server, function string) (refused []error) {
+	for _, action := range []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"} {
+		if err := aws.Authorise(function, action, "*"); err != nil {
+			refused = append(refused, err)
+		}
+	}
+	return refused
+}

@@ -1,0 +1,252 @@
+package engine
+
+// The databases of a run: one for each account and region of its stacks, with their tables, the deletion of what expires in them,
+// and their streams.
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+)
+
+// DatabasesOptions say where an assembly's tables are kept.
+type DatabasesOptions struct {
+	// AccessKey begins the access keys of the databases: each is a database of its own. It must be alphanumeric.
+	AccessKey string
+	// Dir keeps which database belongs to which account and region, and how far each stream was read. Default: nothing is kept.
+	Dir string
+	// SweepInterval is [SweeperOptions].Interval.
+	SweepInterval time.Duration
+	// Log gets failures in the background. Default: none.
+	Log *slog.Logger
+}
+
+// Databases hold the tables of an assembly. Names of tables are unique in an account and region, as in AWS, so each account and
+// region has a database. Make them with [OpenDatabases], before anything writes, so that every write is noted: see Wrote.
+type Databases struct {
+	engine  *Engine
+	options DatabasesOptions
+	all     []*database
+}
+
+type database struct {
+	// source has the stacks of the account and region.
+	source    *assembly.Assembly
+	accessKey string
+	suffix    string
+	client    *dynamodb.Client
+	sweeper   *Sweeper
+	streams   *Streams
+}
+
+func (d *database) environment() string { return d.source.Stacks[0].Environment() }
+
+// OpenDatabases reads which tables the assembly has, and makes nothing yet.
+func OpenDatabases(engine *Engine, source *assembly.Assembly, options DatabasesOptions) (*Databases, error) {
+	opened := &Databases{engine: engine, options: options}
+	ends, err := suffixes(source, options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range source.Environments() {
+		d := &database{source: part}
+		d.suffix = ends[d.environment()]
+		d.accessKey = options.AccessKey + d.suffix
+		d.client = engine.Client(d.accessKey)
+		if d.sweeper, err = NewSweeper(d.client, part, SweeperOptions{Interval: options.SweepInterval, Log: options.Log}); err != nil {
+			return nil, err
+		}
+		opened.all = append(opened.all, d)
+	}
+	return opened, nil
+}
+
+// suffixesFile, in the folder of the run's data, has the suffixes by account and region.
+const suffixesFile = "environments.json"
+
+// suffixes returns the ends of the databases' access keys, by account and region. The first account and region has none, so that a
+// run of one, and data from before there were several, need none. Kept data keeps its suffix, also when stacks of further regions
+// come or only some are chosen. The access key without a suffix becomes free once the assembly has no stack of its account and
+// region, as when a stack gets an Env.
+func suffixes(source *assembly.Assembly, folder string) (map[string]string, error) {
+	kept := map[string]string{}
+	path := ""
+	if folder != "" {
+		path = filepath.Join(folder, suffixesFile)
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = json.Unmarshal(text, &kept)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s, which tells the tables of accounts and regions apart: %w: mend it, or remove the data folder", path, err)
+		}
+	}
+	free, changed := true, false
+	for environment, suffix := range kept {
+		if suffix == "" && source.HasEnvironment(environment) {
+			free = false
+		}
+	}
+	for _, of := range source.Environments() {
+		environment := of.Stacks[0].Environment()
+		if _, known := kept[environment]; known {
+			continue
+		}
+		if free {
+			maps.DeleteFunc(kept, func(_, suffix string) bool { return suffix == "" })
+			kept[environment], free = "", false
+		} else {
+			// Access keys have letters and digits.
+			kept[environment] = of.Stacks[0].Account + strings.ReplaceAll(of.Stacks[0].Region, "-", "")
+		}
+		changed = true
+	}
+	if path == "" || !changed {
+		return kept, nil
+	}
+	text, err := json.Marshal(kept)
+	if err == nil {
+		err = os.MkdirAll(folder, 0o700)
+	}
+	if err == nil {
+		err = os.WriteFile(path, text, 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("keep the account and region of each table: %w", err)
+	}
+	return kept, nil
+}
+
+// AccessKeys are those of the databases, by account and region as [assembly.Environment] writes them.
+func (d *Databases) AccessKeys() map[string]string {
+	keys := map[string]string{}
+	for _, one := range d.all {
+		keys[one.environment()] = one.accessKey
+	}
+	return keys
+}
+
+// Client is a client on the database of the first account and region.
+func (d *Databases) Client() *dynamodb.Client { return d.all[0].client }
+
+// Wrote notes a write, so that items are deleted when they expire. Parameters as of [Sweeper.Wrote].
+func (d *Databases) Wrote(environment, operation string, body []byte) {
+	for _, one := range d.all {
+		if one.environment() == environment {
+			one.sweeper.Wrote(operation, body)
+		}
+	}
+}
+
+// ReadStreams reads which functions get the records of the tables' streams. It sets the options' Sweeper and Checkpoints. Errors
+// as of [NewStreams].
+func (d *Databases) ReadStreams(options StreamsOptions) (err error) {
+	for _, one := range d.all {
+		options.Sweeper, options.Checkpoints = one.sweeper, ""
+		if d.options.Dir != "" {
+			name := "streams.json"
+			if one.suffix != "" {
+				name = "streams-" + one.suffix + ".json"
+			}
+			options.Checkpoints = filepath.Join(d.options.Dir, name)
+		}
+		if one.streams, err = NewStreams(d.engine, one.accessKey, one.source, options); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CreateTables creates the tables that do not exist. Those that do, it alters as the assembly says, and tells log of it; tables of
+// an engine that was given by URL stay as they are, because others may use them.
+func (d *Databases) CreateTables(ctx context.Context, log func(line string)) error {
+	for _, one := range d.all {
+		var err error
+		if d.engine.PID() != 0 {
+			err = CreateOrAlterTables(ctx, one.client, one.source, log)
+		} else {
+			err = CreateTables(ctx, one.client, one.source)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Start begins to deliver the streams that ReadStreams read, and to delete what expires, until ctx ends; the channel it returns is
+// closed when both have ended. The tables must exist. Errors as of [Streams.Start].
+func (d *Databases) Start(ctx context.Context) (<-chan struct{}, error) {
+	var working sync.WaitGroup
+	for _, one := range d.all {
+		delivering, err := one.streams.Start(ctx)
+		if err != nil {
+			return nil, err
+		}
+		working.Go(func() { <-delivering })
+		working.Go(func() { one.sweeper.Run(ctx) })
+	}
+	ended := make(chan struct{})
+	go func() {
+		working.Wait()
+		close(ended)
+	}()
+	return ended, nil
+}
+
+// Deliveries tells how far the delivery of each stream to each function is.
+func (d *Databases) Deliveries() []Delivery {
+	all := []Delivery{}
+	for _, one := range d.all {
+		all = append(all, one.streams.Deliveries()...)
+	}
+	return all
+}
+
+// Flush delivers what was written before the call to functions now, and returns when they have taken it. Errors as of
+// [Streams.Flush].
+func (d *Databases) Flush(ctx context.Context) error {
+	for _, one := range d.all {
+		if err := one.streams.Flush(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sweep deletes expired items now and returns how many.
+func (d *Databases) Sweep(ctx context.Context) (deleted int, err error) {
+	for _, one := range d.all {
+		n, err := one.sweeper.Sweep(ctx)
+		if deleted += n; err != nil {
+			return deleted, err
+		}
+	}
+	return deleted, nil
+}
+
+// Tables describes the tables as the engine does, with what only the template says of them.
+func (d *Databases) Tables(ctx context.Context) ([]Table, error) {
+	all := []Table{}
+	for _, one := range d.all {
+		tables, err := DescribeTables(ctx, one.client, one.source)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, tables...)
+	}
+	return all, nil
+}

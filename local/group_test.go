@@ -1,0 +1,90 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+// The failure of one part interrupts all others; what they stand on ends last, the latest first, and once.
+func TestGroup(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("this part failed")
+	for name, end := range map[string]func(*group) error{
+		"failure": func(g *group) error {
+			g.start(func(context.Context) error { return failure })
+			return failure
+		},
+		"close": func(g *group) error {
+			g.cancel()
+			return context.Canceled
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGroup(t.Context())
+			var released []string
+			var interrupted atomic.Int32
+			for _, name := range []string{"folder", "engine"} {
+				g.afterwards(func() {
+					if interrupted.Load() != 2 {
+						t.Errorf("%s ended before the parts", name)
+					}
+					released = append(released, name)
+				})
+			}
+			g.onStop(func() { interrupted.Add(1) })
+			g.start(func(ctx context.Context) error {
+				<-ctx.Done()
+				interrupted.Add(1)
+				return nil
+			})
+			want := end(g)
+			<-g.ctx.Done()
+			if got := context.Cause(g.ctx); !errors.Is(got, want) {
+				t.Errorf("got cause %v, want %v", got, want)
+			}
+			g.close()
+			g.close()
+			if !slices.Equal(released, []string{"engine", "folder"}) {
+				t.Errorf("released %v", released)
+			}
+		})
+	}
+}
+
+// A server that can no longer accept ends the run; one that is interrupted does not.
+func TestGroupServes(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]bool{"listener dies": true, "interrupted": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := newGroup(t.Context())
+			g.serve(listener, http.NotFoundHandler())
+			answer, err := http.Get(url(listener))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = answer.Body.Close()
+			if fails {
+				_ = listener.Close()
+				<-g.ctx.Done()
+			}
+			g.close()
+			if failed := !errors.Is(context.Cause(g.ctx), context.Canceled); failed != fails {
+				t.Errorf("got cause %v", context.Cause(g.ctx))
+			}
+			if _, err := http.Get(url(listener)); err == nil {
+				t.Error("the server answers after the end")
+			}
+		})
+	}
+}

@@ -1,0 +1,186 @@
+package local
+
+// What a run reads before anything starts: the assembly, and from it all that needs no tables.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/buckets"
+	"github.com/onesynth-cdk/onesynth/local/catalog"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+)
+
+// load reads the assembly, and refuses what cannot be run.
+func (r *Runner) load() error {
+	var problems []error
+	a, err := assembly.Load(r.options.Assembly, assembly.Options{Stacks: r.options.Stacks, SSMParameters: r.options.SSMParameters, URL: func(resource *assembly.Resource) string {
+		switch resource.Type {
+		case "AWS::SQS::Queue":
+			return url(r.ports.aws)
+		case "AWS::ApiGatewayV2::Api":
+			if !resource.Stack.Selected {
+				return ""
+			}
+			listener, err := r.ports.listenAPI(resource.Stack, r.options)
+			if err != nil {
+				problems = append(problems, err)
+				return ""
+			}
+			r.ports.apis[resource] = listener
+			return url(listener)
+		}
+		return ""
+	}})
+	if err := errors.Join(append(problems, err)...); err != nil {
+		return err
+	}
+	r.assembly = a
+	for _, stack := range slices.Sorted(maps.Keys(r.options.Ports)) {
+		if !a.Has(stack) {
+			return fmt.Errorf("port of stack %q: the assembly has no stack of that name or display id", stack)
+		}
+	}
+	if err := r.refuseUnsupported(); err != nil {
+		return err
+	}
+	if err := refuseSameNames(a); err != nil {
+		return err
+	}
+	if err := r.openBuckets(); err != nil {
+		return err
+	}
+	r.lakes, err = catalog.Read(a)
+	return err
+}
+
+// openBuckets keeps objects where the run's data is, or else in its temporary folder.
+func (r *Runner) openBuckets() (err error) {
+	dir := subfolder(r.options.Data, bucketsFolder)
+	if dir == "" {
+		dir = subfolder(r.folder, bucketsFolder)
+	}
+	r.buckets, err = buckets.New(dir, r.assembly)
+	return err
+}
+
+// readFunctions reads the functions, with binaries that run here, and gives them what only a run has.
+func (r *Runner) readFunctions(ctx context.Context) ([]lambda.Declared, error) {
+	functions, problems := lambda.Read(r.assembly, r.folder)
+	if err := lambda.BuildForThisMachine(ctx, functions, r.searched(), r.log.line); err != nil {
+		return nil, errors.Join(append(problems, err)...)
+	}
+	for i := range functions {
+		f := &functions[i]
+		f.AccessKeyID, f.SecretAccessKey = accessKey(), secretKey
+		for name, value := range f.Environment {
+			if value == fcm {
+				f.Environment[name] = r.inbox.URL()
+			}
+		}
+		problems = append(problems, f.Check())
+	}
+	return functions, errors.Join(problems...)
+}
+
+// searched are the folders whose Go modules may know those of the functions: the one that has the assembly, and
+// the working directory.
+func (r *Runner) searched() []string {
+	var folders []string
+	for _, folder := range []string{filepath.Dir(filepath.Clean(r.options.Assembly)), "."} {
+		if absolute, err := filepath.Abs(folder); err == nil && !slices.Contains(folders, absolute) {
+			folders = append(folders, absolute)
+		}
+	}
+	return folders
+}
+
+// checkLakes looks for views and queries that do not run, if the options say how.
+func (r *Runner) checkLakes(ctx context.Context) error {
+	if r.options.CheckLake == nil {
+		return nil
+	}
+	var problems []error
+	for _, lake := range r.lakes {
+		warnings, err := r.options.CheckLake(ctx, lake)
+		for _, warning := range warnings {
+			r.log.printf("warning: %s", warning)
+		}
+		problems = append(problems, err)
+	}
+	return errors.Join(problems...)
+}
+
+func (r *Runner) refuseUnsupported() error {
+	var refused []string
+	custom := false
+	without := r.assembly.Neighbours()
+	for _, resource := range r.assembly.Unsupported() {
+		if slices.Contains(r.options.AllowUnsupported, resource.Type) {
+			without[resource.Type]++
+			continue
+		}
+		refused = append(refused, "  "+resource.String())
+		custom = custom || strings.HasPrefix(resource.Type, "Custom::") || resource.Type == "AWS::CloudFormation::CustomResource"
+	}
+	if len(refused) == 0 {
+		r.nameWithoutEffect(without)
+		return nil
+	}
+	remedy := "run with --allow-unsupported TYPE to leave a type without effect"
+	if custom {
+		remedy += "\na custom resource is made by code that runs during a deployment: keep it in a stack of its own, such as that of the network, and name the others with --stack; " +
+			"a VPC of the CDK has none with RestrictDefaultSecurityGroup set to false"
+	}
+	return fmt.Errorf("the assembly has %w:\n%s\n%s", ErrUnsupported, strings.Join(refused, "\n"), remedy)
+}
+
+// nameWithoutEffect says in one line what the run goes on without, with how many there are of each type.
+func (r *Runner) nameWithoutEffect(counts map[string]int) {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		part := fmt.Sprintf("%s (%d)", kind, counts[kind])
+		if kind == "AWS::Events::Rule" {
+			part = fmt.Sprintf("%s (%d, which fire nothing)", kind, counts[kind])
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 0 {
+		r.log.printf("without effect here: %s", strings.Join(parts, ", "))
+	}
+}
+
+// refuseSameNames finds resources that a run could not tell apart. AWS has tables and catalogs of one name in several accounts
+// and regions, and so has a run; of the rest it has one of a name.
+func refuseSameNames(a *assembly.Assembly) error {
+	type identity struct{ kind, place, name string }
+	known := map[identity]*assembly.Resource{}
+	var problems []error
+	for _, resource := range a.Resources() {
+		one := identity{kind: resource.Type, name: resource.Name}
+		switch resource.Type {
+		case "AWS::DynamoDB::Table", "AWS::DynamoDB::GlobalTable":
+			one.kind, one.place = "table", resource.Stack.Environment()
+		case "AWS::Glue::Database", "AWS::SSM::Parameter":
+			one.place = resource.Stack.Environment()
+		case "AWS::IAM::Role":
+			one.place = resource.Stack.Account
+		case "AWS::Lambda::Function", "AWS::SQS::Queue", "AWS::SecretsManager::Secret", "AWS::S3::Bucket", "AWS::Scheduler::Schedule":
+		default:
+			continue
+		}
+		if other := known[one]; other != nil {
+			problems = append(problems, fmt.Errorf("stack %s: %s and, of stack %s, %s have one name, %s: a run has one of it; choose one of the stacks with --stack %s",
+				resource.Stack.DisplayID, resource, other.Stack.DisplayID, other, resource.Name, other.Stack.DisplayID))
+			continue
+		}
+		known[one] = resource
+	}
+	return errors.Join(problems...)
+}

@@ -1,0 +1,83 @@
+package local
+
+// What a run prints.
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// log serialises what the run and its functions print.
+type log struct {
+	mu     sync.Mutex
+	writer io.Writer
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.writer.Write(p)
+}
+
+func (l *log) printf(format string, arguments ...any) {
+	fmt.Fprintf(l, format+"\n", arguments...)
+}
+
+func (l *log) line(text string) { l.printf("%s", text) }
+
+// structured is the log for what has levels and attributes.
+func (l *log) structured() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func (l *log) function(name, line string) { l.printf("[%s] %s", name, line) }
+
+// announce prints what runs where; its last line is "ready".
+func (r *Runner) announce() {
+	var lines strings.Builder
+	for _, api := range r.apis {
+		fmt.Fprintf(&lines, "%-10s %s  (%s, stack %s)\n", "API", api.URL, api.Name, api.Stack)
+	}
+	fmt.Fprintf(&lines, "%-10s %s\n", "console", r.ConsoleURL())
+	fmt.Fprintf(&lines, "%-10s %s\n", "DynamoDB", r.engine.URL())
+	for _, table := range r.assembly.Tables() {
+		if table.Existing {
+			fmt.Fprintf(&lines, "%-10s %s  exists elsewhere; here as stack %s describes it\n", "table", table.Name, table.Stack.Name)
+		}
+	}
+	for _, s := range r.schedules.Schedules() {
+		when := "disabled"
+		if s.Next != nil {
+			when = "next " + s.Next.Local().Format(time.DateTime)
+		}
+		if r.options.NoSchedules {
+			when = "runs by name only"
+		}
+		fmt.Fprintf(&lines, "%-10s %s  %s, %s\n", "schedule", s.Name, s.Expression, when)
+	}
+	lines.WriteString("ready\n")
+	r.log.Write([]byte(lines.String()))
+}
+
+// announceEnd prints that the run ends, and what it breaks off.
+func (r *Runner) announceEnd() {
+	unfinished := 0
+	for _, f := range r.functions.Functions() {
+		unfinished += f.Queued
+		for _, instance := range f.Instances {
+			if instance.Busy {
+				unfinished++
+			}
+		}
+	}
+	switch unfinished {
+	case 0:
+		r.log.printf("ending")
+	case 1:
+		r.log.printf("ending: 1 invocation is broken off")
+	default:
+		r.log.printf("ending: %d invocations are broken off", unfinished)
+	}
+}

@@ -1,0 +1,121 @@
+package local
+
+// The ports that a run listens on.
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"syscall"
+
+	"github.com/onesynth-cdk/onesynth/local/assembly"
+)
+
+const (
+	firstPort     = 8080
+	searchedPorts = 100
+)
+
+// ports are open from the beginning of a run, so that everything that starts knows the addresses of the rest.
+type ports struct {
+	aws, inbox, console net.Listener
+	apis                map[*assembly.Resource]net.Listener
+}
+
+func openPorts(options Options) (_ *ports, err error) {
+	p := &ports{apis: map[*assembly.Resource]net.Listener{}}
+	for _, of := range []struct {
+		what     string
+		listener *net.Listener
+		port     int
+	}{{"AWS endpoint", &p.aws, 0}, {"push inbox", &p.inbox, 0}, {"console", &p.console, options.ConsolePort}} {
+		if *of.listener, err = listen(of.port); err != nil {
+			p.close()
+			return nil, fmt.Errorf("%s: %w: stop what uses it, or choose another with --console-port", of.what, err)
+		}
+	}
+	return p, nil
+}
+
+// close closes all of them; those that a server had are closed already.
+func (p *ports) close() {
+	for _, listener := range []net.Listener{p.aws, p.inbox, p.console} {
+		if listener != nil {
+			_ = listener.Close()
+		}
+	}
+	for _, listener := range p.apis {
+		_ = listener.Close()
+	}
+}
+
+// url is the address of what listens.
+func url(listener net.Listener) string { return "http://" + listener.Addr().String() }
+
+func listen(port int) (net.Listener, error) {
+	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("%w: %d", ErrPort, port)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listen on 127.0.0.1: %w", err)
+	}
+	return listener, nil
+}
+
+// listenAPI opens the port of the stack's next API.
+func (p *ports) listenAPI(stack *assembly.Stack, options Options) (net.Listener, error) {
+	port := options.Port
+	own, ok := options.Ports[stack.DisplayID]
+	if !ok {
+		own, ok = options.Ports[stack.Name]
+	}
+	switch {
+	case ok:
+		port = own
+		for resource := range p.apis {
+			if resource.Stack == stack && own > 0 {
+				return listenFree(own + 1)
+			}
+		}
+	case port > 0:
+		port += len(p.apis)
+	case port == PlatformPorts:
+		if port = localPort(stack); port == 0 {
+			return listenFree(firstPort)
+		}
+		// The first API that asks for the port has it. Others of the stack, and of a second stack of the same platform, take the
+		// next free ones.
+		for _, listener := range p.apis {
+			if listener.Addr().(*net.TCPAddr).Port == port {
+				return listenFree(port + 1)
+			}
+		}
+	}
+	listener, err := listen(port)
+	if err != nil {
+		return nil, fmt.Errorf("stack %s: %w: stop what uses it, or choose another with --port (0 takes any free one)", stack.Name, err)
+	}
+	return listener, nil
+}
+
+func listenFree(first int) (net.Listener, error) {
+	for port := first; port <= first+searchedPorts; port++ {
+		listener, err := listen(port)
+		if !errors.Is(err, ErrPort) {
+			return listener, err
+		}
+	}
+	return nil, fmt.Errorf("%w: all from %d to %d", ErrPort, first, first+searchedPorts)
+}
+
+// localPort is what the stack's template asks for: Metadata: {"onesynth": {"localPort": 8080}}, or 0.
+func localPort(stack *assembly.Stack) int {
+	metadata, _ := stack.Metadata["onesynth"].(map[string]any)
+	port, err := strconv.Atoi(fmt.Sprint(metadata["localPort"]))
+	if err != nil || port < 1 || port > 65535 {
+		return 0
+	}
+	return port
+}
