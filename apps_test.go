@@ -29,6 +29,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	localrun "github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
@@ -90,7 +91,7 @@ func declareStages(app awscdk.App) {
 		"Prod": testEnvironment("444455556666", "eu-west-1"),
 	} {
 		stage := awscdk.NewStage(app, &name, &awscdk.StageProps{Env: environment})
-		newAsk(awscdk.NewStack(stage, jsii.String("Ask"), nil), askahuman.Props{Prefix: "aah"})
+		newAsk(awscdk.NewStack(stage, jsii.String("Ask"), nil), askahuman.Props{Props: shared.Props{Prefix: "aah"}})
 	}
 	awsssm.NewStringParameter(awscdk.NewStack(app, jsii.String("shared"), nil), jsii.String("Owner"), &awsssm.StringParameterProps{StringValue: jsii.String("platform")})
 }
@@ -137,7 +138,7 @@ func declareDomain(app awscdk.App) {
 	certificate := awscertificatemanager.NewCertificate(stack, jsii.String("Certificate"), &awscertificatemanager.CertificateProps{
 		DomainName: jsii.String("ask.example.com"), Validation: awscertificatemanager.CertificateValidation_FromDns(zone),
 	})
-	asks := newAsk(stack, askahuman.Props{DomainName: "ask.example.com", CertificateARN: *certificate.CertificateArn()})
+	asks := newAsk(stack, askahuman.Props{Props: shared.Props{DomainName: "ask.example.com", CertificateARN: *certificate.CertificateArn()}})
 	domain := asks.API.Domain
 	awsroute53.NewARecord(stack, jsii.String("Record"), &awsroute53.ARecordProps{
 		Zone: zone, RecordName: jsii.String("ask"),
@@ -167,7 +168,7 @@ func declareDomain(app awscdk.App) {
 func declareRegions(app awscdk.App) {
 	for _, region := range []string{"eu-west-1", "us-east-1"} {
 		stack := awscdk.NewStack(app, jsii.String("todo-"+region), &awscdk.StackProps{Env: testEnvironment("111122223333", region)})
-		todo.New(stack, "Todo", todo.Props{Prefix: "todo"})
+		todo.New(stack, "Todo", todo.Props{Props: shared.Props{Prefix: "todo"}})
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -174,6 +175,10 @@ func chooseEnvironment(values map[string]any) (string, environment, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&settings); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			// The error names embedded structs, which cdk.json does not have.
+			wrong.Field = strings.NewReplacer(".UserProps.", ".", ".LakeProps.", ".", ".Props.", ".").Replace(wrong.Field)
+		}
 		return "", environment{}, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs are the fields of the platform's Props", name, err)
 	}
 	if arch, _ := values["arch"].(string); arch != "" {

@@ -21,6 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
@@ -194,12 +195,12 @@ func contextOfFile(t *testing.T) map[string]any {
 func TestChooseEnvironment(t *testing.T) {
 	t.Parallel()
 	dev := environment{
-		AskAHuman: askahuman.Props{OpenAgents: true, RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true},
-		Todo:      todo.Props{RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true},
+		AskAHuman: askahuman.Props{Props: shared.Props{RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true}, OpenAgents: true},
+		Todo:      todo.Props{Props: shared.Props{RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true}},
 	}
 	prod := environment{
-		AskAHuman: askahuman.Props{Prefix: "aah", AgentKeys: true, DeletionProtection: true},
-		Todo:      todo.Props{Prefix: "todo", DeletionProtection: true},
+		AskAHuman: askahuman.Props{Props: shared.Props{Prefix: "aah", DeletionProtection: true}, AgentKeys: true},
+		Todo:      todo.Props{Props: shared.Props{Prefix: "todo", DeletionProtection: true}},
 	}
 	tests := map[string]struct {
 		env, arch    string
@@ -255,10 +256,15 @@ func TestChooseEnvironmentWithOperations(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := environment{
-		AskAHuman: askahuman.Props{AlarmTopicARN: "arn:aws:sns:eu-west-1:111122223333:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme"},
+		AskAHuman: askahuman.Props{Props: shared.Props{AlarmTopicARN: "arn:aws:sns:eu-west-1:111122223333:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme"}},
 		Todo: todo.Props{
-			AlarmEmail: "ops@example.com", Alarms: map[string]alarm.Options{"SlowAlarm": {Threshold: 2500, Period: 10 * time.Minute}, "ClientErrorAlarm": {Off: true}},
-			Email: identity.Email{From: "To-Do <hello@example.com>"}, LakeFirstDay: "2026-11-15",
+			Props: shared.Props{
+				AlarmEmail: "ops@example.com", Alarms: map[string]alarm.Options{"SlowAlarm": {Threshold: 2500, Period: 10 * time.Minute}, "ClientErrorAlarm": {Off: true}},
+			},
+			UserProps: shared.UserProps{
+				Email: identity.Email{From: "To-Do <hello@example.com>"},
+			},
+			LakeProps: shared.LakeProps{LakeFirstDay: "2026-11-15"},
 		},
 	}
 	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", got)); diff != "" {
@@ -279,6 +285,8 @@ func TestChooseEnvironmentErr(t *testing.T) {
 		"UnknownPlatform": {`{"env":"dev","environments":{"dev":{"askhuman":{}}}}`, `unknown field "askhuman"`},
 		"UnknownProp":     {`{"env":"dev","environments":{"dev":{"askahuman":{"shard":2}}}}`, `unknown field "shard"`},
 		"WrongType":       {`{"env":"dev","environments":{"dev":{"askahuman":{"shards":"2"}}}}`, "context.environments.dev"},
+		"WrongSharedType": {`{"env":"dev","environments":{"dev":{"askahuman":{"prefix":2}}}}`, ".AskAHuman.Prefix of type string"},
+		"NoField":         {`{"env":"dev","environments":{"dev":{"askahuman":{"props":{"prefix":"aah"}}}}}`, `unknown field "props"`},
 		"NoObject":        {`{"env":"dev","environments":["dev"]}`, `got "dev"`},
 	}
 	for name, test := range tests {

@@ -23,6 +23,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	localrun "github.com/onesynth-cdk/onesynth/local"
@@ -99,28 +100,33 @@ func synthesiseCompany(folder string) {
 
 	asks := awscdk.NewStack(app, jsii.String("ask"), nil)
 	askahuman.New(asks, "AskAHuman", askahuman.Props{
-		OpenAgents: true, Key: key, VPC: network, SecurityGroups: []awsec2.ISecurityGroup{group},
-		Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
-			"Questions": awsdynamodb.TableV2_FromTableArn(asks, jsii.String("Questions"), jsii.String(companyQuestions)),
-			"UserStats": people.Resource,
-		}},
+		Props: shared.Props{
+			Key: key, VPC: network, SecurityGroups: []awsec2.ISecurityGroup{group},
+			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
+				"Questions": awsdynamodb.TableV2_FromTableArn(asks, jsii.String("Questions"), jsii.String(companyQuestions)),
+				"UserStats": people.Resource,
+			}},
+		},
+		OpenAgents: true,
 	})
 
 	tasks := awscdk.NewStack(app, jsii.String("todo"), nil)
 	arn := *awscdk.NewCfnParameter(tasks, jsii.String("TasksArn"), &awscdk.CfnParameterProps{Default: companyTasks}).ValueAsString()
 	todo.New(tasks, "Todo", todo.Props{
-		Key: awskms.NewKey(tasks, jsii.String("Key"), nil),
-		VPC: awsec2.Vpc_FromVpcAttributes(tasks, jsii.String("Network"), &awsec2.VpcAttributes{
-			VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-central-1a"), IsolatedSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
-		}),
-		Subnets:        awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
-		SecurityGroups: []awsec2.ISecurityGroup{awsec2.SecurityGroup_FromSecurityGroupId(tasks, jsii.String("Group"), jsii.String("sg-0a1b2c3d"), nil)},
-		Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
-			"AppData": awsdynamodb.TableV2_FromTableAttributes(tasks, jsii.String("Tasks"), &awsdynamodb.TableAttributesV2{
-				TableArn: &arn, TableStreamArn: jsii.String(arn + "/stream/2026-01-01T00:00:00.000"),
-				EncryptionKey: awskms.Key_FromKeyArn(tasks, jsii.String("TasksKey"), jsii.String("arn:aws:kms:eu-central-1:123456789012:key/tasks")),
+		Props: shared.Props{
+			Key: awskms.NewKey(tasks, jsii.String("Key"), nil),
+			VPC: awsec2.Vpc_FromVpcAttributes(tasks, jsii.String("Network"), &awsec2.VpcAttributes{
+				VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-central-1a"), IsolatedSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
 			}),
-		}},
+			Subnets:        awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
+			SecurityGroups: []awsec2.ISecurityGroup{awsec2.SecurityGroup_FromSecurityGroupId(tasks, jsii.String("Group"), jsii.String("sg-0a1b2c3d"), nil)},
+			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
+				"AppData": awsdynamodb.TableV2_FromTableAttributes(tasks, jsii.String("Tasks"), &awsdynamodb.TableAttributesV2{
+					TableArn: &arn, TableStreamArn: jsii.String(arn + "/stream/2026-01-01T00:00:00.000"),
+					EncryptionKey: awskms.Key_FromKeyArn(tasks, jsii.String("TasksKey"), jsii.String("arn:aws:kms:eu-central-1:123456789012:key/tasks")),
+				}),
+			}},
+		},
 	})
 
 	// The CDK makes this the default with a feature flag of new apps. Nothing of the

@@ -24,6 +24,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
 )
 
 func main() {
@@ -31,7 +32,7 @@ func main() {
 	app := awscdk.NewApp(nil)
 	switch os.Args[1] {
 	case "props":
-		askahuman.New(awscdk.NewStack(app, jsii.String("ask"), nil), "AskAHuman", askahuman.Props{Prefix: "-", LogLevel: "loud"})
+		askahuman.New(awscdk.NewStack(app, jsii.String("ask"), nil), "AskAHuman", askahuman.Props{Props: shared.Props{Prefix: "-", LogLevel: "loud"}})
 	case "one":
 		askahuman.New(nil, "AskAHuman", askahuman.Props{})
 	case "build":

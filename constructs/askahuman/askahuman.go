@@ -92,7 +92,7 @@ func New(scope constructs.Construct, id string, p Props) *AskAHuman {
 
 	a := &AskAHuman{}
 	constructs.NewConstruct_Override(a, scope, &id)
-	a.platform = platform.New(a, p.described(), p.common())
+	a.platform = platform.New(a, p.described(), p.Props)
 	a.Database = a.platform.Database
 	a.addSecrets(p)
 	a.addFunctions(p)

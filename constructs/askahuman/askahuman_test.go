@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -45,16 +46,19 @@ var several synthtest.Template
 func variants() map[string]askahuman.Props {
 	return map[string]askahuman.Props{
 		"default": {},
-		"dev":     {OpenAgents: true, RemoveWithStack: true, NoAlarms: true, NoDashboard: true},
-		"prod":    {Prefix: "aah", DeletionProtection: true},
-		"x86":     {OpenAgents: true, Architecture: gofunction.X86_64, AlarmEmail: "ops@example.com"},
+		"dev":     {Props: platform.Props{RemoveWithStack: true, NoAlarms: true, NoDashboard: true}, OpenAgents: true},
+		"prod":    {Props: platform.Props{Prefix: "aah", DeletionProtection: true}},
+		"x86":     {Props: platform.Props{Architecture: gofunction.X86_64, AlarmEmail: "ops@example.com"}, OpenAgents: true},
 		"own": {
-			Agents: []string{"mcp", "ci"}, DomainName: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666",
-			RouteThrottles:  map[string]httpapi.Throttle{"PUT /human/push/subscribe/{subscription_id}": {RequestsPerSecond: 5, Burst: 7}},
-			MemoryMegabytes: map[string]int{"humanapi": 1769}, ReservedConcurrency: map[string]int{"humanapi": 50, "notifier": 1},
+			Props: platform.Props{
+				DomainName: "api.example.com", CertificateARN: "arn:aws:acm:eu-west-1:123456789012:certificate/0a1b2c3d-1111-2222-3333-444455556666",
+				RouteThrottles:  map[string]httpapi.Throttle{"PUT /human/push/subscribe/{subscription_id}": {RequestsPerSecond: 5, Burst: 7}},
+				MemoryMegabytes: map[string]int{"humanapi": 1769}, ReservedConcurrency: map[string]int{"humanapi": 50, "notifier": 1},
+			},
+			Agents: []string{"mcp", "ci"},
 		},
-		"issuer":  {JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, AlarmTopicARN: "arn:aws:sns:eu-west-1:123456789012:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme", Tracing: true, Shards: 4, ReadShards: 64, QuestionURL: "https://example.com/questions/{question_id}", NotifyEvery: 10 * time.Minute, RateLimits: map[string]askahuman.RateLimit{"read": {Requests: 1000}}, OpenQuestions: 7, Points: map[string]int{"text": 0}, DailyPoints: 9, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}},
-		"keys":    {AgentKeys: true, Prefix: "aah", DeletionProtection: true},
+		"issuer":  {Props: platform.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, AlarmTopicARN: "arn:aws:sns:eu-west-1:123456789012:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme", Tracing: true, LocalPort: 9000, LogLevel: "debug", LogRetention: props.OneYear, AllowedOrigins: []string{"https://example.com"}, Throttle: httpapi.Throttle{RequestsPerSecond: 10, Burst: 20}}, Shards: 4, ReadShards: 64, QuestionURL: "https://example.com/questions/{question_id}", NotifyEvery: 10 * time.Minute, RateLimits: map[string]askahuman.RateLimit{"read": {Requests: 1000}}, OpenQuestions: 7, Points: map[string]int{"text": 0}, DailyPoints: 9},
+		"keys":    {Props: platform.Props{Prefix: "aah", DeletionProtection: true}, AgentKeys: true},
 		"company": {},
 		// The app of "cdk init" has feature flags.
 		"flags": {},
@@ -85,32 +89,38 @@ func declare(app awscdk.App) {
 	}
 	declareRefused(app, builds)
 	existing := awscdk.NewStack(app, jsii.String("existing"), nil)
-	askahuman.New(existing, "AskAHuman", askahuman.Props{Build: builds[""], FCMCredentials: awssecretsmanager.Secret_FromSecretCompleteArn(existing, jsii.String("Push"), jsii.String(existingSecret)), Tables: table.DatabaseOptions{
-		All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
-		Each: map[string]table.Options{"Guards": {RecoveryDays: 1}},
-		Existing: map[string]awsdynamodb.ITable{"Questions": awsdynamodb.TableV2_FromTableArn(existing, jsii.String("Imported"),
-			jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked"))},
-	}})
+	askahuman.New(existing, "AskAHuman", askahuman.Props{
+		Props: platform.Props{
+			Build: builds[""], Tables: table.DatabaseOptions{
+				All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
+				Each: map[string]table.Options{"Guards": {RecoveryDays: 1}},
+				Existing: map[string]awsdynamodb.ITable{"Questions": awsdynamodb.TableV2_FromTableArn(existing, jsii.String("Imported"),
+					jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked"))},
+			},
+		}, FCMCredentials: awssecretsmanager.Secret_FromSecretCompleteArn(existing, jsii.String("Push"), jsii.String(existingSecret)),
+	})
 	// A resource that an app passes may belong to another of its stacks.
 	shared := awscdk.NewStack(app, jsii.String("shared"), nil)
 	key := awskms.NewKey(shared, jsii.String("Key"), nil)
 	vpc := awsec2.NewVpc(shared, jsii.String("Network"), nil)
 	questions, _ := schema.AskAHuman().Database.Table("Questions")
 	askahuman.New(awscdk.NewStack(app, jsii.String("sharing"), nil), "AskAHuman", askahuman.Props{
-		Build: builds[""], Key: key, VPC: vpc,
-		AlarmTopic:     awssns.NewTopic(shared, jsii.String("Alerts"), &awssns.TopicProps{MasterKey: key}),
-		SecurityGroups: []awsec2.ISecurityGroup{awsec2.NewSecurityGroup(shared, jsii.String("Group"), &awsec2.SecurityGroupProps{Vpc: vpc})},
-		Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
-			"Questions": table.New(shared, "Questions", table.Props{Table: questions, Key: key}).Resource,
-		}},
+		Props: platform.Props{
+			Build: builds[""], Key: key, VPC: vpc,
+			AlarmTopic:     awssns.NewTopic(shared, jsii.String("Alerts"), &awssns.TopicProps{MasterKey: key}),
+			SecurityGroups: []awsec2.ISecurityGroup{awsec2.NewSecurityGroup(shared, jsii.String("Group"), &awsec2.SecurityGroupProps{Vpc: vpc})},
+			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
+				"Questions": table.New(shared, "Questions", table.Props{Table: questions, Key: key}).Resource,
+			}},
+		},
 	})
 	// One stack may have several, also below one scope; and what they expose can be
 	// granted to others.
 	several := awscdk.NewStack(app, jsii.String("several"), nil)
-	first := askahuman.New(several, "First", askahuman.Props{Build: builds[""]})
-	askahuman.New(several, "Second", askahuman.Props{Build: builds[""]})
+	first := askahuman.New(several, "First", askahuman.Props{Props: platform.Props{Build: builds[""]}})
+	askahuman.New(several, "Second", askahuman.Props{Props: platform.Props{Build: builds[""]}})
 	below := constructs.NewConstruct(several, jsii.String("Below"))
-	askahuman.New(below, "First", askahuman.Props{Build: builds[""]})
+	askahuman.New(below, "First", askahuman.Props{Props: platform.Props{Build: builds[""]}})
 	role := awsiam.NewRole(several, jsii.String("Operator"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
 	first.GrantAccessPatterns(role, "GetQuestion", "ListOpenQuestions")
 	first.GrantRunNotifier(role)

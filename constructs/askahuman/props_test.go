@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 )
@@ -34,14 +35,14 @@ func TestPropsValidate(t *testing.T) {
 	}{
 		"Zero":              {askahuman.Props{}, nil},
 		"Open":              {askahuman.Props{OpenAgents: true}, nil},
-		"Issuer":            {askahuman.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, nil},
+		"Issuer":            {askahuman.Props{Props: platform.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}}, nil},
 		"Agents":            {askahuman.Props{Agents: []string{"mcp", "ci"}}, nil},
-		"Keys":              {askahuman.Props{AgentKeys: true, Tables: table.DatabaseOptions{Each: map[string]table.Options{"AgentKeys": {RecoveryDays: 7}}}}, nil},
+		"Keys":              {askahuman.Props{Props: platform.Props{Tables: table.DatabaseOptions{Each: map[string]table.Options{"AgentKeys": {RecoveryDays: 7}}}}, AgentKeys: true}, nil},
 		"ErrKeysAndOpen":    {askahuman.Props{AgentKeys: true, OpenAgents: true}, []string{"Props.AgentKeys"}},
-		"ErrKeysAndIssuer":  {askahuman.Props{AgentKeys: true, JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, []string{"Props.AgentKeys"}},
+		"ErrKeysAndIssuer":  {askahuman.Props{Props: platform.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, AgentKeys: true}, []string{"Props.AgentKeys"}},
 		"ErrKeysAndAgents":  {askahuman.Props{AgentKeys: true, Agents: []string{"a"}}, []string{"Props.Agents"}},
-		"ErrTableOfNoKeys":  {askahuman.Props{Tables: table.DatabaseOptions{Each: map[string]table.Options{"AgentKeys": {RecoveryDays: 7}}}}, []string{`Props.Tables.Each["AgentKeys"]`}},
-		"ErrOpenWithIssuer": {askahuman.Props{OpenAgents: true, JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, []string{"Props.OpenAgents"}},
+		"ErrTableOfNoKeys":  {askahuman.Props{Props: platform.Props{Tables: table.DatabaseOptions{Each: map[string]table.Options{"AgentKeys": {RecoveryDays: 7}}}}}, []string{`Props.Tables.Each["AgentKeys"]`}},
+		"ErrOpenWithIssuer": {askahuman.Props{Props: platform.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, OpenAgents: true}, []string{"Props.OpenAgents"}},
 		"ErrAgentsOfNoPool": {askahuman.Props{OpenAgents: true, Agents: []string{"a"}}, []string{"Props.Agents"}},
 		"ErrAgentTwice":     {askahuman.Props{Agents: []string{"a", "b", "a"}}, []string{"Props.Agents[2]"}},
 		"ErrManyAgents":     {askahuman.Props{Agents: numbered(51)}, []string{"Props.Agents"}},
@@ -82,19 +83,24 @@ func TestPropsValidate(t *testing.T) {
 		"ErrLongQuestion":   {askahuman.Props{QuestionURL: "https://a.example/" + strings.Repeat("a", 1024) + "{question_id}"}, []string{"Props.QuestionURL"}},
 		"ErrTokenQuestion":  {askahuman.Props{QuestionURL: "https://${Token[TOKEN.1]}/q"}, []string{"Props.QuestionURL"}},
 		"OfAnotherStack": {askahuman.Props{
-			QuestionURL: "https://${Token[TOKEN.1]}/q/{question_id}", AllowedOrigins: []string{"https://${Token[TOKEN.1]}"}, JWTIssuer: "${Token[TOKEN.2]}", JWTAudience: []string{"${Token[TOKEN.3]}"},
-			DomainName: "${Token[TOKEN.4]}", CertificateARN: "${Token[TOKEN.5]}",
+			Props: platform.Props{
+				AllowedOrigins: []string{"https://${Token[TOKEN.1]}"}, JWTIssuer: "${Token[TOKEN.2]}", JWTAudience: []string{"${Token[TOKEN.3]}"},
+				DomainName: "${Token[TOKEN.4]}", CertificateARN: "${Token[TOKEN.5]}",
+			},
+			QuestionURL: "https://${Token[TOKEN.1]}/q/{question_id}",
 		}, nil},
 		"ErrPartialSecret": {askahuman.Props{FCMCredentials: partial{}}, []string{"Props.FCMCredentials"}},
 		"ErrNilSecret":     {askahuman.Props{FCMCredentials: (*partial)(nil)}, []string{"Props.FCMCredentials"}},
-		"ErrTokensInNames": {askahuman.Props{Prefix: "${Token[TOKEN.1]}", Agents: []string{"${Token[TOKEN.2]}"}}, []string{"Props.Prefix", "Props.Agents[0]"}},
+		"ErrTokensInNames": {askahuman.Props{Props: platform.Props{Prefix: "${Token[TOKEN.1]}"}, Agents: []string{"${Token[TOKEN.2]}"}}, []string{"Props.Prefix", "Props.Agents[0]"}},
 		// Those of every platform, all at once: package platform tests each.
 		"ErrCommon": {
 			askahuman.Props{
-				JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
-				AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
-				Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 36}}, SecurityGroups: []awsec2.ISecurityGroup{nil},
-				MemoryMegabytes: map[string]int{"nobody": 128}, ReservedConcurrency: map[string]int{"agentapi": -1},
+				Props: platform.Props{
+					JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
+					AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
+					Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 36}}, SecurityGroups: []awsec2.ISecurityGroup{nil},
+					MemoryMegabytes: map[string]int{"nobody": 128}, ReservedConcurrency: map[string]int{"agentapi": -1},
+				},
 			},
 			[]string{
 				"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.Tables.All.RecoveryDays", "Props.DeletionProtection", "Props.Architecture",
@@ -126,6 +132,6 @@ func numbered(n int) []string {
 func TestNewErrProps(t *testing.T) {
 	t.Parallel()
 	synthtest.PanicsWithFindings(t, func() {
-		askahuman.New(nil, "AskAHuman", askahuman.Props{Prefix: "-", Architecture: "arm", Shards: -1})
+		askahuman.New(nil, "AskAHuman", askahuman.Props{Props: platform.Props{Prefix: "-", Architecture: "arm"}, Shards: -1})
 	}, "Props.Prefix", "Props.Architecture", "Props.Shards")
 }

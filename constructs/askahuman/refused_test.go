@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 )
@@ -25,25 +26,27 @@ var refusals = map[string]struct {
 	paths []string
 }{
 	"Alias": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
-		return askahuman.Props{Key: awskms.Alias_FromAliasName(stack, jsii.String("Alias"), jsii.String("alias/company"))}
+		return askahuman.Props{Props: platform.Props{Key: awskms.Alias_FromAliasName(stack, jsii.String("Alias"), jsii.String("alias/company"))}}
 	}, []string{"Props.Key"}},
 	"OwnAlias": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
-		return askahuman.Props{Key: awskms.NewKey(stack, jsii.String("Key"), nil).AddAlias(jsii.String("alias/own"))}
+		return askahuman.Props{Props: platform.Props{Key: awskms.NewKey(stack, jsii.String("Key"), nil).AddAlias(jsii.String("alias/own"))}}
 	}, []string{"Props.Key"}},
 	// All of another region at once, and what is wrong anywhere beside it.
 	"OtherRegion": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
 		return askahuman.Props{
-			Prefix:     "-",
-			DomainName: "api.example.com", CertificateARN: "arn:aws:acm:us-east-1:111122223333:certificate/1a",
-			Key:        awskms.Key_FromKeyArn(stack, jsii.String("FarKey"), jsii.String("arn:aws:kms:us-east-1:111122223333:key/1a")),
-			AlarmTopic: awssns.Topic_FromTopicArn(stack, jsii.String("FarTopic"), jsii.String("arn:aws:sns:us-east-1:111122223333:alarms")),
-			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("FarNetwork"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-1"), Region: jsii.String("us-east-1"), AvailabilityZones: jsii.Strings("us-east-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
-			}),
-			Tables: table.DatabaseOptions{
-				All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}},
-				Existing: map[string]awsdynamodb.ITable{
-					"Questions": awsdynamodb.TableV2_FromTableArn(stack, jsii.String("FarTable"), jsii.String("arn:aws:dynamodb:us-east-1:111122223333:table/asked")),
+			Props: platform.Props{
+				Prefix:     "-",
+				DomainName: "api.example.com", CertificateARN: "arn:aws:acm:us-east-1:111122223333:certificate/1a",
+				Key:        awskms.Key_FromKeyArn(stack, jsii.String("FarKey"), jsii.String("arn:aws:kms:us-east-1:111122223333:key/1a")),
+				AlarmTopic: awssns.Topic_FromTopicArn(stack, jsii.String("FarTopic"), jsii.String("arn:aws:sns:us-east-1:111122223333:alarms")),
+				VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("FarNetwork"), &awsec2.VpcAttributes{
+					VpcId: jsii.String("vpc-1"), Region: jsii.String("us-east-1"), AvailabilityZones: jsii.Strings("us-east-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+				}),
+				Tables: table.DatabaseOptions{
+					All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}},
+					Existing: map[string]awsdynamodb.ITable{
+						"Questions": awsdynamodb.TableV2_FromTableArn(stack, jsii.String("FarTable"), jsii.String("arn:aws:dynamodb:us-east-1:111122223333:table/asked")),
+					},
 				},
 			},
 		}
@@ -52,40 +55,50 @@ var refusals = map[string]struct {
 		"Props.CertificateARN", "Props.Key", "Props.VPC", "Props.AlarmTopic",
 	}},
 	"NoPrivateSubnets": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
-		return askahuman.Props{VPC: awsec2.NewVpc(stack, jsii.String("Public"), &awsec2.VpcProps{
-			SubnetConfiguration: &[]*awsec2.SubnetConfiguration{{Name: jsii.String("all"), SubnetType: awsec2.SubnetType_PUBLIC}},
-		})}
+		return askahuman.Props{
+			Props: platform.Props{
+				VPC: awsec2.NewVpc(stack, jsii.String("Public"), &awsec2.VpcProps{
+					SubnetConfiguration: &[]*awsec2.SubnetConfiguration{{Name: jsii.String("all"), SubnetType: awsec2.SubnetType_PUBLIC}},
+				}),
+			},
+		}
 	}, []string{"Props.VPC"}},
 	"NoSuchSubnets": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
 		return askahuman.Props{
-			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Imported"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
-			}),
-			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
+			Props: platform.Props{
+				VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Imported"), &awsec2.VpcAttributes{
+					VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+				}),
+				Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
+			},
 		}
 	}, []string{"Props.Subnets"}},
 	"TwoSelections": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
 		return askahuman.Props{
-			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Twice"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
-			}),
-			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_WITH_EGRESS, SubnetGroupName: jsii.String("Private")},
+			Props: platform.Props{
+				VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Twice"), &awsec2.VpcAttributes{
+					VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+				}),
+				Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_WITH_EGRESS, SubnetGroupName: jsii.String("Private")},
+			},
 		}
 	}, []string{"Props.Subnets"}},
 	"NoSuchZone": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
 		return askahuman.Props{
-			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Zone"), &awsec2.VpcAttributes{
-				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
-			}),
-			Subnets: awsec2.SubnetSelection{AvailabilityZones: jsii.Strings("eu-west-1c")},
+			Props: platform.Props{
+				VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Zone"), &awsec2.VpcAttributes{
+					VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+				}),
+				Subnets: awsec2.SubnetSelection{AvailabilityZones: jsii.Strings("eu-west-1c")},
+			},
 		}
 	}, []string{"Props.Subnets"}},
 	"PublicSubnet": {func(stack awscdk.Stack, _ map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
 		vpc := awsec2.NewVpc(stack, jsii.String("Mixed"), nil)
-		return askahuman.Props{VPC: vpc, Subnets: awsec2.SubnetSelection{Subnets: vpc.PublicSubnets()}}
+		return askahuman.Props{Props: platform.Props{VPC: vpc, Subnets: awsec2.SubnetSelection{Subnets: vpc.PublicSubnets()}}}
 	}, []string{"Props.Subnets"}},
 	"OtherArchitecture": {func(_ awscdk.Stack, builds map[gofunction.Architecture]*gofunction.Build) askahuman.Props {
-		return askahuman.Props{Architecture: gofunction.X86_64, Build: builds[""]}
+		return askahuman.Props{Props: platform.Props{Architecture: gofunction.X86_64, Build: builds[""]}}
 	}, []string{"Props.Build"}},
 }
 

@@ -46,8 +46,8 @@ func ExampleNew() {
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("bookings"), nil)
 	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Bookings")), described, platform.Props{
-		Build: build,
-		JWT:   httpapi.JWT{Issuer: "https://login.example.com", Audience: []string{"bookings"}},
+		Build:     build,
+		JWTIssuer: "https://login.example.com", JWTAudience: []string{"bookings"},
 	})
 	function := parts.Function("BookingsAPI", "bookingsapi", 0, nil)
 	api := parts.API(httpapi.Props{Functions: map[string]*gofunction.Function{"bookingsapi": function}})

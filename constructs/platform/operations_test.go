@@ -14,7 +14,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
-	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -35,7 +34,7 @@ func declareLarge(app awscdk.App, build *gofunction.Build) {
 		functions["hello"] = parts.Function(fmt.Sprintf("Hello%d", i), "hello", 0, nil)
 	}
 	parts.Operate(platform.Operations{
-		API: parts.API(httpapi.Props{Functions: functions}), ServerErrorAlarm: "ServerErrorAlarm", Lake: parts.Lake(lake.Props{}),
+		API: parts.API(httpapi.Props{Functions: functions}), ServerErrorAlarm: "ServerErrorAlarm", Lake: parts.Lake(platform.LakeProps{}),
 	})
 }
 

@@ -2,7 +2,7 @@
 // model, functions with the grants of the model, an API with its routes, secrets,
 // alarms and outputs. The package of a platform adds the parts that only it has.
 //
-// It is for platforms of other modules, too: [Props] go into theirs, [Handlers] are
+// It is for platforms of other modules, too: theirs embed [Props], [Handlers] are
 // built from their module, and the rest is the same. Below the platform's construct
 // the ids Database, API, Lake, Dashboard and AlarmTopic are taken, and those that end
 // with Alarm or AlarmTopic.
@@ -122,14 +122,14 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 		Name:                name,
 		Description:         p.Schema.Title + ": " + declared.Description,
 		Environment:         environment,
-		Timeout:             p.props.Sizes.Timeout(name, timeout),
-		MemoryMegabytes:     p.props.Sizes.MemoryMegabytes[name],
-		ReservedConcurrency: p.props.Sizes.ReservedConcurrency[name],
+		Timeout:             p.props.sizes().Timeout(name, timeout),
+		MemoryMegabytes:     p.props.MemoryMegabytes[name],
+		ReservedConcurrency: p.props.ReservedConcurrency[name],
 		LogLevel:            p.props.LogLevel,
 		LogRetention:        p.props.LogRetention,
 		Tracing:             p.props.Tracing,
 		Key:                 p.props.Key,
-		Network:             p.props.Network,
+		Network:             p.props.network(),
 	})
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
 	p.tell(f, declared)
@@ -187,24 +187,26 @@ func AllowRead(f *gofunction.Function, secret awssecretsmanager.ISecret) {
 // given props are filled in, and JWT where it has no issuer.
 func (p *Platform) API(own httpapi.Props) *httpapi.API {
 	if own.JWT.Issuer == "" {
-		own.JWT = p.props.JWT
+		own.JWT = p.props.jwt()
 	}
 	own.Name = p.Schema.Title
 	own.Routes = p.Schema.Routes
 	own.AllowedOrigins = p.props.AllowedOrigins
 	own.Throttle = p.props.Throttle
 	own.RouteThrottles = p.props.RouteThrottles
-	own.Domain = p.props.Domain
+	own.Domain = p.props.domain()
 	own.LogRetention = p.props.LogRetention
 	own.Key = p.props.Key
 	return httpapi.New(p.construct, "API", own)
 }
 
-// Lake declares the lake of the schema. Of the given props BatchWindow,
-// CompactEvery, FirstDay, RetentionDays and QueryLimitBytes count; the others are filled in.
-// Its functions are built here, unless the platform's build has a writer and a
-// compactor.
-func (p *Platform) Lake(own lake.Props) *lake.Lake {
+// Lake declares the lake of the schema. Its functions are built here, unless the
+// platform's build has a writer and a compactor.
+func (p *Platform) Lake(chosen LakeProps) *lake.Lake {
+	own := lake.Props{
+		BatchWindow: chosen.LakeBatchWindow, CompactEvery: chosen.CompactEvery, FirstDay: chosen.LakeFirstDay,
+		RetentionDays: chosen.LakeRetentionDays, QueryLimitBytes: chosen.QueryLimitBytes,
+	}
 	own.Table = p.Database.Table(p.Schema.Lake.Table)
 	own.Database = p.Schema.Database
 	own.Lake = p.Schema.Lake
@@ -215,8 +217,8 @@ func (p *Platform) Lake(own lake.Props) *lake.Lake {
 	own.LogLevel = p.props.LogLevel
 	own.LogRetention = p.props.LogRetention
 	own.Tracing = p.props.Tracing
-	own.Network = p.props.Network
-	own.Sizes = p.props.Sizes
+	own.Network = p.props.network()
+	own.Sizes = p.props.sizes()
 	own.MetricNamespace = p.props.MetricNamespace
 	return lake.New(p.construct, "Lake", own)
 }

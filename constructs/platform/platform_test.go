@@ -15,7 +15,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
-	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
@@ -63,7 +62,7 @@ func declare(app awscdk.App) {
 	build := gofunction.Start(context.Background(), source)
 	stack := awscdk.NewStack(app, jsii.String("own"), nil)
 	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), own(), platform.Props{
-		Build: build, JWT: httpapi.JWT{Issuer: "https://login.example.com", Audience: []string{"own"}},
+		Build: build, JWTIssuer: "https://login.example.com", JWTAudience: []string{"own"},
 	})
 	hello := parts.Function("Hello", "hello", 0, nil)
 	api := parts.API(httpapi.Props{Functions: map[string]*gofunction.Function{"hello": hello}})
@@ -71,7 +70,7 @@ func declare(app awscdk.App) {
 		Path: jsii.String("/added"), Authorizer: api.Authorizer,
 		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Added"), hello.Resource, nil),
 	})
-	parts.Lake(lake.Props{})
+	parts.Lake(platform.LakeProps{})
 	declareLarge(app, build)
 	declareQuiet(app, build)
 	declareRefused(app, build)
@@ -110,7 +109,7 @@ func TestPropsCheckSizesOfLake(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{"hello": nil, "writer": nil, "compactor": nil, "nobody": {`Props.MemoryMegabytes["nobody"]`}} {
 		var f props.Findings
-		platform.Props{Sizes: gofunction.Sizes{MemoryMegabytes: map[string]int{name: 512}}}.Check(&f, "", own())
+		platform.Props{MemoryMegabytes: map[string]int{name: 512}}.Check(&f, "Props", "", own())
 		if diff := cmp.Diff(want, synthtest.Paths(t, f.Err())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}

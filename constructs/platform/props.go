@@ -3,11 +3,14 @@ package platform
 import (
 	"fmt"
 	"maps"
-	"path"
 	"regexp"
 	"slices"
+	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
@@ -20,74 +23,203 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Props are the props that every platform has, under the same names; the props of
-// each platform say what they are and what their defaults are.
+// Props are the props that every platform has. A platform's own Props embed them, so
+// that they are set in one way, in Go and in cdk.json:
+//
+//	type Props struct {
+//		platform.Props
+//		// Shards is a prop that only this platform has.
+//		Shards int
+//	}
+//
+// The zero value gives all of a platform with secure defaults.
 type Props struct {
-	// JWT is what a platform's props call JWTIssuer and JWTAudience; Domain is
-	// DomainName, CertificateARN and KeepDefaultEndpoint; Sizes are MemoryMegabytes, TimeoutSeconds and
-	// ReservedConcurrency; and Network is VPC, Subnets and SecurityGroups.
-	JWT                                 httpapi.JWT
-	Prefix                              string
-	RemoveWithStack, DeletionProtection bool
-	Architecture                        gofunction.Architecture
-	AllowedOrigins                      []string
-	Throttle                            httpapi.Throttle
-	RouteThrottles                      map[string]httpapi.Throttle
-	Domain                              httpapi.Domain
-	LogLevel                            string
-	LogRetention                        props.LogRetention
-	Tracing                             bool
-	Key                                 awskms.IKey
-	Tables                              table.DatabaseOptions
-	Network                             gofunction.Network
-	Sizes                               gofunction.Sizes
-	AlarmTopic                          awssns.ITopic
-	AlarmTopicARN, AlarmEmail           string
-	Alarms                              map[string]alarm.Options
-	Runbook, MetricNamespace            string
-	NoAlarms, NoDashboard               bool
-	LocalPort                           int
-	Build                               *gofunction.Build
+	// JWTIssuer is the OpenID Connect issuer of the callers' tokens, an https URL.
+	// Default: an Amazon Cognito user pool that is part of the construct.
+	JWTIssuer string
+	// JWTAudience are the accepted audiences of the callers' tokens. Required with
+	// JWTIssuer.
+	JWTAudience []string
+
+	// Prefix begins the physical names of the tables: "aah" gives "aah-questions". It also
+	// names the catalog and the workgroup of a lake. An account and region takes each
+	// once, also after tables have outlived their stack: pass those as Tables.Existing, or
+	// import them. Allowed: 2 to 32 lower-case letters, digits and hyphens; with a lake not
+	// "default" and "primary", which Amazon Athena has itself. Default: names that AWS
+	// CloudFormation makes up, and for the lake one with a hash of the stack's name and of
+	// the construct's path.
+	Prefix string
+	// RemoveWithStack deletes tables, secrets, user pool and lake, and all that is in
+	// them, with the stack; the bucket of a lake has to be empty then. It is meant for
+	// development. Default: they outlive the stack.
+	RemoveWithStack bool
+	// DeletionProtection makes DynamoDB and Amazon Cognito refuse to delete tables
+	// and user pool. Default: off.
+	DeletionProtection bool
+	// Tables are what DynamoDB offers beyond the data model, and tables that exist
+	// already and are used instead of new ones, by logical name such as
+	// "Questions". Default: on-demand tables of the construct's own, that can be
+	// restored to any time of the last 35 days.
+	Tables table.DatabaseOptions
+	// Key is a customer managed key of AWS KMS, not an alias, that encrypts tables,
+	// secrets, queues, lake, logs and the functions' variables.
+	// Roles may use it through the services that encrypt, and the role that deploys needs
+	// kms:CreateGrant on it. The policy of one that the app does not declare has to let
+	// Amazon CloudWatch Logs use it ("Encrypt log data in CloudWatch Logs using AWS Key
+	// Management Service"). Default: keys of AWS.
+	Key awskms.IKey `json:"-"`
+	// VPC is the network that the functions run in. Its subnets need a way to all that the
+	// functions call: Amazon DynamoDB and, as far as the platform has them, AWS Secrets
+	// Manager, Amazon SQS, the S3 of a lake, and services outside of AWS. See
+	// [gofunction.Props.Network] for what it costs in permissions. Default: outside of any
+	// VPC.
+	VPC awsec2.IVpc `json:"-"`
+	// Subnets are those of the VPC that the functions run in; not public ones. Default:
+	// private ones with a way out.
+	Subnets awsec2.SubnetSelection `json:"-"`
+	// SecurityGroups control the functions' traffic: at most 5. Default: one for each
+	// function that lets everything out and nothing in.
+	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
+
+	// Architecture is the processor of the functions. Default: that of the Build, or
+	// else [gofunction.ARM64].
+	Architecture gofunction.Architecture
+	// MemoryMegabytes is the memory of functions in MB, 128 to 10240, by the name that
+	// the schema gives them, and of a lake's "writer" and "compactor". Processor time grows
+	// with it. Default: 256, writer 512, compactor 1,024.
+	MemoryMegabytes map[string]int
+	// ReservedConcurrency limits how many invocations of a function run at once, and
+	// keeps as many of the account's for it, by the same names: 1 or more. Default:
+	// no limit and no reserve.
+	ReservedConcurrency map[string]int
+	// TimeoutSeconds ends an invocation of a function that takes longer, in seconds, by the
+	// same names: 3 to 30 for a function of the API, 1 to 900 for others. Default: that of
+	// the platform, or else 10; writer 120, compactor 900.
+	TimeoutSeconds map[string]int
+	// AllowedOrigins are the web pages that may call the API from a browser, such
+	// as "https://example.com". Default: "*", any page: see
+	// [httpapi.Props.AllowedOrigins].
+	AllowedOrigins []string
+	// Throttle limits every route, all callers together. Default: that of
+	// [httpapi.Props.Throttle].
+	Throttle httpapi.Throttle
+	// RouteThrottles limit single routes instead, by method and path, such as
+	// "POST /agent/questions". Default: Throttle, or less where the platform says so.
+	RouteThrottles map[string]httpapi.Throttle
+	// DomainName is the API's own, such as "api.example.com"; its DNS record has to
+	// point to the output ApiDomainTarget. Default: none, the API has the name that
+	// Amazon API Gateway gives it.
+	DomainName string
+	// CertificateARN is the certificate of AWS Certificate Manager for DomainName, in
+	// the region of the stack. Default: Certificate; one of them is required with
+	// DomainName.
+	CertificateARN string
+	// Certificate is the same as a construct. Default: CertificateARN.
+	Certificate awscertificatemanager.ICertificate `json:"-"`
+	// HostedZone is the hosted zone of Amazon Route 53 in which DomainName gets records that
+	// point to the API. Default: none; the output ApiDomainTarget says where yours has to
+	// point to.
+	HostedZone awsroute53.IHostedZone `json:"-"`
+	// KeepDefaultEndpoint leaves the API reachable also under the name that Amazon
+	// API Gateway gives it: see [httpapi.Domain]. Default: not with a DomainName.
+	KeepDefaultEndpoint bool
+
+	// LogLevel is "debug", "info", "warn" or "error". Default: "info".
+	LogLevel string
+	// LogRetention is how long logs are kept. Default: [props.OneMonth].
+	LogRetention props.LogRetention
+	// Tracing sends traces of the functions to AWS X-Ray: see
+	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
+	Tracing bool
+	// AlarmTopic is notified when an alarm goes off, and when it is over. The policy of the
+	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish. The
+	// policy of an encrypted topic's key has to let it use the key; the construct sees to
+	// that for a key that the app declares. Default: that of AlarmTopicARN or AlarmEmail.
+	AlarmTopic awssns.ITopic `json:"-"`
+	// AlarmTopicARN is the ARN of a topic that is there already, in the region of the
+	// stack, to be notified instead. Default: none.
+	AlarmTopicARN string
+	// AlarmEmail is the address of someone to be notified instead, by a topic of the
+	// construct's own, once they have confirmed it by the link in the first email. Default:
+	// none: without any of the three the alarms notify no one, and the synth warns of it.
+	AlarmEmail string
+	// Alarms change single alarms or leave them out, by id, such as "SlowAlarm": threshold,
+	// periods and topic. docs/OPERATIONS.md has all ids. Default: none is changed.
+	Alarms map[string]alarm.Options
+	// Runbook is the https address where your operators read what an alarm means: each
+	// alarm's description ends with it and the alarm's id. Default: docs/OPERATIONS.md of the
+	// version of this library.
+	Runbook string
+	// MetricNamespace begins the namespace in Amazon CloudWatch of what the functions
+	// report: "Acme" gives "Acme/" and the platform's name. Default: "Onesynth".
+	MetricNamespace string
+	// NoAlarms leaves the alarms out. docs/OPERATIONS.md says what each means, and what
+	// to do about it. Default: the construct declares them.
+	NoAlarms bool
+	// NoDashboard leaves the dashboard out. Default: the construct declares it.
+	NoDashboard bool
+	// LocalPort is the port of the API when the assembly runs on a developer's
+	// machine: 1024 to 65535. Default: that of the platform.
+	LocalPort int
+
+	// Build is a build of the platform's functions, begun earlier so that it runs beside
+	// the start of the CDK. Default: the construct builds them.
+	Build *gofunction.Build `json:"-"`
+}
+
+func (p Props) jwt() httpapi.JWT { return httpapi.JWT{Issuer: p.JWTIssuer, Audience: p.JWTAudience} }
+
+func (p Props) domain() httpapi.Domain {
+	return httpapi.Domain{Name: p.DomainName, CertificateARN: p.CertificateARN, Certificate: p.Certificate, Zone: p.HostedZone, KeepDefaultEndpoint: p.KeepDefaultEndpoint}
+}
+
+func (p Props) network() gofunction.Network {
+	return gofunction.Network{VPC: p.VPC, Subnets: p.Subnets, SecurityGroups: p.SecurityGroups}
+}
+
+func (p Props) sizes() gofunction.Sizes {
+	return gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency, TimeoutSeconds: p.TimeoutSeconds}
 }
 
 // Check adds a finding for each of the props that is invalid for the platform,
 // whose functions are those that [Handlers] makes of the same arguments, and for
-// sizes those of its lake. The region is that of its stack, or "" while it is not
+// sizes those of its lake. path leads to the props as an importer writes it: "Props" for
+// a platform that embeds them. The region is that of its stack, or "" while it is not
 // known.
-func (p Props) Check(f *props.Findings, region string, described schema.Platform, others ...string) {
+func (p Props) Check(f *props.Findings, path, region string, described schema.Platform, others ...string) {
 	var functions []string
-	for _, name := range Handlers(described, "", others...).Packages {
-		functions = append(functions, path.Base(name))
+	for _, folder := range Handlers(described, "", others...).Packages {
+		functions = append(functions, folder[strings.LastIndexByte(folder, '/')+1:])
 	}
 	sized := slices.Clone(functions)
 	if described.Lake.Name != "" && !slices.Contains(sized, schema.LakeWriter) {
 		sized = append(sized, schema.LakeWriter, schema.LakeCompactor)
 	}
-	p.JWT.Check(f, "Props.JWTIssuer", "Props.JWTAudience")
-	props.CheckPrefix(f, "Props.Prefix", p.Prefix)
+	p.jwt().Check(f, path+".JWTIssuer", path+".JWTAudience")
+	props.CheckPrefix(f, path+".Prefix", p.Prefix)
 	if described.Lake.Name != "" {
-		lake.CheckReserved(f, "Props.Prefix", p.Prefix)
+		lake.CheckReserved(f, path+".Prefix", p.Prefix)
 	}
-	table.DatabaseProps{Database: described.Database, RemoveWithStack: p.RemoveWithStack, Key: p.Key, Options: p.Tables}.Check(f, "Props.Tables", region)
-	props.CheckRemoval(f, "Props.DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
-	p.Architecture.Check(f, "Props.Architecture")
-	httpapi.CheckOrigins(f, "Props.AllowedOrigins", p.AllowedOrigins)
-	p.Throttle.Check(f, "Props.Throttle")
-	httpapi.CheckRouteThrottles(f, "Props.RouteThrottles", p.RouteThrottles, described.Routes)
-	p.Domain.Check(f, "Props.DomainName", "Props.CertificateARN", "Props.HostedZone", "Props.KeepDefaultEndpoint", region)
-	gofunction.CheckLogLevel(f, "Props.LogLevel", p.LogLevel)
-	p.LogRetention.Check(f, "Props.LogRetention")
-	key.Check(f, "Props.Key", p.Key, region)
-	p.Network.Check(f, "Props.VPC", "Props.Subnets", "Props.SecurityGroups", region)
+	table.DatabaseProps{Database: described.Database, RemoveWithStack: p.RemoveWithStack, Key: p.Key, Options: p.Tables}.Check(f, path+".Tables", region)
+	props.CheckRemoval(f, path+".DeletionProtection", p.RemoveWithStack, p.DeletionProtection)
+	p.Architecture.Check(f, path+".Architecture")
+	httpapi.CheckOrigins(f, path+".AllowedOrigins", p.AllowedOrigins)
+	p.Throttle.Check(f, path+".Throttle")
+	httpapi.CheckRouteThrottles(f, path+".RouteThrottles", p.RouteThrottles, described.Routes)
+	p.domain().Check(f, path+".DomainName", path+".CertificateARN", path+".HostedZone", path+".KeepDefaultEndpoint", region)
+	gofunction.CheckLogLevel(f, path+".LogLevel", p.LogLevel)
+	p.LogRetention.Check(f, path+".LogRetention")
+	key.Check(f, path+".Key", p.Key, region)
+	p.network().Check(f, path+".VPC", path+".Subnets", path+".SecurityGroups", region)
 	var ofAPI []string
 	for _, route := range described.Routes {
 		ofAPI = append(ofAPI, route.Function)
 	}
-	p.Sizes.Check(f, "Props.MemoryMegabytes", "Props.ReservedConcurrency", "Props.TimeoutSeconds", sized, ofAPI)
-	p.checkAlarms(f, region)
-	props.CheckMetricNamespace(f, "Props.MetricNamespace", p.MetricNamespace)
-	props.CheckLocalPort(f, "Props.LocalPort", p.LocalPort)
-	p.Build.Check(f, "Props.Build", p.Architecture, functions...)
+	p.sizes().Check(f, path+".MemoryMegabytes", path+".ReservedConcurrency", path+".TimeoutSeconds", sized, ofAPI)
+	p.checkAlarms(f, path, region)
+	props.CheckMetricNamespace(f, path+".MetricNamespace", p.MetricNamespace)
+	props.CheckLocalPort(f, path+".LocalPort", p.LocalPort)
+	p.Build.Check(f, path+".Build", p.Architecture, functions...)
 }
 
 // longestRunbook leaves room in the description of an alarm, in bytes.
@@ -98,33 +230,33 @@ var runbookURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Z
 
 // checkAlarms adds a finding for each of the props of alarms that is invalid. Whether
 // there are alarms of those ids shows when [Platform.Operate] declares them.
-func (p Props) checkAlarms(f *props.Findings, region string) {
+func (p Props) checkAlarms(f *props.Findings, path, region string) {
 	var notified []string
-	if props.CheckResource(f, "Props.AlarmTopic", p.AlarmTopic, region) {
-		notified = append(notified, "Props.AlarmTopic")
+	if props.CheckResource(f, path+".AlarmTopic", p.AlarmTopic, region) {
+		notified = append(notified, path+".AlarmTopic")
 	}
 	if p.AlarmTopicARN != "" {
-		notified = append(notified, "Props.AlarmTopicARN")
+		notified = append(notified, path+".AlarmTopicARN")
 	}
 	if p.AlarmEmail != "" {
-		notified = append(notified, "Props.AlarmEmail")
+		notified = append(notified, path+".AlarmEmail")
 	}
-	for i, path := range notified {
+	for i, one := range notified {
 		if p.NoAlarms {
-			f.Append(props.Finding{Path: path, Got: "one that is notified", Allowed: "none with NoAlarms", Remedy: "nothing would notify it: leave one of the two out"})
+			f.Append(props.Finding{Path: one, Got: "one that is notified", Allowed: "none with NoAlarms", Remedy: "nothing would notify it: leave one of the two out"})
 		} else if i > 0 {
-			f.Append(props.Finding{Path: path, Got: "another one that is notified", Allowed: "none with " + notified[0], Remedy: "choose one: a topic can notify several, also by email"})
+			f.Append(props.Finding{Path: one, Got: "another one that is notified", Allowed: "none with " + notified[0], Remedy: "choose one: a topic can notify several, also by email"})
 		}
 	}
-	alarm.CheckTopicARN(f, "Props.AlarmTopicARN", p.AlarmTopicARN, region)
-	props.CheckEmail(f, "Props.AlarmEmail", p.AlarmEmail)
+	alarm.CheckTopicARN(f, path+".AlarmTopicARN", p.AlarmTopicARN, region)
+	props.CheckEmail(f, path+".AlarmEmail", p.AlarmEmail)
 	if p.NoAlarms && len(p.Alarms) > 0 {
-		f.Add("Props.Alarms", slices.Sorted(maps.Keys(p.Alarms)), "empty with NoAlarms", "leave one of the two out")
+		f.Add(path+".Alarms", slices.Sorted(maps.Keys(p.Alarms)), "empty with NoAlarms", "leave one of the two out")
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.Alarms)) {
-		p.Alarms[id].Check(f, fmt.Sprintf("Props.Alarms[%q]", id), region)
+		p.Alarms[id].Check(f, fmt.Sprintf("%s.Alarms[%q]", path, id), region)
 	}
 	if p.Runbook != "" && (!runbookURL.MatchString(p.Runbook) || len(p.Runbook) > longestRunbook) && !props.IsToken(p.Runbook) {
-		f.Add("Props.Runbook", p.Runbook, "an https URL of up to 400 bytes", `write it such as "https://wiki.example.com/alarms"`)
+		f.Add(path+".Runbook", p.Runbook, "an https URL of up to 400 bytes", `write it such as "https://wiki.example.com/alarms"`)
 	}
 }

@@ -2,6 +2,7 @@ package platform_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -43,11 +44,11 @@ func TestPropsCheck(t *testing.T) {
 		paths []string
 	}{
 		"Zero":                   {platform.Props{}, nil},
-		"Issuer":                 {platform.Props{JWT: httpapi.JWT{Issuer: "https://a.example", Audience: []string{"b"}}}, nil},
-		"IssuerOfAnotherStack":   {platform.Props{JWT: httpapi.JWT{Issuer: "${Token[TOKEN.7]}", Audience: []string{"b"}}}, nil},
-		"ErrIssuerWithoutTLS":    {platform.Props{JWT: httpapi.JWT{Issuer: "http://a.example", Audience: []string{"b"}}}, []string{"Props.JWTIssuer"}},
-		"ErrNoAudience":          {platform.Props{JWT: httpapi.JWT{Issuer: "https://a.example"}}, []string{"Props.JWTAudience"}},
-		"ErrAudienceAlone":       {platform.Props{JWT: httpapi.JWT{Audience: []string{"b"}}}, []string{"Props.JWTAudience"}},
+		"Issuer":                 {platform.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}, nil},
+		"IssuerOfAnotherStack":   {platform.Props{JWTIssuer: "${Token[TOKEN.7]}", JWTAudience: []string{"b"}}, nil},
+		"ErrIssuerWithoutTLS":    {platform.Props{JWTIssuer: "http://a.example", JWTAudience: []string{"b"}}, []string{"Props.JWTIssuer"}},
+		"ErrNoAudience":          {platform.Props{JWTIssuer: "https://a.example"}, []string{"Props.JWTAudience"}},
+		"ErrAudienceAlone":       {platform.Props{JWTAudience: []string{"b"}}, []string{"Props.JWTAudience"}},
 		"PrefixWithoutLake":      {platform.Props{Prefix: "primary"}, nil},
 		"ErrPrefix":              {platform.Props{Prefix: "Aah-"}, []string{"Props.Prefix"}},
 		"ErrProtectedButRemoved": {platform.Props{RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
@@ -59,28 +60,22 @@ func TestPropsCheck(t *testing.T) {
 		"ErrThrottle":     {platform.Props{Throttle: httpapi.Throttle{RequestsPerSecond: -1}}, []string{"Props.Throttle.RequestsPerSecond", "Props.Throttle.Burst"}},
 		"ErrLogLevel":     {platform.Props{LogLevel: "verbose"}, []string{"Props.LogLevel"}},
 		"ErrLogRetention": {platform.Props{LogRetention: 31}, []string{"Props.LogRetention"}},
-		"Sizes": {platform.Props{Sizes: gofunction.Sizes{
-			MemoryMegabytes: map[string]int{"agentapi": 10240, "compactor": 128}, ReservedConcurrency: map[string]int{"notifier": 1},
-		}}, nil},
-		"Timeouts": {platform.Props{Sizes: gofunction.Sizes{TimeoutSeconds: map[string]int{"agentapi": 3, "humanapi": 30, "notifier": 900}}}, nil},
-		"ErrTimeouts": {platform.Props{Sizes: gofunction.Sizes{TimeoutSeconds: map[string]int{"agentapi": 2, "humanapi": 31, "notifier": 901, "compactor": 0, "nobody": 1}}}, []string{
+		"Sizes":           {platform.Props{MemoryMegabytes: map[string]int{"agentapi": 10240, "compactor": 128}, ReservedConcurrency: map[string]int{"notifier": 1}}, nil},
+		"Timeouts":        {platform.Props{TimeoutSeconds: map[string]int{"agentapi": 3, "humanapi": 30, "notifier": 900}}, nil},
+		"ErrTimeouts": {platform.Props{TimeoutSeconds: map[string]int{"agentapi": 2, "humanapi": 31, "notifier": 901, "compactor": 0, "nobody": 1}}, []string{
 			`Props.TimeoutSeconds["agentapi"]`, `Props.TimeoutSeconds["compactor"]`, `Props.TimeoutSeconds["humanapi"]`, `Props.TimeoutSeconds["nobody"]`, `Props.TimeoutSeconds["notifier"]`,
 		}},
-		"ErrZeroSizes": {platform.Props{Sizes: gofunction.Sizes{
-			MemoryMegabytes: map[string]int{"agentapi": 0}, ReservedConcurrency: map[string]int{"notifier": 0},
-		}}, []string{`Props.MemoryMegabytes["agentapi"]`, `Props.ReservedConcurrency["notifier"]`}},
+		"ErrZeroSizes": {platform.Props{MemoryMegabytes: map[string]int{"agentapi": 0}, ReservedConcurrency: map[string]int{"notifier": 0}}, []string{`Props.MemoryMegabytes["agentapi"]`, `Props.ReservedConcurrency["notifier"]`}},
 		// In an interface, a nil pointer is not nil.
 		"ErrNilPointers": {platform.Props{
-			Key: (*noKey)(nil), AlarmTopic: (*topic)(nil), Network: gofunction.Network{VPC: (*noVPC)(nil)},
+			Key: (*noKey)(nil), AlarmTopic: (*topic)(nil), VPC: (*noVPC)(nil),
 			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{"Guards": (*noTable)(nil)}},
 		}, []string{`Props.Tables.Existing["Guards"]`, "Props.Key", "Props.VPC", "Props.AlarmTopic"}},
 		"ErrAlias":     {platform.Props{Key: struct{ awskms.IAlias }{}}, []string{"Props.Key"}},
 		"Build":        {platform.Props{Build: built(gofunction.X86_64, "agentapi", "humanapi", "notifier", "compactor")}, nil},
 		"ErrNoBuild":   {platform.Props{Build: &gofunction.Build{}}, []string{"Props.Build"}},
 		"ErrHalfBuild": {platform.Props{Build: built("", "agentapi"), Architecture: gofunction.X86_64}, []string{"Props.Build", "Props.Build"}},
-		"ErrSizes": {platform.Props{Sizes: gofunction.Sizes{
-			MemoryMegabytes: map[string]int{"agentapi": 127, "humanapi": 10241, "nobody": 256}, ReservedConcurrency: map[string]int{"agentapi": -1, "nobody": -1},
-		}}, []string{
+		"ErrSizes": {platform.Props{MemoryMegabytes: map[string]int{"agentapi": 127, "humanapi": 10241, "nobody": 256}, ReservedConcurrency: map[string]int{"agentapi": -1, "nobody": -1}}, []string{
 			`Props.MemoryMegabytes["agentapi"]`, `Props.MemoryMegabytes["humanapi"]`, `Props.MemoryMegabytes["nobody"]`,
 			`Props.ReservedConcurrency["agentapi"]`, `Props.ReservedConcurrency["nobody"]`, `Props.ReservedConcurrency["nobody"]`,
 		}},
@@ -99,9 +94,7 @@ func TestPropsCheck(t *testing.T) {
 		"ErrTables": {platform.Props{Tables: table.DatabaseOptions{
 			All: table.Options{RecoveryDays: 36}, Each: map[string]table.Options{"Nowhere": {}}, Existing: map[string]awsdynamodb.ITable{"Guards": nil},
 		}}, []string{`Props.Tables.Each["Nowhere"]`, `Props.Tables.Existing["Guards"]`, "Props.Tables.All.RecoveryDays"}},
-		"ErrNoVPC": {platform.Props{Network: gofunction.Network{
-			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC}, SecurityGroups: make([]awsec2.ISecurityGroup, 6),
-		}}, []string{
+		"ErrNoVPC": {platform.Props{Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PUBLIC}, SecurityGroups: make([]awsec2.ISecurityGroup, 6)}, []string{
 			"Props.Subnets", "Props.Subnets.SubnetType", "Props.SecurityGroups", "Props.SecurityGroups", "Props.SecurityGroups[0]", "Props.SecurityGroups[1]",
 			"Props.SecurityGroups[2]", "Props.SecurityGroups[3]", "Props.SecurityGroups[4]", "Props.SecurityGroups[5]",
 		}},
@@ -110,10 +103,17 @@ func TestPropsCheck(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var f props.Findings
-			test.props.Check(&f, "", schema.AskAHuman(), "lambdas/lake/compactor")
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, f.Err())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
+			// An importer may have the props in a field of another name.
+			for _, path := range []string{"Props", "Settings.Asks"} {
+				var f props.Findings
+				test.props.Check(&f, path, "", schema.AskAHuman(), "lambdas/lake/compactor")
+				var want []string
+				for _, p := range test.paths {
+					want = append(want, path+strings.TrimPrefix(p, "Props"))
+				}
+				if diff := cmp.Diff(want, synthtest.Paths(t, f.Err())); diff != "" {
+					t.Errorf("findings (-want +got):\n%s", diff)
+				}
 			}
 		})
 	}

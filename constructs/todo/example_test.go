@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
@@ -20,7 +21,7 @@ func Example() {
 
 // Everything that is wrong is reported at once, before anything is declared.
 func ExampleProps_Validate() {
-	p := todo.Props{Prefix: "To Do", LocalPort: 80}
+	p := todo.Props{Props: platform.Props{Prefix: "To Do", LocalPort: 80}}
 	fmt.Println(p.Validate())
 	// Output:
 	// 2 findings:

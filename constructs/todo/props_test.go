@@ -11,6 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
@@ -23,7 +24,7 @@ type (
 
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
-	issuer := todo.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}
+	issuer := todo.Props{Props: platform.Props{JWTIssuer: "https://a.example", JWTAudience: []string{"b"}}}
 	// with returns props with that issuer and a change.
 	with := func(change func(*todo.Props)) todo.Props {
 		p := issuer
@@ -37,36 +38,38 @@ func TestPropsValidate(t *testing.T) {
 	}{
 		"Zero":                  {todo.Props{}, nil},
 		"Issuer":                {issuer, nil},
-		"SignInPages":           {todo.Props{CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000", "todo://in"}, LogoutURLs: []string{"https://a.example"}}, nil},
-		"PagesOfAnotherStack":   {todo.Props{CallbackURLs: []string{"https://${Token[TOKEN.1]}/in", "${Token[TOKEN.2]}"}, LogoutURLs: []string{"${Token[TOKEN.3]}"}}, nil},
-		"Lake":                  {todo.Props{LakeBatchWindow: 5 * time.Minute, CompactEvery: 24 * time.Hour, LakeRetentionDays: 1, QueryLimitBytes: 10_000_000}, nil},
+		"SignInPages":           {todo.Props{UserProps: platform.UserProps{CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000", "todo://in"}, LogoutURLs: []string{"https://a.example"}}}, nil},
+		"PagesOfAnotherStack":   {todo.Props{UserProps: platform.UserProps{CallbackURLs: []string{"https://${Token[TOKEN.1]}/in", "${Token[TOKEN.2]}"}, LogoutURLs: []string{"${Token[TOKEN.3]}"}}}, nil},
+		"Lake":                  {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: 5 * time.Minute, CompactEvery: 24 * time.Hour, LakeRetentionDays: 1, QueryLimitBytes: 10_000_000}}, nil},
 		"ErrInviteOnlyOfNoPool": {with(func(p *todo.Props) { p.InviteOnly = true }), []string{"Props.InviteOnly"}},
 		"ErrMFAOfNoPool":        {with(func(p *todo.Props) { p.RequireMFA = true }), []string{"Props.RequireMFA"}},
 		"ErrPagesOfNoPool":      {with(func(p *todo.Props) { p.CallbackURLs = []string{"https://a.example"} }), []string{"Props.CallbackURLs"}},
-		"UserPool":              {todo.Props{UserPool: userPool{}, UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}, nil},
+		"UserPool":              {todo.Props{UserProps: platform.UserProps{UserPool: userPool{}, UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}}, nil},
 		"ErrUserPool":           {with(func(p *todo.Props) { p.UserPool, p.InviteOnly = userPool{}, true }), []string{"Props.UserPool", "Props.UserPoolClients", "Props.InviteOnly"}},
-		"ErrNilUserPool":        {todo.Props{UserPool: (*userPool)(nil), UserPoolClients: []awscognito.IUserPoolClient{nil}}, []string{"Props.UserPool", "Props.UserPoolClients[0]"}},
-		"ErrClientsOfNoPool":    {todo.Props{UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}, []string{"Props.UserPoolClients"}},
+		"ErrNilUserPool":        {todo.Props{UserProps: platform.UserProps{UserPool: (*userPool)(nil), UserPoolClients: []awscognito.IUserPoolClient{nil}}}, []string{"Props.UserPool", "Props.UserPoolClients[0]"}},
+		"ErrClientsOfNoPool":    {todo.Props{UserProps: platform.UserProps{UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}}}, []string{"Props.UserPoolClients"}},
 		"ErrTriggersOfNoPool":   {with(func(p *todo.Props) { p.UserPoolTriggers.PreSignUp = struct{ awslambda.IFunction }{} }), []string{"Props.UserPoolTriggers"}},
 		"ErrEmailOfNoPool":      {with(func(p *todo.Props) { p.Email.From = "hello@example.com" }), []string{"Props.Email"}},
-		"ErrEmailOfOtherPool":   {todo.Props{UserPool: userPool{}, UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}, Email: identity.Email{From: "hello@example.com"}}, []string{"Props.Email"}},
-		"ErrEmail":              {todo.Props{Email: identity.Email{From: "hello"}}, []string{"Props.Email.From"}},
-		"ErrCallback":           {todo.Props{CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://", "http://localhost.example"}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
-		"ErrLogoutAlone":        {todo.Props{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},
-		"ErrBatchWindow":        {todo.Props{LakeBatchWindow: time.Millisecond}, []string{"Props.LakeBatchWindow"}},
-		"ErrLongBatchWindow":    {todo.Props{LakeBatchWindow: 301 * time.Second}, []string{"Props.LakeBatchWindow"}},
-		"ErrCompactEvery":       {todo.Props{CompactEvery: 14 * time.Minute}, []string{"Props.CompactEvery"}},
-		"ErrRetention":          {todo.Props{LakeRetentionDays: -1}, []string{"Props.LakeRetentionDays"}},
-		"ErrFirstDay":           {todo.Props{LakeFirstDay: "today"}, []string{"Props.LakeFirstDay"}},
-		"ErrLakeName":           {todo.Props{Prefix: "primary"}, []string{"Props.Prefix"}},
-		"ErrQueryLimit":         {todo.Props{QueryLimitBytes: 9_999_999}, []string{"Props.QueryLimitBytes"}},
+		"ErrEmailOfOtherPool":   {todo.Props{UserProps: platform.UserProps{UserPool: userPool{}, UserPoolClients: []awscognito.IUserPoolClient{userPoolClient{}}, Email: identity.Email{From: "hello@example.com"}}}, []string{"Props.Email"}},
+		"ErrEmail":              {todo.Props{UserProps: platform.UserProps{Email: identity.Email{From: "hello"}}}, []string{"Props.Email.From"}},
+		"ErrCallback":           {todo.Props{UserProps: platform.UserProps{CallbackURLs: []string{"http://a.example", "https://a.example/#in", "a.example", "https://", "http://localhost.example"}}}, []string{"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]"}},
+		"ErrLogoutAlone":        {todo.Props{UserProps: platform.UserProps{LogoutURLs: []string{"https://a.example"}}}, []string{"Props.LogoutURLs"}},
+		"ErrBatchWindow":        {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: time.Millisecond}}, []string{"Props.LakeBatchWindow"}},
+		"ErrLongBatchWindow":    {todo.Props{LakeProps: platform.LakeProps{LakeBatchWindow: 301 * time.Second}}, []string{"Props.LakeBatchWindow"}},
+		"ErrCompactEvery":       {todo.Props{LakeProps: platform.LakeProps{CompactEvery: 14 * time.Minute}}, []string{"Props.CompactEvery"}},
+		"ErrRetention":          {todo.Props{LakeProps: platform.LakeProps{LakeRetentionDays: -1}}, []string{"Props.LakeRetentionDays"}},
+		"ErrFirstDay":           {todo.Props{LakeProps: platform.LakeProps{LakeFirstDay: "today"}}, []string{"Props.LakeFirstDay"}},
+		"ErrLakeName":           {todo.Props{Props: platform.Props{Prefix: "primary"}}, []string{"Props.Prefix"}},
+		"ErrQueryLimit":         {todo.Props{LakeProps: platform.LakeProps{QueryLimitBytes: 9_999_999}}, []string{"Props.QueryLimitBytes"}},
 		// Those of every platform, all at once: package platform tests each.
 		"ErrCommon": {
 			todo.Props{
-				JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
-				AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
-				Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 36}}, SecurityGroups: []awsec2.ISecurityGroup{nil},
-				MemoryMegabytes: map[string]int{"nobody": 128}, ReservedConcurrency: map[string]int{"writer": -1},
+				Props: platform.Props{
+					JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
+					AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
+					Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 36}}, SecurityGroups: []awsec2.ISecurityGroup{nil},
+					MemoryMegabytes: map[string]int{"nobody": 128}, ReservedConcurrency: map[string]int{"writer": -1},
+				},
 			},
 			[]string{
 				"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.Tables.All.RecoveryDays", "Props.DeletionProtection", "Props.Architecture",
@@ -89,6 +92,6 @@ func TestPropsValidate(t *testing.T) {
 func TestNewErrProps(t *testing.T) {
 	t.Parallel()
 	synthtest.PanicsWithFindings(t, func() {
-		todo.New(nil, "Todo", todo.Props{Prefix: "-", Architecture: "arm", CompactEvery: -1})
+		todo.New(nil, "Todo", todo.Props{Props: platform.Props{Prefix: "-", Architecture: "arm"}, LakeProps: platform.LakeProps{CompactEvery: -1}})
 	}, "Props.Prefix", "Props.Architecture", "Props.CompactEvery")
 }

@@ -89,7 +89,7 @@ func New(scope constructs.Construct, id string, p Props) *Todo {
 
 	t := &Todo{}
 	constructs.NewConstruct_Override(t, scope, &id)
-	t.platform = platform.New(t, schema.Todo(), p.common())
+	t.platform = platform.New(t, schema.Todo(), p.Props)
 	t.Database = t.platform.Database
 	t.addFunctions()
 	t.addAPI(p)
@@ -150,20 +150,14 @@ func (t *Todo) addErasure(p Props) {
 		OnFailure:          t.DeadLetters,
 		Filters:            []map[string]any{{"dynamodb": map[string]any{"NewImage": deletion}}},
 		BatchSize:          eraserBatch,
-		BatchWindow:        p.common().Sizes.Timeout(todoAPI, apiTimeout) + eraserDelay,
+		BatchWindow:        gofunction.Sizes{TimeoutSeconds: p.TimeoutSeconds}.Timeout(todoAPI, apiTimeout) + eraserDelay,
 		Bisect:             true,
 		ReportItemFailures: true,
 	})
 }
 
 func (t *Todo) addLake(p Props) {
-	t.Lake = t.platform.Lake(lake.Props{
-		BatchWindow:     p.LakeBatchWindow,
-		CompactEvery:    p.CompactEvery,
-		FirstDay:        p.LakeFirstDay,
-		RetentionDays:   p.LakeRetentionDays,
-		QueryLimitBytes: p.QueryLimitBytes,
-	})
+	t.Lake = t.platform.Lake(p.LakeProps)
 }
 
 func (t *Todo) addOperations() {

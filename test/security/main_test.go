@@ -22,6 +22,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
@@ -49,19 +50,26 @@ func environments() (map[string]environment, error) {
 	}
 	all := configuration.Context.Environments
 	all["issuer"] = environment{
-		AskAHuman: askahuman.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},
-		Todo:      todo.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}},
+		AskAHuman: askahuman.Props{Props: platform.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}}},
+		Todo:      todo.Props{Props: platform.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}}},
 	}
 	const certificate = "arn:aws:acm:eu-west-1:111111111111:certificate/11111111-1111-1111-1111-111111111111"
 	all[company] = environment{}
 	all["strict"] = environment{
 		AskAHuman: askahuman.Props{
-			Agents: []string{"mcp", "ci"}, DomainName: "asks.example.com", CertificateARN: certificate,
-			ReservedConcurrency: map[string]int{"notifier": 1},
+			Props: platform.Props{
+				DomainName: "asks.example.com", CertificateARN: certificate,
+				ReservedConcurrency: map[string]int{"notifier": 1},
+			},
+			Agents: []string{"mcp", "ci"},
 		},
 		Todo: todo.Props{
-			InviteOnly: true, RequireMFA: true, CallbackURLs: []string{"https://example.com/in"},
-			DomainName: "tasks.example.com", CertificateARN: certificate, ReservedConcurrency: map[string]int{"todoapi": 50},
+			Props: platform.Props{
+				DomainName: "tasks.example.com", CertificateARN: certificate, ReservedConcurrency: map[string]int{"todoapi": 50},
+			},
+			UserProps: platform.UserProps{
+				InviteOnly: true, RequireMFA: true, CallbackURLs: []string{"https://example.com/in"},
+			},
 		},
 	}
 	return all, nil

@@ -1,0 +1,38 @@
+package platform
+
+import (
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// LakeProps are the props of a platform that has a lake. Its own Props embed them beside
+// [Props].
+type LakeProps struct {
+	// LakeBatchWindow is how long changes are gathered before they land in the lake:
+	// see [lake.Props.BatchWindow]. Default: 10 seconds.
+	LakeBatchWindow time.Duration
+	// CompactEvery is how often the lake's small objects are merged: see
+	// [lake.Props.CompactEvery]. Default: 1 hour.
+	CompactEvery time.Duration
+	// LakeFirstDay is the day (UTC) of the lake's first change, with which queries begin:
+	// see [lake.Props.FirstDay]. Default: 2026-11-01, or what LakeRetentionDays keep.
+	LakeFirstDay string
+	// LakeRetentionDays is after how many days the lake's objects are deleted.
+	// Default: they stay.
+	LakeRetentionDays int
+	// QueryLimitBytes ends a query of the lake that reads more: see
+	// [lake.Props.QueryLimitBytes]. Default: 10,000,000,000.
+	QueryLimitBytes int64
+}
+
+// Check adds a finding for each of the props that is invalid. path leads to the props as
+// an importer writes it: "Props" for a platform that embeds them.
+func (p LakeProps) Check(f *props.Findings, path string) {
+	lake.CheckBatchWindow(f, path+".LakeBatchWindow", p.LakeBatchWindow)
+	lake.CheckCompactEvery(f, path+".CompactEvery", p.CompactEvery)
+	lake.CheckFirstDay(f, path+".LakeFirstDay", p.LakeFirstDay, p.LakeRetentionDays)
+	lake.CheckRetentionDays(f, path+".LakeRetentionDays", p.LakeRetentionDays)
+	lake.CheckQueryLimit(f, path+".QueryLimitBytes", p.QueryLimitBytes)
+}
