@@ -1,0 +1,192 @@
+package httpapitest
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+var update = flag.Bool("update", false, "write the answers of this run into the scripts of testdata")
+
+// Script makes the requests of a file, one after the other, and holds their answers to
+// those that the file has, byte for byte: status, headers and body. The flag -update
+// writes the answers into the file instead.
+//
+// A request is a line "METHOD /path", then its headers, then its body in one line after
+// "> ". The header As is the subject of a verified token. Its answer follows in lines that
+// begin with "<". A line "! command" calls command with what follows; it returns the
+// handler of the requests that come next. Lines that begin with "#" are comments.
+//
+// A random value that an answer holds, which is a UUID or a cursor, is <id 1>, <cursor 1>
+// and so on, in the order in which they first appear after a command; requests name them
+// likewise. In a request <x*300> is 300 times x.
+func Script(t *testing.T, file string, command func(*testing.T, string) http.Handler) {
+	t.Helper()
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var after strings.Builder
+	var handler http.Handler
+	var names names
+	for block := range strings.SplitSeq(strings.TrimRight(string(before), "\n"), "\n\n") {
+		var request []string
+		for line := range strings.Lines(block + "\n") {
+			if strings.HasPrefix(line, "<") {
+				continue
+			}
+			after.WriteString(line)
+			line = strings.TrimSuffix(line, "\n")
+			if what, ok := strings.CutPrefix(line, "! "); ok {
+				if next := command(t, what); next != nil {
+					handler, names = next, nil
+				}
+			} else if line != "" && !strings.HasPrefix(line, "#") {
+				request = append(request, names.known(line))
+			}
+		}
+		if len(request) > 0 {
+			after.WriteString(names.masked(answer(handler, request)))
+		}
+		after.WriteString("\n")
+	}
+	got := strings.TrimRight(after.String(), "\n") + "\n"
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(strings.Split(string(before), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-file +run):\n%s", file, diff)
+	}
+}
+
+// answer is the answer to a request, as a script has it.
+func answer(handler http.Handler, lines []string) string {
+	method, target, _ := strings.Cut(lines[0], " ")
+	var body string
+	header := http.Header{}
+	for _, line := range lines[1:] {
+		if rest, ok := strings.CutPrefix(line, "> "); ok {
+			body = rest
+			if header.Get("Content-Type") == "" {
+				header.Set("Content-Type", "application/json")
+			}
+			continue
+		}
+		name, value, _ := strings.Cut(line, ": ")
+		header.Add(name, value)
+	}
+	r := httptest.NewRequest(method, target, strings.NewReader(body))
+	invocation := kit.Invocation{SourceAddress: "203.0.113.7"}
+	if subject := header.Get("As"); subject != "" {
+		invocation.Claims = map[string]string{"sub": subject}
+		header.Del("As")
+	}
+	r.Header = header
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(), invocation)))
+
+	var answer strings.Builder
+	fmt.Fprintf(&answer, "< %d", w.Code)
+	var names []string
+	for name := range w.Header() {
+		// These two are on every answer.
+		if name != "Cache-Control" && name != "X-Content-Type-Options" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Fprintf(&answer, "; %s: %s", name, strings.Join(w.Header()[name], " | "))
+	}
+	answer.WriteString("\n")
+	if w.Body.Len() > 0 {
+		fmt.Fprintf(&answer, "< %s\n", strings.TrimSuffix(w.Body.String(), "\n"))
+	}
+	return answer.String()
+}
+
+var (
+	random   = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|"next_cursor":"[^"]*"`)
+	named    = regexp.MustCompile(`<(id|cursor) ([0-9]+)>`)
+	repeated = regexp.MustCompile(`<(.)\*([0-9]+)>`)
+)
+
+// names are the random values by their names.
+type names []struct{ name, value string }
+
+// masked is the text with the names of random values.
+func (n *names) masked(text string) string {
+	return random.ReplaceAllStringFunc(text, func(found string) string {
+		kind, value, quoted := "id", found, "%s"
+		if rest, ok := strings.CutPrefix(found, `"next_cursor":"`); ok {
+			kind, value, quoted = "cursor", strings.TrimSuffix(rest, `"`), `"next_cursor":"%s"`
+		}
+		count := 1
+		for _, each := range *n {
+			if each.value == value {
+				return fmt.Sprintf(quoted, each.name)
+			}
+			if strings.HasPrefix(each.name, "<"+kind) {
+				count++
+			}
+		}
+		name := fmt.Sprintf("<%s %d>", kind, count)
+		*n = append(*n, struct{ name, value string }{name, value})
+		return fmt.Sprintf(quoted, name)
+	})
+}
+
+// known is the text with the values of names.
+func (n names) known(text string) string {
+	text = named.ReplaceAllStringFunc(text, func(name string) string {
+		for _, each := range n {
+			if each.name == name {
+				return each.value
+			}
+		}
+		return name
+	})
+	return repeated.ReplaceAllStringFunc(text, func(found string) string {
+		parts := repeated.FindStringSubmatch(found)
+		count, _ := strconv.Atoi(parts[2])
+		return strings.Repeat(parts[1], count)
+	})
+}
+
+// lines are the places of a document that begin a line in a file.
+var lines = regexp.MustCompile(`"(get|post|put|patch|delete|responses|schemas|properties|[0-9]{3}|/[^"]*|[A-Z][A-Za-z]+)":[\[{]`)
+
+// SameAsFile holds an OpenAPI document to a file, byte for byte; the file has line feeds
+// besides, so that people can read it. The flag -update writes the file.
+func SameAsFile(t *testing.T, file string, document []byte) {
+	t.Helper()
+	got := lines.ReplaceAll(bytes.TrimSpace(document), []byte("\n$0"))
+	if *update {
+		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(strings.TrimSpace(string(want)), "\n"), strings.Split(string(got), "\n")); diff != "" {
+		t.Errorf("%s (-file +run):\n%s", file, diff)
+	}
+}
