@@ -95,7 +95,7 @@ type Props struct {
 	// by method and path, such as "GET /notes": because their function checks callers
 	// itself, or because anyone may be who they say they are. The function has to be told,
 	// too: by default it refuses a request without a token
-	// (lambdas/kit/httpapi.Config.OpenRoutes). Default: none.
+	// (by the Identify of an Identity of lambdas/kit/httpapi.Config.Callers). Default: none.
 	OpenRoutes []string
 
 	// AllowedOrigins are the web pages that may call the API from a browser, such

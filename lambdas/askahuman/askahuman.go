@@ -9,7 +9,6 @@ package askahuman
 
 import (
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -27,24 +26,6 @@ var (
 	// ErrSubscriptionNotFound: there is no such subscription.
 	ErrSubscriptionNotFound = errors.New("no such subscription: it may have been ended; subscribe again with POST /human/push/subscribe")
 )
-
-// RateLimitedError is a call beyond a rate limit.
-type RateLimitedError struct {
-	RateLimitState
-}
-
-// Error says when to try again.
-func (e *RateLimitedError) Error() string {
-	return fmt.Sprintf("more than %d calls in this window: try again after %s", e.Limit, e.Reset.UTC().Format(time.RFC3339))
-}
-
-// RateLimitState is how much of a rate limit is used.
-type RateLimitState struct {
-	// Limit is how many calls the window allows, Remaining how many are left.
-	Limit, Remaining int
-	// Reset is when the next window begins.
-	Reset time.Time
-}
 
 // Status is the state of a question.
 type Status string

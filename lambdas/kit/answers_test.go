@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -20,7 +21,7 @@ func TestAnswersAreData(t *testing.T) {
 	routes.HandleFunc("GET /panic", func(http.ResponseWriter, *http.Request) { panic("lost") })
 	a := &API{
 		Routes: routes, Log: slog.New(slog.DiscardHandler),
-		Error: func(err error) (int, any) { return http.StatusTeapot, err.Error() },
+		Error: func(_ context.Context, err error) (int, any) { return http.StatusTeapot, err.Error() },
 	}
 	for _, path := range []string{"/answer", "/nowhere", "/panic"} {
 		w := httptest.NewRecorder()

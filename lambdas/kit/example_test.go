@@ -28,7 +28,7 @@ func ExampleStartHTTP() {
 }
 
 // failure gives every error its status and form.
-func failure(err error) (status int, body any) {
+func failure(_ context.Context, err error) (status int, body any) {
 	var request *kit.RequestError
 	if errors.As(err, &request) {
 		return request.Status, map[string]string{"error": request.Message}

@@ -39,7 +39,7 @@ type API struct {
 	// Error is the platform's form of an error, written as JSON. The error is a
 	// [*RequestError], or, when a handler panicked, any other; the form must not
 	// reveal such an error to the caller.
-	Error func(error) (status int, body any)
+	Error func(context.Context, error) (status int, body any)
 	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
 	// Log receives the lines. Nil: [slog.Default].
@@ -190,7 +190,7 @@ func (a *API) writeError(ctx context.Context, w http.ResponseWriter, err error) 
 }
 
 func (a *API) errorResponse(ctx context.Context, err error) (int, []byte) {
-	status, value := a.Error(err)
+	status, value := a.Error(ctx, err)
 	body, marshalErr := json.Marshal(value)
 	if marshalErr != nil {
 		a.log().ErrorContext(ctx, "an error could not be written", "error", marshalErr.Error())

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -45,7 +46,7 @@ func testAPI(t testing.TB, out io.Writer) *API {
 	mux.HandleFunc("POST /mine/{id}", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	return &API{
 		Routes: mux, Log: log, MaxBodyBytes: 100, Protected: []string{"POST /mine/{id}"},
-		Error: func(err error) (int, any) {
+		Error: func(_ context.Context, err error) (int, any) {
 			if request, ok := errors.AsType[*RequestError](err); ok {
 				return request.Status, map[string]string{"field": request.Field}
 			}

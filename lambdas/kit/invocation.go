@@ -2,6 +2,7 @@ package kit
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,13 @@ func (i Invocation) Subject() string {
 		return ""
 	}
 	return subject
+}
+
+// Groups are the groups of an Amazon Cognito user pool that the verified token's user is
+// in. API Gateway hands a claim that is a list on as "[admin staff]"; names of groups have no
+// white space (CreateGroup, Amazon Cognito API reference).
+func (i Invocation) Groups() []string {
+	return strings.Fields(strings.Trim(i.Claims["cognito:groups"], "[]"))
 }
 
 type invocationKey struct{}

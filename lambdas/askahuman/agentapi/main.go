@@ -29,7 +29,7 @@ func main() {
 		}
 		agents := &api.AgentAPI{
 			Service:     &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)},
-			RateLimiter: store,
+			RateLimiter: store.Limiter(),
 			Keys:        store.Keys(),
 			OpenAgents:  open,
 			Rules:       &rules,

@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -30,10 +31,10 @@ type AgentAPI struct {
 	// Service carries requests out.
 	Service AgentService
 	// RateLimiter counts the calls of each agent.
-	RateLimiter RateLimiter
+	RateLimiter httpapi.RateLimiter
 	// Keys remember which asks with an idempotency key were answered, and how. An ask
 	// with a key fails without them.
-	Keys IdempotencyKeys
+	Keys idempotency.Claims
 	// OpenAgents trusts the X-Agent-Id header. Otherwise AgentKeys identify the agent, and
 	// without these the subject of the JWT that API Gateway has verified.
 	OpenAgents bool
@@ -71,7 +72,7 @@ func (a *AgentAPI) Handler() *kit.API {
 		by = ByKey
 	}
 	s := newServer(server{
-		limiter: a.RateLimiter, identify: identifyAgent(by, a.AgentKeys), agents: by, rules: a.Rules,
+		limiter: a.RateLimiter, agents: by, keys: a.AgentKeys, rules: a.Rules,
 		log: a.Log, metrics: a.Metrics, now: a.Now,
 	})
 	registerAgents(s, a.Service, a.Keys)
@@ -184,41 +185,41 @@ type AgentQuestionList struct {
 }
 
 // registerAgents declares the routes of the function agentapi.
-func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
+func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 	asker := asker{service: service, keys: keys, log: s.log, metrics: s.metrics}
-	register(s, operation{
-		method: http.MethodPost, path: "/agent/questions", id: "askQuestion", status: http.StatusCreated,
-		description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.rules.OpenQuestions),
-		codes:       []code{codeQuotaExceeded, codeRequestInProgress},
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
+		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.rules.OpenQuestions),
+		Errors:      []error{askahuman.ErrQuotaExceeded, &idempotency.RunningError{}},
 	}, func(ctx context.Context, input *askInput) (*submissionOutput, error) {
 		ask, err := input.ask()
 		if err != nil {
 			return nil, err
 		}
-		submission, err := asker.ask(ctx, caller(ctx).agent, ask)
+		submission, err := asker.ask(ctx, caller(ctx), ask)
 		if err != nil {
 			return nil, err
 		}
 		return &submissionOutput{submission}, nil
 	})
 
-	register(s, operation{
-		method: http.MethodGet, path: "/agent/questions/{question_id}", id: "readQuestion", status: http.StatusOK,
-		description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
-		codes:       []code{codeQuestionNotFound},
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/agent/questions/{question_id}", ID: "readQuestion", Status: http.StatusOK,
+		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
+		Errors:      []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (*agentQuestionOutput, error) {
-		question, err := service.Read(ctx, caller(ctx).agent, input.ID)
+		question, err := service.Read(ctx, caller(ctx), input.ID)
 		if err != nil {
 			return nil, err
 		}
 		return &agentQuestionOutput{agentQuestionWithResponses(question)}, nil
 	})
 
-	register(s, operation{
-		method: http.MethodGet, path: "/agent/questions", id: "listQuestions", status: http.StatusOK,
-		description: "Returns a page of the agent's own questions, newest first.",
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/agent/questions", ID: "listQuestions", Status: http.StatusOK,
+		Description: "Returns a page of the agent's own questions, newest first.",
 	}, func(ctx context.Context, input *agentListInput) (*agentListOutput, error) {
-		questions, next, err := service.List(ctx, caller(ctx).agent, askahuman.Status(input.Status), input.Limit, input.Cursor)
+		questions, next, err := service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit, input.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -229,22 +230,21 @@ func registerAgents(s *server, service AgentService, keys IdempotencyKeys) {
 		return &agentListOutput{page}, nil
 	})
 
-	register(s, operation{
-		method: http.MethodDelete, path: "/agent/questions/{question_id}", id: "closeQuestion", status: http.StatusNoContent,
-		description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that has ended already stays as it is.",
-		codes:       []code{codeQuestionNotFound},
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodDelete, Path: "/agent/questions/{question_id}", ID: "closeQuestion", Status: http.StatusNoContent,
+		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that has ended already stays as it is.",
+		Errors:      []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
-		if err := service.Close(ctx, caller(ctx).agent, input.ID); err != nil {
+		if err := service.Close(ctx, caller(ctx), input.ID); err != nil {
 			return nil, err
 		}
 		return nil, nil
 	})
 
-	httpapi.RegisterDocument(s.Server, s.describe(operation{
-		method: http.MethodGet, path: "/openapi.json", id: "readDocument", status: http.StatusOK,
-		description: "Returns the description of all routes, those of people included.",
-		content:     httpapi.JSON(&huma.Schema{Type: huma.TypeObject}, nil),
-	}), func() ([]byte, error) { return Document(s.agents, s.rules) })
+	httpapi.RegisterDocument(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/openapi.json", ID: "readDocument", Status: http.StatusOK,
+		Description: "Returns the description of all routes, those of people included.",
+	}, func() ([]byte, error) { return Document(s.agents, s.rules) })
 }
 
 // ask is the request in the domain's terms. The idempotency key may come in the

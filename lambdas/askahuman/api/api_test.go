@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -73,17 +74,17 @@ type limiter struct {
 	err  error
 }
 
-func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller string, now time.Time) (askahuman.RateLimitState, error) {
+func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
-		return askahuman.RateLimitState{}, l.err
+		return ratelimit.State{}, l.err
 	}
 	key := limit.Name + " " + caller
-	state := askahuman.RateLimitState{Limit: limit.Requests, Remaining: limit.Requests - l.used[key] - 1, Reset: now.Truncate(limit.Window).Add(limit.Window)}
+	state := ratelimit.State{Limit: limit.Requests, Remaining: limit.Requests - l.used[key] - 1, Reset: now.Truncate(limit.Window).Add(limit.Window)}
 	if state.Remaining < 0 {
 		state.Remaining = 0
-		return state, &askahuman.RateLimitedError{RateLimitState: state}
+		return state, &ratelimit.LimitedError{State: state}
 	}
 	l.used[key]++
 	return state, nil

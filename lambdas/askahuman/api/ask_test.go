@@ -347,12 +347,12 @@ func TestIdempotencyAfterFailure(t *testing.T) {
 
 // watched calls back once a key was found in use.
 type watched struct {
-	api.IdempotencyKeys
+	idempotency.Claims
 	found func()
 }
 
 func (w watched) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
-	claim, replay, err := w.IdempotencyKeys.Begin(ctx, scope, key, request, lease)
+	claim, replay, err := w.Claims.Begin(ctx, scope, key, request, lease)
 	if err != nil {
 		w.found()
 	}
@@ -363,7 +363,7 @@ func (w watched) Begin(ctx context.Context, scope, key string, request []byte, l
 func TestKeysFail(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		keys   api.IdempotencyKeys
+		keys   idempotency.Claims
 		status int
 	}{
 		"None": {nil, http.StatusInternalServerError},

@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"time"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -36,30 +35,6 @@ const (
 	codeServerError          code = "SERVER_ERROR"
 )
 
-// status is the HTTP status of a code.
-func (c code) status() int {
-	switch c {
-	case codeValidation:
-		return http.StatusBadRequest
-	case codeUnauthorized:
-		return http.StatusUnauthorized
-	case codeQuotaExceeded:
-		return http.StatusForbidden
-	case codeQuestionNotFound, codeSubscriptionNotFound, codeNotFound:
-		return http.StatusNotFound
-	case codeMethodNotAllowed:
-		return http.StatusMethodNotAllowed
-	case codeAlreadyAnswered, codeRequestInProgress:
-		return http.StatusConflict
-	case codeQuestionClosed:
-		return http.StatusGone
-	case codeRateLimited:
-		return http.StatusTooManyRequests
-	default:
-		return http.StatusInternalServerError
-	}
-}
-
 // ErrorResponse is the form of every error.
 type ErrorResponse struct {
 	Error ErrorBody `json:"error"`
@@ -77,77 +52,55 @@ func quotaExceeded(openQuestions int) string {
 	return fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)
 }
 
-// response is an error as the wire format has it. It is the one place that maps
-// errors to codes. An error that is not known to concern the caller is SERVER_ERROR,
-// without details.
-func response(err error, now time.Time, openQuestions int) (status int, headers http.Header, body ErrorResponse) {
-	headers = http.Header{}
-	answer := func(c code, message string) (int, http.Header, ErrorResponse) {
-		if c == codeUnauthorized {
-			headers.Set("WWW-Authenticate", "Bearer") // RFC 9110, section 15.5.2
-		}
-		return c.status(), headers, ErrorResponse{ErrorBody{Code: c, Message: message}}
+// failures say how errors are answered, where an agent may have so many open questions.
+func failures(openQuestions int) httpapi.Errors {
+	const inProgress = "an earlier request with this idempotency key has not been answered yet: send this one again, unchanged, in a second"
+	answer := func(c code, status int, match func(error) error) httpapi.KnownError {
+		return httpapi.KnownError{Code: string(c), Status: status, Match: match}
 	}
-	if wrong, ok := errors.AsType[*askahuman.InvalidError](err); ok {
-		return codeValidation.status(), headers, ErrorResponse{ErrorBody{Code: codeValidation, Message: wrong.Error(), Details: details(wrong.Problems)}}
+	least, most := askahuman.MinPromptLength, askahuman.MaxPromptLength
+	return httpapi.Errors{
+		Known: []httpapi.KnownError{
+			answer(codeValidation, http.StatusBadRequest, httpapi.As[*askahuman.InvalidError]),
+			answer(codeValidation, http.StatusBadRequest, httpapi.As[*httpapi.InvalidError]),
+			answer(codeValidation, http.StatusBadRequest, httpapi.As[httpapi.Problem]),
+			answer(codeValidation, http.StatusBadRequest, httpapi.Is(idempotency.ErrOtherRequest)),
+			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Is(askahuman.ErrUnknownAgentKey)),
+			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
+			answer(codeNotFound, http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
+			answer(codeMethodNotAllowed, http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
+			answer(codeValidation, http.StatusBadRequest, httpapi.As[*kit.RequestError]),
+			{Code: string(codeQuotaExceeded), Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded), Message: quotaExceeded(openQuestions)},
+			answer(codeQuestionNotFound, http.StatusNotFound, httpapi.Is(askahuman.ErrQuestionNotFound)),
+			answer(codeSubscriptionNotFound, http.StatusNotFound, httpapi.Is(askahuman.ErrSubscriptionNotFound)),
+			answer(codeAlreadyAnswered, http.StatusConflict, httpapi.Is(askahuman.ErrAlreadyAnswered)),
+			{Code: string(codeRequestInProgress), Status: http.StatusConflict, Match: httpapi.As[*idempotency.RunningError], Message: inProgress, RetryAfter: time.Second},
+			{Code: string(codeRequestInProgress), Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost), Message: inProgress, RetryAfter: time.Second},
+			answer(codeQuestionClosed, http.StatusGone, httpapi.Is(askahuman.ErrQuestionClosed)),
+			answer(codeRateLimited, http.StatusTooManyRequests, httpapi.As[*ratelimit.LimitedError]),
+			{
+				Code: string(codeServerError), Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrUnanswered, context.DeadlineExceeded),
+				Message: unanswered, RetryAfter: time.Second, Description: string(codeServerError) + ": no answer in time",
+			},
+			{
+				Code: string(codeRateLimited), Status: http.StatusTooManyRequests, Match: httpapi.Is(retry.ErrBusy, askahuman.ErrStale),
+				Message: "too much is going on at once: try again in a second", RetryAfter: time.Second,
+			},
+		},
+		Unknown: httpapi.KnownError{Code: string(codeServerError)},
+		Body: func(_ context.Context, f httpapi.Failure) any {
+			body := ErrorBody{Code: code(f.Code), Message: f.Message}
+			if found := problems(f.Err); found != nil {
+				body.Message, body.Details = found.Error(), details(found.Problems)
+			}
+			return ErrorResponse{body}
+		},
+		Always: []error{&askahuman.InvalidError{Problems: []askahuman.Problem{askahuman.LengthProblem("prompt", 4, "character", &least, &most)}}},
+		OfCallers: []error{
+			&ratelimit.LimitedError{State: ratelimit.State{Limit: 60, Reset: time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)}},
+			retry.ErrUnanswered,
+		},
 	}
-	if wrong, ok := errors.AsType[*httpapi.InvalidError](err); ok {
-		return response(malformed(wrong.Problems...), now, openQuestions)
-	}
-	if wrong, ok := errors.AsType[httpapi.Problem](err); ok {
-		return response(malformed(wrong), now, openQuestions)
-	}
-	if limited, ok := errors.AsType[*askahuman.RateLimitedError](err); ok {
-		maps.Copy(headers, rateLimitHeaders(limited.RateLimitState))
-		headers.Set("Retry-After", httpapi.RetryAfter(limited.Reset.Sub(now)))
-		return answer(codeRateLimited, limited.Error())
-	}
-	if _, running := errors.AsType[*idempotency.RunningError](err); running || errors.Is(err, idempotency.ErrClaimLost) {
-		headers.Set("Retry-After", "1")
-		return answer(codeRequestInProgress, "an earlier request with this idempotency key has not been answered yet: send this one again, unchanged, in a second")
-	}
-	if errors.Is(err, idempotency.ErrOtherRequest) {
-		const message = "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key"
-		return response(invalid("idempotency_key", askahuman.ConstraintConflict, message), now, openQuestions)
-	}
-	if request, ok := errors.AsType[*kit.RequestError](err); ok {
-		switch request.Status {
-		case http.StatusUnauthorized:
-			return answer(codeUnauthorized, request.Message)
-		case http.StatusNotFound:
-			return answer(codeNotFound, request.Message)
-		case http.StatusMethodNotAllowed:
-			return answer(codeMethodNotAllowed, request.Message)
-		default:
-			return response(unreadable(request), now, openQuestions)
-		}
-	}
-	if errors.Is(err, askahuman.ErrQuotaExceeded) {
-		return answer(codeQuotaExceeded, quotaExceeded(openQuestions))
-	}
-	for _, known := range []struct {
-		err  error
-		code code
-	}{
-		{askahuman.ErrUnknownAgentKey, codeUnauthorized},
-		{askahuman.ErrQuestionNotFound, codeQuestionNotFound},
-		{askahuman.ErrSubscriptionNotFound, codeSubscriptionNotFound},
-		{askahuman.ErrAlreadyAnswered, codeAlreadyAnswered},
-		{askahuman.ErrQuestionClosed, codeQuestionClosed},
-	} {
-		if errors.Is(err, known.err) {
-			return answer(known.code, known.err.Error())
-		}
-	}
-	if errors.Is(err, retry.ErrUnanswered) || errors.Is(err, context.DeadlineExceeded) {
-		headers.Set("Retry-After", "1")
-		return http.StatusServiceUnavailable, headers, ErrorResponse{ErrorBody{Code: codeServerError, Message: unanswered}}
-	}
-	if errors.Is(err, retry.ErrBusy) || errors.Is(err, askahuman.ErrStale) {
-		headers.Set("Retry-After", "1")
-		return answer(codeRateLimited, "too much is going on at once: try again in a second")
-	}
-	return answer(codeServerError, "something went wrong on this side: try again; if it lasts, tell the operator when it happened")
 }
 
 // unanswered is what a caller is told whose request met no answer of AWS in time. It

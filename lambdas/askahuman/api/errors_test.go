@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -110,8 +111,8 @@ func TestErrorCodes(t *testing.T) {
 		{err: idempotency.ErrClaimLost, status: 409, code: "REQUEST_IN_PROGRESS", retryAfter: "1"},
 		{err: idempotency.ErrOtherRequest, status: 400, code: "VALIDATION_ERROR"},
 		{err: askahuman.ErrQuestionClosed, status: 410, code: "QUESTION_CLOSED"},
-		{err: &askahuman.RateLimitedError{RateLimitState: askahuman.RateLimitState{Limit: 60, Reset: began().Add(1500 * time.Millisecond)}}, status: 429, code: "RATE_LIMITED", retryAfter: "2"},
-		{err: &askahuman.RateLimitedError{RateLimitState: askahuman.RateLimitState{Limit: 60, Reset: began().Add(-time.Second)}}, status: 429, code: "RATE_LIMITED", retryAfter: "1"},
+		{err: &ratelimit.LimitedError{State: ratelimit.State{Limit: 60, Reset: began().Add(1500 * time.Millisecond)}}, status: 429, code: "RATE_LIMITED", retryAfter: "2"},
+		{err: &ratelimit.LimitedError{State: ratelimit.State{Limit: 60, Reset: began().Add(-time.Second)}}, status: 429, code: "RATE_LIMITED", retryAfter: "1"},
 		{err: retry.ErrBusy, status: 429, code: "RATE_LIMITED", retryAfter: "1"},
 		{err: askahuman.ErrStale, status: 429, code: "RATE_LIMITED", retryAfter: "1"},
 		{err: errors.New("table aah-questions has a secret"), status: 500, code: "SERVER_ERROR", logged: true},

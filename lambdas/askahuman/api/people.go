@@ -31,7 +31,7 @@ type HumanAPI struct {
 	// Service carries requests out.
 	Service PeopleService
 	// RateLimiter counts the calls of each person and each address.
-	RateLimiter RateLimiter
+	RateLimiter httpapi.RateLimiter
 	// Hasher makes people and addresses anonymous.
 	Hasher Hasher
 	// Rules have the rate limits. Nil: [schema.DefaultAskAHumanRules].
@@ -48,7 +48,7 @@ type HumanAPI struct {
 // Handler returns the handler of the routes.
 func (h *HumanAPI) Handler() *kit.API {
 	s := newServer(server{
-		limiter: h.RateLimiter, identify: identifyPerson(h.Hasher), rules: h.Rules,
+		limiter: h.RateLimiter, hasher: h.Hasher, rules: h.Rules,
 		log: h.Log, metrics: h.Metrics, now: h.Now,
 	})
 	registerPeople(s, h.Service)
@@ -201,9 +201,9 @@ type LeaderboardEntry struct {
 
 // registerPeople declares the routes of the function humanapi.
 func registerPeople(s *server, service PeopleService) {
-	register(s, operation{
-		method: http.MethodGet, path: "/human/questions", id: "listOpenQuestions", status: http.StatusOK,
-		description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at about 500 questions. One that the person answered a moment ago may still be there.",
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/human/questions", ID: "listOpenQuestions", Status: http.StatusOK,
+		Description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at about 500 questions. One that the person answered a moment ago may still be there.",
 	}, func(ctx context.Context, input *feedInput) (*feedOutput, error) {
 		var audience []string
 		for _, value := range input.Audience {
@@ -213,7 +213,7 @@ func registerPeople(s *server, service PeopleService) {
 				}
 			}
 		}
-		questions, next, err := service.Feed(ctx, caller(ctx).person, audience, input.Limit, input.Cursor)
+		questions, next, err := service.Feed(ctx, caller(ctx), audience, input.Limit, input.Cursor)
 		if err != nil {
 			return nil, err
 		}
@@ -224,28 +224,28 @@ func registerPeople(s *server, service PeopleService) {
 		return &feedOutput{page}, nil
 	})
 
-	register(s, operation{
-		method: http.MethodGet, path: "/human/questions/{question_id}", id: "readOpenQuestion", status: http.StatusOK,
-		description: "Returns a question that still wants answers, and whether this person can give one.",
-		codes:       []code{codeQuestionNotFound, codeQuestionClosed},
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/human/questions/{question_id}", ID: "readOpenQuestion", Status: http.StatusOK,
+		Description: "Returns a question that still wants answers, and whether this person can give one.",
+		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrQuestionClosed},
 	}, func(ctx context.Context, input *questionInput) (*humanQuestionOutput, error) {
-		question, canAnswer, err := service.Question(ctx, caller(ctx).person, input.ID)
+		question, canAnswer, err := service.Question(ctx, caller(ctx), input.ID)
 		if err != nil {
 			return nil, err
 		}
 		return &humanQuestionOutput{AnswerableQuestion{humanQuestion(question), canAnswer}}, nil
 	})
 
-	register(s, operation{
-		method: http.MethodPost, path: "/human/responses", id: "answerQuestion", needsPerson: true, status: http.StatusCreated,
-		description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges still count.",
-		codes:       []code{codeQuestionNotFound, codeAlreadyAnswered, codeQuestionClosed},
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodPost, Path: "/human/responses", ID: "answerQuestion", NeedsCaller: true, Status: http.StatusCreated,
+		Description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges still count.",
+		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed},
 	}, func(ctx context.Context, input *answerInput) (*receiptOutput, error) {
 		location, err := httpapi.Timezone(input.Timezone)
 		if err != nil {
 			return nil, err
 		}
-		receipt, err := service.Answer(ctx, caller(ctx).person, location, input.Body.answer())
+		receipt, err := service.Answer(ctx, caller(ctx), location, input.Body.answer())
 		if err != nil {
 			return nil, err
 		}
@@ -265,11 +265,11 @@ func registerPeople(s *server, service PeopleService) {
 		}}, nil
 	})
 
-	register(s, operation{
-		method: http.MethodPost, path: "/human/push/subscribe", id: "subscribe", status: http.StatusCreated,
-		description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an answer to a notification.",
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodPost, Path: "/human/push/subscribe", ID: "subscribe", Status: http.StatusCreated,
+		Description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an answer to a notification.",
 	}, func(ctx context.Context, input *subscribeInput) (*subscriptionOutput, error) {
-		subscription, err := service.Subscribe(ctx, caller(ctx).person, input.Body.Token, minutes(input.Body.Interval))
+		subscription, err := service.Subscribe(ctx, caller(ctx), input.Body.Token, minutes(input.Body.Interval))
 		if err != nil {
 			return nil, err
 		}
@@ -277,26 +277,26 @@ func registerPeople(s *server, service PeopleService) {
 		return subscribed(subscription), nil
 	})
 
-	register(s, operation{
-		method: http.MethodPut, path: "/human/push/subscribe", id: "renewSubscription", status: http.StatusOK,
-		description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the one that has the new token already, or else the last one that the person made.",
-		codes:       []code{codeSubscriptionNotFound},
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodPut, Path: "/human/push/subscribe", ID: "renewSubscription", Status: http.StatusOK,
+		Description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the one that has the new token already, or else the last one that the person made.",
+		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *renewInput) (*subscriptionOutput, error) {
 		var oldToken string
 		if input.Body.OldToken != nil {
 			oldToken = *input.Body.OldToken
 		}
-		subscription, err := service.RenewSubscription(ctx, caller(ctx).person, oldToken, input.Body.Token, minutes(input.Body.Interval))
+		subscription, err := service.RenewSubscription(ctx, caller(ctx), oldToken, input.Body.Token, minutes(input.Body.Interval))
 		if err != nil {
 			return nil, err
 		}
 		return subscribed(subscription), nil
 	})
 
-	register(s, operation{
-		method: http.MethodPut, path: "/human/push/subscribe/{subscription_id}", id: "changeSubscription", status: http.StatusOK,
-		description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token of another subscription moves here, and that one ends.",
-		codes:       []code{codeSubscriptionNotFound},
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodPut, Path: "/human/push/subscribe/{subscription_id}", ID: "changeSubscription", Status: http.StatusOK,
+		Description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token of another subscription moves here, and that one ends.",
+		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *changeInput) (*subscriptionOutput, error) {
 		if input.Body.Token == nil && input.Body.Interval == nil {
 			return nil, invalid("body", askahuman.ConstraintRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
@@ -312,23 +312,23 @@ func registerPeople(s *server, service PeopleService) {
 		return subscribed(subscription), nil
 	})
 
-	register(s, operation{
-		method: http.MethodDelete, path: "/human/push/subscribe/{subscription_id}", id: "unsubscribe", status: http.StatusNoContent,
-		description: "Ends a subscription.",
-		codes:       []code{codeSubscriptionNotFound},
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodDelete, Path: "/human/push/subscribe/{subscription_id}", ID: "unsubscribe", Status: http.StatusNoContent,
+		Description: "Ends a subscription.",
+		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *subscriptionInput) (*struct{}, error) {
 		return nil, service.Unsubscribe(ctx, input.ID)
 	})
 
-	register(s, operation{
-		method: http.MethodGet, path: "/human/stats", id: "readStats", needsPerson: true, status: http.StatusOK,
-		description: "Returns the person's own points, streak and badges.",
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/human/stats", ID: "readStats", NeedsCaller: true, Status: http.StatusOK,
+		Description: "Returns the person's own points, streak and badges.",
 	}, func(ctx context.Context, input *ZonedInput) (*statsOutput, error) {
 		location, err := httpapi.Timezone(input.Timezone)
 		if err != nil {
 			return nil, err
 		}
-		standing, err := service.Stats(ctx, caller(ctx).person, location)
+		standing, err := service.Stats(ctx, caller(ctx), location)
 		if err != nil {
 			return nil, err
 		}
@@ -346,11 +346,11 @@ func registerPeople(s *server, service PeopleService) {
 		return &statsOutput{stats}, nil
 	})
 
-	register(s, operation{
-		method: http.MethodGet, path: "/human/leaderboard", id: "readLeaderboard", status: http.StatusOK,
-		description: "Returns the people with the most points, and where the person stands among them.",
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/human/leaderboard", ID: "readLeaderboard", Status: http.StatusOK,
+		Description: "Returns the people with the most points, and where the person stands among them.",
 	}, func(ctx context.Context, input *leaderboardInput) (*leaderboardOutput, error) {
-		board, err := service.Leaderboard(ctx, caller(ctx).person, askahuman.Period(input.Period), input.Limit)
+		board, err := service.Leaderboard(ctx, caller(ctx), askahuman.Period(input.Period), input.Limit)
 		if err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
 // Violations say what is wrong with a request: the first problem, as published
@@ -45,23 +46,34 @@ func details(problems []askahuman.Problem) *Violations {
 	return &Violations{Violation: wire[0].Violation, Problems: wire}
 }
 
-func invalid(field string, constraint askahuman.Constraint, message string) error {
-	return &askahuman.InvalidError{Problems: []askahuman.Problem{askahuman.NewProblem(field, constraint, message)}}
-}
-
-// unreadable is a request that cannot be read, or is too large.
-func unreadable(err *kit.RequestError) error {
-	problem := askahuman.Problem{Field: err.Field, Constraint: askahuman.ConstraintFormat, Message: err.Message}
-	if err.Status == http.StatusRequestEntityTooLarge {
-		most := kit.DefaultMaxBodyBytes
-		problem.Constraint, problem.Max = askahuman.ConstraintLength, &most
+// problems are those of a request that is refused for its content, in the words of the
+// rules; nil: err is another error.
+func problems(err error) *askahuman.InvalidError {
+	var found []httpapi.Problem
+	switch err := err.(type) {
+	case *askahuman.InvalidError:
+		return err
+	case *httpapi.InvalidError:
+		found = err.Problems
+	case httpapi.Problem:
+		found = []httpapi.Problem{err}
+	case *kit.RequestError:
+		if err.Status != http.StatusBadRequest && err.Status != http.StatusRequestEntityTooLarge {
+			return nil
+		}
+		problem := askahuman.Problem{Field: err.Field, Constraint: askahuman.ConstraintFormat, Message: err.Message}
+		if err.Status == http.StatusRequestEntityTooLarge {
+			most := kit.DefaultMaxBodyBytes
+			problem.Constraint, problem.Max = askahuman.ConstraintLength, &most
+		}
+		return &askahuman.InvalidError{Problems: []askahuman.Problem{problem}}
+	default:
+		if err != idempotency.ErrOtherRequest {
+			return nil
+		}
+		const message = "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key"
+		return &askahuman.InvalidError{Problems: []askahuman.Problem{askahuman.NewProblem("idempotency_key", askahuman.ConstraintConflict, message)}}
 	}
-	return &askahuman.InvalidError{Problems: []askahuman.Problem{problem}}
-}
-
-// malformed are the problems that the forms of the operations find, in the words of the
-// rules.
-func malformed(found ...httpapi.Problem) error {
 	problems := make([]askahuman.Problem, len(found))
 	for i, p := range found {
 		problems[i] = malformation(p)
@@ -72,8 +84,10 @@ func malformed(found ...httpapi.Problem) error {
 func malformation(p httpapi.Problem) askahuman.Problem {
 	c := p.Constraint
 	switch text, isText := c.Got.(string); {
-	case c.Rule == httpapi.RuleRequired:
+	case c.Rule == httpapi.RuleRequired && p.Field == "body":
 		return askahuman.Missing(p.Field)
+	case c.Rule == httpapi.RuleRequired:
+		return askahuman.NewProblem(p.Field, askahuman.ConstraintRequired, p.Message)
 	case c.Rule == httpapi.RuleType:
 		return askahuman.NewProblem(p.Field, askahuman.ConstraintType, "is "+shown(c.Got)+"; it must be "+typeName(c.Type))
 	case c.Rule == httpapi.RuleLength && isText:

@@ -7,21 +7,18 @@
 package dynamodb
 
 import (
-	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -107,39 +104,7 @@ func answerable() expression.ConditionBuilder {
 		Or(dynamo.Name("status").BeginsWith(string(askahuman.StatusPartial)))
 }
 
-// CountRequest counts a call of a caller towards a limit, in the window in which
-// now lies. It returns a [*askahuman.RateLimitedError] when the limit was
-// reached before it. The counter keeps a token of the last call, so that an attempt
-// whose answer was lost counts once; it counts twice only if another call of the
-// same caller was counted between the two.
-func (s *Store) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (askahuman.RateLimitState, error) {
-	start := now.Truncate(limit.Window)
-	state := askahuman.RateLimitState{Limit: limit.Requests, Reset: start.Add(limit.Window)}
-	key := fmt.Sprintf("RATE#%s#%s#%d", limit.Name, digest(caller), start.Unix())
-	token := rand.Text()
-	var counted struct {
-		Requests int    `dynamodbav:"requests"`
-		Last     string `dynamodbav:"last_request"`
-	}
-	err := s.db.Update(ctx, "CountRequest", []any{key},
-		expression.Add(dynamo.Name("requests"), expression.Value(1)).
-			Set(dynamo.Name("last_request"), expression.Value(token)).
-			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(state.Reset))),
-		dynamo.Absent("requests").Or(dynamo.Name("requests").LessThan(expression.Value(limit.Requests)).
-			And(dynamo.Name("last_request").NotEqual(expression.Value(token)))),
-		&counted)
-	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
-		if err := attributevalue.UnmarshalMap(refused.Item, &counted); err != nil {
-			return state, fmt.Errorf("read the counter: %w", err)
-		}
-		if counted.Last != token {
-			return state, &askahuman.RateLimitedError{RateLimitState: state}
-		}
-		err = nil
-	}
-	if err != nil {
-		return state, err
-	}
-	state.Remaining = limit.Requests - counted.Requests
-	return state, nil
+// Limiter returns the counter of calls.
+func (s *Store) Limiter() *ratelimit.Counter {
+	return ratelimit.New(s.db, "Guards", func(counter string) []any { return []any{"RATE#" + counter} })
 }

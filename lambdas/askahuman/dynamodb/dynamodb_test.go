@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -150,8 +151,8 @@ func TestLostCount(t *testing.T) {
 	limit := schema.RateLimit{Name: "poll", Requests: 3, Window: time.Hour, Per: schema.PerAgent}
 	for call := range 5 {
 		tables.Wire.Lose(2)
-		state, err := store.CountRequest(t.Context(), limit, "agent", start)
-		limited, ok := errors.AsType[*askahuman.RateLimitedError](err)
+		state, err := store.Limiter().CountRequest(t.Context(), limit, "agent", start)
+		limited, ok := errors.AsType[*ratelimit.LimitedError](err)
 		if call < limit.Requests && (err != nil || state.Remaining != limit.Requests-call-1) || call >= limit.Requests && (!ok || limited.Remaining != 0) {
 			t.Errorf("call %d: got %+v, %v", call+1, state, err)
 		}

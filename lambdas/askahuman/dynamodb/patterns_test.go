@@ -146,7 +146,7 @@ func TestEveryAccessPattern(t *testing.T) {
 			return func() error { _, err := store.CountAbove(ctx, askahuman.PeriodWeekly, "2026-02-02", 5); return err }
 		},
 		"CountRequest": func() func() error {
-			return func() error { _, err := store.CountRequest(ctx, limit, "agent", start); return err }
+			return func() error { _, err := store.Limiter().CountRequest(ctx, limit, "agent", start); return err }
 		},
 		"CreateQuestion": func() func() error {
 			q := newQuestion("agent", 3)

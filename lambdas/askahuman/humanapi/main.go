@@ -38,7 +38,7 @@ func main() {
 		}()
 		people := &api.HumanAPI{
 			Service:     &askahuman.People{Store: store, Rewards: askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}},
-			RateLimiter: store,
+			RateLimiter: store.Limiter(),
 			Hasher:      api.Hasher{Secret: key.Value},
 			Rules:       &rules,
 			Log:         environment.Log,

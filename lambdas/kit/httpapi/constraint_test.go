@@ -2,11 +2,9 @@ package httpapi_test
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"testing"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
@@ -43,13 +41,14 @@ func TestConstraints(t *testing.T) {
 	var found []httpapi.Problem
 	s := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "post", Title: "Post", Routes: []schema.Route{{Method: "POST", Path: "/parcels"}}},
-		Failure: func(err error) httpapi.Failure {
-			wrong, _ := errors.AsType[*httpapi.InvalidError](err)
-			found = wrong.Problems
-			return httpapi.Failure{Status: wrong.Status, Body: struct{}{}}
-		},
+		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
+			if wrong, ok := f.Err.(*httpapi.InvalidError); ok {
+				found = wrong.Problems
+			}
+			return struct{}{}
+		}},
 	})
-	httpapi.Register(s, huma.Operation{OperationID: "post", Method: "POST", Path: "/parcels"},
+	httpapi.Register(s, httpapi.Operation{ID: "post", Method: "POST", Path: "/parcels"},
 		func(context.Context, *parcelInput) (*struct{}, error) { return nil, nil })
 	handler := s.Handler()
 	one, two, three, four, five, most := 1, 2, 3, 4, 5, 500

@@ -23,12 +23,27 @@ type Context struct {
 	// Route is the route.
 	Route schema.Route
 
+	caller Caller
+	// key, content and ifMatch are of an operation of [Mutate]: content is all that makes the
+	// request what it is.
+	key     string
+	content []byte
+	ifMatch Precondition
+
 	context context.Context
 	query   url.Values
 	body    []byte
 	hasBody bool
 	status  int
 	begun   bool
+}
+
+type requestKey struct{}
+
+// requestFrom is the request that the context of an operation belongs to; nil outside of one.
+func requestFrom(ctx context.Context) *Context {
+	request, _ := ctx.Value(requestKey{}).(*Context)
+	return request
 }
 
 // humaContext can be embedded: its name is not that of one of its methods.
@@ -39,6 +54,12 @@ func (c *Context) Unwrap() huma.Context { return c.humaContext }
 
 // Context returns the context of the operation.
 func (c *Context) Context() context.Context { return c.context }
+
+// Declared is the operation that the route was registered with.
+func (c *Context) Declared() Operation {
+	op, _ := c.Operation().Metadata[operationKey].(Operation)
+	return op
+}
 
 // Query reads the query as net/url does.
 func (c *Context) Query(name string) string { return c.query.Get(name) }

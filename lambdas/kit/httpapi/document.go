@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -15,6 +16,10 @@ import (
 func (s *Server) Document() ([]byte, error) {
 	document := s.api.OpenAPI()
 	document.Info.Description += ofGateway
+	document.Components.SecuritySchemes = map[string]*huma.SecurityScheme{}
+	for _, identity := range s.config.Callers {
+		maps.Copy(document.Components.SecuritySchemes, identity.Schemes)
+	}
 	schemas := document.Components.Schemas.Map()
 	// huma registers its own form of errors, which nothing here has.
 	delete(schemas, "ErrorModel")
@@ -59,7 +64,8 @@ type documentOutput struct {
 
 // RegisterDocument declares the operation that answers with the OpenAPI document.
 // That is made when it is first asked for: no other request waits for it.
-func RegisterDocument(s *Server, operation huma.Operation, document func() ([]byte, error)) {
+func RegisterDocument(s *Server, operation Operation, document func() ([]byte, error)) {
+	operation.Form = &huma.Schema{Type: huma.TypeObject}
 	made := sync.OnceValues(document)
 	Register(s, operation, func(context.Context, *struct{}) (*documentOutput, error) {
 		body, err := made()

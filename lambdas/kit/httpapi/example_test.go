@@ -2,15 +2,12 @@ package httpapi_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"time"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -35,16 +32,15 @@ func Example() {
 	}}
 	server := httpapi.New(httpapi.Config{
 		Platform: platform,
-		Failure: func(err error) httpapi.Failure {
-			var invalid *httpapi.InvalidError
-			if errors.As(err, &invalid) {
-				return httpapi.Failure{Status: invalid.Status, Body: invalid.Problems}
+		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
+			if invalid, ok := f.Err.(*httpapi.InvalidError); ok {
+				return invalid.Problems
 			}
-			return httpapi.Failure{Status: http.StatusInternalServerError, Body: "internal error"}
-		},
+			return f.Message
+		}},
 		Log: slog.New(slog.DiscardHandler),
 	})
-	httpapi.Register(server, huma.Operation{OperationID: "greet", Method: "POST", Path: "/greetings"},
+	httpapi.Register(server, httpapi.Operation{ID: "greet", Method: "POST", Path: "/greetings"},
 		func(_ context.Context, input *greetInput) (*greetOutput, error) {
 			output := &greetOutput{}
 			output.Body.Greeting = "Hello " + input.Body.Name

@@ -43,7 +43,7 @@ func (s *Server) describeGateway(operation *huma.Operation) {
 			continue
 		}
 		response.Description += fmt.Sprintf("; from Amazon API Gateway {\"message\":%q}", name)
-		if content := response.Content["application/json"]; content != nil {
+		if content := response.Content["application/json"]; content != nil && content.Schema.Ref != form.Ref {
 			content.Schema = &huma.Schema{OneOf: []*huma.Schema{content.Schema, form}}
 		}
 	}

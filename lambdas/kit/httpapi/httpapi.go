@@ -10,7 +10,8 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"slices"
+	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -29,31 +30,25 @@ type Config struct {
 	// query parameters that are unknown, empty or stand twice. Otherwise they are
 	// ignored.
 	Strict bool
-	// OpenRoutes are the routes of users and agents whose callers need no token, by
-	// method and path, such as "GET /notes": Admit has to identify the caller, and decide
-	// whether they may call. On the other routes of users and agents a request without a
-	// verified token is refused with [kit.ErrNoToken] before Admit. Default: none.
-	OpenRoutes []string
-	// Admit runs before every operation and its validation. It returns the context
-	// of the operation, which derives from that of the request, or an error that refuses
-	// the request. Nil admits everyone.
+	// Callers say how callers identify themselves, by the kind that the routes name. A kind
+	// that is missing is the zero [Identity].
+	Callers map[schema.Caller]Identity
+	// Admit runs before every operation and its validation, when the caller is known. It
+	// returns the context of the operation, which derives from that of the request, or an
+	// error that refuses the request. Nil admits everyone.
 	Admit func(*Context) (context.Context, error)
-	// Failure returns the answer to an error: one that an operation or Admit returned,
-	// an [*InvalidError], or a [*kit.RequestError]. Required.
-	Failure func(error) Failure
+	// Errors say how errors are answered.
+	Errors Errors
+	// Limiter counts the calls of routes with a rate limit. Required if a route that is
+	// registered has one.
+	Limiter RateLimiter
+	// Idempotency is for the operations of [Mutate].
+	Idempotency Idempotency
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
 	// Log receives the errors that are answered with 500 and above, which appear nowhere
 	// else. Nil: [slog.Default].
 	Log *slog.Logger
-}
-
-// Failure is the answer to a request that failed.
-type Failure struct {
-	// Status is 400 or above.
-	Status int
-	// Header are headers beside Content-Type. It may be nil.
-	Header http.Header
-	// Body is written as JSON.
-	Body any
 }
 
 // Server serves the operations that are registered with it.
@@ -61,15 +56,17 @@ type Server struct {
 	config Config
 	mux    *http.ServeMux
 	api    huma.API
+	// uncounted are the registered routes whose rate limit is not counted.
+	uncounted []string
 }
 
-// New returns a server without operations. It panics without a Failure.
+// New returns a server without operations.
 func New(config Config) *Server {
-	if config.Failure == nil {
-		panic("httpapi: Config.Failure is nil: say how an error is answered")
-	}
 	if config.Log == nil {
 		config.Log = slog.Default()
+	}
+	if config.Now == nil {
+		config.Now = time.Now
 	}
 	s := &Server{config: config, mux: http.NewServeMux()}
 	format := huma.Format{Marshal: WriteJSON, Unmarshal: s.unmarshal}
@@ -92,8 +89,12 @@ func New(config Config) *Server {
 // OpenAPI is the document as far as operations are registered, to be completed.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
-// Handler is the API ready to be served.
+// Handler is the API ready to be served. It panics if a registered route has a rate limit
+// that is not counted, since the platform would promise a limit that it does not keep.
 func (s *Server) Handler() *kit.API {
+	if len(s.uncounted) > 0 {
+		panic(fmt.Sprintf("httpapi: the rate limits of %s are not counted: set Config.Limiter, or take RateLimit from these routes of the schema", strings.Join(s.uncounted, ", ")))
+	}
 	var protected []string
 	for _, route := range s.config.Platform.Routes {
 		if s.needsToken(route) {
@@ -103,8 +104,8 @@ func (s *Server) Handler() *kit.API {
 	return &kit.API{
 		Routes:    s.mux,
 		Protected: protected,
-		Error: func(err error) (int, any) {
-			failure := s.config.Failure(err)
+		Error: func(ctx context.Context, err error) (int, any) {
+			failure := s.Failure(ctx, err)
 			return failure.Status, failure.Body
 		},
 		Log: s.config.Log,
@@ -113,28 +114,7 @@ func (s *Server) Handler() *kit.API {
 
 // needsToken reports whether the route is for callers with a verified token alone.
 func (s *Server) needsToken(route schema.Route) bool {
-	return route.Caller.Authenticated() && !slices.Contains(s.config.OpenRoutes, route.Key())
-}
-
-// Register declares an operation and the function that serves it. Its summary is that of the
-// platform's route with the same method and path. It panics if there is none: the
-// API would not let a request through, and Admit could not tell who may call.
-func Register[I, O any](s *Server, operation huma.Operation, serve func(context.Context, *I) (*O, error)) {
-	route, ok := s.Route(operation.Method, operation.Path)
-	if !ok {
-		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there", operation.Method, operation.Path, s.config.Platform.Name))
-	}
-	operation.Summary = route.Summary
-	huma.Register(s.api, operation, func(ctx context.Context, input *I) (*O, error) {
-		if problems := problemsFrom(ctx); len(problems) > 0 {
-			return nil, s.failure(ctx, &InvalidError{Status: http.StatusUnprocessableEntity, Problems: problems})
-		}
-		output, err := serve(ctx, input)
-		if err != nil {
-			return nil, s.failure(ctx, err)
-		}
-		return output, nil
-	})
+	return route.Caller.Authenticated() && s.config.Callers[route.Caller].Identify == nil
 }
 
 // Route is the platform's route of that method and path.
@@ -150,7 +130,8 @@ func (s *Server) Route(method, path string) (schema.Route, bool) {
 // admit runs before every operation.
 func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 	route, _ := s.Route(inner.Operation().Method, inner.Operation().Path)
-	ctx := &Context{humaContext: inner, Route: route, context: inner.Context()}
+	ctx := &Context{humaContext: inner, Route: route}
+	ctx.context = context.WithValue(inner.Context(), requestKey{}, ctx)
 	address := inner.URL()
 	query, err := url.ParseQuery(address.RawQuery)
 	if err != nil {
@@ -160,6 +141,12 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 		return
 	}
 	ctx.query = query
+	for _, read := range []func(*Context) error{s.identify, s.readAttempt} {
+		if err := read(ctx); err != nil {
+			s.fail(ctx, err)
+			return
+		}
+	}
 	if s.config.Admit != nil {
 		admitted, err := s.config.Admit(ctx)
 		if err != nil {
@@ -221,7 +208,7 @@ func (e *failed) GetHeaders() http.Header { return e.Header }
 
 // failure is err as huma is to write it.
 func (s *Server) failure(ctx context.Context, err error) *failed {
-	failure := s.config.Failure(err)
+	failure := s.Failure(ctx, err)
 	if failure.Status >= http.StatusInternalServerError {
 		s.config.Log.ErrorContext(ctx, "request failed", "error", err.Error())
 	}

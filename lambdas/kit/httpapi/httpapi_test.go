@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -70,7 +71,8 @@ var errSoldOut = errors.New("sold out")
 // server serves the shop. What is said of the order is in the answer.
 func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 	s := httpapi.New(httpapi.Config{
-		Platform: shop(), OpenRoutes: []string{"GET /agents"}, Description: "Sells.", Strict: strict, Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Platform: shop(), Description: "Sells.", Strict: strict, Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Callers: map[schema.Caller]httpapi.Identity{schema.CallerAgent: {Identify: func(*httpapi.Context) (httpapi.Caller, error) { return httpapi.Caller{ID: "some agent"}, nil }}},
 		Admit: func(ctx *httpapi.Context) (context.Context, error) {
 			ctx.SetHeader("X-Route", ctx.Route.Summary)
 			if ctx.Header("X-Stranger") != "" {
@@ -78,21 +80,13 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 			}
 			return context.WithValue(ctx.Context(), admitted{}, "admitted"), nil
 		},
-		Failure: func(err error) httpapi.Failure {
-			failure := httpapi.Failure{Status: 500, Body: map[string]string{"error": "unknown"}}
-			if wrong, ok := errors.AsType[*httpapi.InvalidError](err); ok {
-				failure = httpapi.Failure{Status: wrong.Status, Body: map[string]string{"error": wrong.Error()}}
-			}
-			if errors.Is(err, errSoldOut) {
-				failure = httpapi.Failure{Status: 410, Header: http.Header{"Retry-After": {"never"}}, Body: map[string]string{"error": "sold out"}}
-			}
-			if request, ok := errors.AsType[*kit.RequestError](err); ok {
-				failure = httpapi.Failure{Status: request.Status, Body: map[string]string{"error": request.Message}}
-			}
-			return failure
+		Errors: httpapi.Errors{
+			Known:   []httpapi.KnownError{{Match: httpapi.Is(errSoldOut), Status: 410, RetryAfter: 90 * time.Second}},
+			Unknown: httpapi.KnownError{Message: "unknown"},
+			Body:    func(_ context.Context, f httpapi.Failure) any { return map[string]string{"error": f.Message} },
 		},
 	})
-	httpapi.Register(s, huma.Operation{OperationID: "order", Method: "POST", Path: "/orders/{order_id}"},
+	httpapi.Register(s, httpapi.Operation{ID: "order", Method: "POST", Path: "/orders/{order_id}"},
 		func(ctx context.Context, input *orderInput) (*orderOutput, error) {
 			switch input.ID {
 			case "sold":
@@ -104,14 +98,14 @@ func server(strict bool, log *bytes.Buffer) *httpapi.Server {
 			output.Body.Text = fmt.Sprint(ctx.Value(admitted{}), " ", input.ID, " ", input.Body.Name, " ", input.Colours, " ", input.resolved)
 			return &output, nil
 		})
-	httpapi.Register(s, huma.Operation{OperationID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", DefaultStatus: 204},
+	httpapi.Register(s, httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", Status: 204},
 		func(_ context.Context, input *struct {
 			ID string `path:"order_id"`
 		}) (*cancelOutput, error) {
 			return &cancelOutput{Status: 204}, nil
 		})
 	for path, id := range map[string]string{"/agents": "agents", "/prices": "prices"} {
-		httpapi.Register(s, huma.Operation{OperationID: id, Method: "GET", Path: path, DefaultStatus: 204},
+		httpapi.Register(s, httpapi.Operation{ID: id, Method: "GET", Path: path, Status: 204},
 			func(context.Context, *struct{}) (*cancelOutput, error) { return &cancelOutput{Status: 204}, nil })
 	}
 	return s
@@ -148,12 +142,18 @@ func TestErrDeclaration(t *testing.T) {
 		declare func()
 		want    string
 	}{
-		"ErrFailure": {func() { httpapi.New(httpapi.Config{Platform: shop()}) }, "Config.Failure is nil"},
+		"ErrLimit": {func() {
+			limited := shop()
+			limited.Routes[3].RateLimit, limited.RateLimits = "read", []schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerAddress}}
+			s := httpapi.New(httpapi.Config{Platform: limited})
+			httpapi.Register(s, httpapi.Operation{ID: "prices", Method: "GET", Path: "/prices"}, cancel)
+			s.Handler()
+		}, "the rate limits of GET /prices are not counted"},
 		"ErrMethod": {func() {
-			httpapi.Register(server(true, &bytes.Buffer{}), huma.Operation{OperationID: "look", Method: "GET", Path: "/orders/{order_id}"}, cancel)
+			httpapi.Register(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "look", Method: "GET", Path: "/orders/{order_id}"}, cancel)
 		}, "GET /orders/{order_id} is no route of shop"},
 		"ErrPath": {func() {
-			httpapi.Register(server(true, &bytes.Buffer{}), huma.Operation{OperationID: "all", Method: "DELETE", Path: "/orders"}, cancel)
+			httpapi.Register(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "all", Method: "DELETE", Path: "/orders"}, cancel)
 		}, "DELETE /orders is no route of shop"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -227,7 +227,7 @@ func TestAnswers(t *testing.T) {
 				if w.Code >= 400 && w.Header().Get("Content-Type") != "application/json" {
 					t.Errorf("headers are %v", w.Header())
 				}
-				if (w.Header().Get("Retry-After") == "never") != (w.Code == 410) {
+				if (w.Header().Get("Retry-After") == "90") != (w.Code == 410) {
 					t.Errorf("headers are %v", w.Header())
 				}
 			})
@@ -270,11 +270,14 @@ func TestDocument(t *testing.T) {
 		if got := strings.Join(slices.DeleteFunc(slices.Sorted(maps.Keys(responses)), func(status string) bool { return status == "422" }), " "); got != want {
 			t.Errorf("%s: described are %s, want %s", line, got, want)
 		}
-		for status, name := range map[string]string{"401": "Unauthorized", "413": "Request Entity Too Large", "429": "Too Many Requests", "503": "Service Unavailable"} {
+		for status, name := range map[string]string{"413": "Request Entity Too Large", "429": "Too Many Requests", "503": "Service Unavailable"} {
 			if response, ok := responses[status]; ok && fmt.Sprint(response.Content["application/json"].Example) != "map[message:"+name+"]" {
 				t.Errorf("%s: %s is described as %v", line, status, response)
 			}
 		}
+	}
+	if got := fmt.Sprint(d.Paths["/orders/{order_id}"]["post"].Responses["401"].Content["application/json"].Examples); !strings.Contains(got, "there is no verified token") {
+		t.Errorf("401 has the examples %s", got)
 	}
 	if !strings.HasPrefix(d.Info.Description, "Sells. Amazon API Gateway answers some requests itself") {
 		t.Errorf("the document says of the gateway %q", d.Info.Description)

@@ -228,6 +228,12 @@ func Invalid(field, message string) error {
 	return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: []Problem{{Field: field, Message: message}}}
 }
 
+// Unreadable is an [*InvalidError] with status 400 and one problem: a header or a query that
+// cannot be read.
+func Unreadable(field, message string) error {
+	return &InvalidError{Status: http.StatusBadRequest, Problems: []Problem{{Field: field, Message: message}}}
+}
+
 // RetryAfter is what the header Retry-After says of a time: whole seconds, rounded
 // up, and at least one.
 func RetryAfter(d time.Duration) string {

@@ -72,6 +72,9 @@ func (e *RunningError) Error() string {
 	return "another attempt at the same request is running: send it again shortly with the same idempotency key"
 }
 
+// RetryAt is when the claim ends.
+func (e *RunningError) RetryAt() time.Time { return e.Until }
+
 // Response is the answer to a request.
 type Response struct {
 	// Status is the HTTP status.

@@ -11,6 +11,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"time"
@@ -41,20 +42,12 @@ type Service interface {
 	Stats(ctx context.Context, user string) (todo.Stats, error)
 }
 
-// IdempotencyKeys remember requests by their idempotency keys; [idempotency.Keys]
-// do, and its methods say what these do.
-type IdempotencyKeys interface {
-	Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (*idempotency.Claim, *idempotency.Response, error)
-	Settle(ctx context.Context, claim *idempotency.Claim, response idempotency.Response) error
-	Release(ctx context.Context, claim *idempotency.Claim) error
-}
-
 // API serves all routes of the platform.
 type API struct {
 	// Service carries requests out.
 	Service Service
 	// Keys are the idempotency keys, each user's a scope of its own.
-	Keys IdempotencyKeys
+	Keys idempotency.Claims
 	// Log receives errors that callers do not see. Nil: [slog.Default].
 	Log *slog.Logger
 	// Metrics receives the metric TasksCreated; TasksCompleted comes from
@@ -80,27 +73,30 @@ func (a *API) Handler() *kit.API {
 type server struct {
 	*httpapi.Server
 	service Service
-	keys    IdempotencyKeys
-	log     *slog.Logger
 	metrics *kit.Metrics
-	now     func() time.Time
 }
 
 func newServer(a *API) *server {
-	s := &server{service: a.Service, keys: a.Keys, log: a.Log, metrics: a.Metrics, now: a.Now}
-	if s.log == nil {
-		s.log = slog.Default()
-	}
-	if s.now == nil {
-		s.now = time.Now
-	}
+	s := &server{service: a.Service, metrics: a.Metrics}
 	s.Server = httpapi.New(httpapi.Config{
 		Platform:    schema.Todo(),
 		Description: "Users keep tasks of their own. Unknown fields, fields that stand twice, and unknown, empty or repeated query parameters are refused. A body without a Content-Type is taken for JSON. Moments are whole seconds in UTC.",
 		Strict:      true,
-		Admit:       s.admit,
-		Failure:     func(err error) httpapi.Failure { return failure(err, s.now()) },
-		Log:         s.log,
+		Callers: map[schema.Caller]httpapi.Identity{
+			schema.CallerUser: httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject."),
+		},
+		Errors: failures(),
+		Idempotency: httpapi.Idempotency{
+			Keys: a.Keys,
+			Description: "A key of the caller's choice, in printable ASCII. The same request with the same key is carried out once and answered alike for 24 hours; with another request the key is refused. " +
+				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
+				"The answer may be a refusal: of a task that is missing, completed or has another version, of a user who exists, or of an address that is taken. " +
+				"A request that fails validation does not use its key up, nor does one that fails for want of a user, or for a reason that passes (409 with Retry-After, 429, 5xx).",
+			Passing: []error{todo.ErrUserNotFound, todo.ErrUserBeingDeleted},
+			Headers: headersOf,
+		},
+		Log: a.Log,
+		Now: a.Now,
 	})
 	s.registerUsers()
 	s.registerTasks()
@@ -109,52 +105,24 @@ func newServer(a *API) *server {
 	return s
 }
 
-// request is what an operation knows of its request beside its input.
-type request struct {
-	// user is the subject of the caller's token.
-	user string
-	// key is the idempotency key, and content what makes two requests with the same
-	// key the same request; both of a mutation only.
-	key     string
-	content []byte
-	// ifMatch is the precondition of a change to a task.
-	ifMatch precondition
-}
-
-type requestKey struct{}
-
-func requestFrom(ctx context.Context) request {
-	r, _ := ctx.Value(requestKey{}).(request)
-	return r
-}
-
-// admit identifies the caller, and reads the headers that count before the body.
-func (s *server) admit(ctx *httpapi.Context) (context.Context, error) {
-	if ctx.Route.Caller != schema.CallerUser {
-		return ctx.Context(), nil
+// headersOf are the headers that follow from the answer to a mutation.
+func headersOf(response idempotency.Response) http.Header {
+	header := http.Header{}
+	var thing struct {
+		TaskID  string `json:"task_id"`
+		Version int    `json:"version"`
 	}
-	r := request{user: kit.InvocationFrom(ctx.Context()).Subject()}
-	if isMutation(ctx.Route) {
-		var err error
-		if r.key, err = idempotencyKey(ctx.Header(keyHeader)); err != nil {
-			return nil, err
-		}
-		ifMatch := ctx.Header(ifMatchHeader)
-		if takesPrecondition(ctx.Route) {
-			if r.ifMatch, err = parseIfMatch(ifMatch); err != nil {
-				return nil, err
-			}
-		}
-		body, err := ctx.Body()
-		if err != nil {
-			return nil, err
-		}
-		address := ctx.URL()
-		r.content = content(ctx.Route.Method, address.EscapedPath(), ifMatch, body)
+	if response.Status >= http.StatusMultipleChoices || json.Unmarshal(response.Body, &thing) != nil {
+		return header
 	}
-	return context.WithValue(ctx.Context(), requestKey{}, r), nil
-}
-
-func isMutation(route schema.Route) bool {
-	return route.Caller == schema.CallerUser && route.Method != http.MethodGet
+	if thing.Version > 0 {
+		header.Set("ETag", httpapi.ETag(thing.Version))
+	}
+	if response.Status == http.StatusCreated {
+		header.Set("Location", "/api/v1/users/me")
+		if thing.TaskID != "" {
+			header.Set("Location", "/api/v1/tasks/"+thing.TaskID)
+		}
+	}
+	return header
 }

@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -76,27 +75,27 @@ type CompletedDeleted struct {
 }
 
 func (s *server) registerBulk() {
-	mutate(s, operation{
-		method: http.MethodPost, path: "/api/v1/tasks/bulk", id: "changeTasks", status: http.StatusOK,
-		form:        oneOf{StatusesSet{}, CompletedDeleted{}},
-		description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all completed tasks.",
-		errors:      []error{todo.ErrUserNotFound},
-	}, func(ctx context.Context, r request, input *bulkInput) (any, error) {
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodPost, Path: "/api/v1/tasks/bulk", ID: "changeTasks", Status: http.StatusOK,
+		Form:        httpapi.OneOf{StatusesSet{}, CompletedDeleted{}},
+		Description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all completed tasks.",
+		Errors:      []error{todo.ErrUserNotFound},
+	}, func(ctx context.Context, input *bulkInput) (any, error) {
 		if input.Body.Action == deleteCompleted {
-			count, more, err := s.service.DeleteCompleted(ctx, r.user)
+			count, more, err := s.service.DeleteCompleted(ctx, httpapi.CallerFrom(ctx).ID)
 			return todo.Deleted{Count: count, More: more}, err
 		}
-		return s.service.SetStatuses(ctx, r.user, input.Body.TaskIDs, todo.Status(text(input.Body.Status)))
-	}, func(input *bulkInput, result any) (int, any) {
+		return s.service.SetStatuses(ctx, httpapi.CallerFrom(ctx).ID, input.Body.TaskIDs, todo.Status(text(input.Body.Status)))
+	}, func(ctx context.Context, input *bulkInput, result any) (int, any) {
 		if deleted, ok := result.(todo.Deleted); ok {
 			return http.StatusOK, CompletedDeleted{Action: deleteCompleted, Deleted: deleted.Count, More: deleted.More}
 		}
 		bulk, _ := result.(todo.BulkResult)
-		return http.StatusOK, statusesSet(input.Body.TaskIDs, bulk)
+		return http.StatusOK, s.statusesSet(ctx, input.Body.TaskIDs, bulk)
 	})
 }
 
-func statusesSet(ids []string, result todo.BulkResult) StatusesSet {
+func (s *server) statusesSet(ctx context.Context, ids []string, result todo.BulkResult) StatusesSet {
 	wire := StatusesSet{Action: setStatus, Changed: []string{}, Failed: []StatusFailure{}}
 	for _, id := range ids {
 		err, failed := result.Failed[id]
@@ -104,9 +103,8 @@ func statusesSet(ids []string, result todo.BulkResult) StatusesSet {
 			wire.Changed = append(wire.Changed, id)
 			continue
 		}
-		reason := failure(err, time.Time{})
-		detail, _ := reason.Body.(ErrorResponse)
-		wire.Failed = append(wire.Failed, StatusFailure{TaskID: id, Status: reason.Status, Detail: detail.Detail})
+		reason := s.Failure(ctx, err)
+		wire.Failed = append(wire.Failed, StatusFailure{TaskID: id, Status: reason.Status, Detail: reason.Message})
 	}
 	return wire
 }

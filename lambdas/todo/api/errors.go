@@ -8,7 +8,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
@@ -23,67 +22,44 @@ type InvalidResponse struct {
 	Detail []httpapi.Problem `json:"detail" nullable:"false" minItems:"1" doc:"Everything that is wrong."`
 }
 
-// errUnknown is the caller's view of an error that must not be revealed.
-var errUnknown = errors.New("something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened")
-
-// failure is an error as the wire format has it. It is the one place that maps
-// errors to statuses. An error that is not known to concern the caller is 500, without
-// details.
-func failure(err error, now time.Time) httpapi.Failure {
-	answer := func(status int, message string) httpapi.Failure {
-		return httpapi.Failure{Status: status, Header: http.Header{}, Body: ErrorResponse{message}}
-	}
-	later := func(f httpapi.Failure, after time.Duration) httpapi.Failure {
-		f.Header.Set("Retry-After", httpapi.RetryAfter(after))
-		return f
-	}
-	if wrong, ok := errors.AsType[*httpapi.InvalidError](err); ok {
-		if wrong.Status == http.StatusUnprocessableEntity {
-			return httpapi.Failure{Status: wrong.Status, Body: InvalidResponse{wrong.Problems}}
-		}
-		return answer(wrong.Status, wrong.Error())
-	}
-	if wrong, ok := errors.AsType[*todo.InvalidError](err); ok {
-		return httpapi.Failure{Status: http.StatusUnprocessableEntity, Body: InvalidResponse{problems(wrong)}}
-	}
-	if request, ok := errors.AsType[*kit.RequestError](err); ok {
-		return answer(request.Status, request.Message)
-	}
-	if version, ok := errors.AsType[*todo.VersionError](err); ok {
-		return answer(http.StatusPreconditionFailed, version.Error())
-	}
-	if running, ok := errors.AsType[*idempotency.RunningError](err); ok {
-		return later(answer(http.StatusConflict, running.Error()), running.Until.Sub(now))
-	}
-	if errors.Is(err, idempotency.ErrOtherRequest) {
-		return failure(httpapi.Invalid(keyHeader, idempotency.ErrOtherRequest.Error()), now)
-	}
-	for _, known := range []struct {
-		err        error
-		status     int
-		retryAfter time.Duration
-	}{
-		{err: todo.ErrUserNotFound, status: http.StatusNotFound},
-		{err: todo.ErrTaskNotFound, status: http.StatusNotFound},
-		{err: todo.ErrUserExists, status: http.StatusConflict},
-		{err: todo.ErrEmailTaken, status: http.StatusConflict},
-		{err: todo.ErrUserBeingDeleted, status: http.StatusConflict, retryAfter: 5 * time.Second},
-		{err: todo.ErrTaskCompleted, status: http.StatusBadRequest},
-		{err: idempotency.ErrClaimLost, status: http.StatusConflict, retryAfter: time.Second},
-	} {
-		if errors.Is(err, known.err) {
-			f := answer(known.status, known.err.Error())
-			if known.retryAfter > 0 {
-				f = later(f, known.retryAfter)
+// failures say how errors are answered.
+func failures() httpapi.Errors {
+	return httpapi.Errors{
+		Known: []httpapi.KnownError{
+			{Match: httpapi.As[*todo.InvalidError], Status: http.StatusUnprocessableEntity},
+			{Match: httpapi.As[*todo.VersionError], Status: http.StatusPreconditionFailed},
+			{Match: httpapi.Is(todo.ErrUserNotFound, todo.ErrTaskNotFound), Status: http.StatusNotFound},
+			{Match: httpapi.Is(todo.ErrUserExists, todo.ErrEmailTaken), Status: http.StatusConflict},
+			{Match: httpapi.Is(todo.ErrUserBeingDeleted), Status: http.StatusConflict, RetryAfter: 5 * time.Second},
+			{Match: httpapi.Is(todo.ErrTaskCompleted), Status: http.StatusBadRequest},
+			{
+				// Contention or throttling that outlived the retries, or no answer in time.
+				Match: httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, todo.ErrStale, context.DeadlineExceeded), Status: http.StatusServiceUnavailable,
+				Message: "too much is going on at once: try again in a second, with the same idempotency key", RetryAfter: time.Second,
+			},
+		},
+		Unknown: httpapi.KnownError{Message: "something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened"},
+		Body: func(_ context.Context, f httpapi.Failure) any {
+			switch wrong := f.Err.(type) {
+			case *todo.InvalidError:
+				return InvalidResponse{problems(wrong)}
+			case *httpapi.InvalidError:
+				if wrong.Status == http.StatusUnprocessableEntity {
+					return InvalidResponse{wrong.Problems}
+				}
 			}
-			return f
-		}
+			return ErrorResponse{f.Message}
+		},
+		Always: []error{
+			httpapi.Unreadable("query", `cannot be read: invalid URL escape "%zz"; percent-encode values`),
+			httpapi.Invalid("title", "is missing, but required"),
+		},
+		OfCallers: []error{retry.ErrBusy},
+		OfBodies: []error{
+			&kit.RequestError{Status: http.StatusRequestEntityTooLarge, Message: "the body has more than 262144 bytes, which is the most allowed"},
+			&httpapi.InvalidError{Status: http.StatusUnsupportedMediaType, Problems: []httpapi.Problem{{Field: "Content-Type", Message: "is not application/json"}}},
+		},
 	}
-	// Contention or throttling that outlived the retries, or no answer in time.
-	if errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) || errors.Is(err, todo.ErrStale) || errors.Is(err, context.DeadlineExceeded) {
-		return later(answer(http.StatusServiceUnavailable, "too much is going on at once: try again in a second, with the same idempotency key"), time.Second)
-	}
-	return answer(http.StatusInternalServerError, errUnknown.Error())
 }
 
 func problems(wrong *todo.InvalidError) []httpapi.Problem {

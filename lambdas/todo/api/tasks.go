@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"maps"
 	"net/http"
 	"time"
 
@@ -225,24 +227,24 @@ type PriorityCounts struct {
 }
 
 func (s *server) registerTasks() {
-	created := func(_ *taskInput, t todo.Task) (int, any) { return http.StatusCreated, task(t) }
-	mutate(s, operation{
-		method: http.MethodPost, path: "/api/v1/tasks", id: "createTask", status: http.StatusCreated, form: Task{},
-		description: "Creates a task.",
-		errors:      []error{todo.ErrUserNotFound},
-	}, func(ctx context.Context, r request, input *taskInput) (todo.Task, error) {
-		t, err := s.service.CreateTask(ctx, r.user, input.Body.domain())
+	created := func(_ context.Context, _ *taskInput, t todo.Task) (int, any) { return http.StatusCreated, task(t) }
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodPost, Path: "/api/v1/tasks", ID: "createTask", Status: http.StatusCreated, Form: Task{}, Headers: createdTask(),
+		Description: "Creates a task.",
+		Errors:      []error{todo.ErrUserNotFound},
+	}, func(ctx context.Context, input *taskInput) (todo.Task, error) {
+		t, err := s.service.CreateTask(ctx, httpapi.CallerFrom(ctx).ID, input.Body.domain())
 		if err == nil {
 			s.metrics.Emit(ctx, kit.Count("TasksCreated", 1))
 		}
 		return t, err
 	}, created)
 
-	httpapi.Register(s.Server, s.describe(operation{
-		method: http.MethodGet, path: "/api/v1/tasks", id: "listTasks", status: http.StatusOK,
-		description: "Returns a page of the caller's tasks that match all parameters. One page looks at 5,000 tasks at most. A list follows a change of a task within a moment; the task itself follows at once.",
-	}), func(ctx context.Context, input *listInput) (*listOutput, error) {
-		page, err := s.service.ListTasks(ctx, requestFrom(ctx).user, input.filter())
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/api/v1/tasks", ID: "listTasks", Status: http.StatusOK,
+		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 5,000 tasks at most. A list follows a change of a task within a moment; the task itself follows at once.",
+	}, func(ctx context.Context, input *listInput) (*listOutput, error) {
+		page, err := s.service.ListTasks(ctx, httpapi.CallerFrom(ctx).ID, input.filter())
 		if err != nil {
 			return nil, err
 		}
@@ -253,63 +255,88 @@ func (s *server) registerTasks() {
 		return &listOutput{list}, nil
 	})
 
-	httpapi.Register(s.Server, s.describe(operation{
-		method: http.MethodGet, path: "/api/v1/tasks/stats", id: "readStats", status: http.StatusOK,
-		description: "Counts the caller's tasks. A caller without a user has none.",
-	}), func(ctx context.Context, _ *struct{}) (*statsOutput, error) {
-		counts, err := s.service.Stats(ctx, requestFrom(ctx).user)
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/api/v1/tasks/stats", ID: "readStats", Status: http.StatusOK,
+		Description: "Counts the caller's tasks. A caller without a user has none.",
+	}, func(ctx context.Context, _ *struct{}) (*statsOutput, error) {
+		counts, err := s.service.Stats(ctx, httpapi.CallerFrom(ctx).ID)
 		if err != nil {
 			return nil, err
 		}
 		return &statsOutput{stats(counts)}, nil
 	})
 
-	httpapi.Register(s.Server, s.describe(operation{
-		method: http.MethodGet, path: "/api/v1/tasks/{task_id}", id: "readTask", status: http.StatusOK, etag: true,
-		description: "Returns a task.",
-		errors:      []error{todo.ErrTaskNotFound},
-	}), func(ctx context.Context, input *TaskPath) (*taskOutput, error) {
-		t, err := s.service.GetTask(ctx, requestFrom(ctx).user, input.ID)
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/api/v1/tasks/{task_id}", ID: "readTask", Status: http.StatusOK, Headers: taskHeaders(),
+		Description: "Returns a task.",
+		Errors:      []error{todo.ErrTaskNotFound},
+	}, func(ctx context.Context, input *TaskPath) (*taskOutput, error) {
+		t, err := s.service.GetTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
 		if err != nil {
 			return nil, err
 		}
-		return &taskOutput{ETag: etag(t.Version), Body: task(t)}, nil
+		return &taskOutput{ETag: httpapi.ETag(t.Version), Body: task(t)}, nil
 	})
 
 	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}}
-	mutate(s, operation{
-		method: http.MethodPut, path: "/api/v1/tasks/{task_id}", id: "replaceTask", status: http.StatusOK, form: Task{},
-		description: "Replaces a task: a field that is left out is cleared, but for the status.",
-		errors:      changeErrors,
-	}, func(ctx context.Context, r request, input *replaceInput) (t todo.Task, err error) {
-		err = r.ifMatch.hold(func(ifVersion int) (err error) {
-			t, err = s.service.ReplaceTask(ctx, r.user, input.ID, input.Body.domain(), ifVersion)
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK, Form: Task{}, Headers: taskHeaders(), IfMatch: "the task",
+		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
+		Errors:      changeErrors,
+	}, func(ctx context.Context, input *replaceInput) (t todo.Task, err error) {
+		err = httpapi.IfMatch(ctx).Hold(func(ifVersion int) (err error) {
+			t, err = s.service.ReplaceTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body.domain(), ifVersion)
 			return err
-		})
+		}, currentVersion)
 		return t, err
-	}, func(_ *replaceInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
+	}, func(_ context.Context, _ *replaceInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
 
-	mutate(s, operation{
-		method: http.MethodPatch, path: "/api/v1/tasks/{task_id}", id: "changeTask", status: http.StatusOK, form: Task{},
-		description: "Changes the fields that are given (RFC 7396): null clears one.",
-		errors:      changeErrors,
-	}, func(ctx context.Context, r request, input *changeInput) (t todo.Task, err error) {
-		err = r.ifMatch.hold(func(ifVersion int) (err error) {
-			t, err = s.service.ChangeTask(ctx, r.user, input.ID, input.domain(), ifVersion)
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK, Form: Task{}, Headers: taskHeaders(), IfMatch: "the task",
+		Description: "Changes the fields that are given (RFC 7396): null clears one.",
+		Errors:      changeErrors,
+	}, func(ctx context.Context, input *changeInput) (t todo.Task, err error) {
+		err = httpapi.IfMatch(ctx).Hold(func(ifVersion int) (err error) {
+			t, err = s.service.ChangeTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.domain(), ifVersion)
 			return err
-		})
+		}, currentVersion)
 		return t, err
-	}, func(_ *changeInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
+	}, func(_ context.Context, _ *changeInput, t todo.Task) (int, any) { return http.StatusOK, task(t) })
 
-	mutate(s, operation{
-		method: http.MethodDelete, path: "/api/v1/tasks/{task_id}", id: "deleteTask", status: http.StatusNoContent,
-		description: "Deletes a task.",
-		errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
-	}, func(ctx context.Context, r request, input *TaskPath) (any, error) {
-		return nil, r.ifMatch.hold(func(ifVersion int) error {
-			return s.service.DeleteTask(ctx, r.user, input.ID, ifVersion)
-		})
-	}, func(*TaskPath, any) (int, any) { return http.StatusNoContent, nil })
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodDelete, Path: "/api/v1/tasks/{task_id}", ID: "deleteTask", Status: http.StatusNoContent, IfMatch: "the task",
+		Description: "Deletes a task.",
+		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
+	}, func(ctx context.Context, input *TaskPath) (any, error) {
+		return nil, httpapi.IfMatch(ctx).Hold(func(ifVersion int) error {
+			return s.service.DeleteTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, ifVersion)
+		}, currentVersion)
+	}, func(context.Context, *TaskPath, any) (int, any) { return http.StatusNoContent, nil })
+}
+
+// taskHeaders are described of answers that have a task, location of those that have
+// made something.
+func taskHeaders() map[string]string {
+	return map[string]string{"ETag": "The task's version, for If-Match."}
+}
+
+func location() map[string]string {
+	return map[string]string{"Location": "The path of what was created."}
+}
+
+func createdTask() map[string]string {
+	headers := taskHeaders()
+	maps.Copy(headers, location())
+	return headers
+}
+
+// currentVersion is the version of a task that a change was not meant for.
+func currentVersion(err error) (int, bool) {
+	other, ok := errors.AsType[*todo.VersionError](err)
+	if !ok {
+		return 0, false
+	}
+	return other.Current, true
 }
 
 func stats(counts todo.Stats) Stats {

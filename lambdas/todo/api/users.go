@@ -41,43 +41,43 @@ func user(u todo.User) User {
 }
 
 func (s *server) registerUsers() {
-	mutate(s, operation{
-		method: http.MethodPost, path: "/api/v1/users/me", id: "createUser", status: http.StatusCreated, form: User{},
-		description: "Makes the caller a user. Only users can have tasks.",
-		errors:      []error{todo.ErrUserExists, todo.ErrEmailTaken, todo.ErrUserBeingDeleted},
-	}, func(ctx context.Context, r request, input *userInput) (todo.User, error) {
-		return s.service.CreateUser(ctx, r.user, input.domain())
-	}, func(_ *userInput, u todo.User) (int, any) { return http.StatusCreated, user(u) })
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodPost, Path: "/api/v1/users/me", ID: "createUser", Status: http.StatusCreated, Form: User{}, Headers: location(),
+		Description: "Makes the caller a user. Only users can have tasks.",
+		Errors:      []error{todo.ErrUserExists, todo.ErrEmailTaken, todo.ErrUserBeingDeleted},
+	}, func(ctx context.Context, input *userInput) (todo.User, error) {
+		return s.service.CreateUser(ctx, httpapi.CallerFrom(ctx).ID, input.domain())
+	}, func(_ context.Context, _ *userInput, u todo.User) (int, any) { return http.StatusCreated, user(u) })
 
-	httpapi.Register(s.Server, s.describe(operation{
-		method: http.MethodGet, path: "/api/v1/users/me", id: "readUser", status: http.StatusOK,
-		description: "Returns the caller's user.",
-		errors:      []error{todo.ErrUserNotFound},
-	}), func(ctx context.Context, _ *struct{}) (*userOutput, error) {
-		u, err := s.service.GetUser(ctx, requestFrom(ctx).user)
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/api/v1/users/me", ID: "readUser", Status: http.StatusOK,
+		Description: "Returns the caller's user.",
+		Errors:      []error{todo.ErrUserNotFound},
+	}, func(ctx context.Context, _ *struct{}) (*userOutput, error) {
+		u, err := s.service.GetUser(ctx, httpapi.CallerFrom(ctx).ID)
 		if err != nil {
 			return nil, err
 		}
 		return &userOutput{user(u)}, nil
 	})
 
-	mutate(s, operation{
-		method: http.MethodPut, path: "/api/v1/users/me", id: "replaceUser", status: http.StatusOK, form: User{},
-		description: "Replaces name and email address.",
-		errors:      []error{todo.ErrUserNotFound, todo.ErrEmailTaken},
-	}, func(ctx context.Context, r request, input *userInput) (todo.User, error) {
-		return s.service.UpdateUser(ctx, r.user, input.domain())
-	}, func(_ *userInput, u todo.User) (int, any) { return http.StatusOK, user(u) })
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodPut, Path: "/api/v1/users/me", ID: "replaceUser", Status: http.StatusOK, Form: User{},
+		Description: "Replaces name and email address.",
+		Errors:      []error{todo.ErrUserNotFound, todo.ErrEmailTaken},
+	}, func(ctx context.Context, input *userInput) (todo.User, error) {
+		return s.service.UpdateUser(ctx, httpapi.CallerFrom(ctx).ID, input.domain())
+	}, func(_ context.Context, _ *userInput, u todo.User) (int, any) { return http.StatusOK, user(u) })
 
-	mutate(s, operation{
-		method: http.MethodDelete, path: "/api/v1/users/me", id: "deleteUser", status: http.StatusNoContent,
-		description: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there is so much of it that it takes longer than a request may, the answer is 202, the user is gone, and the rest follows without another request.",
-		also:        map[int]string{http.StatusAccepted: stillErasing},
-		errors:      []error{todo.ErrUserNotFound},
-	}, func(ctx context.Context, r request, _ *struct{}) (todo.Erased, error) {
-		complete, err := s.service.DeleteUser(ctx, r.user)
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodDelete, Path: "/api/v1/users/me", ID: "deleteUser", Status: http.StatusNoContent,
+		Description: "Deletes the caller's user and everything of it: tasks, counts and idempotency keys. When there is so much of it that it takes longer than a request may, the answer is 202, the user is gone, and the rest follows without another request.",
+		Also:        map[int]any{http.StatusAccepted: ErrorResponse{stillErasing}},
+		Errors:      []error{todo.ErrUserNotFound},
+	}, func(ctx context.Context, _ *struct{}) (todo.Erased, error) {
+		complete, err := s.service.DeleteUser(ctx, httpapi.CallerFrom(ctx).ID)
 		return todo.Erased{Complete: complete}, err
-	}, func(_ *struct{}, erased todo.Erased) (int, any) {
+	}, func(_ context.Context, _ *struct{}, erased todo.Erased) (int, any) {
 		if !erased.Complete {
 			return http.StatusAccepted, ErrorResponse{stillErasing}
 		}

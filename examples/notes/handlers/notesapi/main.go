@@ -3,19 +3,15 @@ package main
 
 import (
 	"context"
-	"errors"
-	"net/http"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"example.com/notes/notes"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 type note struct {
@@ -43,14 +39,14 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		server := httpapi.New(httpapi.Config{Platform: notes.Platform(), Failure: failure, Log: environment.Log})
-		httpapi.Register(server, huma.Operation{OperationID: "addNote", Method: "POST", Path: "/authors/{author}/notes", DefaultStatus: 201},
+		server := httpapi.New(httpapi.Config{Platform: notes.Platform(), Log: environment.Log})
+		httpapi.Register(server, httpapi.Operation{ID: "addNote", Method: "POST", Path: "/authors/{author}/notes", Status: 201},
 			func(ctx context.Context, input *addInput) (*addOutput, error) {
 				added := note{ID: uuid.Must(uuid.NewV7()).String(), Text: input.Body.Text}
 				text := expression.Set(dynamo.Name("text"), expression.Value(added.Text))
 				return &addOutput{added}, db.Update(ctx, "AddNote", []any{input.Author, added.ID}, text, expression.ConditionBuilder{}, nil)
 			})
-		httpapi.Register(server, huma.Operation{OperationID: "listNotes", Method: "GET", Path: "/authors/{author}/notes"},
+		httpapi.Register(server, httpapi.Operation{ID: "listNotes", Method: "GET", Path: "/authors/{author}/notes"},
 			func(ctx context.Context, input *listInput) (*listOutput, error) {
 				page, err := db.Page(ctx, "ListNotes", dynamo.Query{Values: []any{input.Author}, PageSize: 100})
 				if err != nil {
@@ -61,17 +57,4 @@ func main() {
 			})
 		return server.Handler(), nil
 	})
-}
-
-// failure gives every error its status; what is not the caller's stays in the log.
-func failure(err error) httpapi.Failure {
-	status, message := http.StatusInternalServerError, "internal error"
-	if invalid, ok := errors.AsType[*httpapi.InvalidError](err); ok {
-		status, message = invalid.Status, invalid.Error()
-	} else if request, ok := errors.AsType[*kit.RequestError](err); ok {
-		status, message = request.Status, request.Message
-	} else if errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) {
-		status, message = http.StatusServiceUnavailable, "try again in a second"
-	}
-	return httpapi.Failure{Status: status, Body: map[string]string{"error": message}}
 }

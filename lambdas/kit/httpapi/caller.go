@@ -1,0 +1,156 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+// Caller is who sent a request.
+type Caller struct {
+	// ID is who it is: the subject of a token, or what [Identity.Identify] says. Empty: it
+	// is not known.
+	ID string
+	// Address is what callers are counted by who are not known, and all of one address
+	// together. Empty: nothing is counted by address.
+	Address string
+}
+
+// CallerFrom returns the caller of the request that the context belongs to.
+func CallerFrom(ctx context.Context) Caller {
+	if request := requestFrom(ctx); request != nil {
+		return request.caller
+	}
+	return Caller{}
+}
+
+// Identity says how the callers of one kind identify themselves. The zero value is that
+// of callers who need not.
+type Identity struct {
+	// Identify returns the caller, or an error that refuses the request. Nil: the subject of
+	// the verified token, without which no request is let in, of callers for whom
+	// [schema.Caller.Authenticated] is true; otherwise no one.
+	Identify func(*Context) (Caller, error)
+	// Schemes are the security schemes of the OpenAPI document, by name. Each alone is enough.
+	Schemes map[string]*huma.SecurityScheme
+	// Header is the request header that names the caller, if the document is to have it
+	// among the parameters.
+	Header *huma.Param
+	// Tag groups the operations of such callers in the document.
+	Tag string
+	// Errors are examples of the errors that all their operations have.
+	Errors []error
+}
+
+// ByToken identifies callers by the subject of a JWT that API Gateway has verified. scheme
+// is what the OpenAPI document calls it, and description what it says of it.
+func ByToken(scheme, description string) Identity {
+	return Identity{Schemes: map[string]*huma.SecurityScheme{
+		scheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: description},
+	}}
+}
+
+// ByHeader takes callers for who they say they are in a header. check refuses what is no
+// name of a caller.
+func ByHeader(header *huma.Param, check func(name string) error) Identity {
+	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
+		name := ctx.Header(header.Name)
+		return Caller{ID: name}, check(name)
+	}}
+}
+
+// ByFingerprint tells anonymous people apart by a fingerprint of the browser in a header,
+// of at most the MaxLength of its Schema. A caller is its keyed hash, and the address that
+// of the IP address. A missing fingerprint is refused where an operation needs the caller.
+func ByFingerprint(header *huma.Param, hasher Hasher) Identity {
+	longest := *header.Schema.MaxLength
+	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
+		fingerprint := ctx.Header(header.Name)
+		switch length := utf8.RuneCountInString(fingerprint); {
+		case fingerprint == "" && ctx.Declared().NeedsCaller:
+			return Caller{}, refusal(header.Name, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", longest), Constraint{Rule: RuleRequired})
+		case length > longest:
+			least := 1
+			return Caller{}, refusal(header.Name, fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest), Constraint{Rule: RuleLength, Min: &least, Max: &longest, Got: fingerprint})
+		case containsControl(fingerprint):
+			return Caller{}, refusal(header.Name, "holds control characters; send printable ones", Constraint{})
+		}
+		return hasher.caller(ctx.Context(), fingerprint)
+	}}
+}
+
+// Hasher makes people and addresses anonymous: only an HMAC of either is ever
+// stored.
+type Hasher struct {
+	// Secret returns the key of the HMAC.
+	Secret func(context.Context) (string, error)
+}
+
+// Person is the HMAC-SHA-256 of a fingerprint, in hexadecimal.
+func (h Hasher) Person(ctx context.Context, fingerprint string) (string, error) {
+	return h.sum(ctx, fingerprint)
+}
+
+// Address is the HMAC-SHA-256 of an IP address, in hexadecimal. No fingerprint has
+// the same: none begins with the character NUL.
+func (h Hasher) Address(ctx context.Context, address string) (string, error) {
+	return h.sum(ctx, "\x00address\x00"+address)
+}
+
+func (h Hasher) caller(ctx context.Context, fingerprint string) (caller Caller, err error) {
+	if fingerprint != "" {
+		if caller.ID, err = h.Person(ctx, fingerprint); err != nil {
+			return Caller{}, err
+		}
+	}
+	caller.Address, err = h.Address(ctx, kit.InvocationFrom(ctx).SourceAddress)
+	return caller, err
+}
+
+func (h Hasher) sum(ctx context.Context, text string) (string, error) {
+	key, err := h.Secret(ctx)
+	if err != nil {
+		return "", fmt.Errorf("hashing who calls: %w", err)
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(text))
+	return hex.EncodeToString(mac.Sum(nil)), nil
+}
+
+// identify finds out who calls, and counts the call towards the limit of the route, so
+// that a call that fails validation counts as well.
+func (s *Server) identify(ctx *Context) (err error) {
+	var caller Caller
+	switch identity := s.config.Callers[ctx.Route.Caller]; {
+	case identity.Identify != nil:
+		caller, err = identity.Identify(ctx)
+	case ctx.Route.Caller.Authenticated():
+		caller.ID = kit.InvocationFrom(ctx.Context()).Subject()
+	}
+	if err != nil {
+		return err
+	}
+	if group := ctx.Declared().Group; group != "" && !slices.Contains(kit.InvocationFrom(ctx.Context()).Groups(), group) {
+		return ErrForbidden
+	}
+	ctx.caller = caller
+	return s.count(ctx, caller)
+}
+
+func containsControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
+
+// refusal is a request with a header that cannot be read.
+func refusal(header, message string, constraint Constraint) error {
+	return &InvalidError{Status: http.StatusBadRequest, Problems: []Problem{{Field: header, Message: message, Constraint: constraint}}}
+}

@@ -1,0 +1,116 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+type whoOutput struct{ Body string }
+
+// counted are the callers that a limiter has counted; the call after the second is refused.
+type counted struct{ callers []string }
+
+func (c *counted) CountRequest(_ context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+	c.callers = append(c.callers, limit.Name+" "+caller)
+	state := ratelimit.State{Limit: 2, Remaining: max(0, 2-len(c.callers)), Reset: now.Add(1500 * time.Millisecond)}
+	if len(c.callers) > 2 {
+		return state, &ratelimit.LimitedError{State: state}
+	}
+	return state, nil
+}
+
+// Callers are who their token, their header or their fingerprint says, and only those of a
+// group get where one is needed. Who is refused is not counted.
+func TestCallers(t *testing.T) {
+	t.Parallel()
+	const agentHeader, fingerprintHeader = "X-Agent", "X-Fingerprint"
+	errName := errors.New("a bad name")
+	limiter := &counted{}
+	s := httpapi.New(httpapi.Config{
+		Platform: schema.Platform{Name: "club", Title: "Club", Routes: []schema.Route{
+			{Method: "GET", Path: "/user", Caller: schema.CallerUser},
+			{Method: "GET", Path: "/admin", Caller: schema.CallerUser, RateLimit: "admin"},
+			{Method: "GET", Path: "/agent", Caller: schema.CallerAgent},
+			{Method: "GET", Path: "/person", Caller: schema.CallerPerson},
+			{Method: "GET", Path: "/known", Caller: schema.CallerPerson},
+			{Method: "GET", Path: "/anyone", Caller: schema.CallerAnyone},
+		}, RateLimits: []schema.RateLimit{{Name: "admin", Requests: 2, Window: time.Hour, Per: schema.PerPerson}}},
+		Callers: map[schema.Caller]httpapi.Identity{
+			schema.CallerAgent: httpapi.ByHeader(httpapi.HeaderParameter(agentHeader, true, 10, "Who asks.", "me"), func(name string) error {
+				if name == "" {
+					return errName
+				}
+				return nil
+			}),
+			schema.CallerPerson: httpapi.ByFingerprint(httpapi.HeaderParameter(fingerprintHeader, false, 4, "Who asks.", "abcd"),
+				httpapi.Hasher{Secret: func(context.Context) (string, error) { return "secret", nil }}),
+		},
+		Errors:  httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.Is(errName), Status: 400}}},
+		Limiter: limiter,
+	})
+	for _, op := range []httpapi.Operation{
+		{ID: "user", Path: "/user"}, {ID: "admin", Path: "/admin", Group: "admin"}, {ID: "agent", Path: "/agent"},
+		{ID: "person", Path: "/person"}, {ID: "known", Path: "/known", NeedsCaller: true}, {ID: "anyone", Path: "/anyone"},
+	} {
+		op.Method = "GET"
+		httpapi.Register(s, op, func(ctx context.Context, _ *struct{}) (*whoOutput, error) {
+			return &whoOutput{httpapi.CallerFrom(ctx).ID}, nil
+		})
+	}
+	handler := s.Handler()
+	// Of the key "secret": printf %s abc | openssl dgst -sha256 -hmac secret
+	const abc = "9946dad4e00e913fc8be8e5d3f7e110a4a9e832f83fb09c345285d78638d8a0e"
+	for _, test := range []struct {
+		name, path, subject, groups, header string
+		status                              int
+		body                                string
+	}{
+		{name: "Subject", path: "/user", subject: "ann", status: 200, body: `"ann"`},
+		{name: "NoToken", path: "/user", status: 401, body: `no verified token`},
+		{name: "Group", path: "/admin", subject: "ann", groups: "[staff admin]", status: 200, body: `"ann"`},
+		{name: "OnlyGroup", path: "/admin", subject: "ann", groups: "[admin]", status: 200, body: `"ann"`},
+		{name: "ErrOtherGroup", path: "/admin", subject: "eve", groups: "[administrators]", status: 403, body: `of another group`},
+		{name: "ErrNoGroup", path: "/admin", subject: "eve", status: 403, body: `of another group`},
+		{name: "ErrLimit", path: "/admin", subject: "ann", groups: "[admin]", status: 429, body: `more than 2 calls`},
+		{name: "Header", path: "/agent", header: agentHeader + ": bob", status: 200, body: `"bob"`},
+		{name: "ErrHeader", path: "/agent", status: 400, body: `a bad name`},
+		{name: "Fingerprint", path: "/person", header: fingerprintHeader + ": abc", status: 200, body: abc},
+		{name: "Unknown", path: "/person", status: 200, body: `""`},
+		{name: "ErrUnknown", path: "/known", status: 400, body: `is missing; send the header`},
+		{name: "ErrLong", path: "/person", header: fingerprintHeader + ": abcde", status: 400, body: `has 5 characters; it needs 1 to 4`},
+		{name: "Anyone", path: "/anyone", subject: "ann", status: 200, body: `""`},
+	} {
+		// One after the other: the limiter counts them all.
+		r := httptest.NewRequest("GET", test.path, nil)
+		if name, value, ok := strings.Cut(test.header, ": "); ok {
+			r.Header.Set(name, value)
+		}
+		invocation := kit.Invocation{SourceAddress: "203.0.113.7"}
+		if test.subject != "" {
+			invocation.Claims = map[string]string{"sub": test.subject, "cognito:groups": test.groups}
+		}
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, r.WithContext(kit.WithInvocation(t.Context(), invocation)))
+		if w.Code != test.status || !strings.Contains(w.Body.String(), test.body) {
+			t.Errorf("%s: got %d %s; want %d %s", test.name, w.Code, w.Body, test.status, test.body)
+		}
+		if got := w.Header().Get("Retry-After"); (got == "2") != (test.status == 429) {
+			t.Errorf("%s: Retry-After is %q", test.name, got)
+		}
+		if got := w.Header().Get("X-RateLimit-Limit"); (got == "2") != (test.path == "/admin" && test.status != 403) {
+			t.Errorf("%s: X-RateLimit-Limit is %q", test.name, got)
+		}
+	}
+	if got := strings.Join(limiter.callers, ", "); got != "admin ann, admin ann, admin ann" {
+		t.Errorf("counted %s", got)
+	}
+}

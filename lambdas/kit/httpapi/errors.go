@@ -1,0 +1,212 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+)
+
+// Errors say how a platform answers errors. From one table come the answers to requests
+// and the responses of the OpenAPI document, with their examples. The zero value
+// answers in the form of Amazon API Gateway, which is [GatewayError].
+type Errors struct {
+	// Known are the errors of the platform. The first that matches counts, and after all of
+	// them those that the kit knows:
+	//
+	//   - [*InvalidError] and [*kit.RequestError] with their own status,
+	//   - [*idempotency.RunningError] and [idempotency.ErrClaimLost] with 409,
+	//   - [ErrForbidden] with 403,
+	//   - [retry.ErrBusy], [retry.ErrUnanswered] and [context.DeadlineExceeded] with 503,
+	//   - [ratelimit.LimitedError] with 429.
+	Known []KnownError
+	// Unknown is the answer to every other error. It does not reveal the error. Its zero
+	// fields are 500 and a text that says so.
+	Unknown KnownError
+	// Body is the form of an error: the value that is written as JSON. Nil: [GatewayError].
+	Body func(context.Context, Failure) any
+	// Always are examples of the errors that every operation of the document has, OfBodies
+	// those of operations with a body, and OfCallers those of operations whose callers are
+	// not just anyone. An unknown error is always one of them, and [kit.ErrNoToken] is where
+	// a token is needed.
+	Always, OfBodies, OfCallers []error
+}
+
+// KnownError is an error, or a kind of errors, that callers are told of.
+type KnownError struct {
+	// Match returns the error that the answer is about, which is err or one that it
+	// wraps; nil if there is none. [Is], [As] and [Refused] are such functions.
+	Match func(err error) error
+	// Status is 400 or above.
+	Status int
+	// Code is the platform's name of the error, for programs. Empty: it has none.
+	Code string
+	// Message is what callers are told. Empty: the text of the error.
+	Message string
+	// RetryAfter is when to try again. Zero: when the method RetryAt of the error says, if
+	// it has one, which returns a [time.Time].
+	RetryAfter time.Duration
+	// Description is what the document says of it. Empty: the code, or else the name of the
+	// status.
+	Description string
+}
+
+// Is matches errors by [errors.Is].
+func Is(targets ...error) func(error) error {
+	return func(err error) error {
+		for _, target := range targets {
+			if errors.Is(err, target) {
+				return target
+			}
+		}
+		return nil
+	}
+}
+
+// As matches errors of a type by [errors.As].
+func As[T error](err error) error {
+	if found, ok := errors.AsType[T](err); ok {
+		return found
+	}
+	return nil
+}
+
+// Refused matches a [*kit.RequestError] with that status.
+func Refused(status int) func(error) error {
+	return func(err error) error {
+		if found, ok := errors.AsType[*kit.RequestError](err); ok && found.Status == status {
+			return found
+		}
+		return nil
+	}
+}
+
+// ErrForbidden is a caller who is known, but may not do this.
+var ErrForbidden = errors.New("you may not do this: it is for callers of another group")
+
+// errUnknown stands for an error that must not be revealed.
+var errUnknown = errors.New("an unknown error")
+
+// known are the errors of the kit.
+func known() []KnownError {
+	return []KnownError{
+		{Match: As[*idempotency.RunningError], Status: http.StatusConflict},
+		{Match: Is(idempotency.ErrClaimLost), Status: http.StatusConflict, RetryAfter: time.Second},
+		{Match: As[*ratelimit.LimitedError], Status: http.StatusTooManyRequests},
+		{Match: Is(ErrForbidden), Status: http.StatusForbidden},
+		{
+			Match: Is(retry.ErrBusy, retry.ErrUnanswered, context.DeadlineExceeded), Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+			Message: "too much is going on at once: try again in a second",
+		},
+	}
+}
+
+// Failure is the answer to a request that failed.
+type Failure struct {
+	KnownError
+	// Err is the error that matched.
+	Err error
+	// Header are headers beside Content-Type.
+	Header http.Header
+	// Body is written as JSON.
+	Body any
+}
+
+// Failure is the answer to an error.
+func (s *Server) Failure(ctx context.Context, err error) Failure {
+	failure := s.known(err)
+	if failure.Message == "" {
+		failure.Message = failure.Err.Error()
+	}
+	failure.Header = http.Header{}
+	if with, ok := failure.Err.(interface{ Header() http.Header }); ok {
+		failure.Header = with.Header()
+	}
+	if at, ok := failure.Err.(interface{ RetryAt() time.Time }); ok && failure.RetryAfter == 0 {
+		failure.RetryAfter = max(1, at.RetryAt().Sub(s.config.Now()))
+	}
+	if failure.RetryAfter > 0 {
+		failure.Header.Set("Retry-After", RetryAfter(failure.RetryAfter))
+	}
+	if failure.Status == http.StatusUnauthorized {
+		failure.Header.Set("WWW-Authenticate", "Bearer") // RFC 9110, section 15.5.2
+	}
+	failure.Body = GatewayError{Message: failure.Message}
+	if s.config.Errors.Body != nil {
+		failure.Body = s.config.Errors.Body(ctx, failure)
+	}
+	return failure
+}
+
+// known is the entry of the table that err matches.
+func (s *Server) known(err error) Failure {
+	for _, entry := range s.config.Errors.Known {
+		if found := entry.Match(err); found != nil {
+			return Failure{KnownError: entry, Err: found}
+		}
+	}
+	if wrong, ok := errors.AsType[*InvalidError](err); ok {
+		return Failure{KnownError: KnownError{Status: wrong.Status}, Err: wrong}
+	}
+	if refused, ok := errors.AsType[*kit.RequestError](err); ok {
+		return Failure{KnownError: KnownError{Status: refused.Status}, Err: refused}
+	}
+	for _, entry := range known() {
+		if found := entry.Match(err); found != nil {
+			return Failure{KnownError: entry, Err: found}
+		}
+	}
+	unknown := s.config.Errors.Unknown
+	unknown.Status = cmp.Or(unknown.Status, http.StatusInternalServerError)
+	unknown.Message = cmp.Or(unknown.Message, "something went wrong on this side: try again; if it lasts, tell the operator when it happened")
+	return Failure{KnownError: unknown, Err: err}
+}
+
+// describeErrors adds to an operation a response for each status of the errors, with an
+// example of each. headers are those of every answer. One error with a code or a
+// description of its own is the response's; several are numbered.
+func (s *Server) describeErrors(described *huma.Operation, errs []error, headers map[string]*huma.Header) {
+	failures := map[int][]Failure{}
+	for _, err := range errs {
+		failure := s.Failure(context.Background(), err)
+		failures[failure.Status] = append(failures[failure.Status], failure)
+	}
+	for status, failures := range failures {
+		response := &huma.Response{Headers: maps.Clone(headers), Content: JSON(s.form(failures[0].Body), nil)}
+		content := response.Content["application/json"]
+		var names []string
+		for i, failure := range failures {
+			if name := cmp.Or(failure.Description, failure.Code, http.StatusText(status)); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+			if failure.Header.Get("Retry-After") != "" {
+				if response.Headers == nil {
+					response.Headers = map[string]*huma.Header{}
+				}
+				response.Headers["Retry-After"] = ResponseHeader(huma.TypeInteger, "When to try again, in seconds.")
+			}
+			if len(failures) == 1 && cmp.Or(failure.Description, failure.Code) != "" {
+				content.Example = failure.Body
+				break
+			}
+			if content.Examples == nil {
+				content.Examples = map[string]*huma.Example{}
+			}
+			content.Examples[strconv.Itoa(i+1)] = &huma.Example{Value: failure.Body}
+		}
+		response.Description = strings.Join(names, ", ")
+		described.Responses[strconv.Itoa(status)] = response
+	}
+}

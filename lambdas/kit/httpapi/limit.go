@@ -1,0 +1,64 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// RateLimiter counts calls; [ratelimit.Counter] is one.
+type RateLimiter interface {
+	// CountRequest counts a call of a caller towards a limit, in the window that
+	// now is in. It returns a [*ratelimit.LimitedError] beyond the limit.
+	CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
+}
+
+// count counts a call towards the limit of its route, and towards that of the caller's
+// address where the limit has a further one for that. A call that the caller's own limit
+// refuses does not count for the address, which others share. The answer has the state of
+// the caller's own, unless it is the address that may call no more.
+func (s *Server) count(ctx *Context, caller Caller) error {
+	limit, ok := s.config.Platform.RateLimit(ctx.Route.RateLimit)
+	if !ok {
+		return nil
+	}
+	now, who := s.config.Now(), caller.ID
+	if who == "" || limit.Per == schema.PerAddress {
+		who = caller.Address
+	}
+	state, err := s.config.Limiter.CountRequest(ctx.Context(), limit, who, now)
+	if err == nil && limit.AddressRequests > 0 && caller.ID != "" {
+		ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window, Per: schema.PerAddress}
+		_, err = s.config.Limiter.CountRequest(ctx.Context(), ofAddress, caller.Address, now)
+	}
+	if err != nil {
+		return err
+	}
+	ctx.setHeaders(state.Header())
+	return nil
+}
+
+// describeLimit adds to an operation the limit of its route, and to headers those that tell
+// of it.
+func (s *Server) describeLimit(described *huma.Operation, route schema.Route, headers map[string]*huma.Header) {
+	limit, ok := s.config.Platform.RateLimit(route.RateLimit)
+	if !ok {
+		return
+	}
+	described.Description += fmt.Sprintf(" At most %d calls in %s for each %s", limit.Requests, limit.Window, limit.Per)
+	if header := s.config.Callers[route.Caller].Header; limit.AddressRequests > 0 && header != nil {
+		described.Description += fmt.Sprintf(", or for each address without %s; and %d for all of an address together", header.Name, limit.AddressRequests)
+	}
+	described.Description += ". A call that is refused for its content counts, too."
+	headers["X-RateLimit-Limit"] = ResponseHeader(huma.TypeInteger, "How many calls a window allows.")
+	headers["X-RateLimit-Remaining"] = ResponseHeader(huma.TypeInteger, "How many of them are left.")
+	headers["X-RateLimit-Reset"] = ResponseHeader(huma.TypeInteger, "When the next window begins, in Unix seconds.")
+	if s.config.Limiter == nil {
+		s.uncounted = append(s.uncounted, route.Key())
+	}
+}

@@ -1,0 +1,176 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+)
+
+const (
+	// KeyHeader is the request header with the idempotency key.
+	KeyHeader = "Idempotency-Key"
+	// ReplayedHeader is "true" on an answer that was given before.
+	ReplayedHeader = "Idempotency-Replayed"
+
+	maxKeyLength = 255
+)
+
+// Idempotency says how the operations of [Mutate] are carried out once.
+type Idempotency struct {
+	// Keys remember requests; each caller's are a scope of their own.
+	Keys idempotency.Claims
+	// Description says in the OpenAPI document what the key does.
+	Description string
+	// Passing are errors that may pass, although the caller is told of them: their answers
+	// are not kept. Nor are those with 500 and above.
+	Passing []error
+	// Headers are those that follow from an answer, so that a replay has them too, such as
+	// ETag. It may be nil.
+	Headers func(idempotency.Response) http.Header
+}
+
+// Mutate declares an operation that is carried out once for each idempotency key, which
+// its requests have to have. work does it, and answer gives status and body from its
+// result, nil for no body; a store passes the same result to [idempotency.Transact].
+//
+// Two requests with a key are the same if method, path, If-Match and body are. A repeat has
+// the first answer; while the first attempt is running, it is refused with a
+// [*idempotency.RunningError].
+func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error), answer func(context.Context, *I, R) (status int, body any)) {
+	op.once = true
+	Register(s, op, func(ctx context.Context, input *I) (*mutated, error) {
+		request := requestFrom(ctx)
+		response, replayed, err := idempotency.Request{
+			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Log: s.config.Log,
+			Answer: func(result any) (idempotency.Response, error) {
+				typed, ok := result.(R)
+				if !ok && result != nil {
+					return idempotency.Response{}, fmt.Errorf("the store keeps the answer to a %T; the operation gives a %T", result, typed)
+				}
+				return kept(answer(ctx, input, typed))
+			},
+			Refusal: func(err error) (idempotency.Response, bool) {
+				if !s.isFinal(err) {
+					return idempotency.Response{}, false
+				}
+				failure := s.Failure(ctx, err)
+				response, err := kept(failure.Status, failure.Body)
+				return response, err == nil
+			},
+		}.Do(ctx, func(ctx context.Context) (any, error) { return work(ctx, input) })
+		if errors.Is(err, idempotency.ErrOtherRequest) {
+			return nil, Invalid(KeyHeader, idempotency.ErrOtherRequest.Error())
+		}
+		if err != nil {
+			return nil, err
+		}
+		if s.config.Idempotency.Headers != nil {
+			request.setHeaders(s.config.Idempotency.Headers(response))
+		}
+		if replayed {
+			request.SetHeader(ReplayedHeader, "true")
+		}
+		output := &mutated{Status: response.Status, Body: response.Body}
+		if len(response.Body) > 0 {
+			output.ContentType = "application/json"
+		}
+		return output, nil
+	})
+}
+
+// mutated is the answer of an operation of [Mutate].
+type mutated struct {
+	Status      int
+	ContentType string `header:"Content-Type" hidden:"true"`
+	Body        []byte
+}
+
+// kept is an answer in the bytes in which it is sent, and kept.
+func kept(status int, body any) (idempotency.Response, error) {
+	if body == nil {
+		return idempotency.Response{Status: status}, nil
+	}
+	var b bytes.Buffer
+	if err := WriteJSON(&b, body); err != nil {
+		return idempotency.Response{}, fmt.Errorf("writing the answer: %w", err)
+	}
+	return idempotency.Response{Status: status, Body: b.Bytes()}, nil
+}
+
+// isFinal reports whether a request that failed with err would fail again, so that
+// its answer is kept.
+func (s *Server) isFinal(err error) bool {
+	for _, passing := range append([]error{idempotency.ErrClaimLost}, s.config.Idempotency.Passing...) {
+		if errors.Is(err, passing) {
+			return false
+		}
+	}
+	return s.Failure(context.Background(), err).Status < http.StatusInternalServerError
+}
+
+// readAttempt reads the headers that count before the body.
+func (s *Server) readAttempt(ctx *Context) error {
+	op := ctx.Declared()
+	if !op.once {
+		return nil
+	}
+	var err error
+	if ctx.key, err = readKey(ctx.Header(KeyHeader)); err != nil {
+		return err
+	}
+	ifMatch := ctx.Header(ifMatchHeader)
+	if op.IfMatch != "" {
+		if ctx.ifMatch, err = parseIfMatch(op.IfMatch, ifMatch); err != nil {
+			return err
+		}
+	}
+	body, err := ctx.Body()
+	if err != nil {
+		return err
+	}
+	address := ctx.URL()
+	// No two different requests have the same: only the body, which is last, can hold a line
+	// feed.
+	ctx.content = append(fmt.Appendf(nil, "%s\n%s\n%s\n", op.Method, address.EscapedPath(), ifMatch), body...)
+	return nil
+}
+
+// readKey is the idempotency key of a header.
+func readKey(header string) (string, error) {
+	wrong := ""
+	switch length := len([]rune(header)); {
+	case header == "":
+		wrong = fmt.Sprintf("is missing: send the header with a key of your choice, 1 to %d printable ASCII characters, the same with each attempt at one request and a new one with the next request", maxKeyLength)
+	case length > maxKeyLength:
+		wrong = fmt.Sprintf("has %d characters; at most %d are allowed", length, maxKeyLength)
+	case strings.ContainsFunc(header, func(r rune) bool { return r < ' ' || r > '~' }):
+		wrong = "holds characters that are not printable ASCII: use letters, digits and punctuation, such as a UUID"
+	default:
+		return header, nil
+	}
+	return "", Unreadable(KeyHeader, wrong)
+}
+
+// describeOnce adds to an operation the headers of its idempotency key.
+func (s *Server) describeOnce(op *Operation) {
+	if !op.once {
+		return
+	}
+	op.Parameters = append(slices.Clone(op.Parameters), HeaderParameter(KeyHeader, true, maxKeyLength, s.config.Idempotency.Description, "8e03978e-40d5-43dd-bc93-6894a57f9324"))
+	if op.IfMatch != "" {
+		op.Parameters = append(op.Parameters, HeaderParameter(ifMatchHeader, false, 0,
+			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.", `"3"`))
+	}
+}
+
+func describeReplayed() *huma.Header {
+	return ResponseHeader(huma.TypeString, "true: this is the answer to an earlier attempt.")
+}

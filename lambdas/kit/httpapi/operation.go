@@ -1,0 +1,165 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Operation declares what one route does.
+type Operation struct {
+	// Method and Path are those of a route of the platform.
+	Method, Path string
+	// ID names the operation in the OpenAPI document.
+	ID string
+	// Description says what it does, for people.
+	Description string
+	// Status is that of success. Zero: 200.
+	Status int
+	// Form is a value of the form of success, or [OneOf], if the type of the output does not
+	// say it.
+	Form any
+	// Also are other answers that are no failures, by status: the body of each.
+	Also map[int]any
+	// Headers are those of success, by name: what each says.
+	Headers map[string]string
+	// Parameters are those that the type of the input does not have.
+	Parameters []*huma.Param
+	// Errors are examples of the errors that only this operation has.
+	Errors []error
+	// IfMatch names what the header If-Match is about, such as "the task", of an operation of
+	// [Mutate]: [IfMatch] then has the precondition. Empty: the operation has none.
+	IfMatch string
+	// NeedsCaller refuses callers who do not say who they are, where the route's callers
+	// need not.
+	NeedsCaller bool
+	// Group is the group that callers with a token have to be in ([kit.Invocation.Groups]):
+	// others get [ErrForbidden]. Empty: any.
+	Group string
+
+	// once says that [Mutate] declared it.
+	once bool
+}
+
+// OneOf are values of the forms that an answer may have.
+type OneOf []any
+
+// operationKey is the metadata of huma's operation that has ours.
+const operationKey = "operation"
+
+// huma is the operation as huma has it, of that route.
+func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
+	if op.Status == 0 {
+		op.Status = http.StatusOK
+	}
+	s.describeOnce(&op)
+	described := huma.Operation{
+		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: route.Summary, Description: op.Description, DefaultStatus: op.Status,
+		Metadata: map[string]any{operationKey: op}, Responses: map[string]*huma.Response{},
+	}
+	errs := append(slices.Clone(s.config.Errors.Always), errUnknown)
+	errs = append(errs, op.Errors...)
+	caller := s.config.Callers[route.Caller]
+	if caller.Tag != "" {
+		described.Tags = []string{caller.Tag}
+	}
+	if caller.Header != nil {
+		header := *caller.Header
+		header.Required = header.Required || op.NeedsCaller
+		described.Parameters = append(described.Parameters, &header)
+	}
+	for _, name := range slices.Sorted(maps.Keys(caller.Schemes)) {
+		described.Security = append(described.Security, map[string][]string{name: {}})
+	}
+	if s.needsToken(route) {
+		errs = append(errs, kit.ErrNoToken)
+	}
+	errs = append(errs, caller.Errors...)
+	if route.Caller != schema.CallerAnyone {
+		errs = append(errs, s.config.Errors.OfCallers...)
+	}
+	if hasBody(op.Method) {
+		errs = append(errs, s.config.Errors.OfBodies...)
+	}
+	if op.Group != "" {
+		errs = append(errs, ErrForbidden)
+	}
+	if op.once {
+		errs = append(errs, &idempotency.RunningError{})
+	}
+	described.Parameters = append(described.Parameters, op.Parameters...)
+	headers := map[string]*huma.Header{}
+	s.describeLimit(&described, route, headers)
+	s.describeErrors(&described, errs, headers)
+
+	success := &huma.Response{Description: http.StatusText(op.Status), Headers: maps.Clone(headers)}
+	for name, says := range op.Headers {
+		success.Headers[name] = ResponseHeader(huma.TypeString, says)
+	}
+	if op.once {
+		success.Headers[ReplayedHeader] = describeReplayed()
+		for _, err := range op.Errors {
+			if s.isFinal(err) {
+				described.Responses[strconv.Itoa(s.known(err).Status)].Headers[ReplayedHeader] = describeReplayed()
+			}
+		}
+	}
+	if op.Form != nil {
+		success.Content = JSON(s.form(op.Form), nil)
+	}
+	described.Responses[strconv.Itoa(op.Status)] = success
+	for status, body := range op.Also {
+		described.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status), Headers: success.Headers, Content: JSON(s.form(body), body),
+		}
+	}
+	return described
+}
+
+func hasBody(method string) bool { return method != http.MethodGet && method != http.MethodDelete }
+
+// form is the form of a value, which the document then has.
+func (s *Server) form(value any) *huma.Schema {
+	switch value := value.(type) {
+	case *huma.Schema:
+		return value
+	case OneOf:
+		var union huma.Schema
+		for _, each := range value {
+			union.OneOf = append(union.OneOf, s.form(each))
+		}
+		return &union
+	default:
+		return s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(value), true, "")
+	}
+}
+
+// Register declares an operation and the function that serves it. Its summary is that of the
+// platform's route with the same method and path. It panics if there is none: the
+// API would not let a request through, and it would not be known who may call.
+func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I) (*O, error)) {
+	route, ok := s.Route(op.Method, op.Path)
+	if !ok {
+		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there", op.Method, op.Path, s.config.Platform.Name))
+	}
+	huma.Register(s.api, s.huma(op, route), func(ctx context.Context, input *I) (*O, error) {
+		if problems := problemsFrom(ctx); len(problems) > 0 {
+			return nil, s.failure(ctx, &InvalidError{Status: http.StatusUnprocessableEntity, Problems: problems})
+		}
+		output, err := serve(ctx, input)
+		if err != nil {
+			return nil, s.failure(ctx, err)
+		}
+		return output, nil
+	})
+}

@@ -1,0 +1,120 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// Claims are the keys that [Request.Do] needs; [*Keys] are such.
+type Claims interface {
+	// Begin is [Keys.Begin].
+	Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (*Claim, *Response, error)
+	// Settle is [Keys.Settle].
+	Settle(ctx context.Context, claim *Claim, response Response) error
+	// Release is [Keys.Release].
+	Release(ctx context.Context, claim *Claim) error
+}
+
+// Request is a request that is carried out once, however often it is sent.
+type Request struct {
+	// Keys remember requests.
+	Keys Claims
+	// Scope is whose key it is, and Key the key.
+	Scope, Key string
+	// Content is all that makes the request what it is.
+	Content []byte
+	// Patience is for how long an attempt waits for another one that is running. Zero: not
+	// at all.
+	Patience time.Duration
+	// Answer makes the answer from the result of the work. A store that keeps answers with
+	// its work passes the same result to [Transact].
+	Answer func(result any) (Response, error)
+	// Refusal is the answer to an error of the work, and whether the same would come again,
+	// so that it is kept. Nil: the answers to errors are not kept.
+	Refusal func(err error) (response Response, final bool)
+	// Log receives what callers need not know. Nil: [slog.Default].
+	Log *slog.Logger
+}
+
+// The intervals at which an attempt looks whether another one is done.
+const (
+	firstInterval = 10 * time.Millisecond
+	lastInterval  = 200 * time.Millisecond
+)
+
+// Do carries the request out, or returns the answer that it had before. It returns the
+// errors of [Keys.Begin], and those of the work that have no final answer; the next attempt
+// is then carried out.
+func (r Request) Do(ctx context.Context, work func(context.Context) (result any, err error)) (response Response, replayed bool, err error) {
+	if r.Keys == nil {
+		return Response{}, false, errors.New("a request has an idempotency key, and there is nothing to remember it")
+	}
+	claim, replay, err := r.begin(ctx)
+	if err != nil {
+		return Response{}, false, err
+	}
+	if replay != nil {
+		return *replay, true, nil
+	}
+	result, err := work(WithClaim(ctx, claim, r.Answer))
+	if kept, ok := claim.Kept(); ok && err == nil {
+		return kept, false, nil
+	}
+	// Nothing was kept: the work failed, there was nothing to do, or the store keeps no answers.
+	final := false
+	switch {
+	case err == nil:
+		response, err = r.Answer(result)
+		final = err == nil
+	case r.Refusal != nil:
+		response, final = r.Refusal(err)
+	}
+	if !final {
+		r.release(ctx, claim)
+		return Response{}, false, err
+	}
+	switch err := r.Keys.Settle(ctx, claim, response); {
+	case errors.Is(err, ErrClaimLost):
+		return Response{}, false, err
+	case err != nil:
+		// The answer holds: the next attempt would find the same.
+		r.log().WarnContext(ctx, "an answer was not kept", "error", err.Error())
+		r.release(ctx, claim)
+	}
+	return response, false, nil
+}
+
+// begin claims the key. While another attempt is running, it waits, for no longer than
+// its patience.
+func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
+	end := time.Now().Add(r.Patience)
+	for interval := firstInterval; ; interval = min(2*interval, lastInterval) {
+		claim, replay, err := r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, 0)
+		if _, running := errors.AsType[*RunningError](err); !running || time.Now().Add(interval).After(end) {
+			return claim, replay, err
+		}
+		timer := time.NewTimer(interval)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, nil, err
+		case <-timer.C:
+		}
+	}
+}
+
+// release lets the next attempt carry the request out at once.
+func (r Request) release(ctx context.Context, claim *Claim) {
+	if err := r.Keys.Release(ctx, claim); err != nil {
+		r.log().WarnContext(ctx, "an idempotency key was not released: until its lease ends the request counts as running", "error", err.Error())
+	}
+}
+
+func (r Request) log() *slog.Logger {
+	if r.Log == nil {
+		return slog.Default()
+	}
+	return r.Log
+}
