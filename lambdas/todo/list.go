@@ -2,11 +2,6 @@ package todo
 
 import (
 	"context"
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/binary"
-	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -18,8 +13,6 @@ const (
 	maxEvaluated = 5000
 	// maxBatch is how many tasks one read looks at.
 	maxBatch = 1000
-	// minCursorKey is the shortest secret that signs cursors, in bytes.
-	minCursorKey = 16
 )
 
 // Listing is a list of tasks as a store reads it. A zero value of a field does not
@@ -63,12 +56,13 @@ type Listed struct {
 // deadline is near: then it has fewer tasks than its limit, and a cursor. Cursors hold for the same user and the
 // same filter; any other is an [*InvalidError] on the field cursor.
 func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskPage, error) {
-	if len(s.CursorKey) < minCursorKey {
-		return TaskPage{}, errors.New("the secret that signs cursors is missing or too short")
+	if err := s.CursorKey.Check(); err != nil {
+		return TaskPage{}, err
 	}
 	f = f.withDefaults()
 	invalid := f.findings()
-	after, ok := s.position(user, f)
+	list := f.list(user)
+	after, ok := s.CursorKey.Position(f.Cursor, list...)
 	if !ok {
 		invalid.add("cursor", "is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, or none for the first page")
 	}
@@ -101,7 +95,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 				continue
 			}
 			if len(page.Tasks) == f.Limit {
-				page.Next = s.cursor(user, f, after)
+				page.Next = s.CursorKey.Sign(after, list...)
 				return page, nil
 			}
 			page.Tasks = append(page.Tasks, task)
@@ -112,7 +106,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 		case listed.Next == "":
 			return page, nil
 		case left <= 0 || outOfTime(ctx):
-			page.Next = s.cursor(user, f, listed.Next)
+			page.Next = s.CursorKey.Sign(listed.Next, list...)
 			return page, nil
 		}
 		listing.After, listing.Most = listed.Next, min(4*listing.Most, maxBatch, left)
@@ -161,45 +155,12 @@ func fold(text string) string {
 	}, text)
 }
 
-// cursorVersion begins every cursor: a later layout takes the next number.
-const cursorVersion = 1
-
-// cursor is a position for a caller to hand back: the version, what signs it, and
-// the position.
-func (s *Service) cursor(user string, f TaskFilter, position string) string {
-	signed := append([]byte{cursorVersion}, s.signature(user, f, position)...)
-	return base64.RawURLEncoding.EncodeToString(append(signed, position...))
-}
-
-// position reads what cursor wrote for the same user and filter; an empty one is
-// the beginning.
-func (s *Service) position(user string, f TaskFilter) (string, bool) {
-	if f.Cursor == "" {
-		return "", true
+// list is what makes the list what it is. The size of the page may change from one to the
+// next.
+func (t TaskFilter) list(user string) []string {
+	list := []string{user, string(t.Status), string(t.Priority), t.Category, string(t.DueFrom), string(t.DueTo), t.Search, string(t.Sort)}
+	if t.Overdue {
+		list = append(list, t.Zone.String())
 	}
-	read, err := base64.RawURLEncoding.Strict().DecodeString(f.Cursor)
-	// The decoder passes over line breaks.
-	if err != nil || strings.ContainsAny(f.Cursor, "\r\n") || len(read) <= 1+sha256.Size || read[0] != cursorVersion {
-		return "", false
-	}
-	position := string(read[1+sha256.Size:])
-	return position, hmac.Equal(read[1:1+sha256.Size], s.signature(user, f, position))
-}
-
-// signature binds a position to the list that it is in. The size of the page may
-// change from one to the next.
-func (s *Service) signature(user string, f TaskFilter, position string) []byte {
-	parts := []string{
-		position, user, string(f.Status), string(f.Priority), f.Category, string(f.DueFrom), string(f.DueTo), f.Search, string(f.Sort),
-	}
-	if f.Overdue {
-		parts = append(parts, f.Zone.String())
-	}
-	mac := hmac.New(sha256.New, s.CursorKey)
-	for _, part := range parts {
-		// The length before each keeps parts of any content apart.
-		_ = binary.Write(mac, binary.BigEndian, uint64(len(part)))
-		mac.Write([]byte(part))
-	}
-	return mac.Sum(nil)
+	return list
 }

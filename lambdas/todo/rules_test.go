@@ -286,31 +286,6 @@ func TestFold(t *testing.T) {
 	})
 }
 
-// FuzzCursor: what callers send for a cursor is refused or understood, and nothing
-// is understood that was not signed for this list.
-func FuzzCursor(f *testing.F) {
-	service := Service{CursorKey: []byte("a secret of enough bytes")}
-	filter := TaskFilter{Status: Pending}.withDefaults()
-	signed := service.cursor("ada", filter, "STATUS#pending#x")
-	f.Add(signed, "STATUS#pending#x")
-	f.Add("", "")
-	f.Add("AQ", "\x00")
-	f.Fuzz(func(t *testing.T, cursor, position string) {
-		asked := filter
-		asked.Cursor = cursor
-		if got, ok := service.position("ada", asked); ok && cursor != "" && cursor != signed {
-			t.Errorf("%q is taken for the position %q", cursor, got)
-		}
-		asked.Cursor = service.cursor("ada", filter, position)
-		if got, ok := service.position("ada", asked); position != "" && (!ok || got != position) {
-			t.Errorf("%q comes back as %q, %t", position, got, ok)
-		}
-		if _, ok := service.position("bob", asked); ok {
-			t.Error("another user's is taken")
-		}
-	})
-}
-
 // A store that is stale for ever is given up, and what callers tell apart stays as it
 // is.
 func TestRecomputeEnds(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -24,9 +25,8 @@ import (
 type Service struct {
 	// Store keeps everything.
 	Store Store
-	// CursorKey is the secret that cursors are signed with, at least 16 bytes, the
-	// same in every process.
-	CursorKey []byte
+	// CursorKey signs the cursors of lists.
+	CursorKey cursor.Key
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 	// Completed is called with the number of tasks that a write has completed, if any:

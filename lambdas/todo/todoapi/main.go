@@ -6,6 +6,7 @@ import (
 	_ "time/tzdata" // provided.al2023 has no time zones of its own
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
@@ -27,7 +28,7 @@ func main() {
 			return nil, err
 		}
 		tasks := &api.API{
-			Service: &todo.Service{Store: store, CursorKey: []byte(cursorKey), Completed: api.CountCompleted(environment.Metrics)},
+			Service: &todo.Service{Store: store, CursorKey: cursor.Key(cursorKey), Completed: api.CountCompleted(environment.Metrics)},
 			Keys:    store.Keys(),
 			Log:     environment.Log,
 			Metrics: environment.Metrics,

@@ -1,0 +1,82 @@
+package cursor_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+)
+
+// A page ends with a cursor, and the next one begins where it points.
+func ExampleKey_Sign() {
+	key := cursor.Key("0123456789abcdef")
+	next := key.Sign("2026-02-02", "alice", "status=pending")
+	fmt.Println(next)
+	fmt.Println(key.Position(next, "alice", "status=pending"))
+	_, ok := key.Position(next, "bob", "status=pending")
+	fmt.Println(ok)
+	// Output:
+	// AbvB1zaACt9aSBbfh8ft35dHqmrIsEhQAqPkfzoCBDDnMjAyNi0wMi0wMg
+	// 2026-02-02 true
+	// false
+}
+
+// A cursor is its list's alone, and no other text is one.
+func TestPosition(t *testing.T) {
+	t.Parallel()
+	key := cursor.Key("0123456789abcdef")
+	rapid.Check(t, func(t *rapid.T) {
+		list := rapid.SliceOf(rapid.String()).Draw(t, "list")
+		position := rapid.StringN(1, 50, -1).Draw(t, "position")
+		signed := key.Sign(position, list...)
+		if got, ok := key.Position(signed, list...); !ok || got != position {
+			t.Fatalf("got %q, %v", got, ok)
+		}
+		other := rapid.SliceOf(rapid.String()).Draw(t, "other")
+		if _, ok := key.Position(signed, other...); ok != (fmt.Sprintf("%q", list) == fmt.Sprintf("%q", other)) {
+			t.Fatalf("%q opens a cursor of %q", other, list)
+		}
+		at := rapid.IntRange(0, len(signed)-1).Draw(t, "at")
+		changed := signed[:at] + string(rapid.SampledFrom([]byte("AZaz09-_=\n ")).Draw(t, "by")) + signed[at+1:]
+		if _, ok := key.Position(changed, list...); ok && changed != signed {
+			t.Fatalf("%q is taken for %q", changed, signed)
+		}
+	})
+	if got, ok := key.Position("", "x"); got != "" || !ok {
+		t.Errorf("no cursor: got %q, %v", got, ok)
+	}
+	signed := key.Sign("here", "x")
+	for _, wrong := range []string{"x", signed[:len(signed)-1], signed + "\n", strings.Repeat("A", 4000)} {
+		if _, ok := key.Position(wrong, "x"); ok {
+			t.Errorf("%q is a cursor", wrong)
+		}
+	}
+	if key.Check() != nil || key[1:].Check() != cursor.ErrKey {
+		t.Error("a key of 16 bytes is long enough, and one of 15 is not")
+	}
+}
+
+// FuzzPosition: what callers send for a cursor is refused or understood, and nothing
+// is understood that was not signed for this list.
+func FuzzPosition(f *testing.F) {
+	key := cursor.Key("a secret of enough bytes")
+	signed := key.Sign("STATUS#pending#x", "ada", "pending")
+	f.Add(signed, "STATUS#pending#x")
+	f.Add("", "")
+	f.Add("AQ", "\x00")
+	f.Fuzz(func(t *testing.T, text, position string) {
+		if got, ok := key.Position(text, "ada", "pending"); ok && text != "" && text != signed {
+			t.Errorf("%q is taken for the position %q", text, got)
+		}
+		own := key.Sign(position, "ada", "pending")
+		if got, ok := key.Position(own, "ada", "pending"); position != "" && (!ok || got != position) {
+			t.Errorf("%q comes back as %q, %t", position, got, ok)
+		}
+		if _, ok := key.Position(own, "bob", "pending"); ok {
+			t.Error("another list's is taken")
+		}
+	})
+}
