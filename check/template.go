@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/intrinsic"
 )
 
 // ErrNotJSON reports a template that is not a JSON object. The CDK writes JSON; CloudFormation also takes YAML, which
@@ -191,6 +193,18 @@ func policy(v any) string {
 
 // simplify resolves known values, drops null and AWS::NoValue, and makes scalars strings.
 func simplify(v any, known map[string]string) any {
+	evaluator := intrinsic.Evaluator{Names: names(known), Partial: true, Problem: func(path, problem string) error {
+		return errors.New(path + ": " + problem)
+	}}
+	value, err := evaluator.Value(scalars(v), "")
+	if _, none := value.(intrinsic.Absent); none || err != nil {
+		return nil
+	}
+	return value
+}
+
+// scalars drops null, and makes scalars strings.
+func scalars(v any) any {
 	switch v := v.(type) {
 	case bool:
 		return fmt.Sprint(v)
@@ -199,7 +213,7 @@ func simplify(v any, known map[string]string) any {
 	case []any:
 		values := make([]any, 0, len(v))
 		for _, element := range v {
-			if element = simplify(element, known); element != nil {
+			if element = scalars(element); element != nil {
 				values = append(values, element)
 			}
 		}
@@ -207,12 +221,9 @@ func simplify(v any, known map[string]string) any {
 	case map[string]any:
 		object := make(map[string]any, len(v))
 		for name, value := range v {
-			if value = simplify(value, known); value != nil {
+			if value = scalars(value); value != nil {
 				object[name] = value
 			}
-		}
-		if len(object) == 1 {
-			return evaluate(object, known)
 		}
 		return object
 	default:
@@ -220,54 +231,21 @@ func simplify(v any, known map[string]string) any {
 	}
 }
 
-// evaluate returns the value of an intrinsic function whose arguments are known; anything else as it is.
-func evaluate(object map[string]any, known map[string]string) any {
-	switch argument := object["Ref"]; argument {
-	case nil:
-	case "AWS::NoValue":
-		return nil
-	default:
-		if value, ok := known[text(argument)]; ok {
-			return value
-		}
-		return object
+// names are the parameters and pseudo parameters that are known before a deployment.
+type names map[string]string
+
+var errUnknown = errors.New("not known before a deployment")
+
+// Ref implements [intrinsic.Names].
+func (n names) Ref(name, _ string) (any, error) {
+	if value, ok := n[name]; ok {
+		return value, nil
 	}
-	if join := list(object["Fn::Join"]); len(join) == 2 {
-		separator, ok := join[0].(string)
-		parts, isList := join[1].([]any)
-		var values []string
-		for _, part := range parts {
-			value, isKnown := part.(string)
-			ok = ok && isKnown
-			values = append(values, value)
-		}
-		if ok && isList {
-			return strings.Join(values, separator)
-		}
-	}
-	if pattern, ok := object["Fn::Sub"].(string); ok {
-		if value, ok := substitute(pattern, known); ok {
-			return value
-		}
-	}
-	return object
+	return nil, errUnknown
 }
 
-// substitute replaces each ${NAME}, if all are known.
-func substitute(pattern string, known map[string]string) (string, bool) {
-	var result strings.Builder
-	for {
-		before, rest, found := strings.Cut(pattern, "${")
-		result.WriteString(before)
-		if !found {
-			return result.String(), true
-		}
-		name, after, closed := strings.Cut(rest, "}")
-		value, ok := known[name]
-		if !closed || !ok {
-			return "", false
-		}
-		result.WriteString(value)
-		pattern = after
-	}
-}
+// Attribute implements [intrinsic.Names].
+func (names) Attribute(_, _, _ string) (any, error) { return nil, errUnknown }
+
+// Call implements [intrinsic.Names].
+func (names) Call(string, any, string) (any, error) { return nil, errUnknown }

@@ -104,10 +104,11 @@ func TestDependencies(t *testing.T) {
 	tests := []test{
 		{"schema", append([]string{module}, aws...)},
 		{"gobuild", append([]string{module}, aws...)},
-		{"check", append([]string{module}, aws...)},
+		{"intrinsic", append([]string{module}, aws...)},
+		{"check", append([]string{module + "cmd", module + "constructs", module + "gobuild", module + "lambdas", module + "local", module + "schema"}, aws...)},
 		{"lambdas", append([]string{module + "constructs", module + "gobuild", module + "cmd"}, cdk...)},
 		{"constructs", []string{module + "lambdas", module + "local", module + "cmd"}},
-		{"local", append([]string{module + "constructs", module + "lambdas", module + "schema"}, cdk...)},
+		{"local", append([]string{module + "check", module + "constructs", module + "lambdas", module + "schema"}, cdk...)},
 		{"constructs/gofunction", []string{module + "schema"}},
 		{"constructs/identity", []string{module + "schema"}},
 	}

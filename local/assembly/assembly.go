@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/intrinsic"
 )
 
 // The environment of stacks that name none.
@@ -77,7 +79,7 @@ type Stack struct {
 	options   Options
 	assembly  *Assembly
 	resources map[string]*Resource
-	verdicts  map[string]verdict
+	values    *intrinsic.Evaluator
 }
 
 // Output is a resolved stack output.

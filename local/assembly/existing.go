@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/intrinsic"
 )
 
 // existingTable is the type of a construct's metadata that describes a table which its stack uses and does not declare: an
@@ -105,7 +107,7 @@ var tableARN = regexp.MustCompile(`^arn:[^:]+:dynamodb:[^:]+:[^:]+:table/([A-Za-
 
 // existingTable resolves a description. There is no table, nil, when nothing of the stack uses it.
 func (s *Stack) existingTable(described tableDescription) (*Resource, error) {
-	value, err := s.evaluate(described.data, described.at())
+	value, err := s.values.Value(described.data, described.at())
 	// The CDK makes an import of a reference to another stack only when a resource has the reference. One that metadata alone has
 	// stays as the other stack would write it.
 	if failure, ok := errors.AsType[*ResolveError](err); ok && failure.dangling {
@@ -118,7 +120,7 @@ func (s *Stack) existingTable(described tableDescription) (*Resource, error) {
 	arn, _ := properties["Arn"].(string)
 	match := tableARN.FindStringSubmatch(arn)
 	if match == nil {
-		return nil, s.problem(described.at()+".Arn", "got %s: write arn:PARTITION:dynamodb:REGION:ACCOUNT:table/NAME", describe(properties["Arn"]))
+		return nil, s.problem(described.at()+".Arn", "got %s: write arn:PARTITION:dynamodb:REGION:ACCOUNT:table/NAME", intrinsic.Describe(properties["Arn"]))
 	}
 	delete(properties, "Arn")
 	return &Resource{

@@ -28,7 +28,7 @@ func (s *Stack) importValue(export, path string) (string, error) {
 			if declared.Export.Name == nil || other == s {
 				continue
 			}
-			name, err := other.text(declared.Export.Name, "Outputs."+id+".Export.Name")
+			name, err := other.values.Text(declared.Export.Name, "Outputs."+id+".Export.Name")
 			if err != nil && !other.Selected {
 				continue
 			}
@@ -55,17 +55,17 @@ func (s *Stack) importValue(export, path string) (string, error) {
 // reference). Without a region the other stack is in that of this one.
 func (s *Stack) stackOutput(argument any, path string) (string, error) {
 	names, _ := argument.(map[string]any)
-	stack, err := s.text(names["StackName"], path+".StackName")
+	stack, err := s.values.Text(names["StackName"], path+".StackName")
 	if err != nil {
 		return "", err
 	}
-	id, err := s.text(names["OutputName"], path+".OutputName")
+	id, err := s.values.Text(names["OutputName"], path+".OutputName")
 	if err != nil {
 		return "", err
 	}
 	region := s.Region
 	if names["Region"] != nil {
-		if region, err = s.text(names["Region"], path+".Region"); err != nil {
+		if region, err = s.values.Text(names["Region"], path+".Region"); err != nil {
 			return "", err
 		}
 	}

@@ -4,10 +4,13 @@ package assembly
 // properties are resolved, because they may name the resource.
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/intrinsic"
 )
 
 type state int
@@ -21,7 +24,11 @@ const (
 // ssmValue begins the types of template parameters whose value is that of a parameter of AWS Systems Manager.
 const ssmValue = "AWS::SSM::Parameter::Value"
 
-func (s *Stack) reference(target, path string) (any, error) {
+// names are what the values of the stack's template refer to.
+type names struct{ *Stack }
+
+// Ref implements intrinsic.Names.
+func (s names) Ref(target, path string) (any, error) {
 	switch target {
 	case "AWS::Region":
 		return s.Region, nil
@@ -37,8 +44,6 @@ func (s *Stack) reference(target, path string) (any, error) {
 		return fmt.Sprintf("arn:aws:cloudformation:%s:%s:stack/%s/%s", s.Region, s.Account, s.Name, uuid(s.Name)), nil
 	case "AWS::NotificationARNs":
 		return []any{}, nil
-	case "AWS::NoValue":
-		return absent{}, nil
 	}
 	if parameter, ok := s.template.Parameters[target]; ok {
 		value, given := any(s.options.Parameters[target]), false
@@ -86,28 +91,8 @@ func (s *Stack) resource(id, path string) (*Resource, error) {
 	return resource, s.identify(resource)
 }
 
-func (s *Stack) getAtt(argument any, path string) (any, error) {
-	var id, attribute string
-	switch argument := argument.(type) {
-	case string:
-		id, attribute, _ = strings.Cut(argument, ".")
-	case []any:
-		texts, err := s.texts(argument, path)
-		if err != nil {
-			return nil, err
-		}
-		if len(texts) == 2 {
-			id, attribute = texts[0], texts[1]
-		}
-	}
-	if id == "" || attribute == "" {
-		return nil, s.problem(path, "got %s: write [logical id, attribute]", describe(argument))
-	}
-	return s.attribute(id, attribute, path)
-}
-
-// attribute evaluates to a text or a list.
-func (s *Stack) attribute(id, attribute, path string) (any, error) {
+// Attribute implements intrinsic.Names. It gives a text or a list.
+func (s names) Attribute(id, attribute, path string) (any, error) {
 	resource, err := s.resource(id, path)
 	if err != nil {
 		return nil, err
@@ -134,6 +119,30 @@ func (s *Stack) attribute(id, attribute, path string) (any, error) {
 		return nil, s.problem(path, "attribute %s of %s: %v", attribute, resource, err)
 	}
 	return value, nil
+}
+
+const knownFunctions = "Ref, Fn::GetAtt, Fn::Join, Fn::Sub, Fn::Select, Fn::Split, Fn::If, Fn::FindInMap, Fn::GetAZs, Fn::Cidr, Fn::ImportValue, Fn::GetStackOutput"
+
+// Call implements intrinsic.Names.
+func (s names) Call(function string, argument any, path string) (any, error) {
+	switch function {
+	case "Fn::GetAZs":
+		region, err := s.values.Text(argument, path)
+		if err != nil {
+			return nil, err
+		}
+		region = cmp.Or(region, s.Region)
+		return []any{region + "a", region + "b", region + "c"}, nil
+	case "Fn::ImportValue":
+		export, err := s.values.Text(argument, path)
+		if err != nil {
+			return nil, err
+		}
+		return s.importValue(export, path)
+	case "Fn::GetStackOutput":
+		return s.stackOutput(argument, path)
+	}
+	return nil, s.problem(path, "unknown intrinsic function %s: a local run knows %s", function, knownFunctions)
 }
 
 func (s *Stack) identify(resource *Resource) error {
@@ -194,14 +203,14 @@ func (s *Stack) property(resource *Resource, property string) (string, error) {
 		within, _ = given.(map[string]any)
 	}
 	at := "Resources." + resource.LogicalID + ".Properties." + property
-	evaluated, err := s.evaluate(given, at)
+	evaluated, err := s.values.Value(given, at)
 	if err != nil {
 		return "", err
 	}
-	if _, none := evaluated.(absent); none {
+	if _, none := evaluated.(intrinsic.Absent); none {
 		return "", nil
 	}
-	text, err := s.text(evaluated, at)
+	text, err := s.values.Text(evaluated, at)
 	if err != nil {
 		return "", err
 	}

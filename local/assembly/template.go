@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/onesynth-cdk/onesynth/intrinsic"
 )
 
 type template struct {
@@ -63,14 +65,17 @@ func (s *Stack) problem(path, format string, arguments ...any) error {
 // prepare decides which resources exist, so that other stacks can refer to them.
 func (s *Stack) prepare() (problems []error) {
 	s.resources = map[string]*Resource{}
-	s.verdicts = map[string]verdict{}
+	s.values = &intrinsic.Evaluator{
+		Names: names{s}, Conditions: s.template.Conditions, Mappings: s.template.Mappings,
+		Problem: func(path, problem string) error { return s.problem(path, "%s", problem) },
+	}
 	if s.Metadata = s.template.Metadata; s.Metadata == nil {
 		s.Metadata = map[string]any{}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.template.Resources)) {
 		declared := s.template.Resources[id]
 		if declared.Condition != "" {
-			holds, err := s.condition(declared.Condition, "Resources."+id+".Condition")
+			holds, err := s.values.Holds(declared.Condition, "Resources."+id+".Condition")
 			if err != nil {
 				problems = append(problems, err)
 				continue
@@ -138,7 +143,7 @@ func (s *Stack) resolve() (problems []error) {
 
 func (s *Stack) evaluateProperties(resource *Resource) error {
 	at := "Resources." + resource.LogicalID + ".Properties"
-	value, err := s.evaluate(resource.raw, at)
+	value, err := s.values.Value(resource.raw, at)
 	if err != nil {
 		return err
 	}
@@ -154,12 +159,12 @@ func (s *Stack) evaluateProperties(resource *Resource) error {
 func (s *Stack) output(id string) (output Output, exists bool, err error) {
 	declared, at := s.template.Outputs[id], "Outputs."+id
 	if declared.Condition != "" {
-		holds, err := s.condition(declared.Condition, at+".Condition")
+		holds, err := s.values.Holds(declared.Condition, at+".Condition")
 		if err != nil || !holds {
 			return Output{}, false, err
 		}
 	}
-	if output.Value, err = s.text(declared.Value, at+".Value"); err != nil {
+	if output.Value, err = s.values.Text(declared.Value, at+".Value"); err != nil {
 		return Output{}, false, err
 	}
 	if output.Value, err = s.dereference(output.Value, at+".Value"); err != nil {
@@ -167,7 +172,7 @@ func (s *Stack) output(id string) (output Output, exists bool, err error) {
 	}
 	output.Description, _ = declared.Description.(string)
 	if declared.Export.Name != nil {
-		if output.Export, err = s.text(declared.Export.Name, at+".Export.Name"); err != nil {
+		if output.Export, err = s.values.Text(declared.Export.Name, at+".Export.Name"); err != nil {
 			return Output{}, false, err
 		}
 	}
