@@ -94,7 +94,7 @@ CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.vers
 .PHONY: modules
 modules:
 	@go list -deps -test ./... >/dev/null
-	@cd test && go list -deps -test ./platform ./askahuman ./todo >/dev/null
+	@cd test && go list -deps -test $$(go list ./... | grep -v /security) >/dev/null
 
 # On a fresh machine the CDK is compiled while the rest arrives. All packages share one
 # DynamoDB Local, which gets faster the longer it runs.
@@ -133,7 +133,7 @@ test-emulator: export ONESYNTH_TEST_PYTHON = $(PYTHON)
 test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
 test-emulator: export CDK_VALIDATION = false
 test-emulator: node_modules bin/python/installed ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
-	cd test && emulator/run $(GO_TEST) -p 1 ./platform ./askahuman ./todo
+	cd test && emulator/run $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
 
 .PHONY: bin/lint
 bin/lint:
@@ -141,15 +141,15 @@ bin/lint:
 
 .PHONY: lint
 lint: bin/lint ## Check format, and what go vet and staticcheck.conf look for
-	@unformatted=$$(gofmt -l *.go bench check schema constructs examples gobuild lambdas lint local cmd test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l *.go bench check schema constructs examples gobuild lambdas lint local cmd platforms test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	for module in . test examples/notes; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
 
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios
-	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/askahuman/dynamodb ./lambdas/todo/dynamodb
+	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/*/dynamodb
 	go test -run - -bench . ./lambdas/lake ./local/lakequery
 	go run ./bench -arch $(OWN_ARCH)
 
 .PHONY: access-patterns
 access-patterns: ## Generate docs/ACCESS-PATTERNS.md
-	go test ./schema -run TestDocumentIsCurrent -update
+	go test . -run TestAccessPatterns -update

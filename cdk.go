@@ -7,14 +7,12 @@
 //	cdk synth -c env=prod -c arch=x86_64
 //	CDK_OUTDIR=cdk.out go run . -c env=prod -c arch=x86_64
 //
-// With -c platform=todo it declares that platform's stack alone.
+// With -c platform=NAME it declares the stack of that platform alone.
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -26,9 +24,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
 func main() {
@@ -46,23 +43,22 @@ func run(ctx context.Context, arguments []string) error {
 	if err != nil {
 		return err
 	}
-	name, settings, err := chooseEnvironment(values)
+	name, all, err := chooseEnvironment(values)
 	if err != nil {
 		return err
 	}
-	platforms, err := choosePlatforms(values, settings.platforms())
+	chosen, err := choosePlatforms(values, all)
 	if err != nil {
 		return err
 	}
-	for _, p := range platforms {
-		if err := p.props.Validate(); err != nil {
-			return fmt.Errorf("environment %s, platform %s: %w", name, p.name, err)
+	for _, p := range chosen {
+		if err := p.Props.Validate(); err != nil {
+			return fmt.Errorf("environment %s, platform %s: %w", name, p.Name(), err)
 		}
 	}
 	// The handlers build while the CDK starts: each takes about a second.
-	builds := map[string]*gofunction.Build{}
-	for _, p := range platforms {
-		builds[p.name] = gofunction.Start(ctx, p.handlers)
+	for _, p := range chosen {
+		*p.Common().Build = gofunction.Start(ctx, p.Handlers())
 	}
 
 	defer jsii.Close()
@@ -72,72 +68,33 @@ func run(ctx context.Context, arguments []string) error {
 		// Traces would name files of the CDK's own temporary folder.
 		StackTraces: jsii.Bool(false),
 	})
-	for _, p := range platforms {
-		if err := builds[p.name].Wait(); err != nil {
+	for _, p := range chosen {
+		if err := (*p.Common().Build).Wait(); err != nil {
 			return err
 		}
-		stack := awscdk.NewStack(app, jsii.String("onesynth-"+p.name+"-"+name), &awscdk.StackProps{
-			Description:           &p.description,
-			TerminationProtection: &p.protected,
-		})
-		p.declare(stack, builds[p.name])
+		p.Declare(awscdk.NewStack(app, jsii.String("onesynth-"+p.Name()+"-"+name), &awscdk.StackProps{
+			Description:           jsii.String(p.Schema.Title + ": " + p.Purpose),
+			TerminationProtection: p.Common().DeletionProtection,
+		}))
 	}
 	app.Synth(nil)
 	return nil
 }
 
-// environment is what cdk.json says of one environment: the props of each
-// platform.
-type environment struct {
-	AskAHuman askahuman.Props
-	Todo      todo.Props
-}
-
-// platform is one platform of an environment: a stack.
-type platform struct {
-	name, description string
-	props             interface{ Validate() error }
-	handlers          gofunction.Source
-	protected         bool
-	declare           func(awscdk.Stack, *gofunction.Build)
-}
-
-// platforms are the environment's, each with a stack of its own.
-func (e environment) platforms() []platform {
-	return []platform{
-		{
-			name: "askahuman", description: "Ask-a-Human: AI agents ask, people answer",
-			props: e.AskAHuman, handlers: askahuman.Handlers(e.AskAHuman.Architecture), protected: e.AskAHuman.DeletionProtection,
-			declare: func(stack awscdk.Stack, build *gofunction.Build) {
-				e.AskAHuman.Build = build
-				askahuman.New(stack, "AskAHuman", e.AskAHuman)
-			},
-		},
-		{
-			name: "todo", description: "To-Do: users keep tasks, and their changes fill a lake",
-			props: e.Todo, handlers: todo.Handlers(e.Todo.Architecture), protected: e.Todo.DeletionProtection,
-			declare: func(stack awscdk.Stack, build *gofunction.Build) {
-				e.Todo.Build = build
-				todo.New(stack, "Todo", e.Todo)
-			},
-		},
-	}
-}
-
 // choosePlatforms returns the platforms that the context value "platform" names,
 // with commas between them, or else all.
-func choosePlatforms(values map[string]any, all []platform) ([]platform, error) {
+func choosePlatforms(values map[string]any, all []*platforms.Platform) ([]*platforms.Platform, error) {
 	named, _ := values["platform"].(string)
 	if named == "" {
 		return all, nil
 	}
-	var chosen []platform
+	var chosen []*platforms.Platform
 	for name := range strings.SplitSeq(named, ",") {
-		i := slices.IndexFunc(all, func(p platform) bool { return p.name == name })
+		i := slices.IndexFunc(all, func(p *platforms.Platform) bool { return p.Name() == name })
 		if i < 0 {
 			var names []string
 			for _, p := range all {
-				names = append(names, p.name)
+				names = append(names, p.Name())
 			}
 			return nil, fmt.Errorf("platform: got %q, allowed are %s: choose with -c platform=…, with commas between several, or leave it out for all",
 				name, strings.Join(names, ", "))
@@ -147,16 +104,10 @@ func choosePlatforms(values map[string]any, all []platform) ([]platform, error) 
 	return chosen, nil
 }
 
-// use gives every platform the processor.
-func (e *environment) use(architecture gofunction.Architecture) {
-	e.AskAHuman.Architecture = architecture
-	e.Todo.Architecture = architecture
-}
-
-// chooseEnvironment returns the name and the settings of the environment that the
-// context value "env" names, or else "environment" in cdk.json, with the
-// processor that "arch" names, arm64 or x86_64.
-func chooseEnvironment(values map[string]any) (string, environment, error) {
+// chooseEnvironment returns the name of the environment that the context value "env"
+// names, or else "environment" in cdk.json, and the platforms with its settings. Their
+// processor is that of "arch", arm64 or x86_64, if there is such a value.
+func chooseEnvironment(values map[string]any) (string, []*platforms.Platform, error) {
 	name, _ := values["env"].(string)
 	if name == "" {
 		name, _ = values["environment"].(string)
@@ -164,27 +115,23 @@ func chooseEnvironment(values map[string]any) (string, environment, error) {
 	environments, _ := values["environments"].(map[string]any)
 	chosen, ok := environments[name]
 	if !ok {
-		return "", environment{}, fmt.Errorf("env: got %q, allowed is one of %s: choose one with -c env=…, or describe %q under context.environments in cdk.json",
+		return "", nil, fmt.Errorf("env: got %q, allowed is one of %s: choose one with -c env=…, or describe %q under context.environments in cdk.json",
 			name, strings.Join(slices.Sorted(maps.Keys(environments)), ", "), name)
 	}
 	text, err := json.Marshal(chosen)
 	if err != nil {
-		return "", environment{}, fmt.Errorf("environment %s: %w", name, err)
+		return "", nil, fmt.Errorf("environment %s: %w", name, err)
 	}
-	var settings environment
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&settings); err != nil {
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			// The error names embedded structs, which cdk.json does not have.
-			wrong.Field = strings.NewReplacer(".UserProps.", ".", ".LakeProps.", ".", ".Props.", ".").Replace(wrong.Field)
-		}
-		return "", environment{}, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs are the fields of the platform's Props", name, err)
+	all, err := platforms.Configure(text)
+	if err != nil {
+		return "", nil, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs are the fields of the platform's Props", name, err)
 	}
 	if arch, _ := values["arch"].(string); arch != "" {
-		settings.use(gofunction.Architecture(arch))
+		for _, p := range all {
+			*p.Common().Architecture = gofunction.Architecture(arch)
+		}
 	}
-	return name, settings, nil
+	return name, all, nil
 }
 
 // readContext returns the CDK's context: what the CDK command hands over in the

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,22 +12,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/constructs/alarm"
-	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/identity"
-	shared "github.com/onesynth-cdk/onesynth/constructs/platform"
-	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
 // copyTree copies what a synth needs of the module.
 func copyTree(t *testing.T, to string) {
 	t.Helper()
-	for _, folder := range []string{"schema", "constructs", "gobuild", "lambdas"} {
+	for _, folder := range []string{"schema", "constructs", "gobuild", "lambdas", "platforms"} {
 		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(folder)); err != nil {
 			t.Fatal(err)
 		}
@@ -75,56 +69,91 @@ func digests(t *testing.T, folder string) map[string]string {
 	return all
 }
 
-// Every platform that cdk.json may describe is a stack, and its handlers are there.
+// Every platform of the list has its rooms, and its handlers are there.
 func TestPlatforms(t *testing.T) {
 	t.Parallel()
-	members := reflect.TypeFor[environment]()
-	var names []string
-	for _, p := range (environment{}).platforms() {
-		names = append(names, p.name)
-		if p.description == "" || len(p.handlers.Packages) == 0 {
-			t.Errorf("%s: no description, or no handlers", p.name)
+	all := platforms.All()
+	for _, p := range all {
+		if p.Purpose == "" || !strings.EqualFold(p.ID, p.Name()) {
+			t.Errorf("%s: got the id %q and the purpose %q, want the name in upper and lower case, and a purpose", p.Name(), p.ID, p.Purpose)
 		}
-		for _, folder := range p.handlers.Packages {
+		if got := reflect.TypeOf(p.Props).Elem().PkgPath(); got != modulePath+"/constructs/"+p.Name() {
+			t.Errorf("%s: its props are those of %s", p.Name(), got)
+		}
+		if err := p.Props.Validate(); err != nil {
+			t.Errorf("%s: zero props: %v", p.Name(), err)
+		}
+		for _, room := range []string{"schema/" + p.Name() + ".go", "constructs/" + p.Name(), "lambdas/" + p.Name(), "bench/" + p.Name() + ".go", "test/" + p.Name()} {
+			if _, err := os.Stat(filepath.FromSlash(room)); err != nil {
+				t.Errorf("%s: %v", p.Name(), err)
+			}
+		}
+		if len(p.Handlers().Packages) == 0 {
+			t.Errorf("%s has no handlers", p.Name())
+		}
+		for _, folder := range p.Handlers().Packages {
 			if _, err := os.Stat(filepath.Join(folder, "main.go")); err != nil {
-				t.Errorf("%s: %v", p.name, err)
+				t.Errorf("%s: %v", p.Name(), err)
 			}
 		}
 	}
-	for i := range members.NumField() {
-		if !slices.Contains(names, strings.ToLower(members.Field(i).Name)) {
-			t.Errorf("cdk.json may describe %s, but no stack is made of it: got stacks of %v", members.Field(i).Name, names)
+	// Rooms that have no line in the list.
+	constructs, err := filepath.Glob(filepath.Join("test", "*", "main_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, main := range constructs {
+		name := filepath.Base(filepath.Dir(main))
+		if name != "security" && !slices.Contains(namesOf(all), name) {
+			t.Errorf("test/%s tests no platform of the list", name)
 		}
 	}
 }
 
+// namesOf returns the names of platforms.
+func namesOf(all []*platforms.Platform) []string {
+	var names []string
+	for _, p := range all {
+		names = append(names, p.Name())
+	}
+	return names
+}
+
+// handlersOfAll returns how many handlers the platforms of the list have.
+func handlersOfAll() int {
+	n := 0
+	for _, p := range platforms.All() {
+		n += len(p.Handlers().Packages)
+	}
+	return n
+}
+
 func TestChoosePlatforms(t *testing.T) {
 	t.Parallel()
+	all := platforms.All()
+	names := namesOf(all)
+	first, last := names[0], names[len(names)-1]
 	tests := map[string]struct {
 		value any
 		want  []string
 		err   string
 	}{
-		"All":        {nil, []string{"askahuman", "todo"}, ""},
-		"One":        {"todo", []string{"todo"}, ""},
-		"Several":    {"todo,askahuman", []string{"todo", "askahuman"}, ""},
-		"ErrUnknown": {"todo,clarify", nil, `got "clarify", allowed are askahuman, todo`},
+		"All":        {nil, names, ""},
+		"One":        {last, []string{last}, ""},
+		"Several":    {last + "," + first, []string{last, first}, ""},
+		"ErrUnknown": {last + ",clarify", nil, `platform: got "clarify", allowed are ` + strings.Join(names, ", ") + ": choose with -c platform=…"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			chosen, err := choosePlatforms(map[string]any{"platform": test.value}, environment{}.platforms())
+			chosen, err := choosePlatforms(map[string]any{"platform": test.value}, all)
 			if test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)) {
 				t.Errorf("got %v, want an error with %q", err, test.err)
 			}
 			if test.err == "" && err != nil {
 				t.Error(err)
 			}
-			var got []string
-			for _, p := range chosen {
-				got = append(got, p.name)
-			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
+			if diff := cmp.Diff(test.want, namesOf(chosen)); diff != "" {
 				t.Errorf("platforms (-want +got):\n%s", diff)
 			}
 		})
@@ -159,7 +188,7 @@ func TestSynthIsReproducible(t *testing.T) {
 		if diff := cmp.Diff(assemblies[0], assemblies[1]); diff != "" {
 			t.Errorf("%s: two folders gave (-first +second):\n%s", environment, diff)
 		}
-		for _, platform := range []string{"askahuman", "todo"} {
+		for _, platform := range namesOf(platforms.All()) {
 			stack := "onesynth-" + platform + "-" + environment
 			if assemblies[0][stack+".template.json"] == "" {
 				t.Errorf("%s: no template of stack %s", environment, stack)
@@ -176,8 +205,8 @@ func TestSynthIsReproducible(t *testing.T) {
 				}
 			}
 		}
-		if binaries != 7 {
-			t.Errorf("%s: binaries: got %d, want 7", environment, binaries)
+		if want := handlersOfAll(); binaries != want {
+			t.Errorf("%s: binaries: got %d, want %d", environment, binaries, want)
 		}
 	}
 }
@@ -192,102 +221,125 @@ func contextOfFile(t *testing.T) map[string]any {
 	return configuration.Context
 }
 
+// The platforms have the props that cdk.json, and the environments beside the constructs,
+// say, and no others but the processor.
 func TestChooseEnvironment(t *testing.T) {
 	t.Parallel()
-	dev := environment{
-		AskAHuman: askahuman.Props{Props: shared.Props{RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true}, OpenAgents: true},
-		Todo:      todo.Props{Props: shared.Props{RemoveWithStack: true, LogLevel: "debug", NoAlarms: true, NoDashboard: true}},
+	values := contextOfFile(t)
+	environments, _ := values["environments"].(map[string]any)
+	for _, p := range platforms.All() {
+		var own map[string]any
+		if err := readJSON(filepath.Join("constructs", p.Name(), "testdata", "environments.json"), &own); err != nil {
+			t.Fatal(err)
+		}
+		for name, props := range own {
+			environments[name+" of "+p.Name()] = map[string]any{p.Name(): props}
+		}
 	}
-	prod := environment{
-		AskAHuman: askahuman.Props{Props: shared.Props{Prefix: "aah", DeletionProtection: true}, AgentKeys: true},
-		Todo:      todo.Props{Props: shared.Props{Prefix: "todo", DeletionProtection: true}},
+	// What a duration, a map of structures and an address look like.
+	operations := map[string]any{}
+	for _, p := range platforms.All() {
+		operations[p.Name()] = map[string]any{
+			"alarmTopicARN": "arn:aws:sns:eu-west-1:111122223333:alerts", "runbook": "https://wiki.example.com/alarms", "metricNamespace": "Acme",
+			"alarms": map[string]any{"SlowAlarm": map[string]any{"threshold": 2500.0, "period": 600e9}, "ClientErrorAlarm": map[string]any{"off": true}},
+		}
 	}
-	tests := map[string]struct {
-		env, arch    string
-		name         string
-		want         environment
-		architecture gofunction.Architecture
-	}{
-		"Default": {"", "", "dev", dev, ""},
-		"DevARM":  {"dev", "arm64", "dev", dev, gofunction.ARM64},
-		"Prod":    {"prod", "", "prod", prod, ""},
-		"Tokens":  {"tokens", "", "tokens", environment{}, ""},
-		"ProdX86": {"prod", "x86_64", "prod", prod, gofunction.X86_64},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			values := contextOfFile(t)
-			values["env"], values["arch"] = test.env, test.arch
-			got, settings, err := chooseEnvironment(values)
+	environments["operations"] = operations
+	for name, described := range environments {
+		for _, arch := range []gofunction.Architecture{"", gofunction.ARM64, gofunction.X86_64} {
+			got, all, err := chooseEnvironment(map[string]any{"env": name, "arch": string(arch), "environments": environments})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got != test.name {
-				t.Errorf("environment: got %s, want %s", got, test.name)
+			if got != name {
+				t.Errorf("environment: got %s, want %s", got, name)
 			}
-			want := test.want
-			want.AskAHuman.Architecture, want.Todo.Architecture = test.architecture, test.architecture
-			if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", settings)); diff != "" {
-				t.Errorf("settings (-want +got):\n%s", diff)
-			}
-			for _, p := range settings.platforms() {
-				if err := p.props.Validate(); err != nil {
-					t.Errorf("%s: %v", p.name, err)
+			for _, p := range all {
+				if err := p.Props.Validate(); err != nil {
+					t.Errorf("%s: %s: %v", name, p.Name(), err)
 				}
+				if p.Handlers().Architecture != arch {
+					t.Errorf("%s: %s: architecture: got %q, want %q", name, p.Name(), p.Handlers().Architecture, arch)
+				}
+				want, _ := described.(map[string]any)[p.Name()].(map[string]any)
+				checkSet(t, name+"."+p.Name(), want, reflect.ValueOf(p.Props).Elem())
 			}
-		})
+		}
+	}
+	for arch, want := range map[string]string{"": "dev", "arm64": "dev"} {
+		values := contextOfFile(t)
+		values["arch"] = arch
+		if got, _, err := chooseEnvironment(values); err != nil || got != want {
+			t.Errorf("without an environment: got %s, %v, want %s", got, err, want)
+		}
 	}
 }
 
-// Whom alarms notify, and how, is a setting of an environment.
-func TestChooseEnvironmentWithOperations(t *testing.T) {
-	t.Parallel()
-	var values map[string]any
-	if err := json.Unmarshal([]byte(`{"env":"e","environments":{"e":{
-		"askahuman":{"alarmTopicARN":"arn:aws:sns:eu-west-1:111122223333:alerts","runbook":"https://wiki.example.com/alarms","metricNamespace":"Acme"},
-		"todo":{"alarmEmail":"ops@example.com","alarms":{"SlowAlarm":{"threshold":2500,"period":600000000000},"ClientErrorAlarm":{"off":true}},
-			"email":{"from":"To-Do <hello@example.com>"},"lakeFirstDay":"2026-11-15"}
-	}}}`), &values); err != nil {
-		t.Fatal(err)
+// checkSet checks that the fields of a structure have the values of a JSON object, by names
+// in upper or lower case, and that the others are zero, the processor aside.
+func checkSet(t *testing.T, path string, want map[string]any, structure reflect.Value) {
+	t.Helper()
+	set := map[string]bool{}
+	for name, value := range want {
+		field := structure.FieldByNameFunc(func(field string) bool { return strings.EqualFold(field, name) })
+		if !field.IsValid() {
+			t.Errorf("%s has no field %s", path, name)
+			continue
+		}
+		set[strings.ToLower(name)] = true
+		checkValue(t, path+"."+name, value, field)
 	}
-	_, got, err := chooseEnvironment(values)
-	if err != nil {
-		t.Fatal(err)
+	for _, field := range reflect.VisibleFields(structure.Type()) {
+		if name := strings.ToLower(field.Name); !field.Anonymous && name != "architecture" && !set[name] && !structure.FieldByIndex(field.Index).IsZero() {
+			t.Errorf("%s.%s: got %v, want its zero value", path, field.Name, structure.FieldByIndex(field.Index))
+		}
 	}
-	want := environment{
-		AskAHuman: askahuman.Props{Props: shared.Props{AlarmTopicARN: "arn:aws:sns:eu-west-1:111122223333:alerts", Runbook: "https://wiki.example.com/alarms", MetricNamespace: "Acme"}},
-		Todo: todo.Props{
-			Props: shared.Props{
-				AlarmEmail: "ops@example.com", Alarms: map[string]alarm.Options{"SlowAlarm": {Threshold: 2500, Period: 10 * time.Minute}, "ClientErrorAlarm": {Off: true}},
-			},
-			UserProps: shared.UserProps{
-				Email: identity.Email{From: "To-Do <hello@example.com>"},
-			},
-			LakeProps: shared.LakeProps{LakeFirstDay: "2026-11-15"},
-		},
-	}
-	if diff := cmp.Diff(fmt.Sprintf("%+v", want), fmt.Sprintf("%+v", got)); diff != "" {
-		t.Errorf("settings (-want +got):\n%s", diff)
-	}
-	for _, p := range got.platforms() {
-		if err := p.props.Validate(); err != nil {
-			t.Errorf("%s: %v", p.name, err)
+}
+
+// checkValue checks that a field has a JSON value.
+func checkValue(t *testing.T, path string, want any, field reflect.Value) {
+	t.Helper()
+	object, ok := want.(map[string]any)
+	switch {
+	case ok && field.Kind() == reflect.Map:
+		if field.Len() != len(object) {
+			t.Errorf("%s: got %v, want %v", path, field, object)
+		}
+		for key, value := range object {
+			if element := field.MapIndex(reflect.ValueOf(key)); !element.IsValid() {
+				t.Errorf("%s: got %v, want %s in it", path, field, key)
+			} else {
+				checkValue(t, path+"."+key, value, element)
+			}
+		}
+	case ok:
+		checkSet(t, path, object, field)
+	default:
+		text, err := json.Marshal(field.Interface())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got any
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
 }
 
 func TestChooseEnvironmentErr(t *testing.T) {
 	t.Parallel()
+	name := platforms.All()[0].Name()
 	tests := map[string]struct{ values, want string }{
 		"Empty":           {`{}`, `env: got ""`},
 		"Unknown":         {`{"env":"staging","environments":{"prod":{},"dev":{}}}`, `got "staging", allowed is one of dev, prod`},
-		"UnknownPlatform": {`{"env":"dev","environments":{"dev":{"askhuman":{}}}}`, `unknown field "askhuman"`},
-		"UnknownProp":     {`{"env":"dev","environments":{"dev":{"askahuman":{"shard":2}}}}`, `unknown field "shard"`},
-		"WrongType":       {`{"env":"dev","environments":{"dev":{"askahuman":{"shards":"2"}}}}`, "context.environments.dev"},
-		"WrongSharedType": {`{"env":"dev","environments":{"dev":{"askahuman":{"prefix":2}}}}`, ".AskAHuman.Prefix of type string"},
-		"NoField":         {`{"env":"dev","environments":{"dev":{"askahuman":{"props":{"prefix":"aah"}}}}}`, `unknown field "props"`},
+		"UnknownPlatform": {`{"env":"dev","environments":{"dev":{"clarify":{}}}}`, `context.environments.dev in cdk.json: json: unknown field "clarify": its members are platforms`},
+		"UnknownProp":     {`{"env":"dev","environments":{"dev":{"` + name + `":{"prefixes":2}}}}`, name + `: json: unknown field "prefixes"`},
+		"WrongType":       {`{"env":"dev","environments":{"dev":{"` + name + `":{"noAlarms":"2"}}}}`, "context.environments.dev in cdk.json: " + name + ": json: cannot unmarshal string"},
 		"NoObject":        {`{"env":"dev","environments":["dev"]}`, `got "dev"`},
+		"NoPlatforms":     {`{"env":"dev","environments":{"dev":[]}}`, "context.environments.dev in cdk.json: json: cannot unmarshal array"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,11 +29,10 @@ import (
 	"golang.org/x/mod/module"
 	modzip "golang.org/x/mod/zip"
 
-	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	localrun "github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
 const modulePath = "github.com/onesynth-cdk/onesynth"
@@ -143,8 +143,8 @@ func TestImporters(t *testing.T) {
 	library := t.TempDir()
 	copyTree(t, library)
 	want := ownHandlers(t, library)
-	if len(want) != 7 {
-		t.Fatalf("the repository's own handlers: got %v, want seven", want)
+	if len(want) != handlersOfAll() {
+		t.Fatalf("the repository's own handlers: got %v, want %d", want, handlersOfAll())
 	}
 	onesynth := filepath.Join(t.TempDir(), "onesynth")
 	command := exec.Command("go", "build", "-ldflags=-w", "-o", onesynth, "./cmd/onesynth")
@@ -165,7 +165,11 @@ func TestImporters(t *testing.T) {
 		t.Cleanup(func() { makeWritable(t, cache) })
 		borrow(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
 		i.environment = append(i.environment, "GOMODCACHE="+cache, "GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+fetched(t))
-		i.run(t, "go", "get", modulePath+"/constructs/askahuman@v0.1.0", modulePath+"/constructs/todo@v0.1.0")
+		get := []string{"go", "get"}
+		for _, name := range namesOf(platforms.All()) {
+			get = append(get, modulePath+"/constructs/"+name+"@v0.1.0")
+		}
+		i.run(t, get...)
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
 		i.serves(t, onesynth)
@@ -209,7 +213,8 @@ func TestImporters(t *testing.T) {
 func ownHandlers(t *testing.T, library string) []string {
 	t.Helper()
 	var hashes []string
-	for _, source := range []gofunction.Source{askahuman.Handlers(""), todo.Handlers("")} {
+	for _, p := range platforms.All() {
+		source := p.Handlers()
 		source.Directory = library
 		build := gofunction.Start(t.Context(), source)
 		for _, folder := range source.Packages {
@@ -237,10 +242,10 @@ func handlers(t *testing.T, assembly string) map[string]string {
 }
 
 // built is the line that says what a run has built for this machine.
-var built = regexp.MustCompile(`(?m)^built 7 functions for (\S+) \(template: linux/arm64\) in `)
+var built = regexp.MustCompile(`(?m)^built (\d+) functions for (\S+) \(template: linux/arm64\) in `)
 
 // serves runs "onesynth local" in the importer's folder, which has an assembly for
-// AWS's processors, and sends each platform a request that takes a table.
+// AWS's processors, and lets each platform read its tables.
 func (i *importer) serves(t *testing.T, onesynth string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -277,8 +282,9 @@ func (i *importer) serves(t *testing.T, onesynth string) {
 		io.Copy(io.Discard, printed)
 	}()
 	host := runtime.GOOS + "/" + runtime.GOARCH
-	if line := built.FindStringSubmatch(said.String()); host != "linux/arm64" && (line == nil || line[1] != host) {
-		t.Errorf("the run does not say that it built for %s", host)
+	line := built.FindStringSubmatch(said.String())
+	if want := strconv.Itoa(handlersOfAll()); host != "linux/arm64" && (line == nil || line[1] != want || line[2] != host) {
+		t.Errorf("got %q, want that the run built %s functions for %s", line, want, host)
 	}
 	if strings.Contains(said.String(), "warning: ") {
 		t.Error("the run warns of something")
@@ -291,18 +297,42 @@ func (i *importer) serves(t *testing.T, onesynth string) {
 	if err := json.Unmarshal([]byte(answer), &token); err != nil {
 		t.Fatalf("the console's token: got %s, %v", answer, err)
 	}
-	questions := send(t, http.MethodGet, addresses["ask"]+"/human/questions", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
-	if !strings.HasPrefix(questions, `{"questions":[]`) {
-		t.Errorf("questions: got %s, want none", questions)
+	for _, p := range platforms.All() {
+		i.reads(t, addresses, p, token.AccessToken)
 	}
-	alice := http.Header{"Authorization": {"Bearer " + token.AccessToken}, "Content-Type": {"application/json"}, "Idempotency-Key": {"first"}}
-	send(t, http.MethodPost, addresses["todo"]+"/api/v1/users/me", alice, `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
 
 	stop()
 	<-drained
 	// This is what Wait returns when an interrupted command has ended without an error.
 	if err := command.Wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("onesynth local, interrupted: %v", err)
+	}
+}
+
+// reads sends a platform every request that changes nothing and needs no path parameter, as a
+// person and as a user, and checks that one of them read a table. The platform's stack has its
+// name.
+func (i *importer) reads(t *testing.T, addresses map[string]string, p *platforms.Platform, token string) {
+	t.Helper()
+	if addresses[p.Name()] == "" {
+		t.Fatalf("the app of README.md has no stack %s with an API: got %v", p.Name(), addresses)
+	}
+	capacity := addresses["console"] + "/capacity"
+	call(t, http.MethodDelete, capacity, nil, "")
+	caller := http.Header{"Authorization": {"Bearer " + token}, "X-Fingerprint": {"alice"}}
+	for _, route := range p.Schema.Routes {
+		if route.Method != http.MethodGet || strings.Contains(route.Path, "{") {
+			continue
+		}
+		switch status, body := call(t, route.Method, addresses[p.Name()]+route.Path, caller, ""); status {
+		case http.StatusUnauthorized, http.StatusForbidden, http.StatusInternalServerError, http.StatusServiceUnavailable:
+			t.Errorf("%s: got %d %s", route.Key(), status, body)
+		}
+	}
+	var rows []struct{ Table string }
+	used := send(t, http.MethodGet, capacity, nil, "", http.StatusOK)
+	if err := json.Unmarshal([]byte(used), &rows); err != nil || !slices.ContainsFunc(rows, func(r struct{ Table string }) bool { return r.Table != "" }) {
+		t.Errorf("%s used no table: the capacity is %s, %v", p.Name(), used, err)
 	}
 }
 
@@ -316,6 +346,16 @@ func start(t *testing.T, options localrun.Options) (*localrun.Runner, error) {
 
 // send sends a request and returns the body of an answer that has the status.
 func send(t *testing.T, method, url string, header http.Header, body string, status int) string {
+	t.Helper()
+	got, content := call(t, method, url, header, body)
+	if got != status {
+		t.Fatalf("%s %s: got %d %s, want %d", method, url, got, content, status)
+	}
+	return content
+}
+
+// call sends a request and returns status and body of the answer.
+func call(t *testing.T, method, url string, header http.Header, body string) (int, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
@@ -333,10 +373,7 @@ func send(t *testing.T, method, url string, header http.Header, body string, sta
 	if err != nil {
 		t.Fatal(err)
 	}
-	if response.StatusCode != status {
-		t.Fatalf("%s %s: got %s %s, want %d", method, url, response.Status, content, status)
-	}
-	return string(content)
+	return response.StatusCode, string(content)
 }
 
 // reportWeight says how much an importer takes on, and fails if there is something

@@ -1,0 +1,36 @@
+package askahuman
+
+import (
+	"slices"
+
+	"github.com/onesynth-cdk/onesynth/constructs/nag"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Accepted returns the findings of cdk-nag that the platform accepts with these props, beside
+// those that every platform has.
+func (p Props) Accepted() []nag.Accepted {
+	routes := p.described().RoutesOf
+	accepted := slices.Concat(
+		nag.OpenRoutes("People answer without an account: the function limits each fingerprint and each address, and the stage all callers together.",
+			routes(schema.CallerPerson)...),
+		[]nag.Accepted{{
+			Rule: "AwsSolutions-SMG4", Resource: "FingerprintSecret/Resource",
+			Reason: "With another key every person would be a new one, without points and with all limits fresh.",
+		}},
+	)
+	if p.OpenAgents {
+		accepted = append(accepted, nag.OpenRoutes("Props.OpenAgents, for development, lets anyone ask.", routes(schema.CallerAgent)...)...)
+	}
+	if p.AgentKeys {
+		accepted = append(accepted, nag.OpenRoutes("With Props.AgentKeys the function itself checks the key: an authorizer of an HTTP API would need both headers in each request, "+
+			"would keep a revoked key in its cache, and answers in another form.", routes(schema.CallerAgent)...)...)
+	}
+	if p.FCMCredentials == nil {
+		accepted = append(accepted, nag.Accepted{
+			Rule: "AwsSolutions-SMG4", Resource: "FCMCredentials/Resource",
+			Reason: "Google issues the service account key: AWS cannot make a new one.",
+		})
+	}
+	return accepted
+}

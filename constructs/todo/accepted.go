@@ -1,0 +1,15 @@
+package todo
+
+import "github.com/onesynth-cdk/onesynth/constructs/nag"
+
+// Accepted returns the findings of cdk-nag that the platform accepts with these props, beside
+// those that every platform has.
+func (p Props) Accepted() []nag.Accepted {
+	return append(
+		nag.OpenRoutes("Monitors of the API send no token; the answer has no data.", "GET /health"),
+		nag.Accepted{
+			Rule: "AwsSolutions-SMG4", Resource: "CursorSecret/Resource",
+			Reason: "It protects no data: a cursor with a known key still only pages through the tasks of the token's own user, whose key the request's token gives.",
+		},
+	)
+}

@@ -1,0 +1,147 @@
+// Package platforms is the list of this module's platforms. The CDK app, the checks that
+// every platform passes, and the documents' tests range over it, so a further platform is
+// one more line in [All].
+//
+// An importer of one platform imports that construct, and none of this.
+package platforms
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/nag"
+	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// All returns the platforms, each with the zero props.
+func All() []*Platform {
+	return []*Platform{
+		list("AskAHuman", "AI agents ask, people answer", askahuman.New, askahuman.Handlers,
+			func(p *askahuman.Props) Common {
+				return Common{&p.Architecture, &p.Build, &p.DeletionProtection, &p.Tracing, &p.Key, &p.VPC, &p.AlarmTopic}
+			},
+			schema.AskAHuman(), schema.AskAHumanWithAgentKeys()),
+		list("Todo", "users keep tasks, and their changes fill a lake", todo.New, todo.Handlers,
+			func(p *todo.Props) Common {
+				return Common{&p.Architecture, &p.Build, &p.DeletionProtection, &p.Tracing, &p.Key, &p.VPC, &p.AlarmTopic}
+			},
+			schema.Todo()),
+	}
+}
+
+// Platform is a platform of this module, and the props that it is declared with.
+type Platform struct {
+	// ID is the id of its construct in a stack, such as "AskAHuman".
+	ID string
+	// Purpose says in a few words what it is for.
+	Purpose string
+	// Schema describes it with the zero props, and Whole with all parts that props add.
+	Schema, Whole schema.Platform
+	// Props points to the props, such as *askahuman.Props.
+	Props Props
+
+	common   Common
+	declare  func(scope constructs.Construct)
+	handlers func(gofunction.Architecture) gofunction.Source
+}
+
+// Props are a platform's.
+type Props interface {
+	// Validate returns a *props.Error with all invalid props, or nil.
+	Validate() error
+	// Accepted returns the findings of cdk-nag that the platform accepts with the props,
+	// beside those that every platform has.
+	Accepted() []nag.Accepted
+}
+
+// Common are the places of the props that are set, or read, in the same way on every
+// platform.
+type Common struct {
+	Architecture       *gofunction.Architecture
+	Build              **gofunction.Build
+	DeletionProtection *bool
+	Tracing            *bool
+	Key                *awskms.IKey
+	VPC                *awsec2.IVpc
+	AlarmTopic         *awssns.ITopic
+}
+
+// list describes a platform. The first schema is that of the zero props, and the last has all
+// parts that props add.
+func list[P Props, C any](
+	id, purpose string,
+	declare func(constructs.Construct, string, P) C,
+	handlers func(gofunction.Architecture) gofunction.Source,
+	common func(*P) Common,
+	schemas ...schema.Platform,
+) *Platform {
+	props := new(P)
+	return &Platform{
+		ID: id, Purpose: purpose, Schema: schemas[0], Whole: schemas[len(schemas)-1],
+		Props:    any(props).(Props),
+		common:   common(props),
+		declare:  func(scope constructs.Construct) { declare(scope, id, *props) },
+		handlers: handlers,
+	}
+}
+
+// Name is the platform's name in package paths, stack names and cdk.json, such as
+// "askahuman".
+func (p *Platform) Name() string { return p.Schema.Name }
+
+// Common returns the places of the props that every platform has.
+func (p *Platform) Common() Common { return p.common }
+
+// Handlers are the platform's functions as [gofunction.Start] builds them, for the processor
+// of the props.
+func (p *Platform) Handlers() gofunction.Source { return p.handlers(*p.common.Architecture) }
+
+// Declare declares the platform in the scope, a stack, with its props. Like the New of its
+// construct, it ends the program if the props are invalid.
+func (p *Platform) Declare(scope constructs.Construct) { p.declare(scope) }
+
+// embedded are the parts of a field's path that name the types in constructs/platform which
+// Props embed.
+var embedded = regexp.MustCompile(`\b(Props|UserProps|LakeProps)\.`)
+
+// Configure returns the platforms as an environment of cdk.json describes them: a JSON
+// object that has the props of platforms, by the platforms' names. Upper and lower case are
+// alike, as in all that package encoding/json reads. A platform that is not there has the
+// zero props. An unknown platform and an unknown prop are errors.
+func Configure(environment []byte) ([]*Platform, error) {
+	all := All()
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(environment, &members); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		i := slices.IndexFunc(all, func(p *Platform) bool { return strings.EqualFold(p.Name(), name) })
+		if i < 0 {
+			return nil, fmt.Errorf("json: unknown field %q", name)
+		}
+		decoder := json.NewDecoder(bytes.NewReader(members[name]))
+		decoder.DisallowUnknownFields()
+		if err := decoder.Decode(all[i].Props); err != nil {
+			if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+				// The error names embedded structs, which cdk.json does not have.
+				wrong.Field = embedded.ReplaceAllString(wrong.Field, "")
+			}
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return all, nil
+}
