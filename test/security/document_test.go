@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
-	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
 var (
@@ -45,9 +45,10 @@ func TestDocument(t *testing.T) {
 	}
 	props := prop.FindAllStringSubmatch(document, -1)
 	for _, p := range props {
-		_, of := reflect.TypeFor[askahuman.Props]().FieldByName(p[1])
-		_, or := reflect.TypeFor[todo.Props]().FieldByName(p[1])
-		if !of && !or {
+		if !slices.ContainsFunc(platforms.All(), func(of *platforms.Platform) bool {
+			_, ok := reflect.TypeOf(of.Props).Elem().FieldByName(p[1])
+			return ok
+		}) {
 			t.Errorf("there is no Props.%s", p[1])
 		}
 	}

@@ -6,27 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
-// acknowledgement says why a resource need not keep a rule.
-type acknowledgement struct {
-	// Rule and Resource are those of the [finding].
-	Rule, Resource string
-	// In are the stacks where it does not. Empty: all that have the resource.
-	In []string
-	// Reason is why.
-	Reason string
-}
-
-// covers says whether a finding of a stack is acknowledged.
-func (a acknowledgement) covers(stack string, f finding) bool {
-	return a.Rule == f.Rule && a.Resource == f.Resource && (len(a.In) == 0 || slices.Contains(a.In, stack))
-}
-
+// A finding stays only with a reason, and a reason only with a finding.
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	needed := make([]map[string]bool, len(acknowledged))
+	needed := map[string]bool{} // of everywhere
 	for _, name := range slices.Sorted(maps.Keys(stacks)) {
 		s := stacks[name]
 		findings := broken(s)
@@ -39,32 +26,89 @@ func TestFindings(t *testing.T) {
 				t.Errorf("%s: %s cannot judge %s: %s", name, u.Rule, s.paths[u.Resource], u.Cause)
 			}
 			for _, f := range r.Findings {
-				findings = append(findings, finding{Rule: synthtest.Stable(f.Rule), Resource: s.paths[f.Resource]})
+				findings = append(findings, finding{Rule: synthtest.Stable(f.Rule), Resource: f.Resource})
 			}
 		}
+		own := s.accepted()
+		unneeded := slices.Clone(own)
 		for _, f := range findings {
-			i := slices.IndexFunc(acknowledged, func(a acknowledgement) bool { return a.covers(name, f) })
-			if i < 0 {
-				t.Errorf("%s: %s does not keep %s: mend it, or acknowledge it with the reason", name, f.Resource, f.Rule)
-				continue
+			path := s.paths[f.Resource]
+			everywhere := s.acceptedEverywhere(f.Resource, f.Rule)
+			is := func(a nag.Accepted) bool { return a.Rule == f.Rule && a.Resource == path }
+			if len(everywhere) == 0 && !slices.ContainsFunc(own, is) {
+				t.Errorf("%s: %s does not keep %s: mend it, or accept it beside the construct with the reason", name, path, f.Rule)
 			}
-			if needed[i] == nil {
-				needed[i] = map[string]bool{}
+			if len(everywhere) > 1 {
+				t.Errorf("%s: %s has several reasons not to keep %s: %v", name, path, f.Rule, everywhere)
 			}
-			needed[i][name] = true
+			for _, reason := range everywhere {
+				needed[reason] = true
+			}
+			if len(everywhere) == 0 {
+				unneeded = slices.DeleteFunc(unneeded, is)
+			}
+		}
+		for _, a := range unneeded {
+			t.Errorf("%s: nothing needs that the platform accepts %s at %s: remove it", name, a.Rule, a.Resource)
+		}
+		for _, a := range own {
+			if !strings.HasSuffix(a.Reason, ".") {
+				t.Errorf("%s accepts %s at %s: write the reason in whole sentences", name, a.Rule, a.Resource)
+			}
 		}
 	}
-	for i, a := range acknowledged {
-		if len(needed[i]) == 0 {
-			t.Errorf("no stack needs the acknowledgement of %s at %s: remove it", a.Rule, a.Resource)
+	for name, accepted := range everywhere {
+		if !needed[name] {
+			t.Errorf("no stack needs the reason %s: remove it", name)
 		}
-		for _, name := range a.In {
-			if !needed[i][name] {
-				t.Errorf("%s does not need the acknowledgement of %s at %s: remove it there", name, a.Rule, a.Resource)
-			}
-		}
-		if !strings.HasSuffix(a.Reason, ".") {
-			t.Errorf("the acknowledgement of %s at %s needs a reason in whole sentences", a.Rule, a.Resource)
+		if !strings.HasSuffix(accepted.reason, ".") {
+			t.Errorf("%s: write the reason in whole sentences", name)
 		}
 	}
+}
+
+// A reason applies only where the template shows that it is true.
+func TestReasons(t *testing.T) {
+	t.Parallel()
+	for name, s := range stacks {
+		for id, r := range s.template.OfType("AWS::SQS::Queue") {
+			if other := s.without(id); len(other.acceptedEverywhere(id, "AwsSolutions-SQS3")) != 0 {
+				t.Errorf("%s: %s is accepted as a queue of failures, though nothing sends there: %v", name, s.paths[id], r.Properties)
+			}
+		}
+		for id := range s.template.OfType("AWS::Lambda::Function") {
+			if other := s.without(id); len(other.acceptedEverywhere(id, "Serverless-LambdaDLQ")) != 0 {
+				t.Errorf("%s: %s is accepted without a dead-letter queue, though nothing known invokes it", name, s.paths[id])
+			}
+		}
+	}
+}
+
+// without returns the stack without all that mentions the resource, which itself stays.
+func (s stack) without(id string) stack {
+	others := map[string]synthtest.Resource{}
+	for other, r := range s.template.Resources {
+		if other == id || !mentions(r.Properties, id) {
+			others[other] = r
+		}
+	}
+	s.template.Resources = others
+	return s
+}
+
+// mentions reports whether a reference in the value is to the resource.
+func mentions(value any, id string) bool {
+	switch value := value.(type) {
+	case string:
+		return value == id
+	case []any:
+		return slices.ContainsFunc(value, func(v any) bool { return mentions(v, id) })
+	case map[string]any:
+		for _, v := range value {
+			if mentions(v, id) {
+				return true
+			}
+		}
+	}
+	return false
 }

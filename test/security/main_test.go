@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,74 +21,64 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/constructs/todo"
+	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
-// environment is what cdk.json says of one environment.
-type environment struct {
-	AskAHuman askahuman.Props
-	Todo      todo.Props
-}
+// company is an environment with what a company has: a key, a network and a topic.
+const company = "company"
 
-// environments are those of cdk.json (one sets nothing), and some with props that
-// the others leave out.
-func environments() (map[string]environment, error) {
-	content, err := os.ReadFile("../../cdk.json")
-	if err != nil {
-		return nil, err
-	}
+// environments returns the platforms by environment: those of cdk.json (one sets nothing),
+// those that stand beside the constructs, with props that the others leave out, and company.
+func environments() (map[string][]*platforms.Platform, error) {
 	var configuration struct {
 		Context struct {
-			Environments map[string]environment
+			Environments map[string]map[string]json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(content, &configuration); err != nil {
-		return nil, fmt.Errorf("cdk.json: %w", err)
+	if err := readJSON("../../cdk.json", &configuration); err != nil {
+		return nil, err
 	}
-	all := configuration.Context.Environments
-	all["issuer"] = environment{
-		AskAHuman: askahuman.Props{Props: platform.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"asks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}}},
-		Todo:      todo.Props{Props: platform.Props{JWTIssuer: "https://issuer.example.com", JWTAudience: []string{"tasks"}, Tracing: true, AllowedOrigins: []string{"https://example.com"}}},
+	members := configuration.Context.Environments
+	members[company] = map[string]json.RawMessage{}
+	for _, p := range platforms.All() {
+		var own map[string]json.RawMessage
+		if err := readJSON("../../constructs/"+p.Name()+"/testdata/environments.json", &own); err != nil {
+			return nil, err
+		}
+		for name, props := range own {
+			if members[name] == nil {
+				members[name] = map[string]json.RawMessage{}
+			}
+			members[name][p.Name()] = props
+		}
 	}
-	const certificate = "arn:aws:acm:eu-west-1:111111111111:certificate/11111111-1111-1111-1111-111111111111"
-	all[company] = environment{}
-	all["strict"] = environment{
-		AskAHuman: askahuman.Props{
-			Props: platform.Props{
-				DomainName: "asks.example.com", CertificateARN: certificate,
-				ReservedConcurrency: map[string]int{"notifier": 1},
-			},
-			Agents: []string{"mcp", "ci"},
-		},
-		Todo: todo.Props{
-			Props: platform.Props{
-				DomainName: "tasks.example.com", CertificateARN: certificate, ReservedConcurrency: map[string]int{"todoapi": 50},
-			},
-			UserProps: platform.UserProps{
-				InviteOnly: true, RequireMFA: true, CallbackURLs: []string{"https://example.com/in"},
-			},
-		},
+	all := map[string][]*platforms.Platform{}
+	for name, described := range members {
+		text, err := json.Marshal(described)
+		if err != nil {
+			return nil, err
+		}
+		if all[name], err = platforms.Configure(text); err != nil {
+			return nil, fmt.Errorf("environment %s: %w", name, err)
+		}
 	}
 	return all, nil
 }
 
-// company is the environment of a company with a key, a network and a topic.
-const company = "company"
-
-// bring gives a platform's props what the company has.
-func bring(app awscdk.App, e *environment) {
+// bring gives the platforms' props what the company has.
+func bring(app awscdk.App, all []*platforms.Platform) {
 	owned := awscdk.NewStack(app, jsii.String("owned"), nil)
 	key := awskms.NewKey(owned, jsii.String("Key"), &awskms.KeyProps{EnableKeyRotation: jsii.Bool(true)})
 	topic := awssns.NewTopic(owned, jsii.String("Alerts"), nil)
 	network := awsec2.Vpc_FromVpcAttributes(owned, jsii.String("Network"), &awsec2.VpcAttributes{
 		VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
 	})
-	e.AskAHuman.Key, e.AskAHuman.VPC, e.AskAHuman.AlarmTopic = key, network, topic
-	e.Todo.Key, e.Todo.VPC, e.Todo.AlarmTopic = key, network, topic
+	for _, p := range all {
+		common := p.Common()
+		*common.Key, *common.VPC, *common.AlarmTopic = key, network, topic
+	}
 }
 
 // stacks are those of the platforms in each environment, such as "todo-prod".
@@ -95,7 +86,9 @@ var stacks map[string]stack
 
 // stack is a synthesised stack.
 type stack struct {
-	template synthtest.Template
+	platform    *platforms.Platform
+	environment string
+	template    synthtest.Template
 	// paths are the construct paths below the stack, by logical id.
 	paths map[string]string
 }
@@ -105,7 +98,7 @@ type finding struct {
 	// Rule is its name, with what was found where one resource may have several, as
 	// cdk-nag writes it.
 	Rule string
-	// Resource is the construct path below the stack.
+	// Resource is the resource's logical id.
 	Resource string
 }
 
@@ -128,19 +121,22 @@ func declare(app awscdk.App) {
 	if err != nil {
 		panic(err)
 	}
-	handlers := func(platform string, packages ...string) *gofunction.Build {
-		return gofunction.Start(context.Background(), gofunction.Source{Directory: "../../constructs/" + platform + "/testdata/handlers", Packages: packages})
-	}
-	asks := handlers("askahuman", "agentapi", "humanapi", "notifier")
-	tasks := handlers("todo", "todoapi", "eraser", "writer", "compactor")
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		e := all[name]
-		if name == company {
-			bring(app, &e)
+	builds := map[string]*gofunction.Build{}
+	for _, p := range platforms.All() {
+		source := gofunction.Source{Directory: "../../constructs/" + p.Name() + "/testdata/handlers"}
+		for _, folder := range p.Handlers().Packages {
+			source.Packages = append(source.Packages, path.Base(folder))
 		}
-		e.AskAHuman.Build, e.Todo.Build = asks, tasks
-		askahuman.New(awscdk.NewStack(app, jsii.String("askahuman-"+name), nil), "AskAHuman", e.AskAHuman)
-		todo.New(awscdk.NewStack(app, jsii.String("todo-"+name), nil), "Todo", e.Todo)
+		builds[p.Name()] = gofunction.Start(context.Background(), source)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if name == company {
+			bring(app, all[name])
+		}
+		for _, p := range all[name] {
+			*p.Common().Build = builds[p.Name()]
+			p.Declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+name), nil))
+		}
 	}
 }
 
@@ -151,12 +147,15 @@ func use(folder string) error {
 	}
 	stacks = map[string]stack{}
 	var files []string
-	for environment := range all {
-		for _, platform := range []string{"askahuman", "todo"} {
-			name := platform + "-" + environment
-			if stacks[name], err = load(folder, name); err != nil {
+	for environment, described := range all {
+		for _, p := range described {
+			name := p.Name() + "-" + environment
+			s, err := load(folder, name)
+			if err != nil {
 				return err
 			}
+			s.platform, s.environment = p, environment
+			stacks[name] = s
 			files = append(files, filepath.Join(folder, name+".template.json"))
 		}
 	}
@@ -164,7 +163,7 @@ func use(folder string) error {
 	if err != nil {
 		return err
 	}
-	reports, err = nag(append(files, written...)...)
+	reports, err = runNag(append(files, written...)...)
 	return err
 }
 

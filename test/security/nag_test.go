@@ -31,8 +31,8 @@ type report struct {
 	Undecided []struct{ Rule, Resource, Cause string }
 }
 
-// nag holds templates against cdk-nag's packs, in one run of nag.js.
-func nag(files ...string) (map[string]map[string]report, error) {
+// runNag holds templates against cdk-nag's packs, in one run of nag.js.
+func runNag(files ...string) (map[string]map[string]report, error) {
 	if _, err := os.Stat("node_modules"); err != nil {
 		return nil, fmt.Errorf("cdk-nag is not installed: run make test/security/node_modules in the root of the repository: %w", err)
 	}
@@ -92,7 +92,7 @@ func TestNag(t *testing.T) {
 // A template that is not there does not pass.
 func TestNoTemplate(t *testing.T) {
 	t.Parallel()
-	all, err := nag("testdata/missing.template.json")
+	all, err := runNag("testdata/missing.template.json")
 	if err == nil || !strings.Contains(err.Error(), "missing.template.json") {
 		t.Errorf("got %v and error %v, want an error that names the template", all, err)
 	}

@@ -157,7 +157,7 @@ func broken(s stack) []finding {
 	for name, rule := range rules {
 		for id, r := range s.template.Resources {
 			if slices.Contains(rule.Types, r.Type) && !rule.Keeps(s.template, id, r) {
-				all = append(all, finding{Rule: name, Resource: s.paths[id]})
+				all = append(all, finding{Rule: name, Resource: id})
 			}
 		}
 	}

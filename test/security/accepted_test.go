@@ -1,0 +1,189 @@
+package security
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/onesynth-cdk/onesynth/constructs/nag"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// everywhere are the findings that every platform accepts, by what they are about. Each
+// applies where the template, or the platform's schema, shows its reason. What only one
+// platform accepts stands beside its construct ([platforms.Props]).
+var everywhere = map[string]struct {
+	rule *regexp.Regexp
+	// applies says whether the resource is one that the reason is true of.
+	applies func(s stack, id, rule string) bool
+	reason  string
+}{
+	"DeadLetters": {
+		regexp.MustCompile(`^(AwsSolutions-SQS3|Serverless-SQSRedrivePolicy)$`), stack.takesFailures,
+		"It is itself the queue of what could not be done; an alarm says when it is not empty.",
+	},
+	"Waits": {
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{api: true} },
+		"API Gateway waits for the function, so no event is left over when it fails.",
+	},
+	"Scheduled": {
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{schedule: true} },
+		"Failed runs go to the schedule's dead-letter queue, by the function's failure destination, which tells the cause as well.",
+	},
+	"OfStream": {
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{stream: true} },
+		"The stream keeps what failed, and the mapping sends what is given up to its failure destination.",
+	},
+	"TracingIsOff": {
+		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool { return !*s.platform.Common().Tracing },
+		"Props.Tracing is off by default, because X-Ray's actions accept no resource but *; one environment here has it on.",
+	},
+	"Tracing": {
+		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
+			return *s.platform.Common().Tracing && s.allowsEverywhere(id, "xray:PutTraceSegments", "xray:PutTelemetryRecords")
+		},
+		"xray:PutTraceSegments and xray:PutTelemetryRecords accept no resource but * (Service Authorization Reference); they can write traces and read nothing.",
+	},
+	"Network": {
+		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
+			return s.environment == company && s.allowsEverywhere(id, "ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+				"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
+		},
+		"With Props.VPC: the network interfaces of a function have no names before AWS Lambda makes them, and EC2's Describe actions accept no resource but * (Service Authorization Reference). A Deny on lambda:SourceFunctionArn keeps the function's own code from them.",
+	},
+	"ObjectsOfLake": {
+		objectsOfLake, func(s stack, id, rule string) bool {
+			bucket, ofLake := strings.CutSuffix(objectsOfLake.FindStringSubmatch(rule)[1], "LakeBucket")
+			path := s.paths[id]
+			return ofLake && (path == bucket+"/Lake/Writer/Role/DefaultPolicy/Resource" || path == bucket+"/Lake/Compactor/Role/DefaultPolicy/Resource")
+		},
+		"The lake's objects get their names when they are written: all below events/ of one bucket is the narrowest that Amazon S3 has.",
+	},
+	"LogsOfLake": {
+		regexp.MustCompile(`^AwsSolutions-S1$`), func(s stack, id, _ string) bool {
+			return s.paths[id] == s.platform.ID+"/Lake/Bucket/Resource" && s.template.Resources[id].DeletionPolicy == "Delete"
+		},
+		"With Props.RemoveWithStack all goes with the stack, and a bucket that logs keep filling could not be deleted.",
+	},
+	"Document": {
+		regexp.MustCompile(`^AwsSolutions-APIG4$`), func(s stack, id, _ string) bool {
+			key, _ := s.template.Resources[id].Properties["RouteKey"].(string)
+			return strings.HasSuffix(key, "/openapi.json") && slices.Contains(s.platform.Schema.RoutesOf(schema.CallerAnyone), key)
+		},
+		"The OpenAPI document says nothing about data, and clients need it before they have a token.",
+	},
+	"NoPeople": {
+		regexp.MustCompile(`^AwsSolutions-COG[28]$`), func(s stack, id, _ string) bool { return !s.signsIn(id) },
+		"The pool is for programs: it has no sign-up, and its clients have no sign-in with a password.",
+	},
+	"SecondFactor": {
+		regexp.MustCompile(`^AwsSolutions-COG2$`), func(s stack, id, _ string) bool {
+			return s.signsIn(id) && s.template.Resources[id].Properties["MfaConfiguration"] == "OPTIONAL"
+		},
+		"A second factor is each user's choice by default; Props.RequireMFA, on in the environment strict, asks it of all.",
+	},
+	"ThreatProtection": {
+		regexp.MustCompile(`^AwsSolutions-COG8$`), func(s stack, id, _ string) bool { return s.signsIn(id) },
+		"Threat protection comes with Amazon Cognito's Plus plan, which costs for every active user: the owner's choice, as docs/SECURITY.md says.",
+	},
+}
+
+// objectsOfLake is the rule about a role that may use all objects below events/ of a bucket.
+var objectsOfLake = regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::<(\w+)\.Arn>/events/\*\]$`)
+
+// acceptedEverywhere returns the names of what accepts a finding on every platform.
+func (s stack) acceptedEverywhere(id, rule string) []string {
+	var names []string
+	for name, accepted := range everywhere {
+		if accepted.rule.MatchString(rule) && accepted.applies(s, id, rule) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// accepted returns what the platform of the stack accepts beside that, with paths below the
+// stack.
+func (s stack) accepted() []nag.Accepted {
+	all := s.platform.Props.Accepted()
+	for i := range all {
+		all[i].Resource = s.platform.ID + "/" + all[i].Resource
+	}
+	return all
+}
+
+// references reports whether a value of the template is the resource or its ARN.
+func references(value any, id string) bool {
+	text := synthtest.Text(value)
+	return text == id || text == id+".Arn"
+}
+
+// takesFailures reports whether a queue gets what mappings, functions or schedules could not
+// do.
+func (s stack) takesFailures(queue, _ string) bool {
+	for _, kind := range []string{"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"} {
+		for _, r := range s.template.OfType(kind) {
+			if references(synthtest.At(r.Properties, "DestinationConfig", "OnFailure", "Destination"), queue) {
+				return true
+			}
+		}
+	}
+	for _, r := range s.template.OfType("AWS::Scheduler::Schedule") {
+		if references(synthtest.At(r.Properties, "Target", "DeadLetterConfig", "Arn"), queue) {
+			return true
+		}
+	}
+	return false
+}
+
+// invokers are what invokes a function: the API, and schedules and streams that have a queue
+// of failures.
+type invokers struct{ api, schedule, stream bool }
+
+func (s stack) invokers(function string) invokers {
+	var by invokers
+	for _, r := range s.template.OfType("AWS::ApiGatewayV2::Integration") {
+		by.api = by.api || references(r.Properties["IntegrationUri"], function)
+	}
+	failures := map[string]bool{} // by resource type
+	for _, kind := range []string{"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"} {
+		for _, r := range s.template.OfType(kind) {
+			if references(r.Properties["FunctionName"], function) {
+				failures[kind] = synthtest.At(r.Properties, "DestinationConfig", "OnFailure", "Destination") != nil
+			}
+		}
+	}
+	for _, r := range s.template.OfType("AWS::Scheduler::Schedule") {
+		by.schedule = by.schedule || references(synthtest.At(r.Properties, "Target", "Arn"), function) && failures["AWS::Lambda::EventInvokeConfig"]
+	}
+	by.stream = failures["AWS::Lambda::EventSourceMapping"]
+	return by
+}
+
+// allowsEverywhere reports whether a policy allows nothing but those actions on all
+// resources.
+func (s stack) allowsEverywhere(policy string, actions ...string) bool {
+	for _, statement := range synthtest.List(synthtest.At(s.template.Resources[policy].Properties, "PolicyDocument", "Statement")) {
+		if synthtest.At(statement, "Effect") != "Allow" || !slices.Contains(synthtest.List(synthtest.At(statement, "Resource")), any("*")) {
+			continue
+		}
+		for _, action := range synthtest.List(synthtest.At(statement, "Action")) {
+			if !slices.Contains(actions, synthtest.Text(action)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// signsIn reports whether people can sign in at a client of the user pool.
+func (s stack) signsIn(pool string) bool {
+	for _, client := range s.template.OfType("AWS::Cognito::UserPoolClient") {
+		flows := synthtest.List(client.Properties["ExplicitAuthFlows"])
+		if references(client.Properties["UserPoolId"], pool) && !slices.Equal(flows, []any{"ALLOW_REFRESH_TOKEN_AUTH"}) {
+			return true
+		}
+	}
+	return false
+}
