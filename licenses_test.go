@@ -17,7 +17,7 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-var update = flag.Bool("update", false, "write docs/LICENSES.md")
+var update = flag.Bool("update", false, "write docs/LICENSES.md and docs/ACCESS-PATTERNS.md")
 
 // allowed are the licences, by SPDX identifier, that ask for no more than notices:
 // what is under them may be used and passed on together with what is under Apache-2.0.

@@ -2,11 +2,6 @@ package schema_test
 
 import (
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -43,44 +38,5 @@ func TestMetricsOf(t *testing.T) {
 	}
 	if got := schema.MetricsOf("nobody", schema.LakeMetrics()); got != nil {
 		t.Errorf("got %v", got)
-	}
-}
-
-func TestOperations(t *testing.T) {
-	t.Parallel()
-	got := schema.AskAHuman().Database.Operations("Guards")
-	want := []schema.Operation{schema.GetItem, schema.TransactWriteItems, schema.UpdateItem}
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
-}
-
-// The reference of metrics in docs/OPERATIONS.md is this list.
-func TestMetricReference(t *testing.T) {
-	t.Parallel()
-	content, err := os.ReadFile(filepath.Join("..", "docs", "OPERATIONS.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, below, _ := strings.Cut(string(content), "\n## Metrics\n")
-	below, _, _ = strings.Cut(below, "\n## ")
-	var got, want []string
-	for line := range strings.Lines(below) {
-		if strings.HasPrefix(line, "| `") {
-			got = append(got, strings.TrimSpace(line))
-		}
-	}
-	add := func(room string, metrics []schema.Metric) {
-		for _, m := range metrics {
-			want = append(want, fmt.Sprintf("| `%s` | `%s/%s` | %s | %s |", m.Name, room, m.Function, m.Unit, m.Description))
-		}
-	}
-	for _, p := range []schema.Platform{schema.AskAHuman(), schema.Todo()} {
-		add(p.Name, p.Metrics)
-	}
-	add(schema.LakeRoom, schema.LakeMetrics())
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("metrics in docs/OPERATIONS.md (-schema +documented):\n%s", diff)
 	}
 }

@@ -2,8 +2,6 @@ package schema_test
 
 import (
 	"errors"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -12,35 +10,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-var update = flag.Bool("update", false, "write docs/ACCESS-PATTERNS.md")
-
-func TestPlatformsAreValid(t *testing.T) {
-	t.Parallel()
-	for _, p := range []schema.Platform{schema.AskAHuman(), schema.AskAHumanWithAgentKeys(), schema.Todo()} {
-		if err := p.Validate(); err != nil {
-			t.Errorf("%s: %v", p.Name, err)
-		}
-	}
-}
-
-func TestDocumentIsCurrent(t *testing.T) {
-	t.Parallel()
-	const path = "../docs/ACCESS-PATTERNS.md"
-	want := schema.Document(schema.AskAHumanWithAgentKeys(), schema.Todo())
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Errorf("%s is stale: run `go test ./schema -update` (-want +got):\n%s", path, diff)
-	}
-}
 
 // A platform that has neither seed nor prefix is documented without.
 func TestDocumentOfAnother(t *testing.T) {
@@ -60,142 +29,6 @@ func TestDocumentOfAnother(t *testing.T) {
 			if !strings.Contains(got, line) {
 				t.Errorf("%s: got no %q:\n%s", window, line, got)
 			}
-		}
-	}
-}
-
-// TestAskAHumanIsTheSeed holds the model against the seed (ADR-02), whose values
-// are written out here once more.
-func TestAskAHumanIsTheSeed(t *testing.T) {
-	t.Parallel()
-	d := schema.AskAHuman().Database
-	for _, want := range []struct {
-		table, physical string
-		key             schema.Key
-		timeToLive      string
-		attributes      map[string]schema.Type
-		indexes         map[string]schema.Key
-	}{
-		{
-			"Questions", "aah-questions", schema.Key{Partition: "question_id"}, "expires_at",
-			map[string]schema.Type{
-				"question_id": "String", "status": "String", "prompt": "String", "type": "String", "options": "List", "audience": "List",
-				"required_responses": "Number", "current_responses": "Number", "agent_id": "String", "idempotency_key": "String",
-				"created_at": "String", "expires_at": "Number", "closed_at": "String",
-			},
-			map[string]schema.Key{"ByStatus": {Partition: "status", Sort: "created_at"}, "ByAgentId": {Partition: "agent_id", Sort: "created_at"}},
-		},
-		{
-			"Responses", "aah-responses", schema.Key{Partition: "question_id", Sort: "response_id"}, "expires_at",
-			map[string]schema.Type{
-				"question_id": "String", "response_id": "String", "answer": "String", "selected_option": "Number", "confidence": "Number",
-				"fingerprint_hash": "String", "created_at": "String", "response_time_ms": "Number",
-			},
-			map[string]schema.Key{"ByFingerprint": {Partition: "fingerprint_hash", Sort: "created_at"}},
-		},
-		{
-			"Subscriptions", "aah-subscriptions", schema.Key{Partition: "subscription_id"}, "",
-			map[string]schema.Type{
-				"subscription_id": "String", "fcm_token": "String", "min_interval_minutes": "Number", "last_notified_at": "String",
-				"created_at": "String", "updated_at": "String", "active": "String",
-			},
-			map[string]schema.Key{"ByLastNotified": {Partition: "active", Sort: "last_notified_at"}},
-		},
-		{
-			"UserStats", "aah-user-stats", schema.Key{Partition: "fingerprint_hash"}, "",
-			map[string]schema.Type{
-				"fingerprint_hash": "String", "total_points": "Number", "total_answers": "Number", "streak_days": "Number",
-				"streak_last_date": "String", "badges": "List", "answers_by_category": "Map", "created_at": "String", "updated_at": "String",
-			},
-			map[string]schema.Key{"ByTotalPoints": {Partition: "_leaderboard", Sort: "total_points"}},
-		},
-	} {
-		table, ok := d.Table(want.table)
-		if !ok {
-			t.Errorf("table %s is missing", want.table)
-			continue
-		}
-		if got := d.Prefix + "-" + table.PhysicalName; got != want.physical {
-			t.Errorf("%s: physical name: got %s, want %s", want.table, got, want.physical)
-		}
-		if table.Key != want.key || table.TimeToLive != want.timeToLive || !table.Capacity.OnDemand() {
-			t.Errorf("%s: got key %v, time to live %q, on-demand %v", want.table, table.Key, table.TimeToLive, table.Capacity.OnDemand())
-		}
-		for name, typ := range want.attributes {
-			if got, ok := table.Attribute(name); !ok || got.Type != typ {
-				t.Errorf("%s.%s: got %q, want %s", want.table, name, got.Type, typ)
-			}
-		}
-		for name, key := range want.indexes {
-			if got, ok := table.Index(name); !ok || got.Key != key {
-				t.Errorf("%s/%s: got %v, want %v", want.table, name, got.Key, key)
-			}
-		}
-	}
-	rows := map[string]bool{}
-	for _, p := range d.AccessPatterns {
-		rows[p.Seed] = true
-	}
-	for _, row := range []string{
-		"Get question by ID", "List open questions", "Agent's questions", "Get responses for question", "User's recent answers",
-		"Check duplicate answer", "Get eligible for notification", "Get user stats", "Leaderboard",
-	} {
-		if !rows[row] {
-			t.Errorf("no access pattern for the seed's row %q", row)
-		}
-	}
-}
-
-// TestTodoIsTheSeed holds the model against the seed (ADR-003), whose values are
-// written out here once more.
-func TestTodoIsTheSeed(t *testing.T) {
-	t.Parallel()
-	d := schema.Todo().Database
-	if len(d.Tables) != 1 {
-		t.Fatalf("got %d tables, want the seed's one", len(d.Tables))
-	}
-	table := d.Tables[0]
-	if got := d.Prefix + "-" + table.PhysicalName; got != "todo-app-data" {
-		t.Errorf("physical name: got %s", got)
-	}
-	if want := (schema.Key{Partition: "PK", Sort: "SK"}); table.Key != want || table.TimeToLive != "expiration_timestamp" || table.Stream != schema.StreamNewAndOldImages || !table.Capacity.OnDemand() {
-		t.Errorf("got key %v, time to live %q, stream %q, on-demand %v", table.Key, table.TimeToLive, table.Stream, table.Capacity.OnDemand())
-	}
-	for name, typ := range map[string]schema.Type{
-		"email": "String", "name": "String", "created_at": "Number", "updated_at": "Number",
-		"title": "String", "description": "String", "status": "String", "priority": "String", "category": "String", "due_date": "String",
-		"completed_at": "Number", "response_data": "String", "http_status_code": "Number", "expiration_timestamp": "Number",
-	} {
-		if got, ok := table.Attribute(name); !ok || got.Type != typ {
-			t.Errorf("%s: got %q, want %s", name, got.Type, typ)
-		}
-	}
-	if len(table.Indexes) != 4 {
-		t.Errorf("got %d indexes, want the seed's four", len(table.Indexes))
-	}
-	for _, name := range []string{"GSI1", "GSI2", "GSI3", "GSI4"} {
-		want := schema.Key{Partition: name + "PK", Sort: name + "SK"}
-		if got, ok := table.Index(name); !ok || got.Key != want || got.Projection != schema.ProjectAll {
-			t.Errorf("%s: got %v, want %v", name, got, want)
-		}
-	}
-	rows := map[string]bool{}
-	for _, p := range d.AccessPatterns {
-		for row := range strings.SplitSeq(p.Seed, "; ") {
-			rows[row] = true
-		}
-	}
-	for _, row := range []string{
-		"Fetch user by user_id", "Fetch task by task_id", "Fetch all tasks for user", "Fetch tasks by status for user",
-		"Fetch tasks by specific status for user", "Fetch tasks by due date for user", "Fetch tasks by specific due date for user",
-		"Fetch tasks by date range for user", "Pagination support", "Fetch tasks by priority for user",
-		"Fetch tasks by specific priority for user", "Fetch tasks by category for user", "Fetch tasks by specific category for user",
-		"Fetch completed tasks by user", "Fetch overdue tasks for user", "Fetch all tasks with due dates for user",
-		"Task analytics: Count by status", "Task analytics: Count by priority", "Bulk update task status", "Bulk delete completed tasks",
-		"Search tasks by title/description", "Create/Update task", "Delete task", "Idempotency check", "Idempotency cleanup",
-	} {
-		if !rows[row] {
-			t.Errorf("no access pattern for the seed's row %q", row)
 		}
 	}
 }
