@@ -6,9 +6,6 @@ import (
 	"net"
 	"net/http"
 	"sync/atomic"
-
-	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Ask-a-Human's limits would end a load within the first second. So each client is
@@ -19,15 +16,14 @@ const (
 	callsPerAddress = 250
 )
 
-func askAHuman() platform {
+// AskAHuman says what to measure of Ask-a-Human.
+func (described) AskAHuman() platform {
 	addresses := &atomic.Uint32{}
 	begin := func(l *local) *asker { return &asker{caller: caller{base: l.api}, addresses: addresses} }
 	return platform{
-		schema:   schema.AskAHuman(),
-		handlers: askahuman.Handlers,
 		routes: []route{
 			{name: "warm   without DynamoDB", clients: []int{1}, client: client(begin, slowly, (*asker).refused)},
-			{name: "ask    POST /agent/questions", clients: allClients, patterns: []string{"CreateQuestion"}, client: client(begin, nil, (*asker).ask)},
+			{name: "ask    POST /agent/questions", clients: allClients, patterns: []string{"CreateQuestion"}, inARow: true, client: client(begin, nil, (*asker).ask)},
 			{name: "answer POST /human/responses", clients: allClients, patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, client: client(begin, (*asker).needQuestion, (*asker).answer)},
 			{name: "poll   GET /agent/questions/{id}", clients: allClients, patterns: []string{"GetQuestion", "ListResponses"}, client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
 			{name: "feed   GET /human/questions", clients: allClients, patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, client: client(begin, nil, (*asker).feed)},

@@ -18,25 +18,33 @@ const (
 	askWarmUp = 2_000
 )
 
-// asks measures whether asks become slower while questions pile up, with all that a run does besides: what
+// asks measures whether requests become slower while what they make piles up, with all that a run does besides: what
 // expires is deleted as usual.
 func (b *bench) asks(ctx context.Context) error {
-	p := askAHuman()
-	l, err := b.runLocal(ctx, p.stack())
-	if err != nil {
-		return err
+	for _, p := range b.platforms {
+		for _, r := range p.routes {
+			if !r.inARow {
+				continue
+			}
+			l, err := b.runLocal(ctx, p.stack())
+			if err != nil {
+				return err
+			}
+			err = b.manyAsks(ctx, l, p, r)
+			if err := errors.Join(err, l.stop()); err != nil {
+				return err
+			}
+		}
 	}
-	err = b.manyAsks(ctx, l, p)
-	return errors.Join(err, l.stop())
+	return nil
 }
 
-func (b *bench) manyAsks(ctx context.Context, l *local, p platform) error {
-	route := p.routes[slices.IndexFunc(p.routes, func(r route) bool { return slices.Equal(r.patterns, []string{"CreateQuestion"}) })]
+func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route route) error {
 	if _, err := askTimes(ctx, l, route, askWarmUp); err != nil {
 		return err
 	}
-	b.title(fmt.Sprintf("%s: %d asks in a row, %d clients", p.schema.Title, b.askCount, askClients))
-	fmt.Fprintln(b.out, "questions\tasks/s\tp50\tp99\tlongest")
+	b.title(fmt.Sprintf("%s: %s: %d in a row, %d clients", p.Schema.Title, route.name, b.askCount, askClients))
+	fmt.Fprintln(b.out, "made\trequests/s\tp50\tp99\tlongest")
 	var first, last time.Duration
 	for asked := 0; asked < b.askCount; {
 		window := min(askWindow, b.askCount-asked)

@@ -21,7 +21,7 @@ import (
 func (b *bench) rebuild(ctx context.Context) error {
 	var times []time.Duration
 	for range b.runs + 1 {
-		took, err := timed(func() error { _, err := build(ctx, gofunction.ARM64); return err })
+		took, err := timed(func() error { _, err := b.build(ctx, gofunction.ARM64); return err })
 		if err != nil {
 			return err
 		}
@@ -31,7 +31,7 @@ func (b *bench) rebuild(ctx context.Context) error {
 
 	largest, figures := map[string]int64{}, map[string][]string{}
 	for _, architecture := range []gofunction.Architecture{gofunction.ARM64, gofunction.X86_64} {
-		binaries, err := build(ctx, architecture)
+		binaries, err := b.build(ctx, architecture)
 		if err != nil {
 			return err
 		}
@@ -52,11 +52,13 @@ func (b *bench) rebuild(ctx context.Context) error {
 
 // build builds the handlers of all platforms, side by side, and gives them by their
 // folders.
-func build(ctx context.Context, architecture gofunction.Architecture) (map[string]gofunction.Binary, error) {
+func (b *bench) build(ctx context.Context, architecture gofunction.Architecture) (map[string]gofunction.Binary, error) {
 	builds := map[string]*gofunction.Build{}
-	for _, p := range platforms() {
-		started := gofunction.Start(ctx, p.handlers(architecture))
-		for _, folder := range p.handlers(architecture).Packages {
+	for _, p := range b.platforms {
+		source := p.Handlers()
+		source.Architecture = architecture
+		started := gofunction.Start(ctx, source)
+		for _, folder := range source.Packages {
 			builds[folder] = started
 		}
 	}

@@ -28,7 +28,7 @@ const (
 // lake measures, for each platform that has one, the time from the answer to a
 // change to its row being in the lake's bucket.
 func (b *bench) lake(ctx context.Context) error {
-	for _, p := range platforms() {
+	for _, p := range b.platforms {
 		if p.change == nil {
 			continue
 		}
@@ -38,7 +38,7 @@ func (b *bench) lake(ctx context.Context) error {
 		}
 		err = b.delays(ctx, l, p)
 		if err := errors.Join(err, l.stop()); err != nil {
-			return fmt.Errorf("lake of %s: %w", p.schema.Title, err)
+			return fmt.Errorf("lake of %s: %w", p.Schema.Title, err)
 		}
 	}
 	return nil
@@ -70,7 +70,7 @@ func (b *bench) delays(ctx context.Context, l *local, p platform) error {
 	if err != nil {
 		return err
 	}
-	b.title(fmt.Sprintf("%s: from the answer to a change to its row in the lake", p.schema.Title))
+	b.title(fmt.Sprintf("%s: from the answer to a change to its row in the lake", p.Schema.Title))
 	for _, m := range []struct {
 		name  string
 		times []time.Duration

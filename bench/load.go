@@ -247,7 +247,7 @@ func (l *local) consumption(ctx context.Context) (c consumption, err error) {
 // requests measures every route of every platform, each platform in a run of its
 // own.
 func (b *bench) requests(ctx context.Context) error {
-	for _, p := range platforms() {
+	for _, p := range b.platforms {
 		l, err := b.runLocal(ctx, p.stack())
 		if err != nil {
 			return err
@@ -262,7 +262,7 @@ func (b *bench) requests(ctx context.Context) error {
 
 // routes measures every route of a platform.
 func (b *bench) routes(ctx context.Context, l *local, p platform) error {
-	b.title(fmt.Sprintf("%s: requests, %s each", p.schema.Title, b.load))
+	b.title(fmt.Sprintf("%s: requests, %s each", p.Schema.Title, b.load))
 	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tin DynamoDB\tDynamoDB busy")
 	alone := map[string]loaded{}
 	for _, r := range p.routes {
@@ -290,7 +290,7 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 	if err := b.out.Flush(); err != nil {
 		return err
 	}
-	b.title(p.schema.Title + ": what handler and runner add to DynamoDB's time, p50, one client")
+	b.title(p.Schema.Title + ": what handler and runner add to DynamoDB's time, p50, one client")
 	for _, r := range p.routes {
 		added := median(alone[r.name].added)
 		b.row(r.name, fmt.Sprintf("%.2f ms", milliseconds(added)), "at most 1 ms", added <= time.Millisecond)
@@ -298,7 +298,7 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 	if err := b.out.Flush(); err != nil {
 		return err
 	}
-	b.title(p.schema.Title + ": DynamoDB's part of a request, with write units as AWS counts them")
+	b.title(p.Schema.Title + ": DynamoDB's part of a request, with write units as AWS counts them")
 	fmt.Fprintln(b.out, "route\tcalls\tread units\twrite units\tin the seed")
 	for _, r := range p.routes {
 		result := alone[r.name]
@@ -312,7 +312,7 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 func (p platform) inSeed(r route) string {
 	var costs []string
 	for _, name := range r.patterns {
-		for _, pattern := range p.schema.Database.AccessPatterns {
+		for _, pattern := range p.Schema.Database.AccessPatterns {
 			if pattern.Name == name && pattern.SeedCost != "" {
 				costs = append(costs, pattern.SeedCost)
 			}
@@ -346,7 +346,7 @@ func (b *bench) functions(ctx context.Context, l *local, p platform) error {
 	if err := l.get(ctx, "/functions", &functions); err != nil {
 		return err
 	}
-	b.title(p.schema.Title + ": handlers, after the load")
+	b.title(p.Schema.Title + ": handlers, after the load")
 	for _, f := range functions {
 		var largest int64
 		var inits []time.Duration

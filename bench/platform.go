@@ -2,18 +2,18 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"reflect"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
 // platform describes a platform for the bench, which measures all of them in the same
 // way.
 type platform struct {
-	schema   schema.Platform
-	handlers func(gofunction.Architecture) gofunction.Source
-	routes   []route
+	*platforms.Platform
+	routes []route
 	// change, of a platform with a lake, gives a client that makes one change and
 	// returns the id of the changed item; the change lands in lakeTable.
 	change    func(*local) func(context.Context) (id string, err error)
@@ -24,9 +24,30 @@ type platform struct {
 type lakeTable struct{ entity, column string }
 
 // stack is the platform's stack in the environment that is measured.
-func (p platform) stack() string { return "onesynth-" + p.schema.Name + "-dev" }
+func (p platform) stack() string { return "onesynth-" + p.Name() + "-dev" }
 
-func platforms() []platform { return []platform{askAHuman(), toDo()} }
+// described has a method for each platform, by the id of its construct, that returns what to
+// measure of it. The file of a platform declares it.
+type described struct{}
+
+// all returns the platforms of the list, with what to measure of each.
+func all() ([]platform, error) {
+	var all []platform
+	for _, p := range platforms.All() {
+		method := reflect.ValueOf(described{}).MethodByName(p.ID)
+		if !method.IsValid() {
+			return nil, fmt.Errorf("platform %s: bench/%s.go has no method described.%s() platform: add one that says what to measure", p.Name(), p.Name(), p.ID)
+		}
+		describe, ok := method.Interface().(func() platform)
+		if !ok {
+			return nil, fmt.Errorf("platform %s: described.%s is %s: make it a func() platform", p.Name(), p.ID, method.Type())
+		}
+		measured := describe()
+		measured.Platform = p
+		all = append(all, measured)
+	}
+	return all, nil
+}
 
 // route is a route under load.
 type route struct {
@@ -41,6 +62,9 @@ type route struct {
 	// refused are the write units of conditions that fail: AWS counts them, and no
 	// answer reports them ("Working with items: conditional writes").
 	refused float64
+	// inARow says that many requests in a row are measured as well, while what they make
+	// piles up.
+	inARow bool
 	// client gives one more client.
 	client newClient
 }

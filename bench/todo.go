@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -18,7 +17,8 @@ const (
 	tasksInBulk = 10
 )
 
-func toDo() platform {
+// Todo says what to measure of To-Do.
+func (described) Todo() platform {
 	begin := func(l *local) *user {
 		return &user{caller: caller{base: l.api, http: &http.Client{Transport: &http.Transport{}}}, local: l}
 	}
@@ -40,8 +40,6 @@ func toDo() platform {
 	// The task, the counts and the idempotency key.
 	one := transaction{items: 3, indexed: 1}
 	return platform{
-		schema:   schema.Todo(),
-		handlers: todo.Handlers,
 		routes: []route{
 			{name: "warm    GET /health, without DynamoDB", clients: []int{1}, client: client(begin, slowly, (*user).health)},
 			{name: "create  POST /tasks", clients: allClients, patterns: []string{claim, "CreateTask"}, transaction: one, client: with(0, nil, (*user).create)},
