@@ -4,10 +4,15 @@ package constructs
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +20,27 @@ import (
 
 // module begins the import paths of this module.
 const module = "github.com/onesynth-cdk/onesynth/"
+
+// listed returns the names of the platforms: the list in package platforms imports a construct
+// of each.
+func listed(t *testing.T) []string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "platforms", "platforms.go"), nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, i := range parsed.Imports {
+		name, ok := strings.CutPrefix(strings.Trim(i.Path.Value, `"`), module+"constructs/")
+		if _, err := os.Stat(filepath.Join("..", "lambdas", name)); ok && err == nil {
+			names = append(names, name)
+		}
+	}
+	if len(names) < 2 {
+		t.Fatalf("platforms of the list: got %v", names)
+	}
+	return names
+}
 
 // dependencies returns the import path of every package that the packages of the
 // pattern need, tests not counted, by package of this module.
@@ -88,7 +114,7 @@ func TestDependencies(t *testing.T) {
 	t.Parallel()
 	cdk := []string{"github.com/aws/aws-cdk-go/", "github.com/aws/constructs-go/", "github.com/aws/jsii-runtime-go", "github.com/cdklabs/"}
 	aws := []string{"github.com/aws/"}
-	names := []string{"askahuman", "todo"}
+	names := listed(t)
 	// The rooms of the platforms, which the shared parts and other platforms must not
 	// know.
 	var platforms []string
@@ -107,8 +133,8 @@ func TestDependencies(t *testing.T) {
 		{"intrinsic", append([]string{module}, aws...)},
 		{"check", append([]string{module + "cmd", module + "constructs", module + "gobuild", module + "lambdas", module + "local", module + "schema"}, aws...)},
 		{"lambdas", append([]string{module + "constructs", module + "gobuild", module + "cmd"}, cdk...)},
-		{"constructs", []string{module + "lambdas", module + "local", module + "cmd"}},
-		{"local", append([]string{module + "check", module + "constructs", module + "lambdas", module + "schema"}, cdk...)},
+		{"constructs", []string{module + "lambdas", module + "local", module + "cmd", module + "platforms"}},
+		{"local", append([]string{module + "check", module + "constructs", module + "lambdas", module + "platforms", module + "schema"}, cdk...)},
 		{"constructs/gofunction", []string{module + "schema"}},
 		{"constructs/identity", []string{module + "schema"}},
 	}
@@ -147,4 +173,95 @@ func TestDependencies(t *testing.T) {
 			}
 		})
 	}
+}
+
+// namesPlatforms are files outside of the platforms' rooms that name several platforms, and
+// what for. No further platform changes them.
+var namesPlatforms = map[string]string{
+	"platforms/platforms.go": "it is the list",
+	"apps_test.go":           "its apps use one platform or the other, as companies' apps do",
+	"company_test.go":        "a company brings tables to one platform, and a stream to the other",
+}
+
+// Files that are shared know no platform, so that a further one is a line in the list: code
+// names none, and a test at most the one that it has for an example. A platform's rooms are the
+// folders with its name, and files whose names begin with it.
+func TestSharedFilesNameNoPlatform(t *testing.T) {
+	t.Parallel()
+	names := listed(t)
+	words := map[string]*regexp.Regexp{}
+	for _, name := range names {
+		words[name] = wordOf(name)
+	}
+	excused := map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		file := strings.TrimPrefix(filepath.ToSlash(path), "../")
+		if entry.IsDir() && (entry.Name() == "node_modules" || entry.Name() == "testdata" || entry.Name() == "examples" || slices.Contains(names, entry.Name())) {
+			return filepath.SkipDir
+		}
+		if !strings.HasSuffix(file, ".go") || slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(entry.Name(), name) }) {
+			return nil
+		}
+		named, err := named(path, words)
+		if err != nil {
+			return err
+		}
+		most := 0
+		if strings.HasSuffix(file, "_test.go") {
+			most = 1
+		}
+		switch _, ok := namesPlatforms[file]; {
+		case ok:
+			excused[file] = len(named) > most
+		case len(named) > most:
+			t.Errorf("%s names %v, allowed are %d: range over package platforms, or move what is of one platform into its rooms", file, named, most)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, why := range namesPlatforms {
+		if !excused[file] {
+			t.Errorf("%s names no platforms (%s): take it off namesPlatforms", file, why)
+		}
+	}
+}
+
+// named returns the platforms that identifiers, imports or texts of a Go file name.
+func named(file string, words map[string]*regexp.Regexp) ([]string, error) {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	var found []string
+	look := func(text string) {
+		for name, word := range words {
+			if !slices.Contains(found, name) && word.MatchString(strings.ReplaceAll(text, "-", "")) {
+				found = append(found, name)
+			}
+		}
+	}
+	ast.Inspect(parsed, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.Ident:
+			if node.Name != "TODO" { // of package context
+				look(node.Name)
+			}
+		case *ast.BasicLit:
+			look(node.Value)
+		}
+		return true
+	})
+	return found, nil
+}
+
+// wordOf matches a name that begins a word: in "askahuman", "newAskAHuman" and "AskAHuman", but
+// not the "todo" in "CognitoDomain".
+func wordOf(name string) *regexp.Regexp {
+	first, rest := name[:1], name[1:]
+	return regexp.MustCompile(`(^|[^A-Za-z])(?i:` + name + `)|[a-z]` + strings.ToUpper(first) + `(?i:` + rest + `)`)
 }

@@ -43,7 +43,7 @@ func (e Email) Check(f *props.Findings, path string) {
 	}
 	from, err := mail.ParseAddress(e.From)
 	if err != nil || len(e.From) > props.LongestEmail {
-		f.Add(path+".From", e.From, "one email address, also with a name, of up to 254 bytes", `write it as in "To-Do <hello@example.com>"`)
+		f.Add(path+".From", e.From, "one email address, also with a name, of up to 254 bytes", `write it as in "Shop <hello@example.com>"`)
 	} else if domain := domainOf(from.Address); e.Identity != "" && e.Identity != from.Address && e.Identity != domain && !strings.HasSuffix(domain, "."+e.Identity) {
 		f.Add(path+".Identity", e.Identity, "the address of From, its domain, or one above", "name the identity that is verified in Amazon SES")
 	}
