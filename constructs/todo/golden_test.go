@@ -11,7 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
-// The golden ids of all platforms hold every logical id that README.md promises to keep, and -update takes none away.
+// The golden ids of all platforms hold every logical id that docs/VERSIONS.md promises to keep, and -update takes none away.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	kept := append(check.UniqueTypes(), "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret", "AWS::Cognito::UserPool", "AWS::S3::Bucket")

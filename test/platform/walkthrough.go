@@ -32,12 +32,12 @@ func Onesynth(t testing.TB) string {
 	return path
 }
 
-// CheckWalkthrough checks that the commands under a heading of README.md print what
-// it shows, one after the other, but for ids and times. varies matches what may also
+// CheckWalkthrough checks that the commands of a document, such as "docs/TODO.md", print
+// what it shows, one after the other, but for ids and times. varies matches what may also
 // be printed, depending on the hour.
-func (s *Suite) CheckWalkthrough(t *testing.T, heading string, varies *regexp.Regexp) {
+func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.Regexp) {
 	t.Helper()
-	commands := walkthrough(t, heading)
+	commands := walkthrough(t, document)
 	target := s.OwnRun(t, local.Options{})
 	onesynth := Onesynth(t)
 	host := func(address string) string {
@@ -47,7 +47,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, heading string, varies *regexp.Re
 		}
 		return parsed.Host
 	}
-	ids := map[string]string{} // those of the README, and what they are in this run
+	ids := map[string]string{} // those of the document, and what they are in this run
 	var before []string        // assignments and functions
 	for _, c := range commands {
 		// The shown addresses of the console, and of the API at the port of its stack, are at
@@ -82,10 +82,10 @@ func (s *Suite) CheckWalkthrough(t *testing.T, heading string, varies *regexp.Re
 			got = varies.ReplaceAllString(got, "")
 		}
 		if err := agree(c.shown, got, ids); err != nil {
-			t.Fatalf("$ %s\n%s\nREADME.md shows\n%s\n%v", line, got, c.shown, err)
+			t.Fatalf("$ %s\n%s\n%s shows\n%s\n%v", line, got, document, c.shown, err)
 		}
 	}
-	t.Logf("%d commands print what README.md shows", len(commands))
+	t.Logf("%d commands print what %s shows", len(commands), document)
 }
 
 var (
@@ -115,26 +115,21 @@ func agree(shown, printed string, ids map[string]string) error {
 		return fmt.Errorf("that differs")
 	}
 	if len(ids) != len(slices.Compact(slices.Sorted(maps.Values(ids)))) {
-		return fmt.Errorf("two ids of README.md stand for the same: %v", ids)
+		return fmt.Errorf("two ids that are shown stand for the same: %v", ids)
 	}
 	return nil
 }
 
-// walkthrough reads the commands of the console blocks under a heading.
-func walkthrough(t testing.TB, heading string) []command {
+// walkthrough reads the commands of the console blocks of a document.
+func walkthrough(t testing.TB, document string) []command {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(Root(t), "README.md"))
+	content, err := os.ReadFile(filepath.Join(Root(t), document))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(content), "\n## "+heading+"\n")
-	if !ok {
-		t.Fatalf("README.md has no heading %q", heading)
-	}
-	section, _, _ = strings.Cut(section, "\n## ")
 	var commands []command
 	console, open := false, false
-	for line := range strings.Lines(section) {
+	for line := range strings.Lines(string(content)) {
 		line = strings.TrimSuffix(line, "\n")
 		switch first, isCommand := strings.CutPrefix(line, "$ "); {
 		case strings.HasPrefix(line, "```"):
@@ -153,7 +148,7 @@ func walkthrough(t testing.TB, heading string) []command {
 		}
 	}
 	if len(commands) == 0 {
-		t.Fatalf("README.md shows no commands under %q", heading)
+		t.Fatalf("%s shows no commands", document)
 	}
 	return commands
 }
