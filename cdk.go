@@ -58,7 +58,7 @@ func run(ctx context.Context, arguments []string) error {
 	}
 	// The handlers build while the CDK starts: each takes about a second.
 	for _, p := range chosen {
-		*p.Common().Build = gofunction.Start(ctx, p.Handlers())
+		p.Common().Build = gofunction.Start(ctx, p.Handlers())
 	}
 
 	defer jsii.Close()
@@ -69,12 +69,12 @@ func run(ctx context.Context, arguments []string) error {
 		StackTraces: jsii.Bool(false),
 	})
 	for _, p := range chosen {
-		if err := (*p.Common().Build).Wait(); err != nil {
+		if err := p.Common().Build.Wait(); err != nil {
 			return err
 		}
 		p.Declare(awscdk.NewStack(app, jsii.String("onesynth-"+p.Name()+"-"+name), &awscdk.StackProps{
 			Description:           jsii.String(p.Schema.Title + ": " + p.Purpose),
-			TerminationProtection: p.Common().DeletionProtection,
+			TerminationProtection: &p.Common().DeletionProtection,
 		}))
 	}
 	app.Synth(nil)
@@ -128,7 +128,7 @@ func chooseEnvironment(values map[string]any) (string, []*platforms.Platform, er
 	}
 	if arch, _ := values["arch"].(string); arch != "" {
 		for _, p := range all {
-			*p.Common().Architecture = gofunction.Architecture(arch)
+			p.Common().Architecture = gofunction.Architecture(arch)
 		}
 	}
 	return name, all, nil

@@ -15,14 +15,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -31,14 +29,10 @@ import (
 func All() []*Platform {
 	return []*Platform{
 		list("AskAHuman", "AI agents ask, people answer", askahuman.New, askahuman.Handlers,
-			func(p *askahuman.Props) Common {
-				return Common{&p.Architecture, &p.Build, &p.DeletionProtection, &p.Tracing, &p.Key, &p.VPC, &p.AlarmTopic}
-			},
+			func(p *askahuman.Props) *platform.Props { return &p.Props },
 			schema.AskAHuman(), schema.AskAHumanWithAgentKeys()),
 		list("Todo", "users keep tasks, and their changes fill a lake", todo.New, todo.Handlers,
-			func(p *todo.Props) Common {
-				return Common{&p.Architecture, &p.Build, &p.DeletionProtection, &p.Tracing, &p.Key, &p.VPC, &p.AlarmTopic}
-			},
+			func(p *todo.Props) *platform.Props { return &p.Props },
 			schema.Todo()),
 	}
 }
@@ -54,7 +48,7 @@ type Platform struct {
 	// Props points to the props, such as *askahuman.Props.
 	Props Props
 
-	common   Common
+	common   *platform.Props
 	declare  func(scope constructs.Construct)
 	handlers func(gofunction.Architecture) gofunction.Source
 }
@@ -68,25 +62,13 @@ type Props interface {
 	Accepted() []nag.Accepted
 }
 
-// Common are the places of the props that are set, or read, in the same way on every
-// platform.
-type Common struct {
-	Architecture       *gofunction.Architecture
-	Build              **gofunction.Build
-	DeletionProtection *bool
-	Tracing            *bool
-	Key                *awskms.IKey
-	VPC                *awsec2.IVpc
-	AlarmTopic         *awssns.ITopic
-}
-
 // list describes a platform. The first schema is that of the zero props, and the last has all
 // parts that props add.
 func list[P Props, C any](
 	id, purpose string,
 	declare func(constructs.Construct, string, P) C,
 	handlers func(gofunction.Architecture) gofunction.Source,
-	common func(*P) Common,
+	common func(*P) *platform.Props,
 	schemas ...schema.Platform,
 ) *Platform {
 	props := new(P)
@@ -103,12 +85,12 @@ func list[P Props, C any](
 // "askahuman".
 func (p *Platform) Name() string { return p.Schema.Name }
 
-// Common returns the places of the props that every platform has.
-func (p *Platform) Common() Common { return p.common }
+// Common returns the props that every platform has.
+func (p *Platform) Common() *platform.Props { return p.common }
 
 // Handlers are the platform's functions as [gofunction.Start] builds them, for the processor
 // of the props.
-func (p *Platform) Handlers() gofunction.Source { return p.handlers(*p.common.Architecture) }
+func (p *Platform) Handlers() gofunction.Source { return p.handlers(p.common.Architecture) }
 
 // Declare declares the platform in the scope, a stack, with its props. Like the New of its
 // construct, it ends the program if the props are invalid.

@@ -36,12 +36,12 @@ var everywhere = map[string]struct {
 		"The stream keeps what failed, and the mapping sends what is given up to its failure destination.",
 	},
 	"TracingIsOff": {
-		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool { return !*s.platform.Common().Tracing },
+		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool { return !s.platform.Common().Tracing },
 		"Props.Tracing is off by default, because X-Ray's actions accept no resource but *; one environment here has it on.",
 	},
 	"Tracing": {
 		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
-			return *s.platform.Common().Tracing && s.allowsEverywhere(id, "xray:PutTraceSegments", "xray:PutTelemetryRecords")
+			return s.platform.Common().Tracing && s.allowsEverywhere(id, "xray:PutTraceSegments", "xray:PutTelemetryRecords")
 		},
 		"xray:PutTraceSegments and xray:PutTelemetryRecords accept no resource but * (Service Authorization Reference); they can write traces and read nothing.",
 	},

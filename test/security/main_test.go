@@ -77,7 +77,7 @@ func bring(app awscdk.App, all []*platforms.Platform) {
 	})
 	for _, p := range all {
 		common := p.Common()
-		*common.Key, *common.VPC, *common.AlarmTopic = key, network, topic
+		common.Key, common.VPC, common.AlarmTopic = key, network, topic
 	}
 }
 
@@ -134,7 +134,7 @@ func declare(app awscdk.App) {
 			bring(app, all[name])
 		}
 		for _, p := range all[name] {
-			*p.Common().Build = builds[p.Name()]
+			p.Common().Build = builds[p.Name()]
 			p.Declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+name), nil))
 		}
 	}
