@@ -58,9 +58,9 @@ const (
 	// workers is how many notifications or writes are under way at once.
 	workers = 16
 	// timeToSpare is how long before the end of its time a run begins nothing new:
-	// what is claimed by then can still be sent, for sendTime at most, or released,
-	// for releaseTime at most.
-	timeToSpare = 10 * time.Second
+	// what is claimed by then can still be sent, for sendTime at most, and marked or
+	// released, and then the questions given back, each for releaseTime at most.
+	timeToSpare = 12 * time.Second
 	sendTime    = 5 * time.Second
 	releaseTime = 3 * time.Second
 	// sendAttempts is how often one notification is tried while the push service is
@@ -217,9 +217,17 @@ func (r *notifierRun) notify(short []Question) error {
 	}
 	close(notifications)
 	sending.Wait()
+	// All end by then, however many there are and however slow the store is.
+	end := time.Now().Add(releaseTime)
+	var settling errgroup.Group
+	settling.SetLimit(workers)
 	for _, question := range claimed {
-		r.settle(question)
+		settling.Go(func() error {
+			r.settle(question, end)
+			return nil
+		})
 	}
+	_ = settling.Wait() // each has recorded its own failure
 	return nil
 }
 
@@ -403,7 +411,7 @@ func (r *notifierRun) release(subscription Subscription, claimedAt time.Time) bo
 
 // settle leaves a question to the next run when this one could not send what it claimed
 // the question for.
-func (r *notifierRun) settle(question *claimedQuestion) {
+func (r *notifierRun) settle(question *claimedQuestion, end time.Time) {
 	if question.reached && !question.cut {
 		return
 	}
@@ -411,7 +419,7 @@ func (r *notifierRun) settle(question *claimedQuestion) {
 	if question.reached {
 		notifiedAt = question.NotifiedAt
 	}
-	ctx, cancel := r.lastContext()
+	ctx, cancel := retry.ToRelease(r.ctx, end)
 	defer cancel()
 	// Due since it was read to be, so it keeps its place among the due ones.
 	_, err := r.Store.ClaimQuestion(ctx, question.Question, notifiedAt, question.before.DueAt)

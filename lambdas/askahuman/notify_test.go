@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
@@ -661,6 +662,47 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 			t.Errorf("%s was notified %d times", token, count)
 		}
 	}
+}
+
+// hanging is a store that does not answer who gives a question back.
+type hanging struct {
+	*inmem.Store
+	claimed sync.Map
+}
+
+func (h *hanging) ClaimQuestion(ctx context.Context, q askahuman.Question, notifiedAt, dueAt time.Time) (bool, error) {
+	if _, again := h.claimed.LoadOrStore(q.ID, true); again {
+		<-ctx.Done()
+		return false, ctx.Err()
+	}
+	return h.Store.ClaimQuestion(ctx, q, notifiedAt, dueAt)
+}
+
+// A run ends in its time also when it claimed many questions and the store hangs.
+func TestRunEndsWhileTheStoreHangs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		n := newNotifying()
+		n.notifier.Store = &hanging{Store: n.store}
+		n.subscribe(t, 200)
+		for range 40 {
+			n.askFor(t, 1)
+		}
+		n.inbox.fail = func(attempt int, _ askahuman.PushMessage) error {
+			if attempt <= 40 {
+				return errBroken
+			}
+			return unavailable(time.Hour)
+		}
+		began := time.Now()
+		report := n.run(t)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("the run ended after %s, want at most 5 s", took)
+		}
+		if len(report.Failures) == 0 || report.Waiting < 20 {
+			t.Errorf("report = %+v, want more than one round of questions that were not given back", report)
+		}
+	})
 }
 
 // failing is a store; some of its calls fail.
