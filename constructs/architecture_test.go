@@ -130,6 +130,7 @@ func TestDependencies(t *testing.T) {
 	tests := []test{
 		{"schema", append([]string{module}, aws...)},
 		{"gobuild", append([]string{module}, aws...)},
+		{"cron", append([]string{module}, aws...)},
 		{"intrinsic", append([]string{module}, aws...)},
 		{"check", append([]string{module + "cmd", module + "constructs", module + "gobuild", module + "lambdas", module + "local", module + "schema"}, aws...)},
 		{"lambdas", append([]string{module + "constructs", module + "gobuild", module + "cmd"}, cdk...)},

@@ -37,6 +37,9 @@ const (
 	// lasting is how many periods in a row a failure has to last if short ones pass by
 	// themselves: requests are tried again.
 	lasting = 3
+	// longestWatched is how far back an alarm can look ("Creating a CloudWatch alarm",
+	// Amazon CloudWatch user guide).
+	longestWatched = 7 * 24 * time.Hour
 	// mostMetrics is how many metrics an alarm on an expression takes ("Limits that
 	// apply to alarms based on metric math expressions", Amazon CloudWatch user guide).
 	mostMetrics = 10
@@ -255,9 +258,13 @@ func (p *Platform) watchTables() {
 
 // watchSchedule watches that a function has been invoked: in the last three of its
 // intervals, which last five minutes at least, or, if its interval is an hour or more,
-// in the last one, and up to an hour more.
+// in the last one, and up to an hour more. Runs that can be almost a week apart are not
+// watched.
 func (p *Platform) watchSchedule(s ScheduledFunction) {
-	period, periods := unmissed(s.Schedule.Every)
+	period, periods := unmissed(s.Schedule.Longest)
+	if s.Schedule.Longest == 0 || period*time.Duration(periods) > longestWatched {
+		return
+	}
 	p.watch(s.ID+"NotRunAlarm", fmt.Sprintf("%s has not run for %s", s.ID, period*time.Duration(periods)), alarm.Props{
 		// AWS Lambda reports no zero. Amazon CloudWatch looks further back past periods
 		// without data, so that the alarm would be late.

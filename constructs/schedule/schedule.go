@@ -1,5 +1,5 @@
-// Package schedule runs a function at intervals, by Amazon EventBridge Scheduler,
-// and keeps failed runs in a dead-letter queue.
+// Package schedule runs a function at intervals or at times of a calendar, by Amazon
+// EventBridge Scheduler, and keeps failed runs in a dead-letter queue.
 package schedule
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/cron"
 )
 
 // stale is the age at which a run's event is given up: the next run does its work.
@@ -29,12 +30,20 @@ const stale = 5 * time.Minute
 // reference).
 const longestDescription = 512
 
-// Props describe a schedule. Function and Every are required.
+// Props describe a schedule. Function, and one of Every and Cron, are required.
 type Props struct {
 	// Function runs.
 	Function *gofunction.Function
 	// Every is the time from one run to the next, in whole minutes up to a day.
 	Every time.Duration
+	// Cron says when the function runs instead, in six fields: minutes, hours, day of
+	// month, month, day of week, year ("Cron-based schedules", Amazon EventBridge Scheduler
+	// user guide). "0 3 * * ? *" is every day at 03:00. A time that summer time skips is
+	// skipped, and one that its end repeats runs once.
+	Cron string
+	// TimeZone is the IANA name of the zone that Cron is read in, such as "Europe/Vienna".
+	// Default: UTC.
+	TimeZone string
 	// Description is shown in the AWS console. Default: none.
 	Description string
 	// Key is that of [deadletter.Props]. Default: a key of Amazon SQS.
@@ -47,14 +56,35 @@ func (p Props) Validate() error {
 	if p.Function == nil || p.Function.Resource == nil {
 		f.Add("Props.Function", nil, "a function", "pass a function of package gofunction")
 	}
-	if p.Every < time.Minute || p.Every > 24*time.Hour || p.Every%time.Minute != 0 {
-		f.Add("Props.Every", p.Every, "1m0s to 24h0m0s in whole minutes", "choose how often the function runs")
+	switch {
+	case p.Cron != "" && p.Every != 0:
+		f.Add("Props.Cron", p.Cron, "empty with Every", "leave one of the two out")
+	case p.Cron != "":
+		if _, err := p.expression(); err != nil {
+			f.Add("Props.Cron", p.Cron, "six fields: minutes hours day-of-month month day-of-week year", err.Error())
+		}
+	case p.Every < time.Minute || p.Every > 24*time.Hour || p.Every%time.Minute != 0:
+		f.Add("Props.Every", p.Every, "1m0s to 24h0m0s in whole minutes", "choose how often the function runs, or set Cron")
+	}
+	if _, err := time.LoadLocation(p.TimeZone); err != nil || p.TimeZone == "Local" {
+		f.Add("Props.TimeZone", p.TimeZone, "the IANA name of a time zone", `write it as in "Europe/Vienna", or leave it out for UTC`)
+	} else if p.TimeZone != "" && p.Cron == "" {
+		f.Add("Props.TimeZone", p.TimeZone, "empty without Cron", "leave it out: intervals have no time zone")
 	}
 	if len(p.Description) > longestDescription {
 		f.Add("Props.Description", p.Description, "up to 512 bytes", "shorten it")
 	}
 	key.Check(&f, "Props.Key", p.Key, "")
 	return f.Err()
+}
+
+// expression returns when the function runs by Cron; a zone that is wrong is UTC.
+func (p Props) expression() (cron.Expression, error) {
+	zone, err := time.LoadLocation(p.TimeZone)
+	if err != nil {
+		zone = time.UTC
+	}
+	return cron.Parse("cron("+p.Cron+")", zone, time.Time{})
 }
 
 // Schedule runs a function. A run that cannot be started, or fails twice, ends in
@@ -68,8 +98,9 @@ type Schedule struct {
 	Role awsiam.Role
 	// DeadLetters receives the runs that could not be started or that failed.
 	DeadLetters awssqs.Queue
-	// Every is the time from one run to the next.
-	Every time.Duration
+	// Longest is the longest time from one run to the next. 0: there are runs for a
+	// time only, or fewer than two in four years.
+	Longest time.Duration
 
 	function *gofunction.Function
 }
@@ -78,7 +109,7 @@ type Schedule struct {
 // of [Props.Validate] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Schedule {
 	props.Accept("schedule", scope, id, p.Validate())
-	s := &Schedule{Every: p.Every, function: p.Function}
+	s := &Schedule{Longest: p.Every, function: p.Function}
 	constructs.NewConstruct_Override(s, scope, &id)
 	s.DeadLetters = deadletter.NewQueue(s, "DeadLetters", deadletter.Props{Key: p.Key})
 
@@ -103,7 +134,7 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 	p.Function.GrantInvoke(s.Role)
 	deadletter.AllowSend(s.Role, s.DeadLetters)
 	description := &awsscheduler.ScheduleProps{
-		Schedule:   awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.Every.Minutes()))),
+		Schedule:   s.when(p),
 		TimeWindow: awsscheduler.TimeWindow_Off(),
 		Target: awsschedulertargets.NewLambdaInvoke(p.Function.Resource, &awsschedulertargets.ScheduleTargetBaseProps{
 			// The target would add a grant on all versions of the function.
@@ -120,6 +151,21 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 	// Until the policy is there, runs would be refused.
 	s.Resource.Node().AddDependency(s.Role)
 	return s
+}
+
+// when returns the expression for AWS, and notes its longest interval.
+func (s *Schedule) when(p Props) awsscheduler.ScheduleExpression {
+	if p.Cron == "" {
+		return awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.Every.Minutes())))
+	}
+	// Validate has read the expression.
+	expression, _ := p.expression()
+	s.Longest = cron.Longest(expression)
+	zone := awscdk.TimeZone_ETC_UTC()
+	if p.TimeZone != "" {
+		zone = awscdk.TimeZone_Of(&p.TimeZone)
+	}
+	return awsscheduler.ScheduleExpression_Expression(jsii.String("cron("+p.Cron+")"), zone)
 }
 
 // MetricRuns counts the invocations of the function: a sum over five minutes

@@ -28,6 +28,12 @@ func TestPropsValidate(t *testing.T) {
 		"ErrNotDeclared": {schedule.Props{Function: &gofunction.Function{}, Every: time.Minute}, []string{"Props.Function"}},
 		"ErrShort":       {schedule.Props{Function: function, Every: 59 * time.Second}, []string{"Props.Every"}},
 		"ErrLong":        {schedule.Props{Function: function, Every: 25 * time.Hour}, []string{"Props.Every"}},
+		"Cron":           {schedule.Props{Function: function, Cron: "0 3 ? * MON-FRI *", TimeZone: "Europe/Vienna"}, nil},
+		"ErrCron":        {schedule.Props{Function: function, Cron: "0 24 * * ? *"}, []string{"Props.Cron"}},
+		"ErrTwo":         {schedule.Props{Function: function, Cron: "0 3 * * ? *", Every: time.Hour}, []string{"Props.Cron"}},
+		"ErrZone":        {schedule.Props{Function: function, Cron: "0 24 * * ? *", TimeZone: "Vienna"}, []string{"Props.Cron", "Props.TimeZone"}},
+		"ErrLocalZone":   {schedule.Props{Function: function, Cron: "0 3 * * ? *", TimeZone: "Local"}, []string{"Props.TimeZone"}},
+		"ErrZoneOfEvery": {schedule.Props{Function: function, Every: time.Hour, TimeZone: "Europe/Vienna"}, []string{"Props.TimeZone"}},
 		"ErrFraction":    {schedule.Props{Function: function, Every: 90 * time.Second}, []string{"Props.Every"}},
 	}
 	for name, test := range tests {

@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/cron"
 )
 
 // Defaults of a schedule's retry policy.
@@ -98,7 +100,7 @@ type Scheduler struct {
 
 type entry struct {
 	Schedule
-	expression Expression
+	expression cron.Expression
 	next       time.Time
 	last       time.Time
 	fired      int
@@ -134,7 +136,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Add makes a schedule known. A bad expression (ErrExpression), time zone or name is refused.
+// Add makes a schedule known. A bad expression (cron.ErrExpression), time zone or name is refused.
 func (s *Scheduler) Add(definition Schedule) error {
 	location := time.UTC
 	if definition.Timezone != "" {
@@ -147,7 +149,7 @@ func (s *Scheduler) Add(definition Schedule) error {
 	if !definition.Start.IsZero() {
 		anchor = definition.Start
 	}
-	expression, err := Parse(definition.Expression, location, anchor)
+	expression, err := cron.Parse(definition.Expression, location, anchor)
 	if err != nil {
 		return fmt.Errorf("schedule %s: %w", definition.Name, err)
 	}

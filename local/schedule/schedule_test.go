@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/cron"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
 )
 
@@ -195,7 +196,7 @@ func TestAddRefuses(t *testing.T) {
 	if err := s.Add(schedule.Schedule{Name: "a", Expression: "rate(1 minute)", Timezone: "Mars/Olympus"}); err == nil {
 		t.Error("an unknown time zone was accepted")
 	}
-	if err := s.Add(schedule.Schedule{Name: "a", Expression: "soon"}); !errors.Is(err, schedule.ErrExpression) {
+	if err := s.Add(schedule.Schedule{Name: "a", Expression: "soon"}); !errors.Is(err, cron.ErrExpression) {
 		t.Errorf("got %v", err)
 	}
 	for i, want := range []bool{true, false} {

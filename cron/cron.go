@@ -1,4 +1,7 @@
-package schedule
+// Package cron reads the expressions of Amazon EventBridge Scheduler: rates, cron with its
+// six fields, and single times, in a time zone. Constructs check schedules with it, and
+// a local run works out when they run.
+package cron
 
 import (
 	"errors"
@@ -7,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	_ "time/tzdata" // a developer's machine may have no time zones of its own
 )
 
 // Expression says when a schedule fires.
@@ -327,4 +331,25 @@ func (c *cron) within(year int, month time.Month, day int, after time.Time) time
 		}
 	}
 	return time.Time{}
+}
+
+// looked is how many runs Longest looks at: enough for each minute of a month, twice.
+const looked = 100_000
+
+// Longest is the longest time between two of the first 100,000 runs of the expression, in the
+// years 2025 to 2028, which have a leap day and changes to and from summer time. 0: it runs
+// fewer than twice in them, or ends within them.
+func Longest(e Expression) time.Duration {
+	end := time.Date(2029, 1, 1, 0, 0, 0, 0, time.UTC)
+	var longest time.Duration
+	last := e.Next(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC))
+	for runs := 0; last.Before(end) && runs < looked; runs++ {
+		next := e.Next(last)
+		if last.IsZero() || next.IsZero() {
+			return 0
+		}
+		longest = max(longest, next.Sub(last))
+		last = next
+	}
+	return longest
 }

@@ -1,4 +1,4 @@
-package schedule_test
+package cron_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/cron"
 )
 
 func location(t testing.TB, name string) *time.Location {
@@ -63,7 +63,7 @@ func TestNext(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			expression, err := schedule.Parse(test.expression, location(t, test.zone), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+			expression, err := cron.Parse(test.expression, location(t, test.zone), time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,8 +118,8 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		t.Run(expression, func(t *testing.T) {
 			t.Parallel()
-			_, err := schedule.Parse(expression, time.UTC, time.Time{})
-			if !errors.Is(err, schedule.ErrExpression) || !strings.Contains(err.Error(), want) {
+			_, err := cron.Parse(expression, time.UTC, time.Time{})
+			if !errors.Is(err, cron.ErrExpression) || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %s", err, want)
 			}
 		})
@@ -138,7 +138,7 @@ func TestNextProperties(t *testing.T) {
 		minute := rapid.IntRange(0, 59).Draw(t, "minute")
 		hour := rapid.IntRange(0, 23).Draw(t, "hour")
 		after := time.Unix(rapid.Int64Range(0, 6_000_000_000).Draw(t, "after"), 0)
-		expression, err := schedule.Parse("cron("+itoa(minute)+" "+itoa(hour)+" * * ? *)", zone, time.Time{})
+		expression, err := cron.Parse("cron("+itoa(minute)+" "+itoa(hour)+" * * ? *)", zone, time.Time{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		anchor := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-		expression, err := schedule.Parse(text, time.UTC, anchor)
+		expression, err := cron.Parse(text, time.UTC, anchor)
 		if err != nil {
 			return
 		}
@@ -170,4 +170,29 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q: next is %v", text, next)
 		}
 	})
+}
+
+func TestLongest(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		expression, zone string
+		want             time.Duration
+	}{
+		{"rate(5 minutes)", "UTC", 5 * time.Minute},
+		{"cron(0 3 * * ? *)", "UTC", 24 * time.Hour},
+		// The night of autumn has an hour more.
+		{"cron(0 3 * * ? *)", "Europe/Vienna", 25 * time.Hour},
+		{"cron(0 8-18 ? * MON-FRI *)", "UTC", 62 * time.Hour},
+		{"cron(0 0 1 * ? *)", "UTC", 31 * 24 * time.Hour},
+		{"cron(0 3 * * ? 2026)", "UTC", 0},
+		{"at(2026-01-31T09:00:00)", "UTC", 0},
+	} {
+		e, err := cron.Parse(test.expression, location(t, test.zone), time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cron.Longest(e); got != test.want {
+			t.Errorf("%s in %s: got %s, want %s", test.expression, test.zone, got, test.want)
+		}
+	}
 }
