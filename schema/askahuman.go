@@ -1,13 +1,16 @@
 package schema
 
+import "time"
+
 // AskAHuman is the platform on which AI agents ask and people answer: the four
 // tables of the seed (ADR-02), the indexes and attributes that its requirements
 // force in addition, and a fifth table for items that only guard the other four.
 // docs/DEVIATIONS.md gives the reason for each addition.
 func AskAHuman() Platform {
 	return Platform{
-		Name:  "askahuman",
-		Title: "Ask-a-Human",
+		Name:        "askahuman",
+		Title:       "Ask-a-Human",
+		Description: "AI agents ask, people answer",
 		Database: Database{
 			Prefix:         "aah",
 			Tables:         askAHumanTables(),
@@ -17,6 +20,7 @@ func AskAHuman() Platform {
 		Functions: []Function{
 			{
 				Name:        "agentapi",
+				ID:          "AgentAPI",
 				Description: "Serves the routes that AI agents call",
 				AccessPatterns: []string{
 					"CountRequest", ClaimIdempotencyKey, "CreateQuestion", "FreePlaces", SettleIdempotencyKey, "GetQuestion",
@@ -25,7 +29,9 @@ func AskAHuman() Platform {
 			},
 			{
 				Name:        "humanapi",
+				ID:          "HumanAPI",
 				Description: "Serves the routes that people call",
+				Secrets:     []string{"FingerprintSecret"},
 				AccessPatterns: []string{
 					"CountRequest", "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
 					"ListRecentAnswers", "GetNotificationMark", "GetUserStats", "SubmitResponse",
@@ -37,7 +43,13 @@ func AskAHuman() Platform {
 			{
 				Name:        "notifier",
 				Description: "Notifies people of questions short of answers, and marks overdue ones expired",
-				Trigger:     TriggerSchedule,
+				// A run ends before the next one begins by default.
+				Timeout: 55 * time.Second,
+				Trigger: OnSchedule{
+					ID: "Schedule", Every: time.Minute,
+					Failures: Failures{ID: "DeadLetters", Description: "runs of the notifier"},
+				},
+				Secrets: []string{"FCMCredentials"},
 				AccessPatterns: []string{
 					"ListDueQuestions", "GetQuestion", "EndQuestion", "ClaimQuestion",
 					"ListDueSubscriptions", "ClaimSubscription", "DeferSubscription", "MarkNotified",
@@ -45,6 +57,17 @@ func AskAHuman() Platform {
 				},
 			},
 		},
+		Secrets: []Secret{
+			{Name: "FingerprintSecret", Variable: "FINGERPRINT_SECRET_ARN", Description: "Key under which fingerprints and addresses of people are hashed"},
+			{
+				Name: "FCMCredentials", Variable: "FCM_CREDENTIALS_SECRET_ARN",
+				Description: "Service account key for Firebase Cloud Messaging: replace it with the JSON file that the Firebase console gives",
+				// A service account key with everything but a private key. It authenticates no one.
+				Template: `{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token"}`, Generated: "private_key",
+			},
+		},
+		RequestHeaders:  []string{"Authorization", "Content-Type", "X-Agent-Id", "X-Fingerprint", "X-Idempotency-Key", "X-Timezone"},
+		ResponseHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		Metrics: []Metric{
 			{Name: "Asked", Function: "agentapi", Unit: Count, Description: "questions asked; a repeat with the same idempotency key is none"},
 			{Name: "ClosedByAgent", Function: "agentapi", Unit: Count, Description: "questions that their agent closed before they had all answers"},

@@ -22,6 +22,8 @@ type Platform struct {
 	Name string
 	// Title is its name for people, such as "Ask-a-Human".
 	Title string
+	// Description says in a few words what people do with it. Amazon API Gateway shows it.
+	Description string
 	// Database is its data model.
 	Database Database
 	// RateLimits are the limits that Routes name.
@@ -29,8 +31,14 @@ type Platform struct {
 	// Functions are its Lambda functions; function F of platform P is the main
 	// package lambdas/P/F.
 	Functions []Function
+	// Secrets are the secrets that Functions name.
+	Secrets []Secret
 	// Routes are its HTTP operations.
 	Routes []Route
+	// RequestHeaders are the headers that web pages may send to its API, and
+	// ResponseHeaders those that they may read, beside the ones that CORS always allows.
+	// Default: none.
+	RequestHeaders, ResponseHeaders []string
 	// Metrics are the metrics that its functions report.
 	Metrics []Metric
 	// Lake says how the changes of one of its tables become files to query. The
@@ -301,23 +309,19 @@ type Function struct {
 	// AccessPatterns are the patterns it uses, by name: its role is granted
 	// exactly what these need.
 	AccessPatterns []string
-	// Trigger is what invokes it, beside the routes that it serves. Empty: nothing.
+	// ID is its construct id: the alarm on its failures is <ID>Alarm. Default: Name with a
+	// capital.
+	ID string
+	// Trigger is what invokes it, beside the routes that it serves. Default: nothing.
 	Trigger Trigger
+	// Timeout ends an invocation that takes longer: whole seconds up to 15 minutes.
+	// Default: 10 seconds.
+	Timeout time.Duration
+	// MemoryMegabytes is its memory in MB, 128 to 10240. Default: 256.
+	MemoryMegabytes int
+	// Secrets are the secrets that it reads, by name: its role may read no other.
+	Secrets []string
 }
-
-// Trigger is what invokes a function that serves no route.
-type Trigger string
-
-// The triggers.
-const (
-	// TriggerSchedule is time.
-	TriggerSchedule Trigger = "schedule"
-	// TriggerStream is a change of a table.
-	TriggerStream Trigger = "stream"
-	// TriggerOther is anything else that the construct of the platform connects, such
-	// as a queue, a bucket or a sign-up.
-	TriggerOther Trigger = "other"
-)
 
 // Route is an HTTP operation.
 type Route struct {

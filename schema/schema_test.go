@@ -131,8 +131,6 @@ func TestValidate(t *testing.T) {
 		"ErrTransactedRead":      {func(p *schema.Platform) { pattern(p, 2).Writes[0].Operation = schema.GetItem }, "AccessPatterns[Move].Writes[0].Operation", "PutItem"},
 		"ErrUnknownPattern":      {func(p *schema.Platform) { p.Functions[0].AccessPatterns[0] = "Nope" }, "Functions[api].AccessPatterns[0]", "declared"},
 		"ErrUnusedPattern":       {func(p *schema.Platform) { p.Functions[0].AccessPatterns = []string{"GetNote", "Move"} }, "AccessPatterns[ListByText]", "Offered"},
-		"ErrNeverInvoked":        {func(p *schema.Platform) { p.Functions = append(p.Functions, schema.Function{Name: "idle"}) }, "Functions[idle].Trigger", "serve a route"},
-		"ErrUnknownTrigger":      {func(p *schema.Platform) { p.Functions[0].Trigger = "moon" }, "Functions[api].Trigger", "TriggerSchedule"},
 		"ErrUnknownPer":          {func(p *schema.Platform) { p.RateLimits[0].Per = "colour" }, "RateLimits[read].Per", "PerAgent"},
 		"ErrPerNothing":          {func(p *schema.Platform) { p.RateLimits[0].Per = "" }, "RateLimits[read].Per", "PerAgent"},
 		"ErrUnknownFunction":     {func(p *schema.Platform) { p.Routes[0].Function = "nope" }, "Routes[GET /notes/{id}].Function", "declared"},
@@ -186,8 +184,8 @@ func TestValidateTakesWhatIsMeant(t *testing.T) {
 	p := minimal()
 	p.Functions[0].AccessPatterns = []string{"GetNote", "Move"}
 	p.Database.AccessPatterns[1].Offered = true
-	for _, trigger := range []schema.Trigger{schema.TriggerSchedule, schema.TriggerStream, schema.TriggerOther} {
-		p.Functions = append(p.Functions, schema.Function{Name: string(trigger), Trigger: trigger})
+	for name, trigger := range triggers {
+		p.Functions = append(p.Functions, schema.Function{Name: name, Trigger: trigger})
 	}
 	if err := p.Validate(); err != nil {
 		t.Error(err)

@@ -1,12 +1,15 @@
 package schema
 
+import "time"
+
 // Todo is the platform on which users keep tasks, and whose changes fill a lake:
 // the one table of the seed (ADR-003), and the additions that its requirements
 // force. docs/DEVIATIONS.md gives the reason for each addition.
 func Todo() Platform {
 	return Platform{
-		Name:  "todo",
-		Title: "To-Do",
+		Name:        "todo",
+		Title:       "To-Do",
+		Description: "Users keep tasks",
 		Database: Database{
 			Prefix:         "todo",
 			Tables:         []Table{todoTable()},
@@ -15,7 +18,11 @@ func Todo() Platform {
 		Functions: []Function{
 			{
 				Name:        "todoapi",
+				ID:          "TodoAPI",
 				Description: "Serves the routes of users and their tasks",
+				// A deletion of a user that needs longer goes on in the eraser.
+				Timeout: 10 * time.Second,
+				Secrets: []string{"CursorSecret"},
 				AccessPatterns: []string{
 					"GetUser", "CreateUser", "UpdateUser", "GetTaskCounts",
 					"GetTask", "CreateTask", "UpdateTask", "DeleteTask",
@@ -30,12 +37,25 @@ func Todo() Platform {
 				},
 			},
 			{
-				Name:           "eraser",
-				Description:    "Finishes the deletion of users whose request could not",
-				Trigger:        TriggerStream,
+				Name:        "eraser",
+				Description: "Finishes the deletion of users whose request could not",
+				// Enough to erase some 20,000 items in one go.
+				Timeout: 5 * time.Minute,
+				// Every deletion that begins. The request itself erases first.
+				Trigger: OnStream{
+					ID: "Erasure", Table: "AppData", Changes: "deletions of users",
+					Filters:   []map[string]any{{"dynamodb": map[string]any{"NewImage": map[string]any{"deletion": map[string]any{"S": []any{map[string]any{"exists": true}}}}}}},
+					BatchSize: 10, After: "todoapi", BatchWindow: 5 * time.Second, ReportItemFailures: true,
+					Failures: Failures{ID: "DeadLetters", Description: "deletions of users that could not be finished"},
+				},
 				AccessPatterns: []string{"ListItemKeys", "EraseItems", "FinishUserDeletion"},
 			},
 		},
+		Secrets: []Secret{
+			{Name: "CursorSecret", Variable: "CURSOR_SECRET_ARN", Description: "Key that signs the cursors of lists"},
+		},
+		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "X-Timezone"},
+		ResponseHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},
 		Metrics: []Metric{
 			{Name: "TasksCreated", Function: "todoapi", Unit: Count, Description: "tasks created; a repeat with the same idempotency key is none"},
 			{Name: "TasksCompleted", Function: "todoapi", Unit: Count, Description: "tasks completed, one by one or in bulk; one that was completed before is none"},

@@ -125,16 +125,10 @@ func (p Platform) Validate() error {
 				f.add(fmt.Sprintf("%s.AccessPatterns[%d]", path, i), quoted(name), "name each pattern once")
 			}
 		}
-		switch fn.Trigger {
-		case TriggerSchedule, TriggerStream, TriggerOther:
-		case "":
-			if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
-				f.add(path+".Trigger", "", "say what invokes it (TriggerSchedule, TriggerStream or TriggerOther), let it serve a route, or leave the function out")
-			}
-		default:
-			f.add(path+".Trigger", quoted(string(fn.Trigger)), "write TriggerSchedule, TriggerStream or TriggerOther, or nothing if it serves routes alone")
-		}
+		p.validateFunction(f, fn)
 	}
+	p.validateSecrets(f)
+	p.validateIDs(f)
 	for _, pattern := range p.Database.AccessPatterns {
 		if !pattern.Offered && !pattern.ByOperators && len(p.users(pattern.Name)) == 0 {
 			f.add("AccessPatterns["+pattern.Name+"]", "a pattern that no function uses", "name it in the AccessPatterns of a function, leave it out, set Offered if it is for functions that join the platform, or ByOperators if it is for a command of operators")

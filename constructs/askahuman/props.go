@@ -139,10 +139,17 @@ func (p Props) validate(region string) error {
 
 // described is the platform with the props.
 func (p Props) described() schema.Platform {
+	described := schema.AskAHuman()
 	if p.AgentKeys {
-		return schema.AskAHumanWithAgentKeys()
+		described = schema.AskAHumanWithAgentKeys()
 	}
-	return schema.AskAHuman()
+	for i, f := range described.Functions {
+		if runs, ok := f.Trigger.(schema.OnSchedule); ok && p.NotifyEvery != 0 {
+			runs.Every = p.NotifyEvery
+			described.Functions[i].Trigger = runs
+		}
+	}
+	return described
 }
 
 // withDefaults returns the props with their defaults filled in, where these are
@@ -156,9 +163,6 @@ func (p Props) withDefaults() Props {
 	}
 	if p.ReadShards == 0 {
 		p.ReadShards = p.Shards
-	}
-	if p.NotifyEvery == 0 {
-		p.NotifyEvery = time.Minute
 	}
 	if p.LocalPort == 0 {
 		p.LocalPort = 8080

@@ -29,13 +29,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
+// DefaultTimeout ends an invocation unless [Props.Timeout] says otherwise.
+const DefaultTimeout = 10 * time.Second
+
 // Limits and defaults ("Lambda quotas", AWS Lambda developer guide).
 const (
 	minimumMemory  = 128
 	maximumMemory  = 10240
 	defaultMemory  = 256
 	maximumTimeout = 15 * time.Minute
-	defaultTimeout = 10 * time.Second
 	// longestRequest is how long an HTTP API waits for a function, in seconds ("Quotas for
 	// configuring and running an HTTP API in API Gateway").
 	longestRequest = 30
@@ -287,7 +289,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 
 	timeout, memory := p.Timeout, p.MemoryMegabytes
 	if timeout == 0 {
-		timeout = defaultTimeout
+		timeout = DefaultTimeout
 	}
 	if memory == 0 {
 		memory = defaultMemory

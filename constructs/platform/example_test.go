@@ -8,14 +8,19 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
+// bookings is a construct, with what the platform has.
+type bookings struct {
+	constructs.Construct
+	platform.Platform
+}
+
 // How the construct of a platform of your own module declares its parts. Its
 // function is the package lambdas/bookings/bookingsapi.
-func ExampleNew() {
+func ExampleDeclare() {
 	described := schema.Platform{
 		Name:  "bookings",
 		Title: "Bookings",
@@ -45,13 +50,9 @@ func ExampleNew() {
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("bookings"), nil)
-	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Bookings")), described, platform.Props{
-		Build:     build,
-		JWTIssuer: "https://login.example.com", JWTAudience: []string{"bookings"},
+	b := &bookings{}
+	platform.Declare(b, stack, "Bookings", described, platform.Declaration{
+		Props: platform.Props{Build: build, JWTIssuer: "https://login.example.com", JWTAudience: []string{"bookings"}},
 	})
-	function := parts.Function("BookingsAPI", "bookingsapi", 0, nil)
-	api := parts.API(httpapi.Props{Functions: map[string]*gofunction.Function{"bookingsapi": function}})
-	parts.Operate(platform.Operations{API: api, ServerErrorAlarm: "ServerErrorAlarm"})
-	parts.Outputs(stack, "Bookings", api)
 	app.Synth(nil)
 }

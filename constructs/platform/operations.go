@@ -13,13 +13,11 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/dashboard"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
@@ -45,86 +43,37 @@ const (
 	mostMetrics = 10
 )
 
-// Operations are the parts of a platform that alarms watch and a dashboard shows,
-// beside its functions and tables.
-type Operations struct {
-	// API is the API, and ServerErrorAlarm the construct id of the alarm on failed
-	// requests. Default: there is none.
-	API              *httpapi.API
-	ServerErrorAlarm string
-	// Schedules are the functions that run at intervals.
-	Schedules []ScheduledFunction
-	// Streams are the mappings that handle the changes of tables.
-	Streams []HandledStream
-	// Queues are those of failures.
-	Queues []FailureQueue
-	// Lake is the lake. Default: there is none.
-	Lake *lake.Lake
-}
-
-// ScheduledFunction is a function that runs at intervals.
-type ScheduledFunction struct {
-	// ID is the construct id of the function: the alarm is <ID>NotRunAlarm.
-	ID       string
-	Schedule *schedule.Schedule
-}
-
-// HandledStream is a mapping of a table's stream.
-type HandledStream struct {
-	// ID is the construct id of the mapping: the alarm is <ID>AgeAlarm.
-	ID      string
-	Mapping *stream.Mapping
-	// Changes names the records for people, and Handler the function that handles them.
-	Changes, Handler string
-}
-
-// FailureQueue is a queue that is empty when all is well.
-type FailureQueue struct {
-	// Alarm is the construct id of the alarm.
-	Alarm string
-	Queue awssqs.Queue
-	// Holds says what is in the queue.
-	Holds string
-}
-
-// Operate declares the alarms and the dashboard, unless the props leave them out.
-// Call it after the declaration of everything that they watch. An alarm watches the
-// throttles of ten functions; for more functions there is a Throttles2Alarm, and so on.
-//
-// The description of each alarm has the address of the Runbook, which says what to do
-// about it, by the alarm's id. Default: docs/OPERATIONS.md of the version of this library, which
-// explains the alarms that every platform has; a platform of another module sets one of
-// its own, where the alarms are explained whose ids are in the operations.
-//
-// It warns at the synth if alarms notify no one, and ends the program, by [props.Refuse],
-// if the props change an alarm that there is not.
-func (p *Platform) Operate(o Operations) ([]awscloudwatch.Alarm, awscloudwatch.Dashboard) {
+// operate declares the alarms and the dashboard, unless the props leave them out, after
+// everything that they watch.
+func (p *Platform) operate(serverErrorAlarm string) {
 	if !p.props.NoAlarms {
 		p.addTopic()
-		if o.API != nil {
-			p.watchAPI(o)
+		if p.API != nil {
+			p.watchAPI(cmp.Or(serverErrorAlarm, "ServerErrorAlarm"))
 		}
-		p.watchFunctions(o.Lake)
+		p.watchFunctions(p.Lake)
 		p.watchTables()
-		for _, s := range o.Schedules {
-			p.watchSchedule(s)
+		for _, f := range p.Schema.Functions {
+			switch trigger := f.Trigger.(type) {
+			case schema.OnSchedule:
+				p.watchSchedule(f.ConstructID(), p.Schedules[f.Name])
+			case schema.OnStream:
+				trigger = trigger.WithDefaults(f)
+				p.watchStream(trigger.ID, p.Streams[f.Name], trigger.Changes, "the "+f.Name)
+			}
 		}
-		for _, s := range o.Streams {
-			p.watchStream(s)
+		for _, q := range p.queues() {
+			p.watch(q.id+"Alarm", q.holds+" are in the queue of failures", alarm.Props{Metric: q.queue.MetricApproximateNumberOfMessagesVisible(nil)})
 		}
-		for _, q := range o.Queues {
-			p.watch(q.Alarm, q.Holds+" are in the queue of failures", alarm.Props{Metric: q.Queue.MetricApproximateNumberOfMessagesVisible(nil)})
-		}
-		if o.Lake != nil {
-			p.watchLake(o.Lake)
+		if p.Lake != nil {
+			p.watchLake(p.Lake)
 		}
 		p.refuseUnknownAlarms()
 		p.warnOfSilence()
 	}
-	if p.props.NoDashboard {
-		return p.alarms, nil
+	if !p.props.NoDashboard {
+		p.Dashboard = p.show()
 	}
-	return p.alarms, p.show(o)
 }
 
 // addTopic finds or declares what all alarms notify, if anything.
@@ -172,7 +121,7 @@ func (p *Platform) watch(id, description string, own alarm.Props) {
 	if own.Topic == nil {
 		p.silent++
 	}
-	p.alarms = append(p.alarms, alarm.New(p.construct, id, own))
+	p.Alarms = append(p.Alarms, alarm.New(p.construct, id, own))
 }
 
 // refuseUnknownAlarms refuses options of alarms that the platform does not have.
@@ -197,23 +146,23 @@ func (p *Platform) warnOfSilence() {
 		return
 	}
 	awscdk.Annotations_Of(p.construct).AddWarningV2(jsii.String("@onesynth/platform:alarmsNotifyNoOne"), jsii.String(fmt.Sprintf(
-		"%d of %d alarms notify no one: set AlarmEmail, AlarmTopicARN or AlarmTopic, or leave the alarms out with NoAlarms", p.silent, len(p.alarms))))
+		"%d of %d alarms notify no one: set AlarmEmail, AlarmTopicARN or AlarmTopic, or leave the alarms out with NoAlarms", p.silent, len(p.Alarms))))
 }
 
-func (p *Platform) watchAPI(o Operations) {
-	p.watch(o.ServerErrorAlarm, "one of a hundred requests, or more, fails on the server's side",
-		alarm.Props{Metric: o.API.MetricServerErrorRate(), Threshold: failing})
+func (p *Platform) watchAPI(serverErrorAlarm string) {
+	p.watch(serverErrorAlarm, "one of a hundred requests, or more, fails on the server's side",
+		alarm.Props{Metric: p.API.MetricServerErrorRate(), Threshold: failing})
 	p.watch("ClientErrorAlarm", "half of the requests, or more, are refused",
-		alarm.Props{Metric: o.API.MetricClientErrorRate(), Threshold: refusing, Periods: lasting})
+		alarm.Props{Metric: p.API.MetricClientErrorRate(), Threshold: refusing, Periods: lasting})
 	p.watch("SlowAlarm", "one of a hundred requests takes longer than a second",
-		alarm.Props{Metric: o.API.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}), Threshold: slow, Periods: lasting, Percentile: true})
+		alarm.Props{Metric: p.API.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}), Threshold: slow, Periods: lasting, Percentile: true})
 }
 
 func (p *Platform) watchFunctions(l *lake.Lake) {
-	for _, f := range p.functions {
+	for _, f := range p.declared {
 		p.watch(f.id+"Alarm", "the function "+f.name+" failed", alarm.Props{Metric: f.function.MetricErrors(nil)})
 	}
-	all := slices.Clone(p.functions)
+	all := slices.Clone(p.declared)
 	if l != nil {
 		all = append(all, function{function: l.Writer}, function{function: l.Compactor})
 	}
@@ -260,16 +209,16 @@ func (p *Platform) watchTables() {
 // intervals, which last five minutes at least, or, if its interval is an hour or more,
 // in the last one, and up to an hour more. Runs that can be almost a week apart are not
 // watched.
-func (p *Platform) watchSchedule(s ScheduledFunction) {
-	period, periods := unmissed(s.Schedule.Longest)
-	if s.Schedule.Longest == 0 || period*time.Duration(periods) > longestWatched {
+func (p *Platform) watchSchedule(id string, s *schedule.Schedule) {
+	period, periods := unmissed(s.Longest)
+	if s.Longest == 0 || period*time.Duration(periods) > longestWatched {
 		return
 	}
-	p.watch(s.ID+"NotRunAlarm", fmt.Sprintf("%s has not run for %s", s.ID, period*time.Duration(periods)), alarm.Props{
+	p.watch(id+"NotRunAlarm", fmt.Sprintf("%s has not run for %s", id, period*time.Duration(periods)), alarm.Props{
 		// AWS Lambda reports no zero. Amazon CloudWatch looks further back past periods
 		// without data, so that the alarm would be late.
 		Metric: awscloudwatch.NewMathExpression(&awscloudwatch.MathExpressionProps{
-			Expression: jsii.String("FILL(runs, 0)"), Label: jsii.String("runs"), UsingMetrics: &map[string]awscloudwatch.IMetric{"runs": s.Schedule.MetricRuns(nil)},
+			Expression: jsii.String("FILL(runs, 0)"), Label: jsii.String("runs"), UsingMetrics: &map[string]awscloudwatch.IMetric{"runs": s.MetricRuns(nil)},
 		}),
 		Below: true, Period: period, Periods: periods,
 	})
@@ -292,44 +241,46 @@ func unmissed(every time.Duration) (period time.Duration, periods int) {
 
 // watchStream watches that no change waits much longer than records are gathered
 // for a batch.
-func (p *Platform) watchStream(s HandledStream) {
-	longest := max(behind, 2*s.Mapping.BatchWindow)
-	p.watch(s.ID+"AgeAlarm", fmt.Sprintf("%s wait longer than %s for %s", s.Changes, longest, s.Handler),
-		alarm.Props{Metric: s.Mapping.MetricAge(nil), Threshold: float64(longest.Milliseconds())})
+func (p *Platform) watchStream(id string, m *stream.Mapping, changes, handler string) {
+	longest := max(behind, 2*m.BatchWindow)
+	p.watch(id+"AgeAlarm", fmt.Sprintf("%s wait longer than %s for %s", changes, longest, handler),
+		alarm.Props{Metric: m.MetricAge(nil), Threshold: float64(longest.Milliseconds())})
 }
 
 func (p *Platform) watchLake(l *lake.Lake) {
-	p.watchStream(HandledStream{ID: "Lake", Mapping: l.Mapping, Changes: "changes", Handler: "the lake"})
+	p.watchStream("Lake", l.Mapping, "changes", "the lake")
 	p.watch("LakeFailuresAlarm", "records that cannot become rows, or that came too late, are in the lake's failure queue",
 		alarm.Props{Metric: l.MetricFailureQueue(nil)})
 	p.watch("LakeWriteAlarm", "objects of the lake could not be written", alarm.Props{Metric: l.MetricWriteFailures(nil)})
 	p.watch("LakeWriterAlarm", "the function writer failed", alarm.Props{Metric: l.Writer.MetricErrors(nil)})
 	p.watch("LakeCompactionAlarm", "small objects of the lake could not be merged", alarm.Props{Metric: l.MetricCompactionFailures(nil)})
 	p.watch("LakeCompactorAlarm", "runs of the compactor are in the dead-letter queue", alarm.Props{Metric: l.Schedule.MetricDeadLetters(nil)})
-	p.watchSchedule(ScheduledFunction{ID: "LakeCompactor", Schedule: l.Schedule})
+	p.watchSchedule("LakeCompactor", l.Schedule)
 }
 
 // show declares the dashboard.
-func (p *Platform) show(o Operations) awscloudwatch.Dashboard {
-	shown := dashboard.Props{Alarms: p.alarms, API: o.API}
+func (p *Platform) show() awscloudwatch.Dashboard {
+	shown := dashboard.Props{Alarms: p.Alarms, API: p.API}
 	add := func(name, room string, f *gofunction.Function, metrics []schema.Metric) {
 		shown.Functions = append(shown.Functions, dashboard.Function{
 			Name: name, Function: f, Namespace: schema.MetricNamespace(p.props.MetricNamespace, room), Metrics: schema.MetricsOf(name, metrics),
 		})
 	}
-	for _, f := range p.functions {
+	for _, f := range p.declared {
 		add(f.name, p.Schema.Name, f.function, p.Schema.Metrics)
 	}
 	for _, t := range p.Database.Tables {
 		shown.Tables = append(shown.Tables, dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
 	}
-	for _, s := range o.Streams {
-		shown.Streams = append(shown.Streams, dashboard.Stream{Name: s.ID, Mapping: s.Mapping})
+	for _, f := range p.Schema.Functions {
+		if trigger, ok := f.Trigger.(schema.OnStream); ok {
+			shown.Streams = append(shown.Streams, dashboard.Stream{Name: trigger.WithDefaults(f).ID, Mapping: p.Streams[f.Name]})
+		}
 	}
-	for _, q := range o.Queues {
-		shown.Queues = append(shown.Queues, dashboard.Queue{Name: q.Holds, Queue: q.Queue})
+	for _, q := range p.queues() {
+		shown.Queues = append(shown.Queues, dashboard.Queue{Name: q.holds, Queue: q.queue})
 	}
-	if l := o.Lake; l != nil {
+	if l := p.Lake; l != nil {
 		add(schema.LakeWriter, schema.LakeRoom, l.Writer, schema.LakeMetrics())
 		add(schema.LakeCompactor, schema.LakeRoom, l.Compactor, schema.LakeMetrics())
 		shown.Streams = append(shown.Streams, dashboard.Stream{Name: "Lake", Mapping: l.Mapping})

@@ -1,19 +1,16 @@
 package platform_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -28,34 +25,41 @@ func declareLarge(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Routes = []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerAnyone, Summary: "Hello"}}
 	stack := awscdk.NewStack(app, jsii.String("large"), nil)
-	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Large")), described, platform.Props{Build: build})
-	functions := map[string]*gofunction.Function{}
-	for i := range ownFunctions {
-		functions["hello"] = parts.Function(fmt.Sprintf("Hello%d", i), "hello", 0, nil)
-	}
-	parts.Operate(platform.Operations{
-		API: parts.API(httpapi.Props{Functions: functions}), ServerErrorAlarm: "ServerErrorAlarm", Lake: parts.Lake(platform.LakeProps{}),
-	})
+	platform.DeclareTimes(&others{}, stack, "Large", described, platform.Declaration{Props: platform.Props{Build: build}}, ownFunctions)
 }
 
-// declareQuiet declares a platform without an API.
+// declareQuiet declares a platform without an API, whose function runs every night.
 func declareQuiet(app awscdk.App, build *gofunction.Build) {
 	described := own()
-	described.Routes, described.Functions[0].Trigger = nil, schema.TriggerOther
-	stack := awscdk.NewStack(app, jsii.String("quiet"), nil)
-	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Quiet")), described, platform.Props{Build: build})
-	parts.Function("Hello", "hello", 0, nil)
-	parts.Operate(platform.Operations{})
-	parts.Outputs(stack, "Quiet", nil)
+	described.Routes, described.Lake = nil, schema.Lake{}
+	described.Functions[0].Trigger = schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "Europe/Vienna"}
+	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("quiet"), nil), "Quiet", described, platform.Declaration{Props: platform.Props{Build: build}})
 }
 
 // A platform without an API has all but what is about one.
 func TestOperateWithoutAPI(t *testing.T) {
 	t.Parallel()
-	if diff := cmp.Diff([]string{"QuietHelloAlarm", "QuietThrottlesAlarm"}, slices.Sorted(maps.Keys(quiet.Named("AWS::CloudWatch::Alarm")))); diff != "" {
+	if diff := cmp.Diff([]string{"QuietHelloAlarm", "QuietHelloNotRunAlarm", "QuietHelloScheduleDeadLettersAlarm", "QuietThrottlesAlarm"}, slices.Sorted(maps.Keys(quiet.Named("AWS::CloudWatch::Alarm")))); diff != "" {
 		t.Errorf("alarms (-want +got):\n%s", diff)
 	}
 	quiet.One(t, "AWS::CloudWatch::Dashboard", "QuietDashboard")
+	if got := slices.Sorted(maps.Keys(quiet.Outputs)); !slices.Equal(got, []string{"QuietHelloScheduleDeadLetterQueueUrl", "QuietThingsTableName"}) {
+		t.Errorf("got the outputs %v", got)
+	}
+}
+
+// A function can run at a time of the day, of people's own zone. The longest night has an
+// hour more.
+func TestDeclareCron(t *testing.T) {
+	t.Parallel()
+	_, schedule := quiet.One(t, "AWS::Scheduler::Schedule", "QuietHelloSchedule")
+	if when, zone := schedule.Properties["ScheduleExpression"], schedule.Properties["ScheduleExpressionTimezone"]; when != "cron(0 3 * * ? *)" || zone != "Europe/Vienna" {
+		t.Errorf("got %v in %v, want 03:00 in Vienna", when, zone)
+	}
+	_, alarm := quiet.One(t, "AWS::CloudWatch::Alarm", "QuietHelloNotRunAlarm")
+	if got := synthtest.Text(alarm.Properties["AlarmDescription"]); !strings.HasPrefix(got, "Own: Hello has not run for 26h0m0s. ") {
+		t.Errorf("got %q, want a day of 25 hours and an hour more", got)
+	}
 }
 
 // Amazon CloudWatch refuses an alarm on more than ten metrics, or on none.

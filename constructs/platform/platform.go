@@ -1,11 +1,24 @@
-// Package platform declares the parts that every platform has: the tables of its data
-// model, functions with the grants of the model, an API with its routes, secrets,
-// alarms and outputs. The package of a platform adds the parts that only it has.
+// Package platform declares a whole platform from its schema and its props, in one call:
+// tables, functions with exactly the grants that they need, secrets, an HTTP API, an issuer of
+// tokens, schedules, streams with queues of failures, a lake, alarms, a dashboard and
+// outputs.
 //
-// It is for platforms of other modules, too: theirs embed [Props], [Handlers] are
-// built from their module, and the rest is the same. Below the platform's construct
-// the ids Database, API, Lake, Dashboard and AlarmTopic are taken, and those that end
-// with Alarm or AlarmTopic.
+// A platform's own package has its [Props] and a struct with what only it has:
+//
+//	type Links struct {
+//		constructs.Construct
+//		platform.Platform
+//	}
+//
+//	func New(scope constructs.Construct, id string, p Props) *Links {
+//		p.Build = platform.Ready(scope, "links", id, p.validate, p.Build, Handlers(p.Architecture))
+//		l := &Links{}
+//		platform.Declare(l, scope, id, Schema(), platform.Declaration{Props: p.Props})
+//		return l
+//	}
+//
+// It is for platforms of other modules, too: [Handlers] are then built from their module,
+// and the rest is the same.
 package platform
 
 import (
@@ -13,22 +26,25 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/outputs"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -61,17 +77,43 @@ func Ready(scope constructs.Construct, name, id string, check func(region string
 	return build
 }
 
-// Platform declares a platform's parts, as the schema describes them.
+// Platform is what [Declare] declared. A platform's struct embeds it, after
+// [constructs.Construct].
 type Platform struct {
 	// Schema describes the platform.
 	Schema schema.Platform
 	// Database is its tables.
 	Database *table.Database
+	// Functions are its functions, by the name in the schema.
+	Functions map[string]*gofunction.Function
+	// Secrets are its secrets, by the name in the schema.
+	Secrets map[string]awssecretsmanager.ISecret
+	// API is its HTTP API. It is nil if the schema has no routes.
+	API *httpapi.API
+	// Users issues the tokens of people, and Agents those of programs. They are nil if the
+	// schema has no such callers, or if others issue the tokens.
+	Users  *identity.Users
+	Agents *identity.Machines
+	// Streams, by the name of the function that handles the changes, and Schedules, by
+	// the name of the function that runs.
+	Streams   map[string]*stream.Mapping
+	Schedules map[string]*schedule.Schedule
+	// DeadLetters are the queues of what functions could not handle, by the name of the
+	// function: those of its stream or schedule.
+	DeadLetters map[string]awssqs.Queue
+	// Lake is what the changes of a table become. It is nil if the schema has no lake.
+	Lake *lake.Lake
+	// Alarms watch the platform. There are none with Props.NoAlarms.
+	Alarms []awscloudwatch.Alarm
+	// Dashboard shows the platform. It is nil with Props.NoDashboard.
+	Dashboard awscloudwatch.Dashboard
+	// Outputs are its outputs: add further ones.
+	Outputs *outputs.Outputs
 
 	construct constructs.Construct
 	props     Props
-	functions []function
-	alarms    []awscloudwatch.Alarm
+	// declared are the functions in the order of their declaration.
+	declared []function
 	// topic is the one of all alarms, or nil. alarmIDs are those of all alarms, also of
 	// such as are off, and silent is how many alarms notify no one.
 	topic    awssns.ITopic
@@ -79,51 +121,31 @@ type Platform struct {
 	silent   int
 }
 
-// New declares the tables below the platform's construct, and says in the
-// assembly which port a local run is to serve the platform on. It ends the
-// program, by [props.Refuse], with the error of [schema.Platform.Validate] before
-// it declares anything.
-func New(construct constructs.Construct, described schema.Platform, p Props) *Platform {
-	if err := described.Validate(); err != nil {
-		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
-	}
-	awscdk.Stack_Of(construct).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": p.LocalPort})
-	return &Platform{
-		Schema: described,
-		Database: table.NewDatabase(construct, "Database", table.DatabaseProps{
-			Database:           described.Database,
-			Prefix:             p.Prefix,
-			RemoveWithStack:    p.RemoveWithStack,
-			DeletionProtection: p.DeletionProtection,
-			Key:                p.Key,
-			Options:            p.Tables,
-		}),
-		construct: construct,
-		props:     p,
-	}
-}
-
-// Function declares the function of that name in the schema. It may use the access
-// patterns that the schema grants it, and has the names of the tables and the
-// given variables in its environment. Timeout 0 is the default of
-// [gofunction.Props].
-func (p *Platform) Function(id, name string, timeout time.Duration, variables map[string]string) *gofunction.Function {
-	declared, ok := p.Schema.Function(name)
-	if !ok {
-		props.Refuse(fmt.Errorf("%s has no function %q: declare it in the Functions of the schema", p.Schema.Name, name))
-	}
+// addFunction declares a function of the schema. It may use the access patterns and the
+// secrets that the schema names, and has the names of the tables and the given variables
+// in its environment.
+func (p *Platform) addFunction(id string, declared schema.Function, variables map[string]string) {
+	name := declared.Name
 	environment := p.Database.Environment()
+	for _, secret := range declared.Secrets {
+		described, _ := p.Schema.Secret(secret)
+		environment[described.Variable] = *p.Secrets[secret].SecretArn()
+	}
 	maps.Copy(environment, variables)
 	if p.props.MetricNamespace != "" {
 		environment[schema.MetricNamespaceVariable] = p.props.MetricNamespace
+	}
+	memory := p.props.MemoryMegabytes[name]
+	if memory == 0 {
+		memory = declared.MemoryMegabytes
 	}
 	f := gofunction.New(p.construct, id, gofunction.Props{
 		Build:               p.props.Build,
 		Name:                name,
 		Description:         p.Schema.Title + ": " + declared.Description,
 		Environment:         environment,
-		Timeout:             p.props.sizes().Timeout(name, timeout),
-		MemoryMegabytes:     p.props.MemoryMegabytes[name],
+		Timeout:             p.props.sizes().Timeout(name, declared.Timeout),
+		MemoryMegabytes:     memory,
 		ReservedConcurrency: p.props.ReservedConcurrency[name],
 		LogLevel:            p.props.LogLevel,
 		LogRetention:        p.props.LogRetention,
@@ -132,9 +154,12 @@ func (p *Platform) Function(id, name string, timeout time.Duration, variables ma
 		Network:             p.props.network(),
 	})
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
+	for _, secret := range declared.Secrets {
+		allowRead(f, p.Secrets[secret])
+	}
 	p.tell(f, declared)
-	p.functions = append(p.functions, function{id: id, name: name, function: f})
-	return f
+	p.declared = append(p.declared, function{id: id, name: name, function: f})
+	p.Functions[name] = f
 }
 
 // tell writes which access patterns the schema grants the function into the template's metadata.
@@ -155,72 +180,85 @@ func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
 	props.Tell(f, map[string]any{"function": declared.Name, "role": *awscdk.Stack_Of(f).GetLogicalId(role), "grants": grants})
 }
 
-// Secret declares a secret whose text is generated, and that outlives the stack
-// unless RemoveWithStack is set.
-func (p *Platform) Secret(id, description string, generated awssecretsmanager.SecretStringGenerator) awssecretsmanager.Secret {
-	return awssecretsmanager.NewSecret(p.construct, &id, &awssecretsmanager.SecretProps{
-		Description:          &description,
-		RemovalPolicy:        props.RemovalPolicy(p.props.RemoveWithStack),
-		EncryptionKey:        p.props.Key,
-		GenerateSecretString: &generated,
-	})
+// addSecrets declares the secrets of the schema, except for those that exist already. They
+// outlive the stack unless RemoveWithStack is set.
+func (p *Platform) addSecrets(existing map[string]awssecretsmanager.ISecret) {
+	for _, described := range p.Schema.Secrets {
+		if secret := existing[described.Name]; secret != nil {
+			p.Secrets[described.Name] = secret
+			continue
+		}
+		generated := awssecretsmanager.SecretStringGenerator{PasswordLength: jsii.Number(64), ExcludePunctuation: jsii.Bool(true)}
+		if described.Template != "" {
+			generated = awssecretsmanager.SecretStringGenerator{SecretStringTemplate: &described.Template, GenerateStringKey: &described.Generated}
+		}
+		p.Secrets[described.Name] = awssecretsmanager.NewSecret(p.construct, &described.Name, &awssecretsmanager.SecretProps{
+			Description:          &described.Description,
+			RemovalPolicy:        props.RemovalPolicy(p.props.RemoveWithStack),
+			EncryptionKey:        p.props.Key,
+			GenerateSecretString: &generated,
+		})
+	}
 }
 
-// RandomSecret declares a secret that is 64 random letters and digits.
-func (p *Platform) RandomSecret(id, description string) awssecretsmanager.Secret {
-	return p.Secret(id, description, awssecretsmanager.SecretStringGenerator{
-		PasswordLength:     jsii.Number(64),
-		ExcludePunctuation: jsii.Bool(true),
-	})
-}
-
-// AllowRead lets a function read a secret, with the key that encrypts it if that
+// allowRead lets a function read a secret, with the key that encrypts it if that
 // is a customer managed one, and no more: the CDK's own grant adds
 // secretsmanager:DescribeSecret, which no request needs.
-func AllowRead(f *gofunction.Function, secret awssecretsmanager.ISecret) {
+func allowRead(f *gofunction.Function, secret awssecretsmanager.ISecret) {
 	f.Allow([]string{"secretsmanager:GetSecretValue"}, *secret.SecretArn())
 	key.Allow(f, f.Role, secret.EncryptionKey(), "secretsmanager", key.Read)
 }
 
-// API declares the HTTP API with the routes of the schema. Name, Routes,
-// AllowedOrigins, Throttle, RouteThrottles, Domain, LogRetention and Key of the
-// given props are filled in, and JWT where it has no issuer.
-func (p *Platform) API(own httpapi.Props) *httpapi.API {
-	if own.JWT.Issuer == "" {
-		own.JWT = p.props.jwt()
+// addAPI declares the HTTP API with the routes of the schema, if there are any.
+func (p *Platform) addAPI(d Declaration) {
+	if len(p.Schema.Routes) == 0 {
+		return
 	}
-	own.Name = p.Schema.Title
-	own.Routes = p.Schema.Routes
-	own.AllowedOrigins = p.props.AllowedOrigins
-	own.Throttle = p.props.Throttle
-	own.RouteThrottles = p.props.RouteThrottles
-	own.Domain = p.props.domain()
-	own.LogRetention = p.props.LogRetention
-	own.Key = p.props.Key
-	return httpapi.New(p.construct, "API", own)
+	p.API = httpapi.New(p.construct, "API", httpapi.Props{
+		Name:           p.Schema.Title,
+		Description:    p.Schema.Description,
+		Routes:         p.Schema.Routes,
+		Functions:      p.Functions,
+		JWT:            p.issuer(d),
+		OpenRoutes:     d.OpenRoutes,
+		AllowedOrigins: p.props.AllowedOrigins,
+		AllowedHeaders: p.Schema.RequestHeaders,
+		ExposedHeaders: p.Schema.ResponseHeaders,
+		Throttle:       p.props.Throttle,
+		Throttles:      d.Throttles,
+		RouteThrottles: p.props.RouteThrottles,
+		Domain:         p.props.domain(),
+		LogRetention:   p.props.LogRetention,
+		Key:            p.props.Key,
+	})
 }
 
-// Lake declares the lake of the schema. Its functions are built here, unless the
-// platform's build has a writer and a compactor.
-func (p *Platform) Lake(chosen LakeProps) *lake.Lake {
-	own := lake.Props{
-		BatchWindow: chosen.LakeBatchWindow, CompactEvery: chosen.CompactEvery, FirstDay: chosen.LakeFirstDay,
-		RetentionDays: chosen.LakeRetentionDays, QueryLimitBytes: chosen.QueryLimitBytes,
+// addLake declares the lake of the schema, if there is one. Its functions are built here,
+// unless the platform's build has a writer and a compactor.
+func (p *Platform) addLake(chosen LakeProps) {
+	if p.Schema.Lake.Name == "" {
+		return
 	}
-	own.Table = p.Database.Table(p.Schema.Lake.Table)
-	own.Database = p.Schema.Database
-	own.Lake = p.Schema.Lake
-	own.Build = p.lakeBuild()
-	own.CatalogName = strings.ReplaceAll(p.props.Prefix, "-", "_")
-	own.RemoveWithStack = p.props.RemoveWithStack
-	own.Key = p.props.Key
-	own.LogLevel = p.props.LogLevel
-	own.LogRetention = p.props.LogRetention
-	own.Tracing = p.props.Tracing
-	own.Network = p.props.network()
-	own.Sizes = p.props.sizes()
-	own.MetricNamespace = p.props.MetricNamespace
-	return lake.New(p.construct, "Lake", own)
+	p.Lake = lake.New(p.construct, "Lake", lake.Props{
+		Table:           p.Database.Table(p.Schema.Lake.Table),
+		Database:        p.Schema.Database,
+		Lake:            p.Schema.Lake,
+		Build:           p.lakeBuild(),
+		CatalogName:     strings.ReplaceAll(p.props.Prefix, "-", "_"),
+		BatchWindow:     chosen.LakeBatchWindow,
+		CompactEvery:    chosen.CompactEvery,
+		FirstDay:        chosen.LakeFirstDay,
+		RetentionDays:   chosen.LakeRetentionDays,
+		QueryLimitBytes: chosen.QueryLimitBytes,
+		RemoveWithStack: p.props.RemoveWithStack,
+		Key:             p.props.Key,
+		MetricNamespace: p.props.MetricNamespace,
+		LogLevel:        p.props.LogLevel,
+		LogRetention:    p.props.LogRetention,
+		Tracing:         p.props.Tracing,
+		Network:         p.props.network(),
+		Sizes:           p.props.sizes(),
+	})
 }
 
 // lakeBuild returns the platform's build if it has the lake's functions, and
@@ -240,24 +278,48 @@ func (p *Platform) lakeBuild() *gofunction.Build {
 	return gofunction.Start(context.Background(), source)
 }
 
-// Outputs declares the outputs that every platform has, the API's address and the
-// tables' names, and returns a value to add the platform's own to. scope and id are
-// those of the platform's declaration. With a domain name one more output has the
-// target of its DNS record. api is nil without an API.
-func (p *Platform) Outputs(scope constructs.Construct, id string, api *httpapi.API) *outputs.Outputs {
+// addOutputs declares the outputs that callers and operators need. scope and id are those
+// of the platform's declaration.
+func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 	o := outputs.New(p.construct, scope, id)
-	if api != nil {
-		url := api.URL()
+	p.Outputs = o
+	if p.API != nil {
+		url := p.API.URL()
 		o.Add("ApiUrl", "Address of the API", &url)
-	}
-	if api != nil && api.Domain != nil {
-		o.Add("ApiDomainTarget", "Where the DNS record of the API's domain name has to point to", api.Domain.RegionalDomainName())
-		o.Add("ApiDomainHostedZoneId", "Hosted zone of ApiDomainTarget, for an alias record", api.Domain.RegionalHostedZoneId())
+		if p.API.Domain != nil {
+			o.Add("ApiDomainTarget", "Where the DNS record of the API's domain name has to point to", p.API.Domain.RegionalDomainName())
+			o.Add("ApiDomainHostedZoneId", "Hosted zone of ApiDomainTarget, for an alias record", p.API.Domain.RegionalHostedZoneId())
+		}
 	}
 	for _, t := range p.Database.Tables {
 		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
 	}
-	return o
+	for _, q := range p.queues() {
+		o.Add(strings.TrimSuffix(q.id, "s")+"QueueUrl", "Address of the queue of "+q.holds, q.queue.QueueUrl())
+	}
+	if l := p.Lake; l != nil {
+		o.Add("LakeBucketName", "Bucket of the lake", l.Bucket.BucketName())
+		o.Add("LakeDatabaseName", "Name of the lake's database in the AWS Glue catalog", l.Catalog.Ref())
+		o.Add("LakeWorkGroupName", "Name of the Amazon Athena workgroup to query the lake in", l.WorkGroup.Ref())
+		o.Add("LakeFailureQueueUrl", "Address of the queue of records that cannot become rows", l.Failures.QueueUrl())
+		o.Add("LakeDeadLetterQueueUrl", "Address of the queue of failed runs of the compactor", l.Schedule.DeadLetters.QueueUrl())
+	}
+	if u := p.Users; u != nil {
+		o.Add("UserPoolId", "User pool in which people sign up", u.Resource.UserPoolId())
+		o.Add("UserPoolClientId", "Client id for apps that sign people in", u.Client.UserPoolClientId())
+		o.Add("TokenIssuer", "Issuer of the users' tokens", &u.Issuer)
+		if pages := u.SignInURL(); pages != "" {
+			o.Add("SignInUrl", "Where the sign-in pages are", &pages)
+		}
+	}
+	if a := p.Agents; a != nil {
+		o.Add("TokenIssuer", "Issuer of the agents' tokens", &a.Issuer)
+		o.Add("TokenEndpoint", "Where agents get tokens by the client credentials grant", &a.TokenEndpoint)
+		o.Add("TokenScope", "Scope to ask for", &a.Scope)
+		for i, client := range a.Clients {
+			o.Add(fmt.Sprintf("Agent%dClientId", i+1), "Client id of an agent", client.UserPoolClientId())
+		}
+	}
 }
 
 // GrantAccessPatterns lets the grantee use the tables in exactly the ways that
@@ -270,4 +332,14 @@ func (p *Platform) GrantAccessPatterns(grantee awsiam.IGrantable, patterns ...st
 		}
 	}
 	p.Database.Grant(grantee, p.Schema.Grants(schema.Function{AccessPatterns: patterns})...)
+}
+
+// MetricServerErrors counts the API's responses from 500 up: a sum over five
+// minutes unless options say otherwise; options may be nil. It ends the program, by
+// [props.Refuse], if the schema has no routes.
+func (p *Platform) MetricServerErrors(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
+	if p.API == nil {
+		props.Refuse(fmt.Errorf("%s has no API: give its schema routes, or leave the metric out", p.Schema.Name))
+	}
+	return p.API.MetricServerErrors(options)
 }

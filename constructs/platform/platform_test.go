@@ -3,29 +3,37 @@ package platform_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, large, quiet, refused synthtest.Template
+var template, signUp, large, quiet, refused synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
 		if template, err = synthtest.Load(folder, "own"); err != nil {
+			return err
+		}
+		if signUp, err = synthtest.Load(folder, "signup"); err != nil {
 			return err
 		}
 		if large, err = synthtest.Load(folder, "large"); err != nil {
@@ -37,6 +45,12 @@ func TestMain(m *testing.M) {
 		refused, err = synthtest.Load(folder, "refused")
 		return err
 	})
+}
+
+// others is the struct of an importer. It has no methods of its own.
+type others struct {
+	constructs.Construct
+	platform.Platform
 }
 
 // own is a platform that is not of this module.
@@ -61,16 +75,18 @@ func declare(app awscdk.App) {
 	source.Directory = "testdata/handlers"
 	build := gofunction.Start(context.Background(), source)
 	stack := awscdk.NewStack(app, jsii.String("own"), nil)
-	parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), own(), platform.Props{
-		Build: build, JWTIssuer: "https://login.example.com", JWTAudience: []string{"own"},
+	o := &others{}
+	platform.Declare(o, stack, "Own", own(), platform.Declaration{
+		Props: platform.Props{Build: build, JWTIssuer: "https://login.example.com", JWTAudience: []string{"own"}},
 	})
-	hello := parts.Function("Hello", "hello", 0, nil)
-	api := parts.API(httpapi.Props{Functions: map[string]*gofunction.Function{"hello": hello}})
-	api.Resource.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
-		Path: jsii.String("/added"), Authorizer: api.Authorizer,
-		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Added"), hello.Resource, nil),
+	o.API.Resource.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
+		Path: jsii.String("/added"), Authorizer: o.API.Authorizer,
+		Integration: awsapigatewayv2integrations.NewHttpLambdaIntegration(jsii.String("Added"), o.Functions["hello"].Resource, nil),
 	})
-	parts.Lake(platform.LakeProps{})
+	// The platform is a construct like any other.
+	awscdk.Tags_Of(o).Add(jsii.String("team"), jsii.String("own"), nil)
+	awssqs.NewQueue(o, jsii.String("Beside"), nil)
+	declareSignUp(app, build)
 	declareLarge(app, build)
 	declareQuiet(app, build)
 	declareRefused(app, build)
@@ -116,12 +132,90 @@ func TestPropsCheckSizesOfLake(t *testing.T) {
 	}
 }
 
+// declareSignUp declares a platform whose function reads a secret, and gets those who
+// signed up.
+func declareSignUp(app awscdk.App, build *gofunction.Build) {
+	described := own()
+	described.Lake = schema.Lake{}
+	described.Secrets = []schema.Secret{{Name: "Pepper", Variable: "PEPPER_SECRET_ARN", Description: "What is hashed along"}}
+	hello := &described.Functions[0]
+	hello.Trigger, hello.Secrets, hello.Timeout, hello.MemoryMegabytes = schema.OnSignUp{}, []string{"Pepper"}, 5*time.Second, 512
+	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("signup"), nil), "Own", described, platform.Declaration{
+		Props: platform.Props{Build: build}, Environment: map[string]map[string]string{"hello": {"GREETING": "Hi"}},
+	})
+}
+
+// The struct of an importer is the construct: it is tagged, and others are below it.
+func TestDeclareConstruct(t *testing.T) {
+	t.Parallel()
+	_, queue := template.One(t, "AWS::SQS::Queue", "OwnBeside")
+	if got := synthtest.Text(queue.Properties["Tags"]); !strings.Contains(got, "team") {
+		t.Errorf("tags of the queue: got %s, want the platform's", got)
+	}
+}
+
+// The schema says all of a function.
+func TestDeclareFunction(t *testing.T) {
+	t.Parallel()
+	_, function := signUp.One(t, "AWS::Lambda::Function", "OwnHello")
+	variables := synthtest.At(function.Properties, "Environment", "Variables")
+	secret, _ := signUp.One(t, "AWS::SecretsManager::Secret", "OwnPepper")
+	pool, resource := signUp.One(t, "AWS::Cognito::UserPool", "OwnUsers")
+	got := map[string]any{
+		"greeting": synthtest.At(variables, "GREETING"), "secret": synthtest.At(variables, "PEPPER_SECRET_ARN", "Ref"),
+		"timeout": function.Properties["Timeout"], "memory": function.Properties["MemorySize"],
+		"signed up":      synthtest.Stable(synthtest.Text(synthtest.At(resource.Properties, "LambdaConfig", "PostConfirmation"))),
+		"may be invoked": nil, "may read": nil,
+	}
+	for _, permission := range signUp.OfType("AWS::Lambda::Permission") {
+		if permission.Properties["Principal"] == "cognito-idp.amazonaws.com" {
+			got["may be invoked"] = synthtest.At(permission.Properties, "SourceArn", "Fn::GetAtt", 0)
+		}
+	}
+	for _, allowed := range signUp.Allowed(t, "OwnHelloRole") {
+		if strings.HasPrefix(allowed, "secretsmanager:") {
+			got["may read"] = allowed
+		}
+	}
+	want := map[string]any{
+		"greeting": "Hi", "secret": secret, "timeout": 5.0, "memory": 512.0, "signed up": "OwnHello.Arn", "may be invoked": pool, "may read": "secretsmanager:GetSecretValue OwnPepper",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("function (-want +got):\n%s", diff)
+	}
+	if got := slices.Sorted(maps.Keys(signUp.Outputs)); !slices.Equal(got, []string{"OwnApiUrl", "OwnThingsTableName", "OwnTokenIssuer", "OwnUserPoolClientId", "OwnUserPoolId"}) {
+		t.Errorf("got the outputs %v", got)
+	}
+}
+
+// Who has users elsewhere gets no sign-ups of them.
+func TestSignUpsOfOthers(t *testing.T) {
+	t.Parallel()
+	described := own()
+	described.Functions[0].Trigger = schema.OnSignUp{}
+	for path, check := range map[string]func(f *props.Findings){
+		"Props.JWTIssuer": func(f *props.Findings) { platform.UserProps{}.Check(f, "Props", "https://a.example", described) },
+		"Props.UserPool": func(f *props.Findings) {
+			platform.UserProps{UserPool: struct{ awscognito.IUserPool }{}, UserPoolClients: []awscognito.IUserPoolClient{struct{ awscognito.IUserPoolClient }{}}}.Check(f, "Props", "", described)
+		},
+		"Props.UserPoolTriggers.PostConfirmation": func(f *props.Findings) {
+			platform.UserProps{UserPoolTriggers: awscognito.UserPoolTriggers{PostConfirmation: struct{ awslambda.IFunction }{}}}.Check(f, "Props", "", described)
+		},
+	} {
+		var f props.Findings
+		check(&f)
+		if diff := cmp.Diff([]string{path}, synthtest.Paths(t, f.Err())); diff != "" {
+			t.Errorf("findings (-want +got):\n%s", diff)
+		}
+	}
+}
+
 // A pattern that is misspelt would be a permission that is missing.
 func TestNewErrSchema(t *testing.T) {
 	t.Parallel()
 	wrong := own()
 	wrong.Functions[0].AccessPatterns = []string{"GetThing"}
-	err := synthtest.PanicOf(func() { platform.New(nil, wrong, platform.Props{}) })
+	err := synthtest.PanicOf(func() { platform.Declare(&others{}, nil, "Own", wrong, platform.Declaration{}) })
 	if _, ok := errors.AsType[schema.Findings](err); !ok || !strings.Contains(err.Error(), "Functions[hello].AccessPatterns[0]") {
 		t.Errorf("got %v, want a finding about the access pattern", err)
 	}

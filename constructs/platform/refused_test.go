@@ -85,25 +85,26 @@ var refusals = map[string]struct {
 	}, ""},
 	"ErrUnknownAlarm": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
 		described := own()
-		described.Routes, described.Functions[0].Trigger = nil, schema.TriggerOther
-		parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), described, platform.Props{Build: build, Alarms: map[string]alarm.Options{
+		described.Routes, described.Lake, described.Functions[0].Trigger = nil, schema.Lake{}, schema.OnOther{}
+		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build, Alarms: map[string]alarm.Options{
 			"HelloAlarm": {Threshold: 2}, "ThrottlesAlarm": {Off: true}, "HelpAlarm": {Off: true},
-		}})
-		parts.Function("Hello", "hello", 0, nil)
-		parts.Operate(platform.Operations{})
+		}}})
 	}, `own: 1 finding:
   Props.Alarms["HelpAlarm"]: got options of an alarm that there is not, allowed is one of HelloAlarm, ThrottlesAlarm: `},
 	// A week of hours is 168 of them.
 	"ErrAlarmOfSchedule": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
 		described := own()
-		described.Routes, described.Functions[0].Trigger = nil, schema.TriggerSchedule
-		parts := platform.New(constructs.NewConstruct(stack, jsii.String("Own")), described, platform.Props{Build: build, Alarms: map[string]alarm.Options{
+		described.Routes, described.Lake, described.Functions[0].Trigger = nil, schema.Lake{}, schema.OnSchedule{Every: 24 * time.Hour}
+		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build, Alarms: map[string]alarm.Options{
 			"HelloNotRunAlarm": {Periods: 169},
-		}})
-		daily := schedule.New(stack, "Daily", schedule.Props{Function: parts.Function("Hello", "hello", 0, nil), Every: 24 * time.Hour})
-		parts.Operate(platform.Operations{Schedules: []platform.ScheduledFunction{{ID: "Hello", Schedule: daily}}})
+		}}})
 	}, `alarm HelloNotRunAlarm: 1 finding:
   Props.Periods: got 169, allowed is 1 to 168 with a period of 1h0m0s: `},
+	"ErrTwoIssuers": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
+		described := own()
+		described.Routes = append(described.Routes, schema.Route{Method: "GET", Path: "/agent", Function: "hello", Caller: schema.CallerAgent})
+		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build}})
+	}, "own: 1 finding:\n  Props.JWTIssuer: got nothing, allowed is the issuer of both users and agents: "},
 	"ErrBuild": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
 		ready(stack, "Own", gofunction.Start(context.Background(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere/hello"}}))
 	}, "own Own: a *gofunction.CompileError"},

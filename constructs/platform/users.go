@@ -8,6 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // UserProps are the props of a platform that people sign in to. Its own Props embed them
@@ -37,11 +38,23 @@ type UserProps struct {
 	Email identity.Email
 }
 
-// Check adds a finding for each of the props that is invalid, or without effect beside
-// the JWTIssuer, or "", of the same platform's [Props]. path leads to the props as an importer
+// Check adds a finding for each of the props that is invalid for the platform, or without
+// effect beside the JWTIssuer, or "", of its [Props]. path leads to the props as an importer
 // writes it: "Props" for a platform that embeds them.
-func (p UserProps) Check(f *props.Findings, path, jwtIssuer string) {
+func (p UserProps) Check(f *props.Findings, path, jwtIssuer string, described schema.Platform) {
 	p.checkUserPool(f, path, jwtIssuer)
+	if greeter, ok := described.SignUpHandler(); ok {
+		const remedy = "leave it out, or remove the trigger from the schema: only the construct's own user pool invokes the function"
+		switch {
+		case jwtIssuer != "":
+			f.Add(path+".JWTIssuer", jwtIssuer, "none with "+greeter.Name+", which handles sign-ups", remedy)
+		case p.UserPool != nil:
+			f.Add(path+".UserPool", "a user pool", "none with "+greeter.Name+", which handles sign-ups", remedy)
+		}
+		if p.UserPoolTriggers.PostConfirmation != nil {
+			f.Add(path+".UserPoolTriggers.PostConfirmation", "a function", "none with "+greeter.Name+", which handles sign-ups", "leave one of the two out")
+		}
+	}
 	if jwtIssuer != "" || p.UserPool != nil {
 		const remedy = "users are then not in a user pool here: leave it empty"
 		if p.InviteOnly {

@@ -27,7 +27,7 @@ func (p Props) Validate() error { return p.validate("") }
 func (p Props) validate(region string) error {
 	var f props.Findings
 	p.Props.Check(&f, "Props", region, schema.Todo(), lake.Packages()...)
-	p.UserProps.Check(&f, "Props", p.JWTIssuer)
+	p.UserProps.Check(&f, "Props", p.JWTIssuer, schema.Todo())
 	p.LakeProps.Check(&f, "Props")
 	return f.Err()
 }

@@ -1,0 +1,236 @@
+package platform
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
+	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/constructs/stream"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Construct is a pointer to a struct that embeds [constructs.Construct] and [Platform], in
+// that order.
+type Construct interface {
+	constructs.Construct
+	parts() *Platform
+}
+
+func (p *Platform) parts() *Platform { return p }
+
+// Declaration is what a platform's props and its package say beside the schema.
+type Declaration struct {
+	Props
+	// UserProps are for a platform with routes of users.
+	UserProps
+	// LakeProps are for a platform with a lake.
+	LakeProps
+	// Agents are the programs that the platform's own user pool has clients for, by name,
+	// if it has routes of agents. Required with such routes, unless Props.JWTIssuer is set or
+	// OpenRoutes has all of them.
+	Agents []string
+	// OpenRoutes are those of [httpapi.Props.OpenRoutes]. Default: none.
+	OpenRoutes []string
+	// Throttles limit the routes of a rate limit, by its name, where they are below
+	// Props.Throttle. Default: none.
+	Throttles map[string]httpapi.Throttle
+	// Environment has further environment variables of functions, by the function's name.
+	// Default: none.
+	Environment map[string]map[string]string
+	// Secrets are secrets that exist already, by the name in the schema. Default: the
+	// construct makes them.
+	Secrets map[string]awssecretsmanager.ISecret
+	// ServerErrorAlarm is the construct id of the alarm on failed requests. Default:
+	// "ServerErrorAlarm".
+	ServerErrorAlarm string
+}
+
+// Declare declares all that the schema describes, below a construct of that id, which of
+// becomes, and fills in its [Platform]. The construct is of's own: it can be the scope of
+// others. Call [Ready] before, which checks the props. Below the construct the ids
+// Database, API, Users, Agents, Lake, Dashboard and AlarmTopic are taken, those that the
+// schema names, and those that end with Alarm or AlarmTopic.
+//
+// It ends the program, by [props.Refuse], with the error of [schema.Platform.Validate]
+// before it declares anything, and if the props change an alarm that there is not.
+//
+// Alarms notify no one without one of Props.AlarmTopic, AlarmTopicARN and AlarmEmail: a
+// synth warns of it. The description of each has the address of the Runbook, which says
+// what to do about it, by the alarm's id. An alarm watches the throttles of ten
+// functions; for more functions there is a Throttles2Alarm, and so on.
+func Declare(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration) {
+	p := of.parts()
+	p.begin(of, scope, id, described, d.Props)
+	p.addSecrets(d.Secrets)
+	for _, f := range described.Functions {
+		p.addFunction(f.ConstructID(), f, d.Environment[f.Name])
+	}
+	p.addAPI(d)
+	for _, f := range described.Functions {
+		p.addTrigger(f)
+	}
+	p.addLake(d.LakeProps)
+	p.operate(d.ServerErrorAlarm)
+	p.addOutputs(scope, id)
+}
+
+// begin declares the construct and the tables below it, and says in the assembly which
+// port a local run is to serve the platform on.
+func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform, own Props) {
+	if err := described.Validate(); err != nil {
+		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
+	}
+	*p = Platform{
+		Schema:      described,
+		Functions:   map[string]*gofunction.Function{},
+		Secrets:     map[string]awssecretsmanager.ISecret{},
+		Streams:     map[string]*stream.Mapping{},
+		Schedules:   map[string]*schedule.Schedule{},
+		DeadLetters: map[string]awssqs.Queue{},
+		construct:   of,
+		props:       own,
+	}
+	constructs.NewConstruct_Override(of, scope, &id)
+	awscdk.Stack_Of(of).AddMetadata(jsii.String("onesynth"), map[string]any{"localPort": own.LocalPort})
+	p.Database = table.NewDatabase(of, "Database", table.DatabaseProps{
+		Database:           described.Database,
+		Prefix:             own.Prefix,
+		RemoveWithStack:    own.RemoveWithStack,
+		DeletionProtection: own.DeletionProtection,
+		Key:                own.Key,
+		Options:            own.Tables,
+	})
+}
+
+// issuer says whose tokens the API takes, and declares a user pool if no other one is
+// given for the callers who have to show who they are.
+func (p *Platform) issuer(d Declaration) httpapi.JWT {
+	users, agents := p.closed(schema.CallerUser, d.OpenRoutes), p.closed(schema.CallerAgent, d.OpenRoutes)
+	switch {
+	case p.props.JWTIssuer != "":
+		return p.props.jwt()
+	case d.UserPool != nil:
+		jwt := httpapi.JWT{Issuer: identity.Issuer(p.construct, d.UserPool)}
+		for _, client := range d.UserPoolClients {
+			jwt.Audience = append(jwt.Audience, *client.UserPoolClientId())
+		}
+		return jwt
+	case users && agents:
+		var f props.Findings
+		f.Append(props.Finding{Path: "Props.JWTIssuer", Got: "nothing", Allowed: "the issuer of both users and agents", Remedy: "set it: an API takes the tokens of one issuer"})
+		props.Refuse(fmt.Errorf("%s: %w", p.Schema.Name, f.Err()))
+	case users:
+		p.addUsers(d.UserProps)
+		return httpapi.JWT{Issuer: p.Users.Issuer, Audience: []string{p.Users.ClientID()}}
+	case agents:
+		p.Agents = identity.NewMachines(p.construct, "Agents", identity.MachinesProps{
+			Name:               p.Schema.Name,
+			Clients:            d.Agents,
+			RemoveWithStack:    p.props.RemoveWithStack,
+			DeletionProtection: p.props.DeletionProtection,
+		})
+		return httpapi.JWT{Issuer: p.Agents.Issuer, Audience: p.Agents.ClientIDs()}
+	}
+	return httpapi.JWT{}
+}
+
+// closed reports whether one of the caller's routes needs a token.
+func (p *Platform) closed(caller schema.Caller, open []string) bool {
+	for _, route := range p.Schema.RoutesOf(caller) {
+		if !slices.Contains(open, route) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Platform) addUsers(own UserProps) {
+	triggers := own.UserPoolTriggers
+	if f, ok := p.Schema.SignUpHandler(); ok {
+		triggers.PostConfirmation = p.Functions[f.Name].Resource
+	}
+	p.Users = identity.NewUsers(p.construct, "Users", identity.UsersProps{
+		Name:               p.Schema.Name,
+		InviteOnly:         own.InviteOnly,
+		RequireMFA:         own.RequireMFA,
+		CallbackURLs:       own.CallbackURLs,
+		LogoutURLs:         own.LogoutURLs,
+		Triggers:           triggers,
+		Email:              own.Email,
+		RemoveWithStack:    p.props.RemoveWithStack,
+		DeletionProtection: p.props.DeletionProtection,
+	})
+}
+
+// addTrigger declares what invokes the function, beside routes and sign-ups.
+func (p *Platform) addTrigger(f schema.Function) {
+	switch trigger := f.Trigger.(type) {
+	case schema.OnStream:
+		trigger = trigger.WithDefaults(f)
+		queue := deadletter.NewQueue(p.construct, trigger.Failures.ID, deadletter.Props{Key: p.props.Key})
+		window := trigger.BatchWindow
+		if after, ok := p.Schema.Function(trigger.After); ok {
+			window += p.props.sizes().Timeout(after.Name, cmp.Or(after.Timeout, gofunction.DefaultTimeout))
+		}
+		p.DeadLetters[f.Name] = queue
+		p.Streams[f.Name] = stream.New(p.construct, trigger.ID, stream.Props{
+			Table:              p.Database.Table(trigger.Table),
+			Function:           p.Functions[f.Name],
+			OnFailure:          queue,
+			Filters:            trigger.Filters,
+			BatchSize:          trigger.BatchSize,
+			BatchWindow:        window,
+			Bisect:             true,
+			ReportItemFailures: trigger.ReportItemFailures,
+		})
+	case schema.OnSchedule:
+		trigger = trigger.WithDefaults(f)
+		p.Schedules[f.Name] = schedule.New(p.construct, trigger.ID, schedule.Props{
+			Function:    p.Functions[f.Name],
+			Every:       trigger.Every,
+			Cron:        trigger.Cron,
+			TimeZone:    trigger.TimeZone,
+			Description: p.Schema.Title + ": runs the " + f.Name,
+			Key:         p.props.Key,
+		})
+		p.DeadLetters[f.Name] = p.Schedules[f.Name].DeadLetters
+	}
+}
+
+// failureQueue is a queue that is empty when all is well.
+type failureQueue struct {
+	// id begins the ids of its alarm and of its output; holds says what is in it.
+	id, holds string
+	queue     awssqs.Queue
+}
+
+// queues are those of the streams and schedules, in the order of the functions.
+func (p *Platform) queues() []failureQueue {
+	var all []failureQueue
+	for _, f := range p.Schema.Functions {
+		var failures schema.Failures
+		switch trigger := f.Trigger.(type) {
+		case schema.OnStream:
+			failures = trigger.WithDefaults(f).Failures
+		case schema.OnSchedule:
+			failures = trigger.WithDefaults(f).Failures
+		default:
+			continue
+		}
+		all = append(all, failureQueue{id: failures.ID, holds: failures.Description, queue: p.DeadLetters[f.Name]})
+	}
+	return all
+}

@@ -1,0 +1,361 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Trigger is what invokes a function beside the routes that it serves: [OnStream],
+// [OnSchedule], [OnSignUp] or [OnOther].
+type Trigger interface {
+	// validate adds what is wrong with the trigger of function fn of the platform.
+	validate(f *findings, path string, p Platform, fn Function)
+}
+
+// OnStream invokes a function with the changes of a table, oldest first. Changes that
+// the function fails to handle are tried again, in ever smaller batches, for 23 hours;
+// then [Failures] get their place in the stream.
+type OnStream struct {
+	// ID is the construct id of the mapping. The alarm on late changes is <ID>AgeAlarm.
+	// Default: the function's ID and "Stream".
+	ID string
+	// Table is the logical name of the table, which has a [StreamView].
+	Table string
+	// Filters are patterns of records ("Lambda event filtering"); the function gets the
+	// records that any of them matches. At most 5. Default: every record.
+	Filters []map[string]any
+	// BatchSize is how many records one invocation gets at most: 1 to 10,000. Default: 100.
+	BatchSize int
+	// BatchWindow is how long records are gathered for a batch: whole seconds up to 5
+	// minutes. Default: none.
+	BatchWindow time.Duration
+	// After names a function whose time-out is added to BatchWindow: the requests of that
+	// function have ended when their records are handled. Default: none.
+	After string
+	// ReportItemFailures says that the function's answer names the record that failed
+	// (events.DynamoDBEventResponse), so that the records before it do not come again.
+	// Default: a batch fails as a whole.
+	ReportItemFailures bool
+	// Changes names the records for people, such as "deletions of users". Default:
+	// "changes of" and the table's name.
+	Changes string
+	// Failures describe the queue of the changes that the function gave up.
+	Failures Failures
+}
+
+// OnSchedule invokes a function again and again. It has Every or Cron.
+type OnSchedule struct {
+	// ID is the construct id of the schedule. The alarm on missing runs is named by the
+	// function: <ID of the function>NotRunAlarm. There is none if two runs can be almost a
+	// week apart, or more. Default: the function's ID and "Schedule".
+	ID string
+	// Every is the time from one run to the next, in whole minutes up to a day.
+	Every time.Duration
+	// Cron says when the function runs, in the six fields of Amazon EventBridge Scheduler:
+	// minutes, hours, day of month, month, day of week, year. "0 3 * * ? *" is every day at
+	// 03:00.
+	Cron string
+	// TimeZone is the IANA name of the zone that Cron is read in, such as "Europe/Vienna".
+	// A time that the zone skips in spring is skipped, and one that it repeats in autumn
+	// runs once. Default: UTC.
+	TimeZone string
+	// Failures describe the queue of the runs that failed or could not be started. The
+	// queue is part of the schedule.
+	Failures Failures
+}
+
+// OnSignUp invokes a function when a user of the platform's own user pool has
+// confirmed the sign-up ("Post confirmation Lambda trigger", Amazon Cognito). A user
+// pool that exists already, or another issuer of tokens, does not do that.
+type OnSignUp struct{}
+
+// OnOther is anything that the construct of the platform connects itself, such as a
+// queue or a bucket.
+type OnOther struct{}
+
+// Failures describe the queue of what a function could not handle.
+type Failures struct {
+	// ID is the construct id of a stream's queue, and begins the names of the alarm,
+	// <ID>Alarm, and of the output: that of "DeadLetters" is DeadLetterQueueUrl. Default: the
+	// trigger's ID and "DeadLetters".
+	ID string
+	// Description says for people what is in the queue. Default: for a stream, its Changes
+	// and "that could not be handled"; for a schedule, "runs of the" and the function's
+	// name.
+	Description string
+}
+
+// Secret is a secret that functions read when they start. Its text is generated, and
+// outlives the stack.
+type Secret struct {
+	// Name is the construct id, such as "CursorSecret".
+	Name string
+	// Description is shown in the AWS console.
+	Description string
+	// Variable is the environment variable in which functions find the secret's ARN,
+	// such as "CURSOR_SECRET_ARN".
+	Variable string
+	// Template is a JSON object, for a secret that is one: the generated text is added to
+	// it as the member Generated. Default: the secret is 64 random letters and digits.
+	Template, Generated string
+}
+
+// Limits of AWS Lambda ("CreateEventSourceMapping", AWS Lambda API reference; "Lambda
+// quotas") and of this library's environment variables.
+const (
+	maxBatchSize   = 10000
+	maxBatchWindow = 5 * time.Minute
+	maxFilters     = 5
+	maxFilterBytes = 4096
+	maxTimeout     = 15 * time.Minute
+	minMemory      = 128   // MB
+	maxMemory      = 10240 // MB
+
+	variableName = `^[A-Z][A-Z0-9_]*$`
+)
+
+// ConstructID is the construct id of the function: ID, or its name with a capital.
+func (f Function) ConstructID() string {
+	if f.ID != "" || f.Name == "" {
+		return f.ID
+	}
+	return strings.ToUpper(f.Name[:1]) + f.Name[1:]
+}
+
+// WithDefaults returns the trigger of a function with its defaults filled in.
+func (s OnStream) WithDefaults(of Function) OnStream {
+	if s.ID == "" {
+		s.ID = of.ConstructID() + "Stream"
+	}
+	if s.Changes == "" {
+		s.Changes = "changes of " + s.Table
+	}
+	s.Failures = s.Failures.withDefaults(s.ID, s.Changes+" that could not be handled")
+	return s
+}
+
+// WithDefaults returns the trigger of a function with its defaults filled in.
+func (s OnSchedule) WithDefaults(of Function) OnSchedule {
+	if s.ID == "" {
+		s.ID = of.ConstructID() + "Schedule"
+	}
+	s.Failures = s.Failures.withDefaults(s.ID, "runs of the "+of.Name)
+	return s
+}
+
+func (f Failures) withDefaults(id, description string) Failures {
+	if f.ID == "" {
+		f.ID = id + "DeadLetters"
+	}
+	if f.Description == "" {
+		f.Description = description
+	}
+	return f
+}
+
+func (s OnStream) validate(f *findings, path string, p Platform, fn Function) {
+	path += ".Trigger"
+	table, ok := p.Database.Table(s.Table)
+	switch {
+	case !ok:
+		f.add(path+".Table", quoted(s.Table), "name a declared table")
+	case table.Stream == StreamNone:
+		f.add(path+".Table", quoted(s.Table), "set Stream of the table, or name one that has a stream")
+	}
+	if len(s.Filters) > maxFilters {
+		f.add(path+".Filters", fmt.Sprintf("%d patterns", len(s.Filters)), "write at most %d: one pattern takes several values", maxFilters)
+	}
+	for i, filter := range s.Filters {
+		s.validateFilter(f, fmt.Sprintf("%s.Filters[%d]", path, i), filter, table)
+	}
+	if s.BatchSize < 0 || s.BatchSize > maxBatchSize {
+		f.add(path+".BatchSize", fmt.Sprint(s.BatchSize), "write 1 to %d records, or 0 for 100", maxBatchSize)
+	}
+	if s.BatchWindow < 0 || s.BatchWindow > maxBatchWindow || s.BatchWindow%time.Second != 0 {
+		f.add(path+".BatchWindow", s.BatchWindow.String(), "write whole seconds, up to %s, or 0 for none", maxBatchWindow)
+	}
+	if after, ok := p.Function(s.After); s.After != "" && (!ok || s.After == fn.Name) {
+		f.add(path+".After", quoted(s.After), "name another declared function, or none")
+	} else if ok && after.Timeout+s.BatchWindow > maxBatchWindow {
+		f.add(path+".After", quoted(s.After), "its Timeout and BatchWindow are more than %s together: shorten one", maxBatchWindow)
+	}
+	validateTriggerIDs(f, path, s.ID, s.Failures)
+}
+
+// validateFilter checks what a filter says of the table's items: a misspelt attribute
+// would match nothing, silently.
+func (s OnStream) validateFilter(f *findings, path string, filter map[string]any, table Table) {
+	text, err := json.Marshal(filter)
+	if err != nil || len(filter) == 0 || len(text) > maxFilterBytes {
+		f.add(path, fmt.Sprint(filter), `write a pattern of up to %d bytes of JSON, such as {"eventName": ["INSERT"]}`, maxFilterBytes)
+		return
+	}
+	record, _ := filter["dynamodb"].(map[string]any)
+	for _, part := range []string{"Keys", "NewImage", "OldImage"} {
+		attributes, _ := record[part].(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(attributes)) {
+			if _, ok := table.Attribute(name); !ok {
+				f.add(path+".dynamodb."+part, quoted(name), "declare the attribute in the table, or name one that is declared")
+			}
+		}
+	}
+}
+
+func (s OnSchedule) validate(f *findings, path string, _ Platform, _ Function) {
+	path += ".Trigger"
+	switch {
+	case s.Every != 0 && s.Cron != "":
+		f.add(path+".Cron", quoted(s.Cron), "write Every or Cron, not both")
+	case s.Cron != "":
+		// When it runs, the construct and a local run work out: they read all of the syntax.
+		fields := strings.Fields(s.Cron)
+		if len(fields) != 6 || (fields[2] == "?") == (fields[4] == "?") {
+			f.add(path+".Cron", quoted(s.Cron), `write six fields (minutes hours day-of-month month day-of-week year), with "?" as one of the two days, such as "0 3 * * ? *"`)
+		}
+	case s.Every < time.Minute || s.Every > 24*time.Hour || s.Every%time.Minute != 0:
+		f.add(path+".Every", s.Every.String(), "write whole minutes, 1m0s to 24h0m0s, or write Cron")
+	}
+	if s.TimeZone != "" {
+		if s.Cron == "" {
+			f.add(path+".TimeZone", quoted(s.TimeZone), "leave it out: only Cron is read in a time zone")
+		} else if _, err := time.LoadLocation(s.TimeZone); err != nil || s.TimeZone == "Local" {
+			f.add(path+".TimeZone", quoted(s.TimeZone), `write the IANA name of a time zone, such as "Europe/Vienna", or leave it out for UTC`)
+		}
+	}
+	validateTriggerIDs(f, path, s.ID, s.Failures)
+}
+
+func (OnSignUp) validate(f *findings, path string, p Platform, fn Function) {
+	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Caller == CallerUser }) {
+		f.add(path+".Trigger", "OnSignUp", "add a route whose Caller is CallerUser: a platform without users has no user pool")
+	}
+	if first, _ := p.SignUpHandler(); first.Name != fn.Name {
+		f.add(path+".Trigger", "OnSignUp", "let one function handle sign-ups: Amazon Cognito calls one, and %s does already", first.Name)
+	}
+}
+
+func (OnOther) validate(*findings, string, Platform, Function) {}
+
+func validateTriggerIDs(f *findings, path, id string, failures Failures) {
+	if id != "" && !matches(logicalName, id) {
+		f.add(path+".ID", quoted(id), "write letters and digits beginning with a capital: it is a construct id")
+	}
+	if failures.ID != "" && !matches(logicalName, failures.ID) {
+		f.add(path+".Failures.ID", quoted(failures.ID), "write letters and digits beginning with a capital: it is a construct id")
+	}
+}
+
+// validateFunction checks what a function is and needs, except for its access patterns.
+func (p Platform) validateFunction(f *findings, fn Function) {
+	path := "Functions[" + fn.Name + "]"
+	if fn.ID != "" && !matches(logicalName, fn.ID) {
+		f.add(path+".ID", quoted(fn.ID), "write letters and digits beginning with a capital: it is a construct id")
+	}
+	if fn.Timeout < 0 || fn.Timeout > maxTimeout || fn.Timeout%time.Second != 0 {
+		f.add(path+".Timeout", fn.Timeout.String(), "write whole seconds, up to %s, or 0 for 10 seconds", maxTimeout)
+	}
+	if fn.MemoryMegabytes != 0 && (fn.MemoryMegabytes < minMemory || fn.MemoryMegabytes > maxMemory) {
+		f.add(path+".MemoryMegabytes", fmt.Sprint(fn.MemoryMegabytes), "write %d to %d MB, or 0 for 256", minMemory, maxMemory)
+	}
+	for i, name := range fn.Secrets {
+		at := fmt.Sprintf("%s.Secrets[%d]", path, i)
+		if _, ok := p.Secret(name); !ok {
+			f.add(at, quoted(name), "name a declared secret")
+		}
+		if slices.Index(fn.Secrets, name) < i {
+			f.add(at, quoted(name), "name each secret once")
+		}
+	}
+	if fn.Trigger != nil {
+		fn.Trigger.validate(f, path, p, fn)
+		return
+	}
+	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
+		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnSignUp or OnOther), let it serve a route, or leave the function out")
+	}
+}
+
+// validateSecrets checks the secrets, and that a function reads each.
+func (p Platform) validateSecrets(f *findings) {
+	unique(f, "Secrets", p.Secrets, func(s Secret) string { return s.Name })
+	unique(f, "Secrets", p.Secrets, func(s Secret) string { return s.Variable })
+	for _, s := range p.Secrets {
+		path := "Secrets[" + s.Name + "]"
+		if !matches(logicalName, s.Name) {
+			f.add(path+".Name", quoted(s.Name), "write letters and digits beginning with a capital: it is a construct id")
+		}
+		if !matches(variableName, s.Variable) {
+			f.add(path+".Variable", quoted(s.Variable), `write capitals, digits and _, such as "CURSOR_SECRET_ARN"`)
+		}
+		var object map[string]any
+		switch {
+		case (s.Template == "") != (s.Generated == ""):
+			f.add(path+".Generated", quoted(s.Generated), "write both Template and Generated, or neither for a secret that is a random text")
+		case s.Template != "" && json.Unmarshal([]byte(s.Template), &object) != nil:
+			f.add(path+".Template", quoted(s.Template), "write a JSON object")
+		case s.Template != "" && object[s.Generated] != nil:
+			f.add(path+".Generated", quoted(s.Generated), "name a member that Template does not have")
+		}
+		if !slices.ContainsFunc(p.Functions, func(fn Function) bool { return slices.Contains(fn.Secrets, s.Name) }) {
+			f.add(path, "a secret that no function reads", "name it in the Secrets of a function, or leave it out")
+		}
+	}
+}
+
+// SignUpHandler returns the function that handles sign-ups.
+func (p Platform) SignUpHandler() (Function, bool) {
+	for _, fn := range p.Functions {
+		if _, ok := fn.Trigger.(OnSignUp); ok {
+			return fn, true
+		}
+	}
+	return Function{}, false
+}
+
+// Secret returns the secret of that name.
+func (p Platform) Secret(name string) (Secret, bool) {
+	for _, s := range p.Secrets {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Secret{}, false
+}
+
+// constructIDs are those that constructs/platform takes below a platform's construct.
+var constructIDs = []string{"Agents", "AlarmTopic", "API", "Dashboard", "Database", "Lake", "Users"}
+
+// validateIDs checks that no two parts of the platform have the same construct id.
+func (p Platform) validateIDs(f *findings) {
+	taken := map[string]string{}
+	for _, id := range constructIDs {
+		taken[id] = "every platform"
+	}
+	take := func(path, id string) {
+		if of, ok := taken[id]; ok && id != "" {
+			f.add(path, quoted(id), "choose another construct id: %s has this one", of)
+		}
+		taken[id] = path
+	}
+	for _, s := range p.Secrets {
+		take("Secrets["+s.Name+"].Name", s.Name)
+	}
+	for _, fn := range p.Functions {
+		path := "Functions[" + fn.Name + "]"
+		take(path+".ID", fn.ConstructID())
+		switch trigger := fn.Trigger.(type) {
+		case OnStream:
+			trigger = trigger.WithDefaults(fn)
+			take(path+".Trigger.ID", trigger.ID)
+			take(path+".Trigger.Failures.ID", trigger.Failures.ID)
+		case OnSchedule:
+			trigger = trigger.WithDefaults(fn)
+			take(path+".Trigger.ID", trigger.ID)
+			take(path+".Trigger.Failures.ID", trigger.Failures.ID)
+		}
+	}
+}
