@@ -58,9 +58,8 @@ type Declaration struct {
 	ServerErrorAlarm string
 }
 
-// Declare declares all that the schema describes, below a construct of that id, which of
-// becomes, and fills in its [Platform]. The construct is of's own: it can be the scope of
-// others. Call [Ready] before, which checks the props. Below the construct the ids
+// Declare makes of a construct of that id, declares below it all that the schema describes,
+// and fills in its [Platform]. Call [Ready] before, which checks the props. Below the construct the ids
 // Database, API, Users, Agents, Lake, Dashboard and AlarmTopic are taken, those that the
 // schema names, and those that end with Alarm or AlarmTopic.
 //
@@ -73,6 +72,9 @@ type Declaration struct {
 // functions; for more functions there is a Throttles2Alarm, and so on.
 func Declare(of Construct, scope constructs.Construct, id string, described schema.Platform, d Declaration) {
 	p := of.parts()
+	if p == nil {
+		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the struct itself", described.Name, id, of))
+	}
 	p.begin(of, scope, id, described, d.Props)
 	p.addSecrets(d.Secrets)
 	for _, f := range described.Functions {

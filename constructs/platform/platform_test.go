@@ -219,4 +219,11 @@ func TestNewErrSchema(t *testing.T) {
 	if _, ok := errors.AsType[schema.Findings](err); !ok || !strings.Contains(err.Error(), "Functions[hello].AccessPatterns[0]") {
 		t.Errorf("got %v, want a finding about the access pattern", err)
 	}
+	var pointing struct {
+		constructs.Construct
+		*platform.Platform
+	}
+	if err := synthtest.PanicOf(func() { platform.Declare(&pointing, nil, "Own", own(), platform.Declaration{}) }); err == nil || !strings.Contains(err.Error(), "embed the struct itself") {
+		t.Errorf("a nil *platform.Platform: got %v, want that it is refused", err)
+	}
 }
