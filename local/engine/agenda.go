@@ -103,8 +103,8 @@ type write struct {
 }
 
 // Wrote notes the items that a request wrote, or may have written: operation is an operation of DynamoDB, such as PutItem, and
-// body its input in DynamoDB's JSON. It must be called after the engine has answered. What writes nothing, or cannot be read,
-// changes nothing.
+// body its input in DynamoDB's JSON. Call it after the engine has answered. A request that writes
+// nothing, or that it cannot read, changes nothing.
 func (s *Sweeper) Wrote(operation string, body []byte) {
 	if !s.tracks() {
 		return
@@ -184,7 +184,7 @@ func (w *write) mentions(attribute string) bool {
 	return false
 }
 
-// plainKeyOf is what keyOf is, of an item in DynamoDB's JSON.
+// plainKeyOf is keyOf for an item in DynamoDB's JSON.
 func (t sweptTable) plainKeyOf(item map[string]plain) string {
 	key := map[string]map[string]any{}
 	for _, name := range t.keys {
@@ -243,7 +243,7 @@ func keyValues(key string) (map[string]types.AttributeValue, error) {
 	return values, nil
 }
 
-// expiry is the second at which an item with this time to live is to be deleted, and whether it is to be at all.
+// expiry returns the second at which an item with this time to live expires, and whether it ever does.
 func expiry(ttl types.AttributeValue, now time.Time) (at int64, ok bool) {
 	number, ok := ttl.(*types.AttributeValueMemberN)
 	if !ok {
@@ -260,7 +260,7 @@ func expiry(ttl types.AttributeValue, now time.Time) (at int64, ok bool) {
 	return at, exact.Cmp(new(big.Float).SetInt64(now.Add(-oldest).Unix())) > 0 && at < never
 }
 
-// never is a second that no run lives to see: what is later is milliseconds, or nonsense.
+// never is a second after the end of every run. A later time to live is in milliseconds, or a mistake.
 const never = 1 << 38
 
 func parseNumber(text string) (*big.Float, error) {

@@ -24,7 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
-// noted is a table whose sweeper is told of what goes through the endpoint.
+// noted is a table whose sweeper is told of every write through the endpoint.
 type noted struct {
 	sweeper  *engine.Sweeper
 	endpoint *dynamodb.Client // as functions have it
@@ -79,7 +79,7 @@ func startNoted(t *testing.T) *noted {
 	return n
 }
 
-// written is the time to live of what is in the table, by id; nil is none.
+// written is the time to live of each item in the table, by id; nil is none.
 type written map[string]*float64
 
 func attribute(ttl *float64) types.AttributeValue {
@@ -89,7 +89,7 @@ func attribute(ttl *float64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatFloat(*ttl, 'f', -1, 64)}
 }
 
-// remains are the ids of what is not to be deleted by now.
+// remains returns the ids of the items that have not expired.
 func (w written) remains(now time.Time) []string {
 	left := []string{}
 	for id, ttl := range w {
@@ -101,7 +101,7 @@ func (w written) remains(now time.Time) []string {
 	return left
 }
 
-// Of all that is written by way of the endpoint exactly that goes which is due, as soon as it is.
+// The sweeper deletes exactly the items that have expired, as soon as they have.
 func TestExactlyWhatIsDueGoes(t *testing.T) {
 	t.Parallel()
 	table := aws.String("sessions")
@@ -228,7 +228,7 @@ func TestExactlyWhatIsDueGoes(t *testing.T) {
 	})
 }
 
-// Writers who race with the sweeper lose nothing: what lives longer stays, and what is due goes, however the two met.
+// Writers that race with the sweeper lose nothing: an item that lives longer now stays, and an expired one goes, in every order.
 func TestSweeperRacesWithWriters(t *testing.T) {
 	t.Parallel()
 	n := startNoted(t)
@@ -283,7 +283,7 @@ func TestSweeperRacesWithWriters(t *testing.T) {
 	}
 }
 
-// A walk, page after page, finds items that were written past the endpoint, or by an earlier run.
+// A walk finds items that were not written through the endpoint, and those of an earlier run, over several pages.
 func TestSweeperFindsWhatItWasNotToldOf(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
@@ -316,7 +316,7 @@ func TestSweeperFindsWhatItWasNotToldOf(t *testing.T) {
 	}
 }
 
-// With a negative interval nothing goes until someone asks.
+// With a negative interval only Sweep deletes items.
 func TestSweeperOnDemand(t *testing.T) {
 	t.Parallel()
 	source, client := assemblytest.Load(t, "{"+sessions+"}"), enginetest.Client(t)
@@ -337,7 +337,7 @@ func TestSweeperOnDemand(t *testing.T) {
 	}
 }
 
-// A key that no item of the table can have does not keep others from going.
+// A key that no item of the table can have does not stop the deletion of others.
 func TestSweeperSkipsKeysOfNoItem(t *testing.T) {
 	t.Parallel()
 	for name, key := range map[string]string{"NoKeyType": `{"id": {"BOOL": true}, "part": {"N": "1"}}`, "AnotherType": `{"id": {"N": "1"}, "part": {"N": "1"}}`} {
@@ -352,7 +352,7 @@ func TestSweeperSkipsKeysOfNoItem(t *testing.T) {
 			}
 			n.sweeper.Wrote("UpdateItem", []byte(`{"TableName": "sessions", "Key": `+key+`, "UpdateExpression": "SET ttl = if_not_exists(a, b)"}`))
 			n.pass(time.Minute)
-			// The first look may say what the engine refused; none comes back to it.
+			// The first look may report what the engine refused. Later ones do not repeat it.
 			first, second := n.sweeper.LookAtAll(t.Context()), n.sweeper.LookAtAll(t.Context())
 			if left := ids(t, n.direct, nil); len(left) != 0 || second != nil {
 				t.Errorf("left are %v, after %v and %v", left, first, second)

@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// ErrUnfitItems reports a new index whose keys have another type in items that the table has. DynamoDB Local would leave such an
-// index unfinished for ever, or take the items into it, and neither is what AWS does.
+// ErrUnfitItems reports a new index whose keys have another type in items that the table has. DynamoDB Local would never
+// finish such an index, or would take the items into it; AWS does neither.
 var ErrUnfitItems = errors.New("items of the table do not fit its new index: change or delete them in a run of the former design, or remove the data folder")
 
 // alter changes the global indexes and the stream of a kept table, one at a time, until they are as declared, and describes it

@@ -18,7 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
-// design is a table of orders with the properties, which are a JSON object's members, in addition.
+// design is a table of orders with further properties, written as members of a JSON object.
 func design(t testing.TB, attributes []string, members ...string) *assembly.Assembly {
 	t.Helper()
 	var defined []string
@@ -70,7 +70,7 @@ func indexed(t testing.TB, client *dynamodb.Client, index, attribute string, val
 func text(s string) types.AttributeValue   { return &types.AttributeValueMemberS{Value: s} }
 func number(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
 
-// Data survives the changes of a design that DynamoDB can make.
+// Data survives the changes that DynamoDB can make to a table.
 func TestKeptTablesFollowTheDesign(t *testing.T) {
 	t.Parallel()
 	client := enginetest.Client(t)
@@ -195,7 +195,7 @@ func TestKeptTablesThatCannotFollow(t *testing.T) {
 	}
 }
 
-// The folder of an earlier run is one of another design, in a new process.
+// A new process opens the folder of an earlier run, whose table had another design.
 func TestDataSurvivesAnAddedIndex(t *testing.T) {
 	t.Parallel()
 	dir, key := t.TempDir(), enginetest.AccessKey()

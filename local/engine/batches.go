@@ -96,8 +96,8 @@ func (r *reader) begin(ctx context.Context) bool {
 // next reads a page. False: it was not read, and the iterator may be a new one; or ctx ended.
 func (r *reader) next(ctx context.Context) (got page, ok bool) {
 	err := r.streams.call(ctx, "DynamoDBStreams_20120810.GetRecords", map[string]any{"ShardIterator": r.shard.iterator, "Limit": maxRecords}, &got)
-	// DynamoDB Local counts the writes of all tables in one sequence. When some to other tables come before the first
-	// record of a stream, it takes the iterator of that, empty until then, for one of a record that is gone.
+	// DynamoDB Local counts the writes of all tables in one sequence. If writes to other tables precede the first record of a
+	// stream, it takes the stream's iterator for that of a record that is gone.
 	if r.last == "" && trimmed(err) {
 		var renewed string
 		if renewed, err = r.iterator(ctx, r.shard.ShardId, trimHorizon, ""); err == nil {
@@ -166,7 +166,7 @@ func (r *reader) deliverBatches(ctx context.Context, now bool) bool {
 	}
 }
 
-// largestEvent is Lambda's limit on the payload of an invocation, 6 MB, less what surrounds the records.
+// largestEvent is Lambda's limit on the payload of an invocation, 6 MB, minus the JSON around the records.
 const largestEvent = 6<<20 - 100
 
 // cut returns how many records the next batch has; 0 when it is neither full nor due. It is full by the batch size or by the

@@ -66,7 +66,7 @@ func (c *checkpoints) reach(mapping, shard, sequence string) error {
 	if err != nil {
 		return fmt.Errorf("places in streams: %w", err)
 	}
-	// A file that is replaced as a whole is never half of one.
+	// Replacing the file as a whole never leaves half a file.
 	file, err := os.CreateTemp(filepath.Dir(c.path), filepath.Base(c.path)+"-")
 	if err != nil {
 		return fmt.Errorf("places in streams: %w", err)

@@ -28,7 +28,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-// Region is the region of everything the local run holds. DynamoDB Local keeps one database per access key and region.
+// Region is the engine's region. DynamoDB Local keeps one database per access key and region.
 const Region = "us-east-1"
 
 // ErrNoJava reports that no usable java command was found.
@@ -234,7 +234,7 @@ func (e *Engine) StreamsClient(accessKey string) *dynamodbstreams.Client {
 }
 
 func (e *Engine) ping(ctx context.Context) error {
-	// One that others use may be busy; where nothing listens, the answer comes at once.
+	// An engine that others use may be busy. Where nothing listens, the answer comes at once.
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	_, err := e.Client("ping").ListTables(ctx, &dynamodb.ListTablesInput{Limit: aws.Int32(1)}, func(o *dynamodb.Options) {

@@ -159,7 +159,7 @@ func TestDataIsKeptInAFolder(t *testing.T) {
 	})
 }
 
-// A table that a stack uses without declaring it is made where the engine lacks it, and else used as it is.
+// A table that a stack uses without declaring it is created if the engine lacks it. Otherwise it stays as it is.
 func TestExistingTables(t *testing.T) {
 	t.Parallel()
 	const description = `{"Arn": "arn:aws:dynamodb:eu-west-1:123456789012:table/shared", "BillingMode": "PAY_PER_REQUEST", "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}],
@@ -308,7 +308,7 @@ func TestLauncherClassIsItsSource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Compilers of other versions may order a class file otherwise.
+	// Other versions of the compiler may order the class file differently.
 	version, err := exec.CommandContext(t.Context(), javac, "-version").CombinedOutput()
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,7 @@ package engine
 
 import "context"
 
-// LookAtAll looks at all items that it is time to look at, as Run does, without its pauses.
+// LookAtAll looks at all items that are due, as Run does, without its pauses.
 func (s *Sweeper) LookAtAll(ctx context.Context) error {
 	for {
 		looked, _, err := s.look(ctx)

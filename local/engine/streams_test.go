@@ -27,7 +27,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
-// consumer is a function made of Go: it gets batches one after the other and answers what handle says.
+// consumer stands in for a function: it gets one batch after the other, and answers as handle does.
 type consumer struct {
 	handle func(records []events.DynamoDBEventRecord) (string, error)
 
@@ -191,7 +191,7 @@ func TestStreamDeliversInOrder(t *testing.T) {
 	}
 }
 
-// Another platform of the run may write first, to a table without a stream.
+// Another platform may write first, to a table without a stream.
 func TestStreamBeginsAfterWritesToAnotherTable(t *testing.T) {
 	t.Parallel()
 	for _, position := range []string{"TRIM_HORIZON", "LATEST"} {
@@ -269,7 +269,7 @@ func TestStreamTellsTimeToLiveFromDeletion(t *testing.T) {
 	}
 }
 
-// failure fails on batches with the id in them.
+// failure fails batches that have the id.
 func failure(id string) func([]events.DynamoDBEventRecord) (string, error) {
 	return func(records []events.DynamoDBEventRecord) (string, error) {
 		if strings.Contains(" "+names([][]events.DynamoDBEventRecord{records})[0]+" ", " "+id+" ") {
@@ -407,7 +407,7 @@ func TestStreamFilters(t *testing.T) {
 				t.Fatal(err)
 			}
 			to := newConsumer(accept)
-			// All of them are in the first read, and so in the first batch.
+			// The first read has all of them, and so has the first batch.
 			stream(t, `"StartingPosition": "TRIM_HORIZON", "FilterCriteria": `+string(criteria), to,
 				append(plain("apple", "banana"), session("cherry", seconds(time.Now().Add(time.Hour))))...)
 			batches := to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) > 0 })
@@ -418,13 +418,13 @@ func TestStreamFilters(t *testing.T) {
 	}
 }
 
-// TestStreamLosesItsPlace: batches that are done come again, cut at other places, and still each record comes, in order.
+// TestStreamLosesItsPlace: finished batches come again, cut at other places, and every record still comes, in order.
 func TestStreamLosesItsPlace(t *testing.T) {
 	t.Parallel()
 	to := newConsumer(accept)
 	losses := 0
 	f := streamWith(t, `"StartingPosition": "TRIM_HORIZON", "BatchSize": 4`, to, func(o *engine.StreamsOptions) {
-		// The reading of the one shard asks, so nothing else does at the same time.
+		// Only the reader of the one shard calls this, so it needs no lock.
 		o.Redeliver = func() bool {
 			losses++
 			return losses%3 != 0 && losses < 60
@@ -448,7 +448,7 @@ func TestStreamLosesItsPlace(t *testing.T) {
 	if len(batches) <= 3 || len(cuts) == len(batches) && len(cuts) <= 3 || state.Redelivered == 0 {
 		t.Errorf("nothing was delivered again: %q, %+v", names(batches), state)
 	}
-	// The same place in the stream, cut in more than one way.
+	// The same place in the stream was cut in several ways.
 	starts := map[string]int{}
 	for cut := range cuts {
 		starts[strings.Fields(cut)[0]]++
@@ -458,7 +458,7 @@ func TestStreamLosesItsPlace(t *testing.T) {
 	}
 }
 
-// TestStreamHasSeveralConsumers: a mapping that fails for good holds up only itself.
+// TestStreamHasSeveralConsumers: a mapping that fails for good delays no other.
 func TestStreamHasSeveralConsumers(t *testing.T) {
 	t.Parallel()
 	source := assemblytest.Load(t, `{`+sessions+`, "Writer": {"Type": "AWS::Lambda::Function"}, "Eraser": {"Type": "AWS::Lambda::Function"},
@@ -485,7 +485,7 @@ func TestStreamHasSeveralConsumers(t *testing.T) {
 		PollInterval: time.Millisecond, RetryDelay: time.Millisecond,
 		Invoke: invokerFunc(func(ctx context.Context, function string, payload []byte) ([]byte, error) {
 			if function == "Stack-Writer" {
-				// It dies on more batches than any number of retries that AWS lets one set to a small number.
+				// It fails more often than a mapping with few retries would allow.
 				if failures.Add(1) <= 30 {
 					return nil, errors.New("the process was killed")
 				}
@@ -583,7 +583,7 @@ func TestStreamBatchesFitLambda(t *testing.T) {
 		item["text"] = &types.AttributeValueMemberS{Value: strings.Repeat("x", 380_000)}
 		put(t, f.client, "sessions", item)
 	}
-	// One is full before its window ends; the rest is not.
+	// One batch is full before its window ends; the rest is not.
 	to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) == 1 })
 	if err := f.streams.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -602,7 +602,7 @@ func TestStreamBatchesFitLambda(t *testing.T) {
 	}
 }
 
-// TestStreamGoesOnWhereItEnded: with a file of checkpoints the next run delivers what the last one has not, and nothing twice.
+// TestStreamGoesOnWhereItEnded: with a file of checkpoints the next run delivers what the last one did not, and nothing twice.
 func TestStreamGoesOnWhereItEnded(t *testing.T) {
 	t.Parallel()
 	started, key := enginetest.Engine(t), enginetest.AccessKey()
@@ -640,7 +640,7 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 	for _, id := range []string{"1", "2", "3", "hidden"} {
 		put(t, client, "sessions", session(id, nil))
 	}
-	// The first run dies over the second batch.
+	// The first run ends during the second batch.
 	first := run(path, failure("3"), func(_ *engine.Streams, to *consumer) {
 		to.until(t, func(batches [][]events.DynamoDBEventRecord) bool { return len(batches) > 1 })
 	})
@@ -655,7 +655,7 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 	if got := run(path, accept, flush); len(got) != 0 {
 		t.Errorf("the third run got %q", got)
 	}
-	// A place that the engine does not know is no reason to lose records.
+	// Records are not lost at a place that the engine does not know.
 	if err := os.WriteFile(path, []byte(`{"Stack-Consumer sessions": {"another shard": "1"}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -673,7 +673,7 @@ func TestStreamGoesOnWhereItEnded(t *testing.T) {
 	}
 }
 
-// settled waits until all mappings together have read so many records and none waits.
+// settled waits until all mappings together have read the number of records, and none is pending.
 func settled(t *testing.T, streams *engine.Streams, records int) []engine.Delivery {
 	t.Helper()
 	for n := 0; ; n++ {

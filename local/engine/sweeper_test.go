@@ -18,7 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
-// sessions has a sort key, an index and a time to live: what the engine's own deletion does not cope with.
+// sessions has a sort key, an index and a time to live. The engine's own deletion fails on such tables.
 const sessions = `"Sessions": {"Type": "AWS::DynamoDB::GlobalTable", "Properties": {"TableName": "sessions", "BillingMode": "PAY_PER_REQUEST",
   "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "part", "AttributeType": "N"}, {"AttributeName": "status", "AttributeType": "S"}],
   "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}, {"AttributeName": "part", "KeyType": "RANGE"}],

@@ -208,7 +208,7 @@ func active(ctx context.Context, client *dynamodb.Client, name *string) (*types.
 				waits = fmt.Sprintf("its index %s is %s", aws.ToString(index.IndexName), index.IndexStatus)
 			}
 		}
-		switch most := patience + time.Duration(aws.ToInt64(table.ItemCount))*patienceForItem; {
+		switch most := tableTimeout + time.Duration(aws.ToInt64(table.ItemCount))*itemTimeout; {
 		case waits == "":
 			return table, nil
 		case time.Since(began) > most:
@@ -219,9 +219,10 @@ func active(ctx context.Context, client *dynamodb.Client, name *string) (*types.
 	}
 }
 
+// A change of a table fails after tableTimeout, and itemTimeout for each of its items.
 const (
-	patience        = time.Minute
-	patienceForItem = 10 * time.Millisecond
+	tableTimeout = time.Minute
+	itemTimeout  = 10 * time.Millisecond
 )
 
 // needed is the part of a table that the input asks for.
