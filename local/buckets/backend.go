@@ -38,8 +38,8 @@ func (b backend) ListBuckets() ([]gofakes3.BucketInfo, error) {
 	return all, nil
 }
 
-// ListBucket implements gofakes3.Backend. A page ends at a key or at a common prefix; the next one begins after all that is
-// under it.
+// ListBucket implements gofakes3.Backend. A page ends at a key or at a common prefix; the next one begins after everything
+// below it.
 func (b backend) ListBucket(name string, prefix *gofakes3.Prefix, page gofakes3.ListBucketPage) (*gofakes3.ObjectList, error) {
 	b.store.mutex.RLock()
 	defer b.store.mutex.RUnlock()
@@ -114,19 +114,19 @@ func (b backend) GetObject(name, key string, asked *gofakes3.ObjectRangeRequest)
 		content.Close()
 		return nil, err
 	}
-	shown, err := object.show(part != nil)
+	view, err := object.show(part != nil)
 	if err != nil {
 		content.Close()
 		return nil, err
 	}
-	shown.Range, shown.Contents = part, content
+	view.Range, view.Contents = part, content
 	if part != nil {
-		shown.Contents = struct {
+		view.Contents = struct {
 			io.Reader
 			io.Closer
 		}{io.NewSectionReader(content, part.Start, part.Length), content}
 	}
-	return shown, nil
+	return view, nil
 }
 
 // HeadObject implements gofakes3.Backend.
@@ -143,7 +143,7 @@ func (b backend) HeadObject(name, key string) (*gofakes3.Object, error) {
 	return from.objects[key].show(false)
 }
 
-// show makes S3's view of an object. The checksum of the whole is none of a part.
+// show makes S3's view of an object. A part of it has no checksum: that is of the whole.
 func (o *stored) show(part bool) (*gofakes3.Object, error) {
 	digest, err := hex.DecodeString(o.ETag)
 	if err != nil {
@@ -160,7 +160,7 @@ func (o *stored) show(part bool) (*gofakes3.Object, error) {
 
 const checksum = "X-Amz-Checksum-"
 
-// kept are the headers of a request that S3 gives back with the object. The others, credentials among them, end with it.
+// kept are the headers of a request that S3 gives back with the object. The others, such as credentials, are dropped.
 func kept(headers map[string]string) map[string]string {
 	result := map[string]string{}
 	for name, value := range headers {

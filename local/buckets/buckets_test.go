@@ -66,7 +66,7 @@ func keys(t testing.TB, store *buckets.Store, prefix string) []string {
 	return names
 }
 
-// awkward are keys that a file system would not take as they are, or would take for one another.
+// awkward are keys that a file system would refuse, or confuse with each other.
 var awkward = []string{"a", "a/b", "a//b", "/a", "a/", "../a", ".", "A", "é", "e\u0301", strings.Repeat("k", 1024), "entity=task/event_date=2026-01-31/x.parquet", "%2F", "a b+c", "put-1"}
 
 func TestKeepsWhatItIsGiven(t *testing.T) {
@@ -149,7 +149,7 @@ func TestReadersKeepWhatTheyBegan(t *testing.T) {
 	}
 }
 
-// failing ends before its content does.
+// failing is a reader that fails before the end of its content.
 type failing struct{ io.Reader }
 
 func (f failing) Read(p []byte) (int, error) {
@@ -236,7 +236,7 @@ func TestWritersAtOnce(t *testing.T) {
 	}
 }
 
-// TestPagesEqualTheListing: pages of any size, put together, are the listing without pages, for any prefix and delimiter.
+// TestPagesEqualTheListing: the pages of every size together equal the listing without pages, for every prefix and delimiter.
 func TestPagesEqualTheListing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -120,7 +120,7 @@ type rule struct {
 }
 
 func (r *rule) covers(request Request) bool {
-	return r.grant.Matches(request.Action, request.Resource) && hold(r.conditions, request.Context) &&
+	return r.grant.Matches(request.Action, request.Resource) && allMet(r.conditions, request.Context) &&
 		!slices.ContainsFunc(r.exceptedActions, func(action string) bool { return Grant{Action: action, Resource: "*"}.Matches(request.Action, "") }) &&
 		!slices.ContainsFunc(r.exceptedResources, func(resource string) bool { return matches(resource, request.Resource) })
 }
@@ -286,7 +286,7 @@ func decide(rules []rule, request Request) (Decision, Grant) {
 func (r *Role) Trusts(service string, context map[string]string) bool {
 	trusts := false
 	for _, statement := range r.trust {
-		if !slices.Contains(statement.services, service) || !hold(statement.conditions, context) {
+		if !slices.Contains(statement.services, service) || !allMet(statement.conditions, context) {
 			continue
 		}
 		if statement.deny {
@@ -382,8 +382,8 @@ func (d document) rules(source string) (rules []rule, err error) {
 // asked are the services whose actions a local run asks roles for.
 var asked = []string{"dynamodb", "kms", "lambda", "logs", "s3", "secretsmanager", "sqs", "ssm", "xray"}
 
-// elsewhere reports whether all actions of the statement are of services that nothing asks for in a local run, such as iam in the
-// boundaries of companies: it does not matter then that the statement cannot be decided.
+// elsewhere reports whether all actions of the statement are those of services that a local run has no requests to, such as iam in
+// the permissions boundaries of companies. Such a statement need not be decided.
 func (s statement) elsewhere() bool {
 	return len(s.Action) > 0 && !slices.ContainsFunc(s.Action, func(action string) bool {
 		pattern, _, _ := strings.Cut(strings.ToLower(action), ":")
@@ -428,7 +428,7 @@ func (s statement) trust(source string) ([]trusted, error) {
 type condition struct {
 	key      string
 	values   []string
-	holds    func(pattern, value string) bool
+	compare  func(pattern, value string) bool
 	negated  bool
 	ifExists bool
 }
@@ -448,7 +448,7 @@ func readConditions(source string, blocks map[string]map[string]oneOrMany[json.R
 	for _, operator := range slices.Sorted(maps.Keys(blocks)) {
 		name, ifExists := strings.CutSuffix(operator, "IfExists")
 		negated := strings.HasPrefix(name, "StringNot") || strings.HasPrefix(name, "ArnNot")
-		holds, ok := operators[strings.Replace(name, "Not", "", 1)]
+		compare, ok := operators[strings.Replace(name, "Not", "", 1)]
 		if !ok {
 			return nil, &UnsupportedError{Source: source, Element: "condition " + operator}
 		}
@@ -457,7 +457,7 @@ func readConditions(source string, blocks map[string]map[string]oneOrMany[json.R
 			if known < 0 {
 				return nil, &UnsupportedError{Source: source, Element: "condition " + operator + " on " + key}
 			}
-			entry := condition{key: contextKeys[known], holds: holds, negated: negated, ifExists: ifExists}
+			entry := condition{key: contextKeys[known], compare: compare, negated: negated, ifExists: ifExists}
 			for _, raw := range blocks[operator][key] {
 				var value any
 				if err := json.Unmarshal(raw, &value); err != nil {
@@ -475,9 +475,9 @@ func readConditions(source string, blocks map[string]map[string]oneOrMany[json.R
 	return conditions, nil
 }
 
-// hold tells whether all conditions do. An absent key fails a positive operator and meets a negated one, as in "IAM JSON
+// allMet reports whether the context meets all conditions. An absent key fails a positive operator and meets a negated one, as in "IAM JSON
 // policy elements: Condition operators".
-func hold(conditions []condition, context map[string]string) bool {
+func allMet(conditions []condition, context map[string]string) bool {
 	for _, condition := range conditions {
 		value, present := context[condition.key]
 		if !present {
@@ -486,7 +486,7 @@ func hold(conditions []condition, context map[string]string) bool {
 			}
 			return false
 		}
-		any := slices.ContainsFunc(condition.values, func(pattern string) bool { return condition.holds(pattern, value) })
+		any := slices.ContainsFunc(condition.values, func(pattern string) bool { return condition.compare(pattern, value) })
 		if any == condition.negated {
 			return false
 		}
