@@ -62,7 +62,7 @@ type fixture struct {
 	sqs      *sqs.Client
 }
 
-// start serves the resources to a function named asker whose role has the statements.
+// start serves the resources to a function named asker. The statements are its role's.
 func start(t testing.TB, statements string, change ...func(*awsapi.Options)) *fixture {
 	t.Helper()
 	loaded := assemblytest.Load(t, strings.Replace(resources, "STATEMENTS", statements, 1))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// CapacityRow is what a function's operation consumed of one table or index, or how often it was asked of a bucket.
+// CapacityRow is what a function's operation consumed of one table or index, or how often it went to a bucket.
 type CapacityRow struct {
 	Function  string `json:"function"`
 	Table     string `json:"table"`            // empty for buckets
@@ -109,7 +109,7 @@ func consumedBy(answer []byte) (list []consumed) {
 	return list
 }
 
-// addS3 counts a request to a bucket. S3 has no capacity units: it charges by the request.
+// addS3 counts a request to a bucket. S3 has no capacity units; it charges for each request.
 func (c *capacity) addS3(function, bucket, operation string, taken time.Duration) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -157,11 +157,11 @@ func (s *Server) ResetCapacity() {
 	s.capacity.rows = nil
 }
 
-// EngineUse is how much functions made of the engine.
+// EngineUse is how much functions used the engine.
 type EngineUse struct {
 	// Requests is how many it answered.
 	Requests int64 `json:"requests"`
-	// Busy is for how long it had at least one: those that overlap count once.
+	// Busy is how long it had at least one request: time in which several overlap counts once.
 	Busy time.Duration `json:"busy_ns"`
 }
 

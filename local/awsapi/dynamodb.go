@@ -1,7 +1,7 @@
 package awsapi
 
-// Requests to DynamoDB: what each needs of the role of its function, and its way through faults to the engine and back. Statements in
-// PartiQL do not pass, because they are not read and so cannot be authorised.
+// Requests to DynamoDB: the actions that each needs, and its way through faults to the engine and back. Statements in PartiQL are
+// refused: this package does not read them, so it could not check them against the role.
 
 import (
 	"bytes"
@@ -111,7 +111,7 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, en
 	_, _ = w.Write(answer)
 }
 
-// needs lists what IAM asks for, from "Actions, resources, and condition keys for Amazon DynamoDB" and "Using IAM with
+// needs lists the actions and resources that IAM asks for, from "Actions, resources, and condition keys for Amazon DynamoDB" and "Using IAM with
 // DynamoDB transactions" (AWS): transactions and batches need the actions of their elements.
 func (s *Server) needs(environment, operation string, input *dynamodbInput) []request {
 	switch operation {

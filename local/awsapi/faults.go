@@ -10,7 +10,7 @@ import (
 	"sync"
 )
 
-// Faults are faults that happen in AWS, each with a probability from 0 to 1. The zero value does nothing.
+// Faults are probabilities, from 0 to 1, of faults that happen in AWS. The zero value does nothing.
 type Faults struct {
 	// Throttle refuses the request before it is done. DynamoDB answers ProvisionedThroughputExceededException or
 	// ThrottlingException, to transactions also a cancellation with the reason ThrottlingError; S3 answers SlowDown (503).
@@ -20,10 +20,10 @@ type Faults struct {
 	TransactionConflict float64 `json:"transaction_conflict"`
 	// DropResponse does the request, to DynamoDB or S3, and then drops the connection without an answer.
 	DropResponse float64 `json:"drop_response"`
-	// Hang takes a request to DynamoDB, does it or, half of the times, does not, and never answers.
+	// Hang takes a request to DynamoDB, carries out half of these requests, and answers none.
 	Hang float64 `json:"hang"`
-	// Redeliver loses the place that an event source mapping has reached, after a batch that is done: the batch is delivered
-	// again, cut at another place.
+	// Redeliver loses the place of an event source mapping after a batch that is done. The batch is delivered again, cut at another
+	// place.
 	Redeliver float64 `json:"redeliver"`
 	// Seed makes the sequence of faults repeatable, for requests that come one after the other.
 	Seed uint64 `json:"seed"`
@@ -36,7 +36,7 @@ type injector struct {
 	throttled int // requests to DynamoDB
 }
 
-// SetFaults replaces the faults that requests of functions meet. Errors name a probability out of range.
+// SetFaults replaces the faults of functions' requests. An error names a probability out of range.
 func (s *Server) SetFaults(faults Faults) error {
 	for name, probability := range map[string]float64{
 		"Throttle": faults.Throttle, "TransactionConflict": faults.TransactionConflict, "DropResponse": faults.DropResponse,

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FuzzRequests sends any target and body in a function's name: the answer is always JSON with a type in it, or a result.
+// FuzzRequests sends any target and body with a function's access key. The answer is always a result, or an error in JSON with a type.
 func FuzzRequests(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"dynamodb", "DynamoDB_20120810.GetItem", `{"TableName":"questions","Key":{"id":{"S":"1"}}}`},

@@ -152,7 +152,7 @@ func (q *Queue) push(message *Message) {
 	q.arrived = make(chan struct{})
 }
 
-// Messages returns the messages in the queue, those being worked on included, oldest first.
+// Messages returns the messages in the queue, oldest first, with those that a reader has received and not deleted.
 func (q *Queue) Messages() []Message {
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
@@ -191,7 +191,7 @@ func (q *Queue) receive(ctx context.Context, most int, visibility, wait time.Dur
 	}
 }
 
-// take returns visible messages, and otherwise when to look again.
+// take returns visible messages, or, if there are none, when to look again.
 func (q *Queue) take(most int, visibility time.Duration) (received []Message, next time.Duration, arrived <-chan struct{}) {
 	var dead []*Message
 	defer func() {

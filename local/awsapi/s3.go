@@ -49,8 +49,8 @@ var s3Operations = map[string]s3Operation{
 	"GET object uploadId":    {"ListParts", "s3:ListMultipartUploadParts", false},
 }
 
-// s3Distinguishing are the parameters in the keys of s3Operations; s3Parameters are those that may stand beside them. Any
-// other parameter, such as acl or versionId, makes an operation that is not served.
+// s3Distinguishing are the parameters in the keys of s3Operations, and s3Parameters others that these operations take. A request
+// with any other parameter, such as acl or versionId, is for an operation that is not served.
 var (
 	s3Distinguishing = []string{"list-type", "location", "uploads", "delete", "uploadId"}
 	s3Parameters     = []string{
@@ -87,8 +87,7 @@ type s3Failure struct {
 
 func (f *s3Failure) Error() string { return f.Code + ": " + f.Message }
 
-// refuseS3 answers with an error. It first reads what the client is still sending: a client that cannot send might not read the
-// answer.
+// refuseS3 answers with an error. It first reads the rest of the request: a client that cannot send might not read the answer.
 func refuseS3(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Header.Get("Expect") == "" {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -186,7 +185,7 @@ func (s *Server) authoriseS3(r *http.Request, by *caller, operation s3Operation,
 		return err
 	}
 	// A caller who may not list the bucket does not learn that an object is missing: "GetObject", permissions (Amazon S3 API Reference).
-	// The listing that a condition on s3:prefix allows is not this one: a read has no prefix.
+	// A condition on s3:prefix does not allow it: a read has no prefix.
 	listing := policy.Request{Action: "s3:ListBucket", Resource: s3ARN + bucket, Context: s.context(by, s3ARN)}
 	if operation.action == "s3:GetObject" && !s.options.Buckets.Exists(bucket, key) && by.role.Decide(listing) != policy.Allowed {
 		use := Use{Function: by.function, Action: listing.Action, Resource: listing.Resource}
@@ -219,7 +218,8 @@ func (s *Server) authoriseDeleteObjects(r *http.Request, by *caller, bucket stri
 	return nil
 }
 
-// allowS3 checks a request without remembering it: objects have no end. What is recorded as used is the grant's resource.
+// allowS3 checks a request without remembering the decision, because the number of objects has no limit. It records the grant's
+// resource as used.
 func (s *Server) allowS3(by *caller, action, resource string, context map[string]string) error {
 	decision, grant := by.role.DecideBy(policy.Request{Action: action, Resource: resource, Context: context})
 	if decision != policy.Allowed {

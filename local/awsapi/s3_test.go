@@ -38,8 +38,8 @@ type s3Fixture struct {
 	sent *atomic.Int32
 }
 
-// startS3 serves the bucket lake to a function named writer whose role has the statements. The client is the SDK's as functions
-// make it: nothing says path style.
+// startS3 serves the bucket lake to a function named writer. The statements are its role's. The client is the SDK's, made as
+// functions make it, without an option for path style.
 func startS3(t testing.TB, statements string) *s3Fixture {
 	t.Helper()
 	loaded := assemblytest.Load(t, `{"Lake": {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "lake"}},
@@ -357,7 +357,7 @@ func TestS3KeepsToTheRole(t *testing.T) {
 	}
 }
 
-// The region of a request is the one that the function asks: buckets have none in their ARNs.
+// The region in a condition is that of the request: ARNs of buckets have none.
 func TestS3InRegion(t *testing.T) {
 	t.Parallel()
 	f := startS3(t, `[{"Effect": "Allow", "Action": ["s3:*", "dynamodb:ListTables"], "Resource": "*"},
@@ -371,7 +371,7 @@ func TestS3InRegion(t *testing.T) {
 			}
 		}
 	}
-	// Actions on no resource are decided by region too, each for itself.
+	// Actions without a resource are decided by region, too.
 	for _, test := range []struct {
 		region string
 		denied bool

@@ -24,7 +24,7 @@ type secret struct {
 	value    func() (string, error)
 }
 
-// generator is AWS::SecretsManager::Secret GenerateSecretString; its defaults are those of the page of that name.
+// generator is AWS::SecretsManager::Secret GenerateSecretString, with the defaults of its page in the template reference.
 type generator struct {
 	ExcludeCharacters       string
 	ExcludeLowercase        bool
@@ -61,7 +61,7 @@ func (s *Server) readSecrets() error {
 			return err
 		}
 		entry := &secret{resource: resource, created: time.Now()}
-		// Made when first asked for: an RSA key takes its time, and the run is ready without it.
+		// The first request makes it: an RSA key takes long, and the run is ready without it.
 		entry.value = sync.OnceValues(func() (string, error) {
 			switch {
 			case declared.SecretString != nil:

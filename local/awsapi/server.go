@@ -1,8 +1,9 @@
 // Package awsapi is the AWS endpoint that functions get in a local run (AWS_ENDPOINT_URL).
 //
 // It knows the calling function by the access key that signed the request, checks every request against the function's
-// role as synthesised, and then serves it: DynamoDB by an engine behind it, S3 by gofakes3, Secrets Manager, SQS and the parameters of Systems Manager by itself.
-// It refuses by name what it does not serve. It stands for AWS's TLS endpoints: conditions on aws:SecureTransport hold.
+// role as synthesised, and then serves it: DynamoDB with an engine behind it, S3 with gofakes3, and Secrets Manager, SQS and the
+// parameters of Systems Manager by itself. It refuses every other request by name. It stands in for AWS's TLS endpoints: conditions
+// on aws:SecureTransport are met.
 package awsapi
 
 import (
@@ -40,8 +41,8 @@ type Options struct {
 	EngineURL string
 	// AccessKey and Region name the engine's database that holds the tables. Defaults: onesynth, us-east-1.
 	AccessKey, Region string
-	// AccessKeys name the databases of accounts and regions, by [assembly.Environment], that have one of their own. Default:
-	// AccessKey, for all.
+	// AccessKeys name the databases of the accounts and regions that have their own, by [assembly.Environment]. Default: AccessKey
+	// for all.
 	AccessKeys map[string]string
 	// SSMParameters are values of parameters of AWS Systems Manager that the assembly does not declare, by name.
 	SSMParameters map[string]string
@@ -92,7 +93,7 @@ type place struct{ environment, name string }
 type caller struct {
 	function string
 	role     *policy.Role
-	// region is the one that the function asks; empty for the endpoint's.
+	// region is that of the request; empty for the endpoint's.
 	region string
 	*decisions
 }
@@ -134,7 +135,7 @@ type DeniedError struct {
 	Decision policy.Decision
 }
 
-// Error is worded as AWS words it.
+// Error has AWS's wording.
 func (e *DeniedError) Error() string {
 	// "Troubleshoot access denied error messages" (IAM User Guide) has the wording.
 	reason := fmt.Sprintf("because no identity-based policy allows the %s action", e.Action)
@@ -243,8 +244,8 @@ func (s *Server) authorise(by *caller, action, resource string) error {
 	return s.refuse(by, use, decision)
 }
 
-// context holds the condition keys of a request for the resource. Its region is that of the resource; of those that have none,
-// such as the objects of S3, it is the one that the caller asks.
+// context returns the condition keys of a request for the resource. The region is the resource's. A resource without one, such as
+// an object of S3, has that of the request.
 func (s *Server) context(by *caller, resource string) map[string]string {
 	region := cmp.Or(by.region, s.options.Region)
 	if parts := strings.SplitN(resource, ":", 5); len(parts) == 5 && parts[3] != "" {
@@ -337,7 +338,7 @@ func (s *Server) UnusedGrants(function string) []policy.Grant {
 	return unused
 }
 
-// largest is more than the largest request any served operation takes (DynamoDB's batches: 16 MB, before encoding).
+// largest is the longest request, in bytes: more than any operation takes (DynamoDB's batches: 16 MB, before encoding).
 const largest = 32 << 20
 
 // ServeHTTP serves one request of an AWS SDK.
@@ -465,7 +466,7 @@ func writeError(w http.ResponseWriter, err error) {
 		failure = &apiError{Type: "com.amazon.coral.service#InternalFailure", Message: err.Error(), Status: http.StatusInternalServerError}
 	}
 	members := map[string]any{"__type": failure.Type}
-	// AWS writes the member with a capital in these two, and SDKs read exactly that.
+	// AWS begins the member with a capital in these two, and SDKs read no other form.
 	if failure.Reasons != nil || denied != nil {
 		members["Message"] = failure.Message
 	} else {
@@ -498,7 +499,7 @@ func write(w http.ResponseWriter, status int, text []byte) {
 	_, _ = w.Write(text)
 }
 
-// typed makes an operation out of a function of its input. The function authorises by itself, once it knows the resource.
+// typed makes an operation out of a function of its input. The function checks the role itself, once it knows the resource.
 func typed[In any](run func(context.Context, In) (any, error)) func(context.Context, []byte) (any, error) {
 	return func(ctx context.Context, body []byte) (any, error) {
 		var input In

@@ -14,7 +14,7 @@ import (
 )
 
 // connections speak HTTP/1.1 to the engine, each in the goroutine of the request that uses it. http.Transport hands every
-// request to two goroutines of the connection; on an otherwise idle machine those hand-overs cost more than all the rest of
+// request to two goroutines of the connection; on an otherwise idle machine this costs more than the rest of
 // the endpoint.
 type connections struct {
 	address string
@@ -73,7 +73,7 @@ func (c *connections) post(ctx context.Context, target string, body []byte) (sta
 	}
 	stop := context.AfterFunc(ctx, func() { _ = connection.SetDeadline(time.Now()) })
 	status, header, answer, keep, err := connection.exchange(c.head, target, body)
-	// Without stop the deadline may still come, at a later request.
+	// Without stop, the deadline could end a later request.
 	if stop() && keep && err == nil {
 		c.put(connection)
 	} else {
