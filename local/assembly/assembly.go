@@ -33,7 +33,7 @@ type Options struct {
 	// Region and Account stand in for those of stacks that are synthesised for any environment.
 	// Defaults: DefaultRegion, DefaultAccount.
 	Region, Account string
-	// Stacks choose the stacks to keep, as [Choose] does; the others are read for what these refer to. Default: all.
+	// Stacks choose the stacks to keep, as [Choose] does. The others are read only where these refer to them. Default: all.
 	Stacks []string
 	// Parameters are values of template parameters by name; a parameter without one takes its default.
 	Parameters map[string]string
@@ -97,7 +97,7 @@ type Resource struct {
 	Type string
 	// Path is the construct path (aws:cdk:path), or the logical id when the template gives none.
 	Path string
-	// Properties hold no intrinsic functions any more: only map[string]any, []any, string, json.Number, bool and nil.
+	// Properties are resolved: they have only map[string]any, []any, string, json.Number, bool and nil.
 	Properties map[string]any
 	// DependsOn are logical ids.
 	DependsOn []string
@@ -142,7 +142,7 @@ func (r *Resource) String() string {
 }
 
 // Load reads and resolves the assembly in dir. Errors: ErrNoAssembly; a stack of the options that it does not have;
-// otherwise every *ResolveError found, joined.
+// otherwise all *ResolveErrors, joined.
 func Load(dir string, options Options) (*Assembly, error) {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -169,7 +169,7 @@ func Load(dir string, options Options) (*Assembly, error) {
 	}
 	var problems []error
 	for _, stack := range loaded.all {
-		// A value that an unchosen stack lacks is a problem only where a chosen stack refers to it.
+		// A problem of a stack that is not chosen counts only where a chosen stack refers to it.
 		if found := stack.prepare(); stack.Selected {
 			problems = append(problems, found...)
 		}
@@ -188,7 +188,7 @@ func Load(dir string, options Options) (*Assembly, error) {
 	return loaded, nil
 }
 
-// choose selects the stacks. Two of one name, as of stages for several accounts, would be one thing in a run.
+// choose selects the stacks. It refuses two of one name, such as those of stages for several accounts: a run cannot tell them apart.
 func (a *Assembly) choose(wanted []string) error {
 	chosen, err := Choose(a.all, wanted, func(stack *Stack) (name, displayID string) { return stack.Name, stack.DisplayID })
 	if err != nil {
@@ -270,7 +270,7 @@ type artifact struct {
 	DisplayName            string
 }
 
-// template reads what the artifact of a stack says.
+// template reads the artifact of a stack.
 func (a artifact) template(at folder, id string) (Template, error) {
 	path, err := at.file(a.Properties.TemplateFile)
 	if err != nil {
@@ -446,8 +446,8 @@ func (s *Stack) Environment() string { return Environment(s.Account, s.Region) }
 // Environment writes an account and a region as the CDK does.
 func Environment(account, region string) string { return "aws://" + account + "/" + region }
 
-// Environments returns the chosen stacks by account and region, in the order of their first ones. What has a name in AWS has it
-// in one of them.
+// Environments returns the chosen stacks by account and region, in the order of their first stacks. Most names in AWS are unique
+// in one of these.
 func (a *Assembly) Environments() []*Assembly {
 	var all []*Assembly
 	for _, stack := range a.Stacks {
@@ -467,8 +467,7 @@ func (a *Assembly) HasEnvironment(environment string) bool {
 	return slices.ContainsFunc(a.all, func(one *Stack) bool { return one.Environment() == environment })
 }
 
-// Declared returns the resource of the type with the ARN, resolved, of any stack, those included that were not chosen; nil when
-// there is none.
+// Declared returns the resource of the type with the ARN, resolved, of any stack, chosen or not; nil when there is none.
 func (a *Assembly) Declared(kind, arn string) (*Resource, error) {
 	for _, stack := range a.all {
 		for _, resource := range stack.Resources {

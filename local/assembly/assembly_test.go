@@ -90,7 +90,7 @@ const surroundings = `{
   }
 }`
 
-// prefix is an expression for what stands before the first hyphen.
+// prefix is an expression for the text before the first hyphen.
 func prefix(expression string) string {
 	return `{"Fn::Select": [0, {"Fn::Split": ["-", ` + expression + `]}]}`
 }
@@ -434,7 +434,7 @@ func TestAssets(t *testing.T) {
 			t.Fatal(err)
 		}
 		targets := []string{t.TempDir()}
-		// In another file system, to which there are no links.
+		// Hard links do not reach another file system.
 		if elsewhere, err := os.MkdirTemp("/dev/shm", "asset-"); err == nil {
 			t.Cleanup(func() { os.RemoveAll(elsewhere) })
 			targets = append(targets, elsewhere)
@@ -512,7 +512,7 @@ func FuzzResolve(f *testing.F) {
 	})
 }
 
-// refuseIntrinsics fails when a resolved value still holds an intrinsic function.
+// refuseIntrinsics fails when a resolved value still has an intrinsic function.
 func refuseIntrinsics(t *testing.T, value any) {
 	switch value := value.(type) {
 	case map[string]any:

@@ -65,7 +65,7 @@ func (a *Assembly) Asset(key string) (Asset, error) {
 }
 
 // Folder puts the asset's files into dir, and returns dir: the content of a zip file, or links to the files of a folder, or
-// copies where the system cannot link. So they stay when the assembly is removed, or replaced by the next synth.
+// copies where the system cannot link. They stay when the assembly is removed, or replaced by the next synth.
 func (a Asset) Folder(dir string) (string, error) {
 	if !a.Zip {
 		if err := link(a.Path, dir); err != nil {
@@ -86,7 +86,7 @@ func (a Asset) Folder(dir string) (string, error) {
 	return dir, nil
 }
 
-// link makes dir hold the files of another folder.
+// link puts links to the files of another folder into dir.
 func link(from, dir string) error {
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Choose returns those of all stacks that are wanted: all of them when nothing is. A stack is wanted by its name, or by its
-// display id or a pattern of these, as the CDK's command takes them: Dev/Ask, Dev/*, **; the star does not reach over a slash,
-// two stars do. Errors: nothing is chosen by one of the texts; a name is that of several stacks.
+// Choose returns the wanted stacks, or all when none is named. A stack is named by its name, its display id or a pattern of display
+// ids, as the CDK's command takes them: Dev/Ask, Dev/*, **. One star matches no slash, two do. Errors: one of the texts
+// chooses nothing, or several stacks have the name.
 func Choose[S any](all []S, wanted []string, id func(S) (name, displayID string)) ([]S, error) {
 	if len(wanted) == 0 {
 		return all, nil

@@ -36,7 +36,7 @@ type tableDescription struct {
 	data any
 }
 
-// at is where the description stands, for errors.
+// at leads to the description, for errors.
 func (d tableDescription) at() string { return "Metadata[" + d.path + "]" }
 
 // existingTables reads the descriptions of a stack's artifact, in the order of the constructs' paths.
@@ -105,11 +105,11 @@ func (a *Assembly) addExistingTables() error {
 // tableARN is described in "Actions, resources, and condition keys for Amazon DynamoDB".
 var tableARN = regexp.MustCompile(`^arn:[^:]+:dynamodb:[^:]+:[^:]+:table/([A-Za-z0-9_.-]{3,255})$`)
 
-// existingTable resolves a description. There is no table, nil, when nothing of the stack uses it.
+// existingTable resolves a description. It returns nil when nothing of the stack uses the table.
 func (s *Stack) existingTable(described tableDescription) (*Resource, error) {
 	value, err := s.values.Value(described.data, described.at())
-	// The CDK makes an import of a reference to another stack only when a resource has the reference. One that metadata alone has
-	// stays as the other stack would write it.
+	// The CDK makes an import only of references that a resource has. A reference that only metadata has stays as the other stack
+	// would write it.
 	if failure, ok := errors.AsType[*ResolveError](err); ok && failure.dangling {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 )
 
-// using is a stack with a description of a table that exists.
+// using is a stack with the description of an existing table.
 type using struct{ template, arn string }
 
 const described = `{"Arn": ARN, "KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}]}`
@@ -66,7 +66,7 @@ func TestExistingTables(t *testing.T) {
 	for name, test := range map[string]struct {
 		stacks []using
 		keep   []string
-		// want are the tables, as stack, ARN and what is said of them.
+		// want are the tables, as stack, ARN and properties.
 		want []string
 	}{
 		"None":      {[]using{{declaring, ""}}, nil, []string{"Stack1 " + tasksARN + " declared"}},

@@ -52,7 +52,7 @@ func (s *Stack) importValue(export, path string) (string, error) {
 }
 
 // stackOutput returns an output of another stack, exported or not ("Fn::GetStackOutput", AWS CloudFormation template
-// reference). Without a region the other stack is in that of this one.
+// reference). The default region is that of this stack.
 func (s *Stack) stackOutput(argument any, path string) (string, error) {
 	names, _ := argument.(map[string]any)
 	stack, err := s.values.Text(names["StackName"], path+".StackName")
@@ -78,7 +78,7 @@ func (s *Stack) stackOutput(argument any, path string) (string, error) {
 	var found *Stack
 	for _, other := range s.assembly.all {
 		known = append(known, other.Name+" in "+other.Region)
-		// Stacks of several accounts may have the name: the nearest is meant.
+		// Stacks of several accounts may have the name: one of this account wins.
 		if other.Name == stack && other.Region == region && (found == nil || other.Account == s.Account) {
 			found = other
 		}
@@ -96,8 +96,7 @@ func (s *Stack) stackOutput(argument any, path string) (string, error) {
 	return output.Value, err
 }
 
-// enter notes that something of another stack is being looked up, until leave is called. Errors: it is already, on the way
-// to itself.
+// enter notes, until leave is called, that a value of another stack is being looked up. It fails if the value depends on itself.
 func (s *Stack) enter(what, path string) (leave func(), err error) {
 	if s.assembly.importing[what] {
 		return nil, s.problem(path, "%s depends on itself", what)

@@ -10,7 +10,7 @@ const manifestFile = "manifest.json"
 // folder is where an assembly's files are. The CDK writes an assembly into a folder of its own for each stage, and keeps the
 // assets of all in the outermost one.
 type folder struct {
-	// root is the outermost assembly's: no file lies outside it.
+	// root is the outermost assembly's folder: every file lies in it.
 	root string
 	// dir is the folder that the assembly's own names are relative to.
 	dir string
@@ -28,7 +28,7 @@ func folderOf(dir string) folder {
 	}
 }
 
-// nests reports whether the assembly in dir, if there is one, has a nested one in the folder of that name.
+// nests reports whether dir has an assembly, with a nested one in the folder of that name.
 func nests(dir, name string) bool {
 	var outer manifest
 	// Another program's manifest.json is no assembly.

@@ -147,7 +147,7 @@ func costAnomaly(prefix, attribute string) typeEntry {
 	}, ref: ownARN, attributes: map[string]give{attribute: ownARN}}
 }
 
-// trailTopic is the ARN of the topic that a trail has by its name or ARN.
+// trailTopic is the ARN of the topic that a trail names by name or ARN.
 func trailTopic(r *Resource) (string, error) {
 	topic := r.naming["SnsTopicName"]
 	if topic == "" || strings.HasPrefix(topic, "arn:") {
@@ -217,7 +217,7 @@ func chat(kind string) give {
 	}
 }
 
-// entryOf returns the entry of a type; of an unknown one the zero value.
+// entryOf returns the entry of a type, or the zero value for an unknown one.
 func entryOf(kind string) typeEntry {
 	if entry, ok := neighbours[kind]; ok {
 		entry.support = neighbour
@@ -226,8 +226,8 @@ func entryOf(kind string) typeEntry {
 	return types[kind]
 }
 
-// Neighbours counts the resources, by type, that a local run takes without their effect and should say so of: those that
-// companies put beside a platform. What platforms themselves have, such as alarms, is not among them.
+// Neighbours counts, by type, the resources that companies put beside a platform. A local run takes them without their effect, and
+// should say so. Resources without effect that platforms themselves have, such as alarms, do not count.
 func (a *Assembly) Neighbours() map[string]int {
 	counts := map[string]int{}
 	for _, resource := range a.Resources(slices.Collect(maps.Keys(neighbours))...) {

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 )
 
-// A reference to a neighbour gets the form of value that AWS gives ("Return values" of each type, CloudFormation template reference).
+// A reference to a neighbour gives a value of AWS's form ("Return values" of each type, CloudFormation template reference).
 func TestNeighbours(t *testing.T) {
 	t.Parallel()
 	const uuid = `[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`
@@ -75,7 +75,7 @@ func fully(pattern, text string) bool {
 	return regexp.MustCompile(`^(?:` + pattern + `)$`).MatchString(text)
 }
 
-// Names of a public zone's servers can be given on; a private zone has none.
+// The names of a public zone's servers can be outputs. A private zone has none.
 func TestNameServers(t *testing.T) {
 	t.Parallel()
 	loaded := assemblytest.Load(t, `{"Public": {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "a."}}, "Private": {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "b.", "VPCs": [{"VPCId": "vpc-1"}]}},

@@ -12,14 +12,14 @@ func parameterARN(r *Resource) (string, error) {
 	return ParameterARN(r.Stack.Account, r.Stack.Region, r.Name), nil
 }
 
-// ParameterARN is the ARN of a parameter of AWS Systems Manager; a slash at the beginning of its name is not doubled ("Actions,
+// ParameterARN is the ARN of a parameter of AWS Systems Manager; a slash that begins its name is not doubled ("Actions,
 // resources, and condition keys for AWS Systems Manager").
 func ParameterARN(account, region, name string) string {
 	return fmt.Sprintf("arn:aws:ssm:%s:%s:parameter/%s", region, account, strings.TrimPrefix(name, "/"))
 }
 
-// ssmParameter is the value of a parameter of AWS Systems Manager: of one that a stack of the account and region declares,
-// chosen or not, or else of the options.
+// ssmParameter is the value of a parameter of AWS Systems Manager: that of a stack of the account and region, chosen or not, or
+// else that of the options.
 func (s *Stack) ssmParameter(name, path string) (string, error) {
 	leave, err := s.enter(fmt.Sprintf("parameter %q of Systems Manager", name), path)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Stack) ssmParameter(name, path string) (string, error) {
 // dynamicReference is described in "Get a plaintext value from Systems Manager Parameter Store" (AWS CloudFormation User Guide).
 var dynamicReference = regexp.MustCompile(`\{\{resolve:ssm:([a-zA-Z0-9_.\-/]+)(?::[0-9]+)?\}\}`)
 
-// dereference puts values in the place of the dynamic references of a text.
+// dereference replaces the dynamic references of a text by their values.
 func (s *Stack) dereference(text, path string) (string, error) {
 	if !strings.Contains(text, "{{resolve:ssm:") {
 		return text, nil
@@ -65,7 +65,7 @@ func (s *Stack) dereference(text, path string) (string, error) {
 	return text, problem
 }
 
-// dereferenceAll does so in all texts of a resolved value.
+// dereferenceAll dereferences all texts of a resolved value.
 func (s *Stack) dereferenceAll(value any, path string) (_ any, err error) {
 	switch value := value.(type) {
 	case string:

@@ -68,7 +68,7 @@ func TestParametersOfSystemsManager(t *testing.T) {
 	}
 }
 
-// A parameter whose value is its own ends the run, and not the program.
+// A parameter whose value depends on itself is an error, and no endless loop.
 func TestParameterOfItself(t *testing.T) {
 	t.Parallel()
 	for name, template := range map[string]string{

@@ -11,8 +11,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 )
 
-// writeStages makes an assembly as the CDK writes one with stages: a stack beside two stages, each with one of its own. What
-// they deploy lies in the outermost folder.
+// writeStages makes an assembly as the CDK writes one with stages: a stack beside two stages of one stack each. Assets lie in the
+// outermost folder.
 func writeStages(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "cdk.out")
@@ -114,7 +114,7 @@ func TestAssetsOfStages(t *testing.T) {
 			t.Errorf("%q: got %v, %v", folder, asset, err)
 		}
 	}
-	// A folder that no assembly names is the outermost: what lies above it is not the assembly's.
+	// A folder that no assembly names is the outermost: files above it are not the assembly's.
 	alone := filepath.Join(dir, "copy")
 	if err := os.CopyFS(alone, os.DirFS(filepath.Join(dir, "assembly-Dev"))); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestAssetsOfStages(t *testing.T) {
 	}
 }
 
-// A stack that is not chosen may have what a local run cannot resolve.
+// A stack that is not chosen may have values that a local run cannot resolve.
 func TestOtherStacksMayBeUnresolved(t *testing.T) {
 	t.Parallel()
 	dir := write(t, `{"Outputs": {"Name": {"Value": {"Fn::ImportValue": "table"}}}}`,

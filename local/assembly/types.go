@@ -15,9 +15,9 @@ type support int
 
 const (
 	unsupported support = iota
-	// accepted types have no behaviour on a laptop that a program could notice the lack of.
+	// accepted types have no behaviour on a laptop, and no program notices.
 	accepted
-	// neighbour types have no effect on a laptop either, and people may miss it.
+	// neighbour types have no effect on a laptop either, and people may notice.
 	neighbour
 	running
 )
@@ -33,7 +33,7 @@ type typeEntry struct {
 	support support
 	// nameProperty is the property that sets the physical name; a dot leads into an object.
 	nameProperty string
-	// naming are further properties that the ARN is made of.
+	// naming are further properties in the ARN.
 	naming []string
 	// limit is the longest physical name; 0 means 255.
 	limit int
@@ -105,7 +105,7 @@ func streamARN(r *Resource) (string, error) {
 	if _, ok := r.raw["StreamSpecification"]; !ok {
 		return "", errors.New("the table has no StreamSpecification: give it a stream view")
 	}
-	// AWS ends the ARN with the time the stream was made; a local run has one stream per table for ever.
+	// AWS ends the ARN with the time at which the stream was created. A local run has one stream per table.
 	return r.ARN + "/stream/1970-01-01T00:00:00.000", nil
 }
 
@@ -140,7 +140,7 @@ func providerName(r *Resource) (string, error) {
 	return fmt.Sprintf("cognito-idp.%s.amazonaws.com/%s", r.Stack.Region, pool), err
 }
 
-// providerURL stays AWS's own on a laptop too: tokens carry it as their issuer.
+// providerURL is AWS's own on a laptop, too: tokens have it as their issuer.
 func providerURL(r *Resource) (string, error) {
 	provider, err := providerName(r)
 	return "https://" + provider, err
@@ -253,7 +253,7 @@ var types = map[string]typeEntry{
 
 	"AWS::Lambda::Function": {support: running, nameProperty: "FunctionName", limit: 64, arn: arn("lambda", "function:"),
 		attributes: map[string]give{"Arn": ownARN}},
-	// A run has the newest code alone: versions and aliases are $LATEST.
+	// A run has only the newest code: versions and aliases are $LATEST.
 	"AWS::Lambda::Version": {support: running, naming: []string{"FunctionName"}, arn: qualified(fixed(functionVersion)), ref: ownARN,
 		attributes: map[string]give{"FunctionArn": ownARN, "Version": fixed(functionVersion)}},
 	"AWS::Lambda::Alias": {support: running, nameProperty: "Name", naming: []string{"FunctionName"}, limit: 128, arn: qualified(name), ref: ownARN,
