@@ -18,7 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
-// handlerSource is a handler without dependencies, which says what it was built for and of.
+// handlerSource is a handler without dependencies. Its answer has the platform that it was built for, and its package.
 const handlerSource = `package main
 
 import (
@@ -48,7 +48,7 @@ func main() {
 }
 `
 
-// otherProcessor is Go's and Lambda's name of one that this machine does not have.
+// otherProcessor is Go's and Lambda's name of a processor that this machine does not have.
 func otherProcessor() (processor, architecture string) {
 	if runtime.GOARCH == "arm64" {
 		return "amd64", "x86_64"
@@ -165,7 +165,7 @@ func TestBuiltForThisMachine(t *testing.T) {
 			t.Errorf("got %s\nwant a warning of %q", printed, changed)
 		}
 	}
-	// The module is that of the folder above the assembly; the test's own does not know it.
+	// The folder above the assembly has the module; the test's own module does not require it.
 	t.Run("OK", func(t *testing.T) {
 		t.Parallel()
 		a := writeApp(t, "hello", "bye", "other/hello")

@@ -15,13 +15,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/schedule"
 )
 
-// target is what schedules deliver to: functions, under the schedule's role.
+// target delivers the events of schedules to functions, under the schedule's role.
 type target struct {
 	aws       *awsapi.Server
 	functions *lambda.Service
 }
 
-// deliveryError is a delivery that the target refused, with AWS's code for the dead-letter queue.
+// deliveryError is a refused delivery, with AWS's code for the dead-letter queue.
 type deliveryError struct {
 	code string
 	err  error
@@ -80,7 +80,7 @@ func functionName(s schedule.Schedule) string {
 	return name
 }
 
-// queues sends for functions whose asynchronous invocations failed.
+// queues sends the messages of failed asynchronous invocations.
 type queues struct{ aws *awsapi.Server }
 
 // SendMessage implements lambda.Queues.
@@ -104,7 +104,7 @@ func send(aws *awsapi.Server, queueARN, body string, attributes map[string]strin
 	return nil
 }
 
-// streamInvoker makes a failure of the function an error, as event source mappings see it.
+// streamInvoker returns a function's failure as an error, as event source mappings need it.
 type streamInvoker struct{ functions *lambda.Service }
 
 // Invoke implements engine.Invoker.
@@ -121,7 +121,7 @@ func (s streamInvoker) Invoke(ctx context.Context, function string, payload []by
 
 var errFunction = errors.New("the function failed")
 
-// logs are CloudWatch Logs, as far as a run has them.
+// logs stands in for CloudWatch Logs.
 type logs struct {
 	assembly *assembly.Assembly
 	aws      *awsapi.Server

@@ -14,7 +14,8 @@ import (
 )
 
 // group runs the parts of a run. A part is an actor: a function that executes until its context ends, which interrupts it. When a
-// part fails, or the run is closed, all parts are interrupted at once and wait for each other. What they stand on ends after them.
+// part fails, or the run is closed, the group interrupts all parts at once and waits for them. What they need, such as the engine,
+// ends after them.
 type group struct {
 	// ctx ends when a part has failed, with its error as the cause, and when the run is closed.
 	ctx     context.Context
@@ -37,7 +38,7 @@ func (g *group) start(execute func(ctx context.Context) error) {
 	g.running.Go(func() error { return execute(g.ctx) })
 }
 
-// onStop interrupts what works by itself, and returns when it has ended.
+// onStop adds a part that works by itself. Interrupt ends it, and returns when it has ended.
 func (g *group) onStop(interrupt func()) {
 	g.start(func(ctx context.Context) error {
 		<-ctx.Done()
@@ -46,7 +47,7 @@ func (g *group) onStop(interrupt func()) {
 	})
 }
 
-// afterwards releases what parts stand on when all of them have ended, the latest first.
+// afterwards releases what parts need, when all of them have ended. The last release that was added comes first.
 func (g *group) afterwards(release func()) { g.last = append(g.last, release) }
 
 // close interrupts all parts and returns when they have ended. It is safe to call more than once.
@@ -65,7 +66,7 @@ const (
 	shutdownPeriod = time.Second
 )
 
-// serve starts a part that answers on the listener. Requests have a second to end when it is interrupted.
+// serve starts a part that answers on the listener. After the interrupt, requests have a second to end.
 func (g *group) serve(listener net.Listener, handler http.Handler) {
 	g.start(func(ctx context.Context) error {
 		server := &http.Server{

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The failure of one part interrupts all others; what they stand on ends last, the latest first, and once.
+// The failure of one part interrupts all others. Releases follow when all have ended: once, and in reverse order.
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("this part failed")
@@ -57,7 +57,7 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// A server that can no longer accept ends the run; one that is interrupted does not.
+// A server that can no longer accept connections is a failure; an interrupted one is not.
 func TestGroupServes(t *testing.T) {
 	t.Parallel()
 	for name, fails := range map[string]bool{"listener dies": true, "interrupted": false} {

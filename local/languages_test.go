@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 )
 
-// handlerScript is a function in the language of the shell, after "Tutorial: Building a custom runtime" (AWS
+// handlerScript is a function written for the shell, after "Tutorial: Building a custom runtime" (AWS
 // Lambda developer guide).
 const handlerScript = `
 api="http://$AWS_LAMBDA_RUNTIME_API/2018-06-01/runtime/invocation"
@@ -23,7 +23,7 @@ while event="$(curl -sS -D "$headers" "$api/next")"; do
 done
 `
 
-// A function in any language runs: its bootstrap is a script of two lines, which starts what runs it.
+// A function in any language runs: its bootstrap is a script of two lines that starts the interpreter.
 func TestOtherLanguages(t *testing.T) {
 	t.Parallel()
 	described := template()

@@ -1,6 +1,6 @@
 package local
 
-// What a run reads before anything starts: the assembly, and from it all that needs no tables.
+// What a run reads before anything starts: the assembly, its functions and its lakes.
 
 import (
 	"context"
@@ -60,7 +60,7 @@ func (r *Runner) load() error {
 	return err
 }
 
-// openBuckets keeps objects where the run's data is, or else in its temporary folder.
+// openBuckets keeps objects in the run's data folder, or else in its temporary folder.
 func (r *Runner) openBuckets() (err error) {
 	dir := subfolder(r.options.Data, bucketsFolder)
 	if dir == "" {
@@ -70,7 +70,7 @@ func (r *Runner) openBuckets() (err error) {
 	return err
 }
 
-// readFunctions reads the functions, with binaries that run here, and gives them what only a run has.
+// readFunctions reads the functions, with binaries that run here, and gives them their access keys and the inbox.
 func (r *Runner) readFunctions(ctx context.Context) ([]lambda.Declared, error) {
 	functions, problems := lambda.Read(r.assembly, r.folder)
 	if err := lambda.BuildForThisMachine(ctx, functions, r.searched(), r.log.line); err != nil {
@@ -89,8 +89,8 @@ func (r *Runner) readFunctions(ctx context.Context) ([]lambda.Declared, error) {
 	return functions, errors.Join(problems...)
 }
 
-// searched are the folders whose Go modules may know those of the functions: the one that has the assembly, and
-// the working directory.
+// searched returns the folders whose Go modules may require those of the functions: the folder of the assembly, and the working
+// directory.
 func (r *Runner) searched() []string {
 	var folders []string
 	for _, folder := range []string{filepath.Dir(filepath.Clean(r.options.Assembly)), "."} {
@@ -141,7 +141,7 @@ func (r *Runner) refuseUnsupported() error {
 	return fmt.Errorf("the assembly has %w:\n%s\n%s", ErrUnsupported, strings.Join(refused, "\n"), remedy)
 }
 
-// nameWithoutEffect says in one line what the run goes on without, with how many there are of each type.
+// nameWithoutEffect prints one line with the types of resources that have no effect here, and how many there are.
 func (r *Runner) nameWithoutEffect(counts map[string]int) {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
@@ -156,8 +156,8 @@ func (r *Runner) nameWithoutEffect(counts map[string]int) {
 	}
 }
 
-// refuseSameNames finds resources that a run could not tell apart. AWS has tables and catalogs of one name in several accounts
-// and regions, and so has a run; of the rest it has one of a name.
+// refuseSameNames finds resources that a run could not tell apart. A run may have tables and catalogs of one name in several accounts
+// and regions, as AWS may. Other resources need a name of their own in the run.
 func refuseSameNames(a *assembly.Assembly) error {
 	type identity struct{ kind, place, name string }
 	known := map[identity]*assembly.Resource{}

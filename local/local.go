@@ -9,19 +9,19 @@
 //
 //   - A function that this library built for another processor or system is built for this machine, from the
 //     same source, with the Go toolchain.
-//   - A function's memory is told to it, not enforced. Its processes run as the user who started the run.
+//   - A function learns its memory limit, and nothing enforces it. Its processes run as the user who started the run.
 //   - Tokens of any issuer that a JWT authorizer names, Cognito's included, come from the run's own issuer
 //     and carry that issuer's name. A token for APIs of several issuers carries gateway.RunIssuer, which all
-//     authorizers of the run take. User pools are not emulated: there is no sign-in.
+//     authorizers of the run accept. User pools are not emulated: there is no sign-in.
 //   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
 //     inbox's, and a generated secret whose template is a service account gets a key for it.
-//   - One stage of an API, Lambda proxy integrations of payload format 2.0 and JWT authorizers are run;
-//     what else an API declares ends the run by name.
+//   - A run has one stage of each API, Lambda proxy integrations of payload format 2.0 and JWT authorizers. An API that
+//     declares anything else ends the run by name.
 //   - Schedules invoke functions of the assembly. A rate counts from the start of the run.
 //   - Objects have no versions; lifecycle rules and bucket policies have no effect. The endpoints of AWS that functions get
-//     are plain HTTP on loopback and stand for AWS's TLS ones: aws:SecureTransport is true.
-//   - Catalogs and saved queries are shown, not run: `onesynth lake` runs queries.
-//   - Tables that a stack uses without declaring them are made, empty, as the assembly describes them.
+//     are plain HTTP on loopback and stand in for AWS's TLS endpoints: aws:SecureTransport is true.
+//   - The console shows catalogs and saved queries. `onesynth lake` runs queries.
+//   - A table that a stack uses without declaring it is created, empty, as the assembly describes it.
 //   - Alarms, dashboards, retention, encryption and networks have no effect.
 package local
 
@@ -47,7 +47,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/schedule"
 )
 
-// PlatformPorts as Options.Port takes the port that each stack asks for.
+// PlatformPorts is the Options.Port that gives each stack the port that it asks for.
 const PlatformPorts = -1
 
 // DefaultConsolePort is the console's port when the command line names none.
@@ -59,9 +59,9 @@ type Options struct {
 	Assembly string
 	// Stacks are the stacks to run: names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*). Default: all.
 	Stacks []string
-	// Port of the first HTTP API; further ones take the ports above it. 0 takes any free ports, PlatformPorts
-	// the one of each stack's template (Metadata: {"onesynth": {"localPort": 8080}}) for the stack's first API
-	// and the next free ones for its others, and the first free from 8080 up for stacks that name none.
+	// Port is that of the first HTTP API; further ones take the ports above it. 0 takes any free ports. PlatformPorts takes, for a
+	// stack's first API, the port of its template (Metadata: {"onesynth": {"localPort": 8080}}), or the first free one from 8080
+	// up if the template names none, and for its other APIs the next free ones.
 	Port int
 	// ConsolePort is the console's port; 0 takes any free one.
 	ConsolePort int
@@ -69,10 +69,10 @@ type Options struct {
 	Data string
 	// DynamoDB is the URL of a DynamoDB to use. Default: DynamoDB Local is started.
 	DynamoDB string
-	// AccessKey selects the database within DynamoDB Local: each alphanumeric access key is one of its own.
+	// AccessKey selects the database within DynamoDB Local, which keeps one per access key. It must be alphanumeric.
 	// Default: onesynth.
 	AccessKey string
-	// Ports are the ports of stacks' first HTTP APIs, by the stacks' names or display ids; they come before Port.
+	// Ports are the ports of stacks' first HTTP APIs, by the stacks' names or display ids. They override Port.
 	Ports map[string]int
 	// SSMParameters are values of parameters of AWS Systems Manager that exist elsewhere, by name.
 	SSMParameters map[string]string
@@ -80,10 +80,10 @@ type Options struct {
 	AllowUnsupported []string
 	// MaxInstances is the most processes of one function. Default: lambda.DefaultMaxInstances.
 	MaxInstances int
-	// SweepInterval is the time between two looks at which items have expired. Default: 5 s; negative: only on demand.
+	// SweepInterval is the time between two deletions of expired items. Default: 5 s; negative: only on demand.
 	SweepInterval time.Duration
-	// CheckLake looks for views and saved queries of a lake that do not run, while the run starts. Its error ends the run, its
-	// warnings are printed. Default: nothing is looked for, as this package has no engine for queries; the command has.
+	// CheckLake finds views and saved queries of a lake that do not run, while the run starts. Its error ends the run; its warnings
+	// are printed. Default: no check, because this package has no engine for queries. The command has one.
 	CheckLake func(context.Context, catalog.Lake) (warnings []string, err error)
 	// NoSchedules keeps schedules from firing by themselves; they still run by name.
 	NoSchedules bool
@@ -92,7 +92,7 @@ type Options struct {
 	// Role changes the role of a function or schedule before it is used, for tests that take grants away.
 	// Default: roles as synthesised.
 	Role func(name string, role *policy.Role) *policy.Role
-	// Log receives what the run has to say and what functions print. Default: nothing is printed.
+	// Log receives the lines of the run and of functions. Default: none are written.
 	Log io.Writer
 }
 
@@ -169,8 +169,8 @@ func (r *Runner) ConsoleURL() string { return url(r.ports.console) }
 // AWS is the AWS endpoint that functions get: faults, capacity, queues, secrets, used and refused permissions.
 func (r *Runner) AWS() *awsapi.Server { return r.aws }
 
-// DynamoDB is a client on the tables of the run's first account and region, which most runs have one of. No role restricts it
-// and no capacity is counted for it.
+// DynamoDB is a client on the tables of the run's first account and region; most runs have only one. No role restricts it, and
+// its capacity is not counted.
 func (r *Runner) DynamoDB() *dynamodb.Client { return r.databases.Client() }
 
 // Functions are the run's functions: figures, logs, Invoke, Kill.
@@ -198,7 +198,7 @@ func (r *Runner) FlushStreams(ctx context.Context) error { return r.databases.Fl
 // Sweep deletes expired items now and returns how many.
 func (r *Runner) Sweep(ctx context.Context) (deleted int, err error) { return r.databases.Sweep(ctx) }
 
-// Tables describes the tables as the engine does, with what only the template says of them.
+// Tables describes the tables as the engine does, with those properties that only the template has.
 func (r *Runner) Tables(ctx context.Context) ([]engine.Table, error) { return r.databases.Tables(ctx) }
 
 // EnginePID is DynamoDB Local's process id, or 0 when it was given by URL.

@@ -314,7 +314,7 @@ func TestRun(t *testing.T) {
 	t.Run("Bucket", func(t *testing.T) {
 		want(t, 200, "null")(call(t, "PUT", url+"/objects/a", "content"))
 		want(t, 200, `"content"`)(call(t, "GET", url+"/objects/a", ""))
-		// The role may not list the bucket, so it is not told what is missing.
+		// The role may not list the bucket, so the answer does not say that the object is missing.
 		want(t, 502, "AccessDenied")(call(t, "GET", url+"/objects/missing", ""))
 		name := r.Buckets().Buckets()[0].Name
 		want(t, 200, `"objects": 1`)(call(t, "GET", r.ConsoleURL()+"/buckets", ""))
@@ -555,7 +555,7 @@ func TestDataSurvives(t *testing.T) {
 	if state := second.Streams()[0]; state.Done != 0 {
 		t.Errorf("the second run delivered again: %+v", state)
 	}
-	// The end of the engine is the end of the run.
+	// The run ends with its engine.
 	if err := syscall.Kill(second.EnginePID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -669,7 +669,7 @@ func TestStartRefuses(t *testing.T) {
 	}
 }
 
-// TestRedelivery: a killed function and a lost place in the stream repeat batches and lose none.
+// TestRedelivery: after the kill of a function, or a lost place in the stream, batches come again and none is lost.
 func TestRedelivery(t *testing.T) {
 	t.Parallel()
 	changed := template()
@@ -679,7 +679,7 @@ func TestRedelivery(t *testing.T) {
 	for n := range 20 {
 		want(t, 200, "null")(call(t, "PUT", fmt.Sprint(r.URL(""), "/items/", n), "1"))
 		if n%5 == 0 {
-			// There may be none at this moment.
+			// The function may have no instance at this moment.
 			_, _ = r.Kill("worker")
 		}
 	}
@@ -694,7 +694,7 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestTokensOfSeveralStacks: one token is for the APIs of all stacks, or of the one that it is asked for.
+// TestTokensOfSeveralStacks: one token is for the APIs of all stacks, or for those of one stack.
 func TestTokensOfSeveralStacks(t *testing.T) {
 	t.Parallel()
 	second := template()
@@ -729,7 +729,7 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 	want(t, 400, "Items, Items2")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice","stack":"None"}`))
 }
 
-// A version or an alias of a function is the function.
+// A version or an alias of a function runs the function.
 func TestAliases(t *testing.T) {
 	t.Parallel()
 	changed := func() object {
@@ -764,7 +764,7 @@ func TestAliases(t *testing.T) {
 		}
 		want(t, 200, "1")(call(t, "GET", r.URL("")+"/items/tick", ""))
 	})
-	// As on AWS, the permission of the function alone is none for its alias.
+	// As on AWS, a permission of the function does not cover its alias.
 	t.Run("ErrPermission", func(t *testing.T) {
 		t.Parallel()
 		changed := changed()
@@ -809,10 +809,10 @@ func TestWithoutEffect(t *testing.T) {
 	}
 }
 
-// takenPorts are those that freePort has given.
+// takenPorts are the ports that freePort has returned.
 var takenPorts sync.Map
 
-// freePort is a port that nothing listens on, and that no system gives to a client meanwhile.
+// freePort returns a port that nothing listens on, and that the system gives to no client meanwhile.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for port := 20000 + os.Getpid()%10000; port < 32768; port += 10 {
@@ -841,7 +841,7 @@ func TestPlatformPorts(t *testing.T) {
 	}
 }
 
-// A port that is said for a stack comes before what its template and the run ask for.
+// A port for a stack overrides those of its template and of the run.
 func TestPortsOfStacks(t *testing.T) {
 	t.Parallel()
 	port := freePort(t)
@@ -894,7 +894,7 @@ func BenchmarkGetItem(b *testing.B) {
 	}
 }
 
-// BenchmarkClients shows what more processes of a function bring when 32 clients call it at once.
+// BenchmarkClients measures a function with more and more processes, called by 32 clients at once.
 func BenchmarkClients(b *testing.B) {
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
 	client := &http.Client{Transport: transport}

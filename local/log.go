@@ -29,7 +29,7 @@ func (l *log) printf(format string, arguments ...any) {
 
 func (l *log) line(text string) { l.printf("%s", text) }
 
-// structured is the log for what has levels and attributes.
+// structured is the log with levels and attributes.
 func (l *log) structured() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
 func (l *log) function(name, line string) { l.printf("[%s] %s", name, line) }
@@ -61,7 +61,7 @@ func (r *Runner) announce() {
 	r.log.Write([]byte(lines.String()))
 }
 
-// announceEnd prints that the run ends, and what it breaks off.
+// announceEnd prints that the run ends, and how many invocations it breaks off.
 func (r *Runner) announceEnd() {
 	unfinished := 0
 	for _, f := range r.functions.Functions() {

@@ -17,7 +17,7 @@ const (
 	searchedPorts = 100
 )
 
-// ports are open from the beginning of a run, so that everything that starts knows the addresses of the rest.
+// ports are open from the beginning of a run, so that each part knows the addresses of the others.
 type ports struct {
 	aws, inbox, console net.Listener
 	apis                map[*assembly.Resource]net.Listener
@@ -38,7 +38,7 @@ func openPorts(options Options) (_ *ports, err error) {
 	return p, nil
 }
 
-// close closes all of them; those that a server had are closed already.
+// close closes all of them. A server closes its own earlier.
 func (p *ports) close() {
 	for _, listener := range []net.Listener{p.aws, p.inbox, p.console} {
 		if listener != nil {
@@ -50,7 +50,7 @@ func (p *ports) close() {
 	}
 }
 
-// url is the address of what listens.
+// url is the address of a listener.
 func url(listener net.Listener) string { return "http://" + listener.Addr().String() }
 
 func listen(port int) (net.Listener, error) {
@@ -110,7 +110,7 @@ func listenFree(first int) (net.Listener, error) {
 	return nil, fmt.Errorf("%w: all from %d to %d", ErrPort, first, first+searchedPorts)
 }
 
-// localPort is what the stack's template asks for: Metadata: {"onesynth": {"localPort": 8080}}, or 0.
+// localPort is the port that the stack's template asks for: Metadata: {"onesynth": {"localPort": 8080}}, or 0.
 func localPort(stack *assembly.Stack) int {
 	metadata, _ := stack.Metadata["onesynth"].(map[string]any)
 	port, err := strconv.Atoi(fmt.Sprint(metadata["localPort"]))

@@ -1,6 +1,6 @@
 package local
 
-// How a run starts: which part stands on which.
+// How a run starts: which part needs which.
 
 import (
 	"context"
@@ -105,8 +105,8 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	return nil
 }
 
-// prepare does all that needs no tables: ports, the assembly and its functions. DynamoDB Local, which takes about a second to
-// start, starts meanwhile. What is wrong with the assembly comes before what is wrong with the engine.
+// prepare does everything that needs no tables: ports, the assembly and its functions. DynamoDB Local takes about a second to
+// start, and does so meanwhile. An error of the assembly comes before an error of the engine.
 func (r *Runner) prepare(ctx context.Context) (functions []lambda.Declared, err error) {
 	engineCtx, cancel := context.WithTimeout(ctx, engineStart)
 	defer cancel()
@@ -157,8 +157,8 @@ func (r *Runner) watchEngine(ctx context.Context) error {
 	}
 }
 
-// startServices starts AWS for functions, the functions, and the schedules that invoke them. None works yet: nothing calls them
-// before the servers answer.
+// startServices makes the AWS endpoint of functions, the functions, and the schedules that invoke them. Nothing calls them before
+// the servers answer.
 func (r *Runner) startServices(functions []lambda.Declared) (err error) {
 	r.databases, err = engine.OpenDatabases(r.engine, r.assembly, engine.DatabasesOptions{
 		AccessKey: r.options.AccessKey, Dir: r.options.Data, SweepInterval: r.options.SweepInterval, Log: r.log.structured(),
@@ -265,8 +265,8 @@ func (r *Runner) addSchedules() error {
 	return errors.Join(problems...)
 }
 
-// role is the role of a function or schedule as the run takes it. It warns, once for each, of a permissions boundary that the run
-// cannot know.
+// role returns the role that the run uses for a function or schedule. It warns of each permissions boundary that the assembly does
+// not declare.
 func (r *Runner) role(name string, role *policy.Role) *policy.Role {
 	if boundary := role.UnknownBoundary; boundary != "" && !slices.Contains(r.boundaries, boundary) {
 		r.boundaries = append(r.boundaries, boundary)

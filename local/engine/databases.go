@@ -170,8 +170,8 @@ func (d *Databases) ReadStreams(options StreamsOptions) (err error) {
 	return nil
 }
 
-// CreateTables creates the tables that do not exist. Those that do, it alters as the assembly says, and tells log of it; tables of
-// an engine that was given by URL stay as they are, because others may use them.
+// CreateTables creates the tables that do not exist, alters the others to what the assembly declares, and logs what it alters.
+// Existing tables of an engine that was given by URL stay as they are, because others may use them.
 func (d *Databases) CreateTables(ctx context.Context, log func(line string)) error {
 	for _, one := range d.all {
 		var err error
@@ -238,7 +238,7 @@ func (d *Databases) Sweep(ctx context.Context) (deleted int, err error) {
 	return deleted, nil
 }
 
-// Tables describes the tables as the engine does, with what only the template says of them.
+// Tables describes the tables as the engine does, with those properties that only the template has.
 func (d *Databases) Tables(ctx context.Context) ([]Table, error) {
 	all := []Table{}
 	for _, one := range d.all {
