@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Ask-a-Human's limits would end a load within the first second. So each client is
-// many agents and many people at many addresses; each stays within its limits.
+// Ask-a-Human's rate limits would end a load within the first second. So each client acts as
+// many agents and people at many addresses, each within its limits.
 const (
 	callsPerAgent   = 50
 	callsPerPerson  = 25
@@ -117,8 +117,8 @@ func (a *asker) feed(ctx context.Context) error {
 	return a.call(ctx, http.MethodGet, "/human/questions?limit=20", http.StatusOK, nil, nil)
 }
 
-// refused measures a call without an agent id, which is answered without DynamoDB: the
-// handler's own warm time.
+// refused makes a call without an agent id, which needs no DynamoDB: the response time is
+// that of the warm handler.
 func (a *asker) refused(ctx context.Context) error {
 	a.unnamed = true
 	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusBadRequest, nil, nil)

@@ -10,16 +10,15 @@ import (
 )
 
 const (
-	// askWindow is how many asks each line of figures is of.
+	// askWindow is the number of requests in each line of figures.
 	askWindow = 10_000
-	// askClients keep both processors of a small machine busy, and make no queue.
+	// askClients is the number of clients: enough for two processors, and too few for a queue.
 	askClients = 4
-	// askWarmUp is how many asks come before the first that is measured.
+	// askWarmUp is the number of requests before the first measured one.
 	askWarmUp = 2_000
 )
 
-// asks measures whether requests become slower while what they make piles up, with all that a run does besides: what
-// expires is deleted as usual.
+// asks measures whether requests become slower as their items accumulate. Expired items are deleted as usual.
 func (b *bench) asks(ctx context.Context) error {
 	for _, p := range b.platforms {
 		for _, r := range p.routes {
@@ -69,7 +68,7 @@ func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route route)
 	return nil
 }
 
-// askTimes makes a number of asks, and returns how long each took.
+// askTimes makes count requests, and returns the duration of each.
 func askTimes(ctx context.Context, l *local, r route, count int) ([]time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -50,8 +50,7 @@ func (b *bench) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// build builds the handlers of all platforms, side by side, and gives them by their
-// folders.
+// build builds the handlers of all platforms concurrently, and returns them by folder.
 func (b *bench) build(ctx context.Context, architecture gofunction.Architecture) (map[string]gofunction.Binary, error) {
 	builds := map[string]*gofunction.Build{}
 	for _, p := range b.platforms {
@@ -73,7 +72,7 @@ func (b *bench) build(ctx context.Context, architecture gofunction.Architecture)
 	return binaries, nil
 }
 
-// zipSize is how large a file is in the zip that Lambda gets.
+// zipSize returns the size of the zip file that Lambda would get, in bytes.
 func zipSize(path string) (int64, error) {
 	file, err := os.Open(path)
 	if err != nil {

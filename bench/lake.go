@@ -15,18 +15,18 @@ import (
 )
 
 const (
-	// flushedChanges are the changes that are measured without a batching window.
+	// flushedChanges is the number of changes without a batching window.
 	flushedChanges = 50
-	// changeEvery is the time between changes that are gathered by one.
+	// changeEvery is the time between changes with a batching window.
 	changeEvery = 100 * time.Millisecond
-	// lookEvery is how often the bucket is looked at, and so how precise the delay is.
+	// lookEvery is the interval of listing the bucket, and so the precision of the delay.
 	lookEvery = 20 * time.Millisecond
-	// landTime is in how much time a change has to be in the lake.
+	// landTime is the maximum time from a change to its row in the lake.
 	landTime = time.Minute
 )
 
-// lake measures, for each platform that has one, the time from the answer to a
-// change to its row being in the lake's bucket.
+// lake measures, for each platform with a lake, the time from the response to a change until
+// its row is in the bucket.
 func (b *bench) lake(ctx context.Context) error {
 	for _, p := range b.platforms {
 		if p.change == nil {
@@ -83,7 +83,7 @@ func (b *bench) delays(ctx context.Context, l *local, p platform) error {
 	return nil
 }
 
-// landing watches rows come into the lake.
+// landing detects new rows in the lake.
 type landing struct {
 	local  *local
 	bucket string
@@ -95,7 +95,7 @@ type landing struct {
 	landed map[string]time.Time // by id
 }
 
-// flushed makes a change and has it delivered at once, and returns its delay.
+// flushed makes a change, flushes the streams, and returns the delay.
 func (w *landing) flushed(ctx context.Context, change func(context.Context) (string, error)) (time.Duration, error) {
 	id, err := change(ctx)
 	if err != nil {
@@ -160,8 +160,8 @@ func (w *landing) at(id string) time.Time {
 	return w.landed[id]
 }
 
-// watch looks for new objects until enough is there. It gives up when none has come
-// for landTime.
+// watch looks for new objects until enough changes have landed. It gives up after landTime
+// without a new object.
 func (w *landing) watch(ctx context.Context, enough func() bool) error {
 	for last := time.Now(); !enough(); {
 		found, err := w.look(ctx)
@@ -183,7 +183,7 @@ func (w *landing) watch(ctx context.Context, enough func() bool) error {
 	return nil
 }
 
-// look reads the objects that are new, and reports whether there are any.
+// look reads the new objects, and reports whether there are any.
 func (w *landing) look(ctx context.Context) (found bool, err error) {
 	var objects []struct{ Key string }
 	base := "/buckets/" + url.PathEscape(w.bucket)
@@ -216,7 +216,7 @@ func (w *landing) look(ctx context.Context) (found bool, err error) {
 	return found, nil
 }
 
-// column reads a column of text out of a Parquet file.
+// column reads a text column of a Parquet file.
 func column(content []byte, name string) ([]string, error) {
 	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
 	if err != nil {

@@ -20,7 +20,7 @@ type caller struct {
 	http *http.Client
 }
 
-// errThrottled is a request that the API's throttle refused.
+// errThrottled is the error of a request that the throttle of the API refused.
 var errThrottled = errors.New("the API takes no more requests in this second")
 
 // call makes one request and reads its answer into out, unless that is nil.
@@ -64,7 +64,7 @@ func (c *caller) call(ctx context.Context, method, path string, header http.Head
 	return json.Unmarshal(answer, out)
 }
 
-// loaded are the figures that a load measured.
+// loaded are the figures of a load.
 type loaded struct {
 	times     []time.Duration
 	added     []time.Duration // of a single client: the time of a request that was not DynamoDB's
@@ -76,7 +76,7 @@ type loaded struct {
 
 func (l loaded) perSecond() float64 { return float64(len(l.times)) / l.elapsed.Seconds() }
 
-// loadRoute makes requests with a number of clients for a while.
+// loadRoute makes requests with a number of clients for the duration b.load.
 func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int) (loaded, error) {
 	before, err := l.engine(ctx)
 	if err != nil {
@@ -116,9 +116,8 @@ func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int) (
 	return result, err
 }
 
-// loadClient makes requests with one client. With one client, no two requests meet: the
-// time that is not DynamoDB's is the handler's and the runner's, and the consumed units
-// are the request's.
+// loadClient makes requests with one client, so that no two run at once. Then the time outside
+// of DynamoDB is that of handler and runner, and the consumed units are those of the request.
 func (b *bench) loadClient(ctx context.Context, l *local, r route, alone bool) (loaded, error) {
 	var result loaded
 	prepare, request := r.client(l)
@@ -176,7 +175,7 @@ func (b *bench) loadClient(ctx context.Context, l *local, r route, alone bool) (
 	return result, nil
 }
 
-// pause is how long a throttled client waits.
+// pause waits after a throttled request.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -244,8 +243,7 @@ func (l *local) consumption(ctx context.Context) (c consumption, err error) {
 	return c, nil
 }
 
-// requests measures every route of every platform, each platform in a run of its
-// own.
+// requests measures every route of every platform, in one run for each platform.
 func (b *bench) requests(ctx context.Context) error {
 	for _, p := range b.platforms {
 		l, err := b.runLocal(ctx, p.stack())
@@ -266,7 +264,7 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tin DynamoDB\tDynamoDB busy")
 	alone := map[string]loaded{}
 	for _, r := range p.routes {
-		// The first requests start processes and fill tables.
+		// The first requests start processes and create items.
 		if _, err := b.loadRoute(ctx, l, r, min(8, slices.Max(r.clients))); err != nil {
 			return err
 		}
@@ -321,7 +319,7 @@ func (p platform) inSeed(r route) string {
 	return strings.Join(costs, " + ")
 }
 
-// functions prints what the handlers' processes needed, after the load and one run
+// functions prints the start-up time and memory of the handlers, after the load and one run
 // of each schedule.
 func (b *bench) functions(ctx context.Context, l *local, p platform) error {
 	if err := l.post(ctx, "/streams/flush", nil, nil); err != nil {

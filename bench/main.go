@@ -1,6 +1,6 @@
 // Bench measures the platforms' synthesis, build, start, requests and lakes on this
-// machine, and prints each figure beside the one it should reach. It asserts
-// nothing: machines differ, ratios less so.
+// machine, and prints each figure beside its target. It asserts nothing, because machines
+// differ.
 package main
 
 import (
@@ -21,11 +21,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	b := bench{out: tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)}
-	flag.IntVar(&b.runs, "runs", 5, "how often to measure whole commands")
-	flag.DurationVar(&b.load, "load", 3*time.Second, "how long to load each route with each number of clients")
-	flag.DurationVar(&b.delay, "delay", time.Minute, "how long to make changes whose way into the lake is timed")
-	flag.IntVar(&b.askCount, "asks", 20_000, "how many asks to make in a row")
-	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with this machine's, no run builds the handlers once more (default arm64)")
+	flag.IntVar(&b.runs, "runs", 5, "number of measurements of whole commands")
+	flag.DurationVar(&b.load, "load", 3*time.Second, "duration of the load on each route with each number of clients")
+	flag.DurationVar(&b.delay, "delay", time.Minute, "duration of the changes whose way into the lake is timed")
+	flag.IntVar(&b.askCount, "asks", 20_000, "number of requests in a row")
+	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, runs need not build the handlers again (default arm64)")
 	only := flag.String("only", "", "measure one `part`: synthesis, start, requests, asks or lake (default all)")
 	flag.Parse()
 	if err := b.run(ctx, *only); err != nil {
@@ -39,7 +39,7 @@ type bench struct {
 	load  time.Duration
 	delay time.Duration
 	arch  string
-	// askCount is how many asks are made in a row.
+	// askCount is the number of requests in a row.
 	askCount int
 	out      *tabwriter.Writer
 
@@ -128,8 +128,8 @@ func (b *bench) synthesise(ctx context.Context, app, out string, arguments ...st
 	}
 }
 
-// synthesis measures the app of all platforms against the small one, in turn, so
-// that both meet the same machine.
+// synthesis compares the app of all platforms with the small one. It runs them in turn, so
+// that other load on the machine affects both.
 func (b *bench) synthesis(ctx context.Context) error {
 	all, small := b.synthesise(ctx, "cdk-app", "again.out", "-c", "env=dev", "-c", "arch="+b.arch), b.synthesise(ctx, "three", "small.out")
 	var allTimes, smallTimes, ratios []time.Duration
@@ -156,7 +156,7 @@ func (b *bench) synthesis(ctx context.Context) error {
 	return b.rebuild(ctx)
 }
 
-// repository is the folder of the module beside this one.
+// repository returns the folder of the repository.
 func repository() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {

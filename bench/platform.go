@@ -9,18 +9,17 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
-// platform describes a platform for the bench, which measures all of them in the same
-// way.
+// platform is a platform, and what to measure of it.
 type platform struct {
 	*platforms.Platform
 	routes []route
-	// change, of a platform with a lake, gives a client that makes one change and
-	// returns the id of the changed item; the change lands in lakeTable.
+	// change returns a client that makes one change, and returns the id of the changed item,
+	// which is in lakeTable. It is nil without a lake.
 	change    func(*local) func(context.Context) (id string, err error)
 	lakeTable lakeTable
 }
 
-// lakeTable is a table of a lake, and the column with the ids.
+// lakeTable is a table of a lake, and its column of ids.
 type lakeTable struct{ entity, column string }
 
 // stack is the platform's stack in the environment that is measured.
@@ -59,21 +58,20 @@ type route struct {
 	// transaction describes the writes of a request's transactions to one table, if they
 	// write several items there.
 	transaction transaction
-	// refused are the write units of conditions that fail: AWS counts them, and no
-	// answer reports them ("Working with items: conditional writes").
+	// refused are the write units of failed conditions. AWS charges for them, and responses do
+	// not include them ("Working with items: conditional writes").
 	refused float64
-	// inARow says that many requests in a row are measured as well, while what they make
-	// piles up.
+	// inARow says that the part asks measures the route, too.
 	inARow bool
-	// client gives one more client.
+	// client returns a new client.
 	client newClient
 }
 
-// newClient returns a client. The bench measures its request, and not the preparation
-// before each request; prepare may be nil.
+// newClient returns a client. The bench calls prepare, which may be nil, before each request,
+// and measures only the request.
 type newClient func(*local) (prepare, request func(context.Context) error)
 
-// client gives clients with a state of their own each.
+// client returns clients with a state of their own, which begin returns.
 func client[C any](begin func(*local) C, prepare, request func(C, context.Context) error) newClient {
 	return func(l *local) (func(context.Context) error, func(context.Context) error) {
 		c := begin(l)
@@ -93,9 +91,9 @@ func slowly[C any](C, context.Context) error {
 	return nil
 }
 
-// transaction is how many items of up to 1 KB transactions write to a table, and how
-// many of them stand in its indexes. DynamoDB Local (3.3.1) counts items that
-// cost the same once (amazon-dynamodb-local-samples, issue 31); AWS counts each.
+// transaction is how many items of up to 1 KB a transaction writes to a table, and how many
+// of them its indexes hold. DynamoDB Local (3.3.1) counts items of the same cost once
+// (amazon-dynamodb-local-samples, issue 31); AWS counts each.
 type transaction struct{ items, indexed float64 }
 
 // writeUnits converts DynamoDB Local's count to the units that AWS counts.
@@ -107,5 +105,5 @@ func (r route) writeUnits(u units) float64 {
 	return r.refused + u.write - u.transactTable - u.transactIndexes + max(2*t.items, u.transactTable) + max(t.indexed, 1)*u.transactIndexes
 }
 
-// allClients are the numbers of clients that routes are measured with.
+// allClients are the usual numbers of clients.
 var allClients = []int{1, 8, 32}

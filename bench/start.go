@@ -80,7 +80,7 @@ func (l *local) read(ctx context.Context, path string) ([]byte, error) {
 	return l.send(ctx, http.MethodGet, path, nil)
 }
 
-// post has the console do something, and reads its answer into out, unless that is
+// post sends a POST request to the console, and reads the response into out, unless that is
 // nil.
 func (l *local) post(ctx context.Context, path string, body, out any) error {
 	encoded, err := json.Marshal(body)
@@ -114,7 +114,7 @@ func (l *local) send(ctx context.Context, method, path string, body io.Reader) (
 	return answer, nil
 }
 
-// token is one that the run's APIs take as the subject's.
+// token returns a token of the subject for the APIs of the run.
 func (l *local) token(ctx context.Context, subject string) (string, error) {
 	var minted struct {
 		AccessToken string `json:"access_token"`
@@ -123,7 +123,7 @@ func (l *local) token(ctx context.Context, subject string) (string, error) {
 	return minted.AccessToken, err
 }
 
-// start measures the time from the command to its line "ready".
+// start measures the time from the start of the command to its line "ready".
 func (b *bench) start(ctx context.Context) error {
 	var times []time.Duration
 	for range b.runs + 1 {

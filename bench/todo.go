@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// tasksAtFirst are the tasks that a user of a load has: three pages of them.
+	// tasksAtFirst is the number of tasks that a user begins with: three pages.
 	tasksAtFirst = 60
-	// tasksInBulk are those that a bulk request changes.
+	// tasksInBulk is the number of tasks in a bulk request.
 	tasksInBulk = 10
 )
 
@@ -22,7 +22,7 @@ func (described) Todo() platform {
 	begin := func(l *local) *user {
 		return &user{caller: caller{base: l.api, http: &http.Client{Transport: &http.Transport{}}}, local: l}
 	}
-	// with returns clients who have that many tasks at first.
+	// with returns clients that begin with that many tasks.
 	with := func(tasks int, prepare, request func(*user, context.Context) error) newClient {
 		return client(begin, func(u *user, ctx context.Context) error {
 			if err := u.needUser(ctx, tasks); err != nil || prepare == nil {
@@ -123,7 +123,7 @@ func (u *user) signUp(ctx context.Context, tasks int) error {
 func (u *user) task() map[string]string {
 	u.made++
 	return map[string]string{
-		"title": fmt.Sprintf("Write report %d for the team", u.made), "description": "All of last month's figures, with a page of what is to be done about them, and by whom.",
+		"title": fmt.Sprintf("Write report %d for the team", u.made), "description": "All of last month's figures, with one page on the next steps, and on who will take them.",
 		"priority": []string{"low", "medium", "high", "urgent"}[u.made%4], "category": []string{"work", "home"}[u.made%2], "due_date": time.Now().AddDate(0, 0, u.made%60).Format(time.DateOnly),
 	}
 }
@@ -179,7 +179,7 @@ func (u *user) replay(ctx context.Context) error {
 	return u.caller.call(ctx, http.MethodPost, "/api/v1/tasks", http.Header{"Authorization": {"Bearer " + u.token}, "Idempotency-Key": {u.key}}, http.StatusCreated, map[string]string{"title": "Write it once"}, nil)
 }
 
-// needTask: the user that was deleted is another one with the next request.
+// needTask signs up a new user after the last one was deleted.
 func (u *user) needTask(ctx context.Context) error {
 	if len(u.tasks) > 0 {
 		u.tasks = nil
