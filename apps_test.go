@@ -35,8 +35,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 )
 
-// apps are apps as companies have them, each declared in an app of the CDK that a child process
-// synthesises.
+// apps are CDK apps with constructs that companies use beside a platform. A child process
+// synthesises each.
 var apps = map[string]struct {
 	context map[string]any
 	declare func(awscdk.App)
@@ -44,7 +44,7 @@ var apps = map[string]struct {
 	"stages":   {context: map[string]any{}, declare: declareStages},
 	"pipeline": {context: map[string]any{}, declare: declarePipeline},
 	"boundary": {context: map[string]any{}, declare: declareBoundary},
-	// The bootstrap of the CDK makes this policy, in the account.
+	// cdk bootstrap creates this policy in the account.
 	"existingboundary": {context: map[string]any{"@aws-cdk/core:permissionsBoundary": map[string]any{"name": "company-boundary"}}, declare: declareAsk},
 	"domain":           {context: map[string]any{}, declare: declareDomain},
 	"regions":          {context: map[string]any{}, declare: declareRegions},
@@ -58,7 +58,7 @@ func synthesiseApps(folder string) {
 		values := maps.Clone(described.context)
 		app := awscdk.NewApp(&awscdk.AppProps{Outdir: &outdir, AnalyticsReporting: jsii.Bool(false), Context: &values})
 		described.declare(app)
-		// Companies walk their apps with assertions of this kind.
+		// Companies traverse their apps with assertions like this one.
 		for _, child := range *app.Node().Children() {
 			switch child.(type) {
 			case awscdk.Stack, awscdk.Stage:
@@ -84,7 +84,7 @@ func declareAsk(app awscdk.App) {
 	newAsk(awscdk.NewStack(app, jsii.String("ask"), nil), askahuman.Props{})
 }
 
-// declareStages declares one platform twice, in two accounts, under one prefix, and a stack beside.
+// declareStages declares one platform in two accounts under one prefix, and another stack.
 func declareStages(app awscdk.App) {
 	for name, environment := range map[string]*awscdk.Environment{
 		"Dev":  testEnvironment("111122223333", "eu-west-1"),
@@ -115,8 +115,8 @@ func declarePipeline(app awscdk.App) {
 	}
 }
 
-// declareBoundary declares a platform twice, each with a boundary for all of its roles that another stack declares: a wide one,
-// and one that denies what each request does.
+// declareBoundary declares a platform twice, each with a permissions boundary that another stack declares: a wide one, and one
+// that denies an action of each request.
 func declareBoundary(app awscdk.App) {
 	owned := awscdk.NewStack(app, jsii.String("company"), nil)
 	allowed := awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
@@ -131,7 +131,7 @@ func declareBoundary(app awscdk.App) {
 	}
 }
 
-// declareDomain declares a platform with a name of its own, and what companies put beside one.
+// declareDomain declares a platform with a domain name, and resources that companies add to such a stack.
 func declareDomain(app awscdk.App) {
 	stack := awscdk.NewStack(app, jsii.String("ask"), &awscdk.StackProps{Env: testEnvironment("111122223333", "eu-west-1")})
 	zone := awsroute53.NewPublicHostedZone(stack, jsii.String("Zone"), &awsroute53.PublicHostedZoneProps{ZoneName: jsii.String("example.com")})
@@ -175,7 +175,7 @@ func declareRegions(app awscdk.App) {
 // appsVariable tells a child process of the tests which folder to write the apps' assemblies into.
 const appsVariable = "ONESYNTH_APPS_FOLDER"
 
-// The apps that companies have run on a laptop as they are.
+// Apps with stages, pipelines, boundaries, domains and several regions run on a laptop unchanged.
 func TestApps(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -193,9 +193,9 @@ func TestApps(t *testing.T) {
 	for name, test := range map[string]struct {
 		assembly string
 		stacks   []string
-		// asks are the stacks whose Ask-a-Human is used.
+		// asks are the stacks that get a question and an answer.
 		asks []string
-		// says is what the run prints once.
+		// says is a line that the run prints once.
 		says string
 		uses func(*testing.T, *localrun.Runner)
 	}{
@@ -207,7 +207,7 @@ func TestApps(t *testing.T) {
 		"Boundary": {assembly: "boundary", stacks: []string{"ask"}, asks: []string{"ask"}},
 		"BoundaryDenies": {assembly: "boundary", stacks: []string{"limited"}, uses: func(t *testing.T, run *localrun.Runner) {
 			agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
-			send(t, http.MethodPost, run.URL("limited")+"/agent/questions", agent, companyQuestion, http.StatusInternalServerError)
+			send(t, http.MethodPost, run.URL("limited")+"/agent/questions", agent, newQuestion, http.StatusInternalServerError)
 			refused := run.AWS().Refused()
 			if len(refused) == 0 || slices.ContainsFunc(refused, func(r awsapi.Refusal) bool { return r.Action != "dynamodb:UpdateItem" }) {
 				t.Errorf("refused requests: got %+v, want those of dynamodb:UpdateItem", refused)
@@ -221,7 +221,7 @@ func TestApps(t *testing.T) {
 				"AWS::Route53::RecordSet (2), AWS::WAFv2::WebACL (1)\n"},
 		"Regions": {assembly: "regions", uses: func(t *testing.T, run *localrun.Runner) {
 			for _, stack := range []string{"todo-eu-west-1", "todo-us-east-1"} {
-				keepsHistory(t, run, stack)
+				checkHistory(t, run, stack)
 			}
 			var lakes []string
 			for _, lake := range run.Lakes() {
@@ -244,7 +244,7 @@ func TestApps(t *testing.T) {
 				t.Errorf("the run says\n%swant %q once", &said, test.says)
 			}
 			for _, stack := range test.asks {
-				asksAndAnswers(t, run.URL(stack))
+				checkAnswers(t, run.URL(stack))
 			}
 			if test.uses != nil {
 				test.uses(t, run)

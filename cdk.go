@@ -2,7 +2,7 @@
 // environment.
 //
 // The CDK command runs it as cdk.json says; it also runs by itself, with the same
-// -c options, and then reads cdk.json for what the command would have told it:
+// -c options, and then reads the context from cdk.json itself:
 //
 //	cdk synth -c env=prod -c arch=x86_64
 //	CDK_OUTDIR=cdk.out go run . -c env=prod -c arch=x86_64
@@ -65,7 +65,7 @@ func run(ctx context.Context, arguments []string) error {
 	app := awscdk.NewApp(&awscdk.AppProps{
 		Context:            &values,
 		AnalyticsReporting: jsii.Bool(false),
-		// Traces would name files of the CDK's own temporary folder.
+		// Stack traces name files in a temporary folder of the CDK, which differs each time.
 		StackTraces: jsii.Bool(false),
 	})
 	for _, p := range chosen {
@@ -134,9 +134,8 @@ func chooseEnvironment(values map[string]any) (string, []*platforms.Platform, er
 	return name, all, nil
 }
 
-// readContext returns the CDK's context: what the CDK command hands over in the
-// environment (aws-cdk-lib, cx-api), or without it the context of ./cdk.json, and
-// in both cases the values of -c.
+// readContext returns the context: that of the CDK command, which sets environment
+// variables (aws-cdk-lib, cx-api), or else that of ./cdk.json; and the values of -c.
 func readContext(arguments []string) (map[string]any, error) {
 	values := map[string]any{}
 	if handed := os.Getenv("CDK_CONTEXT_JSON"); handed != "" {

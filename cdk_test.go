@@ -19,7 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
-// copyTree copies what a synth needs of the module.
+// copyTree copies the parts of the module that a synth needs.
 func copyTree(t *testing.T, to string) {
 	t.Helper()
 	for _, folder := range []string{"schema", "constructs", "gobuild", "lambdas", "platforms"} {
@@ -165,7 +165,7 @@ func TestChoosePlatforms(t *testing.T) {
 func TestSynthIsReproducible(t *testing.T) {
 	t.Parallel()
 	folders := []string{filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "a folder with another name")}
-	// The second is a copy of the first: the module may be at work meanwhile.
+	// The second is a copy of the first, because files of the module may change meanwhile.
 	copyTree(t, folders[0])
 	if err := os.CopyFS(folders[1], os.DirFS(folders[0])); err != nil {
 		t.Fatal(err)
@@ -198,7 +198,7 @@ func TestSynthIsReproducible(t *testing.T) {
 		for path, hash := range assemblies[0] {
 			if filepath.Base(path) == "bootstrap" {
 				binaries++
-				// The CDK hashes what it is given as the hash once more.
+				// The CDK hashes the given asset hash once more.
 				sum := sha256.Sum256([]byte(hash))
 				if want := "asset." + hex.EncodeToString(sum[:]) + "/bootstrap"; path != want {
 					t.Errorf("asset: got %s, want %s: named after its content", path, want)

@@ -16,8 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The versions that docs/VERSIONS.md names are those that everything is built and tested
-// with.
+// docs/VERSIONS.md names the versions in go.mod and package.json.
 func TestCompatibilityTable(t *testing.T) {
 	t.Parallel()
 	read := func(file string) []byte {

@@ -17,12 +17,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
-// examplesLimit is how many lines of Go an example may have, to be read at one
-// sitting.
+// examplesLimit is the maximum number of lines of Go in an example.
 const examplesLimit = 150
 
-// The app in examples/notes has its own data model, routes and handler; it is
-// small, and what it synthesises runs.
+// The app in examples/notes, with its own data model, routes and handler, is small, and its
+// assembly runs.
 func TestExampleNotes(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -33,8 +32,8 @@ func TestExampleNotes(t *testing.T) {
 		t.Errorf("%s: got %d lines of Go, want fewer than %d", example, lines, examplesLimit)
 	}
 
-	// A copy, for the assembly to be in the app's folder: there the run finds the module
-	// whose function it builds for this machine.
+	// The run finds the module of the function in the folder of the assembly, so the assembly
+	// is in a copy of the app.
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS(example)); err != nil {
 		t.Fatal(err)
@@ -44,7 +43,7 @@ func TestExampleNotes(t *testing.T) {
 		t.Fatal(err)
 	}
 	app, assembly := filepath.Join(folder, "app"), filepath.Join(folder, "cdk.out")
-	// The next synth removes what an earlier one left.
+	// A synth removes functions of earlier synths.
 	binary := fmt.Sprintf("%x", sha256.Sum256([]byte("old")))
 	stale := filepath.Join(assembly, fmt.Sprintf("asset.%x", sha256.Sum256([]byte(binary))))
 	leave := exec.Command("sh", "-c", "mkdir $0 && printf old > $0/bootstrap", stale)
@@ -102,8 +101,8 @@ func TestExampleNotes(t *testing.T) {
 	})
 }
 
-// The CDK command, which the example has one install beside it, brings files that end in
-// .go and are no Go.
+// The CDK command, which the example's README installs beside it, has template files that
+// end in .go and are not Go.
 func TestExampleNotesBesideCDKCommand(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -136,7 +135,7 @@ func TestExampleNotesBesideCDKCommand(t *testing.T) {
 	}
 }
 
-// withoutUpdates takes from a role what the access pattern AddNote needs.
+// withoutUpdates removes the grant of the access pattern AddNote from a role.
 func withoutUpdates(_ string, role *policy.Role) *policy.Role {
 	for _, grant := range role.Grants() {
 		if grant.Action == "dynamodb:UpdateItem" {
@@ -146,13 +145,13 @@ func withoutUpdates(_ string, role *policy.Role) *policy.Role {
 	return role
 }
 
-// exampleHeader begins an example of a package.
+// exampleHeader matches the first line of an example.
 var exampleHeader = regexp.MustCompile(`(?m)^func Example(\w*)\(\) \{$`)
 
-// endOfCDK ends the CDK after an example.
+// endOfCDK is the line with which an example closes the CDK.
 const endOfCDK = "\n\tdefer jsii.Close()\n"
 
-// examplesProgram begins the program that runs examples one after the other.
+// examplesProgram is the start of the program that runs the examples in turn.
 const examplesProgram = `package main
 
 import (
@@ -175,9 +174,9 @@ func main() {
 	defer jsii.Close()
 `
 
-// The examples in the documentation of the constructs synthesise. Those that print
-// something run with the tests of their packages; the others only compile there,
-// because they start and end the CDK. Here they are all run on one start of it.
+// The examples of the constructs synthesise. Those with an Output comment run in the tests of
+// their packages. The others only compile there, because each would start the CDK; here one
+// program runs them all.
 func TestExamplesOfPackages(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -203,9 +202,8 @@ func TestExamplesOfPackages(t *testing.T) {
 		}
 		return name
 	}
-	// One program has them all, as functions of their own names. It is a package of
-	// this module that lies elsewhere. What each synthesises is moved out of the way of
-	// the next.
+	// The program has one function for each example. An overlay makes it a package of this
+	// module. After each example it moves the assembly away.
 	sources, calls, examples := map[string]string{}, "", []string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
@@ -238,7 +236,7 @@ func TestExamplesOfPackages(t *testing.T) {
 	program := filepath.Join(folder, "program")
 	output(t, exec.Command("go", "build", "-ldflags=-w", "-overlay", write(string(overlay), "overlay.json"), "-o", program, "./examplesofpackages"))
 
-	// The handlers that they name are the importer's.
+	// The examples name handlers of the importer's module.
 	write("module example.com/app\n\ngo 1.26\n\nrequire "+modulePath+" v0.0.0\n\nreplace "+modulePath+" => "+root+"\n", "app", "go.mod")
 	for _, handler := range []string{"handlers/invoices", "handlers/orders", "handlers/packer", "handlers/report", "lambdas/bookings/bookingsapi"} {
 		write("package main\n\nfunc main() {}\n", "app", handler, "main.go")

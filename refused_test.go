@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// mistakenProgram is a CDK app that New refuses, as its argument says.
+// mistakenProgram is a CDK app with a mistake that its argument chooses.
 const mistakenProgram = `package main
 
 import (
@@ -42,7 +42,7 @@ func main() {
 }
 `
 
-// The mistakes of an app's author arrive as text, and as exit status 1.
+// A mistake in an app ends it with a text and exit status 1.
 func TestRefusedProgram(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -85,7 +85,7 @@ func TestRefusedProgram(t *testing.T) {
 			t.Parallel()
 			temporary := t.TempDir()
 			command := exec.Command(program, name)
-			// The CDK says on standard error that Node.js 20 is old.
+			// The CDK warns of Node.js 20 on standard error.
 			command.Env = append(os.Environ(), "TMPDIR="+temporary, "CDK_OUTDIR="+filepath.Join(temporary, "cdk.out"), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
 			var printed, said bytes.Buffer
 			command.Stdout, command.Stderr = &printed, &said

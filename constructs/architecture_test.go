@@ -181,7 +181,7 @@ func TestDependencies(t *testing.T) {
 var namesPlatforms = map[string]string{
 	"platforms/platforms.go": "it is the list",
 	"apps_test.go":           "its apps use one platform or the other, as companies' apps do",
-	"company_test.go":        "a company brings tables to one platform, and a stream to the other",
+	"existing_test.go":       "one platform gets existing tables, and the other a table with a stream",
 }
 
 // Files that are shared know no platform, so that a further one is a line in the list: code
