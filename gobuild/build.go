@@ -3,10 +3,9 @@
 // assembly runs there.
 //
 // The same source gives the same binaries, to the byte, in any folder on any
-// machine that has the same release of Go. Nothing is compiled or linked when
-// nothing has changed since the last build: binaries are kept by content in the
-// folder that ONESYNTH_CACHE names, or else in "onesynth" below the user's cache
-// folder.
+// machine with the same release of Go. A build compiles and links nothing if nothing
+// has changed since the last one: a cache keeps binaries by content, in the folder
+// that ONESYNTH_CACHE names, or else in "onesynth" below the user's cache folder.
 package gobuild
 
 import (
@@ -34,16 +33,16 @@ type Source struct {
 	// its own go.mod, in any place in which the Go toolchain keeps it. Default: the module of this
 	// library.
 	Module string
-	// From are the folders in which the toolchain is asked for Module, until it knows
-	// it; folders that are not there are left out. Default: the working directory.
+	// From are folders in which the build asks the toolchain for Module, in order, until one
+	// knows it. It skips folders that do not exist. Default: the working directory.
 	From []string
-	// Directory is the folder of the module instead, absolute or relative to the
-	// working directory. Default: the toolchain finds it.
+	// Directory is the folder of the module, absolute or relative to the working directory.
+	// Module must be empty then. Default: the toolchain finds the folder.
 	Directory string
 	// Packages are the main packages, relative to the module's folder. Their last
 	// elements must differ: they are the names of the binaries.
 	Packages []string
-	// Flags are the toolchain's. Default: those of [Flags].
+	// Flags are flags of "go build". Default: those of [Flags].
 	Flags []string
 }
 
@@ -54,12 +53,12 @@ func Flags() []string {
 	return []string{"-trimpath", "-buildvcs=false", "-tags=lambda.norpc", linkFlags + "-s -w -buildid="}
 }
 
-// linkFlags begins the flag that has those of the linker.
+// linkFlags is the start of the flag with the linker's flags.
 const linkFlags = "-ldflags="
 
-// Target is what binaries run on.
+// Target is the system and the processor that binaries run on.
 type Target struct {
-	// System and Processor are what Go calls them, GOOS and GOARCH.
+	// System and Processor are values of GOOS and GOARCH.
 	System, Processor string
 }
 
@@ -85,9 +84,9 @@ type Binary struct {
 
 // CompileError says that the Go toolchain could not build the packages.
 type CompileError struct {
-	// Packages are those of the [Source].
+	// Packages are the packages of the [Source].
 	Packages []string
-	// Directory is where the toolchain ran.
+	// Directory is the folder in which the toolchain ran.
 	Directory string
 	// Output is what the toolchain printed.
 	Output string
@@ -110,8 +109,8 @@ func Build(ctx context.Context, source Source, target Target) (map[string]Binary
 	return build(ctx, source, target, os.Getenv(cacheVariable))
 }
 
-// Name returns the name of the binary that a package becomes. The one at the root of
-// its module, ".", has its name from the module: use [Recipe.Name] for that.
+// Name returns the name of the binary of a package. The name of the package at the root of
+// its module, ".", follows from the module: use [Recipe.Name] for that.
 func Name(folder string) string { return path.Base(path.Clean(folder)) }
 
 // rootName returns the name of the binary of the package at a module's root, as the
@@ -124,8 +123,7 @@ func rootName(modulePath string) string {
 	return path.Base(modulePath)
 }
 
-// build is [Build] with the cache in the folder, or in the default one if that is
-// empty.
+// build is [Build] with the cache in a folder; "" is the default folder.
 func build(ctx context.Context, source Source, target Target, cacheFolder string) (map[string]Binary, error) {
 	if err := source.check(); err != nil {
 		return nil, err
@@ -180,7 +178,7 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 	return binaries, nil
 }
 
-// check finds what the toolchain would report badly or not at all.
+// check refuses sources that the toolchain would accept, or refuse with an unclear error.
 func (s Source) check() error {
 	if len(s.Packages) == 0 {
 		return errors.New("Source.Packages is empty: name at least one main package")
@@ -210,16 +208,16 @@ func (s Source) check() error {
 	return nil
 }
 
-// toolchain runs the Go toolchain for one source.
+// toolchain runs the Go toolchain on one source.
 type toolchain struct {
 	place  place
 	target Target
 	source Source
 }
 
-// inspect returns the main packages, and a key for what a build would give: it is
-// made of the build IDs of all packages that go into the binaries, which cover
-// their source, the compiler and its settings, and of the flags of the linker.
+// inspect returns the main packages, and a key of the build: a hash of the linker's flags and
+// of the build IDs of all packages in the binaries. The build IDs cover the source, the
+// compiler and its settings.
 func (t toolchain) inspect(ctx context.Context) (mains []mainPackage, key string, err error) {
 	compiler, _ := t.flags()
 	arguments := append([]string{"list", "-export", "-deps", listFormat}, compiler...)
@@ -253,7 +251,7 @@ func (t toolchain) build(ctx context.Context, folder string, mains []mainPackage
 	return err
 }
 
-// flags returns those of the whole build, and those that are the linker's.
+// flags returns the flags of the build, and those of the linker.
 func (t toolchain) flags() (compiler []string, linker string) {
 	for _, flag := range slices.Concat(t.source.Flags, t.place.flags) {
 		if text, ok := strings.CutPrefix(flag, linkFlags); ok {
@@ -276,8 +274,7 @@ func (t toolchain) patterns() []string {
 func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = t.place.directory
-	// A developer's settings for other builds must not reach these: the
-	// binaries would differ from one machine to the next.
+	// With a developer's settings for other builds, the binaries would differ between machines.
 	command.Env = append(os.Environ(),
 		"CGO_ENABLED=0", "GOOS="+t.target.System, "GOARCH="+t.target.Processor,
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOFLAGS=")
@@ -296,8 +293,8 @@ func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) 
 	return output, nil
 }
 
-// output runs a command and returns what it printed; with an [*exec.ExitError]
-// comes all that it printed on standard error.
+// output runs a command and returns its standard output. An [*exec.ExitError] among its errors
+// has the standard error.
 func output(command *exec.Cmd) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// cacheVariable names the environment variable that moves the cache.
+// cacheVariable is the environment variable with the folder of the cache.
 const cacheVariable = "ONESYNTH_CACHE"
 
-// unusedAfter is how long an entry that no build asks for is kept.
+// unusedAfter is the age at which an unused entry is deleted.
 const unusedAfter = 30 * 24 * time.Hour
 
-// errMiss says that the cache does not have what was asked for.
+// errMiss is the error of an entry that the cache does not have.
 var errMiss = errors.New("not in the cache")
 
-// cache keeps binaries in a folder: binaries/<SHA-256>/bootstrap by content, and
-// builds/<key>.json which says what a build gave.
+// cache is a folder with binaries by content, binaries/<SHA-256>/bootstrap, and the binaries of
+// each build, builds/<key>.json.
 type cache struct {
 	folder string
 }
 
-// cached is what a builds/<key>.json says: the SHA-256 of each binary by name.
+// cached is the content of a builds/<key>.json: the SHA-256 of each binary, by name.
 type cached map[string]string
 
 func openCache(folder string) (cache, error) {
@@ -65,8 +65,8 @@ func (c cache) temporary() (string, error) {
 	return folder, nil
 }
 
-// read returns the binaries that the build of that key gave, or errMiss. It hashes
-// each binary, so that a damaged one is built again instead of deployed.
+// read returns the binaries of the build with the key, or errMiss. It hashes each binary, so
+// that a damaged one is built again and not deployed.
 func (c cache) read(key string) (map[string]Binary, error) {
 	file := c.buildFile(key)
 	content, err := os.ReadFile(file)
@@ -116,7 +116,7 @@ func (c cache) write(key, output string) (map[string]Binary, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the cache entry: %w", err)
 	}
-	// Written beside and renamed: another run sees the whole file or none.
+	// A rename is atomic: other processes see the whole file or none.
 	part := filepath.Join(output, "entry.json")
 	if err := os.WriteFile(part, content, 0o644); err != nil {
 		return nil, fmt.Errorf("writing the cache: %w", err)
@@ -127,7 +127,7 @@ func (c cache) write(key, output string) (map[string]Binary, error) {
 	return binaries, nil
 }
 
-// add moves one binary to the folder that its content names.
+// add moves one binary to the folder of its hash.
 func (c cache) add(file string) (Binary, error) {
 	hash, size, err := digest(file)
 	if err != nil {
@@ -137,7 +137,7 @@ func (c cache) add(file string) (Binary, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return Binary{}, fmt.Errorf("writing the cache: %w", err)
 	}
-	// The mode and the time go into the archive that is deployed.
+	// The deployed archive contains the mode and the time.
 	if err := os.Chmod(file, 0o755); err != nil {
 		return Binary{}, fmt.Errorf("writing the cache: %w", err)
 	}
@@ -147,8 +147,8 @@ func (c cache) add(file string) (Binary, error) {
 	return Binary{Directory: folder, Hash: hash, Size: size}, nil
 }
 
-// removeUnused deletes entries that no build has asked for in a long time. What
-// cannot be deleted stays: the next build tries again.
+// removeUnused deletes entries that no build has used for unusedAfter. It ignores errors,
+// because the next build tries again.
 func (c cache) removeUnused() {
 	limit := time.Now().Add(-unusedAfter)
 	for _, pattern := range []string{"builds/*.json", "binaries/*", "build-*"} {

@@ -14,24 +14,24 @@ import (
 	"strings"
 )
 
-// place is where and how the toolchain has to run to find a source's packages.
+// place says where, and with which flags, the toolchain finds the packages of a source.
 type place struct {
 	// directory is the working directory.
 	directory string
-	// prefix goes before a package's folder to make it a package pattern.
+	// prefix turns the folder of a package into a package pattern.
 	prefix string
 	// flags and environment are added to every run.
 	flags, environment []string
 }
 
-// libraryModule returns the path of the module that this package is part of. It is
-// another one after the module is published under another path.
+// libraryModule returns the path of this package's module, which changes if the module is
+// published under another path.
 func libraryModule() string {
 	return strings.TrimSuffix(reflect.TypeFor[place]().PkgPath(), "/gobuild")
 }
 
-// locate finds the source's module. It may fill the folder, which is there for as
-// long as the build takes.
+// locate finds the module of the source. It may write into the folder, which exists until the
+// build ends.
 //
 // Handlers are built in their module's own folder, with its own go.mod: built from an
 // importer's folder they would need go.sum entries that the importer does not have,
@@ -61,8 +61,8 @@ func locate(ctx context.Context, source Source, folder string) (place, error) {
 		command.Dir = asked
 		listing, err := output(command)
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
-			// The folder's module does not know this one, as when a compiled
-			// app is run from elsewhere.
+			// The module of the folder does not require this one, for example because a
+			// compiled app runs in another folder.
 			refusals = append(refusals, fmt.Sprintf("\n%s: %s", asked, strings.TrimSpace(string(exit.Stderr))))
 			continue
 		}
@@ -71,11 +71,11 @@ func locate(ctx context.Context, source Source, folder string) (place, error) {
 		}
 		main, directory, _ := strings.Cut(strings.TrimSuffix(string(listing), "\n"), " ")
 		if directory == "" {
-			// This is how go list answers when a vendor folder is in use.
+			// go list prints this if a vendor folder is in use.
 			return vendored(ctx, asked, module, source.Packages, folder)
 		}
 		found := inFolder(directory)
-		// A module that is being worked on may have its requirements from its workspace.
+		// A module in a workspace may get its requirements from it.
 		if module != libraryModule() && main == "true" {
 			found.environment = nil
 		}
@@ -93,13 +93,12 @@ func isFolder(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// inFolder is a module as it is published, without its workspace.
+// inFolder returns the place of a module in a folder, without a workspace.
 func inFolder(directory string) place {
 	return place{directory: directory, prefix: "./", environment: []string{"GOWORK=off"}}
 }
 
-// download returns the module's folder in the module cache, in the version that
-// this program was built with.
+// download returns the folder in the module cache of the module's version in this program.
 func download(ctx context.Context, module string) (string, error) {
 	version := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -119,11 +118,11 @@ func download(ctx context.Context, module string) (string, error) {
 	return answer.Dir, nil
 }
 
-// versionOf returns the version of a module that a program was built with, or ""
-// if it has none, or was built with a folder.
+// versionOf returns the version of a module in a program, or "" if the program does not have
+// the module, or has it from a folder.
 func versionOf(info *debug.BuildInfo, module string) string {
 	for _, m := range append(info.Deps, &info.Main) {
-		// A build of a changed checkout has a version that cannot be fetched.
+		// A modified checkout has a version that no proxy has.
 		if m.Path == module && m.Replace == nil && m.Version != noVersion && !strings.HasSuffix(m.Version, "+dirty") {
 			return m.Version
 		}

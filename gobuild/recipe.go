@@ -6,27 +6,26 @@ import (
 	"fmt"
 )
 
-// metadataKey is the member of a function's Metadata, in a template, that is this
-// library's.
+// metadataKey is the key of this library in the Metadata of a function in a template.
 const metadataKey = "onesynth"
 
 // Recipe says how a function's binary was built, for AWS. A template carries it in the function's Metadata, as
 //
 //	{"onesynth": {"build": {"module": "example.com/orders", "package": "lambdas/hello", "flags": ["-trimpath"]}}}
 //
-// so that the function can be built for another machine, too. It names no folder of the machine that it was
-// built on: a template is the same wherever it is made.
+// so that a local run can build the function for its machine. It contains no absolute path, so templates do not depend
+// on the machine of the synth.
 type Recipe struct {
-	// Module, Package and Flags are those of [Source].
+	// Module, Package and Flags are as in [Source].
 	Module  string   `json:"module"`
 	Package string   `json:"package"`
 	Flags   []string `json:"flags"`
-	// Directory is where the toolchain knows the module, relative to the folder that the app ran in, if the app
-	// named one.
+	// Directory is the folder in which the toolchain knows the module, relative to the working directory of the app; "" if
+	// the app named none.
 	Directory string `json:"directory,omitempty"`
 }
 
-// Name returns the name of the binary that the recipe gives.
+// Name returns the name of the binary.
 func (r Recipe) Name() string {
 	if name := Name(r.Package); name != "." {
 		return name
@@ -34,7 +33,7 @@ func (r Recipe) Name() string {
 	return rootName(r.Module)
 }
 
-// Metadata returns the Metadata of a function that is built by the recipe.
+// Metadata returns the Metadata of a function with the recipe.
 func (r Recipe) Metadata() (key string, value map[string]any) {
 	flags := make([]any, len(r.Flags))
 	for i, flag := range r.Flags {
@@ -47,8 +46,8 @@ func (r Recipe) Metadata() (key string, value map[string]any) {
 	return metadataKey, map[string]any{"build": described}
 }
 
-// ReadRecipe returns the recipe in a function's Metadata, and whether there is one. It fails if the recipe
-// is not complete.
+// ReadRecipe returns the recipe in a function's Metadata, and whether there is one. It returns an error if the
+// recipe is incomplete.
 func ReadRecipe(metadata map[string]any) (Recipe, bool, error) {
 	text, err := json.Marshal(metadata[metadataKey])
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 // listFormat makes "go list" print what readPackages reads.
 const listFormat = "-f={{.ImportPath}}\t{{.BuildID}}\t{{with .Module}}{{.Path}}\t{{.Version}}\t{{with .Replace}}{{.Path}}\t{{.Version}}{{else}}\t{{end}}{{else}}\t\t\t{{end}}\t{{if eq .Name \"main\"}}{{join .Deps \" \"}}{{end}}"
 
-// noVersion is the version of a module that is a folder, as the toolchain spells it.
+// noVersion is the toolchain's version of a module in a folder.
 const noVersion = "(devel)"
 
 // listed is a package as "go list" describes it.
@@ -19,8 +19,8 @@ type listed struct {
 	importPath, buildID string
 	// module is nil for the standard library.
 	module *debug.Module
-	// dependencies are the import paths of all that a main package needs; others
-	// have none.
+	// dependencies are the import paths of all packages that a main package needs. It is
+	// empty for other packages.
 	dependencies []string
 }
 
@@ -38,7 +38,7 @@ func readPackages(listing []byte) ([]listed, error) {
 		switch {
 		case fields[4] == "":
 		case fields[5] == "":
-			// Where a folder is differs from machine to machine.
+			// The path of a folder differs between machines.
 			p.module.Version = noVersion
 		default:
 			p.module.Replace = &debug.Module{Path: fields[4], Version: fields[5]}
@@ -51,15 +51,14 @@ func readPackages(listing []byte) ([]listed, error) {
 // mainPackage is a package to be linked, with its stamp: the list of modules that
 // the binary carries, for "go version -m" and for scanners of vulnerabilities.
 //
-// The toolchain's own list depends on where modules come from: it has their
-// checksums, unless they come from a vendor folder, and a module's own version,
-// unless it is the one that is built in, and the path of a folder that replaces
-// one. A stamp names the same modules and versions, and no more.
+// The toolchain's own list depends on the origin of modules: it has checksums, except of vendored
+// modules; versions, except that of the main module; and paths of folders that replace modules.
+// A stamp has the same modules and versions, and nothing else.
 type mainPackage struct {
 	importPath, module, stamp string
 }
 
-// mainsOf returns the main packages.
+// mainsOf returns the main packages of a list.
 func mainsOf(packages []listed, target Target) []mainPackage {
 	modules := map[string]*debug.Module{}
 	for _, p := range packages {

@@ -16,15 +16,13 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// vendored makes a module in the folder, from the packages that the vendor folder of
-// the importer in from has of it, and returns where to build it.
+// vendored recreates a module in the folder, from its packages in the vendor folder of the importer
+// in from, and returns the place to build it.
 //
-// A vendor folder keeps a module's packages but not the module: built where they
-// are, the handlers would be part of a dependency of the importer's module, and the
-// names of source files within them would differ from those that the module's own
-// folder gives. So it is made the main module again, with links to its packages, and
-// the importer's other modules are its vendor folder. It needs neither the network
-// nor the module cache.
+// A vendor folder has the packages of a module, but not its go.mod. Built there, the handlers
+// would belong to a dependency of the importer's module, and the file names in the binaries would
+// differ. So the folder becomes a main module, with links to the packages, and with the
+// importer's other modules as its vendor folder. This needs neither network nor module cache.
 func vendored(ctx context.Context, from, wanted string, handlers []string, folder string) (place, error) {
 	// This package is always in the folder.
 	library := libraryModule()
@@ -62,7 +60,7 @@ func vendored(ctx context.Context, from, wanted string, handlers []string, folde
 	return place{directory: folder, prefix: "./", flags: []string{"-mod=vendor"}, environment: []string{"GOWORK=off"}}, nil
 }
 
-// failure returns an error with what the toolchain printed, if it did.
+// failure returns an error with the output of the toolchain, if there is any.
 func failure(err error) error {
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
@@ -74,15 +72,15 @@ func failure(err error) error {
 // vendoredModule is a module with packages in a vendor folder.
 type vendoredModule struct {
 	module.Version
-	// replacement is what go.mod puts in its place, or zero.
+	// replacement is the module that replaces it, or the zero value.
 	replacement module.Version
-	// language is the version of Go that its go.mod names, or empty.
+	// language is the version of Go in its go.mod, or empty.
 	language string
 	packages []string
 }
 
-// readVendored reads a vendor folder's modules.txt ("Vendoring", Go Modules
-// Reference), as far as modules with packages go.
+// readVendored returns the modules with packages in a vendor folder's modules.txt ("Vendoring",
+// Go Modules Reference).
 func readVendored(name string) ([]vendoredModule, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -105,7 +103,7 @@ func readVendored(name string) ([]vendoredModule, error) {
 			m.Version, m.replacement = version(left), version(right)
 			modules = append(modules, m)
 		case len(modules) == 0:
-			// Before the first module, a workspace's file says that it is one.
+			// The file of a workspace has a line about it before the first module.
 		case fields[0] == "##":
 			for entry := range strings.SplitSeq(strings.TrimPrefix(line, "##"), ";") {
 				if language, ok := strings.CutPrefix(strings.TrimSpace(entry), "go "); ok {
@@ -134,8 +132,8 @@ func version(fields []string) module.Version {
 	return module.Version{Path: fields[0], Version: fields[1]}
 }
 
-// assemble makes the module, vendored in the source folder, a main module in the
-// folder, which vendors the others.
+// assemble creates a main module in the folder from the module in the vendor folder source, with
+// the others in its own vendor folder.
 func (m vendoredModule) assemble(folder, source string, others []vendoredModule) error {
 	var file modfile.File
 	if err := file.AddModuleStmt(m.Path); err != nil {
@@ -148,7 +146,7 @@ func (m vendoredModule) assemble(folder, source string, others []vendoredModule)
 	}
 	var list strings.Builder
 	var linked string
-	// A module within another one is in that one's folder.
+	// A nested module is in the folder of the outer one.
 	slices.SortFunc(others, func(a, b vendoredModule) int { return strings.Compare(a.Path+"/", b.Path+"/") })
 	for _, other := range others {
 		file.AddNewRequire(other.Path, other.Version.Version, false)

@@ -35,7 +35,7 @@ type agentCommand struct {
 	Revoke agentRevokeCommand `cmd:"" help:"Refuse a key from now on."`
 }
 
-// Help is what --help says below the summary.
+// Help returns the text of --help below the summary.
 func (c *agentCommand) Help() string {
 	return `For Ask-a-Human with the prop AgentKeys. Without --stack the keys are those of the running assembly.
 With --stack they are those of a deployed stack: credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need
@@ -44,7 +44,7 @@ Where a customer managed key of AWS KMS (the prop Key) encrypts the table, Dynam
 (condition kms:ViaService): ` + agentKeyActions + `.`
 }
 
-// keyTable is how commands find the table of keys.
+// keyTable has the flags with which commands find the table of keys.
 type keyTable struct {
 	running
 	Stack  string `help:"Deployed stack. Default: the keys of the running assembly." placeholder:"NAME"`
@@ -52,20 +52,20 @@ type keyTable struct {
 	Table  string `help:"Table of the keys, where there are several platforms." placeholder:"NAME"`
 }
 
-// agentKeyActions are the actions that a user of a table with a customer managed key
-// needs ("DynamoDB encryption at rest", authorizing use of a customer managed key). They
-// are those that the construct's GrantAccessPatterns gives.
+// agentKeyActions are the actions on a customer managed key that a user of the table needs
+// ("DynamoDB encryption at rest", authorizing use of a customer managed key). The construct's
+// GrantAccessPatterns grants the same.
 const agentKeyActions = "kms:Decrypt, kms:DescribeKey, kms:Encrypt, kms:GenerateDataKey, kms:GenerateDataKeyWithoutPlaintext, kms:ReEncryptFrom, kms:ReEncryptTo"
 
-// agentPermissions are what the commands need of a deployed stack.
+// agentPermissions are the permissions that the commands need in AWS.
 const agentPermissions = "cloudformation:DescribeStacks on the stack, dynamodb:UpdateItem on its table of keys, dynamodb:Query on the table's index ByAgent, " +
 	"and, where a customer managed key encrypts the table, on that key " + agentKeyActions
 
-// keyTableOutput are outputs that name tables of keys. The CDK ends the names of those of platforms that are not right
-// below their stack with a hash.
+// keyTableOutput matches outputs with names of tables of keys. If a platform is not directly below its stack, the CDK ends
+// the output's name with a hash.
 var keyTableOutput = regexp.MustCompile(`AgentKeysTableName([0-9A-F]{8})?$`)
 
-// use calls do with the keys of the table.
+// use calls do with the keys in the table.
 func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error) error {
 	find := c.local
 	if c.Stack != "" {
@@ -97,7 +97,7 @@ func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error)
 	return advise(err, configuration.Region, agentPermissions)
 }
 
-// choose returns the table, among the sorted ones, that the flags mean.
+// choose returns the table of the given ones, which are sorted, that the flags name.
 func (c *keyTable) choose(where string, tables []string) (string, error) {
 	switch {
 	case len(tables) == 0:
@@ -112,7 +112,7 @@ func (c *keyTable) choose(where string, tables []string) (string, error) {
 	return tables[0], nil
 }
 
-// local finds the tables of the running assembly, and how each is reached.
+// local returns the tables of the running assembly, each with its endpoint.
 func (c *keyTable) local(ctx context.Context) (where string, tables map[string]aws.Config, err error) {
 	var stacks []console.StackOutputs
 	if err := c.call(ctx, http.MethodGet, "/outputs", nil, &stacks); err != nil {
@@ -148,7 +148,7 @@ func (c *keyTable) local(ctx context.Context) (where string, tables map[string]a
 	return "the run at " + c.Console, tables, nil
 }
 
-// deployed finds the tables of the deployed stack.
+// deployed returns the tables of the deployed stack.
 func (c *keyTable) deployed(ctx context.Context) (where string, tables map[string]aws.Config, err error) {
 	configuration, err := connect(ctx, c.Region)
 	if err != nil {
@@ -257,7 +257,7 @@ type agentRevokeCommand struct {
 	ID string `arg:"" name:"id" help:"Id of the key, as list shows it; or the key, where it was found."`
 }
 
-// Run says which key it was.
+// Run revokes the key, and prints its agent.
 func (c *agentRevokeCommand) Run(ctx context.Context) error {
 	return c.use(ctx, func(keys *askahuman.AgentKeys) error {
 		key, err := keys.Revoke(ctx, c.ID)

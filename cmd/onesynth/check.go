@@ -24,29 +24,29 @@ type checkCommand struct {
 	Format   string   `help:"Form of the findings: ${enum}." enum:"text,json" default:"text"`
 }
 
-// Help is what --help says below the summary.
+// Help returns the text of --help below the summary.
 func (c *checkCommand) Help() string {
 	return `Exit codes: 0 when nothing speaks against the deployment, also when it is the first of a stack; 1 when it is refused; 2 when a stack could not be checked.
 Credentials and Region are those of the AWS command line (AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL); they need cloudformation:DescribeStacks and cloudformation:GetTemplate.
 The Region of a stack that is synthesised for one comes first.`
 }
 
-// The exit codes besides 0.
+// Exit codes other than 0.
 const (
 	exitRefused   = 1
 	exitUnchecked = 2
 )
 
-// exitError ends the command with a code of its own.
+// exitError is an error with an exit code.
 type exitError struct {
 	error
 	code int
 }
 
-// ExitCode is the code.
+// ExitCode returns the code.
 func (e *exitError) ExitCode() int { return e.code }
 
-// Unwrap is the error without the code.
+// Unwrap returns the error.
 func (e *exitError) Unwrap() error { return e.error }
 
 // checkedStack is the outcome for one stack.
@@ -55,20 +55,20 @@ type checkedStack struct {
 	// DisplayID is the CDK's name for the stack: its name, or its path through stages, such as Dev/Ask.
 	DisplayID string `json:"display_id"`
 	Region    string `json:"region,omitempty"`
-	// Account is empty where nothing says it.
+	// Account is empty if it is unknown.
 	Account string `json:"account,omitempty"`
-	// New is true when there is nothing deployed to compare with.
+	// New is true if no stack of the name is deployed.
 	New      bool           `json:"new"`
 	Findings []checkFinding `json:"findings"`
-	// Error is why the stack could not be checked.
+	// Error says why the stack could not be checked.
 	Error string `json:"error,omitempty"`
-	// assumed is true when only the environment of the command says the Region.
+	// assumed is true if the Region comes only from the environment of the command.
 	assumed bool
 }
 
 type checkFinding struct {
 	check.Finding
-	// Accepted is true when --accept names the finding.
+	// Accepted is true if --accept names the finding.
 	Accepted bool `json:"accepted"`
 }
 
@@ -95,7 +95,8 @@ func (c *checkCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// check returns the outcome for each stack. Errors: nothing could be checked; or those of all stacks that could not, joined.
+// check returns the outcome for each stack. It returns an error if no stack could be checked, or the joined errors of those
+// that could not.
 func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 	templates, err := c.templates()
 	if err != nil {
@@ -106,7 +107,7 @@ func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 	for _, template := range templates {
 		var configuration aws.Config
 		if c.Against == "" {
-			// Without credentials no other stack can be checked either.
+			// Missing credentials concern all stacks.
 			if configuration, err = connect(ctx, template.Region); err != nil {
 				return nil, fmt.Errorf("%w. --against FILE needs no AWS", err)
 			}
@@ -121,7 +122,7 @@ func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 	return checked, errors.Join(unchecked...)
 }
 
-// templates returns those of the chosen stacks.
+// templates returns the templates of the chosen stacks.
 func (c *checkCommand) templates() ([]assembly.Template, error) {
 	all, err := assembly.Templates(c.Assembly)
 	if errors.Is(err, assembly.ErrNoAssembly) {
@@ -169,7 +170,7 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 		return result, nil
 	}
 	for _, finding := range check.Compare(deployed, proposed, environment) {
-		// Two stacks may have a logical id in common, and those of two stages their name.
+		// Two stacks may share a logical id, and stacks of two stages may share a name.
 		finding.ID = template.DisplayID + "/" + finding.ID
 		result.Findings = append(result.Findings, checkFinding{finding, slices.Contains(c.Accept, finding.ID)})
 	}

@@ -19,13 +19,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/check"
 )
 
-// signIn is what to do about credentials.
+// signIn says how to get credentials.
 const signIn = "sign in (aws sso login, or as you do), or choose a profile with AWS_PROFILE (aws configure list-profiles shows them)"
 
-// checkPermissions are what a check needs.
+// checkPermissions are the permissions that a check needs.
 const checkPermissions = "cloudformation:DescribeStacks and cloudformation:GetTemplate on the stack"
 
-// connect returns the configuration of the AWS command line, for the Region if there is one. Errors say what to do.
+// connect returns the configuration of the AWS command line, for the Region unless that is empty. Its errors say what to do.
 func connect(ctx context.Context, region string) (aws.Config, error) {
 	var options []func(*config.LoadOptions) error
 	if region != "" {
@@ -88,7 +88,7 @@ func fetch(ctx context.Context, configuration aws.Config, environment *check.Env
 	return template, nil
 }
 
-// absent makes sure that a missing stack is not in another account, where the CDK would deploy it by a role.
+// absent returns an error if a missing stack may be in another account, to which the CDK would deploy it by a role.
 func absent(ctx context.Context, configuration aws.Config, environment *check.Environment) error {
 	if environment.Account == "" {
 		return nil
@@ -107,7 +107,7 @@ func sameAccount(stack, credentials string) error {
 	return nil
 }
 
-// advise adds what to do about an error of a request that needs the permissions.
+// advise adds a remedy to the error of a request that needs the permissions.
 func advise(err error, region, permissions string) error {
 	var unknownHost *net.DNSError
 	if errors.As(err, &unknownHost) {
@@ -126,8 +126,8 @@ func advise(err error, region, permissions string) error {
 	return err
 }
 
-// state reports whether a stack with the status has nothing deployed. Errors: the status is one in which the stack's
-// template does not say what is deployed.
+// state reports whether a stack with the status has nothing deployed. It returns an error if the template of a stack with
+// the status may differ from what is deployed.
 func state(status types.StackStatus) (empty bool, err error) {
 	switch status {
 	case types.StackStatusReviewInProgress, types.StackStatusRollbackComplete, types.StackStatusDeleteComplete:
@@ -141,7 +141,7 @@ func state(status types.StackStatus) (empty bool, err error) {
 	return false, nil
 }
 
-// complete adds what CloudFormation says of the stack. Errors: it is another account's.
+// complete adds account, Region and parameters of the deployed stack. It returns an error if the stack is in another account.
 func complete(environment *check.Environment, stack types.Stack) error {
 	if stack.StackId != nil {
 		id, err := arn.Parse(*stack.StackId)

@@ -29,9 +29,9 @@ type lakeCommand struct {
 	Assembly string           `help:"Folder of the cloud assembly, for --check." default:"cdk.out" type:"path"`
 }
 
-// Run prints the answer.
+// Run prints the result of the query.
 func (c *lakeCommand) Run(ctx context.Context) error {
-	// A reader such as head may leave before the end: then the copy of the lake is still removed.
+	// A reader such as head may close the pipe early. The copy of the lake must be removed even then.
 	signal.Ignore(syscall.SIGPIPE)
 	out := bufio.NewWriter(os.Stdout)
 	if c.Check {
@@ -82,17 +82,17 @@ func (c *lakeCommand) run(ctx context.Context, out io.Writer) (err error) {
 	return lakequery.Write(out, c.Format, rows)
 }
 
-// check prints the views and queries of the assembly's lakes that cannot be queried.
+// check prints the views and saved queries of the assembly's lakes that fail.
 func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 	if c.SQL != "" || c.Query != "" {
 		return errors.New("got --check and a query: give one of them")
 	}
-	said, err := readSettings()
+	set, err := readSettings()
 	if err != nil {
 		return err
 	}
-	// The stacks and parameters of a run: others need not resolve.
-	load := assembly.Options{Stacks: said.Stacks, SSMParameters: said.SSMParameters}
+	// As in a run: stacks that are not chosen need not resolve.
+	load := assembly.Options{Stacks: set.Stacks, SSMParameters: set.SSMParameters}
 	if c.Stack != "" {
 		load.Stacks = []string{c.Stack}
 	}
@@ -141,7 +141,7 @@ func (c *lakeCommand) check(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// checkLake ends a run of a lake that cannot be queried, where this command can tell.
+// checkLake refuses a run with a lake whose views fail. Without DuckDB it cannot tell.
 func checkLake(ctx context.Context, lake catalog.Lake) (warnings []string, err error) {
 	findings, err := lakequery.Check(ctx, lake)
 	if errors.Is(err, lakequery.ErrWithoutEngine) {
@@ -182,7 +182,7 @@ func (c *lakeCommand) list(out io.Writer, lake catalog.Lake) error {
 	default:
 		return fmt.Errorf("--format %s is for the rows of a query: list as table or json", c.Format)
 	}
-	// Each list of columns is aligned by itself, as the lines between have no tabs.
+	// The tabwriter aligns each list of columns separately, because the lines between have no tabs.
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	columns := func(columns []catalog.Column, remark string) {
 		for _, column := range columns {

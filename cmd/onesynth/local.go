@@ -24,36 +24,36 @@ type localCommand struct {
 	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
 }
 
-// Help is what --help says below the summary.
+// Help returns the text of --help below the summary.
 func (c *localCommand) Help() string {
 	return `The cdk.json of the working folder may say the same under the context key onesynth, as {"context": {"onesynth": {"ports": {"STACK": 9001}}}}; its members are stacks, port, consolePort, ports, allowUnsupported and ssmParameters. Flags win.`
 }
 
 // Run runs the assembly until it is interrupted.
 func (c *localCommand) Run(ctx context.Context) error {
-	said, err := readSettings()
+	set, err := readSettings()
 	if err != nil {
 		return err
 	}
-	return local.Run(ctx, c.options(said))
+	return local.Run(ctx, c.options(set))
 }
 
-// options are what the flags say, and then what cdk.json does. A port of the flags is for all stacks.
-func (c *localCommand) options(said settings) local.Options {
+// options merges the flags with the settings of cdk.json; flags win. --port applies to all stacks.
+func (c *localCommand) options(set settings) local.Options {
 	platform, console := local.PlatformPorts, local.DefaultConsolePort
 	options := local.Options{
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB,
-		Port: *cmp.Or(c.Port, said.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, said.ConsolePort, &console),
-		AllowUnsupported: append(c.AllowUnsupported, said.AllowUnsupported...), SSMParameters: map[string]string{},
+		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
+		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{},
 		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, CheckLake: checkLake, Log: os.Stdout,
 	}
 	if len(c.Stack) == 0 {
-		options.Stacks = said.Stacks
+		options.Stacks = set.Stacks
 	}
 	if c.Port == nil {
-		options.Ports = said.Ports
+		options.Ports = set.Ports
 	}
-	maps.Copy(options.SSMParameters, said.SSMParameters)
+	maps.Copy(options.SSMParameters, set.SSMParameters)
 	maps.Copy(options.SSMParameters, c.SSMParameter)
 	return options
 }

@@ -26,8 +26,8 @@ type commands struct {
 }
 
 func main() {
-	// The first Ctrl-C ends the run in order. From then on the signal has its default effect, so a second one
-	// ends this process at once; its children die with it.
+	// The first Ctrl-C stops the run gracefully. After that the signal has its default effect, so a second one ends
+	// this process at once, and its children with it.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:]))
@@ -70,7 +70,7 @@ func run(ctx context.Context, arguments []string) int {
 	return 0
 }
 
-// version is what the Go toolchain recorded when it built the command.
+// version returns the version that the Go toolchain recorded in the binary.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -19,29 +19,29 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/schedule"
 )
 
-// running is how commands find the run they talk to.
+// running has the flag with which commands find the console of a run.
 type running struct {
 	Console string `help:"Address of the run's console. Default: http://127.0.0.1:8079, or the port that cdk.json says (onesynth.consolePort)." placeholder:"URL"`
 }
 
-// AfterApply finds the console of a run that was started in the same folder.
+// AfterApply sets the console's default address from the cdk.json of the working folder.
 func (c *running) AfterApply() error {
 	if c.Console != "" {
 		return nil
 	}
-	said, err := readSettings()
+	set, err := readSettings()
 	if err != nil {
 		return err
 	}
 	port := local.DefaultConsolePort
-	if said.ConsolePort != nil && *said.ConsolePort > 0 {
-		port = *said.ConsolePort
+	if set.ConsolePort != nil && *set.ConsolePort > 0 {
+		port = *set.ConsolePort
 	}
 	c.Console = fmt.Sprintf("http://127.0.0.1:%d", port)
 	return nil
 }
 
-// call asks the console and decodes its answer into the value.
+// call sends a request to the console, and decodes the response into the value.
 func (c running) call(ctx context.Context, method, path string, body, into any) error {
 	var reader io.Reader
 	if body != nil {
@@ -76,7 +76,7 @@ func (c running) call(ctx context.Context, method, path string, body, into any) 
 	return nil
 }
 
-// explain says what to do about an error of the connection.
+// explain adds a remedy to an error of the connection.
 func (c running) explain(err error) error {
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return fmt.Errorf("nothing runs at %s: start it with onesynth local, or name its console with --console", c.Console)
@@ -117,7 +117,7 @@ type runScheduleCommand struct {
 	Name string `arg:"" optional:"" help:"Name of the schedule. Default: the schedules are listed."`
 }
 
-// Run waits until the function has finished.
+// Run runs the schedule, and waits until its function has finished.
 func (c *runScheduleCommand) Run(ctx context.Context) error {
 	if c.Name == "" {
 		return c.list(ctx)

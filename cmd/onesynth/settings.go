@@ -17,14 +17,14 @@ const (
 	settingsAt   = "context.onesynth"
 )
 
-// settings are what an app's cdk.json says of its local runs, as an object under the context key onesynth. Each member stands
-// for the flag of its name, and flags win.
+// settings are those of local runs in an app's cdk.json, an object under the context key onesynth. Each member sets the flag
+// of its name; a flag on the command line wins.
 type settings struct {
 	// Stacks to run, as --stack takes them.
 	Stacks []string
-	// Port and ConsolePort are --port and --console-port; nil means that nothing is said.
+	// Port and ConsolePort are --port and --console-port; nil means unset.
 	Port, ConsolePort *int
-	// Ports are those of stacks' first HTTP APIs, by the stack's name or display id.
+	// Ports are the ports of the first HTTP APIs of stacks, by the stack's name or display id.
 	Ports map[string]int
 	// AllowUnsupported are resource types, as --allow-unsupported takes them.
 	AllowUnsupported []string
@@ -32,7 +32,7 @@ type settings struct {
 	SSMParameters map[string]string
 }
 
-// readSettings reads the cdk.json of the working folder. Without one, or without the key in it, there are none.
+// readSettings reads the cdk.json of the working folder. It returns the zero settings if the file or the key is missing.
 func readSettings() (settings, error) {
 	text, err := os.ReadFile(settingsFile)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -91,11 +91,11 @@ func TestSettingsAreRead(t *testing.T) {
 	}))
 	t.Cleanup(console.Close)
 	port := console.Listener.Addr().(*net.TCPAddr).Port
-	said := fmt.Sprintf(`{"context": {"onesynth": {"consolePort": %d}}}`, port)
-	if status, stdout, stderr := invokeBeside(t, said, "push"); status != 0 || !strings.Contains(stdout, "of the folder's run") {
+	content := fmt.Sprintf(`{"context": {"onesynth": {"consolePort": %d}}}`, port)
+	if status, stdout, stderr := invokeBeside(t, content, "push"); status != 0 || !strings.Contains(stdout, "of the folder's run") {
 		t.Errorf("push: got %d %s%s", status, stdout, stderr)
 	}
-	if status, _, stderr := invokeBeside(t, said, "push", "--console", "http://127.0.0.1:1"); status != 1 || !strings.Contains(stderr, "nothing runs at http://127.0.0.1:1") {
+	if status, _, stderr := invokeBeside(t, content, "push", "--console", "http://127.0.0.1:1"); status != 1 || !strings.Contains(stderr, "nothing runs at http://127.0.0.1:1") {
 		t.Errorf("push --console: got %d %s", status, stderr)
 	}
 	unknown := `{"context": {"onesynth": {"prot": 1}}}`
@@ -104,7 +104,7 @@ func TestSettingsAreRead(t *testing.T) {
 			t.Errorf("%s: got %d %s", command, status, stderr)
 		}
 	}
-	if status, _, stderr := invokeBeside(t, said, "local"); status == 0 || !strings.Contains(stderr, fmt.Sprint("port in use: ", port)) && !strings.Contains(stderr, "cdk synth") {
+	if status, _, stderr := invokeBeside(t, content, "local"); status == 0 || !strings.Contains(stderr, fmt.Sprint("port in use: ", port)) && !strings.Contains(stderr, "cdk synth") {
 		t.Errorf("local: got %d %s", status, stderr)
 	}
 }
@@ -112,18 +112,18 @@ func TestSettingsAreRead(t *testing.T) {
 // Flags come before what cdk.json says.
 func TestFlagsWin(t *testing.T) {
 	t.Parallel()
-	said := settings{
+	content := settings{
 		Stacks: []string{"Dev/*"}, Port: new(9000), ConsolePort: new(9079), Ports: map[string]int{"ask": 9001}, AllowUnsupported: []string{"AWS::EKS::Cluster"},
-		SSMParameters: map[string]string{"/a": "said", "/b": "said"},
+		SSMParameters: map[string]string{"/a": "content", "/b": "content"},
 	}
 	flags := localCommand{Stack: []string{"Prod/Ask"}, Port: new(0), ConsolePort: new(0), AllowUnsupported: []string{"AWS::MSK::Cluster"}, SSMParameter: map[string]string{"/a": "flag"}}
-	got := flags.options(said)
-	want := local.Options{Stacks: []string{"Prod/Ask"}, AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"}, SSMParameters: map[string]string{"/a": "flag", "/b": "said"}}
+	got := flags.options(content)
+	want := local.Options{Stacks: []string{"Prod/Ask"}, AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"}, SSMParameters: map[string]string{"/a": "flag", "/b": "content"}}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log", "CheckLake")); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
 	}
-	got = (&localCommand{}).options(said)
-	want = local.Options{Stacks: said.Stacks, Port: 9000, ConsolePort: 9079, Ports: said.Ports, AllowUnsupported: said.AllowUnsupported, SSMParameters: said.SSMParameters}
+	got = (&localCommand{}).options(content)
+	want = local.Options{Stacks: content.Stacks, Port: 9000, ConsolePort: 9079, Ports: content.Ports, AllowUnsupported: content.AllowUnsupported, SSMParameters: content.SSMParameters}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log", "CheckLake")); diff != "" {
 		t.Errorf("cdk.json (-want +got):\n%s", diff)
 	}
