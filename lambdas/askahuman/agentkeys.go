@@ -7,12 +7,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 const (
@@ -59,22 +60,19 @@ func HashAgentKey(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// CheckAgentID returns an [*InvalidError] on the field unless id can be an agent's:
+// CheckAgentID returns an [*validate.Error] on the field unless id can be an agent's:
 // 1 to [MaxAgentIDLength] printable characters.
 func CheckAgentID(field, id string) error {
-	var problem Problem
+	var p validate.Problems
 	switch length := utf8.RuneCountInString(id); {
 	case id == "":
-		problem = NewProblem(field, ConstraintRequired, fmt.Sprintf("is missing; give an id of your choice, 1 to %d printable characters", MaxAgentIDLength))
+		p.Add(field, validate.RuleRequired, "is missing; give an id of your choice, 1 to %d printable characters", MaxAgentIDLength)
 	case length > MaxAgentIDLength:
-		least, most := 1, MaxAgentIDLength
-		problem = LengthProblem(field, length, "character", &least, &most)
+		p.Length(field, id, 1, MaxAgentIDLength)
 	case !utf8.ValidString(id) || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }):
-		problem = NewProblem(field, ConstraintFormat, "holds characters that cannot be printed; use letters, digits, punctuation and spaces")
-	default:
-		return nil
+		p.Add(field, validate.RuleFormat, "holds characters that cannot be printed; use letters, digits, punctuation and spaces")
 	}
-	return &InvalidError{Problems: []Problem{problem}}
+	return p.Err()
 }
 
 // AgentKeyStore is what [AgentKeys] needs stored.
@@ -108,14 +106,14 @@ type AgentKeys struct {
 }
 
 // Issue makes a key for an agent, which may have several. The key is returned here
-// and nowhere else. It returns an [*InvalidError] for a name that cannot be an
+// and nowhere else. It returns an [*validate.Error] for a name that cannot be an
 // agent's.
 func (a *AgentKeys) Issue(ctx context.Context, agentID string) (key string, kept AgentKey, err error) {
 	if err := CheckAgentID("name", agentID); err != nil {
 		return "", AgentKey{}, err
 	}
 	if strings.HasPrefix(agentID, AgentKeyPrefix) {
-		return "", AgentKey{}, &InvalidError{Problems: []Problem{NewProblem("name", ConstraintFormat, "begins with "+AgentKeyPrefix+", as keys do; give the agent's name, which is no secret")}}
+		return "", AgentKey{}, validate.Errorf("name", validate.RuleFormat, "begins with %s, as keys do; give the agent's name, which is no secret", AgentKeyPrefix)
 	}
 	key = AgentKeyPrefix + rand.Text() + rand.Text()
 	kept = AgentKey{Hash: HashAgentKey(key), AgentID: agentID, CreatedAt: clock(a.Now)}
@@ -162,7 +160,7 @@ func (a *AgentKeys) List(ctx context.Context) ([]AgentKey, error) {
 
 // Revoke refuses a key from now on, for good. id is the key's id, more digits of its
 // hash, or the key itself, for one that leaked. To revoke it again changes nothing. It
-// returns [ErrAgentKeyNotFound], or an [*InvalidError] for an id of several keys.
+// returns [ErrAgentKeyNotFound], or an [*validate.Error] for an id of several keys.
 func (a *AgentKeys) Revoke(ctx context.Context, id string) (AgentKey, error) {
 	now := clock(a.Now)
 	if strings.HasPrefix(id, AgentKeyPrefix) {
@@ -182,7 +180,7 @@ func (a *AgentKeys) Revoke(ctx context.Context, id string) (AgentKey, error) {
 		for i, k := range keys {
 			hashes[i] = k.Hash
 		}
-		return AgentKey{}, &InvalidError{Problems: []Problem{NewProblem("id", ConstraintFormat, "is that of several keys; give one of "+strings.Join(hashes, ", "))}}
+		return AgentKey{}, validate.Errorf("id", validate.RuleFormat, "is that of several keys; give one of %s", strings.Join(hashes, ", "))
 	}
 	key := keys[0]
 	if !key.RevokedAt.IsZero() {

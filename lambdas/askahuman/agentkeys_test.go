@@ -12,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 var keyForm = regexp.MustCompile(`^aah_[A-Z2-7]{52}$`)
@@ -99,7 +100,7 @@ func TestIssueErr(t *testing.T) {
 		"Empty": "", "Long": strings.Repeat("é", 129), "Control": "a\nb", "NotUTF8": "a\xff", "Key": "aah_" + strings.Repeat("A", 52),
 	} {
 		key, _, err := keys.Issue(t.Context(), agent)
-		if wrong, ok := errors.AsType[*askahuman.InvalidError](err); !ok || wrong.Problems[0].Field != "name" || key != "" {
+		if wrong, ok := errors.AsType[*validate.Error](err); !ok || wrong.Problems[0].Field != "name" || key != "" {
 			t.Errorf("%s: got %q, %v", name, key, err)
 		}
 	}
@@ -123,7 +124,7 @@ func TestRevokeErr(t *testing.T) {
 		}
 	}
 	_, err := keys.Revoke(t.Context(), strings.Repeat("a", 12))
-	if _, ok := errors.AsType[*askahuman.InvalidError](err); !ok || !strings.Contains(err.Error(), strings.Repeat("a", 12)+"b") {
+	if _, ok := errors.AsType[*validate.Error](err); !ok || !strings.Contains(err.Error(), strings.Repeat("a", 12)+"b") {
 		t.Errorf("an id of two keys: got %v", err)
 	}
 	if key, err := keys.Revoke(t.Context(), strings.Repeat("a", 12)+"b"); err != nil || !strings.HasPrefix(key.Hash, strings.Repeat("a", 12)+"b") {

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // Answer is an answer as a person gives it. A text is kept exactly as given.
@@ -27,52 +27,51 @@ type Answer struct {
 	ResponseTimeMS int64
 }
 
-// validate returns an [*InvalidError] with all that is wrong for any question.
+// validate returns an [*validate.Error] with all that is wrong for any question.
 func (a Answer) validate(personHash string) error {
 	var p problems
 	if personHash == "" {
-		p.add("X-Fingerprint", ConstraintRequired, "is missing; send the device's fingerprint in this header, so that one person answers a question once")
+		p.Add("X-Fingerprint", validate.RuleRequired, "is missing; send the device's fingerprint in this header, so that one person answers a question once")
 	}
 	switch {
 	case a.Text == nil && a.Option == nil:
-		p.add("answer", ConstraintRequired, "is missing; send answer for a text question, or selected_option for a multiple choice question")
+		p.Add("answer", validate.RuleRequired, "is missing; send answer for a text question, or selected_option for a multiple choice question")
 	case a.Text != nil && a.Option != nil:
-		p.add("answer", ConstraintConflict, "was sent together with selected_option; send answer for a text question, or selected_option for a multiple choice question")
+		p.Add("answer", validate.RuleConflict, "was sent together with selected_option; send answer for a text question, or selected_option for a multiple choice question")
 	}
 	if a.Text != nil {
-		p.text("answer", *a.Text, 1, MaxAnswerLength)
+		p.Text("answer", *a.Text, 1, MaxAnswerLength)
 	}
 	if a.Option != nil && (*a.Option < 0 || *a.Option >= MaxOptions) {
-		least, most := 0, MaxOptions-1
-		p = append(p, RangeProblem("selected_option", strconv.Itoa(*a.Option), &least, &most))
+		p.Number("selected_option", *a.Option, 0, MaxOptions-1)
 	}
 	if a.Confidence != 0 {
-		p.between("confidence", a.Confidence, MinConfidence, MaxConfidence)
+		p.Number("confidence", a.Confidence, MinConfidence, MaxConfidence)
 	}
 	if a.ResponseTimeMS < -1 {
 		least := 0
-		p = append(p, RangeProblem("response_time_ms", strconv.FormatInt(a.ResponseTimeMS, 10), &least, nil))
+		p.Range("response_time_ms", a.ResponseTimeMS, &least, nil)
 	}
-	return p.err()
+	return p.Err()
 }
 
-// validateFor returns an [*InvalidError] when the answer does not fit the
+// validateFor returns an [*validate.Error] when the answer does not fit the
 // question.
 func (a Answer) validateFor(question Question) error {
 	var p problems
 	switch question.Type {
 	case TypeMultipleChoice:
 		if a.Option == nil {
-			p.add("selected_option", ConstraintRequired, "is missing, but this is a multiple choice question; send the index of an option, 0 to %d", len(question.Options)-1)
+			p.Add("selected_option", validate.RuleRequired, "is missing, but this is a multiple choice question; send the index of an option, 0 to %d", len(question.Options)-1)
 		} else {
-			p.between("selected_option", *a.Option, 0, len(question.Options)-1)
+			p.Number("selected_option", *a.Option, 0, len(question.Options)-1)
 		}
 	default:
 		if a.Text == nil {
-			p.add("answer", ConstraintRequired, "is missing, but this is a text question; send the answer as text, without selected_option")
+			p.Add("answer", validate.RuleRequired, "is missing, but this is a text question; send the answer as text, without selected_option")
 		}
 	}
-	return p.err()
+	return p.Err()
 }
 
 // Receipt is the result of an answer for its person.
@@ -95,7 +94,7 @@ type Receipt struct {
 // Answer stores a person's answer and its points; zone decides when the person's
 // days begin and end, nil is UTC.
 //
-// It returns an [*InvalidError], [ErrQuestionNotFound], [ErrAlreadyAnswered] (also
+// It returns an [*validate.Error], [ErrQuestionNotFound], [ErrAlreadyAnswered] (also
 // when the question has ended since), [ErrQuestionClosed], or an error that wraps
 // [ErrStale] when so many answer at once that trying again later is better.
 func (p *People) Answer(ctx context.Context, personHash string, zone *time.Location, answer Answer) (Receipt, error) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -60,52 +61,52 @@ func (a Ask) WithDefaults() Ask {
 	return a
 }
 
-// Validate returns an [*InvalidError] with all that is wrong. Call it on an ask with
+// Validate returns an [*validate.Error] with all that is wrong. Call it on an ask with
 // its defaults.
 func (a Ask) Validate() error {
 	var p problems
-	p.text("prompt", a.Prompt, MinPromptLength, MaxPromptLength)
+	p.Text("prompt", a.Prompt, MinPromptLength, MaxPromptLength)
 	switch a.Type {
 	case TypeText:
 		if len(a.Options) > 0 {
-			p.add("options", ConstraintConflict, "has %s, but a text question takes none; leave them out, or ask with type %q", counted(len(a.Options), "entry"), TypeMultipleChoice)
+			p.Add("options", validate.RuleConflict, "has %d %s, but a text question takes none; leave them out, or ask with type %q", len(a.Options), map[bool]string{true: "entry", false: "entries"}[len(a.Options) == 1], TypeMultipleChoice)
 		}
 	case TypeMultipleChoice:
 		a.validateOptions(&p)
 	default:
-		p = append(p, EnumProblem("type", string(a.Type), []string{string(TypeText), string(TypeMultipleChoice)}))
+		validate.OneOf(&p.Problems, "type", a.Type, []QuestionType{TypeText, TypeMultipleChoice})
 	}
 	p.audience(a.Audience)
-	p.between("min_responses", a.Responses, MinResponses, MaxResponses)
+	p.Number("min_responses", a.Responses, MinResponses, MaxResponses)
 	p.duration("timeout_seconds", a.Timeout, time.Second, MinTimeout, MaxTimeout)
 	if a.IdempotencyKey != "" {
-		p.text("idempotency_key", a.IdempotencyKey, 1, MaxIdempotencyKeyLength)
+		p.Text("idempotency_key", a.IdempotencyKey, 1, MaxIdempotencyKeyLength)
 	}
-	return p.err()
+	return p.Err()
 }
 
 func (a Ask) validateOptions(p *problems) {
-	switch least, most := MinOptions, MaxOptions; {
+	switch {
 	case a.Options == nil:
-		p.add("options", ConstraintRequired, "is missing, but a multiple choice question needs %d to %d", MinOptions, MaxOptions)
-	case len(a.Options) < MinOptions || len(a.Options) > MaxOptions:
-		*p = append(*p, LengthProblem("options", len(a.Options), "entry", &least, &most))
+		p.Add("options", validate.RuleRequired, "is missing, but a multiple choice question needs %d to %d", MinOptions, MaxOptions)
+	default:
+		p.Count("options", len(a.Options), MinOptions, MaxOptions)
 	}
 	seen := map[string]int{}
 	for i, option := range a.Options {
 		field := fmt.Sprintf("options[%d]", i)
-		p.text(field, option, 1, MaxOptionLength)
+		p.Text(field, option, 1, MaxOptionLength)
 		// White space around an option cannot be seen, so it does not tell two apart.
 		text := strings.TrimSpace(option)
 		if first, ok := seen[text]; ok {
-			p.add(field, ConstraintUnique, "is the same as options[%d]; give each option once", first)
+			p.Add(field, validate.RuleUnique, "is the same as options[%d]; give each option once", first)
 			continue
 		}
 		seen[text] = i
 	}
 }
 
-// Ask stores a question and returns it. It returns an [*InvalidError] with every
+// Ask stores a question and returns it. It returns an [*validate.Error] with every
 // problem, or [ErrQuotaExceeded].
 func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, error) {
 	ask = ask.WithDefaults()
@@ -221,19 +222,15 @@ func (a *Agents) own(ctx context.Context, agentID, questionID string, now time.T
 // List reads a page of the agent's own questions, newest first, with their Status
 // at this moment. status empty is any; limit is 1 or more; a
 // page has at most MaxListLimit; 0 is DefaultListLimit; cursor is the next of the
-// page before. next is empty when there are no more. It returns an [*InvalidError].
+// page before. next is empty when there are no more. It returns an [*validate.Error].
 func (a *Agents) List(ctx context.Context, agentID string, status Status, limit int, cursor string) (questions []Question, next string, err error) {
 	var p problems
 	if status != "" && !slices.Contains(Statuses(), status) {
-		var allowed []string
-		for _, known := range Statuses() {
-			allowed = append(allowed, string(known))
-		}
-		p = append(p, EnumProblem("status", string(status), allowed))
+		validate.OneOf(&p.Problems, "status", status, Statuses())
 	}
 	limit = p.limit(limit, DefaultListLimit, MaxListLimit)
 	after := p.cursor(cursor)
-	if err := p.err(); err != nil {
+	if err := p.Err(); err != nil {
 		return nil, "", err
 	}
 	now := clock(a.Now)

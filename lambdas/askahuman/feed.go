@@ -37,13 +37,13 @@ const (
 //
 // next is empty when there are no more. A page may be short, even empty, and yet
 // have a next one. An answer given within the last moments may still be offered.
-// Feed returns an [*InvalidError].
+// Feed returns an [*validate.Error].
 func (p *People) Feed(ctx context.Context, personHash string, audience []string, limit int, cursor string) (questions []Question, next string, err error) {
 	var invalid problems
 	invalid.audience(audience)
 	limit = invalid.limit(limit, DefaultListLimit, MaxListLimit)
 	after := invalid.cursor(cursor)
-	if err := invalid.err(); err != nil {
+	if err := invalid.Err(); err != nil {
 		return nil, "", err
 	}
 	now := clock(p.Now)

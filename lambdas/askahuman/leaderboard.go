@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -26,7 +27,7 @@ func (p *People) Stats(ctx context.Context, personHash string, zone *time.Locati
 		zone = time.UTC
 	}
 	if personHash == "" {
-		return Standing{}, &InvalidError{Problems: []Problem{NewProblem("X-Fingerprint", ConstraintRequired, "is missing; send the device's fingerprint in this header to read your own stats")}}
+		return Standing{}, validate.Errorf("X-Fingerprint", validate.RuleRequired, "is missing; send the device's fingerprint in this header to read your own stats")
 	}
 	stats, err := p.Store.Stats(ctx, personHash)
 	if err != nil {
@@ -83,7 +84,7 @@ type Board struct {
 
 // Leaderboard reads the highest points of a period; empty is PeriodAllTime. limit
 // is 1 or more; a board has at most MaxBoardLimit; 0 is DefaultBoardLimit. personHash
-// empty is an unknown person. It returns an [*InvalidError]. Entries may lag the last answers by
+// empty is an unknown person. It returns an [*validate.Error]. Entries may lag the last answers by
 // moments.
 func (p *People) Leaderboard(ctx context.Context, personHash string, period Period, limit int) (Board, error) {
 	if period == "" {
@@ -91,10 +92,10 @@ func (p *People) Leaderboard(ctx context.Context, personHash string, period Peri
 	}
 	var invalid problems
 	if !slices.Contains([]Period{PeriodDaily, PeriodWeekly, PeriodAllTime}, period) {
-		invalid = append(invalid, EnumProblem("period", string(period), []string{string(PeriodDaily), string(PeriodWeekly), string(PeriodAllTime)}))
+		validate.OneOf(&invalid.Problems, "period", period, []Period{PeriodDaily, PeriodWeekly, PeriodAllTime})
 	}
 	limit = invalid.limit(limit, DefaultBoardLimit, MaxBoardLimit)
-	if err := invalid.err(); err != nil {
+	if err := invalid.Err(); err != nil {
 		return Board{}, err
 	}
 	now := clock(p.Now)

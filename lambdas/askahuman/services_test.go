@@ -18,6 +18,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // platform is both sides on one store, at a moment that tests move.
@@ -72,9 +73,9 @@ func (p *platform) answer(t testing.TB, person string, answer askahuman.Answer) 
 
 func fields(t testing.TB, err error) []string {
 	t.Helper()
-	invalid, ok := errors.AsType[*askahuman.InvalidError](err)
+	invalid, ok := errors.AsType[*validate.Error](err)
 	if !ok {
-		t.Fatalf("error = %v, want an InvalidError", err)
+		t.Fatalf("error = %v, want a validate.Error", err)
 	}
 	var names []string
 	for _, problem := range invalid.Problems {
@@ -214,7 +215,7 @@ func TestAskAnything(t *testing.T) {
 		}
 		q, err := p.Ask(context.Background(), "agent", ask)
 		if err != nil {
-			if _, ok := errors.AsType[*askahuman.InvalidError](err); !ok {
+			if _, ok := errors.AsType[*validate.Error](err); !ok {
 				t.Fatalf("error = %v", err)
 			}
 			return

@@ -6,13 +6,15 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // Subscribe subscribes a device to notifications, at most one in every interval
 // (MinInterval to MaxInterval in whole minutes; 0 is DefaultInterval). token is
 // the device's Firebase Cloud Messaging token; one that has a subscription keeps
 // it, with the new interval. personHash empty is an unknown person, who earns no
-// points for being quick. It returns an [*InvalidError].
+// points for being quick. It returns an [*validate.Error].
 func (p *People) Subscribe(ctx context.Context, personHash, token string, interval time.Duration) (Subscription, error) {
 	if interval == 0 {
 		interval = DefaultInterval
@@ -20,7 +22,7 @@ func (p *People) Subscribe(ctx context.Context, personHash, token string, interv
 	var invalid problems
 	invalid.token("fcm_token", token)
 	invalid.interval(interval)
-	if err := invalid.err(); err != nil {
+	if err := invalid.Err(); err != nil {
 		return Subscription{}, err
 	}
 	now := clock(p.Now)
@@ -38,12 +40,12 @@ func (p *People) Subscribe(ctx context.Context, personHash, token string, interv
 }
 
 // ChangeSubscription gives a subscription a new token (empty: as it is) or a new
-// interval (0: as it is) and makes it active again. It returns an [*InvalidError]
+// interval (0: as it is) and makes it active again. It returns an [*validate.Error]
 // or [ErrSubscriptionNotFound].
 func (p *People) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration) (Subscription, error) {
 	var invalid problems
 	if token == "" && interval == 0 {
-		invalid.add("fcm_token", ConstraintRequired, "is missing, and so is min_interval_minutes; send what is to change")
+		invalid.Add("fcm_token", validate.RuleRequired, "is missing, and so is min_interval_minutes; send what is to change")
 	}
 	if token != "" {
 		invalid.token("fcm_token", token)
@@ -51,7 +53,7 @@ func (p *People) ChangeSubscription(ctx context.Context, id, token string, inter
 	if interval != 0 {
 		invalid.interval(interval)
 	}
-	if err := invalid.err(); err != nil {
+	if err := invalid.Err(); err != nil {
 		return Subscription{}, err
 	}
 	if !isID(id) {
@@ -65,7 +67,7 @@ func (p *People) ChangeSubscription(ctx context.Context, id, token string, inter
 // as it is), and makes it active again. It is the subscription that has the old token
 // (empty: unknown), or else the one that has the new token already, or else the last
 // one that the person made (personHash empty: unknown): a token is the device's own,
-// and several devices can be one person. It returns an [*InvalidError] or
+// and several devices can be one person. It returns an [*validate.Error] or
 // [ErrSubscriptionNotFound].
 func (p *People) RenewSubscription(ctx context.Context, personHash, oldToken, token string, interval time.Duration) (Subscription, error) {
 	var invalid problems
@@ -76,7 +78,7 @@ func (p *People) RenewSubscription(ctx context.Context, personHash, oldToken, to
 	if interval != 0 {
 		invalid.interval(interval)
 	}
-	if err := invalid.err(); err != nil {
+	if err := invalid.Err(); err != nil {
 		return Subscription{}, err
 	}
 	for _, known := range []struct{ token, personHash string }{{token: oldToken}, {token: token}, {personHash: personHash}} {
@@ -103,9 +105,9 @@ func (p *People) Unsubscribe(ctx context.Context, id string) error {
 }
 
 func (p *problems) token(field, token string) {
-	p.text(field, token, 1, MaxTokenLength)
-	if strings.ContainsFunc(token, unicode.IsSpace) && !isBlank(token) {
-		p.add(field, ConstraintFormat, "contains white space; send the token exactly as Firebase Cloud Messaging gave it")
+	p.Text(field, token, 1, MaxTokenLength)
+	if strings.ContainsFunc(token, unicode.IsSpace) && !validate.IsBlank(token) {
+		p.Add(field, validate.RuleFormat, "contains white space; send the token exactly as Firebase Cloud Messaging gave it")
 	}
 }
 

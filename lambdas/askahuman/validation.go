@@ -4,67 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // problems gathers what is wrong with a request, so that the caller hears of
 // everything at once.
-type problems []Problem
-
-func (p *problems) add(field string, constraint Constraint, format string, arguments ...any) {
-	*p = append(*p, NewProblem(field, constraint, fmt.Sprintf(format, arguments...)))
-}
-
-// err is nil when nothing is wrong, else an [*InvalidError].
-func (p problems) err() error {
-	if len(p) == 0 {
-		return nil
-	}
-	return &InvalidError{Problems: p}
-}
-
-// text checks what a person or an agent wrote. It is kept exactly as written;
-// white space around it does not count towards the least length, or blanks would
-// pass for a question.
-func (p *problems) text(field, value string, least, most int) {
-	length, visible := utf8.RuneCountInString(value), utf8.RuneCountInString(strings.TrimSpace(value))
-	switch {
-	case !utf8.ValidString(value):
-		p.add(field, ConstraintFormat, "is not valid UTF-8; send text")
-	case strings.ContainsRune(value, 0):
-		p.add(field, ConstraintFormat, "contains the character NUL (U+0000), which is not text; leave it out")
-	case length > most || value == "" || length < least:
-		*p = append(*p, LengthProblem(field, length, "character", &least, &most))
-	case isBlank(value):
-		*p = append(*p, bounded(NewProblem(field, ConstraintLength, "holds only white space; "+needed(&least, &most)), &least, &most))
-	case visible < least:
-		*p = append(*p, bounded(NewProblem(field, ConstraintLength,
-			fmt.Sprintf("has %s without the white space around it; %s", counted(visible, "character"), needed(&least, &most))), &least, &most))
-	}
-}
-
-// isBlank reports whether nothing in s can be seen: white space, control and
-// zero-width characters.
-func isBlank(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
-}
-
-func (p *problems) between(field string, value, least, most int) {
-	if value < least || value > most {
-		*p = append(*p, RangeProblem(field, strconv.Itoa(value), &least, &most))
-	}
-}
+type problems struct{ validate.Problems }
 
 // duration checks a whole number of units.
 func (p *problems) duration(field string, value, unit, least, most time.Duration) {
 	if value < least || value > most || value%unit != 0 {
 		from, to := int(least/unit), int(most/unit)
-		got := strconv.FormatFloat(float64(value)/float64(unit), 'f', -1, 64)
-		*p = append(*p, RangeProblem(field, got, &from, &to))
+		got := float64(value) / float64(unit)
+		p.Range(field, got, &from, &to)
 	}
 }
 
@@ -75,7 +29,7 @@ func (p *problems) limit(value, byDefault, most int) int {
 		return byDefault
 	}
 	if least := 1; value < least {
-		*p = append(*p, RangeProblem("limit", strconv.Itoa(value), &least, nil))
+		p.Range("limit", value, &least, nil)
 	}
 	return min(value, most)
 }
@@ -83,7 +37,7 @@ func (p *problems) limit(value, byDefault, most int) int {
 func (p *problems) cursor(value string) Position {
 	position, err := parseCursor(value)
 	if err != nil {
-		p.add("cursor", ConstraintFormat, "is not a cursor of this list; send the next_cursor of the page before unchanged, or none for the first page")
+		p.Add("cursor", validate.RuleFormat, "is not a cursor of this list; send the next_cursor of the page before unchanged, or none for the first page")
 	}
 	return position
 }
@@ -93,20 +47,11 @@ func (p *problems) audience(tags []string) {
 		field := fmt.Sprintf("audience[%d]", i)
 		switch {
 		case !slices.Contains(Audiences(), tag):
-			*p = append(*p, EnumProblem(field, tag, Audiences()))
+			validate.OneOf(&p.Problems, field, tag, Audiences())
 		case slices.Contains(tags[:i], tag):
-			p.add(field, ConstraintUnique, "is %q again; give each tag once", tag)
+			p.Add(field, validate.RuleUnique, "is %q again; give each tag once", tag)
 		}
 	}
-}
-
-// shown quotes what was got, cut so that a message stays readable.
-func shown(value string) string {
-	const most = 40
-	if utf8.RuneCountInString(value) > most {
-		return strconv.Quote(string([]rune(value)[:most])) + "…"
-	}
-	return strconv.Quote(value)
 }
 
 // because adds to an error what was being done. The errors that callers tell

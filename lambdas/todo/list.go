@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 const (
@@ -54,7 +56,7 @@ type Listed struct {
 //
 // A page ends when it is full, or when 5,000 tasks were looked at or the context's
 // deadline is near: then it has fewer tasks than its limit, and a cursor. Cursors hold for the same user and the
-// same filter; any other is an [*InvalidError] on the field cursor.
+// same filter; any other is an [*validate.Error] on the field cursor.
 func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskPage, error) {
 	if err := s.CursorKey.Check(); err != nil {
 		return TaskPage{}, err
@@ -64,9 +66,9 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 	list := f.list(user)
 	after, ok := s.CursorKey.Position(f.Cursor, list...)
 	if !ok {
-		invalid.add("cursor", "is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, or none for the first page")
+		invalid.Add("cursor", validate.RuleFormat, "is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, or none for the first page")
 	}
-	if err := invalid.err(); err != nil {
+	if err := invalid.Err(); err != nil {
 		return TaskPage{}, err
 	}
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"pgregory.net/rapid"
 )
 
@@ -19,12 +20,12 @@ func fieldsOf(t *testing.T, err error) []string {
 	if err == nil {
 		return nil
 	}
-	invalid, ok := errors.AsType[*InvalidError](err)
+	invalid, ok := errors.AsType[*validate.Error](err)
 	if !ok {
-		t.Fatalf("got %v, want an *InvalidError", err)
+		t.Fatalf("got %v, want a *validate.Error", err)
 	}
 	var fields []string
-	for _, f := range invalid.Fields {
+	for _, f := range invalid.Problems {
 		if f.Message == "" || strings.HasSuffix(f.Message, ".") {
 			t.Errorf("%s has the message %q", f.Field, f.Message)
 		}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // The rules' numbers.
@@ -14,7 +16,7 @@ const (
 	MaxDescriptionLength = 1000
 	MaxCategoryLength    = 50
 	MaxNameLength        = 100
-	MaxEmailLength       = 254
+	MaxEmailLength       = validate.MaxEmailLength
 	MaxSearchLength      = 200
 	MaxBulkTasks         = 50
 	DefaultPageSize      = 20
@@ -210,27 +212,4 @@ type VersionError struct {
 // Error says which version the task has.
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("the task has version %d: read it again, and make the change to what it is now", e.Current)
-}
-
-// FieldError is what is wrong with one field.
-type FieldError struct {
-	// Field is its name on the wire, such as "title".
-	Field string
-	// Message says what was got and what is allowed.
-	Message string
-}
-
-// InvalidError is input that breaks a rule.
-type InvalidError struct {
-	// Fields are all that are wrong.
-	Fields []FieldError
-}
-
-// Error lists the fields.
-func (e *InvalidError) Error() string {
-	text := "invalid:"
-	for _, f := range e.Fields {
-		text += " " + f.Field + " " + f.Message + ";"
-	}
-	return text[:len(text)-1]
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -265,7 +266,7 @@ func (i *askInput) ask() (askahuman.Ask, error) {
 	}
 	if key := i.Body.IdempotencyKey; key != nil {
 		if ask.IdempotencyKey != "" && ask.IdempotencyKey != *key {
-			return ask, invalid("idempotency_key", askahuman.ConstraintConflict, "differs from the header X-Idempotency-Key; send the key once, or the same in both")
+			return ask, validate.Errorf("idempotency_key", validate.RuleConflict, "differs from the header X-Idempotency-Key; send the key once, or the same in both")
 		}
 		ask.IdempotencyKey = *key
 	}

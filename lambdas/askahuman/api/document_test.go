@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -110,7 +110,9 @@ func TestDocumentConstraints(t *testing.T) {
 	t.Parallel()
 	d, _ := readDocument(t, api.ByHeader)
 	var known []any
-	for _, constraint := range askahuman.Constraints() {
+	for _, constraint := range []validate.Rule{
+		validate.RuleRequired, validate.RuleType, validate.RuleLength, validate.RuleRange, validate.RuleEnum, validate.RuleFormat, validate.RuleUnique, validate.RuleConflict,
+	} {
 		known = append(known, string(constraint))
 	}
 	for _, form := range []string{"Violations", "Problem"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // code is an error's code in the wire format.
@@ -58,12 +59,11 @@ func failures(openQuestions int) httpapi.Errors {
 	answer := func(c code, status int, match func(error) error) httpapi.KnownError {
 		return httpapi.KnownError{Code: string(c), Status: status, Match: match}
 	}
-	least, most := askahuman.MinPromptLength, askahuman.MaxPromptLength
+	var short validate.Problems
+	short.Text("prompt", "Why?", askahuman.MinPromptLength, askahuman.MaxPromptLength)
 	return httpapi.Errors{
 		Known: []httpapi.KnownError{
-			answer(codeValidation, http.StatusBadRequest, httpapi.As[*askahuman.InvalidError]),
 			answer(codeValidation, http.StatusBadRequest, httpapi.As[*httpapi.InvalidError]),
-			answer(codeValidation, http.StatusBadRequest, httpapi.As[httpapi.Problem]),
 			answer(codeValidation, http.StatusBadRequest, httpapi.Is(idempotency.ErrOtherRequest)),
 			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Is(askahuman.ErrUnknownAgentKey)),
 			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
@@ -91,11 +91,12 @@ func failures(openQuestions int) httpapi.Errors {
 		Body: func(_ context.Context, f httpapi.Failure) any {
 			body := ErrorBody{Code: code(f.Code), Message: f.Message}
 			if found := problems(f.Err); found != nil {
-				body.Message, body.Details = found.Error(), details(found.Problems)
+				body.Details = details(found)
+				body.Message = body.Details.sentences()
 			}
 			return ErrorResponse{body}
 		},
-		Always: []error{&askahuman.InvalidError{Problems: []askahuman.Problem{askahuman.LengthProblem("prompt", 4, "character", &least, &most)}}},
+		Always: []error{short.Err()},
 		OfCallers: []error{
 			&ratelimit.LimitedError{State: ratelimit.State{Limit: 60, Reset: time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)}},
 			retry.ErrUnanswered,

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // failing is both services; each of its methods fails with err.
@@ -102,7 +103,7 @@ func TestErrorCodes(t *testing.T) {
 		retryAfter string
 		logged     bool
 	}{
-		{err: &askahuman.InvalidError{Problems: []askahuman.Problem{{Field: "prompt", Message: "is odd"}}}, status: 400, code: "VALIDATION_ERROR"},
+		{err: &validate.Error{Problems: []validate.Problem{{Field: "prompt", Message: "is odd"}}}, status: 400, code: "VALIDATION_ERROR"},
 		{err: askahuman.ErrQuotaExceeded, status: 403, code: "AGENT_QUOTA_EXCEEDED"},
 		{err: askahuman.ErrQuestionNotFound, status: 404, code: "QUESTION_NOT_FOUND"},
 		{err: askahuman.ErrSubscriptionNotFound, status: 404, code: "SUBSCRIPTION_NOT_FOUND"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // The headers that identify callers.
@@ -45,7 +46,7 @@ func (by AgentIdentity) identity(keys AgentKeys) httpapi.Identity {
 		identity = httpapi.ByHeader(header, func(id string) error {
 			// An id is stored and shown as it is: a key, which is a secret, must not be one.
 			if strings.HasPrefix(id, askahuman.AgentKeyPrefix) {
-				return invalid(agentHeader, askahuman.ConstraintFormat, "begins with "+askahuman.AgentKeyPrefix+", as keys do, but this environment takes no keys; send an id of your choice that is no secret")
+				return validate.Errorf(agentHeader, validate.RuleFormat, "begins with %s, as keys do, but this environment takes no keys; send an id of your choice that is no secret", askahuman.AgentKeyPrefix)
 			}
 			return askahuman.CheckAgentID(agentHeader, id)
 		})
@@ -72,10 +73,6 @@ func people(hasher Hasher) httpapi.Identity {
 		"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2"), hasher)
 	identity.Tag = "people"
 	return identity
-}
-
-func invalid(field string, constraint askahuman.Constraint, message string) error {
-	return &askahuman.InvalidError{Problems: []askahuman.Problem{askahuman.NewProblem(field, constraint, message)}}
 }
 
 // agentKey is the key that a request shows: a bearer token, or else X-Agent-Id, which

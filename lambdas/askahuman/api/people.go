@@ -10,6 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -299,7 +300,7 @@ func registerPeople(s *server, service PeopleService) {
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *changeInput) (*subscriptionOutput, error) {
 		if input.Body.Token == nil && input.Body.Interval == nil {
-			return nil, invalid("body", askahuman.ConstraintRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
+			return nil, validate.Errorf("body", validate.RuleRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
 		}
 		var token string
 		if input.Body.Token != nil {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // Violations say what is wrong with a request: the first problem, as published
@@ -24,11 +24,11 @@ type Violations struct {
 
 // Violation is the rule that a field breaks.
 type Violation struct {
-	Field      string               `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"prompt"`
-	Constraint askahuman.Constraint `json:"constraint" enum:"required,type,length,range,enum,format,unique,conflict" doc:"The kind of rule that it breaks: length counts the characters of a text or the entries of a list, unique says that a value stands twice, conflict that it does not go with another one." example:"length"`
-	Min        *int                 `json:"min,omitempty" doc:"Of a length or range: the least that is allowed." example:"10"`
-	Max        *int                 `json:"max,omitempty" doc:"Of a length or range: the most that is allowed." example:"2000"`
-	Allowed    []string             `json:"allowed,omitempty" nullable:"false" doc:"Of an enum: what is allowed." example:"[\"text\",\"multiple_choice\"]"`
+	Field      string        `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"prompt"`
+	Constraint validate.Rule `json:"constraint" enum:"required,type,length,range,enum,format,unique,conflict" doc:"The kind of rule that it breaks: length counts the characters of a text or the entries of a list, unique says that a value stands twice, conflict that it does not go with another one." example:"length"`
+	Min        *int          `json:"min,omitempty" doc:"Of a length or range: the least that is allowed." example:"10"`
+	Max        *int          `json:"max,omitempty" doc:"Of a length or range: the most that is allowed." example:"2000"`
+	Allowed    []string      `json:"allowed,omitempty" nullable:"false" doc:"Of an enum: what is allowed." example:"[\"text\",\"multiple_choice\"]"`
 }
 
 // Problem is one thing wrong with a request.
@@ -38,76 +38,132 @@ type Problem struct {
 }
 
 // details are the problems on the wire.
-func details(problems []askahuman.Problem) *Violations {
+func details(problems []validate.Problem) *Violations {
 	wire := make([]Problem, len(problems))
 	for i, p := range problems {
-		wire[i] = Problem{Violation{p.Field, p.Constraint, p.Min, p.Max, p.Allowed}, p.Message}
+		wire[i] = worded(p)
 	}
 	return &Violations{Violation: wire[0].Violation, Problems: wire}
 }
 
-// problems are those of a request that is refused for its content, in the words of the
-// rules; nil: err is another error.
-func problems(err error) *askahuman.InvalidError {
-	var found []httpapi.Problem
+// sentences are what is wrong for people.
+func (v *Violations) sentences() string {
+	sentences := make([]string, len(v.Problems))
+	for i, p := range v.Problems {
+		sentences[i] = p.Message
+	}
+	return strings.Join(sentences, ". ")
+}
+
+// problems are those of a request that is refused for its content; nil: err is another error.
+func problems(err error) []validate.Problem {
+	problem := validate.Problem{Constraint: validate.Constraint{Rule: validate.RuleFormat}}
 	switch err := err.(type) {
-	case *askahuman.InvalidError:
-		return err
 	case *httpapi.InvalidError:
-		found = err.Problems
-	case httpapi.Problem:
-		found = []httpapi.Problem{err}
+		return err.Problems
 	case *kit.RequestError:
-		if err.Status != http.StatusBadRequest && err.Status != http.StatusRequestEntityTooLarge {
+		problem.Field, problem.Message = err.Field, err.Message
+		switch err.Status {
+		case http.StatusBadRequest:
+		case http.StatusRequestEntityTooLarge:
+			most := kit.DefaultMaxBodyBytes
+			problem.Constraint = validate.Constraint{Rule: validate.RuleLength, Max: &most}
+		default:
 			return nil
 		}
-		problem := askahuman.Problem{Field: err.Field, Constraint: askahuman.ConstraintFormat, Message: err.Message}
-		if err.Status == http.StatusRequestEntityTooLarge {
-			most := kit.DefaultMaxBodyBytes
-			problem.Constraint, problem.Max = askahuman.ConstraintLength, &most
-		}
-		return &askahuman.InvalidError{Problems: []askahuman.Problem{problem}}
 	default:
 		if err != idempotency.ErrOtherRequest {
 			return nil
 		}
-		const message = "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key"
-		return &askahuman.InvalidError{Problems: []askahuman.Problem{askahuman.NewProblem("idempotency_key", askahuman.ConstraintConflict, message)}}
+		problem.Field, problem.Constraint.Rule = "idempotency_key", validate.RuleConflict
+		problem.Message = "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key"
 	}
-	problems := make([]askahuman.Problem, len(found))
-	for i, p := range found {
-		problems[i] = malformation(p)
-	}
-	return &askahuman.InvalidError{Problems: problems}
+	return []validate.Problem{problem}
 }
 
-func malformation(p httpapi.Problem) askahuman.Problem {
+// punctuation is that of the wire format.
+var punctuation = strings.NewReplacer("which is not text: leave", "which is not text; leave", "is not valid UTF-8: send", "is not valid UTF-8; send")
+
+// worded is a problem in the words of the wire format: a sentence that names the field,
+// without a full stop.
+func worded(p validate.Problem) Problem {
 	c := p.Constraint
-	switch text, isText := c.Got.(string); {
-	case c.Rule == httpapi.RuleRequired && p.Field == "body":
-		return askahuman.Missing(p.Field)
-	case c.Rule == httpapi.RuleRequired:
-		return askahuman.NewProblem(p.Field, askahuman.ConstraintRequired, p.Message)
-	case c.Rule == httpapi.RuleType:
-		return askahuman.NewProblem(p.Field, askahuman.ConstraintType, "is "+shown(c.Got)+"; it must be "+typeName(c.Type))
-	case c.Rule == httpapi.RuleLength && isText:
-		return askahuman.LengthProblem(p.Field, utf8.RuneCountInString(text), "character", c.Min, c.Max)
-	case c.Rule == httpapi.RuleLength:
-		entries, _ := c.Got.([]any)
-		return askahuman.LengthProblem(p.Field, len(entries), "entry", c.Min, c.Max)
-	case c.Rule == httpapi.RuleRange:
-		return askahuman.RangeProblem(p.Field, shown(c.Got), c.Min, c.Max)
-	case c.Rule == httpapi.RuleEnum && isText:
-		return askahuman.EnumProblem(p.Field, text, c.Allowed)
-	case c.Rule == httpapi.RuleEnum:
-		problem := askahuman.NewProblem(p.Field, askahuman.ConstraintEnum, p.Message)
-		problem.Allowed = c.Allowed
-		return problem
-	case p.Field == "body":
-		// Of the body as a whole the message is a sentence already.
-		return askahuman.Problem{Field: p.Field, Constraint: askahuman.ConstraintFormat, Message: p.Message}
+	wire := Problem{Violation: Violation{Field: p.Field, Constraint: c.Rule}, Message: punctuation.Replace(p.Message)}
+	text, isText := c.Got.(string)
+	switch c.Rule {
+	case validate.RuleRequired:
+		if p.Field == "body" && strings.HasPrefix(p.Message, "request") {
+			wire.Message = "is missing, but required"
+		}
+	case validate.RuleType:
+		wire.Message = "is " + shown(c.Got) + "; it must be " + typeName(c.Type)
+	case validate.RuleLength:
+		wire.Min, wire.Max = c.Min, c.Max
+		if c.Got != nil {
+			wire.Message = length(c)
+		}
+	case validate.RuleRange:
+		wire.Min, wire.Max = c.Min, c.Max
+		wire.Message = "is " + shown(c.Got) + "; allowed is " + bounds(c.Min, "%d or more", c.Max, "at most %d", "%d to %d")
+	case validate.RuleEnum:
+		wire.Allowed = c.Allowed
+		if isText {
+			wire.Message = "is " + validate.Quoted(text) + "; allowed is " + strings.Join(c.Allowed[:len(c.Allowed)-1], ", ") + " or " + c.Allowed[len(c.Allowed)-1]
+		}
+	case validate.RuleUnique, validate.RuleConflict:
 	default:
-		return askahuman.NewProblem(p.Field, askahuman.ConstraintFormat, p.Message)
+		wire.Constraint = validate.RuleFormat
+	}
+	switch {
+	case p.Field == "request", p.Field == "body" && (wire.Constraint == validate.RuleFormat || strings.HasPrefix(p.Message, "the ")):
+		// It is a sentence already.
+	case p.Field == "body" || p.Field == "query":
+		wire.Message = "the " + p.Field + " " + wire.Message
+	default:
+		wire.Message = p.Field + " " + wire.Message
+	}
+	return wire
+}
+
+// length says how long a text or a list is, and how long it may be.
+func length(c validate.Constraint) string {
+	needs := bounds(c.Min, "it needs at least %d", c.Max, "at most %d are allowed", "it needs %d to %d")
+	counted := func(n int, one, many string) string {
+		switch n {
+		case 0:
+			return "is empty"
+		case 1:
+			return "has 1 " + one
+		}
+		return fmt.Sprintf("has %d %s", n, many)
+	}
+	switch got := c.Got.(type) {
+	case []any:
+		return counted(len(got), "entry", "entries") + "; " + needs
+	case int:
+		return counted(got, "entry", "entries") + "; " + needs
+	}
+	text, _ := c.Got.(string)
+	n, visible := utf8.RuneCountInString(text), utf8.RuneCountInString(strings.TrimSpace(text))
+	switch {
+	case n == 0 || c.Max != nil && n > *c.Max || c.Min == nil || n < *c.Min:
+		return counted(n, "character", "characters") + "; " + needs
+	case validate.IsBlank(text):
+		return "holds only white space; " + needs
+	default:
+		return counted(visible, "character", "characters") + " without the white space around it; " + needs
+	}
+}
+
+// bounds says what is allowed.
+func bounds(least *int, atLeast string, most *int, atMost, both string) string {
+	switch {
+	case least == nil:
+		return fmt.Sprintf(atMost, *most)
+	case most == nil:
+		return fmt.Sprintf(atLeast, *least)
+	default:
+		return fmt.Sprintf(both, *least, *most)
 	}
 }
 

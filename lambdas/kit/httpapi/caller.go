@@ -15,6 +15,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // Caller is who sent a request.
@@ -79,12 +80,12 @@ func ByFingerprint(header *huma.Param, hasher Hasher) Identity {
 		fingerprint := ctx.Header(header.Name)
 		switch length := utf8.RuneCountInString(fingerprint); {
 		case fingerprint == "" && ctx.Declared().NeedsCaller:
-			return Caller{}, refusal(header.Name, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", longest), Constraint{Rule: RuleRequired})
+			return Caller{}, refusal(header.Name, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", longest), validate.Constraint{Rule: validate.RuleRequired})
 		case length > longest:
 			least := 1
-			return Caller{}, refusal(header.Name, fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest), Constraint{Rule: RuleLength, Min: &least, Max: &longest, Got: fingerprint})
+			return Caller{}, refusal(header.Name, fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest), validate.Constraint{Rule: validate.RuleLength, Min: &least, Max: &longest, Got: fingerprint})
 		case containsControl(fingerprint):
-			return Caller{}, refusal(header.Name, "holds control characters; send printable ones", Constraint{})
+			return Caller{}, refusal(header.Name, "holds control characters; send printable ones", validate.Constraint{})
 		}
 		return hasher.caller(ctx.Context(), fingerprint)
 	}}
@@ -151,6 +152,6 @@ func (s *Server) identify(ctx *Context) (err error) {
 func containsControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
 
 // refusal is a request with a header that cannot be read.
-func refusal(header, message string, constraint Constraint) error {
-	return &InvalidError{Status: http.StatusBadRequest, Problems: []Problem{{Field: header, Message: message, Constraint: constraint}}}
+func refusal(header, message string, constraint validate.Constraint) error {
+	return &InvalidError{Status: http.StatusBadRequest, Problems: []validate.Problem{{Field: header, Message: message, Constraint: constraint}}}
 }

@@ -7,77 +7,39 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
-
-// Rule is a kind of rule that a form states for a value.
-type Rule string
-
-// The rules. The zero value is a rule that no form states.
-const (
-	// RuleRequired: the value has to be there.
-	RuleRequired Rule = "required"
-	// RuleType: the value has to be of [Constraint.Type].
-	RuleType Rule = "type"
-	// RuleLength: a text has Min to Max characters, a list Min to Max entries.
-	RuleLength Rule = "length"
-	// RuleRange: a number is Min to Max.
-	RuleRange Rule = "range"
-	// RuleEnum: the value is one of Allowed.
-	RuleEnum Rule = "enum"
-	// RuleFormat: a text is written in a certain way, such as that of a date.
-	RuleFormat Rule = "format"
-	// RulePattern: a text matches a regular expression.
-	RulePattern Rule = "pattern"
-	// RuleUnique: the entries of a list differ.
-	RuleUnique Rule = "unique"
-)
-
-// Constraint is the rule that a value breaks, with what the rule allows.
-type Constraint struct {
-	// Rule is the kind of rule.
-	Rule Rule
-	// Type is the type that the form states, by its name in JSON Schema: "string",
-	// "integer", "array", …
-	Type string
-	// Min and Max are the bounds of a RuleLength or RuleRange; nil: there is none.
-	Min, Max *int
-	// Allowed are the values of a RuleEnum.
-	Allowed []string
-	// Got is the value as it was read: nil, string, float64, bool, []any or
-	// map[string]any of a body, also int64 of a parameter.
-	Got any
-}
 
 // rules are the rules by the beginnings of huma's messages, the longer before what
 // they begin with.
 var rules = []struct {
 	message string
-	rule    Rule
+	rule    validate.Rule
 }{
-	{validation.MsgExpectedMinLength, RuleLength},
-	{validation.MsgExpectedMaxLength, RuleLength},
-	{validation.MsgExpectedMinItems, RuleLength},
-	{validation.MsgExpectedMaxItems, RuleLength},
-	{validation.MsgExpectedMinimumNumber, RuleRange},
-	{validation.MsgExpectedMaximumNumber, RuleRange},
-	{validation.MsgExpectedOneOf, RuleEnum},
-	{validation.MsgExpectedArrayItemsUnique, RuleUnique},
-	{validation.MsgExpectedMatchPattern, RulePattern},
-	{"expected string to be", RuleFormat},
-	{validation.MsgExpectedString, RuleType},
-	{validation.MsgExpectedInteger, RuleType},
-	{validation.MsgExpectedNumber, RuleType},
-	{validation.MsgExpectedBoolean, RuleType},
-	{validation.MsgExpectedArray, RuleType},
-	{validation.MsgExpectedObject, RuleType},
+	{validation.MsgExpectedMinLength, validate.RuleLength},
+	{validation.MsgExpectedMaxLength, validate.RuleLength},
+	{validation.MsgExpectedMinItems, validate.RuleLength},
+	{validation.MsgExpectedMaxItems, validate.RuleLength},
+	{validation.MsgExpectedMinimumNumber, validate.RuleRange},
+	{validation.MsgExpectedMaximumNumber, validate.RuleRange},
+	{validation.MsgExpectedOneOf, validate.RuleEnum},
+	{validation.MsgExpectedArrayItemsUnique, validate.RuleUnique},
+	{validation.MsgExpectedMatchPattern, validate.RulePattern},
+	{"expected string to be", validate.RuleFormat},
+	{validation.MsgExpectedString, validate.RuleType},
+	{validation.MsgExpectedInteger, validate.RuleType},
+	{validation.MsgExpectedNumber, validate.RuleType},
+	{validation.MsgExpectedBoolean, validate.RuleType},
+	{validation.MsgExpectedArray, validate.RuleType},
+	{validation.MsgExpectedObject, validate.RuleType},
 	// The types that a parameter's text cannot be read as.
-	{"invalid integer", RuleType},
-	{"invalid float", RuleType},
-	{"invalid boolean", RuleType},
+	{"invalid integer", validate.RuleType},
+	{"invalid float", validate.RuleType},
+	{"invalid boolean", validate.RuleType},
 }
 
 // ruleOf is the rule that a message of huma's names.
-func ruleOf(message string) Rule {
+func ruleOf(message string) validate.Rule {
 	for _, known := range rules {
 		beginning, _, _ := strings.Cut(known.message, "%")
 		if strings.HasPrefix(message, beginning) {
@@ -89,29 +51,29 @@ func ruleOf(message string) Rule {
 
 // constraint is the rule that huma found broken. The zero value: none that a form
 // states.
-func (s *Server) constraint(operation *huma.Operation, detail *huma.ErrorDetail) Constraint {
+func (s *Server) constraint(operation *huma.Operation, detail *huma.ErrorDetail) validate.Constraint {
 	var missing string
 	if _, err := fmt.Sscanf(detail.Message, validation.MsgExpectedRequiredProperty, &missing); err == nil {
-		return Constraint{Rule: RuleRequired}
+		return validate.Constraint{Rule: validate.RuleRequired}
 	}
 	if strings.HasPrefix(detail.Message, "required ") && strings.HasSuffix(detail.Message, " parameter is missing") {
-		return Constraint{Rule: RuleRequired}
+		return validate.Constraint{Rule: validate.RuleRequired}
 	}
 	form := s.formAt(operation, detail.Location)
 	rule := ruleOf(detail.Message)
 	if rule == "" || form == nil {
-		return Constraint{}
+		return validate.Constraint{}
 	}
-	found := Constraint{Rule: rule, Type: form.Type, Got: detail.Value}
+	found := validate.Constraint{Rule: rule, Type: form.Type, Got: detail.Value}
 	switch rule {
-	case RuleLength:
+	case validate.RuleLength:
 		found.Min, found.Max = form.MinLength, form.MaxLength
 		if form.Type == huma.TypeArray {
 			found.Min, found.Max = form.MinItems, form.MaxItems
 		}
-	case RuleRange:
+	case validate.RuleRange:
 		found.Min, found.Max = whole(form.Minimum), whole(form.Maximum)
-	case RuleEnum:
+	case validate.RuleEnum:
 		for _, value := range form.Enum {
 			if value != nil {
 				found.Allowed = append(found.Allowed, fmt.Sprint(value))

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -38,7 +39,7 @@ type parcelInput struct {
 // The constraint of an error does not depend on its words.
 func TestConstraints(t *testing.T) {
 	t.Parallel()
-	var found []httpapi.Problem
+	var found []validate.Problem
 	s := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "post", Title: "Post", Routes: []schema.Route{{Method: "POST", Path: "/parcels"}}},
 		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
@@ -55,29 +56,29 @@ func TestConstraints(t *testing.T) {
 	for name, test := range map[string]struct {
 		line, body, header string
 		field              string
-		want               httpapi.Constraint
+		want               validate.Constraint
 	}{
-		"Required":   {body: `{"sender":{}}`, field: "label", want: httpapi.Constraint{Rule: httpapi.RuleRequired}},
-		"Type":       {body: `{"label":1,"sender":{}}`, field: "label", want: httpapi.Constraint{Rule: httpapi.RuleType, Type: "string", Got: 1.0}},
-		"TypeObject": {body: `{"label":"ab","sender":[]}`, field: "sender", want: httpapi.Constraint{Rule: httpapi.RuleType, Type: "object", Got: []any{}}},
-		"TypeBody":   {body: `7`, field: "body", want: httpapi.Constraint{Rule: httpapi.RuleType, Type: "object", Got: 7.0}},
-		"Short":      {body: `{"label":"a","sender":{}}`, field: "label", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Min: &two, Max: &four, Got: "a"}},
-		"Long":       {body: `{"label":"abcde","sender":{}}`, field: "label", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Min: &two, Max: &four, Got: "abcde"}},
-		"Pattern":    {body: `{"label":"ab","sender":{},"code":"a"}`, field: "code", want: httpapi.Constraint{Rule: httpapi.RulePattern, Type: "string", Got: "a"}},
-		"Format":     {body: `{"label":"ab","sender":{},"day":"today"}`, field: "day", want: httpapi.Constraint{Rule: httpapi.RuleFormat, Type: "string", Got: "today"}},
-		"Low":        {body: `{"label":"ab","sender":{},"grams":0}`, field: "grams", want: httpapi.Constraint{Rule: httpapi.RuleRange, Type: "integer", Min: &one, Max: &most, Got: 0.0}},
-		"High":       {body: `{"label":"ab","sender":{},"grams":501}`, field: "grams", want: httpapi.Constraint{Rule: httpapi.RuleRange, Type: "integer", Min: &one, Max: &most, Got: 501.0}},
-		"Enum":       {body: `{"label":"ab","sender":{},"speed":"x"}`, field: "speed", want: httpapi.Constraint{Rule: httpapi.RuleEnum, Type: "string", Allowed: []string{"slow", "fast"}, Got: "x"}},
-		"Few":        {body: `{"label":"ab","sender":{},"stamps":[]}`, field: "stamps", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "array", Min: &one, Max: &two, Got: []any{}}},
-		"Twice":      {body: `{"label":"ab","sender":{},"stamps":["abc","abc"]}`, field: "stamps", want: httpapi.Constraint{Rule: httpapi.RuleUnique, Type: "array", Got: []any{"abc", "abc"}}},
-		"Entry":      {body: `{"label":"ab","sender":{},"stamps":["abc","d"]}`, field: "stamps[1]", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Min: &three, Got: "d"}},
-		"Inside":     {body: `{"label":"ab","sender":{"town":"London"}}`, field: "sender.town", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Max: &five, Got: "London"}},
-		"InsideList": {body: `{"label":"ab","sender":{},"through":[{},{"town":"London"}]}`, field: "through[1].town", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Max: &five, Got: "London"}},
-		"Query":      {line: "?days=0", body: `{"label":"ab","sender":{}}`, field: "days", want: httpapi.Constraint{Rule: httpapi.RuleRange, Type: "integer", Min: &one, Got: int64(0)}},
-		"QueryWord":  {line: "?days=x", body: `{"label":"ab","sender":{}}`, field: "days", want: httpapi.Constraint{Rule: httpapi.RuleType, Type: "integer", Got: "x"}},
-		"QueryEntry": {line: "?colours=red,green", body: `{"label":"ab","sender":{}}`, field: "colours[1]", want: httpapi.Constraint{Rule: httpapi.RuleEnum, Type: "string", Allowed: []string{"red", "blue"}, Got: "green"}},
-		"Header":     {header: "X-Reminder: soon", body: `{"label":"ab","sender":{}}`, field: "X-Reminder", want: httpapi.Constraint{Rule: httpapi.RuleLength, Type: "string", Max: &three, Got: "soon"}},
-		"MediaType":  {header: "Content-Type: text/plain", body: `x`, field: "Content-Type", want: httpapi.Constraint{Rule: httpapi.RuleEnum, Allowed: []string{"application/json"}}},
+		"Required":   {body: `{"sender":{}}`, field: "label", want: validate.Constraint{Rule: validate.RuleRequired}},
+		"Type":       {body: `{"label":1,"sender":{}}`, field: "label", want: validate.Constraint{Rule: validate.RuleType, Type: "string", Got: 1.0}},
+		"TypeObject": {body: `{"label":"ab","sender":[]}`, field: "sender", want: validate.Constraint{Rule: validate.RuleType, Type: "object", Got: []any{}}},
+		"TypeBody":   {body: `7`, field: "body", want: validate.Constraint{Rule: validate.RuleType, Type: "object", Got: 7.0}},
+		"Short":      {body: `{"label":"a","sender":{}}`, field: "label", want: validate.Constraint{Rule: validate.RuleLength, Type: "string", Min: &two, Max: &four, Got: "a"}},
+		"Long":       {body: `{"label":"abcde","sender":{}}`, field: "label", want: validate.Constraint{Rule: validate.RuleLength, Type: "string", Min: &two, Max: &four, Got: "abcde"}},
+		"Pattern":    {body: `{"label":"ab","sender":{},"code":"a"}`, field: "code", want: validate.Constraint{Rule: validate.RulePattern, Type: "string", Got: "a"}},
+		"Format":     {body: `{"label":"ab","sender":{},"day":"today"}`, field: "day", want: validate.Constraint{Rule: validate.RuleFormat, Type: "string", Got: "today"}},
+		"Low":        {body: `{"label":"ab","sender":{},"grams":0}`, field: "grams", want: validate.Constraint{Rule: validate.RuleRange, Type: "integer", Min: &one, Max: &most, Got: 0.0}},
+		"High":       {body: `{"label":"ab","sender":{},"grams":501}`, field: "grams", want: validate.Constraint{Rule: validate.RuleRange, Type: "integer", Min: &one, Max: &most, Got: 501.0}},
+		"Enum":       {body: `{"label":"ab","sender":{},"speed":"x"}`, field: "speed", want: validate.Constraint{Rule: validate.RuleEnum, Type: "string", Allowed: []string{"slow", "fast"}, Got: "x"}},
+		"Few":        {body: `{"label":"ab","sender":{},"stamps":[]}`, field: "stamps", want: validate.Constraint{Rule: validate.RuleLength, Type: "array", Min: &one, Max: &two, Got: []any{}}},
+		"Twice":      {body: `{"label":"ab","sender":{},"stamps":["abc","abc"]}`, field: "stamps", want: validate.Constraint{Rule: validate.RuleUnique, Type: "array", Got: []any{"abc", "abc"}}},
+		"Entry":      {body: `{"label":"ab","sender":{},"stamps":["abc","d"]}`, field: "stamps[1]", want: validate.Constraint{Rule: validate.RuleLength, Type: "string", Min: &three, Got: "d"}},
+		"Inside":     {body: `{"label":"ab","sender":{"town":"London"}}`, field: "sender.town", want: validate.Constraint{Rule: validate.RuleLength, Type: "string", Max: &five, Got: "London"}},
+		"InsideList": {body: `{"label":"ab","sender":{},"through":[{},{"town":"London"}]}`, field: "through[1].town", want: validate.Constraint{Rule: validate.RuleLength, Type: "string", Max: &five, Got: "London"}},
+		"Query":      {line: "?days=0", body: `{"label":"ab","sender":{}}`, field: "days", want: validate.Constraint{Rule: validate.RuleRange, Type: "integer", Min: &one, Got: int64(0)}},
+		"QueryWord":  {line: "?days=x", body: `{"label":"ab","sender":{}}`, field: "days", want: validate.Constraint{Rule: validate.RuleType, Type: "integer", Got: "x"}},
+		"QueryEntry": {line: "?colours=red,green", body: `{"label":"ab","sender":{}}`, field: "colours[1]", want: validate.Constraint{Rule: validate.RuleEnum, Type: "string", Allowed: []string{"red", "blue"}, Got: "green"}},
+		"Header":     {header: "X-Reminder: soon", body: `{"label":"ab","sender":{}}`, field: "X-Reminder", want: validate.Constraint{Rule: validate.RuleLength, Type: "string", Max: &three, Got: "soon"}},
+		"MediaType":  {header: "Content-Type: text/plain", body: `x`, field: "Content-Type", want: validate.Constraint{Rule: validate.RuleEnum, Allowed: []string{"application/json"}}},
 		"Unreadable": {body: `{`, field: "body"},
 	} {
 		// One after the other: they share what the server found last.

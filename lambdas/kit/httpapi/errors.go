@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // Errors say how a platform answers errors. From one table come the answers to requests
@@ -26,7 +27,8 @@ type Errors struct {
 	// Known are the errors of the platform. The first that matches counts, and after all of
 	// them those that the kit knows:
 	//
-	//   - [*InvalidError] and [*kit.RequestError] with their own status,
+	//   - [*InvalidError] and [*kit.RequestError] with their own status; a [*validate.Error] or
+	//     [validate.Problem] is an [*InvalidError] of 422, also in Known,
 	//   - [*idempotency.RunningError] and [idempotency.ErrClaimLost] with 409,
 	//   - [ErrForbidden] with 403,
 	//   - [retry.ErrBusy], [retry.ErrUnanswered] and [context.DeadlineExceeded] with 503,
@@ -152,12 +154,15 @@ func (s *Server) Failure(ctx context.Context, err error) Failure {
 
 // known is the entry of the table that err matches.
 func (s *Server) known(err error) Failure {
+	if wrong := invalidFrom(err); wrong != nil {
+		err = wrong
+	}
 	for _, entry := range s.config.Errors.Known {
 		if found := entry.Match(err); found != nil {
 			return Failure{KnownError: entry, Err: found}
 		}
 	}
-	if wrong, ok := errors.AsType[*InvalidError](err); ok {
+	if wrong, ok := err.(*InvalidError); ok {
 		return Failure{KnownError: KnownError{Status: wrong.Status}, Err: wrong}
 	}
 	if refused, ok := errors.AsType[*kit.RequestError](err); ok {
@@ -172,6 +177,20 @@ func (s *Server) known(err error) Failure {
 	unknown.Status = cmp.Or(unknown.Status, http.StatusInternalServerError)
 	unknown.Message = cmp.Or(unknown.Message, "something went wrong on this side: try again; if it lasts, tell the operator when it happened")
 	return Failure{KnownError: unknown, Err: err}
+}
+
+// invalidFrom is err as an [*InvalidError], if it says what is wrong with a request; else nil.
+func invalidFrom(err error) *InvalidError {
+	if wrong, ok := errors.AsType[*InvalidError](err); ok {
+		return wrong
+	}
+	if wrong, ok := errors.AsType[*validate.Error](err); ok {
+		return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: wrong.Problems}
+	}
+	if wrong, ok := errors.AsType[validate.Problem](err); ok {
+		return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: []validate.Problem{wrong}}
+	}
+	return nil
 }
 
 // describeErrors adds to an operation a response for each status of the errors, with an

@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -135,7 +136,7 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 	address := inner.URL()
 	query, err := url.ParseQuery(address.RawQuery)
 	if err != nil {
-		s.fail(ctx, &InvalidError{Status: http.StatusBadRequest, Problems: []Problem{
+		s.fail(ctx, &InvalidError{Status: http.StatusBadRequest, Problems: []validate.Problem{
 			{Field: "query", Message: "cannot be read: " + err.Error() + "; percent-encode values"},
 		}})
 		return
@@ -189,8 +190,8 @@ func (s *Server) bodyForm(operation *huma.Operation) *huma.Schema {
 type problemsKey struct{}
 
 // problemsFrom are the problems that a strict server found besides those of values.
-func problemsFrom(ctx context.Context) []Problem {
-	problems, _ := ctx.Value(problemsKey{}).([]Problem)
+func problemsFrom(ctx context.Context) []validate.Problem {
+	problems, _ := ctx.Value(problemsKey{}).([]validate.Problem)
 	return problems
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -50,7 +51,7 @@ type Order struct {
 func (i *orderInput) Resolve(huma.Context) []error {
 	i.resolved = true
 	if i.Body.Name == "" || i.Body.Name == "nothing" {
-		return []error{httpapi.Problem{Field: "name", Message: "is nothing"}, httpapi.Problem{Field: "count", Message: "is of nothing"}}
+		return httpapi.Broken(&validate.Error{Problems: []validate.Problem{{Field: "name", Message: "is nothing"}, {Field: "count", Message: "is of nothing"}}})
 	}
 	return nil
 }
@@ -298,7 +299,7 @@ func TestTimezone(t *testing.T) {
 	}
 	for _, name := range []string{"Local", "Mars/Olympus", "../../etc/passwd", "Asia/Tokyo\x00"} {
 		_, err := httpapi.Timezone(name)
-		if problem, ok := errors.AsType[httpapi.Problem](err); !ok || problem.Field != "X-Timezone" {
+		if problem, ok := errors.AsType[validate.Problem](err); !ok || problem.Field != "X-Timezone" {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // InvalidError is a request that the operation never sees, because of what it
@@ -25,56 +27,59 @@ type InvalidError struct {
 	// one problem.
 	Status int
 	// Problems are all problems of the request, at least one.
-	Problems []Problem
+	Problems []validate.Problem
 }
 
 // Error lists the problems.
 func (e *InvalidError) Error() string {
 	texts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		texts[i] = p.Error()
+		texts[i] = p.Field + ": " + p.Message
 	}
 	return strings.Join(texts, "; ")
 }
 
-// Problem is what is wrong with one part of a request. If a [huma.Resolver] returns it as
-// an error, it joins the other problems, unless one of these is of the same field.
-type Problem struct {
-	// Field is the name of the field, parameter or header; "body" and "query" are
-	// the whole of these.
-	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"title"`
-	// Message says what was got and what is allowed.
-	Message string `json:"message" doc:"What was got and what is allowed." example:"is missing, but required"`
-	// Constraint is the rule that the value breaks, if a form states it. The zero
-	// value: the message alone says what is wrong.
-	Constraint Constraint `json:"-"`
-}
-
-// Error is the field and the message.
-func (p Problem) Error() string { return p.Field + ": " + p.Message }
-
 // noBody is what huma says of a body that is not there.
 const noBody = "request body is required"
 
-// ruleLocation begins the location of a [Problem] on its way through huma.
+// ruleLocation begins the location of a [validate.Problem] on its way through huma.
 const ruleLocation = "rule"
 
-// ErrorDetail is the problem as huma carries it.
-func (p Problem) ErrorDetail() *huma.ErrorDetail {
-	return &huma.ErrorDetail{Location: ruleLocation + "." + p.Field, Message: p.Message}
+// Broken are the problems of an error as a [huma.Resolver] returns them: they join those that
+// forms find, unless one of these is of the same field. err is a [*validate.Error], a
+// [validate.Problem], another error or nil.
+func Broken(err error) []error {
+	if err == nil {
+		return nil
+	}
+	wrong, ok := errors.AsType[*validate.Error](err)
+	if !ok {
+		problem, ok := errors.AsType[validate.Problem](err)
+		if !ok {
+			return []error{err}
+		}
+		wrong = &validate.Error{Problems: []validate.Problem{problem}}
+	}
+	broken := make([]error, len(wrong.Problems))
+	for i, p := range wrong.Problems {
+		broken[i] = &huma.ErrorDetail{Location: ruleLocation + "." + p.Field, Message: p.Message}
+	}
+	return broken
 }
 
 // undeclared are the parameters of a query that its operation does not declare.
-func undeclared(query url.Values, operation *huma.Operation) []Problem {
+func undeclared(query url.Values, operation *huma.Operation) []validate.Problem {
 	var known []string
 	for _, parameter := range operation.Parameters {
 		if parameter.In == "query" {
 			known = append(known, parameter.Name)
 		}
 	}
-	var problems []Problem
+	var problems []validate.Problem
 	for _, name := range slices.Sorted(maps.Keys(query)) {
-		add := func(message string) { problems = append(problems, Problem{Field: clipped(name), Message: message}) }
+		add := func(message string) {
+			problems = append(problems, validate.Problem{Field: clipped(name), Message: message})
+		}
 		values := query[name]
 		switch {
 		case !slices.Contains(known, name) && len(known) == 0:
@@ -92,18 +97,18 @@ func undeclared(query url.Values, operation *huma.Operation) []Problem {
 	return problems
 }
 
-func unknownField(name string) Problem {
-	return Problem{Field: clipped(name), Message: "is not known here: leave it out, or check its spelling"}
+func unknownField(name string) validate.Problem {
+	return validate.Problem{Field: clipped(name), Message: "is not known here: leave it out, or check its spelling"}
 }
 
 // miscased are the fields of a body that differ from the form's in case alone: huma, as
 // encoding/json, takes the one for the other.
-func miscased(body []byte, form *huma.Schema) []Problem {
+func miscased(body []byte, form *huma.Schema) []validate.Problem {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil {
 		return nil
 	}
-	var problems []Problem
+	var problems []validate.Problem
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		if form.Properties[name] != nil {
 			continue
@@ -118,10 +123,10 @@ func miscased(body []byte, form *huma.Schema) []Problem {
 }
 
 // invalid is the error with the problems of huma, of the resolvers, and the others.
-func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, others []Problem) *InvalidError {
+func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, others []validate.Problem) *InvalidError {
 	if model.Status != http.StatusUnprocessableEntity {
 		// The body could not be read, so the problems that resolvers found mean nothing.
-		unreadable := Problem{Field: "body", Message: model.Detail}
+		unreadable := validate.Problem{Field: "body", Message: model.Detail}
 		for _, detail := range model.Errors {
 			if detail.Location == "body" {
 				unreadable = s.problem(operation, detail)
@@ -129,28 +134,28 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 			}
 		}
 		if unreadable.Message == noBody {
-			unreadable.Constraint.Rule = RuleRequired
+			unreadable.Constraint.Rule = validate.RuleRequired
 		}
-		return &InvalidError{Status: model.Status, Problems: []Problem{unreadable}}
+		return &InvalidError{Status: model.Status, Problems: []validate.Problem{unreadable}}
 	}
 	found := slices.Clone(others)
 	for _, detail := range model.Errors {
 		p := s.problem(operation, detail)
 		isRule := strings.HasPrefix(detail.Location, ruleLocation+".")
 		// The rules have not seen a body that is no object.
-		if isRule && slices.ContainsFunc(found, func(other Problem) bool { return other.Field == p.Field || other.Field == "body" }) {
+		if isRule && slices.ContainsFunc(found, func(other validate.Problem) bool { return other.Field == p.Field || other.Field == "body" }) {
 			continue
 		}
 		found = append(found, p)
 	}
 	if len(found) == 0 {
-		found = []Problem{{Field: "body", Message: model.Detail}}
+		found = []validate.Problem{{Field: "body", Message: model.Detail}}
 	}
 	return &InvalidError{Status: model.Status, Problems: found}
 }
 
 // problem is a problem that huma found, with the wire names of fields.
-func (s *Server) problem(operation *huma.Operation, detail *huma.ErrorDetail) Problem {
+func (s *Server) problem(operation *huma.Operation, detail *huma.ErrorDetail) validate.Problem {
 	p := described(detail)
 	if p.Constraint.Rule == "" && !strings.HasPrefix(detail.Location, ruleLocation+".") {
 		p.Constraint = s.constraint(operation, detail)
@@ -159,21 +164,21 @@ func (s *Server) problem(operation *huma.Operation, detail *huma.ErrorDetail) Pr
 }
 
 // described is a problem that huma found, in words.
-func described(detail *huma.ErrorDetail) Problem {
+func described(detail *huma.ErrorDetail) validate.Problem {
 	where, field, inside := strings.Cut(detail.Location, ".")
 	if where == ruleLocation {
-		return Problem{Field: field, Message: detail.Message}
+		return validate.Problem{Field: field, Message: detail.Message}
 	}
 	var missing string
 	if _, err := fmt.Sscanf(detail.Message, validation.MsgExpectedRequiredProperty, &missing); err == nil {
-		return Problem{Field: strings.TrimPrefix(field+"."+missing, "."), Message: "is missing, but required"}
+		return validate.Problem{Field: strings.TrimPrefix(field+"."+missing, "."), Message: "is missing, but required"}
 	}
 	switch {
 	case detail.Message == validation.MsgUnexpectedProperty:
 		return unknownField(field)
 	case !inside && strings.HasPrefix(detail.Message, huma.ErrUnknownContentType.Error()):
-		return Problem{Field: "Content-Type", Message: "is not application/json: send JSON with the header Content-Type: application/json",
-			Constraint: Constraint{Rule: RuleEnum, Allowed: []string{"application/json"}}}
+		return validate.Problem{Field: "Content-Type", Message: "is not application/json: send JSON with the header Content-Type: application/json",
+			Constraint: validate.Constraint{Rule: validate.RuleEnum, Allowed: []string{"application/json"}}}
 	case !inside:
 		field = where
 	}
@@ -181,7 +186,7 @@ func described(detail *huma.ErrorDetail) Problem {
 	if got := shown(detail.Value); got != "" && inside {
 		message += "; got " + got
 	}
-	return Problem{Field: field, Message: message}
+	return validate.Problem{Field: field, Message: message}
 }
 
 // mostShown is how many characters of a value a message quotes.
@@ -225,13 +230,13 @@ func Quoted(text string) string { return shown(text) }
 
 // Invalid is an [*InvalidError] with status 422 and one problem.
 func Invalid(field, message string) error {
-	return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: []Problem{{Field: field, Message: message}}}
+	return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: []validate.Problem{{Field: field, Message: message}}}
 }
 
 // Unreadable is an [*InvalidError] with status 400 and one problem: a header or a query that
 // cannot be read.
 func Unreadable(field, message string) error {
-	return &InvalidError{Status: http.StatusBadRequest, Problems: []Problem{{Field: field, Message: message}}}
+	return &InvalidError{Status: http.StatusBadRequest, Problems: []validate.Problem{{Field: field, Message: message}}}
 }
 
 // RetryAfter is what the header Retry-After says of a time: whole seconds, rounded

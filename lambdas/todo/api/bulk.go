@@ -7,6 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
@@ -27,30 +28,26 @@ type BulkBody struct {
 
 // Resolve holds the input to the rules.
 func (i *bulkInput) Resolve(huma.Context) []error {
-	var found []error
-	add := func(field, message string) {
-		found = append(found, httpapi.Problem{Field: field, Message: message})
-	}
-	switch i.Body.Action {
-	case setStatus:
+	var found validate.Problems
+	switch {
+	case i.Body.Action == setStatus && i.Body.TaskIDs != nil && i.Body.Status != nil:
+		return httpapi.Broken(todo.ValidateBulk(i.Body.TaskIDs, todo.Status(*i.Body.Status)))
+	case i.Body.Action == setStatus:
 		if i.Body.TaskIDs == nil {
-			add("task_ids", "is missing, but required with "+setStatus)
+			found.Add("task_ids", validate.RuleRequired, "is missing, but required with %s", setStatus)
 		}
 		if i.Body.Status == nil {
-			add("status", "is missing, but required with "+setStatus)
+			found.Add("status", validate.RuleRequired, "is missing, but required with %s", setStatus)
 		}
-		if len(found) == 0 {
-			return broken(todo.ValidateBulk(i.Body.TaskIDs, todo.Status(*i.Body.Status)))
-		}
-	case deleteCompleted:
+	case i.Body.Action == deleteCompleted:
 		if i.Body.TaskIDs != nil {
-			add("task_ids", "does not go with "+deleteCompleted+", which deletes all completed tasks: leave it out")
+			found.Add("task_ids", validate.RuleConflict, "does not go with %s, which deletes all completed tasks: leave it out", deleteCompleted)
 		}
 		if i.Body.Status != nil {
-			add("status", "does not go with "+deleteCompleted+": leave it out")
+			found.Add("status", validate.RuleConflict, "does not go with %s: leave it out", deleteCompleted)
 		}
 	}
-	return found
+	return httpapi.Broken(found.Err())
 }
 
 // StatusesSet is the answer to set_status.

@@ -2,13 +2,13 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
@@ -19,14 +19,13 @@ type ErrorResponse struct {
 
 // InvalidResponse is the form of 422: values that are not allowed.
 type InvalidResponse struct {
-	Detail []httpapi.Problem `json:"detail" nullable:"false" minItems:"1" doc:"Everything that is wrong."`
+	Detail []validate.Problem `json:"detail" nullable:"false" minItems:"1" doc:"Everything that is wrong."`
 }
 
 // failures say how errors are answered.
 func failures() httpapi.Errors {
 	return httpapi.Errors{
 		Known: []httpapi.KnownError{
-			{Match: httpapi.As[*todo.InvalidError], Status: http.StatusUnprocessableEntity},
 			{Match: httpapi.As[*todo.VersionError], Status: http.StatusPreconditionFailed},
 			{Match: httpapi.Is(todo.ErrUserNotFound, todo.ErrTaskNotFound), Status: http.StatusNotFound},
 			{Match: httpapi.Is(todo.ErrUserExists, todo.ErrEmailTaken), Status: http.StatusConflict},
@@ -40,13 +39,8 @@ func failures() httpapi.Errors {
 		},
 		Unknown: httpapi.KnownError{Message: "something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened"},
 		Body: func(_ context.Context, f httpapi.Failure) any {
-			switch wrong := f.Err.(type) {
-			case *todo.InvalidError:
-				return InvalidResponse{problems(wrong)}
-			case *httpapi.InvalidError:
-				if wrong.Status == http.StatusUnprocessableEntity {
-					return InvalidResponse{wrong.Problems}
-				}
+			if wrong, ok := f.Err.(*httpapi.InvalidError); ok && wrong.Status == http.StatusUnprocessableEntity {
+				return InvalidResponse{wrong.Problems}
 			}
 			return ErrorResponse{f.Message}
 		},
@@ -57,31 +51,7 @@ func failures() httpapi.Errors {
 		OfCallers: []error{retry.ErrBusy},
 		OfBodies: []error{
 			&kit.RequestError{Status: http.StatusRequestEntityTooLarge, Message: "the body has more than 262144 bytes, which is the most allowed"},
-			&httpapi.InvalidError{Status: http.StatusUnsupportedMediaType, Problems: []httpapi.Problem{{Field: "Content-Type", Message: "is not application/json"}}},
+			&httpapi.InvalidError{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}},
 		},
 	}
-}
-
-func problems(wrong *todo.InvalidError) []httpapi.Problem {
-	found := make([]httpapi.Problem, len(wrong.Fields))
-	for i, field := range wrong.Fields {
-		found[i] = httpapi.Problem{Field: field.Field, Message: field.Message}
-	}
-	return found
-}
-
-// broken are the problems that the rules find in an input, as a resolver returns them.
-func broken(err error) []error {
-	wrong, ok := errors.AsType[*todo.InvalidError](err)
-	if !ok {
-		if err == nil {
-			return nil
-		}
-		return []error{err}
-	}
-	var found []error
-	for _, p := range problems(wrong) {
-		found = append(found, p)
-	}
-	return found
 }

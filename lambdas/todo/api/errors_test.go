@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -97,7 +98,7 @@ func TestLateInvalid(t *testing.T) {
 	t.Parallel()
 	for _, r := range operations() {
 		api := newWire()
-		api.service.err = &todo.InvalidError{Fields: []todo.FieldError{{Field: "cursor", Message: "is odd"}, {Field: "q", Message: "is odd"}}}
+		api.service.err = &validate.Error{Problems: []validate.Problem{{Field: "cursor", Message: "is odd"}, {Field: "q", Message: "is odd"}}}
 		if got := invalidFields(t, r.do(api)); got != "cursor q" {
 			t.Errorf("%s: got %s", r.line, got)
 		}

@@ -28,7 +28,7 @@ type TaskBody struct {
 }
 
 // Resolve holds the input to the rules.
-func (i *taskInput) Resolve(huma.Context) []error { return broken(i.Body.domain().Validate()) }
+func (i *taskInput) Resolve(huma.Context) []error { return httpapi.Broken(i.Body.domain().Validate()) }
 
 func (b *TaskBody) domain() todo.TaskInput {
 	return todo.TaskInput{
@@ -47,7 +47,9 @@ type replaceInput struct {
 }
 
 // Resolve holds the input to the rules.
-func (i *replaceInput) Resolve(huma.Context) []error { return broken(i.Body.domain().Validate()) }
+func (i *replaceInput) Resolve(huma.Context) []error {
+	return httpapi.Broken(i.Body.domain().Validate())
+}
 
 // TaskPath is the path of a task. huma sees no parameters in a type that is not
 // exported.
@@ -98,7 +100,7 @@ func changed[T ~string](c change) *T {
 }
 
 // Resolve holds the input to the rules.
-func (i *changeInput) Resolve(huma.Context) []error { return broken(i.domain().Validate()) }
+func (i *changeInput) Resolve(huma.Context) []error { return httpapi.Broken(i.domain().Validate()) }
 
 func (i *changeInput) domain() todo.TaskChange {
 	return todo.TaskChange{
@@ -170,10 +172,10 @@ type listInput struct {
 func (i *listInput) Resolve(huma.Context) []error {
 	zone, err := httpapi.Timezone(i.Timezone)
 	if err != nil {
-		return append(broken(i.filter().Validate()), err)
+		return append(httpapi.Broken(i.filter().Validate()), httpapi.Broken(err)...)
 	}
 	i.zone = zone
-	return broken(i.filter().Validate())
+	return httpapi.Broken(i.filter().Validate())
 }
 
 func (i *listInput) filter() todo.TaskFilter {

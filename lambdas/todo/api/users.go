@@ -19,7 +19,7 @@ type UserBody struct {
 }
 
 // Resolve holds the input to the rules.
-func (i *userInput) Resolve(huma.Context) []error { return broken(i.domain().Validate()) }
+func (i *userInput) Resolve(huma.Context) []error { return httpapi.Broken(i.domain().Validate()) }
 
 func (i *userInput) domain() todo.UserInput {
 	return todo.UserInput{Email: i.Body.Email, Name: i.Body.Name}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
@@ -482,8 +483,8 @@ func TestCursors(t *testing.T) {
 	refused := func(what, user string, service *todo.Service, f todo.TaskFilter) {
 		t.Helper()
 		_, err := service.ListTasks(ctx, user, f)
-		invalid, ok := errors.AsType[*todo.InvalidError](err)
-		if !ok || len(invalid.Fields) != 1 || invalid.Fields[0].Field != "cursor" {
+		invalid, ok := errors.AsType[*validate.Error](err)
+		if !ok || len(invalid.Problems) != 1 || invalid.Problems[0].Field != "cursor" {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}

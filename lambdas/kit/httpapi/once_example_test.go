@@ -1,0 +1,87 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// remembered are idempotency keys in memory; those of a platform are [idempotency.Keys].
+type remembered struct {
+	last    string
+	answers map[string]idempotency.Response
+}
+
+func (r *remembered) Begin(_ context.Context, scope, key string, _ []byte, _ time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
+	r.last = scope + " " + key
+	if answer, ok := r.answers[r.last]; ok {
+		return nil, &answer, nil
+	}
+	return &idempotency.Claim{}, nil, nil
+}
+
+func (r *remembered) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
+	r.answers[r.last] = response
+	return nil
+}
+
+func (r *remembered) Release(context.Context, *idempotency.Claim) error { return nil }
+
+// Link is a short name of an address.
+type Link struct {
+	Name    string `json:"name" minLength:"1"`
+	Version int    `json:"version,omitempty" readOnly:"true"`
+}
+
+var errTaken = errors.New("the name is taken")
+
+// A link is made once, however often the request is sent, and so is a refusal given.
+func ExampleMutate() {
+	server := httpapi.New(httpapi.Config{
+		Platform: schema.Platform{Name: "links", Title: "Links", Routes: []schema.Route{
+			{Method: "POST", Path: "/links", Function: "links", Caller: schema.CallerUser, Summary: "Make a link"},
+		}},
+		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token of the user.")},
+		Errors:      httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.Is(errTaken), Status: http.StatusConflict}}},
+		Idempotency: httpapi.Idempotency{Keys: &remembered{answers: map[string]idempotency.Response{}}, Description: "A key of the caller's choice."},
+		Log:         slog.New(slog.DiscardHandler),
+	})
+	type input struct{ Body Link }
+	links := map[string]Link{}
+	httpapi.Mutate(server, httpapi.Operation{
+		Method: "POST", Path: "/links", ID: "makeLink", Status: http.StatusCreated, Form: Link{}, Errors: []error{errTaken},
+	}, func(_ context.Context, in *input) (Link, error) {
+		if _, taken := links[in.Body.Name]; taken {
+			return Link{}, errTaken
+		}
+		in.Body.Version = 1
+		links[in.Body.Name] = in.Body
+		return in.Body, nil
+	}, func(_ context.Context, _ *input, made Link) (int, any) { return http.StatusCreated, made })
+
+	handler := server.Handler()
+	for _, key := range []string{"a", "a", "b", "b", ""} {
+		request := httptest.NewRequest(http.MethodPost, "/links", strings.NewReader(`{"name":"home"}`))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set(httpapi.KeyHeader, key)
+		response := httptest.NewRecorder()
+		handler.ServeHTTP(response, request.WithContext(kit.WithInvocation(request.Context(), kit.Invocation{Claims: map[string]string{"sub": "ann"}})))
+		fmt.Println(response.Code, response.Header().Get(httpapi.ReplayedHeader), strings.TrimSpace(response.Body.String())[:26])
+	}
+	// Output:
+	// 201  {"name":"home","version":1
+	// 201 true {"name":"home","version":1
+	// 409  {"message":"the name is ta
+	// 409 true {"message":"the name is ta
+	// 400  {"message":"Idempotency-Ke
+}

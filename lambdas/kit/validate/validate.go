@@ -1,0 +1,240 @@
+// Package validate checks what a caller sends against the rules of a platform, and gathers
+// all that is wrong, so that the caller hears of everything at once.
+package validate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Rule is a kind of rule that a value may break.
+type Rule string
+
+// The rules. The zero value is a rule of another kind.
+const (
+	// RuleRequired: the value has to be there.
+	RuleRequired Rule = "required"
+	// RuleType: the value has to be of [Constraint.Type].
+	RuleType Rule = "type"
+	// RuleLength: a text has Min to Max characters, a list Min to Max entries.
+	RuleLength Rule = "length"
+	// RuleRange: a number is Min to Max.
+	RuleRange Rule = "range"
+	// RuleEnum: the value is one of Allowed.
+	RuleEnum Rule = "enum"
+	// RuleFormat: a text is written in a certain way, such as that of a date.
+	RuleFormat Rule = "format"
+	// RulePattern: a text matches a regular expression.
+	RulePattern Rule = "pattern"
+	// RuleUnique: the entries of a list differ.
+	RuleUnique Rule = "unique"
+	// RuleConflict: the value goes with the other ones of the request.
+	RuleConflict Rule = "conflict"
+)
+
+// Constraint is the rule that a value breaks, with what the rule allows.
+type Constraint struct {
+	// Rule is the kind of rule.
+	Rule Rule
+	// Type is the type that a form states, by its name in JSON Schema: "string",
+	// "integer", "array", …
+	Type string
+	// Min and Max are the bounds of a RuleLength or RuleRange; nil: there is none.
+	Min, Max *int
+	// Allowed are the values of a RuleEnum.
+	Allowed []string
+	// Got is the value: nil, string, float64, bool, []any or map[string]any of a body, also
+	// int64 of a parameter; of a list that a platform's rule counted, the number of entries
+	// as int.
+	Got any
+}
+
+// Problem is what is wrong with one part of a request.
+type Problem struct {
+	// Field is the name of the field, parameter or header; "body" and "query" are
+	// the whole of these.
+	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"title"`
+	// Message says what was got and what is allowed.
+	Message string `json:"message" doc:"What was got and what is allowed." example:"is missing, but required"`
+	// Constraint is the rule that the value breaks. The zero value: the message alone says
+	// what is wrong.
+	Constraint Constraint `json:"-"`
+}
+
+// Error is the field and the message.
+func (p Problem) Error() string { return p.Field + " " + p.Message }
+
+// Error is input that breaks rules.
+type Error struct {
+	// Problems are all that were found, at least one.
+	Problems []Problem
+}
+
+// Error lists the problems.
+func (e *Error) Error() string {
+	texts := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		texts[i] = p.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Errorf is an [*Error] with one problem.
+func Errorf(field string, rule Rule, format string, arguments ...any) error {
+	var p Problems
+	p.Add(field, rule, format, arguments...)
+	return p.Err()
+}
+
+// Problems gathers what is wrong. The zero value is ready to use.
+type Problems struct{ found []Problem }
+
+// Err is nil when nothing is wrong, else an [*Error].
+func (p *Problems) Err() error {
+	if len(p.found) == 0 {
+		return nil
+	}
+	return &Error{Problems: p.found}
+}
+
+// Add adds a problem that no other method finds.
+func (p *Problems) Add(field string, rule Rule, format string, arguments ...any) {
+	p.add(field, Constraint{Rule: rule}, format, arguments...)
+}
+
+func (p *Problems) add(field string, constraint Constraint, format string, arguments ...any) {
+	p.found = append(p.found, Problem{Field: field, Message: fmt.Sprintf(format, arguments...), Constraint: constraint})
+}
+
+// Text checks what a person wrote: UTF-8 without the character NUL, of least to most
+// characters. White space around it counts towards the most, not towards the least, and
+// where anything is needed, some of it can be seen.
+func (p *Problems) Text(field, value string, least, most int) {
+	length, visible := utf8.RuneCountInString(value), utf8.RuneCountInString(strings.TrimSpace(value))
+	constraint := Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: value}
+	switch {
+	case !utf8.ValidString(value):
+		p.Add(field, RuleFormat, "is not valid UTF-8: send text")
+	case strings.ContainsRune(value, 0):
+		p.Add(field, RuleFormat, "contains the character NUL (U+0000), which is not text: leave it out")
+	case length < least || length > most:
+		p.Length(field, value, least, most)
+	case least > 0 && IsBlank(value):
+		p.add(field, constraint, "holds only white space; it needs %d to %d characters", least, most)
+	case visible < least:
+		p.add(field, constraint, "has %d characters without the white space around it; it needs %d to %d", visible, least, most)
+	}
+}
+
+// Length checks the number of characters of a text alone.
+func (p *Problems) Length(field, value string, least, most int) {
+	constraint := Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: value}
+	switch length := utf8.RuneCountInString(value); {
+	case length > most:
+		p.add(field, constraint, "has %d characters; at most %d are allowed", length, most)
+	case length == 0 && least > 0:
+		p.add(field, constraint, "is empty; it needs %d to %d characters", least, most)
+	case length < least:
+		p.add(field, constraint, "has %d characters; it needs %d to %d", length, least, most)
+	}
+}
+
+// IsBlank reports whether nothing in s can be seen: white space, control and
+// zero-width characters.
+func IsBlank(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
+}
+
+// Count checks the number of entries of a list.
+func (p *Problems) Count(field string, n, least, most int) {
+	if n < least || n > most {
+		p.add(field, Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: n}, "has %d entries; allowed are %d to %d", n, least, most)
+	}
+}
+
+// Number checks a number, which is least to most.
+func (p *Problems) Number(field string, value, least, most int) {
+	if value < least || value > most {
+		p.Range(field, value, &least, &most)
+	}
+}
+
+// Range adds a number that is out of its range; nil: it has no such bound.
+func (p *Problems) Range(field string, got any, least, most *int) {
+	allowed := ""
+	switch {
+	case most == nil:
+		allowed = fmt.Sprintf("%d or more", *least)
+	case least == nil:
+		allowed = fmt.Sprintf("at most %d", *most)
+	default:
+		allowed = fmt.Sprintf("%d to %d", *least, *most)
+	}
+	p.add(field, Constraint{Rule: RuleRange, Min: least, Max: most, Got: got}, "is %v; allowed is %s", got, allowed)
+}
+
+// Date checks a day as YYYY-MM-DD, of the years 0001 to 9999: the range in which text sorts
+// as days do, and every SQL engine has the same calendar. Empty is none. It reports
+// whether there is one.
+func (p *Problems) Date(field, value string) bool {
+	if value == "" {
+		return false
+	}
+	if day, err := time.Parse(time.DateOnly, value); err != nil || day.Year() < 1 {
+		p.Add(field, RuleFormat, "is %s; a day is written YYYY-MM-DD, such as 2026-02-28", Quoted(value))
+		return false
+	}
+	return true
+}
+
+// emailPattern is the "Dot-string" form of RFC 5321's mailbox, with a domain of
+// at least two labels: what mail servers take without quoting. Addresses in other
+// scripts have a domain in Punycode.
+var emailPattern = regexp.MustCompile("^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
+	`@([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`)
+
+const (
+	// MaxEmailLength is the longest email address, in characters (RFC 5321, 4.5.3.1.3).
+	MaxEmailLength = 254
+	// maxLocalPart is the longest part before the @ (RFC 5321, 4.5.3.1.1).
+	maxLocalPart = 64
+)
+
+// Email checks an email address.
+func (p *Problems) Email(field, value string) {
+	switch {
+	case value == "":
+		p.Add(field, RuleRequired, "is empty; it needs an email address, such as ada@example.com")
+	case len(value) > MaxEmailLength:
+		p.Add(field, RuleLength, "has %d characters; at most %d are allowed", utf8.RuneCountInString(value), MaxEmailLength)
+	case !emailPattern.MatchString(value) || strings.Index(value, "@") > maxLocalPart:
+		p.Add(field, RuleFormat, "is %s, which is not an email address, such as ada@example.com", Quoted(value))
+	}
+}
+
+// OneOf checks that a value is one of those allowed.
+func OneOf[T ~string](p *Problems, field string, value T, allowed []T) {
+	if slices.Contains(allowed, value) {
+		return
+	}
+	names := make([]string, len(allowed))
+	for i, a := range allowed {
+		names[i] = string(a)
+	}
+	p.add(field, Constraint{Rule: RuleEnum, Allowed: names, Got: string(value)}, "is %s; allowed are %s", Quoted(string(value)), strings.Join(names, ", "))
+}
+
+// Quoted is text as a message quotes it: in quotation marks, and cut after 40 characters.
+func Quoted(text string) string {
+	const most = 40
+	if utf8.RuneCountInString(text) > most {
+		return strconv.Quote(string([]rune(text)[:most])) + "…"
+	}
+	return strconv.Quote(text)
+}
