@@ -29,7 +29,7 @@ func parseFormat(format string) []formatPart {
 	return append(parts, formatPart{text: format[last:]})
 }
 
-// accessLine fills the stage's format ("Customize HTTP API access logs"); what has no value is "-".
+// accessLine fills the stage's format ("Customize HTTP API access logs"); a variable without a value is "-".
 func (g *Gateway) accessLine(r *http.Request, c *call) string {
 	var line strings.Builder
 	for _, part := range g.format {

@@ -16,7 +16,7 @@ type Authorizer struct {
 	Name string
 	// Issuer is the iss that tokens must carry.
 	Issuer string
-	// AlsoIssuer is another iss that they may carry. Default: none.
+	// AlsoIssuer is another iss that tokens may carry. Default: none.
 	AlsoIssuer string
 	// Audience lists the accepted values of aud, or of client_id in tokens without aud.
 	Audience []string
@@ -71,7 +71,7 @@ var (
 	errAudience = errors.New("the token does not have a valid audience")
 )
 
-// algorithms are RSA's alone: JWT authorizers support no others, and "none" must never pass.
+// algorithms are only RSA's: JWT authorizers support no others, and "none" must never pass.
 var algorithms = jwt.WithValidMethods([]string{"RS256", "RS384", "RS512"})
 
 func (a *Authorizer) verify(r *http.Request, options Options) (*token, []string, error) {
@@ -149,7 +149,7 @@ func scopesOf(claims jwt.MapClaims) []string {
 	return scopes
 }
 
-// claimText is how API Gateway hands over a claim: every value as a string, lists as "[a b]".
+// claimText is a claim as API Gateway passes it on: every value is a string, and lists are "[a b]".
 func claimText(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -173,7 +173,7 @@ func claimText(value any) string {
 	}
 }
 
-// describe says what is wrong with a token in words fit for a header.
+// describe says what is wrong with a token, in words that a header may have.
 func describe(err error) string {
 	for _, known := range []struct {
 		err  error

@@ -1,6 +1,6 @@
 // Package gateway is API Gateway's HTTP API on this machine: routes, CORS, JWT authorizers, throttling,
 // payload format 2.0 and access logs as the "Amazon API Gateway developer guide" describes them for HTTP
-// APIs, in front of any function invoker. It answers what API Gateway answers, with its words.
+// APIs, in front of any function invoker. Its answers are API Gateway's, word for word.
 package gateway
 
 import (
@@ -62,7 +62,7 @@ type Route struct {
 	Function string
 	// Timeout is TimeoutInMillis; 0 means MaxTimeout.
 	Timeout time.Duration
-	// Authorizer is the JWT authorizer; nil lets everyone in.
+	// Authorizer is the JWT authorizer; nil admits every request.
 	Authorizer *Authorizer
 	// Scopes are AuthorizationScopes: a token needs one of them. None asks for no scope.
 	Scopes []string
@@ -83,7 +83,7 @@ type Options struct {
 	Invoker Invoker
 	// AccessLog receives a line per request when the stage has a format; nil drops them.
 	AccessLog func(line string)
-	// Log receives what API Gateway would tell only its execution log, such as a missing permission; nil drops it.
+	// Log receives the lines that API Gateway writes only to its execution log, such as a missing permission; nil drops them.
 	Log func(line string)
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -311,7 +311,7 @@ func headerSize(r *http.Request) int {
 	return size
 }
 
-// peer is the TCP peer: what a client writes into X-Forwarded-For is never its address.
+// peer is the TCP peer: X-Forwarded-For, which the client writes, is never its address.
 func peer(r *http.Request) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

@@ -29,14 +29,14 @@ func (i invoker) Invoke(ctx context.Context, function string, payload []byte) (l
 	return i(ctx, function, payload)
 }
 
-// answering ignores the event and answers the payload.
+// answering ignores the event and answers with the payload.
 func answering(payload string) invoker {
 	return func(context.Context, string, []byte) (lambda.Result, error) {
 		return lambda.Result{Payload: []byte(payload)}, nil
 	}
 }
 
-// naming answers the function's name and the event's path parameters.
+// naming answers with the function's name and the event's path parameters.
 func naming(_ context.Context, function string, payload []byte) (lambda.Result, error) {
 	var event struct {
 		PathParameters map[string]string
@@ -647,7 +647,7 @@ func TestIssuerKeepsItsKey(t *testing.T) {
 	}
 }
 
-// FuzzServe holds that no request makes the gateway fail: it answers with a status of its own or the function's.
+// FuzzServe checks that no request makes the gateway fail: it answers with its own status or the function's.
 func FuzzServe(f *testing.F) {
 	f.Add("GET", "/a/b", "x=1", "application/json", "{}", "a=b")
 	f.Add("POST", "//", "%zz&=&", "text/ü", "\xff", ";;")

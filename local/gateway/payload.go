@@ -106,7 +106,7 @@ func (g *Gateway) event(r *http.Request, c *call, body []byte) []byte {
 	return buffer.Bytes()
 }
 
-// headers are lower-cased, repeated ones joined with commas, cookies apart. API Gateway adds what a proxy adds.
+// headers are lower-cased, repeated ones joined with commas, without cookies. API Gateway adds the headers of a proxy.
 func headers(r *http.Request, c *call, port string) map[string]string {
 	h := make(map[string]string, len(r.Header)+6)
 	for name, values := range r.Header {
@@ -153,7 +153,7 @@ func query(raw string) map[string]string {
 	return parameters
 }
 
-// unescape keeps a text that is not valid percent-encoding as it came: bad input is the function's to refuse.
+// unescape returns a text that is not valid percent-encoding as it came: the function refuses bad input.
 func unescape(text string) string {
 	decoded, err := url.QueryUnescape(text)
 	if err != nil {

@@ -168,8 +168,8 @@ func readAuthorizer(resource *assembly.Resource, keys KeySource) (*Authorizer, e
 	return authorizer, nil
 }
 
-// permitted says whether a resource-based permission lets API Gateway invoke the function from the source. A permission is that
-// of the function, or of one of its versions or aliases.
+// permitted says whether a resource-based permission lets API Gateway invoke the function from the source. A permission is
+// for the function, or for one of its versions or aliases.
 func permitted(a *assembly.Assembly, function, qualifier, sourceARN string) bool {
 	for _, resource := range a.Resources("AWS::Lambda::Permission") {
 		var p struct{ Action, FunctionName, Principal, SourceArn, SourceAccount string }
@@ -189,8 +189,8 @@ func permitted(a *assembly.Assembly, function, qualifier, sourceARN string) bool
 	return false
 }
 
-// functionOfIntegration is the function that an integration URI names, with its version or alias: its ARN, or API Gateway's path
-// to it, arn:aws:apigateway:REGION:lambda:path/2015-03-31/functions/ARN/invocations.
+// functionOfIntegration returns the function that an integration URI names, with its version or alias. The URI is the function's
+// ARN, or API Gateway's path to it, arn:aws:apigateway:REGION:lambda:path/2015-03-31/functions/ARN/invocations.
 func functionOfIntegration(uri string) (name, qualifier string) {
 	if _, rest, ok := strings.Cut(uri, "/functions/"); ok {
 		uri = strings.TrimSuffix(rest, "/invocations")

@@ -12,7 +12,7 @@ import (
 const (
 	// DefaultMaxRetries is how often a failed asynchronous invocation is tried again.
 	DefaultMaxRetries = 2
-	// DefaultMaxAge is how long an event may wait before it is given up.
+	// DefaultMaxAge is the longest that an event may wait.
 	DefaultMaxAge = 6 * time.Hour
 	// MaxAsyncPayload is the largest asynchronous event, in bytes (1 MB).
 	MaxAsyncPayload = 1 << 20
@@ -36,8 +36,8 @@ type Queues interface {
 }
 
 // InvokeAsync queues an event for a function and returns its request id, as Lambda's asynchronous
-// invocation does: function errors are retried, throttles are waited out, and what fails for good goes
-// to the function's failure queues. It fails with ErrNotFound, ErrTooLarge or ErrClosed.
+// invocation does: it retries function errors, waits while throttled, and sends an event that fails for
+// good to the function's failure queues. It fails with ErrNotFound, ErrTooLarge or ErrClosed.
 func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, err error) {
 	f, err := s.function(name)
 	if err != nil {

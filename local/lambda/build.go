@@ -20,8 +20,8 @@ import (
 // progressInterval is the time between two progress lines of a build.
 const progressInterval = 5 * time.Second
 
-// foreign is one build of functions that are for another machine: of one module, for one target, by the same
-// flags, each binary with a name of its own.
+// foreign is one build of functions that are for another machine: of one module, for one target, with the same flags. No two
+// binaries have the same name.
 type foreign struct {
 	source gobuild.Source
 	// target is the target of the assembly's binaries.
@@ -29,7 +29,7 @@ type foreign struct {
 	directory string
 	functions []*Declared
 
-	// own and again are the binaries for this machine, and those for the target.
+	// own are the binaries for this machine, and again those for the target.
 	own, again map[string]gobuild.Binary
 }
 
@@ -42,13 +42,12 @@ func (b *foreign) takes(f *Declared, target gobuild.Target) bool {
 		slices.Equal(b.source.Flags, f.recipe.Flags) && !slices.ContainsFunc(b.source.Packages, other)
 }
 
-// BuildForThisMachine gives the functions whose binaries are for another machine binaries of the same source for
-// this one, as far as their recipes are known.
+// BuildForThisMachine builds functions whose binaries are for another machine again for this one, if they have a recipe.
 //
-// It builds for the other machine as well. If that gives the assembly's binaries, the run uses the assembly's source; if
-// not, it warns. After a synth on the same machine these builds come from the cache.
+// It builds for the other machine, too. If that gives other binaries than the assembly's, the source here is not the assembly's,
+// and it warns. After a synth on the same machine these builds come from the cache.
 //
-// The folders are those whose Go modules may know the functions' modules. Log gets lines of progress and the warning.
+// The folders are those whose Go modules may require the functions' modules. Log gets lines of progress and the warning.
 func BuildForThisMachine(ctx context.Context, functions []Declared, folders []string, log func(line string)) error {
 	builds := foreignBuilds(functions, folders)
 	if len(builds) == 0 {
@@ -129,7 +128,7 @@ func build(ctx context.Context, builds []*foreign) error {
 		working.Go(func() { b.again, failures[2*i+1] = gobuild.Build(ctx, b.source, b.target) })
 	}
 	working.Wait()
-	// One cause stops both builds of a source.
+	// Both builds of a source have the same cause.
 	err := cmp.Or(failures...)
 	if errors.Is(err, gobuild.ErrUnknownModule) {
 		return fmt.Errorf("%w\nrun onesynth in the folder of the app that the assembly is from: its go.mod says where the module is", err)

@@ -208,9 +208,9 @@ func (inst *instance) timeout(inv *invocation) {
 	f.finish(inv, failure(inv.id, "Sandbox.Timedout", message))
 }
 
-// answered takes the invocation that a request answers, with what it says. It is
-// false if there is none, or if the process died while it was answering: then its
-// exit answers the invocation.
+// answered takes the invocation that a request answers, with the answer. It returns
+// false if there is none, or if the process died while it answered: then its exit
+// answers the invocation.
 func (inst *instance) answered(w http.ResponseWriter, r *http.Request) (inv *invocation, body []byte, ok bool) {
 	id := r.PathValue("id")
 	body, err := readAll(r)
@@ -276,7 +276,7 @@ func errorDocument(r *http.Request, body []byte) []byte {
 	return failure("", errorType, string(body)).Payload
 }
 
-// readAll reads one byte more than allowed, so that the caller can tell what is too large.
+// readAll reads one byte more than allowed, so that the caller recognises a body that is too large.
 func readAll(r *http.Request) ([]byte, error) {
 	if n := r.ContentLength; n >= 0 && n <= MaxPayload {
 		body := make([]byte, n)
@@ -301,8 +301,8 @@ func refuse(w http.ResponseWriter, status int, errorType, message string) {
 	json.NewEncoder(w).Encode(map[string]string{"errorType": errorType, "errorMessage": message})
 }
 
-// environment is all that a process gets: Lambda's own variables and the function's. Nothing comes from
-// the shell that started the run, whose credentials and settings must not reach a function.
+// environment returns a process's variables: Lambda's and the function's. None comes from the shell that started the run, because
+// its credentials and settings must not reach a function.
 func (f *function) environment(runtimeAPI, stream string) []string {
 	region := cmp.Or(f.Region, f.service.options.Region)
 	env := []string{
@@ -335,7 +335,7 @@ func (f *function) environment(runtimeAPI, stream string) []string {
 	return env
 }
 
-// line records one line of the process, if its role may write logs at all.
+// line records one line of the process, if its role may write logs.
 func (inst *instance) line(text string) {
 	f := inst.function
 	inst.logs.Do(func() {

@@ -66,7 +66,7 @@ type Function struct {
 	Architecture string
 	// Handler is the Handler property; custom runtimes receive it as _HANDLER.
 	Handler string
-	// MemoryMB is the configured memory; 0 means DefaultMemoryMB. It is told to the function, not enforced.
+	// MemoryMB is the configured memory; 0 means DefaultMemoryMB. The function learns it, and nothing enforces it.
 	MemoryMB int
 	// Timeout of one invocation; 0 means DefaultTimeout.
 	Timeout time.Duration
@@ -96,7 +96,7 @@ type Options struct {
 	// AuthoriseLogs is asked once per instance whether the function's role may write to its log group
 	// and stream; an error drops the instance's lines, as AWS would. nil allows all.
 	AuthoriseLogs func(function, logGroup, logStream string) error
-	// Queues receives what asynchronous invocations leave behind when they fail; nil refuses.
+	// Queues receives the messages of asynchronous invocations that fail for good; nil refuses them.
 	Queues Queues
 	// RetryDelay is the wait before attempt n+1 of an asynchronous invocation whose attempt n failed
 	// in the function. nil means AWS's: one minute after the first, two after the second.
@@ -195,7 +195,7 @@ func (s *Service) Add(definition Function) error {
 	return nil
 }
 
-// Check says why the function could not run here or on AWS, as Add does.
+// Check returns why the function could not run here or on AWS. Add checks, too.
 func (f *Function) Check() error {
 	if err := checkEnvironment(f.Environment); err != nil {
 		return fmt.Errorf("function %s: %w", f.Name, err)

@@ -18,7 +18,7 @@ type lineWriter struct {
 	pending []byte
 }
 
-// Write never fails: what a process prints cannot break it.
+// Write never fails: output does not break a process.
 func (w *lineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

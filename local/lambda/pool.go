@@ -125,7 +125,7 @@ func (f *function) offer(inst *instance) *invocation {
 		f.lastInit = inst.init
 		f.starting--
 	}
-	// Work handed over to a poll whose connection broke is still there for the next poll.
+	// The next poll gets work that went to a poll whose connection broke.
 	select {
 	case inv := <-inst.work:
 		return inv
@@ -143,7 +143,7 @@ func (f *function) offer(inst *instance) *invocation {
 	return nil
 }
 
-// withdraw takes an instance out of the idle ones when its poll ends without work.
+// withdraw removes an instance from the idle ones when its poll ends without work.
 func (f *function) withdraw(inst *instance) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -182,7 +182,7 @@ func (f *function) finish(inv *invocation, result Result) {
 	inv.done <- result
 }
 
-// exited removes a dead instance. reason is how it ended; report is what it said to init/error, if anything.
+// exited removes a dead instance. reason is how it ended; report is its report to init/error, if any.
 func (f *function) exited(inst *instance, reason string, report *Result) {
 	f.mu.Lock()
 	delete(f.instances, inst)
@@ -200,7 +200,7 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 	default:
 	}
 	var victim *invocation
-	// One that was killed while it began is no failure to begin: the waiting invocation gets the next.
+	// An instance that was killed during its start did not fail to start: the invocation gets the next one.
 	if !inst.ready && !inst.dying && len(f.queue) > 0 {
 		victim = f.queue[0]
 		f.queue = slices.Delete(f.queue, 0, 1)

@@ -13,10 +13,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
-// defaultArchitecture is that of functions which declare none ("AWS::Lambda::Function", CloudFormation).
+// defaultArchitecture is the architecture of functions that declare none ("AWS::Lambda::Function", CloudFormation).
 const defaultArchitecture = "x86_64"
 
-// functionProperties are those of AWS::Lambda::Function that a local run reads.
+// functionProperties are the properties of AWS::Lambda::Function that a local run reads.
 type functionProperties struct {
 	PackageType                  string
 	Runtime                      string
@@ -46,8 +46,8 @@ type Declared struct {
 	recipe *gobuild.Recipe
 }
 
-// Read reads every function with its role and asynchronous settings; functions that it can read come back beside the problems of
-// the others. Code that has to be unpacked goes into the folder.
+// Read reads every function with its role and asynchronous settings. It returns the functions that it can read, and the problems of
+// the others. It unpacks code into the folder.
 func Read(a *assembly.Assembly, folder string) (functions []Declared, problems []error) {
 	async := map[string]Async{}
 	for _, resource := range a.Resources("AWS::Lambda::EventInvokeConfig") {
