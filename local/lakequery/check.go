@@ -35,7 +35,7 @@ func check(ctx context.Context, lake catalog.Lake) (findings []Finding, err erro
 }
 
 func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.Lake) (findings []Finding) {
-	// A view that names something broken has no fault of its own. One that names something unchecked cannot be checked either.
+	// A view that names a broken one is not itself wrong. A view that names an unchecked one cannot be checked either.
 	var broken, unchecked []string
 	find := func(subject string, err error) {
 		failure, ok := errors.AsType[*duckdb.Error](err)
@@ -55,7 +55,7 @@ func (d *duck) findings(ctx context.Context, connection *sql.Conn, lake catalog.
 		}
 		err := namesUnchecked(view.SQL, unchecked)
 		if err == nil {
-			// On its own first: an error then shows the place in the SELECT as it was written.
+			// Alone first: an error then shows the place in the SELECT as it was written.
 			err = bind(ctx, connection, view.SQL)
 		}
 		if err == nil {
@@ -109,7 +109,7 @@ func names(text string, any []string) bool {
 	})
 }
 
-// bind has DuckDB find what a query names, without running it.
+// bind lets DuckDB resolve the names of a query, without running it.
 func bind(ctx context.Context, connection *sql.Conn, query string) error {
 	prepared, err := connection.PrepareContext(ctx, query)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The platform's own lake has no findings, and each thing that is broken in it is one.
+// The platform's own lake has no findings, and each mistake that the test makes in it is one.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	view := func(lake *catalog.Lake, name string) *catalog.View {
@@ -18,9 +18,9 @@ func TestCheck(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*catalog.Lake)
-		// wants are what each finding says, in order.
+		// wants are the findings, in order.
 		wants [][]string
-		// unchecked says that DuckDB cannot tell.
+		// unchecked says that DuckDB cannot check the text.
 		unchecked bool
 	}{
 		"nothing": {change: func(*catalog.Lake) {}},

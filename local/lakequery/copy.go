@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	// copies is how many objects are copied at a time.
+	// copies is the number of objects that are copied at a time.
 	copies = 8
-	// listings is how often a table's objects are listed at most. A second time is needed when a compaction replaced
+	// listings is the most listings of a table's objects. A second time is needed when a compaction replaced
 	// some between their listing and their copy.
 	listings = 20
 )
 
-// errVanished says that an object is not there any more.
+// errVanished says that an object no longer exists.
 var errVanished = errors.New("the object vanished")
 
 // source is the console of a run, where the lakes are read from.
@@ -65,7 +65,7 @@ func (s source) decode(ctx context.Context, path string, query url.Values, into 
 	return nil
 }
 
-// get returns errVanished for what is not there.
+// get returns errVanished for an object that does not exist.
 func (s source) get(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
 	address, err := url.Parse(s.console)
 	if err != nil {
@@ -95,8 +95,8 @@ func (s source) get(ctx context.Context, path string, query url.Values) (io.Read
 }
 
 // copyTable copies a table's objects below the folder, at the places that they have below the table's location, and
-// returns the files. They are those of one listing: a compaction writes the merged object before it deletes what went
-// into it, so each listing has each row at least once.
+// returns the files. They are those of one listing: a compaction writes the merged object before it deletes its
+// inputs, so each listing has each row at least once.
 func (s source) copyTable(ctx context.Context, table catalog.Table, folder string) ([]string, error) {
 	bucket, prefix, err := cutLocation(table.Location)
 	if err != nil {

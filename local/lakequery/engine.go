@@ -18,7 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 )
 
-// databases is the name of Athena's catalog, which a query may write before a database's.
+// databases is the name of Athena's catalog. A query may write it before a database's name.
 const databases = "awsdatacatalog"
 
 // columnTypes are the types of AWS Glue that tables and views may have, as DuckDB calls them.
@@ -175,13 +175,13 @@ func readParquet(table catalog.Table, files []string) string {
 	return "read_parquet([" + strings.Join(quoted, ", ") + "]" + options + ")"
 }
 
-// createView creates the view, and holds its columns against the catalog's: Athena refuses a view whose SELECT gives
+// createView creates the view, and compares its columns with the catalog's: Athena refuses a view whose SELECT has
 // others ("Work with views").
 func createView(ctx context.Context, connection *sql.Conn, view catalog.View) error {
 	if _, err := connection.ExecContext(ctx, "CREATE VIEW "+identifier(view.Name)+" AS "+view.SQL); err != nil {
 		return err
 	}
-	// DESCRIBE would look into all files once more.
+	// DESCRIBE would read all files again.
 	got, err := columnsOf(ctx, connection, "SELECT column_name, data_type FROM duckdb_columns() WHERE NOT internal AND table_name = "+literal(view.Name)+" ORDER BY column_index")
 	if err != nil {
 		return err

@@ -2,9 +2,9 @@
 // gives them to DuckDB under the names of the catalog, with the catalog's views over them, so that a SELECT has the
 // answer that Amazon Athena gives to it in AWS.
 //
-// What Athena and DuckDB would do differently by default is set as in Athena: the time zone is UTC, timestamps have none,
-// and the quotient of two integers is an integer. What remains different: functions that only one of them has, sum of
-// bigint (a wider integer in DuckDB), and date_diff, which counts full units in Athena and crossed boundaries in DuckDB.
+// DuckDB's settings are Athena's: the time zone is UTC, timestamps have none, and the quotient of two integers is an
+// integer. Differences remain: functions that only one of them has, sum of bigint (a wider integer in DuckDB), and
+// date_diff, which counts full units in Athena and crossed boundaries in DuckDB.
 package lakequery
 
 import (
@@ -27,7 +27,7 @@ var (
 	ErrWithoutEngine = errors.New("built without DuckDB, which needs cgo on Linux or macOS: install a C++ compiler and build again with CGO_ENABLED=1")
 )
 
-// DatabaseError says that the run has no such database, or that several are meant.
+// DatabaseError says that the run has no such database, or several.
 type DatabaseError struct {
 	// Got and Stack are the names in the request, empty when there were none.
 	Got, Stack string
@@ -35,7 +35,7 @@ type DatabaseError struct {
 	Known []string
 }
 
-// Error names the databases that there are.
+// Error names the run's databases.
 func (e *DatabaseError) Error() string {
 	known := strings.Join(e.Known, ", ")
 	switch {
@@ -52,7 +52,7 @@ func (e *DatabaseError) Error() string {
 
 // Options of [Open]. The zero value is for a run with one lake.
 type Options struct {
-	// Database names the lake, and Stack the stack that declares it. Default: the only one there is.
+	// Database names the lake, and Stack the stack that declares it. Default: the run's only lake.
 	Database, Stack string
 }
 
@@ -65,7 +65,7 @@ type Lake struct {
 
 // engine is DuckDB, where it is built in.
 type engine interface {
-	// statements are the statements of the text, each a SELECT or what is one in disguise, such as SHOW TABLES.
+	// statements are the statements of the text. Each is a SELECT, or one in other words, such as SHOW TABLES.
 	// It returns ErrNotQuery for any other.
 	statements(ctx context.Context, text string) (int, error)
 	query(ctx context.Context, text string) (*sql.Rows, error)
@@ -95,12 +95,12 @@ func Open(ctx context.Context, console string, options Options) (*Lake, error) {
 type Finding struct {
 	// Stack declares the lake, whose database has that name.
 	Stack, Database string
-	// Subject is such as: view kpis.
+	// Subject is the kind and name, such as: view kpis.
 	Subject string
 	// Problem is DuckDB's error, which shows the place in the text, or names the column that is not as the catalog says.
 	Problem error
-	// Unchecked says that DuckDB lacks a function that the text, or a view that it names, calls. Amazon Athena may have it; no query of a local run can use
-	// the view.
+	// Unchecked says that DuckDB lacks a function that the text, or a view that it names, calls. Amazon Athena may have the
+	// function; no query of a local run can use the view.
 	Unchecked bool
 }
 
@@ -114,10 +114,10 @@ func (f Finding) String() string {
 }
 
 // Check finds the tables, views and saved queries of a lake that cannot be queried. It needs no data: all are bound over empty
-// tables. What only names a broken view is no finding. Errors: ErrWithoutEngine, or why DuckDB did not start.
+// tables. A text that only names a broken view is no finding. Errors: ErrWithoutEngine, or why DuckDB did not start.
 func Check(ctx context.Context, lake catalog.Lake) ([]Finding, error) { return check(ctx, lake) }
 
-// Describe returns what the catalog says of a lake, without copying it. Errors: *DatabaseError, those of the network.
+// Describe returns a lake's entry in the catalog, without copying it. Errors: *DatabaseError, those of the network.
 func Describe(ctx context.Context, console string, options Options) (catalog.Lake, error) {
 	lakes, err := source{console}.lakes(ctx)
 	if err != nil {

@@ -106,7 +106,7 @@ func TestQueryErrors(t *testing.T) {
 	}
 }
 
-// TestConcurrentQueries: every connection that the engine opens is set up as the first one was.
+// TestConcurrentQueries: every connection of the engine is set up like the first.
 func TestConcurrentQueries(t *testing.T) {
 	t.Parallel()
 	lake := small(map[string][]byte{"events/day=2026-03-01/a.parquet": write(t, thing{N: 5, Name: "a"})}).open(t)
@@ -141,7 +141,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestEvolution: files from before a column was added have null there, and what the catalog does not know is left out.
+// TestEvolution: a file that is older than a column has null there, and columns that the catalog lacks are left out.
 func TestEvolution(t *testing.T) {
 	t.Parallel()
 	type older struct {
@@ -162,7 +162,7 @@ func TestEvolution(t *testing.T) {
 	}
 }
 
-// TestCompaction: an object that was merged into another one between its listing and its copy is read from there.
+// TestCompaction: the rows of an object that was merged between its listing and its copy come from the merged object.
 func TestCompaction(t *testing.T) {
 	t.Parallel()
 	r := small(map[string][]byte{
@@ -268,8 +268,8 @@ func TestNothingRuns(t *testing.T) {
 	}
 }
 
-// TestClose: nothing of a copy stays, neither after use nor when opening failed midway. It is not parallel, as it looks
-// into a temporary folder of its own.
+// TestClose: no file of a copy stays, after use or after opening that failed midway. It is not parallel, because it sets the
+// temporary folder.
 func TestClose(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)

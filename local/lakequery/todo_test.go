@@ -11,7 +11,7 @@ import (
 
 const oddCategory = "a#b%, \"c\" ü\nd"
 
-// history is a lake of four users and seven tasks, with events that lie in several objects, in any order.
+// history is a lake of four users and seven tasks, whose events are in several objects, in any order.
 func history(t *testing.T, today time.Time) map[string][]byte {
 	t.Helper()
 	at := time.Date(2026, 1, 5, 10, 0, 0, 0, time.UTC)
@@ -121,7 +121,7 @@ func TestTodo(t *testing.T) {
 			"OverdueTasks":     {queries["Overdue tasks"], "u1,t2,two,2020-05-05\n"},
 			"MostActiveUsers":  {queries["Most active users"], "u1,1,0.3333333333333333\nu2,1,1\n"},
 			"RecentCategories": {queries["Category trends of the last 30 days"], now + "," + odd + ",1,1,0\n"},
-			// The saved query reads its days alone, and finds in them what the view does.
+			// The saved query reads only its days, and finds the same in them as the view.
 			"AllCategories": {strings.ReplaceAll(queries["Category trends of the last 30 days"], "'30' DAY", "'36500' DAY"),
 				"2026-01-05,home,1,1,0\n2026-01-05,,4,0,0\n2026-01-06,,0,0,1\n2026-01-07,home,1,0,1\n2026-01-08,home,0,0,0\n" + now + "," + odd + ",1,1,0\n"},
 			"ChangesOfTheDay": {queries["Status changes of a day"], "pending,completed,1\n,pending,1\n"},
@@ -155,7 +155,7 @@ func TestTodo(t *testing.T) {
 	}
 }
 
-// TestTodoOfNothing: a lake in which nothing has landed yet has empty tables, not missing ones.
+// TestTodoOfNothing: the tables of a lake without data are empty, not missing.
 func TestTodoOfNothing(t *testing.T) {
 	t.Parallel()
 	lake := todo(nil).open(t)

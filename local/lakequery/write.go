@@ -22,7 +22,7 @@ type Format string
 // The formats. Dates are YYYY-MM-DD in all of them. Timestamps are as Athena writes them, such as 2026-01-31 09:00:00.000,
 // in tables and CSV, and RFC 3339 in JSON.
 const (
-	// FormatTable is for people: columns in line, control characters escaped, null as "null", and the number of rows.
+	// FormatTable is for people: aligned columns, escaped control characters, null as "null", and the number of rows.
 	FormatTable Format = "table"
 	// FormatCSV is RFC 4180 with a header. Null is empty, as is an empty text.
 	FormatCSV Format = "csv"
@@ -73,7 +73,7 @@ func Write(to io.Writer, format Format, rows *sql.Rows) (err error) {
 	return w.end()
 }
 
-// column is one of an answer, with the engine's name of its type.
+// column is a column of an answer, with the engine's name of its type.
 type column struct{ name, dataType string }
 
 type rowWriter interface {
@@ -147,7 +147,7 @@ func escape(text string) string {
 	return b.String()
 }
 
-// unprintable is what ends lines or cells, commands terminals, or turns the direction of what follows.
+// unprintable reports characters that end lines or cells, control terminals, or turn the direction of the text after them.
 func unprintable(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029'
 }
@@ -243,7 +243,7 @@ func (w *jsonWriter) end() error {
 	return err
 }
 
-// jsonValue leaves numbers, booleans and what has parts to JSON. NaN and infinity, which JSON does not have, become text.
+// jsonValue leaves numbers, booleans, lists and objects to JSON. NaN and infinity, which JSON does not have, become text.
 func jsonValue(c column, v any) ([]byte, error) {
 	value := v
 	switch v := v.(type) {

@@ -49,7 +49,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// broken takes some bytes and then fails.
+// broken is a writer that takes some bytes and then fails.
 type broken struct{ left int }
 
 var errBroken = errors.New("broken pipe")
