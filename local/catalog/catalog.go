@@ -6,7 +6,7 @@ package catalog
 type Lake struct {
 	// Database is its name in AWS Glue.
 	Database string `json:"database"`
-	// Stack declares the database. Stacks of several regions may each have one of the name.
+	// Stack declares the database. Stacks of several regions may have databases of one name.
 	Stack string `json:"stack"`
 	// Tables are the tables of files in a bucket, sorted by name.
 	Tables []Table `json:"tables"`
@@ -23,7 +23,7 @@ type Table struct {
 	Name string `json:"name"`
 	// Columns are those of the files.
 	Columns []Column `json:"columns"`
-	// PartitionKeys are columns whose values stand in the folders' names, such as event_date=2026-01-31.
+	// PartitionKeys are columns whose values are in the folders' names, such as event_date=2026-01-31.
 	PartitionKeys []Column `json:"partition_keys"`
 	// Location is s3://BUCKET/PREFIX/, below which the files are.
 	Location string `json:"location"`
@@ -37,7 +37,7 @@ type View struct {
 	Columns []Column `json:"columns"`
 }
 
-// Query is a SELECT for people to begin with.
+// Query is a saved SELECT.
 type Query struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
@@ -47,6 +47,6 @@ type Query struct {
 // Column is a column of a table or view.
 type Column struct {
 	Name string `json:"name"`
-	// Type is AWS Glue's: string, bigint, double, boolean, date or timestamp, or what else the table says.
+	// Type is AWS Glue's: string, bigint, double, boolean, date or timestamp, or another type of the table.
 	Type string `json:"type"`
 }

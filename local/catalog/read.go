@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 )
 
-// Read reads the lakes of the assembly, sorted by database and stack. All problems come back together; each names the resource that
+// Read reads the lakes of the assembly, sorted by database and stack. All problems come back together; each names a resource that
 // Amazon Athena could not use.
 func Read(source *assembly.Assembly) ([]Lake, error) {
 	lakes := []Lake{}
@@ -179,7 +179,7 @@ func selectOf(text, database string, declared []glueColumn) (string, error) {
 
 var word = regexp.MustCompile(`\w+`)
 
-// order puts views behind those that they name.
+// order sorts views so that each comes after those that it names.
 func order(views []View) ([]View, error) {
 	slices.SortFunc(views, func(a, b View) int { return strings.Compare(a.Name, b.Name) })
 	names := map[string][]string{}

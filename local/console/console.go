@@ -44,12 +44,12 @@ type Cloud interface {
 	// Capacity is the consumed capacity per function, table, index and operation; ResetCapacity zeroes it.
 	Capacity() any
 	ResetCapacity()
-	// EngineUse is how many requests the engine answered and for how long it had any.
+	// EngineUse is how many requests the engine answered, and how long it had at least one.
 	EngineUse() any
-	// UsedPermissions and RefusedPermissions are what functions asked of their roles.
+	// UsedPermissions and RefusedPermissions are the permissions that functions needed, by what their roles said.
 	UsedPermissions() any
 	RefusedPermissions() any
-	// Faults is what is injected now; SetFaults replaces it from JSON.
+	// Faults are the faults that are injected now; SetFaults replaces them from JSON.
 	Faults() any
 	SetFaults(document []byte) error
 	// Queues are all queues with their number of messages; Queue is one with its messages, if it exists.
@@ -59,7 +59,8 @@ type Cloud interface {
 	Streams() any
 	// FlushStreams delivers what was written before the call and returns when functions have taken it.
 	FlushStreams(ctx context.Context) error
-	// Buckets are all buckets with how much they hold; Objects are those of one below a prefix, and OpenObject is one of them.
+	// Buckets are all buckets with their number of objects and bytes; Objects are those of a bucket below a prefix, and OpenObject
+	// opens one.
 	// Errors: buckets.ErrNoBucket, buckets.ErrNoObject.
 	Buckets() any
 	Objects(bucket, prefix string) (any, error)
@@ -97,8 +98,8 @@ type StackOutputs struct {
 type Database struct {
 	// Endpoint is the engine's address.
 	Endpoint string `json:"endpoint"`
-	// Region and AccessKey name the engine's database that has the tables, of a run of several accounts and regions those of its
-	// first stack. Any secret goes with them.
+	// Region and AccessKey name the engine's database with the tables; in a run of several accounts and regions, with those of the
+	// first stack. The secret may be any text.
 	Region    string `json:"region"`
 	AccessKey string `json:"access_key"`
 	// Environments name the database of each account and region; the engine's region is Region for all.
@@ -307,7 +308,7 @@ func (c *Console) queue(r *http.Request) (any, error) {
 	return queue, nil
 }
 
-// object answers with the bytes of an object alone.
+// object answers with the bytes of an object.
 func (c *Console) object(w http.ResponseWriter, r *http.Request) {
 	object, content, err := c.options.Cloud.OpenObject(r.PathValue("name"), r.PathValue("key"))
 	if err != nil {
@@ -371,7 +372,7 @@ type Token struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	Issuer      string `json:"issuer"`
-	// Audience is whom the token is for: one API of AWS takes it when its own audience is among them.
+	// Audience is the aud claim: an API takes the token if its own audience is among them.
 	Audience []string `json:"audience"`
 }
 
@@ -428,7 +429,7 @@ func (c *Console) fill(request *TokenRequest) (audience []string, err error) {
 		return nil, &problem{http.StatusBadRequest, fmt.Sprintf("stack %q has no API with a JWT authorizer; those that have one: %s", request.Stack, strings.Join(stacks, ", "))}
 	}
 	if len(matching) == 0 {
-		// A token for an audience that no API has is what tests of refusals ask for.
+		// Tests of refusals ask for a token of an audience that no API has.
 		matching = protected
 	}
 	if len(matching) == 0 {

@@ -76,7 +76,7 @@ type Message struct {
 	// Name is the id that the sender received.
 	Name    string `json:"name"`
 	Project string `json:"project"`
-	// Token is the device that it was for.
+	// Token is the token of the device.
 	Token    string    `json:"token"`
 	Received time.Time `json:"received"`
 	// Message is the message object as it was sent.
@@ -161,14 +161,14 @@ func keyID(key *rsa.PublicKey) string {
 	return hex.EncodeToString(hash.Sum(nil)[:20])
 }
 
-// Messages returns what was taken, oldest first.
+// Messages returns the messages that the inbox took, oldest first.
 func (i *Inbox) Messages() []Message {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return append([]Message{}, i.messages...)
 }
 
-// Clear forgets every message.
+// Clear drops every message.
 func (i *Inbox) Clear() {
 	i.mu.Lock()
 	defer i.mu.Unlock()

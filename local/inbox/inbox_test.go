@@ -29,7 +29,7 @@ func newInbox(t *testing.T) *inbox.Inbox {
 	return i
 }
 
-// account is a client's configuration made from the key that the inbox hands out.
+// account is a client's configuration with the inbox's service account key.
 func account(t *testing.T, i *inbox.Inbox, scopes ...string) *jwt.Config {
 	t.Helper()
 	document, err := i.ServiceAccount(`{"type":"service_account","project_id":"unset","client_email":"unset","private_key":"generated"}`)

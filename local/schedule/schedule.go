@@ -2,7 +2,7 @@
 // zones, windows, retries and dead-letter queues ("EventBridge Scheduler user guide").
 //
 // Scheduler hands an event over and is done: it invokes functions asynchronously, so its own retries are
-// for events that cannot be handed over. What the function does with the event is Lambda's to retry.
+// for events that the target does not take. Lambda retries a function that fails on the event.
 package schedule
 
 import (
@@ -82,7 +82,7 @@ type Options struct {
 	Now func() time.Time
 	// Sleep waits; nil waits on a timer. It returns early with an error when ctx ends.
 	Sleep func(ctx context.Context, d time.Duration) error
-	// Log receives what happens to deliveries; nil drops it.
+	// Log receives a line for each delivery that fails; nil drops it.
 	Log func(line string)
 }
 
@@ -204,7 +204,7 @@ func (s *Scheduler) loop(e *entry) {
 			return
 		}
 		s.mu.Lock()
-		// Times that passed while the machine slept are not made up for.
+		// Times that passed while the machine slept are left out.
 		now := s.options.Now()
 		e.next = e.after(maxTime(now, next))
 		e.fired++
@@ -357,7 +357,7 @@ type Status struct {
 	Last       *time.Time `json:"last,omitempty"`
 	Fired      int        `json:"fired"`
 	Delivered  int        `json:"delivered"`
-	// Dead counts events that went to the dead-letter queue or were given up.
+	// Dead counts events that went to the dead-letter queue, or were lost without one.
 	Dead      int    `json:"dead"`
 	LastError string `json:"last_error,omitempty"`
 }

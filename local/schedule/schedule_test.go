@@ -42,7 +42,7 @@ func (t *target) DeadLetter(_ context.Context, _ schedule.Schedule, body string,
 	return nil
 }
 
-// clock moves on by itself when something sleeps, up to a limit of sleeps.
+// clock advances by each sleep, up to a number of sleeps.
 type clock struct {
 	mu     sync.Mutex
 	now    time.Time
