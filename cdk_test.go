@@ -83,10 +83,14 @@ func TestPlatforms(t *testing.T) {
 		if err := p.Props.Validate(); err != nil {
 			t.Errorf("%s: zero props: %v", p.Name(), err)
 		}
-		for _, room := range []string{"schema/" + p.Name() + ".go", "constructs/" + p.Name(), "lambdas/" + p.Name(), "bench/" + p.Name() + ".go", "test/" + p.Name()} {
+		for _, room := range []string{"schema/" + p.Name() + ".go", "constructs/" + p.Name(), "lambdas/" + p.Name(), "test/" + p.Name()} {
 			if _, err := os.Stat(filepath.FromSlash(room)); err != nil {
 				t.Errorf("%s: %v", p.Name(), err)
 			}
+		}
+		bench, err := os.ReadFile(filepath.Join("bench", p.Name()+".go"))
+		if method := "\nfunc (described) " + p.ID + "() platform {"; err != nil || !strings.Contains(string(bench), method) {
+			t.Errorf("bench/%s.go has no %q: %v", p.Name(), method, err)
 		}
 		if len(p.Handlers().Packages) == 0 {
 			t.Errorf("%s has no handlers", p.Name())
