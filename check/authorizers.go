@@ -18,16 +18,16 @@ const (
 // variableName is the name of a variable in a route key. The requests that a route serves do not depend on it.
 var variableName = regexp.MustCompile(`\{[^}+]*`)
 
-// access is who may call an API.
+// access describes who may call an API.
 type access struct {
-	// routes are by route key, with the names of path variables left out.
+	// routes are the routes by route key, without the names of path variables.
 	routes map[string]*resource
-	// issuers are its JWT authorizers, by the issuer as text.
+	// issuers are the JWT authorizers by issuer.
 	issuers map[string]*resource
 }
 
-// heir returns the route that gets the requests of a route that is gone: one for any method, one with a greedy variable, or
-// $default; nil if there is none ("Route requests to an HTTP API", API Gateway developer guide).
+// heir returns the route that gets the requests of a removed route: one for any method, one with a greedy variable, or
+// $default. It returns nil if there is none ("Route requests to an HTTP API", API Gateway developer guide).
 func (a access) heir(key string) *resource {
 	method, path, _ := strings.Cut(key, " ")
 	ways := []string{"ANY " + path}
@@ -42,7 +42,7 @@ func (a access) heir(key string) *resource {
 	return nil
 }
 
-// accesses returns who may call each API, by what the API is called in its routes.
+// accesses returns who may call each API, by the reference to the API in its routes.
 func accesses(resources map[string]*resource) map[string]access {
 	apis := map[string]access{}
 	for _, id := range slices.Sorted(maps.Keys(resources)) {
@@ -72,8 +72,8 @@ func isOpen(route *resource) bool {
 	return cmp.Or(text(route.at("AuthorizationType")), "NONE") == "NONE"
 }
 
-// authorizers is about routes that everyone could call after the deployment, or callers with tokens of any scope, and
-// about APIs that take no more tokens of an issuer.
+// authorizers reports routes that the deployment would open to everyone or to tokens of any scope, and APIs that would no
+// longer take the tokens of an issuer.
 func (c *comparison) authorizers() {
 	deployed, proposed := accesses(c.deployed), accesses(c.proposed)
 	for _, name := range slices.Sorted(maps.Keys(deployed)) {
@@ -95,7 +95,7 @@ func (c *comparison) authorizers() {
 			case after == nil || isOpen(before):
 			case isOpen(after):
 				opened = append(opened, text(before.at("RouteKey")))
-				// An API that loses its last issuer is one finding, which has the routes.
+				// The finding about an API that loses its last issuer names the routes.
 				if len(old.issuers) == 0 || len(changed.issuers) > 0 {
 					c.addBy(c.madeBy(c.proposedModels, after), Refusal, "open", finding, what+" has no authorizer",
 						"API Gateway then lets everyone call it: it asks for no token.",
@@ -112,7 +112,7 @@ func (c *comparison) authorizers() {
 	}
 }
 
-// apiAfter returns what the API is after the deployment: the one with its name, or else the only new one.
+// apiAfter returns the API that takes the API's place: the one with its name, or else the only new one.
 func apiAfter(name string, deployed, proposed map[string]access) (access, bool) {
 	if same, ok := proposed[name]; ok {
 		return same, true
@@ -129,13 +129,13 @@ func apiAfter(name string, deployed, proposed map[string]access) (access, bool) 
 	return heirs[0], true
 }
 
-// sameFunction reports whether a route leads to a function that a deployed one leads to.
+// sameFunction reports whether a route and a deployed one have a function in common.
 func (c *comparison) sameFunction(before, after *resource) bool {
 	had := functions(c.deployed, before)
 	return slices.ContainsFunc(functions(c.proposed, after), func(id string) bool { return slices.Contains(had, id) })
 }
 
-// issuers is about the issuers that an API loses, and the routes that this opens.
+// issuers reports the issuers that an API loses, and the routes that this opens.
 func (c *comparison) issuers(old, changed access, opened []string) {
 	left := slices.Sorted(maps.Keys(changed.issuers))
 	for _, issuer := range slices.Sorted(maps.Keys(old.issuers)) {

@@ -18,8 +18,8 @@ func columns(r *resource) []column {
 	return all
 }
 
-// catalogTable reports what makes SQL fail, pass over rows from before, or take them for something else: Parquet objects
-// keep the names, types and values of the columns they were written with ("Handle schema updates", Amazon Athena user
+// catalogTable reports changes after which queries fail, skip older rows, or misread them: Parquet objects keep the names,
+// types and values of the columns that they were written with ("Handle schema updates", Amazon Athena user
 // guide). A view has no objects: its rows are computed by each query.
 func (c *comparison) catalogTable(old, changed *resource) {
 	deployed, proposed := columns(old), columns(changed)

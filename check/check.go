@@ -2,7 +2,7 @@
 // DynamoDB or CloudFormation would refuse halfway through the deployment, and changes that would lose data although every
 // step succeeds. It says which deployments, in which order, lead to the same end safely.
 //
-// It looks at the two templates alone: not at changes by hand, and not at the conditions within properties (Fn::If).
+// It reads only the two templates. It ignores changes by hand, and conditions within properties (Fn::If).
 package check
 
 import (
@@ -18,35 +18,35 @@ type Severity string
 
 // The severities.
 const (
-	// Refusal is a change that would fail, or lose data or the means to get it back.
+	// Refusal is a change that would fail, or lose data or a way to restore it.
 	Refusal Severity = "refusal"
-	// Warning is a change that works and may be meant, and has an effect that its author may not expect.
+	// Warning is a change that works, with an effect that its author may not expect.
 	Warning Severity = "warning"
 )
 
-// Finding is one change that should not be deployed, or not without a look at it.
+// Finding is a change that should not be deployed, or not without review.
 type Finding struct {
 	// ID names the finding within its stack and is the same in each comparison of the same change: what happens and the
 	// logical id, such as drop:TodoDatabaseAppDataA1556560.
 	ID       string   `json:"id"`
 	Severity Severity `json:"severity"`
-	// LogicalID and Type are the resource's.
+	// LogicalID and Type are those of the resource.
 	LogicalID string `json:"logical_id"`
 	Type      string `json:"type"`
 	// Path is the construct path (aws:cdk:path), or the logical id if the templates have none.
 	Path string `json:"path"`
-	// Got is what changes.
+	// Got says what changes.
 	Got string `json:"got"`
 	// By is what makes the change in the app: lines of the schema, such as "Tables[Questions].Indexes[ByStatus].Projection
 	// of the schema", or an override, a property or a construct with its path.
 	By string `json:"by"`
-	// Why is the effect of the change.
+	// Why says what the change causes.
 	Why string `json:"why"`
-	// Steps lead to the same end safely, in order. Each that is a deployment ends with what makes it in the app, after "By: ".
+	// Steps lead to the same result safely, in order. A step that is a deployment ends with "By: " and what to change in the app.
 	Steps []string `json:"steps"`
 }
 
-// Environment is what is known of the stack. An empty field stays an unknown in both templates.
+// Environment describes the stack. An empty field is unknown in both templates.
 type Environment struct {
 	// Stack is the stack's name, for Ref AWS::StackName and for the commands in steps.
 	Stack string
@@ -56,8 +56,8 @@ type Environment struct {
 	Parameters map[string]string
 }
 
-// Compare returns what speaks against replacing the deployed template by the proposed one: refusals first, each by
-// resource. It returns nothing for a template and itself.
+// Compare returns the findings about replacing the deployed template by the proposed one, refusals first, sorted by
+// resource. It returns none for two equal templates.
 func Compare(deployed, proposed *Template, environment Environment) []Finding {
 	c := &comparison{
 		environment: environment,
@@ -86,17 +86,17 @@ type comparison struct {
 	deployed, proposed                     map[string]*resource
 	deployedConditions, proposedConditions any
 	deployedModels, proposedModels         map[string]model
-	// clashing are the logical ids of resources in a conflict, which have no finding about a drop or a replacement besides.
+	// clashing are the logical ids of resources in a conflict, for which drops and replacements are not reported.
 	clashing map[string]bool
 	findings []Finding
 }
 
-// add notes a finding about a resource, whose construct makes the change; what is the first part of the finding's id.
+// add adds a finding about a resource whose construct makes the change; what is the first part of the finding's id.
 func (c *comparison) add(severity Severity, what string, r *resource, got, why string, steps ...string) {
 	c.addBy("the construct "+r.place(), severity, what, r, got, why, steps...)
 }
 
-// addBy notes a finding. by names what makes the change in the app, and each deployment of the steps that names nothing itself.
+// addBy adds a finding. by names what makes the change in the app, and each deployment in the steps that does not name it.
 func (c *comparison) addBy(by string, severity Severity, what string, r *resource, got, why string, steps ...string) {
 	c.findings = append(c.findings, Finding{
 		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: r.place(), Got: got, By: by, Why: why, Steps: attribute(steps, by),
@@ -157,13 +157,12 @@ func (p *plan) deploy(format string, arguments ...any) {
 	p.steps = append(p.steps, fmt.Sprintf("Deploy %d: ", p.deploys)+fmt.Sprintf(format, arguments...))
 }
 
-// do adds something else.
+// do adds a step that is not a deployment.
 func (p *plan) do(format string, arguments ...any) {
 	p.steps = append(p.steps, fmt.Sprintf(format, arguments...))
 }
 
-// name returns a shell expression for the physical name of a deployed resource, and whether it is one that the
-// template gives.
+// name returns a shell expression for the physical name of a deployed resource, and whether the template sets the name.
 func (c *comparison) name(kind kind, r *resource) (string, bool) {
 	if given, ok := kind.named(r).(string); ok {
 		return given, true

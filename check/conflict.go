@@ -11,14 +11,14 @@ import (
 // deletes ("Update behaviors of stack resources", CloudFormation user guide), so a second resource with the key of a
 // deployed one fails.
 type unique struct {
-	// noun is what people call it.
+	// noun names the type in findings.
 	noun string
 	// key leads to the properties that make up the key. Each part has one or several paths; the first that leads to a value
 	// counts. A resource without a value for a required part has no key: AWS names it.
 	key []part
-	// meanwhile is the state between the deployment that leaves the resource out and the next one.
+	// meanwhile describes the state between the deployment without the resource and the next one.
 	meanwhile string
-	// before and after are steps around the deployment that leaves it out.
+	// before and after are steps around the deployment without it.
 	before, after string
 }
 
@@ -46,7 +46,7 @@ const (
 var uniques = map[string]unique{
 	eventSourceMapping: {
 		noun: "event source mapping",
-		// Topics and queues tell mappings of one broker apart.
+		// Mappings of one broker differ by topic or queue.
 		key:       []part{required("FunctionName"), required("EventSourceArn"), optional("Topics"), optional("Queues")},
 		meanwhile: "Meanwhile records wait in the stream, for 24 hours in DynamoDB's. The new mapping begins where its StartingPosition says: with TRIM_HORIZON records of these hours come again, with LATEST those of the time between the deployments are skipped.",
 	},
@@ -133,8 +133,8 @@ func (u unique) text(resources map[string]*resource, r *resource) string {
 	return strings.Join(values, "\n")
 }
 
-// within reports whether the key of a resource names one of the resources, as that of a catalog table names the database:
-// it goes with them.
+// within reports whether the key of a resource refers to one of the resources, as that of a catalog table refers to the
+// database. Such a resource is removed with them.
 func (u unique) within(r *resource, ids []string) bool {
 	return slices.ContainsFunc(u.key, func(p part) bool {
 		return slices.ContainsFunc(p.ways, func(way []string) bool {
@@ -166,7 +166,7 @@ func identity(resources map[string]*resource, v any) string {
 	return "the resource " + id
 }
 
-// conflict is a resource that would be made, or given a key, while a deployed one has that key.
+// conflict is a resource that would get a key while a deployed one has it.
 type conflict struct{ old, changed *resource }
 
 // clashes returns the conflicts, by the logical ids of the new resources.
@@ -188,7 +188,7 @@ func (c *comparison) clashes() []conflict {
 		own := c.deployed[id]
 		same := own != nil && own.kind == r.kind && uniques[r.kind].text(c.deployed, own) == key
 		for _, holder := range holders[r.kind+"\n"+key] {
-			// Two of a key that are deployed side by side have opposite conditions.
+			// Two deployed resources with one key have opposite conditions.
 			if !same || holder.id == id && len(replacing(own, r)) > 0 {
 				all = append(all, conflict{holder, r})
 			}
@@ -197,7 +197,7 @@ func (c *comparison) clashes() []conflict {
 	return all
 }
 
-// conflicts is about resources that AWS has once, and that the deployment would have twice for a while.
+// conflicts reports resources that AWS allows once, and that would exist twice during the deployment.
 func (c *comparison) conflicts() {
 	all := c.clashes()
 	var without []string
@@ -218,7 +218,7 @@ func (c *comparison) conflicts() {
 	}
 }
 
-// conflict notes one; without are all resources that are in the way of another, and those that go with them.
+// conflict adds the finding about one; without are all resources that block another, and those that are removed with them.
 func (c *comparison) conflict(clash conflict, without []string) {
 	old, changed := clash.old, clash.changed
 	u := uniques[old.kind]
@@ -257,7 +257,7 @@ func (c *comparison) conflict(clash conflict, without []string) {
 		"CloudFormation creates before it deletes, and AWS takes one "+u.noun+" with that key: the deployment fails and rolls back.", p.steps...)
 }
 
-// acceptDrops says which findings about the drop of the resources are to be accepted.
+// acceptDrops names the findings about dropped resources to accept.
 func (c *comparison) acceptDrops(ids []string) string {
 	var refused []string
 	for _, id := range ids {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// userPool finds changes of what Cognito never changes ("Updating user pool and app client configuration", Amazon Cognito
+// userPool reports changes of settings that Cognito cannot change ("Updating user pool and app client configuration", Amazon Cognito
 // developer guide).
 func (c *comparison) userPool(old, changed *resource) {
 	refuse := func(what, got string) {
@@ -53,7 +53,7 @@ func (c *comparison) userPool(old, changed *resource) {
 	}
 }
 
-// secret finds changes that make CloudFormation generate a value again: it does so whenever GenerateSecretString changes
+// secret reports changes that make CloudFormation generate a new value, as each change of GenerateSecretString does
 // ("AWS::SecretsManager::Secret", CloudFormation template reference).
 func (c *comparison) secret(old, changed *resource) {
 	for _, property := range []string{"GenerateSecretString", "SecretString"} {
@@ -70,7 +70,7 @@ func (c *comparison) secret(old, changed *resource) {
 	}
 }
 
-// bucket finds new rules that delete objects.
+// bucket reports new rules that delete objects.
 func (c *comparison) bucket(old, changed *resource) {
 	deployed := list(old.at("LifecycleConfiguration", "Rules"))
 	for _, rule := range list(changed.at("LifecycleConfiguration", "Rules")) {
@@ -88,7 +88,7 @@ func (c *comparison) bucket(old, changed *resource) {
 	}
 }
 
-// formerVersions is about how long an object that was overwritten or deleted can be brought back.
+// formerVersions reports a shorter time in which overwritten and deleted objects can be restored.
 func (c *comparison) formerVersions(old, changed *resource) {
 	if text(old.at("VersioningConfiguration", "Status")) != "Enabled" {
 		return
@@ -101,7 +101,7 @@ func (c *comparison) formerVersions(old, changed *resource) {
 		}
 		before, limited := 0, false
 		for _, was := range deployed {
-			// A rule for tags leaves the versions without them alone.
+			// A rule with tags does not apply to versions without them.
 			if days, ok := formerDays(was); ok && at(was, "TagFilters") == nil && strings.HasPrefix(text(at(rule, "Prefix")), text(at(was, "Prefix"))) && (!limited || days < before) {
 				before, limited = days, true
 			}
@@ -120,13 +120,13 @@ func (c *comparison) formerVersions(old, changed *resource) {
 	}
 }
 
-// formerDays returns after how many days a rule deletes former versions, and whether it does.
+// formerDays returns the days after which a rule deletes former versions, and whether it does.
 func formerDays(rule any) (int, bool) {
 	days, err := strconv.Atoi(text(at(rule, "NoncurrentVersionExpiration", "NoncurrentDays")) + text(at(rule, "NoncurrentVersionExpirationInDays")))
 	return days, err == nil && text(at(rule, "Status")) == "Enabled"
 }
 
-// key is about what AWS KMS never changes ("AWS::KMS::Key", property MultiRegion, CloudFormation template reference: the
+// key reports changes that AWS KMS cannot make ("AWS::KMS::Key", property MultiRegion, CloudFormation template reference: the
 // update fails, also with a policy to retain the old key).
 func (c *comparison) key(old, changed *resource) {
 	before, after := cmp.Or(text(old.at("MultiRegion")), "false"), cmp.Or(text(changed.at("MultiRegion")), "false")
@@ -152,7 +152,7 @@ func contains(values []any, value any) bool {
 	return false
 }
 
-// logGroup finds a shorter retention of events; without a retention they are kept for ever.
+// logGroup reports a shorter retention of events; without a retention, events never expire.
 func (c *comparison) logGroup(old, changed *resource) {
 	before, after := text(old.at("RetentionInDays")), text(changed.at("RetentionInDays"))
 	days, err := strconv.Atoi(after)

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// grant is one action on one resource that a statement of a policy is about: it allows it, or denies it.
+// grant is one action on one resource that a policy allows or denies.
 type grant struct {
-	// action is "" for all that a managed policy allows that the template does not declare; that is the resource then.
+	// action is "" for a managed policy that the template does not declare; on is the policy then.
 	action, resource, condition string
-	// on is the resource as the template has it.
+	// on is the resource, as in the template.
 	on any
 }
 
@@ -29,12 +29,12 @@ func (g grant) String() string {
 	return g.action + " on " + say(g.on)
 }
 
-// covers reports whether who has g may do what other says.
+// covers reports whether g includes other.
 func (g grant) covers(other grant) bool {
 	return (g.condition == "" || g.condition == other.condition) && matches(strings.ToLower(g.action), strings.ToLower(other.action)) && matches(g.resource, other.resource)
 }
 
-// matches reports whether the text fits a pattern with * and ?, as IAM has it.
+// matches reports whether the text matches an IAM pattern with * and ?.
 func matches(pattern, text string) bool {
 	if pattern == text {
 		return true
@@ -54,7 +54,7 @@ func values(v any) []any {
 	return []any{v}
 }
 
-// overlaps reports whether one of the two covers the other, conditions aside.
+// overlaps reports whether one of the two covers the other, without regard to conditions.
 func (g grant) overlaps(other grant) bool {
 	g.condition, other.condition = "", ""
 	return g.covers(other) || other.covers(g)
@@ -65,8 +65,8 @@ func (g grant) covered(by []grant) bool {
 	return slices.ContainsFunc(by, func(has grant) bool { return has.covers(g) })
 }
 
-// grants returns what policies allow each role, or deny it, by the role's logical id, or by its name if the template does
-// not declare it. The effect is "Allow" or "Deny".
+// grants returns the actions that policies allow or deny each role, by the role's logical id, or by its name if the
+// template does not declare the role. The effect is "Allow" or "Deny".
 func grants(resources map[string]*resource, effect string) map[string][]grant {
 	all := map[string][]grant{}
 	add := func(role string, document any) {
@@ -134,8 +134,9 @@ func references(v any) []string {
 	return ids
 }
 
-// goes reports whether a resource that the value names leaves the template: what is for it may go with it.
-func (c *comparison) goes(v any) bool {
+// refersToRemoved reports whether the value refers to a resource that the proposed template no longer has. Grants on it may be
+// removed with it.
+func (c *comparison) refersToRemoved(v any) bool {
 	return slices.ContainsFunc(references(v), func(id string) bool { return c.deployed[id] != nil && c.proposed[id] == nil })
 }
 
@@ -147,12 +148,12 @@ func first(v any) string {
 	return ""
 }
 
-// grants reports what a role may no longer do. The policy of a function's role changes before the function.
+// grants reports the actions that a role loses. The policy of a function's role changes before the function.
 func (c *comparison) grants() {
 	deployed, proposed := grants(c.deployed, "Allow"), grants(c.proposed, "Allow")
 	denied, denies := grants(c.deployed, "Deny"), grants(c.proposed, "Deny")
 	for _, id := range slices.Sorted(maps.Keys(deployed)) {
-		heir, functions, unchanged := c.heirOfRole(id)
+		heir, functions, unchanged := c.roleInPlaceOf(id)
 		if heir == "" {
 			continue
 		}
@@ -163,7 +164,7 @@ func (c *comparison) grants() {
 			}
 		}
 		for _, g := range deployed[id] {
-			if !g.covered(proposed[heir]) && !c.goes(g.on) {
+			if !g.covered(proposed[heir]) && !c.refersToRemoved(g.on) {
 				lose(g.String())
 			}
 		}
@@ -199,11 +200,11 @@ func (c *comparison) grants() {
 	}
 }
 
-// heirOfRole returns the role that takes a deployed role's place, the functions that have it, and whether the code of any of
-// these stays. A role that goes with all that has it has no heir.
-func (c *comparison) heirOfRole(id string) (heir string, functions []string, unchanged bool) {
+// roleInPlaceOf returns the role that replaces a deployed role, the functions with it, and whether the code of one of them
+// stays. A role that is removed together with its functions has no heir.
+func (c *comparison) roleInPlaceOf(id string) (heir string, functions []string, unchanged bool) {
 	if c.deployed[id] == nil || c.proposed[id] != nil {
-		// Declared elsewhere, or still there.
+		// Declared elsewhere, or in both templates.
 		heir = id
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.deployed)) {

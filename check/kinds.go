@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// kind describes a resource type that holds something.
+// kind describes a resource type that holds data or settings.
 type kind struct {
-	// noun is what people call it.
+	// noun names the type in findings.
 	noun string
-	// loss is what is lost with a resource, as a clause.
+	// loss says what is lost with a resource, as a clause.
 	loss string
-	// severity is that of losing it.
+	// severity is that of the loss.
 	severity Severity
 	// name is the property with the physical name, with dots between levels, and replacing are further ones whose change makes CloudFormation replace
 	// the resource ("Update requires: Replacement", CloudFormation template reference).
@@ -39,7 +39,7 @@ const (
 
 const saveTable = "Back it up: aws dynamodb create-backup --backup-name before-change --table-name %s"
 
-// store returns a kind for which only a drop is noticed.
+// store returns a kind for which only drops are reported.
 func store(noun string) kind {
 	return kind{noun: noun, loss: "its content is gone", severity: Refusal}
 }
@@ -80,10 +80,10 @@ var kinds = map[string]kind{
 	eventSourceMapping:                   {noun: "event source mapping", loss: "its place in the stream is forgotten: a new one begins where StartingPosition says, so that records come again or are skipped", severity: Warning, replacing: []string{"StartingPosition", "StartingPositionTimestamp", "EventSourceArn"}},
 }
 
-// kept reports whether a policy leaves the resource alone.
+// kept reports whether a policy keeps the resource.
 func kept(policy string) bool { return policy == "Retain" || policy == "RetainExceptOnCreate" }
 
-// protects reports whether a policy leaves the resource, or a snapshot of it.
+// protects reports whether a policy keeps the resource or a snapshot of it.
 func protects(policy string) bool { return kept(policy) || policy == "Snapshot" }
 
 // drop reports a resource that the proposed template no longer has.
@@ -145,7 +145,7 @@ func (c *comparison) heir(kind kind, old *resource) *resource {
 	return nil
 }
 
-// sameName reports whether both have the same name of their own.
+// sameName reports whether both templates set the same name.
 func sameName(kind kind, a, b *resource) bool {
 	return kind.named(a) != nil && reflect.DeepEqual(kind.named(a), kind.named(b))
 }
@@ -161,7 +161,7 @@ func (c *comparison) retype(old, changed *resource, known bool) {
 		"CloudFormation refuses to update a resource to another type (\"Update of resource type is not permitted\").", p.steps...)
 }
 
-// policies reports resources that lose their protection against the end of their stack.
+// policies reports resources that the end of their stack would no longer keep.
 func (c *comparison) policies(kind kind, old, changed *resource) {
 	if kind.severity != Refusal {
 		return
@@ -208,24 +208,24 @@ func replacing(old, changed *resource) []string {
 	return properties
 }
 
-// fate says what becomes of a resource that is replaced.
-func fate(kind kind, old, changed *resource) string {
+// outcome says what happens to a replaced resource.
+func outcome(kind kind, old, changed *resource) string {
 	if kept(old.replacement) && kept(changed.replacement) {
 		return "The old one is left behind (UpdateReplacePolicy), owned by no stack: nothing uses its content."
 	}
 	return "The old one is deleted: " + kind.loss + "."
 }
 
-// replace notes a replacement for another reason than the name.
+// replace adds a finding about a replacement for a reason other than the name.
 func (c *comparison) replace(by string, kind kind, old, changed *resource, got string, steps ...string) {
-	why := "CloudFormation replaces the " + kind.noun + " by a new, empty one. " + fate(kind, old, changed)
+	why := "CloudFormation replaces the " + kind.noun + " by a new, empty one. " + outcome(kind, old, changed)
 	if _, given := c.name(kind, old); given {
 		why = "CloudFormation refuses: it cannot replace a " + kind.noun + " that has a name of its own (\"CloudFormation cannot update a stack when a custom-named resource requires replacing\"). With another name, it would make a new, empty one."
 	}
 	c.addBy(by, kind.severity, "replace", changed, got, why, steps...)
 }
 
-// rename notes a change of the physical name.
+// rename adds a finding about a change of the physical name.
 func (c *comparison) rename(kind kind, old, changed *resource) {
 	p := &plan{}
 	p.do("Leave the name as it is deployed (%s).", cmp.Or(text(kind.named(old)), "none: CloudFormation has given it one"))
@@ -238,5 +238,5 @@ func (c *comparison) rename(kind kind, old, changed *resource) {
 	}
 	c.addBy(c.nameBy(kind, changed), kind.severity, "rename", changed,
 		fmt.Sprintf("the name of the %s changes from %s to %s", kind.noun, cmp.Or(text(kind.named(old)), "one that CloudFormation has given"), cmp.Or(text(kind.named(changed)), "one that CloudFormation gives")),
-		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+fate(kind, old, changed), p.steps...)
+		"Nothing is renamed in AWS: CloudFormation makes a new, empty one. "+outcome(kind, old, changed), p.steps...)
 }

@@ -12,8 +12,7 @@ import (
 // "onesynth:Todo/Database/AppData".
 const modelPrefix = "onesynth:"
 
-// model is what a template says of a table, a function, a lake or an API beyond what CloudFormation knows: what the schema
-// says of it.
+// model describes a table, a function, a lake or an API as the schema does, in the metadata of a template.
 type model struct {
 	// Table is the table's name in the schema.
 	Table string `json:"table"`
@@ -52,7 +51,7 @@ type catalogModel struct {
 	Attributes map[string]string `json:"attributes"`
 }
 
-// find returns the first model, by path, that is the one.
+// find returns the first model, by path, that the function accepts.
 func find(models map[string]model, is func(path string, m model) bool) (model, bool) {
 	for _, path := range slices.Sorted(maps.Keys(models)) {
 		if is(path, models[path]) {
@@ -69,7 +68,7 @@ func catalogModelOf(models map[string]model, table *resource) catalogModel {
 	return m.Tables[name]
 }
 
-// models returns those of the Metadata of a template. Values of another form belong to others.
+// models returns the models in the Metadata of a template. It skips values of another form, which belong to other tools.
 func models(text json.RawMessage) map[string]model {
 	var metadata map[string]json.RawMessage
 	all := map[string]model{}
@@ -86,7 +85,7 @@ func models(text json.RawMessage) map[string]model {
 	return all
 }
 
-// resource returns the table, or what stands for one that is declared elsewhere.
+// resource returns the table, or a stand-in for one that is declared elsewhere.
 func (m model) resource(path string, resources map[string]*resource) *resource {
 	if r := resources[m.Resource]; r != nil {
 		return r
@@ -94,7 +93,7 @@ func (m model) resource(path string, resources map[string]*resource) *resource {
 	return &resource{id: path, path: path, kind: globalTable}
 }
 
-// models reports attributes that items of a table still have, and that functions no longer know, or take for another type.
+// models reports attributes of existing items that functions no longer know, or expect in another type.
 func (c *comparison) models() {
 	for _, path := range slices.Sorted(maps.Keys(c.deployedModels)) {
 		old := c.deployedModels[path]
@@ -102,12 +101,12 @@ func (c *comparison) models() {
 			return m.Table != "" && (old.Resource == "" && place == path || old.Resource != "" && m.Resource == old.Resource)
 		})
 		if old.Table == "" || !ok {
-			// A table that goes is a finding of its own.
+			// The drop of a table is a finding of its own.
 			continue
 		}
 		r := changed.resource(path, c.proposed)
 		if before := c.deployed[r.id]; before != nil && describeKeys(before.at("KeySchema"), before) != describeKeys(r.at("KeySchema"), r) {
-			// So is one that is replaced.
+			// So is a replacement.
 			continue
 		}
 		var added []string

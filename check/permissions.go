@@ -66,7 +66,7 @@ func (g grant) serves(api, key string) bool {
 	return ok && (!limited || matches(routes, strings.Replace(key, " ", "", 1)))
 }
 
-// permissions reports what may no longer invoke a function: routes that still lead to it, and resources of other services.
+// permissions reports routes that may no longer invoke their function, and resources of other services that may not.
 func (c *comparison) permissions() {
 	had, has := permissions(c.deployed), permissions(c.proposed)
 	called, calling := calls(c.deployed, had), calls(c.proposed, has)
@@ -82,7 +82,7 @@ func (c *comparison) permissions() {
 			}
 		}
 		for _, g := range had[id] {
-			if g.action != apiGateway && !g.covered(has[id]) && !c.goes(g.on) {
+			if g.action != apiGateway && !g.covered(has[id]) && !c.refersToRemoved(g.on) {
 				lost = append(lost, fmt.Sprintf("%s from %s", g.action, cmp.Or(say(g.on), "anywhere")))
 			}
 		}

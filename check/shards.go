@@ -9,8 +9,7 @@ import (
 )
 
 // The variables of functions that spread their writes over several partition keys: the number of keys that they write, and
-// the number that they read. docs/SCALE.md has the rules. They hold for any function that has these variables, and for no
-// other.
+// the number that they read. docs/SCALE.md has the rules. They apply to every function with these variables.
 const (
 	writtenShards = "SHARDS"
 	readShards    = "READ_SHARDS"
@@ -18,7 +17,7 @@ const (
 	tableVariable = "_TABLE"
 )
 
-// sharding is what the functions of one table do.
+// sharding is the use of shards by the functions of one table.
 type sharding struct {
 	// written is the highest number that any of them writes; least and most are the lowest and the highest that any reads.
 	written, least, most int
@@ -66,7 +65,7 @@ func shardings(resources map[string]*resource) map[string]sharding {
 // configurations run.
 func (c *comparison) shards() {
 	deployed, proposed := shardings(c.deployed), shardings(c.proposed)
-	// Functions use several tables, and say the same of each.
+	// Functions use several tables, with the same numbers for each: report them once.
 	said := map[string]bool{}
 	for _, table := range slices.Sorted(maps.Keys(proposed)) {
 		old, ok := deployed[table]

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// source is where an app writes what a template has: lines of the schema, if the template's metadata has the model, and
-// constructs.
+// source locates in the app what makes a part of a template: lines of the schema, if the template's metadata has the model,
+// and constructs.
 type source struct {
 	model model
-	// path is the construct's.
+	// path is the construct path.
 	path string
 }
 
-// source returns that of a resource.
+// source returns the source of a resource.
 func (c *comparison) source(r *resource) source {
 	s := source{path: r.place()}
 	is := func(path string, m model) bool {
@@ -57,7 +57,7 @@ func (s source) index(i index, before *index) string {
 	return s.table(element, "GlobalSecondaryIndexes", s.model.Indexes[i.name] == i.keys+"; "+i.projection)
 }
 
-// dropped returns the line that an index is no longer on.
+// dropped returns the line that declared a removed index.
 func (s source) dropped(i index) string {
 	_, declared := s.model.Indexes[i.name]
 	return s.table(".Indexes, without "+i.name+",", "GlobalSecondaryIndexes", !declared)
@@ -100,7 +100,7 @@ func (c *comparison) columnBy(table *resource, name, kind string) string {
 	}
 }
 
-// nameBy returns what gives a resource its name.
+// nameBy returns what sets the name of a resource.
 func (c *comparison) nameBy(kind kind, r *resource) string {
 	is := func(_ string, m model) bool { return m.Lake != "" && m.Catalog == r.id }
 	deployed, had := find(c.deployedModels, is)
@@ -122,7 +122,7 @@ func (c *comparison) madeBy(models map[string]model, r *resource) string {
 	return "the construct " + r.place()
 }
 
-// goneBy returns what a resource is no longer in the template by.
+// goneBy returns what removed a resource from the template.
 func (c *comparison) goneBy(old *resource) string {
 	if s := c.source(old); s.model.Table != "" {
 		return "Tables, without " + s.model.Table + ", of the schema"
@@ -144,7 +144,7 @@ func lines(all []string) string {
 	return strings.Join(once, "; ")
 }
 
-// constructs names what makes resources of the deployed template.
+// constructs names the constructs of resources in the deployed template.
 func (c *comparison) constructs(ids []string) string {
 	var paths []string
 	for _, id := range ids {
@@ -153,15 +153,15 @@ func (c *comparison) constructs(ids []string) string {
 	return "without " + lines(paths)
 }
 
-// functionsCode is what makes a deployment in which only handlers change.
+// functionsCode is the source of a deployment in which only handlers change.
 const functionsCode = "the code of the functions"
 
-// by says what makes the latest deployment of the plan, in the app.
+// by sets what makes the latest deployment of the plan in the app.
 func (p *plan) by(format string, arguments ...any) {
 	p.steps[len(p.steps)-1] += " By: " + fmt.Sprintf(format, arguments...) + "."
 }
 
-// attribute says by what every deployment is made that does not say it itself.
+// attribute sets the source of every deployment that has none.
 func attribute(steps []string, by string) []string {
 	attributed := slices.Clone(steps)
 	for i, step := range attributed {

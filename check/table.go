@@ -14,7 +14,7 @@ import (
 // DynamoDB", developer guide).
 const maxIndexes = 20
 
-// table is what a template says of a table, of either type.
+// table is a table of either resource type, as a template declares it.
 type table struct {
 	keys string
 	// attributes are the types of key attributes.
@@ -25,7 +25,7 @@ type table struct {
 	stream     string
 	billing    string
 	encryption string
-	// warm is the table's, under "", and that of each index.
+	// warm is the warm throughput of the table, under "", and of each index.
 	warm     map[string]warmth
 	replicas map[string]replica
 	resource *resource
@@ -35,7 +35,7 @@ type table struct {
 	strong  bool
 }
 
-// warmth is the warm throughput of a table or index, in units a second; 0 if the template names none.
+// warmth is the warm throughput of a table or index, in units a second; 0 if the template sets none.
 type warmth struct{ reads, writes int }
 
 // index is a secondary index. Two that are equal need no change in DynamoDB.
@@ -116,7 +116,7 @@ func describeWarmth(settings any) warmth {
 	return warmth{units("ReadUnitsPerSecond"), units("WriteUnitsPerSecond")}
 }
 
-// describeEncryption tells the three kinds of key apart: DynamoDB's own, the account's for DynamoDB, and a customer's.
+// describeEncryption names the kind of key: DynamoDB's own, the account's for DynamoDB, or a customer's.
 func describeEncryption(specification any) string {
 	if text(at(specification, "SSEEnabled")) != "true" {
 		return "a key that DynamoDB owns"
@@ -159,7 +159,7 @@ func describeIndexes(r *resource, property string) []index {
 func (c *comparison) table(oldResource, newResource *resource) {
 	old, changed := describe(oldResource), describe(newResource)
 	if c.keys(old, changed) {
-		// No other comparison applies to a table that will be a new one.
+		// No other comparison applies to a replaced table.
 		return
 	}
 	c.indexes(old, changed)
@@ -372,7 +372,7 @@ func (c *comparison) warmth(old, changed table) {
 		if name != "" {
 			of = "the index " + name
 			if !slices.ContainsFunc(changed.indexes, func(i index) bool { return i.name == name && slices.Contains(old.indexes, i) }) {
-				// The index goes, or a new one takes its place.
+				// The index is removed or replaced.
 				continue
 			}
 		}

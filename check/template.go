@@ -16,7 +16,7 @@ import (
 // [Parse] does not read.
 var ErrNotJSON = errors.New("not a template in JSON")
 
-// Template is a CloudFormation template, as far as [Compare] looks at it. Make it with [Parse].
+// Template is the part of a CloudFormation template that [Compare] reads. [Parse] returns one.
 type Template struct {
 	parameters map[string]parameter
 	conditions map[string]any
@@ -29,7 +29,7 @@ type parameter struct {
 	Default any
 }
 
-// declaration is a resource as the template has it.
+// declaration is a resource as the template declares it.
 type declaration struct {
 	Type                string
 	Properties          map[string]any
@@ -39,8 +39,8 @@ type declaration struct {
 	Metadata            map[string]any
 }
 
-// Parse reads a template in JSON. Its error is [ErrNotJSON], or names the place at which the template is not one of
-// CloudFormation.
+// Parse reads a template in JSON. It returns [ErrNotJSON], or an error that names the place at which the template is
+// invalid.
 func Parse(text []byte) (*Template, error) {
 	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("{")) {
 		return nil, fmt.Errorf("%w: it does not begin with {; write YAML as JSON first", ErrNotJSON)
@@ -94,7 +94,7 @@ type resource struct {
 	deletion, replacement string
 }
 
-// place is the construct's path, or the logical id if the template has no paths.
+// place returns the construct path, or the logical id if the template has no paths.
 func (r *resource) place() string { return cmp.Or(r.path, r.id) }
 
 // at returns the value that the names lead to, or nil.
@@ -124,7 +124,7 @@ func text(v any) string {
 	}
 }
 
-// say returns a value for people: resources by their logical ids.
+// say returns a value as findings print it: resources by their logical ids.
 func say(v any) string {
 	if id := text(at(v, "Ref")); id != "" {
 		return id
@@ -154,7 +154,7 @@ func list(v any) []any {
 func (t *Template) resolve(environment Environment) map[string]*resource {
 	known := map[string]string{}
 	for name, declared := range t.parameters {
-		// The default of other types is not the value, but its place in AWS.
+		// The default of other types is not the value, but its name in AWS.
 		if declared.Type == "String" || declared.Type == "Number" {
 			if value, ok := simplify(declared.Default, nil).(string); ok {
 				known[name] = value
