@@ -96,8 +96,6 @@ type AskBody struct {
 	IdempotencyKey *string  `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was. Defaults may be given or left out, and the key may be here or in the header: it is the same request. A request that is refused, for its content or for the quota, does not use its key up."`
 }
 
-type submissionOutput struct{ Body Submission }
-
 // Submission is a question that was stored.
 type Submission struct {
 	QuestionID string `json:"question_id" format:"uuid"`
@@ -169,15 +167,11 @@ type questionInput struct {
 	ID string `path:"question_id" doc:"The question's id." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
 }
 
-type agentQuestionOutput struct{ Body AgentQuestionWithResponses }
-
 type agentListInput struct {
 	Status string `query:"status" enum:"OPEN,PARTIAL,CLOSED,EXPIRED" doc:"Only questions of this status."`
 	Limit  int    `query:"limit" minimum:"1" default:"20" doc:"How many to return at most, 1 to 50; a higher number is 50."`
 	Cursor string `query:"cursor" doc:"The next_cursor of the page before."`
 }
-
-type agentListOutput struct{ Body AgentQuestionList }
 
 // AgentQuestionList is a page of an agent's questions.
 type AgentQuestionList struct {
@@ -188,47 +182,37 @@ type AgentQuestionList struct {
 // registerAgents declares the routes of the function agentapi.
 func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 	asker := asker{service: service, keys: keys, log: s.log, metrics: s.metrics}
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
 		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.rules.OpenQuestions),
 		Errors:      []error{askahuman.ErrQuotaExceeded, &idempotency.RunningError{}},
-	}, func(ctx context.Context, input *askInput) (*submissionOutput, error) {
+	}, func(ctx context.Context, input *askInput) (Submission, error) {
 		ask, err := input.ask()
 		if err != nil {
-			return nil, err
+			return Submission{}, err
 		}
-		submission, err := asker.ask(ctx, caller(ctx), ask)
-		if err != nil {
-			return nil, err
-		}
-		return &submissionOutput{submission}, nil
+		return asker.ask(ctx, caller(ctx), ask)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions/{question_id}", ID: "readQuestion", Status: http.StatusOK,
 		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
 		Errors:      []error{askahuman.ErrQuestionNotFound},
-	}, func(ctx context.Context, input *questionInput) (*agentQuestionOutput, error) {
+	}, func(ctx context.Context, input *questionInput) (AgentQuestionWithResponses, error) {
 		question, err := service.Read(ctx, caller(ctx), input.ID)
-		if err != nil {
-			return nil, err
-		}
-		return &agentQuestionOutput{agentQuestionWithResponses(question)}, nil
+		return agentQuestionWithResponses(question), err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions", ID: "listQuestions", Status: http.StatusOK,
 		Description: "Returns a page of the agent's own questions, newest first.",
-	}, func(ctx context.Context, input *agentListInput) (*agentListOutput, error) {
+	}, func(ctx context.Context, input *agentListInput) (AgentQuestionList, error) {
 		questions, next, err := service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit, input.Cursor)
-		if err != nil {
-			return nil, err
-		}
 		page := AgentQuestionList{Questions: make([]AgentQuestion, len(questions)), NextCursor: next}
 		for i, question := range questions {
 			page.Questions[i] = agentQuestion(question)
 		}
-		return &agentListOutput{page}, nil
+		return page, err
 	})
 
 	httpapi.Register(s.Server, httpapi.Operation{
@@ -236,10 +220,7 @@ func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that has ended already stays as it is.",
 		Errors:      []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
-		if err := service.Close(ctx, caller(ctx), input.ID); err != nil {
-			return nil, err
-		}
-		return nil, nil
+		return nil, service.Close(ctx, caller(ctx), input.ID)
 	})
 
 	httpapi.RegisterDocument(s.Server, httpapi.Operation{

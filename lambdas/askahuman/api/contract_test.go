@@ -38,73 +38,6 @@ func (p *platform) golden(t *testing.T, r request, status int, want string) {
 	}
 }
 
-const longAnswer = `"` + "It depends on whose fault it is, and on whether the person who reads it can do anything about it at all." + `"`
-
-// The life of a text question, in the very bytes of the wire format.
-func TestTextQuestion(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	p.golden(t, asAgent("POST /agent/questions", `{"prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"min_responses":2,"timeout_seconds":60}`), 201,
-		`{"question_id":"<id>","status":"OPEN","poll_url":"/agent/questions/<id>","expires_at":"2026-02-02T09:31:00.000Z","created_at":"2026-02-02T09:30:00.000Z"}`)
-	id := p.do(t, asAgent("GET /agent/questions", ""), 200)["questions"].([]any)[0].(map[string]any)["question_id"].(string)
-	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
-		`{"question_id":"<id>","status":"OPEN","prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"required_responses":2,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T09:31:00.000Z","responses":[]}`)
-	p.golden(t, asPerson("ann", "GET /human/questions", ""), 200,
-		`{"questions":[{"question_id":"<id>","prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"responses_needed":2,"created_at":"2026-02-02T09:30:00.000Z"}]}`)
-	p.golden(t, request{line: "GET /human/questions/" + id}, 200,
-		`{"question_id":"<id>","prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"responses_needed":2,"created_at":"2026-02-02T09:30:00.000Z","can_answer":true}`)
-
-	p.clock.advance(10 * time.Second)
-	// 10 for a text, 2 for confidence, 5 for its length, 5 for a question short of
-	// answers; early_bird for an answer within two minutes.
-	p.golden(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":`+longAnswer+`,"confidence":4,"response_time_ms":9000}`), 201,
-		`{"response_id":"<id>","points_earned":22,"new_badges":[{"id":"first_answer","name":"First Steps","earned_at":"2026-02-02T09:30:10.000Z"},{"id":"early_bird","name":"Early Bird","earned_at":"2026-02-02T09:30:10.000Z"}],"total_points":22}`)
-	p.golden(t, asPerson("ann", "GET /human/questions", ""), 200, `{"questions":[]}`)
-	if got := p.do(t, asPerson("ann", "GET /human/questions/"+id, ""), 200)["can_answer"]; got != false {
-		t.Errorf("can_answer is %v after the answer", got)
-	}
-	if got := p.do(t, asAgent("GET /agent/questions/"+id, ""), 200)["status"]; got != "PARTIAL" {
-		t.Errorf("status is %v", got)
-	}
-	p.do(t, asPerson("bob", "POST /human/responses", `{"question_id":"`+id+`","answer":"No.","selected_option":null}`), 201)
-	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
-		`{"question_id":"<id>","status":"CLOSED","prompt":"Should error messages say sorry <b>?","type":"text","audience":["product"],"required_responses":2,"current_responses":2,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T09:31:00.000Z","closed_at":"2026-02-02T09:30:10.000Z","responses":[{"answer":`+longAnswer+`,"confidence":4},{"answer":"No."}]}`)
-	p.golden(t, request{line: "GET /human/questions/" + id}, 410,
-		`{"error":{"code":"QUESTION_CLOSED","message":"this question takes no more answers: it has all it asked for, was closed, or its deadline has passed"}}`)
-}
-
-// A multiple choice question: the first option is 0, and is there.
-func TestMultipleChoice(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	id := p.ask(t, `{"prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"min_responses":3}`)
-	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
-		`{"question_id":"<id>","status":"OPEN","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","responses":[],"summary":{"Submit":0,"Send":0,"Go":0}}`)
-	p.golden(t, request{line: "GET /human/questions"}, 200,
-		`{"questions":[{"question_id":"<id>","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"responses_needed":3,"created_at":"2026-02-02T09:30:00.000Z"}]}`)
-	for i, body := range []string{`"selected_option":0`, `"selected_option":0,"confidence":5`, `"selected_option":2`} {
-		p.clock.advance(time.Second)
-		p.do(t, asPerson(fmt.Sprint("person", i), "POST /human/responses", `{"question_id":"`+id+`",`+body+`}`), 201)
-	}
-	p.golden(t, asAgent("GET /agent/questions?status=CLOSED", ""), 200,
-		`{"questions":[{"question_id":"<id>","status":"CLOSED","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":3,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","closed_at":"2026-02-02T09:30:03.000Z"}]}`)
-	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
-		`{"question_id":"<id>","status":"CLOSED","prompt":"Which label is clearer?","type":"multiple_choice","options":["Submit","Send","Go"],"audience":["general"],"required_responses":3,"current_responses":3,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T10:30:00.000Z","closed_at":"2026-02-02T09:30:03.000Z","responses":[{"selected_option":0},{"selected_option":0,"confidence":5},{"selected_option":2}],"summary":{"Submit":2,"Send":0,"Go":1}}`)
-}
-
-// An expired question has expired_at and no closed_at.
-func TestExpiry(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text","timeout_seconds":60}`)
-	p.clock.advance(time.Minute)
-	p.golden(t, asAgent("GET /agent/questions/"+id, ""), 200,
-		`{"question_id":"<id>","status":"EXPIRED","prompt":"Is anybody out there?","type":"text","audience":["general"],"required_responses":5,"current_responses":0,"created_at":"2026-02-02T09:30:00.000Z","expires_at":"2026-02-02T09:31:00.000Z","expired_at":"2026-02-02T09:31:00.000Z","responses":[]}`)
-	p.golden(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":"Yes."}`), 410,
-		`{"error":{"code":"QUESTION_CLOSED","message":"this question takes no more answers: it has all it asked for, was closed, or its deadline has passed"}}`)
-	p.golden(t, request{line: "GET /human/questions"}, 200, `{"questions":[]}`)
-}
-
 // Suspicious answers are the agent's to judge: it sees their flags.
 func TestFlags(t *testing.T) {
 	t.Parallel()
@@ -218,27 +151,6 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestStatsAndLeaderboard(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	p.golden(t, asPerson("ann", "GET /human/stats", ""), 200,
-		`{"total_points":0,"total_answers":0,"streak_days":0,"badges":[],"rank":null,"answers_by_category":{}}`)
-	p.golden(t, request{line: "GET /human/leaderboard"}, 200,
-		`{"period":"all_time","entries":[],"your_rank":null,"your_points":0}`)
-	id := p.ask(t, `{"prompt":"Is anybody out there?","type":"text","audience":["ethics","product"]}`)
-	p.clock.advance(time.Hour - time.Second)
-	p.do(t, asPerson("ann", "POST /human/responses", `{"question_id":"`+id+`","answer":"I am out here."}`), 201)
-	p.do(t, asPerson("bob", "POST /human/responses", `{"question_id":"`+id+`","answer":"So am I, and sure of it.","confidence":3}`), 201)
-	p.golden(t, asPerson("ann", "GET /human/stats", ""), 200,
-		`{"total_points":15,"total_answers":1,"streak_days":1,"badges":[{"id":"first_answer","name":"First Steps","earned_at":"2026-02-02T10:29:59.000Z"}],"rank":2,"answers_by_category":{"ethics":1}}`)
-	for _, period := range []string{"daily", "weekly", "all_time"} {
-		p.golden(t, asPerson("ann", "GET /human/leaderboard?limit=2&period="+period, ""), 200,
-			`{"period":"`+period+`","entries":[{"rank":1,"points":17,"answers":1,"is_current_user":false},{"rank":2,"points":15,"answers":1,"is_current_user":true}],"your_rank":2,"your_points":15}`)
-	}
-	p.golden(t, request{line: "GET /human/leaderboard?limit=1"}, 200,
-		`{"period":"all_time","entries":[{"rank":1,"points":17,"answers":1,"is_current_user":false}],"your_rank":null,"your_points":0}`)
-}
-
 // A day is counted in the zone that X-Timezone names.
 func TestTimezone(t *testing.T) {
 	t.Parallel()
@@ -271,29 +183,6 @@ func TestTimezone(t *testing.T) {
 	answer("Pacific/Kiritimati")
 	if got := p.do(t, stats, 200)["streak_days"]; got != 2.0 {
 		t.Errorf("streak_days is %v after a change of zones", got)
-	}
-}
-
-func TestSubscriptions(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	p.golden(t, request{line: "POST /human/push/subscribe", body: `{"fcm_token":"token","min_interval_minutes":5}`}, 201,
-		`{"subscription_id":"<id>","status":"active"}`)
-	id := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"token"}`), 201)["subscription_id"].(string)
-	again := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"token","min_interval_minutes":1440}`), 201)["subscription_id"]
-	if again != id {
-		t.Errorf("a token has two subscriptions: %s and %v", id, again)
-	}
-	for _, body := range []string{`{"fcm_token":"other"}`, `{"min_interval_minutes":5}`, `{"fcm_token":null,"min_interval_minutes":60}`} {
-		p.golden(t, request{line: "PUT /human/push/subscribe/" + id, body: body}, 200, `{"subscription_id":"<id>","status":"active"}`)
-	}
-	for _, body := range []string{`{}`, `{"fcm_token":null}`} {
-		p.golden(t, request{line: "PUT /human/push/subscribe/" + id, body: body}, 400,
-			`{"error":{"code":"VALIDATION_ERROR","message":"the body changes nothing; send fcm_token, min_interval_minutes, or both","details":{"field":"body","constraint":"required","problems":[{"field":"body","constraint":"required","message":"the body changes nothing; send fcm_token, min_interval_minutes, or both"}]}}}`)
-	}
-	p.do(t, request{line: "DELETE /human/push/subscribe/" + id}, 204)
-	for _, r := range []request{{line: "DELETE /human/push/subscribe/" + id}, {line: "PUT /human/push/subscribe/" + id, body: `{"min_interval_minutes":5}`}, {line: "DELETE /human/push/subscribe/x"}} {
-		p.golden(t, r, 404, `{"error":{"code":"SUBSCRIPTION_NOT_FOUND","message":"no such subscription: it may have been ended; subscribe again with POST /human/push/subscribe"}}`)
 	}
 }
 

@@ -73,15 +73,11 @@ type HumanQuestion struct {
 	CreatedAt       string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
 }
 
-type feedOutput struct{ Body HumanQuestionList }
-
 // HumanQuestionList is a page of questions that want answers.
 type HumanQuestionList struct {
 	Questions  []HumanQuestion `json:"questions" nullable:"false" doc:"Newest first."`
 	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
 }
-
-type humanQuestionOutput struct{ Body AnswerableQuestion }
 
 // AnswerableQuestion is a question for one person.
 type AnswerableQuestion struct {
@@ -107,8 +103,6 @@ type AnswerBody struct {
 	Confidence     *int    `json:"confidence,omitempty" nullable:"true" minimum:"1" maximum:"5" doc:"How sure the person is." example:"4"`
 	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
 }
-
-type receiptOutput struct{ Body Receipt }
 
 // Receipt is what a person gets for an answer.
 type Receipt struct {
@@ -157,15 +151,11 @@ type subscriptionInput struct {
 	ID string `path:"subscription_id" doc:"The subscription's id."`
 }
 
-type subscriptionOutput struct{ Body Subscription }
-
 // Subscription is a device that is notified.
 type Subscription struct {
 	SubscriptionID string `json:"subscription_id" format:"uuid"`
 	Status         string `json:"status" enum:"active"`
 }
-
-type statsOutput struct{ Body Stats }
 
 // Stats are a person's points, streak and badges.
 type Stats struct {
@@ -181,8 +171,6 @@ type leaderboardInput struct {
 	Period string `query:"period" enum:"daily,weekly,all_time" default:"all_time" doc:"The UTC day, the week from Monday UTC, or all time."`
 	Limit  int    `query:"limit" minimum:"1" default:"10" doc:"How many entries to return at most, 1 to 100; a higher number is 100."`
 }
-
-type leaderboardOutput struct{ Body Leaderboard }
 
 // Leaderboard is a leaderboard as one person sees it.
 type Leaderboard struct {
@@ -202,10 +190,10 @@ type LeaderboardEntry struct {
 
 // registerPeople declares the routes of the function humanapi.
 func registerPeople(s *server, service PeopleService) {
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions", ID: "listOpenQuestions", Status: http.StatusOK,
 		Description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at about 500 questions. One that the person answered a moment ago may still be there.",
-	}, func(ctx context.Context, input *feedInput) (*feedOutput, error) {
+	}, func(ctx context.Context, input *feedInput) (HumanQuestionList, error) {
 		var audience []string
 		for _, value := range input.Audience {
 			for tag := range strings.SplitSeq(value, ",") {
@@ -215,40 +203,34 @@ func registerPeople(s *server, service PeopleService) {
 			}
 		}
 		questions, next, err := service.Feed(ctx, caller(ctx), audience, input.Limit, input.Cursor)
-		if err != nil {
-			return nil, err
-		}
 		page := HumanQuestionList{Questions: make([]HumanQuestion, len(questions)), NextCursor: next}
 		for i, question := range questions {
 			page.Questions[i] = humanQuestion(question)
 		}
-		return &feedOutput{page}, nil
+		return page, err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions/{question_id}", ID: "readOpenQuestion", Status: http.StatusOK,
 		Description: "Returns a question that still wants answers, and whether this person can give one.",
 		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrQuestionClosed},
-	}, func(ctx context.Context, input *questionInput) (*humanQuestionOutput, error) {
+	}, func(ctx context.Context, input *questionInput) (AnswerableQuestion, error) {
 		question, canAnswer, err := service.Question(ctx, caller(ctx), input.ID)
-		if err != nil {
-			return nil, err
-		}
-		return &humanQuestionOutput{AnswerableQuestion{humanQuestion(question), canAnswer}}, nil
+		return AnswerableQuestion{humanQuestion(question), canAnswer}, err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/human/responses", ID: "answerQuestion", NeedsCaller: true, Status: http.StatusCreated,
 		Description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges still count.",
 		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed},
-	}, func(ctx context.Context, input *answerInput) (*receiptOutput, error) {
+	}, func(ctx context.Context, input *answerInput) (Receipt, error) {
 		location, err := httpapi.Timezone(input.Timezone)
 		if err != nil {
-			return nil, err
+			return Receipt{}, err
 		}
 		receipt, err := service.Answer(ctx, caller(ctx), location, input.Body.answer())
 		if err != nil {
-			return nil, err
+			return Receipt{}, err
 		}
 		metrics := []kit.Metric{kit.Count("Answered", 1)}
 		if receipt.Status == askahuman.StatusClosed {
@@ -258,59 +240,52 @@ func registerPeople(s *server, service PeopleService) {
 			metrics = append(metrics, kit.Milliseconds("TimeToFirstAnswer", receipt.SinceAsked))
 		}
 		s.metrics.Emit(ctx, metrics...)
-		return &receiptOutput{Receipt{
+		return Receipt{
 			ResponseID:   receipt.ResponseID,
 			PointsEarned: receipt.Points,
 			NewBadges:    badges(receipt.NewBadges),
 			TotalPoints:  receipt.TotalPoints,
-		}}, nil
+		}, nil
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/human/push/subscribe", ID: "subscribe", Status: http.StatusCreated,
 		Description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an answer to a notification.",
-	}, func(ctx context.Context, input *subscribeInput) (*subscriptionOutput, error) {
+	}, func(ctx context.Context, input *subscribeInput) (Subscription, error) {
 		subscription, err := service.Subscribe(ctx, caller(ctx), input.Body.Token, minutes(input.Body.Interval))
-		if err != nil {
-			return nil, err
+		if err == nil {
+			s.metrics.Emit(ctx, kit.Count("Subscribed", 1))
 		}
-		s.metrics.Emit(ctx, kit.Count("Subscribed", 1))
-		return subscribed(subscription), nil
+		return subscribed(subscription), err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPut, Path: "/human/push/subscribe", ID: "renewSubscription", Status: http.StatusOK,
 		Description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the one that has the new token already, or else the last one that the person made.",
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
-	}, func(ctx context.Context, input *renewInput) (*subscriptionOutput, error) {
+	}, func(ctx context.Context, input *renewInput) (Subscription, error) {
 		var oldToken string
 		if input.Body.OldToken != nil {
 			oldToken = *input.Body.OldToken
 		}
 		subscription, err := service.RenewSubscription(ctx, caller(ctx), oldToken, input.Body.Token, minutes(input.Body.Interval))
-		if err != nil {
-			return nil, err
-		}
-		return subscribed(subscription), nil
+		return subscribed(subscription), err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPut, Path: "/human/push/subscribe/{subscription_id}", ID: "changeSubscription", Status: http.StatusOK,
 		Description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token of another subscription moves here, and that one ends.",
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
-	}, func(ctx context.Context, input *changeInput) (*subscriptionOutput, error) {
+	}, func(ctx context.Context, input *changeInput) (Subscription, error) {
 		if input.Body.Token == nil && input.Body.Interval == nil {
-			return nil, validate.Errorf("body", validate.RuleRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
+			return Subscription{}, validate.Errorf("body", validate.RuleRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
 		}
 		var token string
 		if input.Body.Token != nil {
 			token = *input.Body.Token
 		}
 		subscription, err := service.ChangeSubscription(ctx, input.ID, token, minutes(input.Body.Interval))
-		if err != nil {
-			return nil, err
-		}
-		return subscribed(subscription), nil
+		return subscribed(subscription), err
 	})
 
 	httpapi.Register(s.Server, httpapi.Operation{
@@ -321,18 +296,15 @@ func registerPeople(s *server, service PeopleService) {
 		return nil, service.Unsubscribe(ctx, input.ID)
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/stats", ID: "readStats", NeedsCaller: true, Status: http.StatusOK,
 		Description: "Returns the person's own points, streak and badges.",
-	}, func(ctx context.Context, input *ZonedInput) (*statsOutput, error) {
+	}, func(ctx context.Context, input *ZonedInput) (Stats, error) {
 		location, err := httpapi.Timezone(input.Timezone)
 		if err != nil {
-			return nil, err
+			return Stats{}, err
 		}
 		standing, err := service.Stats(ctx, caller(ctx), location)
-		if err != nil {
-			return nil, err
-		}
 		stats := Stats{
 			TotalPoints:       standing.TotalPoints,
 			TotalAnswers:      standing.TotalAnswers,
@@ -344,17 +316,14 @@ func registerPeople(s *server, service PeopleService) {
 		if stats.AnswersByCategory == nil {
 			stats.AnswersByCategory = map[string]int{}
 		}
-		return &statsOutput{stats}, nil
+		return stats, err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/leaderboard", ID: "readLeaderboard", Status: http.StatusOK,
 		Description: "Returns the people with the most points, and where the person stands among them.",
-	}, func(ctx context.Context, input *leaderboardInput) (*leaderboardOutput, error) {
+	}, func(ctx context.Context, input *leaderboardInput) (Leaderboard, error) {
 		board, err := service.Leaderboard(ctx, caller(ctx), askahuman.Period(input.Period), input.Limit)
-		if err != nil {
-			return nil, err
-		}
 		wire := Leaderboard{
 			Period:     string(board.Period),
 			Entries:    make([]LeaderboardEntry, len(board.Entries)),
@@ -364,7 +333,7 @@ func registerPeople(s *server, service PeopleService) {
 		for i, entry := range board.Entries {
 			wire.Entries[i] = LeaderboardEntry{Rank: entry.Rank, Points: entry.Points, Answers: entry.Answers, IsCurrentUser: entry.IsCurrentUser}
 		}
-		return &leaderboardOutput{wire}, nil
+		return wire, err
 	})
 }
 
@@ -419,6 +388,6 @@ func rank(n int) *int {
 	return &n
 }
 
-func subscribed(subscription askahuman.Subscription) *subscriptionOutput {
-	return &subscriptionOutput{Subscription{SubscriptionID: subscription.ID, Status: "active"}}
+func subscribed(subscription askahuman.Subscription) Subscription {
+	return Subscription{SubscriptionID: subscription.ID, Status: "active"}
 }

@@ -163,3 +163,12 @@ func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I)
 		return output, nil
 	})
 }
+
+// Serve is [Register] for an operation whose answer is a body alone.
+func Serve[I, B any](s *Server, op Operation, serve func(context.Context, *I) (B, error)) {
+	type output struct{ Body B }
+	Register(s, op, func(ctx context.Context, input *I) (*output, error) {
+		body, err := serve(ctx, input)
+		return &output{body}, err
+	})
+}

@@ -138,76 +138,6 @@ func (p *platform) golden(t *testing.T, r request, status int, want string) *htt
 	return w
 }
 
-// The life of a user, in the very bytes of the wire.
-func TestUsers(t *testing.T) {
-	t.Parallel()
-	p := newPlatform(t)
-	const noUser = `{"detail":"there is no such user"}`
-	p.golden(t, as("ann", "GET /api/v1/users/me", ""), 404, noUser)
-	p.golden(t, as("ann", "PUT /api/v1/users/me", `{"email":"ann@example.com","name":"Ann"}`), 404, noUser)
-	p.golden(t, as("ann", "DELETE /api/v1/users/me", ""), 404, noUser)
-	const ann = `{"user_id":"ann","email":"Ann@example.com","name":"Ann <3","created_at":"2026-02-02T09:30:00Z","updated_at":"2026-02-02T09:30:00Z"}`
-	w := p.golden(t, as("ann", "POST /api/v1/users/me", `{"email":"Ann@example.com","name":"Ann <3"}`), 201, ann)
-	if w.Header().Get("Location") != "/api/v1/users/me" || w.Header().Get("ETag") != "" {
-		t.Errorf("headers are %v", w.Header())
-	}
-	p.golden(t, as("ann", "GET /api/v1/users/me", ""), 200, ann)
-	p.golden(t, as("ann", "POST /api/v1/users/me", `{"email":"other@example.com","name":"Ann"}`), 409, `{"detail":"the user exists already"}`)
-	const taken = `{"detail":"another user has this email address"}`
-	p.golden(t, as("bob", "POST /api/v1/users/me", `{"email":"aNN@EXAMPLE.com","name":"Bob"}`), 409, taken)
-	p.do(t, as("bob", "POST /api/v1/users/me", `{"email":"bob@example.com","name":"Bob"}`), 201)
-	p.golden(t, as("bob", "PUT /api/v1/users/me", `{"email":"ann@example.com","name":"Bob"}`), 409, taken)
-	p.advance(time.Minute)
-	p.golden(t, as("ann", "PUT /api/v1/users/me", `{"email":"ann@example.com","name":"Anna"}`), 200,
-		`{"user_id":"ann","email":"ann@example.com","name":"Anna","created_at":"2026-02-02T09:30:00Z","updated_at":"2026-02-02T09:31:00Z"}`)
-	path := p.create(t, "ann", `{"title":"Water the plants"}`)
-	p.golden(t, as("ann", "DELETE /api/v1/users/me", ""), 204, "")
-	p.golden(t, as("ann", "GET /api/v1/users/me", ""), 404, noUser)
-	p.golden(t, as("ann", "GET "+path, ""), 404, `{"detail":"there is no such task"}`)
-	p.golden(t, as("ann", "POST /api/v1/tasks", `{"title":"x"}`), 404, noUser)
-	p.do(t, as("bob", "PUT /api/v1/users/me", `{"email":"ann@example.com","name":"Bob"}`), 200)
-	p.do(t, as("ann", "POST /api/v1/users/me", `{"email":"ann2@example.com","name":"Ann"}`), 201)
-}
-
-// The life of a task, in the very bytes of the wire.
-func TestTasks(t *testing.T) {
-	t.Parallel()
-	p := newUsers(t, "ann")
-	w := p.golden(t, as("ann", "POST /api/v1/tasks", `{"title":"Water <the> plants"}`), 201,
-		`{"task_id":"<id>","title":"Water <the> plants","description":null,"status":"pending","priority":null,"category":null,"due_date":null,"created_at":"2026-02-02T09:30:00Z","updated_at":"2026-02-02T09:30:00Z","completed_at":null,"version":1}`)
-	path := w.Header().Get("Location")
-	if uuids.ReplaceAllString(path, "<id>") != "/api/v1/tasks/<id>" || w.Header().Get("ETag") != `"1"` {
-		t.Fatalf("headers are %v", w.Header())
-	}
-	if got := p.golden(t, as("ann", "GET "+path, ""), 200, uuids.ReplaceAllString(strings.TrimSpace(w.Body.String()), "<id>")).Header().Get("ETag"); got != `"1"` {
-		t.Errorf("ETag is %s", got)
-	}
-	p.advance(time.Second)
-	const full = `{"task_id":"<id>","title":"Plants","description":"All.","status":"in_progress","priority":"high","category":"#home% 🪴","due_date":"2026-02-14","created_at":"2026-02-02T09:30:00Z","updated_at":"2026-02-02T09:30:01Z","completed_at":null,"version":2}`
-	w = p.golden(t, as("ann", "PUT "+path, `{"title":"Plants","description":"All.","status":"in_progress","priority":"high","category":"#home% 🪴","due_date":"2026-02-14"}`), 200, full)
-	if w.Header().Get("ETag") != `"2"` || w.Header().Get("Location") != "" {
-		t.Errorf("headers are %v", w.Header())
-	}
-	p.advance(time.Second)
-	// Nothing to change: nothing changes.
-	w = p.golden(t, as("ann", "PATCH "+path, `{"title":"Plants"}`), 200, full)
-	if w.Header().Get("ETag") != `"2"` {
-		t.Errorf("headers are %v", w.Header())
-	}
-	p.golden(t, as("ann", "PATCH "+path, `{"description":null,"priority":"","category":null,"due_date":null,"status":"completed"}`), 200,
-		`{"task_id":"<id>","title":"Plants","description":null,"status":"completed","priority":null,"category":null,"due_date":null,"created_at":"2026-02-02T09:30:00Z","updated_at":"2026-02-02T09:30:02Z","completed_at":"2026-02-02T09:30:02Z","version":3}`)
-	p.golden(t, as("ann", "PATCH "+path, `{"status":"pending"}`), 400, `{"detail":"a completed task is not reopened"}`)
-	p.golden(t, as("ann", "PUT "+path, `{"title":"Plants","status":"cancelled"}`), 400, `{"detail":"a completed task is not reopened"}`)
-	p.advance(time.Second)
-	// PUT without a status leaves it, and the time of completion.
-	p.golden(t, as("ann", "PUT "+path, `{"title":"Done"}`), 200,
-		`{"task_id":"<id>","title":"Done","description":null,"status":"completed","priority":null,"category":null,"due_date":null,"created_at":"2026-02-02T09:30:00Z","updated_at":"2026-02-02T09:30:03Z","completed_at":"2026-02-02T09:30:02Z","version":4}`)
-	p.golden(t, as("ann", "PATCH "+path, `{"title":"x"}`).with(`If-Match: "3"`), 412, `{"detail":"the task has version 4: read it again, and make the change to what it is now"}`)
-	p.golden(t, as("ann", "DELETE "+path, "").with(`If-Match: W/"4"`), 412, `{"detail":"the task has version 4: read it again, and make the change to what it is now"}`)
-	p.golden(t, as("ann", "DELETE "+path, "").with(`If-Match: "1", "4"`), 204, "")
-	p.golden(t, as("ann", "GET "+path, ""), 404, `{"detail":"there is no such task"}`)
-}
-
 // A task that is missing, another user's, or could never be: 404, on every route,
 // with any precondition, and nothing of it shows or changes.
 func TestMissingAndForeignTasks(t *testing.T) {
@@ -359,23 +289,6 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: got %s", name, got)
 		}
 	}
-}
-
-func TestBulk(t *testing.T) {
-	t.Parallel()
-	p := newUsers(t, "ann")
-	id := func(body string) string { return strings.TrimPrefix(p.create(t, "ann", body), "/api/v1/tasks/") }
-	first, done, last := id(`{"title":"a"}`), id(`{"title":"b","status":"completed"}`), id(`{"title":"c","status":"cancelled"}`)
-	p.golden(t, as("ann", "POST /api/v1/tasks/bulk", `{"action":"set_status","status":"in_progress","task_ids":["`+last+`","nobody's","`+done+`","`+first+`"]}`), 200,
-		`{"action":"set_status","changed":["<id>","<id>"],"failed":[{"task_id":"nobody's","status":404,"detail":"there is no such task"},{"task_id":"<id>","status":400,"detail":"a completed task is not reopened"}]}`)
-	changed := p.do(t, as("ann", "POST /api/v1/tasks/bulk", `{"action":"set_status","status":"completed","task_ids":["`+last+`","`+first+`"]}`), 200)["changed"]
-	if got := fmt.Sprint(changed); got != "["+last+" "+first+"]" {
-		t.Errorf("changed %s", got)
-	}
-	p.golden(t, as("ann", "POST /api/v1/tasks/bulk", `{"action":"delete_completed"}`), 200, `{"action":"delete_completed","deleted":3,"more":false}`)
-	p.golden(t, as("ann", "POST /api/v1/tasks/bulk", `{"action":"delete_completed"}`), 200, `{"action":"delete_completed","deleted":0,"more":false}`)
-	p.golden(t, as("ann", "POST /api/v1/tasks/bulk", `{"action":"set_status","status":"pending","task_ids":["x"]}`), 200,
-		`{"action":"set_status","changed":[],"failed":[{"task_id":"x","status":404,"detail":"there is no such task"}]}`)
 }
 
 // mutations makes a platform on which each request of the result is a good one

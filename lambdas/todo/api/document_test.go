@@ -84,7 +84,7 @@ func TestDocumentStatesRules(t *testing.T) {
 		"get /api/v1/tasks?category":           {"case and white space count"},                // dynamodb.TestCategories
 		"get /api/v1/tasks?cursor":             {"but for limit"},                             // dynamodb.TestCursors
 		"StatusesSet.changed":                  {"also of those that had it before"},          // dynamodb.TestNoChange
-		"StatusesSet.failed":                   {"completed tasks, and ids of no task"},       // TestBulk
+		"StatusesSet.failed":                   {"completed tasks, and ids of no task"},       // TestWire
 		"Stats.by_priority":                    {"of any status"},                             // dynamodb.TestStats
 	})
 }

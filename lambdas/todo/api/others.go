@@ -10,8 +10,6 @@ import (
 // Document is the OpenAPI 3.1 document of all routes, as JSON.
 func Document() ([]byte, error) { return newServer(&API{}).Document() }
 
-type healthOutput struct{ Body Health }
-
 // Health says that the API answers.
 type Health struct {
 	Status string `json:"status" enum:"ok"`
@@ -23,10 +21,10 @@ func (s *server) registerOthers() {
 		Description: "Returns the description of all routes.",
 	}, Document)
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/health", ID: "readHealth", Status: http.StatusOK,
 		Description: "Answers, without looking at the table.",
-	}, func(context.Context, *struct{}) (*healthOutput, error) {
-		return &healthOutput{Health{Status: "ok"}}, nil
+	}, func(context.Context, *struct{}) (Health, error) {
+		return Health{Status: "ok"}, nil
 	})
 }

@@ -194,15 +194,11 @@ func (i *listInput) filter() todo.TaskFilter {
 	}
 }
 
-type listOutput struct{ Body TaskList }
-
 // TaskList is a page of tasks.
 type TaskList struct {
 	Tasks      []Task  `json:"tasks" nullable:"false"`
 	NextCursor *string `json:"next_cursor" doc:"Where the next page begins; null: this is the last one."`
 }
-
-type statsOutput struct{ Body Stats }
 
 // Stats counts tasks.
 type Stats struct {
@@ -242,30 +238,24 @@ func (s *server) registerTasks() {
 		return t, err
 	}, created)
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/tasks", ID: "listTasks", Status: http.StatusOK,
 		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 5,000 tasks at most. A list follows a change of a task within a moment; the task itself follows at once.",
-	}, func(ctx context.Context, input *listInput) (*listOutput, error) {
+	}, func(ctx context.Context, input *listInput) (TaskList, error) {
 		page, err := s.service.ListTasks(ctx, httpapi.CallerFrom(ctx).ID, input.filter())
-		if err != nil {
-			return nil, err
-		}
 		list := TaskList{Tasks: make([]Task, len(page.Tasks)), NextCursor: optional(page.Next)}
 		for i, t := range page.Tasks {
 			list.Tasks[i] = task(t)
 		}
-		return &listOutput{list}, nil
+		return list, err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/tasks/stats", ID: "readStats", Status: http.StatusOK,
 		Description: "Counts the caller's tasks. A caller without a user has none.",
-	}, func(ctx context.Context, _ *struct{}) (*statsOutput, error) {
+	}, func(ctx context.Context, _ *struct{}) (Stats, error) {
 		counts, err := s.service.Stats(ctx, httpapi.CallerFrom(ctx).ID)
-		if err != nil {
-			return nil, err
-		}
-		return &statsOutput{stats(counts)}, nil
+		return stats(counts), err
 	})
 
 	httpapi.Register(s.Server, httpapi.Operation{

@@ -25,8 +25,6 @@ func (i *userInput) domain() todo.UserInput {
 	return todo.UserInput{Email: i.Body.Email, Name: i.Body.Name}
 }
 
-type userOutput struct{ Body User }
-
 // User is a user.
 type User struct {
 	UserID    string `json:"user_id" doc:"The subject of the user's token."`
@@ -49,16 +47,13 @@ func (s *server) registerUsers() {
 		return s.service.CreateUser(ctx, httpapi.CallerFrom(ctx).ID, input.domain())
 	}, func(_ context.Context, _ *userInput, u todo.User) (int, any) { return http.StatusCreated, user(u) })
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/users/me", ID: "readUser", Status: http.StatusOK,
 		Description: "Returns the caller's user.",
 		Errors:      []error{todo.ErrUserNotFound},
-	}, func(ctx context.Context, _ *struct{}) (*userOutput, error) {
+	}, func(ctx context.Context, _ *struct{}) (User, error) {
 		u, err := s.service.GetUser(ctx, httpapi.CallerFrom(ctx).ID)
-		if err != nil {
-			return nil, err
-		}
-		return &userOutput{user(u)}, nil
+		return user(u), err
 	})
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
