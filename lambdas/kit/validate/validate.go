@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -196,8 +197,10 @@ func (p *Problems) Date(field, value string) bool {
 // emailPattern is the "Dot-string" form of RFC 5321's mailbox, with a domain of
 // at least two labels: what mail servers take without quoting. Addresses in other
 // scripts have a domain in Punycode.
-var emailPattern = regexp.MustCompile("^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
-	`@([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`)
+var emailPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("^[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[a-zA-Z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
+		`@([a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$`)
+})
 
 const (
 	// MaxEmailLength is the longest email address, in characters (RFC 5321, 4.5.3.1.3).
@@ -213,7 +216,7 @@ func (p *Problems) Email(field, value string) {
 		p.Add(field, RuleRequired, "is empty; it needs an email address, such as ada@example.com")
 	case len(value) > MaxEmailLength:
 		p.Add(field, RuleLength, "has %d characters; at most %d are allowed", utf8.RuneCountInString(value), MaxEmailLength)
-	case !emailPattern.MatchString(value) || strings.Index(value, "@") > maxLocalPart:
+	case !emailPattern().MatchString(value) || strings.Index(value, "@") > maxLocalPart:
 		p.Add(field, RuleFormat, "is %s, which is not an email address, such as ada@example.com", Quoted(value))
 	}
 }
