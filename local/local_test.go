@@ -97,7 +97,7 @@ func template() object {
 		}},
 		"ScheduleRole": role("scheduler.amazonaws.com", allow(arn("Function"), "lambda:InvokeFunction"), allow(arn("Queue"), "sqs:SendMessage")),
 		"Schedule": object{"Type": "AWS::Scheduler::Schedule", "Properties": object{
-			"Name": "tick", "ScheduleExpression": "rate(1 minute)", "FlexibleTimeWindow": object{"Mode": "OFF"},
+			"Name": "tick", "ScheduleExpression": "cron(0 3 * * ? *)", "ScheduleExpressionTimezone": "Europe/Vienna", "FlexibleTimeWindow": object{"Mode": "OFF"},
 			"Target": object{"Arn": arn("Function"), "RoleArn": arn("ScheduleRole"), "Input": `{"Tick":"<aws.scheduler.attempt-number>"}`, "DeadLetterConfig": object{"Arn": arn("Queue")}},
 		}},
 	}
@@ -386,7 +386,7 @@ func TestRun(t *testing.T) {
 func testConsole(t *testing.T, r *local.Runner) {
 	base := r.ConsoleURL()
 	for path, contains := range map[string]string{
-		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"tick"`, "/push": `[]`, "/queues": `"messages"`,
+		"/": `"GET /functions"`, "/functions": `"worker"`, "/capacity": `"PutItem"`, "/schedules": `"Europe/Vienna"`, "/push": `[]`, "/queues": `"messages"`,
 		"/queues/" + r.AWS().Queues()[0].Name: `"arn"`, "/tables": `expires_at`, "/used-permissions": `logs:PutLogEvents`, "/refused": `dynamodb:DeleteItem`,
 		"/streams": `"stream_arn"`, "/lakes": `[]`,
 		"/logs?function=worker": "tick 1", "/faults": `"throttle"`, "/.well-known/jwks.json": `"RS256"`, "/.well-known/openid-configuration": "jwks_uri",
@@ -451,6 +451,7 @@ func TestRolesAreKept(t *testing.T) {
 		changed := template()
 		schedule := properties(changed, "Schedule")
 		schedule["ScheduleExpression"] = "at(" + time.Now().UTC().Add(10*time.Second).Format("2006-01-02T15:04:05") + ")"
+		schedule["ScheduleExpressionTimezone"] = "UTC"
 		schedule["Target"].(object)["RetryPolicy"] = object{"MaximumRetryAttempts": 0}
 		r, _ := start(t, changed, func(o *local.Options) {
 			without("lambda:InvokeFunction")(o)
