@@ -142,7 +142,11 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 		return
 	}
 	ctx.query = query
-	for _, read := range []func(*Context) error{s.identify, s.readAttempt} {
+	if err := s.identify(ctx); err != nil {
+		s.fail(ctx, err)
+		return
+	}
+	if read := ctx.Declared().read; read != nil {
 		if err := read(ctx); err != nil {
 			s.fail(ctx, err)
 			return

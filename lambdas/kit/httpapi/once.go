@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -45,8 +46,7 @@ type Idempotency struct {
 // the first answer; while the first attempt is running, it is refused with a
 // [*idempotency.RunningError].
 func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error), answer func(context.Context, *I, R) (status int, body any)) {
-	op.once = true
-	Register(s, op, func(ctx context.Context, input *I) (*mutated, error) {
+	Register(s, s.once(op), func(ctx context.Context, input *I) (*mutated, error) {
 		request := requestFrom(ctx)
 		response, replayed, err := idempotency.Request{
 			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Log: s.config.Log,
@@ -119,9 +119,6 @@ func (s *Server) isFinal(err error) bool {
 // readAttempt reads the headers that count before the body.
 func (s *Server) readAttempt(ctx *Context) error {
 	op := ctx.Declared()
-	if !op.once {
-		return nil
-	}
 	var err error
 	if ctx.key, err = readKey(ctx.Header(KeyHeader)); err != nil {
 		return err
@@ -159,18 +156,26 @@ func readKey(header string) (string, error) {
 	return "", Unreadable(KeyHeader, wrong)
 }
 
-// describeOnce adds to an operation the headers of its idempotency key.
-func (s *Server) describeOnce(op *Operation) {
-	if !op.once {
-		return
-	}
+// once is an operation with the headers of its idempotency key.
+func (s *Server) once(op Operation) Operation {
+	final := slices.Clone(op.Errors)
+	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
 	op.Parameters = append(slices.Clone(op.Parameters), HeaderParameter(KeyHeader, true, maxKeyLength, s.config.Idempotency.Description, "8e03978e-40d5-43dd-bc93-6894a57f9324"))
 	if op.IfMatch != "" {
 		op.Parameters = append(op.Parameters, HeaderParameter(ifMatchHeader, false, 0,
 			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.", `"3"`))
 	}
-}
-
-func describeReplayed() *huma.Header {
-	return ResponseHeader(huma.TypeString, "true: this is the answer to an earlier attempt.")
+	op.read = s.readAttempt
+	op.describe = func(described *huma.Operation) {
+		statuses := []int{described.DefaultStatus}
+		for _, err := range final {
+			if s.isFinal(err) {
+				statuses = append(statuses, s.known(err).Status)
+			}
+		}
+		for _, status := range statuses {
+			described.Responses[strconv.Itoa(status)].Headers[ReplayedHeader] = ResponseHeader(huma.TypeString, "true: this is the answer to an earlier attempt.")
+		}
+	}
+	return op
 }

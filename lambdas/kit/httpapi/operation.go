@@ -12,7 +12,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -47,8 +46,10 @@ type Operation struct {
 	// others get [ErrForbidden]. Empty: any.
 	Group string
 
-	// once says that [Mutate] declared it.
-	once bool
+	// read reads the headers of a request before its body, and describe completes the
+	// description: both are of operations of [Mutate].
+	read     func(*Context) error
+	describe func(*huma.Operation)
 }
 
 // OneOf are values of the forms that an answer may have.
@@ -62,7 +63,6 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
-	s.describeOnce(&op)
 	described := huma.Operation{
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: route.Summary, Description: op.Description, DefaultStatus: op.Status,
 		Metadata: map[string]any{operationKey: op}, Responses: map[string]*huma.Response{},
@@ -94,9 +94,6 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 	if op.Group != "" {
 		errs = append(errs, ErrForbidden)
 	}
-	if op.once {
-		errs = append(errs, &idempotency.RunningError{})
-	}
 	described.Parameters = append(described.Parameters, op.Parameters...)
 	headers := map[string]*huma.Header{}
 	s.describeLimit(&described, route, headers)
@@ -106,14 +103,6 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 	for name, says := range op.Headers {
 		success.Headers[name] = ResponseHeader(huma.TypeString, says)
 	}
-	if op.once {
-		success.Headers[ReplayedHeader] = describeReplayed()
-		for _, err := range op.Errors {
-			if s.isFinal(err) {
-				described.Responses[strconv.Itoa(s.known(err).Status)].Headers[ReplayedHeader] = describeReplayed()
-			}
-		}
-	}
 	if op.Form != nil {
 		success.Content = JSON(s.form(op.Form), nil)
 	}
@@ -122,6 +111,9 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 		described.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: http.StatusText(status), Headers: success.Headers, Content: JSON(s.form(body), body),
 		}
+	}
+	if op.describe != nil {
+		op.describe(&described)
 	}
 	return described
 }
