@@ -140,13 +140,9 @@ func (s *Server) form(value any) *huma.Schema {
 // platform's route with the same method and path. It panics if there is none: the
 // API would not let a request through, and it would not be known who may call.
 func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I) (*O, error)) {
-	route, ok := s.Route(op.Method, op.Path)
-	if !ok {
-		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there", op.Method, op.Path, s.config.Platform.Name))
-	}
-	huma.Register(s.api, s.huma(op, route), func(ctx context.Context, input *I) (*O, error) {
-		if problems := problemsFrom(ctx); len(problems) > 0 {
-			return nil, s.failure(ctx, &InvalidError{Status: http.StatusUnprocessableEntity, Problems: problems})
+	huma.Register(s.api, s.declare(op), func(ctx context.Context, input *I) (*O, error) {
+		if err := s.refused(ctx); err != nil {
+			return nil, err
 		}
 		output, err := serve(ctx, input)
 		if err != nil {
@@ -156,11 +152,37 @@ func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I)
 	})
 }
 
-// Serve is [Register] for an operation whose answer is a body alone.
+type bodyOutput[B any] struct{ Body B }
+
+// Serve is [Register] for an operation whose answer is a body alone. It does not call
+// Register: each generic layer has the whole form of the input in the names of the binary.
 func Serve[I, B any](s *Server, op Operation, serve func(context.Context, *I) (B, error)) {
-	type output struct{ Body B }
-	Register(s, op, func(ctx context.Context, input *I) (*output, error) {
+	huma.Register(s.api, s.declare(op), func(ctx context.Context, input *I) (*bodyOutput[B], error) {
+		if err := s.refused(ctx); err != nil {
+			return nil, err
+		}
 		body, err := serve(ctx, input)
-		return &output{body}, err
+		if err != nil {
+			return nil, s.failure(ctx, err)
+		}
+		return &bodyOutput[B]{body}, nil
 	})
+}
+
+// declare is the operation as huma has it.
+func (s *Server) declare(op Operation) huma.Operation {
+	route, ok := s.Route(op.Method, op.Path)
+	if !ok {
+		panic(fmt.Sprintf("httpapi: %s %s is no route of %s: add it to the Routes of the schema, or spell it as there", op.Method, op.Path, s.config.Platform.Name))
+	}
+	return s.huma(op, route)
+}
+
+// refused is the answer to a request of which a strict server found more wrong than forms
+// say.
+func (s *Server) refused(ctx context.Context) error {
+	if problems := problemsFrom(ctx); len(problems) > 0 {
+		return s.failure(ctx, &InvalidError{Status: http.StatusUnprocessableEntity, Problems: problems})
+	}
+	return nil
 }
