@@ -390,7 +390,11 @@ func TestCloseEndsEveryProcess(t *testing.T) {
 	if err := json.Unmarshal(invoke(t, s, `{"child":true}`).Payload, &grandchild); err != nil {
 		t.Fatal(err)
 	}
-	pid := s.Functions()[0].Instances[0].PID
+	status := s.Functions()[0]
+	if len(status.Instances) != 1 {
+		t.Fatalf("after an invocation: got %+v, want one instance", status)
+	}
+	pid := status.Instances[0].PID
 	inflight := make(chan error, 1)
 	go func() {
 		result, err := s.Invoke(context.Background(), "fn", []byte(`{"sleepMS":60000}`))
