@@ -60,7 +60,7 @@ func (inst *instance) run() {
 	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/error", inst.failed)
 	mux.HandleFunc("POST /2018-06-01/runtime/init/error", inst.initFailed)
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	go server.Serve(listener)
+	defer listener.Close()
 	defer server.Close()
 
 	inst.stream = inst.began.UTC().Format("2006/01/02") + "/[$LATEST]" + strings.ReplaceAll(newRequestID(), "-", "")
@@ -85,6 +85,8 @@ func (inst *instance) run() {
 		return
 	}
 	inst.process.Store(command.Process)
+	// The process is known before its first request is served.
+	go server.Serve(listener)
 	initTimer := time.AfterFunc(max(initTimeout, f.Timeout), func() {
 		f.mu.Lock()
 		late := !inst.ready
