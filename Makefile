@@ -96,24 +96,23 @@ modules:
 	@go list -deps -test ./... >/dev/null
 	@cd test && go list -deps -test $$(go list ./... | grep -v /security) >/dev/null
 
-# On a fresh machine the CDK is compiled while the rest arrives. All packages share one
-# DynamoDB Local, which gets faster the longer it runs.
+# Packages share one DynamoDB Local. Each command has one of its own: it gets slower with
+# each database that tests leave in it.
+SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
+
+# On a fresh machine the CDK is compiled while the rest arrives. The end-to-end tests of
+# one platform at a time: they fill the machine, and what they run has time-outs of its
+# own. They need no race detector: their handlers are processes of their own, and the
+# tests of local have found what it finds in the run.
 .PHONY: test
 test: ## Run every check and test, on this machine alone
 	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules bin/cdk-app bin/lint $(CI_PYTHON)
 	@$(MAKE) --no-print-directory lint
-	@go run ./local/engine/enginetest/share $(MAKE) --no-print-directory tests
-
-# The end-to-end tests of one platform at a time: they fill the machine, and what they
-# run has time-outs of its own. They need no race detector: their handlers are processes
-# of their own, and the tests of local have found what it finds in the run.
-.PHONY: tests
-tests:
-	$(GO_TEST) $(OTHER_PACKAGES)
-	$(GO_TEST) -race $(RACE_PACKAGES)
+	$(SHARED) $(GO_TEST) $(OTHER_PACKAGES)
+	$(SHARED) $(GO_TEST) -race $(RACE_PACKAGES)
 	rm -rf $(ASSEMBLIES)
 	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
-	cd test && env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
+	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
 	cd test && $(GO_TEST) ./security
 
 .PHONY: test-aws

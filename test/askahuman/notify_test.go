@@ -231,9 +231,10 @@ func TestOutageIsRetried(t *testing.T) {
 }
 
 // Overlapping runs notify no person twice, and of no question more people than it
-// needs, also when runs fail.
+// needs, also when runs fail. It does not run beside other tests: on a machine that is
+// overloaded, a request to DynamoDB ends without an answer, and a run notifies rather
+// one person too few.
 func TestOverlappingRunsNotifyOnce(t *testing.T) {
-	t.Parallel()
 	tests := map[string]struct {
 		faults awsapi.Faults
 		kills  bool
