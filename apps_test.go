@@ -4,8 +4,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -181,14 +179,8 @@ func TestApps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds all handlers")
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	folder := t.TempDir()
-	synth := exec.Command(program)
-	synth.Env = append(os.Environ(), appsVariable+"="+folder)
-	output(t, synth)
+	synthesiseInChild(t, appsVariable, folder)
 
 	for name, test := range map[string]struct {
 		assembly string

@@ -136,6 +136,19 @@ func synthesiseExisting(folder string) {
 	app.Synth(nil)
 }
 
+// synthesiseInChild starts the tests' program again, in which [TestMain] writes the assemblies
+// that the variable names into the folder.
+func synthesiseInChild(t *testing.T, variable, folder string) {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	synth := exec.Command(program)
+	synth.Env = append(os.Environ(), variable+"="+folder)
+	output(t, synth)
+}
+
 // Platforms run on a laptop with existing resources: tables that no template declares, keys,
 // and networks.
 func TestExistingResources(t *testing.T) {
@@ -143,15 +156,9 @@ func TestExistingResources(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds all handlers")
 	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	folder := t.TempDir()
 	assembly := filepath.Join(folder, "cdk.out")
-	synth := exec.Command(program)
-	synth.Env = append(os.Environ(), existingVariable+"="+assembly)
-	output(t, synth)
+	synthesiseInChild(t, existingVariable, assembly)
 
 	platforms := localrun.Options{Assembly: assembly, Stacks: []string{"company", "ask", "todo"}, NoSchedules: true}
 	t.Run("OK", func(t *testing.T) {
