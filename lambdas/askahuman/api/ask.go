@@ -13,10 +13,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
-// patience is for how long a repeat waits for the first request, since published clients
+// repeatWait is how long a repeat waits for the first request, since published clients
 // know no answer that says that a request is still running. It is much longer than an ask
 // takes: a request that then still runs has most likely died.
-const patience = 2 * time.Second
+const repeatWait = 2 * time.Second
 
 // asker asks, and with an idempotency key asks once.
 type asker struct {
@@ -57,7 +57,7 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (made S
 		return Submission{}, fmt.Errorf("encode the request: %w", err)
 	}
 	response, _, err := idempotency.Request{
-		Keys: a.keys, Scope: agent, Key: ask.IdempotencyKey, Content: content, Patience: patience, Answer: answer, Log: a.log,
+		Keys: a.keys, Scope: agent, Key: ask.IdempotencyKey, Content: content, Wait: repeatWait, Answer: answer, Log: a.log,
 	}.Do(ctx, store)
 	if err != nil {
 		return Submission{}, err

@@ -113,7 +113,7 @@ func (s *Server) isFinal(err error) bool {
 			return false
 		}
 	}
-	return s.Failure(context.Background(), err).Status < http.StatusInternalServerError
+	return s.known(err).Status < http.StatusInternalServerError
 }
 
 // readAttempt reads the headers that count before the body.

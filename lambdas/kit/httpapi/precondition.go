@@ -72,10 +72,10 @@ func cutTag(list string) (tag string, weak bool, rest string, ok bool) {
 	return tag, weak, rest, ok
 }
 
-// Hold makes an attempt at a change on each version that is allowed, until the thing has
-// it. An attempt is given a version, 0 for any. It fails with an error of which current
-// knows the version, if the thing has another one.
-func (p Precondition) Hold(attempt func(version int) error, current func(error) (version int, ok bool)) error {
+// Attempt tries a change on each version that the header allows, until one of them is the
+// current version. attempt changes the given version, 0 for any. Where the thing has another
+// version, attempt returns an error from which current reads it.
+func (p Precondition) Attempt(attempt func(version int) error, current func(error) (version int, ok bool)) error {
 	if !p.given {
 		return attempt(0)
 	}

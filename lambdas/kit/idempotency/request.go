@@ -25,9 +25,9 @@ type Request struct {
 	Scope, Key string
 	// Content is all that makes the request what it is.
 	Content []byte
-	// Patience is for how long an attempt waits for another one that is running. Zero: not
+	// Wait is how long an attempt waits for another one that is running. Zero: not
 	// at all.
-	Patience time.Duration
+	Wait time.Duration
 	// Answer makes the answer from the result of the work. A store that keeps answers with
 	// its work passes the same result to [Transact].
 	Answer func(result any) (Response, error)
@@ -87,9 +87,9 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 }
 
 // begin claims the key. While another attempt is running, it waits, for no longer than
-// its patience.
+// Wait.
 func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
-	end := time.Now().Add(r.Patience)
+	end := time.Now().Add(r.Wait)
 	for interval := firstInterval; ; interval = min(2*interval, lastInterval) {
 		claim, replay, err := r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, 0)
 		if _, running := errors.AsType[*RunningError](err); !running || time.Now().Add(interval).After(end) {

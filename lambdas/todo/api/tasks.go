@@ -276,7 +276,7 @@ func (s *server) registerTasks() {
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *replaceInput) (t todo.Task, err error) {
-		err = httpapi.IfMatch(ctx).Hold(func(ifVersion int) (err error) {
+		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
 			t, err = s.service.ReplaceTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.Body.domain(), ifVersion)
 			return err
 		}, currentVersion)
@@ -288,7 +288,7 @@ func (s *server) registerTasks() {
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *changeInput) (t todo.Task, err error) {
-		err = httpapi.IfMatch(ctx).Hold(func(ifVersion int) (err error) {
+		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
 			t, err = s.service.ChangeTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, input.domain(), ifVersion)
 			return err
 		}, currentVersion)
@@ -300,7 +300,7 @@ func (s *server) registerTasks() {
 		Description: "Deletes a task.",
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
 	}, func(ctx context.Context, input *TaskPath) (any, error) {
-		return nil, httpapi.IfMatch(ctx).Hold(func(ifVersion int) error {
+		return nil, httpapi.IfMatch(ctx).Attempt(func(ifVersion int) error {
 			return s.service.DeleteTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID, ifVersion)
 		}, currentVersion)
 	}, func(context.Context, *TaskPath, any) (int, any) { return http.StatusNoContent, nil })
