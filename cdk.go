@@ -105,8 +105,8 @@ func choosePlatforms(values map[string]any, all []*platforms.Platform) ([]*platf
 }
 
 // chooseEnvironment returns the name of the environment that the context value "env"
-// names, or else "environment" in cdk.json, and the platforms with its settings. Their
-// processor is that of "arch", arm64 or x86_64, if there is such a value.
+// names, or else "environment" in cdk.json, and the platforms with its settings. The
+// context value "arch", arm64 or x86_64, sets their processor.
 func chooseEnvironment(values map[string]any) (string, []*platforms.Platform, error) {
 	name, _ := values["env"].(string)
 	if name == "" {
@@ -134,8 +134,9 @@ func chooseEnvironment(values map[string]any) (string, []*platforms.Platform, er
 	return name, all, nil
 }
 
-// readContext returns the context: that of the CDK command, which sets environment
-// variables (aws-cdk-lib, cx-api), or else that of ./cdk.json; and the values of -c.
+// readContext returns the CDK's context. The CDK command hands it over in environment
+// variables (aws-cdk-lib, cx-api); without the command, ./cdk.json has it. The values of
+// -c are added.
 func readContext(arguments []string) (map[string]any, error) {
 	values := map[string]any{}
 	if handed := os.Getenv("CDK_CONTEXT_JSON"); handed != "" {

@@ -51,8 +51,8 @@ func readPackages(listing []byte) ([]listed, error) {
 // mainPackage is a package to be linked, with its stamp: the list of modules that
 // the binary carries, for "go version -m" and for scanners of vulnerabilities.
 //
-// The toolchain's own list depends on the origin of modules: it has checksums, except of vendored
-// modules; versions, except that of the main module; and paths of folders that replace modules.
+// The toolchain's own list depends on the origin of modules. It has checksums, but none of vendored
+// modules; versions, but not the main module's; and paths of folders that replace modules.
 // A stamp has the same modules and versions, and nothing else.
 type mainPackage struct {
 	importPath, module, stamp string

@@ -59,7 +59,7 @@ type Options struct {
 	Assembly string
 	// Stacks are the stacks to run: names, display ids of stacks in stages (Dev/Ask), or patterns of these (Dev/*). Default: all.
 	Stacks []string
-	// Port is that of the first HTTP API; further ones take the ports above it. 0 takes any free ports. PlatformPorts takes, for a
+	// Port is the port of the first HTTP API; further APIs take the ports above it. 0 takes any free ports. PlatformPorts takes, for a
 	// stack's first API, the port of its template (Metadata: {"onesynth": {"localPort": 8080}}), or the first free one from 8080
 	// up if the template names none, and for its other APIs the next free ones.
 	Port int

@@ -36,7 +36,7 @@ const (
 	engineStart = time.Minute
 	// secretKey is every function's: its access key says who calls.
 	secretKey = "local"
-	// bucketsFolder is the folder of objects in that of the run's data.
+	// bucketsFolder is the folder of the objects, in the folder of the run's data.
 	bucketsFolder = "s3"
 	// scheduleCaller begins the names under which schedules call AWS.
 	scheduleCaller = "schedule/"

@@ -62,8 +62,8 @@ type Props interface {
 	Accepted() []nag.Accepted
 }
 
-// list describes a platform. The first schema is that of the zero props, and the last has all
-// parts that props add.
+// list describes a platform. The first schema describes it with the zero props, and the last
+// has all parts that props add.
 func list[P Props, C any](
 	id, purpose string,
 	declare func(constructs.Construct, string, P) C,

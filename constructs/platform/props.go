@@ -159,7 +159,7 @@ type Props struct {
 	// NoDashboard leaves the dashboard out. Default: the construct declares it.
 	NoDashboard bool
 	// LocalPort is the port of the API when the assembly runs on a developer's
-	// machine: 1024 to 65535. Default: that of the platform.
+	// machine: 1024 to 65535. Default: the platform's.
 	LocalPort int
 
 	// Build is a build of the platform's functions, begun earlier so that it runs beside

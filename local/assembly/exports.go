@@ -52,7 +52,7 @@ func (s *Stack) importValue(export, path string) (string, error) {
 }
 
 // stackOutput returns an output of another stack, exported or not ("Fn::GetStackOutput", AWS CloudFormation template
-// reference). The default region is that of this stack.
+// reference). The default region is this stack's.
 func (s *Stack) stackOutput(argument any, path string) (string, error) {
 	names, _ := argument.(map[string]any)
 	stack, err := s.values.Text(names["StackName"], path+".StackName")

@@ -39,7 +39,7 @@ func (a *Assembly) Function(id string) *Resource {
 	return nil
 }
 
-// IsQueue reports whether the ARN is that of a queue of the assembly.
+// IsQueue reports whether the ARN names a queue of the assembly.
 func (a *Assembly) IsQueue(arn string) bool {
 	resource := a.ByARN(arn)
 	return resource != nil && resource.Type == "AWS::SQS::Queue"

@@ -18,8 +18,8 @@ func ParameterARN(account, region, name string) string {
 	return fmt.Sprintf("arn:aws:ssm:%s:%s:parameter/%s", region, account, strings.TrimPrefix(name, "/"))
 }
 
-// ssmParameter is the value of a parameter of AWS Systems Manager: that of a stack of the account and region, chosen or not, or
-// else that of the options.
+// ssmParameter is the value of a parameter of AWS Systems Manager. A stack of the account and region,
+// chosen or not, declares it; otherwise the options give it.
 func (s *Stack) ssmParameter(name, path string) (string, error) {
 	leave, err := s.enter(fmt.Sprintf("parameter %q of Systems Manager", name), path)
 	if err != nil {

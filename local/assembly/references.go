@@ -21,7 +21,7 @@ const (
 	done
 )
 
-// ssmValue begins the types of template parameters whose value is that of a parameter of AWS Systems Manager.
+// ssmValue begins the types of template parameters that take their value from a parameter of AWS Systems Manager.
 const ssmValue = "AWS::SSM::Parameter::Value"
 
 // names are what the values of the stack's template refer to.

@@ -357,7 +357,7 @@ func TestS3KeepsToTheRole(t *testing.T) {
 	}
 }
 
-// The region in a condition is that of the request: ARNs of buckets have none.
+// A condition on the region looks at the request: ARNs of buckets have no region.
 func TestS3InRegion(t *testing.T) {
 	t.Parallel()
 	f := startS3(t, `[{"Effect": "Allow", "Action": ["s3:*", "dynamodb:ListTables"], "Resource": "*"},

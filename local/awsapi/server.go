@@ -93,7 +93,7 @@ type place struct{ environment, name string }
 type caller struct {
 	function string
 	role     *policy.Role
-	// region is that of the request; empty for the endpoint's.
+	// region is the request's; empty for the endpoint's.
 	region string
 	*decisions
 }

@@ -35,8 +35,8 @@ type Config struct {
 	// that is missing is the zero [Identity].
 	Callers map[schema.Caller]Identity
 	// Admit runs before every operation and its validation, when the caller is known. It
-	// returns the context of the operation, which derives from that of the request, or an
-	// error that refuses the request. Nil admits everyone.
+	// returns the context of the operation, derived from the request's, or an error that
+	// refuses the request. Nil admits everyone.
 	Admit func(*Context) (context.Context, error)
 	// Errors say how errors are answered.
 	Errors Errors

@@ -18,10 +18,10 @@ type RateLimiter interface {
 	CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
 }
 
-// count counts a call towards the limit of its route, and towards that of the caller's
-// address where the limit has a further one for that. A call that the caller's own limit
-// refuses does not count for the address, which others share. The answer has the state of
-// the caller's own, unless it is the address that may call no more.
+// count counts a call towards the caller's limit of the route. It counts the call towards
+// the limit of the caller's address too, if the route has one. A call that the caller's
+// limit refuses does not count for the address, which others share. The answer has the
+// state of the caller's limit, unless the address's limit is reached.
 func (s *Server) count(ctx *Context, caller Caller) error {
 	limit, ok := s.config.Platform.RateLimit(ctx.Route.RateLimit)
 	if !ok {

@@ -23,7 +23,7 @@ type Operation struct {
 	ID string
 	// Description says what it does, for people.
 	Description string
-	// Status is that of success. Zero: 200.
+	// Status is the status of success. Zero: 200.
 	Status int
 	// Form is a value of the form of success, or [OneOf], if the type of the output does not
 	// say it.
@@ -136,9 +136,9 @@ func (s *Server) form(value any) *huma.Schema {
 	}
 }
 
-// Register declares an operation and the function that serves it. Its summary is that of the
-// platform's route with the same method and path. It panics if there is none: the
-// API would not let a request through, and it would not be known who may call.
+// Register declares an operation and the function that serves it. The platform's route with
+// the same method and path gives its summary. Register panics if there is no such route: the
+// API would let no request through, and nothing would say who may call.
 func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I) (*O, error)) {
 	huma.Register(s.api, s.declare(op), func(ctx context.Context, input *I) (*O, error) {
 		if err := s.refused(ctx); err != nil {
@@ -178,8 +178,8 @@ func (s *Server) declare(op Operation) huma.Operation {
 	return s.huma(op, route)
 }
 
-// refused is the answer to a request of which a strict server found more wrong than forms
-// say.
+// refused is the answer to a request in which a strict server found undeclared or repeated
+// input.
 func (s *Server) refused(ctx context.Context) error {
 	if problems := problemsFrom(ctx); len(problems) > 0 {
 		return s.failure(ctx, &InvalidError{Status: http.StatusUnprocessableEntity, Problems: problems})
