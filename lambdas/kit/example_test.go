@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // The whole of a main function: API Gateway's requests reach a net/http handler.
@@ -29,9 +30,9 @@ func ExampleStartHTTP() {
 
 // failure gives every error its status and form.
 func failure(_ context.Context, err error) (status int, body any) {
-	var request *kit.RequestError
+	var request *validate.Error
 	if errors.As(err, &request) {
-		return request.Status, map[string]string{"error": request.Message}
+		return request.Status, map[string]string{"error": request.Error()}
 	}
 	return http.StatusInternalServerError, map[string]string{"error": "internal error"}
 }

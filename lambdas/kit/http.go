@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // DefaultMaxBodyBytes is the largest request body that is read, when
@@ -31,14 +32,16 @@ const DefaultMaxBodyBytes = 256 << 10
 // holds nothing of what was sent or answered.
 type API struct {
 	// Routes are the operations, registered with method and path. A request that
-	// none of them matches is a [*RequestError].
+	// none of them matches is a [*validate.Error].
 	Routes *http.ServeMux
 	// Protected are the routes, as Routes have them, that only callers with a verified
 	// token may call: others get [ErrNoToken]. Default: none.
 	Protected []string
 	// Error is the platform's form of an error, written as JSON. The error is a
-	// [*RequestError], or, when a handler panicked, any other; the form must not
-	// reveal such an error to the caller.
+	// [*validate.Error], or, when a handler panicked, any other; the form must not
+	// reveal such an error to the caller. Of the former, Status is 400 for a request that
+	// cannot be read, 401 for one without a token where one is needed, 404 or 405 for one
+	// that matches no route, 413 for one that is too large.
 	Error func(context.Context, error) (status int, body any)
 	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
@@ -46,27 +49,10 @@ type API struct {
 	Log *slog.Logger
 }
 
-// RequestError is a request that no operation sees, because of the request
-// itself.
-type RequestError struct {
-	// Status is 400 for one that cannot be read, 401 for one without a token where one
-	// is needed, 404 or 405 for one that matches no route, 413 for one that is too large.
-	Status int
-	// Field is the wrong part: "body", "path", "method", "request" or "token".
-	Field string
-	// Message says what was got and what is allowed.
-	Message string
-}
-
-// Error returns the message.
-func (e *RequestError) Error() string { return e.Message }
-
 // ErrNoToken is a request without a verified token on a route that needs one. It is a
-// [*RequestError] with status 401.
-var ErrNoToken error = &RequestError{
-	Status: http.StatusUnauthorized, Field: "token",
-	Message: "there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform",
-}
+// [*validate.Error] with status 401.
+var ErrNoToken error = validate.Refused(http.StatusUnauthorized, "token", validate.Constraint{Rule: validate.RuleRequired},
+	"there is no verified token with a subject: send Authorization: Bearer with a JWT from the issuer of this platform")
 
 // ServeHTTP serves one request.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -126,20 +112,15 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // match reports what keeps the request from the routes. A route is matched by
 // its own method only, and the path is taken as it is: where the mux would
 // answer HEAD with GET, or redirect to a cleaned path, API Gateway has no route.
-func (a *API) match(r *http.Request, pattern string) *RequestError {
+func (a *API) match(r *http.Request, pattern string) *validate.Error {
 	if strings.HasPrefix(pattern, r.Method+" ") && isClean(r.URL.Path) {
 		return nil
 	}
 	if allowed := a.allowed(r); len(allowed) > 0 {
-		return &RequestError{
-			Status: http.StatusMethodNotAllowed, Field: "method",
-			Message: fmt.Sprintf("%.20q is not allowed on this path: use %s", r.Method, strings.Join(allowed, ", ")),
-		}
+		return validate.Refused(http.StatusMethodNotAllowed, "method", validate.Constraint{Rule: validate.RuleEnum, Allowed: allowed, Got: r.Method},
+			fmt.Sprintf("%.20q is not allowed on this path: use %s", r.Method, strings.Join(allowed, ", ")))
 	}
-	return &RequestError{
-		Status: http.StatusNotFound, Field: "path",
-		Message: "there is no such route: check the path for typing errors, a slash at the end or a missing id",
-	}
+	return validate.Refused(http.StatusNotFound, "path", validate.Constraint{}, "there is no such route: check the path for typing errors, a slash at the end or a missing id")
 }
 
 // allowed lists the methods that the path has.
@@ -172,10 +153,11 @@ func (a *API) readBody(r *http.Request) error {
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	if err != nil {
-		return &RequestError{Status: http.StatusBadRequest, Field: "body", Message: "the body cannot be read: " + err.Error()}
+		return validate.Refused(http.StatusBadRequest, "body", validate.Constraint{Rule: validate.RuleFormat}, "the body cannot be read: "+err.Error())
 	}
-	if int64(len(body)) > limit {
-		return &RequestError{Status: http.StatusRequestEntityTooLarge, Field: "body", Message: fmt.Sprintf("the body has more than %d bytes, which is the most allowed", limit)}
+	if most := int(limit); len(body) > most {
+		return validate.Refused(http.StatusRequestEntityTooLarge, "body", validate.Constraint{Rule: validate.RuleLength, Max: &most},
+			fmt.Sprintf("the body has more than %d bytes, which is the most allowed", most))
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
@@ -264,10 +246,8 @@ func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error
 		return nil, err
 	}
 	// The adapter's errors quote the request: the caller may see that, a log not.
-	status, body := h.api.errorResponse(ctx, &RequestError{
-		Status: http.StatusBadRequest, Field: "request",
-		Message: "this is not an HTTP request that can be read: check the escapes in the path, the Host header and the method",
-	})
+	status, body := h.api.errorResponse(ctx, validate.Refused(http.StatusBadRequest, "request", validate.Constraint{Rule: validate.RuleFormat},
+		"this is not an HTTP request that can be read: check the escapes in the path, the Host header and the method"))
 	h.api.logAccess(ctx, status, began)
 	return json.Marshal(events.APIGatewayV2HTTPResponse{
 		StatusCode: status,

@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // testAPI echoes what handlers see; /panic panics, /late panics after it began to
@@ -47,8 +49,8 @@ func testAPI(t testing.TB, out io.Writer) *API {
 	return &API{
 		Routes: mux, Log: log, MaxBodyBytes: 100, Protected: []string{"POST /mine/{id}"},
 		Error: func(_ context.Context, err error) (int, any) {
-			if request, ok := errors.AsType[*RequestError](err); ok {
-				return request.Status, map[string]string{"field": request.Field}
+			if request, ok := errors.AsType[*validate.Error](err); ok {
+				return request.Status, map[string]string{"field": request.Problems[0].Field}
 			}
 			return http.StatusInternalServerError, map[string]string{"field": "?"}
 		},

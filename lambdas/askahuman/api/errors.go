@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
@@ -63,13 +62,12 @@ func failures(openQuestions int) httpapi.Errors {
 	short.Text("prompt", "Why?", askahuman.MinPromptLength, askahuman.MaxPromptLength)
 	return httpapi.Errors{
 		Known: []httpapi.KnownError{
-			answer(codeValidation, http.StatusBadRequest, httpapi.As[*httpapi.InvalidError]),
-			answer(codeValidation, http.StatusBadRequest, httpapi.Is(idempotency.ErrOtherRequest)),
 			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Is(askahuman.ErrUnknownAgentKey)),
 			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
 			answer(codeNotFound, http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
 			answer(codeMethodNotAllowed, http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
-			answer(codeValidation, http.StatusBadRequest, httpapi.As[*kit.RequestError]),
+			answer(codeValidation, http.StatusBadRequest, httpapi.As[*validate.Error]),
+			answer(codeValidation, http.StatusBadRequest, httpapi.Is(idempotency.ErrOtherRequest)),
 			{Code: string(codeQuotaExceeded), Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded), Message: quotaExceeded(openQuestions)},
 			answer(codeQuestionNotFound, http.StatusNotFound, httpapi.Is(askahuman.ErrQuestionNotFound)),
 			answer(codeSubscriptionNotFound, http.StatusNotFound, httpapi.Is(askahuman.ErrSubscriptionNotFound)),

@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -57,28 +56,14 @@ func (v *Violations) sentences() string {
 
 // problems are those of a request that is refused for its content; nil: err is another error.
 func problems(err error) []validate.Problem {
-	problem := validate.Problem{Constraint: validate.Constraint{Rule: validate.RuleFormat}}
-	switch err := err.(type) {
-	case *httpapi.InvalidError:
-		return err.Problems
-	case *kit.RequestError:
-		problem.Field, problem.Message = err.Field, err.Message
-		switch err.Status {
-		case http.StatusBadRequest:
-		case http.StatusRequestEntityTooLarge:
-			most := kit.DefaultMaxBodyBytes
-			problem.Constraint = validate.Constraint{Rule: validate.RuleLength, Max: &most}
-		default:
-			return nil
-		}
-	default:
-		if err != idempotency.ErrOtherRequest {
-			return nil
-		}
-		problem.Field, problem.Constraint.Rule = "idempotency_key", validate.RuleConflict
-		problem.Message = "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key"
+	if err == idempotency.ErrOtherRequest {
+		err = validate.Errorf("idempotency_key", validate.RuleConflict, "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key")
 	}
-	return []validate.Problem{problem}
+	wrong, ok := err.(*validate.Error)
+	if !ok || wrong.Status == http.StatusUnauthorized || wrong.Status == http.StatusNotFound || wrong.Status == http.StatusMethodNotAllowed {
+		return nil
+	}
+	return wrong.Problems
 }
 
 // punctuation is that of the wire format.

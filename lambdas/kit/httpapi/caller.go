@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"unicode"
@@ -80,12 +79,12 @@ func ByFingerprint(header *huma.Param, hasher Hasher) Identity {
 		fingerprint := ctx.Header(header.Name)
 		switch length := utf8.RuneCountInString(fingerprint); {
 		case fingerprint == "" && ctx.Declared().NeedsCaller:
-			return Caller{}, refusal(header.Name, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", longest), validate.Constraint{Rule: validate.RuleRequired})
+			return Caller{}, Unreadable(header.Name, validate.Constraint{Rule: validate.RuleRequired}, fmt.Sprintf("is missing; send the header with a fingerprint of the browser, 1 to %d characters; only a keyed hash of it is stored", longest))
 		case length > longest:
 			least := 1
-			return Caller{}, refusal(header.Name, fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest), validate.Constraint{Rule: validate.RuleLength, Min: &least, Max: &longest, Got: fingerprint})
+			return Caller{}, Unreadable(header.Name, validate.Constraint{Rule: validate.RuleLength, Min: &least, Max: &longest, Got: fingerprint}, fmt.Sprintf("has %d characters; it needs 1 to %d", length, longest))
 		case containsControl(fingerprint):
-			return Caller{}, refusal(header.Name, "holds control characters; send printable ones", validate.Constraint{})
+			return Caller{}, Unreadable(header.Name, validate.Constraint{}, "holds control characters; send printable ones")
 		}
 		return hasher.caller(ctx.Context(), fingerprint)
 	}}
@@ -150,8 +149,3 @@ func (s *Server) identify(ctx *Context) (err error) {
 }
 
 func containsControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
-
-// refusal is a request with a header that cannot be read.
-func refusal(header, message string, constraint validate.Constraint) error {
-	return &InvalidError{Status: http.StatusBadRequest, Problems: []validate.Problem{{Field: header, Message: message, Constraint: constraint}}}
-}

@@ -43,7 +43,7 @@ func TestConstraints(t *testing.T) {
 	s := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "post", Title: "Post", Routes: []schema.Route{{Method: "POST", Path: "/parcels"}}},
 		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
-			if wrong, ok := f.Err.(*httpapi.InvalidError); ok {
+			if wrong, ok := f.Err.(*validate.Error); ok {
 				found = wrong.Problems
 			}
 			return struct{}{}

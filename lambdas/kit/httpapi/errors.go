@@ -13,7 +13,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -27,8 +26,7 @@ type Errors struct {
 	// Known are the errors of the platform. The first that matches counts, and after all of
 	// them those that the kit knows:
 	//
-	//   - [*InvalidError] and [*kit.RequestError] with their own status; a [*validate.Error] or
-	//     [validate.Problem] is an [*InvalidError] of 422, also in Known,
+	//   - [*validate.Error] with its own status,
 	//   - [*idempotency.RunningError] and [idempotency.ErrClaimLost] with 409,
 	//   - [ErrForbidden] with 403,
 	//   - [retry.ErrBusy], [retry.ErrUnanswered] and [context.DeadlineExceeded] with 503,
@@ -41,7 +39,7 @@ type Errors struct {
 	Body func(context.Context, Failure) any
 	// Always are examples of the errors that every operation of the document has, OfBodies
 	// those of operations with a body, and OfCallers those of operations whose callers are
-	// not just anyone. An unknown error is always one of them, and [kit.ErrNoToken] is where
+	// not just anyone. An unknown error is always one of them, and kit.ErrNoToken is where
 	// a token is needed.
 	Always, OfBodies, OfCallers []error
 }
@@ -85,10 +83,10 @@ func As[T error](err error) error {
 	return nil
 }
 
-// Refused matches a [*kit.RequestError] with that status.
+// Refused matches a [*validate.Error] with that status.
 func Refused(status int) func(error) error {
 	return func(err error) error {
-		if found, ok := errors.AsType[*kit.RequestError](err); ok && found.Status == status {
+		if found, ok := errors.AsType[*validate.Error](err); ok && found.Status == status {
 			return found
 		}
 		return nil
@@ -154,19 +152,13 @@ func (s *Server) Failure(ctx context.Context, err error) Failure {
 
 // known is the entry of the table that err matches.
 func (s *Server) known(err error) Failure {
-	if wrong := invalidFrom(err); wrong != nil {
-		err = wrong
-	}
 	for _, entry := range s.config.Errors.Known {
 		if found := entry.Match(err); found != nil {
 			return Failure{KnownError: entry, Err: found}
 		}
 	}
-	if wrong, ok := err.(*InvalidError); ok {
-		return Failure{KnownError: KnownError{Status: wrong.Status}, Err: wrong}
-	}
-	if refused, ok := errors.AsType[*kit.RequestError](err); ok {
-		return Failure{KnownError: KnownError{Status: refused.Status}, Err: refused}
+	if wrong, ok := errors.AsType[*validate.Error](err); ok {
+		return Failure{KnownError: KnownError{Status: cmp.Or(wrong.Status, http.StatusUnprocessableEntity)}, Err: wrong}
 	}
 	for _, entry := range known() {
 		if found := entry.Match(err); found != nil {
@@ -177,20 +169,6 @@ func (s *Server) known(err error) Failure {
 	unknown.Status = cmp.Or(unknown.Status, http.StatusInternalServerError)
 	unknown.Message = cmp.Or(unknown.Message, "something went wrong on this side: try again; if it lasts, tell the operator when it happened")
 	return Failure{KnownError: unknown, Err: err}
-}
-
-// invalidFrom is err as an [*InvalidError], if it says what is wrong with a request; else nil.
-func invalidFrom(err error) *InvalidError {
-	if wrong, ok := errors.AsType[*InvalidError](err); ok {
-		return wrong
-	}
-	if wrong, ok := errors.AsType[*validate.Error](err); ok {
-		return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: wrong.Problems}
-	}
-	if wrong, ok := errors.AsType[validate.Problem](err); ok {
-		return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: []validate.Problem{wrong}}
-	}
-	return nil
 }
 
 // describeErrors adds to an operation a response for each status of the errors, with an

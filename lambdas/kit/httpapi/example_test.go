@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -33,7 +34,7 @@ func Example() {
 	server := httpapi.New(httpapi.Config{
 		Platform: platform,
 		Errors: httpapi.Errors{Body: func(_ context.Context, f httpapi.Failure) any {
-			if invalid, ok := f.Err.(*httpapi.InvalidError); ok {
+			if invalid, ok := f.Err.(*validate.Error); ok {
 				return invalid.Problems
 			}
 			return f.Message

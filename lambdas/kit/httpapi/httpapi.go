@@ -136,9 +136,7 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 	address := inner.URL()
 	query, err := url.ParseQuery(address.RawQuery)
 	if err != nil {
-		s.fail(ctx, &InvalidError{Status: http.StatusBadRequest, Problems: []validate.Problem{
-			{Field: "query", Message: "cannot be read: " + err.Error() + "; percent-encode values"},
-		}})
+		s.fail(ctx, Unreadable("query", validate.Constraint{}, "cannot be read: "+err.Error()+"; percent-encode values"))
 		return
 	}
 	ctx.query = query

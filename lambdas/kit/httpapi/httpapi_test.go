@@ -299,7 +299,7 @@ func TestTimezone(t *testing.T) {
 	}
 	for _, name := range []string{"Local", "Mars/Olympus", "../../etc/passwd", "Asia/Tokyo\x00"} {
 		_, err := httpapi.Timezone(name)
-		if problem, ok := errors.AsType[validate.Problem](err); !ok || problem.Field != "X-Timezone" {
+		if wrong, ok := errors.AsType[*validate.Error](err); !ok || wrong.Problems[0].Field != "X-Timezone" {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

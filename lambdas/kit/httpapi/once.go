@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 const (
@@ -67,7 +68,7 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 			},
 		}.Do(ctx, func(ctx context.Context) (any, error) { return work(ctx, input) })
 		if errors.Is(err, idempotency.ErrOtherRequest) {
-			return nil, Invalid(KeyHeader, idempotency.ErrOtherRequest.Error())
+			return nil, validate.Errorf(KeyHeader, validate.RuleConflict, "%s", idempotency.ErrOtherRequest)
 		}
 		if err != nil {
 			return nil, err
@@ -153,7 +154,7 @@ func readKey(header string) (string, error) {
 	default:
 		return header, nil
 	}
-	return "", Unreadable(KeyHeader, wrong)
+	return "", Unreadable(KeyHeader, validate.Constraint{}, wrong)
 }
 
 // once is an operation with the headers of its idempotency key.

@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -182,7 +183,7 @@ func (s *Server) declare(op Operation) huma.Operation {
 // input.
 func (s *Server) refused(ctx context.Context) error {
 	if problems := problemsFrom(ctx); len(problems) > 0 {
-		return s.failure(ctx, &InvalidError{Status: http.StatusUnprocessableEntity, Problems: problems})
+		return s.failure(ctx, &validate.Error{Problems: problems})
 	}
 	return nil
 }

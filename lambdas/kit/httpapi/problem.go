@@ -19,26 +19,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// InvalidError is a request that the operation never sees, because of what it
-// holds.
-type InvalidError struct {
-	// Status is 422 for values that are not allowed; 400 for a body or query that
-	// cannot be read, and 415 for a body of another type than JSON, which both have
-	// one problem.
-	Status int
-	// Problems are all problems of the request, at least one.
-	Problems []validate.Problem
-}
-
-// Error lists the problems.
-func (e *InvalidError) Error() string {
-	texts := make([]string, len(e.Problems))
-	for i, p := range e.Problems {
-		texts[i] = p.Field + ": " + p.Message
-	}
-	return strings.Join(texts, "; ")
-}
-
 // noBody is what huma says of a body that is not there.
 const noBody = "request body is required"
 
@@ -46,19 +26,15 @@ const noBody = "request body is required"
 const ruleLocation = "rule"
 
 // Broken are the problems of an error as a [huma.Resolver] returns them: they join those that
-// forms find, unless one of these is of the same field. err is a [*validate.Error], a
-// [validate.Problem], another error or nil.
+// forms find, unless one of these is of the same field. err is a [*validate.Error], another
+// error or nil.
 func Broken(err error) []error {
 	if err == nil {
 		return nil
 	}
 	wrong, ok := errors.AsType[*validate.Error](err)
 	if !ok {
-		problem, ok := errors.AsType[validate.Problem](err)
-		if !ok {
-			return []error{err}
-		}
-		wrong = &validate.Error{Problems: []validate.Problem{problem}}
+		return []error{err}
 	}
 	broken := make([]error, len(wrong.Problems))
 	for i, p := range wrong.Problems {
@@ -123,7 +99,7 @@ func miscased(body []byte, form *huma.Schema) []validate.Problem {
 }
 
 // invalid is the error with the problems of huma, of the resolvers, and the others.
-func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, others []validate.Problem) *InvalidError {
+func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, others []validate.Problem) *validate.Error {
 	if model.Status != http.StatusUnprocessableEntity {
 		// The body could not be read, so the problems that resolvers found mean nothing.
 		unreadable := validate.Problem{Field: "body", Message: model.Detail}
@@ -136,7 +112,7 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 		if unreadable.Message == noBody {
 			unreadable.Constraint.Rule = validate.RuleRequired
 		}
-		return &InvalidError{Status: model.Status, Problems: []validate.Problem{unreadable}}
+		return &validate.Error{Status: model.Status, Problems: []validate.Problem{unreadable}}
 	}
 	found := slices.Clone(others)
 	for _, detail := range model.Errors {
@@ -151,7 +127,7 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 	if len(found) == 0 {
 		found = []validate.Problem{{Field: "body", Message: model.Detail}}
 	}
-	return &InvalidError{Status: model.Status, Problems: found}
+	return &validate.Error{Problems: found}
 }
 
 // problem is a problem that huma found, with the wire names of fields.
@@ -228,15 +204,9 @@ func clipped(name string) string {
 // characters.
 func Quoted(text string) string { return shown(text) }
 
-// Invalid is an [*InvalidError] with status 422 and one problem.
-func Invalid(field, message string) error {
-	return &InvalidError{Status: http.StatusUnprocessableEntity, Problems: []validate.Problem{{Field: field, Message: message}}}
-}
-
-// Unreadable is an [*InvalidError] with status 400 and one problem: a header or a query that
-// cannot be read.
-func Unreadable(field, message string) error {
-	return &InvalidError{Status: http.StatusBadRequest, Problems: []validate.Problem{{Field: field, Message: message}}}
+// Unreadable is a [*validate.Error] with status 400: a header or a query that cannot be read.
+func Unreadable(field string, constraint validate.Constraint, message string) error {
+	return &validate.Error{Status: http.StatusBadRequest, Problems: []validate.Problem{{Field: field, Message: message, Constraint: constraint}}}
 }
 
 // RetryAfter is what the header Retry-After says of a time: whole seconds, rounded

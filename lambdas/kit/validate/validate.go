@@ -1,8 +1,10 @@
 // Package validate checks what a caller sends against the rules of a platform, and gathers
-// all that is wrong, so that the caller hears of everything at once.
+// all that is wrong, so that the caller hears of everything at once. [Error] is the one type
+// for what is wrong with a request.
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -68,29 +70,37 @@ type Problem struct {
 	Constraint Constraint `json:"-"`
 }
 
-// Error is the field and the message.
-func (p Problem) Error() string { return p.Field + " " + p.Message }
-
-// Error is input that breaks rules.
+// Error is a request that is refused for itself: for what it holds, or for how it was sent.
 type Error struct {
+	// Status is the HTTP status of the answer. Zero is 422: values break rules. Any other
+	// has one problem.
+	Status int
+	// Text says it in a sentence. Empty: the problems say it.
+	Text string
 	// Problems are all that were found, at least one.
 	Problems []Problem
 }
 
-// Error lists the problems.
+// Error is the text, or else the list of the problems.
 func (e *Error) Error() string {
 	texts := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
-		texts[i] = p.Error()
+		texts[i] = p.Field + ": " + p.Message
 	}
-	return strings.Join(texts, "; ")
+	return cmp.Or(e.Text, strings.Join(texts, "; "))
 }
 
-// Errorf is an [*Error] with one problem.
+// Errorf is an [*Error] of values with one problem.
 func Errorf(field string, rule Rule, format string, arguments ...any) error {
 	var p Problems
 	p.Add(field, rule, format, arguments...)
 	return p.Err()
+}
+
+// Refused is an [*Error] of that status. message is a sentence, which names the wrong part
+// itself.
+func Refused(status int, field string, constraint Constraint, message string) *Error {
+	return &Error{Status: status, Text: message, Problems: []Problem{{Field: field, Message: message, Constraint: constraint}}}
 }
 
 // Problems gathers what is wrong. The zero value is ready to use.

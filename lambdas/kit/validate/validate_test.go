@@ -26,7 +26,7 @@ func ExampleProblems() {
 	}
 	// Output:
 	// there is no day
-	// title has 3 characters; it needs 5 to 200; limit is 500; allowed is 1 to 100; email is "ann", which is not an email address, such as ada@example.com; level is "hard"; allowed are beginner, advanced; due is "2026-02-30"; a day is written YYYY-MM-DD, such as 2026-02-28
+	// title: has 3 characters; it needs 5 to 200; limit: is 500; allowed is 1 to 100; email: is "ann", which is not an email address, such as ada@example.com; level: is "hard"; allowed are beginner, advanced; due: is "2026-02-30"; a day is written YYYY-MM-DD, such as 2026-02-28
 	// limit range 100
 }
 
@@ -45,22 +45,22 @@ func TestRules(t *testing.T) {
 		"OKCount":        {func(p *validate.Problems) { p.Count("f", 1, 1, 2) }, ""},
 		"OKEmail":        {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 64)+"@example.com") }, ""},
 		"OKDate":         {func(p *validate.Problems) { p.Date("f", ""); p.Date("f", "0001-01-01"); p.Date("f", "9999-12-31") }, ""},
-		"ErrLong":        {func(p *validate.Problems) { p.Text("f", strings.Repeat("ß", 11), 1, 10) }, "f has 11 characters; at most 10 are allowed"},
-		"ErrEmpty":       {func(p *validate.Problems) { p.Text("f", "", 1, 10) }, "f is empty; it needs 1 to 10 characters"},
-		"ErrBlank":       {func(p *validate.Problems) { p.Text("f", " \u200b\t", 1, 10) }, "f holds only white space; it needs 1 to 10 characters"},
-		"ErrPadded":      {func(p *validate.Problems) { p.Text("f", "  ab  ", 3, 10) }, "f has 2 characters without the white space around it; it needs 3 to 10"},
-		"ErrNUL":         {func(p *validate.Problems) { p.Text("f", "a\x00", 1, 10) }, "f contains the character NUL (U+0000), which is not text: leave it out"},
-		"ErrUTF8":        {func(p *validate.Problems) { p.Text("f", "a\xff", 1, 10) }, "f is not valid UTF-8: send text"},
-		"ErrLow":         {func(p *validate.Problems) { p.Number("f", 0, 1, 2) }, "f is 0; allowed is 1 to 2"},
-		"ErrHigh":        {func(p *validate.Problems) { p.Number("f", 3, 1, 2) }, "f is 3; allowed is 1 to 2"},
-		"ErrAtLeast":     {func(p *validate.Problems) { p.Range("f", 0, &least, nil) }, "f is 0; allowed is 1 or more"},
-		"ErrAtMost":      {func(p *validate.Problems) { p.Range("f", 2, nil, &least) }, "f is 2; allowed is at most 1"},
-		"ErrCount":       {func(p *validate.Problems) { p.Count("f", 3, 1, 2) }, "f has 3 entries; allowed are 1 to 2"},
-		"ErrNoEmail":     {func(p *validate.Problems) { p.Email("f", "") }, "f is empty; it needs an email address, such as ada@example.com"},
-		"ErrLocalPart":   {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 65)+"@x.io") }, `f is "` + strings.Repeat("a", 40) + `"…, which is not an email address, such as ada@example.com`},
-		"ErrLongAddress": {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 250)+"@x.io") }, "f has 255 characters; at most 254 are allowed"},
-		"ErrYearZero":    {func(p *validate.Problems) { p.Date("f", "0000-01-01") }, `f is "0000-01-01"; a day is written YYYY-MM-DD, such as 2026-02-28`},
-		"ErrTwo":         {func(p *validate.Problems) { p.Number("f", 0, 1, 2); p.Add("g", validate.RuleConflict, "is %s", "odd") }, "f is 0; allowed is 1 to 2; g is odd"},
+		"ErrLong":        {func(p *validate.Problems) { p.Text("f", strings.Repeat("ß", 11), 1, 10) }, "f: has 11 characters; at most 10 are allowed"},
+		"ErrEmpty":       {func(p *validate.Problems) { p.Text("f", "", 1, 10) }, "f: is empty; it needs 1 to 10 characters"},
+		"ErrBlank":       {func(p *validate.Problems) { p.Text("f", " \u200b\t", 1, 10) }, "f: holds only white space; it needs 1 to 10 characters"},
+		"ErrPadded":      {func(p *validate.Problems) { p.Text("f", "  ab  ", 3, 10) }, "f: has 2 characters without the white space around it; it needs 3 to 10"},
+		"ErrNUL":         {func(p *validate.Problems) { p.Text("f", "a\x00", 1, 10) }, "f: contains the character NUL (U+0000), which is not text: leave it out"},
+		"ErrUTF8":        {func(p *validate.Problems) { p.Text("f", "a\xff", 1, 10) }, "f: is not valid UTF-8: send text"},
+		"ErrLow":         {func(p *validate.Problems) { p.Number("f", 0, 1, 2) }, "f: is 0; allowed is 1 to 2"},
+		"ErrHigh":        {func(p *validate.Problems) { p.Number("f", 3, 1, 2) }, "f: is 3; allowed is 1 to 2"},
+		"ErrAtLeast":     {func(p *validate.Problems) { p.Range("f", 0, &least, nil) }, "f: is 0; allowed is 1 or more"},
+		"ErrAtMost":      {func(p *validate.Problems) { p.Range("f", 2, nil, &least) }, "f: is 2; allowed is at most 1"},
+		"ErrCount":       {func(p *validate.Problems) { p.Count("f", 3, 1, 2) }, "f: has 3 entries; allowed are 1 to 2"},
+		"ErrNoEmail":     {func(p *validate.Problems) { p.Email("f", "") }, "f: is empty; it needs an email address, such as ada@example.com"},
+		"ErrLocalPart":   {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 65)+"@x.io") }, `f: is "` + strings.Repeat("a", 40) + `"…, which is not an email address, such as ada@example.com`},
+		"ErrLongAddress": {func(p *validate.Problems) { p.Email("f", strings.Repeat("a", 250)+"@x.io") }, "f: has 255 characters; at most 254 are allowed"},
+		"ErrYearZero":    {func(p *validate.Problems) { p.Date("f", "0000-01-01") }, `f: is "0000-01-01"; a day is written YYYY-MM-DD, such as 2026-02-28`},
+		"ErrTwo":         {func(p *validate.Problems) { p.Number("f", 0, 1, 2); p.Add("g", validate.RuleConflict, "is %s", "odd") }, "f: is 0; allowed is 1 to 2; g: is odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -39,19 +38,19 @@ func failures() httpapi.Errors {
 		},
 		Unknown: httpapi.KnownError{Message: "something went wrong on this side: try again with the same idempotency key; if it lasts, tell the operator when it happened"},
 		Body: func(_ context.Context, f httpapi.Failure) any {
-			if wrong, ok := f.Err.(*httpapi.InvalidError); ok && wrong.Status == http.StatusUnprocessableEntity {
+			if wrong, ok := f.Err.(*validate.Error); ok && f.Status == http.StatusUnprocessableEntity {
 				return InvalidResponse{wrong.Problems}
 			}
 			return ErrorResponse{f.Message}
 		},
 		Always: []error{
-			httpapi.Unreadable("query", `cannot be read: invalid URL escape "%zz"; percent-encode values`),
-			httpapi.Invalid("title", "is missing, but required"),
+			httpapi.Unreadable("query", validate.Constraint{}, `cannot be read: invalid URL escape "%zz"; percent-encode values`),
+			validate.Errorf("title", validate.RuleRequired, "is missing, but required"),
 		},
 		OfCallers: []error{retry.ErrBusy},
 		OfBodies: []error{
-			&kit.RequestError{Status: http.StatusRequestEntityTooLarge, Message: "the body has more than 262144 bytes, which is the most allowed"},
-			&httpapi.InvalidError{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}},
+			validate.Refused(http.StatusRequestEntityTooLarge, "body", validate.Constraint{}, "the body has more than 262144 bytes, which is the most allowed"),
+			&validate.Error{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}},
 		},
 	}
 }
