@@ -136,6 +136,7 @@ func TestDependencies(t *testing.T) {
 		{"lambdas", append([]string{module + "constructs", module + "gobuild", module + "cmd"}, cdk...)},
 		{"constructs", []string{module + "lambdas", module + "local", module + "cmd", module + "platforms"}},
 		{"local", append([]string{module + "check", module + "constructs", module + "lambdas", module + "platforms", module + "schema"}, cdk...)},
+		{"onesynthtest", append([]string{module + "cmd", module + "constructs", module + "lambdas", module + "platforms"}, cdk...)},
 		{"constructs/gofunction", []string{module + "schema"}},
 		{"constructs/identity", []string{module + "schema"}},
 	}

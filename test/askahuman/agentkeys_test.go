@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -97,7 +98,7 @@ func TestAgentKeys(t *testing.T) {
 		}
 		return strings.TrimSuffix(string(printed), "\n")
 	}
-	send := func(method, path string, body any, headers ...string) platform.Reply {
+	send := func(method, path string, body any, headers ...string) onesynthtest.Reply {
 		t.Helper()
 		header := http.Header{}
 		for i := 0; i < len(headers); i += 2 {
@@ -109,9 +110,9 @@ func TestAgentKeys(t *testing.T) {
 	ann, spare, bob := command("create", "ann"), command("create", "ann"), command("create", "bob")
 	question := textQuestion(1)
 	question.IdempotencyKey = "once"
-	asked := platform.Read[submission](t, send(http.MethodPost, "/agent/questions", question, "X-Agent-Id", ann), http.StatusCreated)
+	asked := onesynthtest.Read[submission](t, send(http.MethodPost, "/agent/questions", question, "X-Agent-Id", ann), http.StatusCreated)
 	path := "/agent/questions/" + asked.QuestionID
-	repeated := platform.Read[submission](t, send(http.MethodPost, "/agent/questions", question, "Authorization", "Bearer "+spare), http.StatusCreated)
+	repeated := onesynthtest.Read[submission](t, send(http.MethodPost, "/agent/questions", question, "Authorization", "Bearer "+spare), http.StatusCreated)
 	if repeated.QuestionID != asked.QuestionID {
 		t.Error("with another key, the same agent's repeated request asked another question")
 	}
@@ -119,7 +120,7 @@ func TestAgentKeys(t *testing.T) {
 	for name, headers := range map[string][]string{
 		"Header": {"X-Agent-Id", ann}, "Bearer": {"Authorization", "Bearer " + ann}, "Spare": {"X-Agent-Id", spare}, "Both": {"X-Agent-Id", "my label", "Authorization", "bearer " + ann},
 	} {
-		if got := platform.Read[agentQuestion](t, send(http.MethodGet, path, nil, headers...), http.StatusOK); got.Status != "CLOSED" {
+		if got := onesynthtest.Read[agentQuestion](t, send(http.MethodGet, path, nil, headers...), http.StatusOK); got.Status != "CLOSED" {
 			t.Errorf("%s: got %+v", name, got)
 		}
 	}
@@ -159,9 +160,9 @@ func TestAgentKeys(t *testing.T) {
 	k.checkRefusals(t, c, map[string]string{
 		"Revoked": ann, "Unknown": ann[:len(ann)-5] + "AAAAA", "Malformed": "ann", "Hash": askahuman.HashAgentKey(bob), "Missing": "",
 	})
-	platform.Read[agentQuestion](t, send(http.MethodGet, path, nil, "X-Agent-Id", spare), http.StatusOK)
+	onesynthtest.Read[agentQuestion](t, send(http.MethodGet, path, nil, "X-Agent-Id", spare), http.StatusOK)
 	// People need none.
-	platform.Read[map[string]any](t, c.MustSend(t, http.MethodGet, "/human/leaderboard", nil, nil), http.StatusOK)
+	onesynthtest.Read[map[string]any](t, c.MustSend(t, http.MethodGet, "/human/leaderboard", nil, nil), http.StatusOK)
 
 	for _, refusal := range k.Run.AWS().Refused() {
 		t.Errorf("got refusal %+v under the roles as synthesised", refusal)
@@ -246,13 +247,13 @@ func TestAgentKeyUsedAtOnce(t *testing.T) {
 	t.Parallel()
 	k := keyedRun(t, local.Options{})
 	c := newClient(t, k.target)
-	c.Retry = platform.Busy
+	c.Retry = onesynthtest.Busy
 	c.newAgent().try(t, http.MethodGet, "/openapi.json", nil) // starts the function
 	// A key gets no mark when the database is slower than the time that marks may take.
 	// Then the next key is tried.
 	for keys := 1; keys <= maxMarkTries; keys++ {
 		asker := k.newAgent(t, c)
-		if err := platform.Together(8, func(int) error {
+		if err := onesynthtest.Together(8, func(int) error {
 			r, err := asker.Send(t.Context(), http.MethodGet, "/agent/questions", asker.header(), nil)
 			if err == nil && r.Status != http.StatusOK {
 				err = fmt.Errorf("got %v; want 200", r)
@@ -308,7 +309,7 @@ func TestAgentKeyGrants(t *testing.T) {
 	}
 }
 
-func (k *keyedTarget) checkRefusalHidesKey(t *testing.T, r platform.Reply, key string) {
+func (k *keyedTarget) checkRefusalHidesKey(t *testing.T, r onesynthtest.Reply, key string) {
 	t.Helper()
 	for place, text := range map[string]string{"the answer": string(r.Body), "the output": k.log.String()} {
 		if strings.Contains(text, strings.TrimPrefix(key, askahuman.AgentKeyPrefix)) || strings.Contains(text, askahuman.HashAgentKey(key)) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Answers that do not fit their question are refused and stored nowhere.
@@ -215,10 +215,10 @@ func TestStreakAcrossZones(t *testing.T) {
 		header.Set("X-Timezone", zone)
 		given := textAnswer(asker.ask(t, textQuestion(5)).QuestionID)
 		// 10 for a text, and 5 for an early answer.
-		if got := platform.Read[receipt](t, one.MustSend(t, http.MethodPost, "/human/responses", header, given), http.StatusCreated); got.PointsEarned != 15 {
+		if got := onesynthtest.Read[receipt](t, one.MustSend(t, http.MethodPost, "/human/responses", header, given), http.StatusCreated); got.PointsEarned != 15 {
 			t.Errorf("%s: got %+v; want 15 points", zone, got)
 		}
-		if has := platform.Read[stats](t, one.MustSend(t, http.MethodGet, "/human/stats", header, nil), http.StatusOK); has.StreakDays != 1 {
+		if has := onesynthtest.Read[stats](t, one.MustSend(t, http.MethodGet, "/human/stats", header, nil), http.StatusOK); has.StreakDays != 1 {
 			t.Errorf("%s: got a streak of %d; want 1", zone, has.StreakDays)
 		}
 	}

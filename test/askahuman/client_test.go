@@ -13,11 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // client reaches the platform from one address.
-type client struct{ *platform.Client }
+type client struct{ *onesynthtest.Client }
 
 func newClient(t testing.TB, target *target) *client {
 	t.Helper()
@@ -47,7 +48,7 @@ type violation struct {
 }
 
 // problem decodes a reply that is an error of the platform's own form.
-func problemOf(r platform.Reply) (problem, error) {
+func problemOf(r onesynthtest.Reply) (problem, error) {
 	var body struct {
 		Error *problem `json:"error"`
 	}
@@ -65,7 +66,7 @@ func problemOf(r platform.Reply) (problem, error) {
 }
 
 // refused checks that a reply is the error of that status and code.
-func refused(t testing.TB, r platform.Reply, status int, code string) problem {
+func refused(t testing.TB, r onesynthtest.Reply, status int, code string) problem {
 	t.Helper()
 	if r.Status != status {
 		t.Fatalf("got %v; want %d %s", r, status, code)
@@ -81,7 +82,7 @@ func refused(t testing.TB, r platform.Reply, status int, code string) problem {
 }
 
 // invalid checks that a reply is VALIDATION_ERROR and names the field.
-func invalid(t testing.TB, r platform.Reply, field string) {
+func invalid(t testing.TB, r onesynthtest.Reply, field string) {
 	t.Helper()
 	p := refused(t, r, http.StatusBadRequest, "VALIDATION_ERROR")
 	for _, detail := range p.Details.Problems {
@@ -95,7 +96,7 @@ func invalid(t testing.TB, r platform.Reply, field string) {
 // limits are the headers of a rate limit.
 type limits struct{ limit, remaining, reset int }
 
-func parseLimits(r platform.Reply) (limits, error) {
+func parseLimits(r onesynthtest.Reply) (limits, error) {
 	var l limits
 	for name, into := range map[string]*int{"X-RateLimit-Limit": &l.limit, "X-RateLimit-Remaining": &l.remaining, "X-RateLimit-Reset": &l.reset} {
 		n, err := strconv.Atoi(r.Header.Get(name))
@@ -107,7 +108,7 @@ func parseLimits(r platform.Reply) (limits, error) {
 	return l, nil
 }
 
-func readLimits(t testing.TB, r platform.Reply) limits {
+func readLimits(t testing.TB, r onesynthtest.Reply) limits {
 	t.Helper()
 	l, err := parseLimits(r)
 	if err != nil {
@@ -124,7 +125,7 @@ type agent struct {
 	key string
 }
 
-func (c *client) newAgent() agent { return agent{client: c, id: platform.Unique("agent")} }
+func (c *client) newAgent() agent { return agent{client: c, id: onesynthtest.Unique("agent")} }
 
 // ask is a question as an agent asks it.
 type ask struct {
@@ -189,29 +190,29 @@ func (a agent) shows() string { return cmp.Or(a.key, a.id) }
 
 func (a agent) header() http.Header { return http.Header{"X-Agent-Id": {a.shows()}} }
 
-func (a agent) try(t testing.TB, method, path string, body any) platform.Reply {
+func (a agent) try(t testing.TB, method, path string, body any) onesynthtest.Reply {
 	t.Helper()
 	return a.MustSend(t, method, path, a.header(), body)
 }
 
 func (a agent) ask(t testing.TB, question ask) submission {
 	t.Helper()
-	return platform.Read[submission](t, a.try(t, http.MethodPost, "/agent/questions", question), http.StatusCreated)
+	return onesynthtest.Read[submission](t, a.try(t, http.MethodPost, "/agent/questions", question), http.StatusCreated)
 }
 
 func (a agent) question(t testing.TB, id string) agentQuestion {
 	t.Helper()
-	return platform.Read[agentQuestion](t, a.try(t, http.MethodGet, "/agent/questions/"+id, nil), http.StatusOK)
+	return onesynthtest.Read[agentQuestion](t, a.try(t, http.MethodGet, "/agent/questions/"+id, nil), http.StatusOK)
 }
 
 func (a agent) list(t testing.TB, query url.Values) agentPage {
 	t.Helper()
-	return platform.Read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions?"+query.Encode(), nil), http.StatusOK)
+	return onesynthtest.Read[agentPage](t, a.try(t, http.MethodGet, "/agent/questions?"+query.Encode(), nil), http.StatusOK)
 }
 
 func (a agent) close(t testing.TB, id string) {
 	t.Helper()
-	platform.Read[struct{}](t, a.try(t, http.MethodDelete, "/agent/questions/"+id, nil), http.StatusNoContent)
+	onesynthtest.Read[struct{}](t, a.try(t, http.MethodDelete, "/agent/questions/"+id, nil), http.StatusNoContent)
 }
 
 // person is someone who answers.
@@ -220,7 +221,7 @@ type person struct {
 	fingerprint string
 }
 
-func (c *client) newPerson() person { return person{c, platform.Unique("person")} }
+func (c *client) newPerson() person { return person{c, onesynthtest.Unique("person")} }
 
 func (c *client) newPeople(n int) []person {
 	people := make([]person, n)
@@ -309,29 +310,29 @@ type subscription struct {
 
 func (p person) header() http.Header { return http.Header{"X-Fingerprint": {p.fingerprint}} }
 
-func (p person) try(t testing.TB, method, path string, body any) platform.Reply {
+func (p person) try(t testing.TB, method, path string, body any) onesynthtest.Reply {
 	t.Helper()
 	return p.MustSend(t, method, path, p.header(), body)
 }
 
 // tryAnswer is an attempt to answer that may fail; it can be made by any goroutine.
-func (p person) tryAnswer(ctx context.Context, a answer) (platform.Reply, error) {
+func (p person) tryAnswer(ctx context.Context, a answer) (onesynthtest.Reply, error) {
 	return p.Send(ctx, http.MethodPost, "/human/responses", p.header(), a)
 }
 
 func (p person) answer(t testing.TB, a answer) receipt {
 	t.Helper()
-	return platform.Read[receipt](t, p.try(t, http.MethodPost, "/human/responses", a), http.StatusCreated)
+	return onesynthtest.Read[receipt](t, p.try(t, http.MethodPost, "/human/responses", a), http.StatusCreated)
 }
 
 func (p person) question(t testing.TB, id string) humanQuestion {
 	t.Helper()
-	return platform.Read[humanQuestion](t, p.try(t, http.MethodGet, "/human/questions/"+id, nil), http.StatusOK)
+	return onesynthtest.Read[humanQuestion](t, p.try(t, http.MethodGet, "/human/questions/"+id, nil), http.StatusOK)
 }
 
 func (p person) feed(t testing.TB, query url.Values) humanPage {
 	t.Helper()
-	return platform.Read[humanPage](t, p.try(t, http.MethodGet, "/human/questions?"+query.Encode(), nil), http.StatusOK)
+	return onesynthtest.Read[humanPage](t, p.try(t, http.MethodGet, "/human/questions?"+query.Encode(), nil), http.StatusOK)
 }
 
 // wholeFeed reads the feed page by page to its end.
@@ -353,15 +354,15 @@ func (p person) wholeFeed(t testing.TB, query url.Values) []humanQuestion {
 
 func (p person) stats(t testing.TB) stats {
 	t.Helper()
-	return platform.Read[stats](t, p.try(t, http.MethodGet, "/human/stats", nil), http.StatusOK)
+	return onesynthtest.Read[stats](t, p.try(t, http.MethodGet, "/human/stats", nil), http.StatusOK)
 }
 
 func (p person) leaderboard(t testing.TB, query url.Values) leaderboard {
 	t.Helper()
-	return platform.Read[leaderboard](t, p.try(t, http.MethodGet, "/human/leaderboard?"+query.Encode(), nil), http.StatusOK)
+	return onesynthtest.Read[leaderboard](t, p.try(t, http.MethodGet, "/human/leaderboard?"+query.Encode(), nil), http.StatusOK)
 }
 
 func (p person) subscribe(t testing.TB, s subscribe) subscription {
 	t.Helper()
-	return platform.Read[subscription](t, p.try(t, http.MethodPost, "/human/push/subscribe", s), http.StatusCreated)
+	return onesynthtest.Read[subscription](t, p.try(t, http.MethodPost, "/human/push/subscribe", s), http.StatusCreated)
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // A question expires the moment its deadline passes, before anything has marked it
@@ -50,7 +50,7 @@ func TestQuestionExpires(t *testing.T) {
 	}
 
 	// The schedule marks it within its minute and the next.
-	platform.Settled(t, "the schedule marks the question expired", func() bool {
+	onesynthtest.Settled(t, "the schedule marks the question expired", func() bool {
 		target.runNotifier(t)
 		item := target.Item(t, "Questions", "question_id", asked.QuestionID)
 		return item["status"] == "EXPIRED" && item["due"] == nil

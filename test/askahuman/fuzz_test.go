@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -38,12 +39,12 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 	for range 4 {
 		questions = append(questions, asker.ask(t, textQuestion(50)).QuestionID, asker.ask(t, choiceQuestion(50)).QuestionID)
 	}
-	subscribed := c.newPerson().subscribe(t, subscribe{Token: platform.Unique("token")}).SubscriptionID
+	subscribed := c.newPerson().subscribe(t, subscribe{Token: onesynthtest.Unique("token")}).SubscriptionID
 	return platform.Language{
 		Headers: func() map[string]string {
 			return map[string]string{
-				"X-Agent-Id": platform.Unique("agent"), "X-Fingerprint": platform.Unique("person"), "Content-Type": "application/json",
-				"X-Timezone": "Europe/Berlin", "X-Idempotency-Key": platform.Unique("key"),
+				"X-Agent-Id": onesynthtest.Unique("agent"), "X-Fingerprint": onesynthtest.Unique("person"), "Content-Type": "application/json",
+				"X-Timezone": "Europe/Berlin", "X-Idempotency-Key": onesynthtest.Unique("key"),
 			}
 		},
 		Queries:     []string{"limit", "cursor", "status", "audience", "period"},
@@ -62,7 +63,7 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 				}
 				return given
 			case "/human/push/subscribe", "/human/push/subscribe/{subscription_id}":
-				return map[string]any{"fcm_token": platform.Unique("token"), "min_interval_minutes": 30}
+				return map[string]any{"fcm_token": onesynthtest.Unique("token"), "min_interval_minutes": 30}
 			}
 			return nil
 		},
@@ -71,7 +72,7 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 			`{"prompt":"\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000","type":"text"}`, `{"question_id":{"$ne":null}}`,
 		},
 		Texts: []string{"TOKEN#x", "RATE#create#x", "OPEN"},
-		IsError: func(r platform.Reply) error {
+		IsError: func(r onesynthtest.Reply) error {
 			_, err := problemOf(r)
 			return err
 		},

@@ -4,25 +4,26 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // No grant is for more than one action on one resource.
 func TestNoGrantHasWildcard(t *testing.T) {
 	t.Parallel()
-	suite.CheckWildcards(t, 4)
+	suite.Local(t, "dev").CheckWildcards(t, 4)
 }
 
 // Every permission is used by some request: none is too much.
 func TestEveryGrantIsUsed(t *testing.T) {
 	t.Parallel()
-	suite.CheckGrantsUsed(t, probes)
+	suite.Local(t, "dev").CheckGrantsUsed(t, probes)
 }
 
 // Without any one grant the request that needs it is refused: none is too little.
 func TestEveryGrantIsNeeded(t *testing.T) {
 	t.Parallel()
-	suite.CheckGrantsNeeded(t, probes, func(t testing.TB, r platform.Reply) {
+	suite.Local(t, "dev").CheckGrantsNeeded(t, probes, func(t testing.TB, r onesynthtest.Reply) {
 		t.Helper()
 		refused(t, r, http.StatusInternalServerError, "SERVER_ERROR")
 	})
@@ -31,11 +32,11 @@ func TestEveryGrantIsNeeded(t *testing.T) {
 // A run that the schedule may not start is kept in the dead-letter queue.
 func TestUndeliveredRunIsKept(t *testing.T) {
 	t.Parallel()
-	suite.CheckUndelivered(t)
+	suite.Local(t, "dev").CheckUndelivered(t)
 }
 
-func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
-	s := newScene(t, &target{on})
+func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
+	s := newScene(t, &target{platform.Local(on)})
 	return s.probes(), func() { s.end(t) }
 }
 
@@ -65,8 +66,8 @@ func newScene(t testing.TB, target *target) *scene {
 	s.toClose, s.toDelete = s.asker.ask(t, textQuestion(1)).QuestionID, s.asker.ask(t, textQuestion(1)).QuestionID
 	s.one.answer(t, textAnswer(s.answered))
 
-	s.ownToken, s.othersToken = platform.Unique("token"), platform.Unique("token")
-	s.dueToken, s.deadToken, s.failingToken = platform.Unique("token"), platform.Unique("unregistered"), platform.Unique("third-party")
+	s.ownToken, s.othersToken = onesynthtest.Unique("token"), onesynthtest.Unique("token")
+	s.dueToken, s.deadToken, s.failingToken = onesynthtest.Unique("token"), onesynthtest.Unique("unregistered"), onesynthtest.Unique("third-party")
 	for _, token := range []string{s.ownToken, s.othersToken, s.dueToken, s.deadToken, s.failingToken} {
 		s.subscribed = append(s.subscribed, c.newPerson().subscribe(t, subscribe{Token: token, Interval: 5}).SubscriptionID)
 	}
@@ -89,24 +90,24 @@ func (s *scene) end(t testing.TB) {
 }
 
 // probes are requests that together use every operation of every function.
-func (s *scene) probes() []platform.Probe {
-	request := func(function, name, method, path string, header http.Header, body any) platform.Probe {
-		return platform.Probe{Function: function, Name: name, Do: func(t testing.TB) (platform.Reply, error) {
+func (s *scene) probes() []onesynthtest.Probe {
+	request := func(function, name, method, path string, header http.Header, body any) onesynthtest.Probe {
+		return onesynthtest.Probe{Function: function, Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			return s.Send(t.Context(), method, path, header, body)
 		}}
 	}
-	agent := func(name, method, path string, body any) platform.Probe {
+	agent := func(name, method, path string, body any) onesynthtest.Probe {
 		return request("AgentAPI", name, method, path, s.asker.header(), body)
 	}
-	human := func(name, method, path string, body any) platform.Probe {
+	human := func(name, method, path string, body any) onesynthtest.Probe {
 		return request("HumanAPI", name, method, path, s.one.header(), body)
 	}
-	run := func(t testing.TB) (platform.Reply, error) {
-		return platform.Reply{}, s.target.Run.RunSchedule(t.Context(), s.target.Schedule(t))
+	run := func(t testing.TB) (onesynthtest.Reply, error) {
+		return onesynthtest.Reply{}, s.target.Run.RunSchedule(t.Context(), s.target.Schedule(t, ""))
 	}
 	question := textQuestion(1)
-	question.IdempotencyKey = platform.Unique("key")
-	return []platform.Probe{
+	question.IdempotencyKey = onesynthtest.Unique("key")
+	return []onesynthtest.Probe{
 		agent("Ask", "POST", "/agent/questions", question),
 		agent("Read", "GET", "/agent/questions/"+s.answered, nil),
 		agent("List", "GET", "/agent/questions", nil),

@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // A repeated ask is answered as the first was, to the byte, also after the question
@@ -22,13 +22,13 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	c := newClient(t, shared(t))
 	asker := c.newAgent()
 	question := textQuestion(2)
-	question.IdempotencyKey = platform.Unique("key")
+	question.IdempotencyKey = onesynthtest.Unique("key")
 	// A refused ask does not use the key up.
 	refused := question
 	refused.Prompt = "Too short      "
 	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", refused), "prompt")
 	answered := asker.try(t, http.MethodPost, "/agent/questions", question)
-	first := platform.Read[submission](t, answered, http.StatusCreated)
+	first := onesynthtest.Read[submission](t, answered, http.StatusCreated)
 	repeat := func(when string) {
 		t.Helper()
 		if again := asker.try(t, http.MethodPost, "/agent/questions", question); again.Status != http.StatusCreated || !bytes.Equal(again.Body, answered.Body) {
@@ -46,7 +46,7 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	inHeader.IdempotencyKey = ""
 	header := asker.header()
 	header.Set("X-Idempotency-Key", question.IdempotencyKey)
-	if got := platform.Read[submission](t, asker.MustSend(t, http.MethodPost, "/agent/questions", header, inHeader), http.StatusCreated); got.QuestionID != first.QuestionID {
+	if got := onesynthtest.Read[submission](t, asker.MustSend(t, http.MethodPost, "/agent/questions", header, inHeader), http.StatusCreated); got.QuestionID != first.QuestionID {
 		t.Errorf("got %s with the key in the header; want %s", got.QuestionID, first.QuestionID)
 	}
 
@@ -67,13 +67,13 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 func TestConcurrentAsksAreOneQuestion(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
-	c.Retry = platform.Busy
+	c.Retry = onesynthtest.Busy
 	asker := c.newAgent()
 	question := textQuestion(2)
-	question.IdempotencyKey = platform.Unique("key")
+	question.IdempotencyKey = onesynthtest.Unique("key")
 	var mutex sync.Mutex
 	ids := map[string]int{}
-	if err := platform.Together(20, func(int) error {
+	if err := onesynthtest.Together(20, func(int) error {
 		r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func TestConcurrentAsksAreOneQuestion(t *testing.T) {
 		}
 		mutex.Lock()
 		defer mutex.Unlock()
-		ids[platform.Field(r.Body, "question_id")]++
+		ids[onesynthtest.Field(r.Body, "question_id")]++
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -132,10 +132,10 @@ func TestDiedAskIsTakenOver(t *testing.T) {
 			t.Fatal("no attempt of 50 could be killed under its claim")
 		}
 		asker, question = c.newAgent(), textQuestion(2)
-		question.IdempotencyKey = platform.Unique("key")
+		question.IdempotencyKey = onesynthtest.Unique("key")
 		faults(awsapi.Faults{TransactionConflict: 0.85})
 		answered := make(chan error, 1)
-		var r platform.Reply
+		var r onesynthtest.Reply
 		go func() {
 			var err error
 			r, err = asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
@@ -175,7 +175,7 @@ func TestDiedAskIsTakenOver(t *testing.T) {
 
 	until(time.Now())
 	made := asker.try(t, http.MethodPost, "/agent/questions", question)
-	platform.Read[submission](t, made, http.StatusCreated)
+	onesynthtest.Read[submission](t, made, http.StatusCreated)
 	if again := asker.try(t, http.MethodPost, "/agent/questions", question); !bytes.Equal(again.Body, made.Body) {
 		t.Errorf("got %v; want %v", again, made)
 	}
@@ -198,11 +198,11 @@ func TestRepeatsUnderFaults(t *testing.T) {
 	questions := make([]ask, keys)
 	for i := range questions {
 		questions[i] = textQuestion(2)
-		questions[i].IdempotencyKey = platform.Unique("key")
+		questions[i].IdempotencyKey = onesynthtest.Unique("key")
 	}
 	var mutex sync.Mutex
 	bodies := map[string]bool{}
-	if err := platform.Together(keys*repeats, func(i int) error {
+	if err := onesynthtest.Together(keys*repeats, func(i int) error {
 		for range 20 {
 			r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), questions[i%keys])
 			if err != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Killing handlers in the middle of requests loses nothing that was acknowledged,
@@ -26,7 +26,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	const questions, people = 5, 40
 	keys := make([]string, questions)
 	for i := range keys {
-		keys[i] = platform.Unique("key")
+		keys[i] = onesynthtest.Unique("key")
 	}
 	var kills, failures, replies, waits atomic.Int32
 	// Every few replies an instance dies, a busy one if there is any.
@@ -45,7 +45,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	// killed counts as running until its function's time is up: while it does, the
 	// next one is told when to come again.
 	const patience = 3 * time.Minute
-	until := func(function string, request func() (platform.Reply, error)) (platform.Reply, error) {
+	until := func(function string, request func() (onesynthtest.Reply, error)) (onesynthtest.Reply, error) {
 		for attempts, begun := 0, time.Now(); attempts < 25 && time.Since(begun) < patience; {
 			r, err := request()
 			if err != nil {
@@ -69,15 +69,15 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			}
 			failures.Add(1)
 		}
-		return platform.Reply{}, fmt.Errorf("got no answer in 25 attempts and %v", patience)
+		return onesynthtest.Reply{}, fmt.Errorf("got no answer in 25 attempts and %v", patience)
 	}
 
 	// Asks repeated with their key are one question each.
 	ids := make([]string, questions)
-	if err := platform.Together(4*questions, func(i int) error {
+	if err := onesynthtest.Together(4*questions, func(i int) error {
 		question := textQuestion(50)
 		question.IdempotencyKey = keys[i%questions]
-		r, err := until(agentAPI, func() (platform.Reply, error) {
+		r, err := until(agentAPI, func() (onesynthtest.Reply, error) {
 			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
 		})
 		if err != nil {
@@ -87,7 +87,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			return fmt.Errorf("got %v; want 201", r)
 		}
 		if i < questions {
-			ids[i] = platform.Field(r.Body, "question_id")
+			ids[i] = onesynthtest.Field(r.Body, "question_id")
 		}
 		return nil
 	}); err != nil {
@@ -101,15 +101,15 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	// once each.
 	var mutex sync.Mutex
 	acknowledged := map[string]int{} // points by response
-	if err := platform.Together(people, func(int) error {
+	if err := onesynthtest.Together(people, func(int) error {
 		one := c.newPerson()
 		for _, id := range ids {
-			r, err := until(human, func() (platform.Reply, error) { return one.tryAnswer(t.Context(), textAnswer(id)) })
+			r, err := until(human, func() (onesynthtest.Reply, error) { return one.tryAnswer(t.Context(), textAnswer(id)) })
 			switch {
 			case err != nil:
 				return err
 			case r.Status == http.StatusCreated:
-				got := platform.Read[receipt](t, r, http.StatusCreated)
+				got := onesynthtest.Read[receipt](t, r, http.StatusCreated)
 				mutex.Lock()
 				acknowledged[got.ResponseID] = got.PointsEarned
 				mutex.Unlock()

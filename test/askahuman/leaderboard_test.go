@@ -5,7 +5,7 @@ import (
 	"net/url"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Each period's leaderboard ranks people by their points.
@@ -31,7 +31,7 @@ func TestLeaderboard(t *testing.T) {
 		}
 		var board leaderboard
 		// An index may lag the answers by moments.
-		platform.Settled(t, "both are on the "+want+" leaderboard", func() bool {
+		onesynthtest.Settled(t, "both are on the "+want+" leaderboard", func() bool {
 			board = one.leaderboard(t, query)
 			theirs := other.leaderboard(t, query)
 			return board.YourRank != nil && theirs.YourRank != nil && *board.YourRank < *theirs.YourRank

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Each limited route says what is left of its limit, and refuses what is beyond.
@@ -15,36 +15,36 @@ func TestRateLimits(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
 	c := newClient(t, target)
-	c.Retry = platform.Busy
+	c.Retry = onesynthtest.Busy
 	asker, other, one := c.newAgent(), c.newAgent(), c.newPerson()
 	asked := other.ask(t, textQuestion(50))
 
 	tests := map[string]struct {
 		limit int
-		send  func(i int) (platform.Reply, error)
+		send  func(i int) (onesynthtest.Reply, error)
 		// refusals also count
 		status int
 	}{
-		"Create": {60, func(int) (platform.Reply, error) {
+		"Create": {60, func(int) (onesynthtest.Reply, error) {
 			return asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), map[string]string{"prompt": "short"})
 		}, http.StatusBadRequest},
-		"Answer": {30, func(int) (platform.Reply, error) {
+		"Answer": {30, func(int) (onesynthtest.Reply, error) {
 			return one.tryAnswer(t.Context(), answer{QuestionID: asked.QuestionID})
 		}, http.StatusBadRequest},
-		"Poll": {600, func(int) (platform.Reply, error) {
+		"Poll": {600, func(int) (onesynthtest.Reply, error) {
 			return asker.Send(t.Context(), http.MethodGet, "/agent/questions?limit=1", asker.header(), nil)
 		}, http.StatusOK},
-		"Read": {300, func(int) (platform.Reply, error) {
+		"Read": {300, func(int) (onesynthtest.Reply, error) {
 			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", one.header(), nil)
 		}, http.StatusOK},
-		"Subscribe": {10, func(int) (platform.Reply, error) {
+		"Subscribe": {10, func(int) (onesynthtest.Reply, error) {
 			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", one.header(), subscribe{Token: "", Interval: 30})
 		}, http.StatusBadRequest},
 		// Of unknown persons, the address.
-		"ReadUnknown": {300, func(int) (platform.Reply, error) {
+		"ReadUnknown": {300, func(int) (onesynthtest.Reply, error) {
 			return one.Send(t.Context(), http.MethodGet, "/human/leaderboard?limit=1", nil, nil)
 		}, http.StatusOK},
-		"SubscribeUnknown": {10, func(int) (platform.Reply, error) {
+		"SubscribeUnknown": {10, func(int) (onesynthtest.Reply, error) {
 			return one.Send(t.Context(), http.MethodPost, "/human/push/subscribe", nil, subscribe{Token: "", Interval: 30})
 		}, http.StatusBadRequest},
 	}
@@ -58,7 +58,7 @@ func TestRateLimits(t *testing.T) {
 			const workers = 8
 			told := make(chan limits, test.limit)
 			var retries atomic.Int32 // each may have been counted, too
-			if err := platform.Together(workers, func(worker int) error {
+			if err := onesynthtest.Together(workers, func(worker int) error {
 				for i := worker; ; i += workers {
 					if i >= test.limit {
 						return nil
@@ -157,13 +157,13 @@ func TestQuota(t *testing.T) {
 // are more than it may ask in an hour, so the count of the hour begins at zero twice.
 func fillQuota(t testing.TB, target *target, asker agent) []string {
 	t.Helper()
-	asker.Retry = platform.Busy
+	asker.Retry = onesynthtest.Busy
 	ids := make([]string, 100)
 	for from := 0; from < len(ids); from += 50 {
 		target.forgetRateLimit(t, "create", asker.id)
-		if err := platform.Together(50, func(i int) error {
+		if err := onesynthtest.Together(50, func(i int) error {
 			question := textQuestion(1)
-			question.IdempotencyKey = platform.Unique("key") // for the client may have to retry
+			question.IdempotencyKey = onesynthtest.Unique("key") // for the client may have to retry
 			r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
 			if err != nil {
 				return err
@@ -171,7 +171,7 @@ func fillQuota(t testing.TB, target *target, asker agent) []string {
 			if r.Status != http.StatusCreated {
 				return fmt.Errorf("question %d: got %v; want 201", from+i, r)
 			}
-			ids[from+i] = platform.Field(r.Body, "question_id")
+			ids[from+i] = onesynthtest.Field(r.Body, "question_id")
 			return nil
 		}); err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // An agent's list has each of its questions once, newest first, also while more
@@ -82,7 +82,7 @@ func TestFeedPagesWhileOthersWrite(t *testing.T) {
 	ended := asker.ask(t, question).QuestionID
 	asker.close(t, ended)
 
-	platform.Settled(t, "the reader's answer leaves the feed", func() bool {
+	onesynthtest.Settled(t, "the reader's answer leaves the feed", func() bool {
 		return !slices.ContainsFunc(reader.feed(t, url.Values{"limit": {"50"}, "audience": {"creative"}}).Questions, func(q humanQuestion) bool { return q.QuestionID == own })
 	})
 	var seen []humanQuestion
@@ -136,7 +136,7 @@ func TestFeedByAudience(t *testing.T) {
 	has := func(query url.Values, tag string) bool {
 		return slices.ContainsFunc(reader.wholeFeed(t, query), func(q humanQuestion) bool { return q.QuestionID == ids[tag] })
 	}
-	platform.Settled(t, "all three are in the feed", func() bool { return has(nil, "technical") && has(nil, "ethics") && has(nil, "general") })
+	onesynthtest.Settled(t, "all three are in the feed", func() bool { return has(nil, "technical") && has(nil, "ethics") && has(nil, "general") })
 	two := url.Values{"audience": {"technical,ethics"}}
 	if !has(two, "technical") || !has(two, "ethics") || has(two, "general") {
 		t.Error("audience=technical,ethics gave other questions")

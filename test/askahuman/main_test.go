@@ -52,7 +52,7 @@ func (p *target) runNotifier(t testing.TB) {
 	if p.Run == nil {
 		return
 	}
-	if err := p.Run.RunSchedule(t.Context(), p.Schedule(t)); err != nil {
+	if err := p.Run.RunSchedule(t.Context(), p.Schedule(t, "")); err != nil {
 		t.Fatal(err)
 	}
 }

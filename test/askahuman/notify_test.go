@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // pushed is a notification as Firebase Cloud Messaging got it.
@@ -47,7 +47,7 @@ func (p *target) pushes(t testing.TB) []pushed {
 func subscribers(t testing.TB, target *target, n int) (people []person, tokens []string) {
 	t.Helper()
 	for range n {
-		one, token := newClient(t, target).newPerson(), platform.Unique("token")
+		one, token := newClient(t, target).newPerson(), onesynthtest.Unique("token")
 		one.subscribe(t, subscribe{Token: token, Interval: 5})
 		people, tokens = append(people, one), append(tokens, token)
 	}
@@ -121,7 +121,7 @@ func TestNotifiedAgain(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
 	_, tokens := subscribers(t, target, 2)
-	two, often, seldom := newClient(t, target).newPerson(), platform.Unique("token"), platform.Unique("token")
+	two, often, seldom := newClient(t, target).newPerson(), onesynthtest.Unique("token"), onesynthtest.Unique("token")
 	two.subscribe(t, subscribe{Token: often, Interval: 5})
 	two.subscribe(t, subscribe{Token: seldom, Interval: 60})
 	people := len(tokens) + 1
@@ -174,7 +174,7 @@ func TestDeadTokenIsDeactivated(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
 	one := newClient(t, target).newPerson()
-	dead := one.subscribe(t, subscribe{Token: platform.Unique("unregistered"), Interval: 5})
+	dead := one.subscribe(t, subscribe{Token: onesynthtest.Unique("unregistered"), Interval: 5})
 	_, tokens := subscribers(t, target, 1)
 	asker := newClient(t, target).newAgent()
 	asked := asker.ask(t, textQuestion(3))
@@ -190,8 +190,8 @@ func TestDeadTokenIsDeactivated(t *testing.T) {
 		t.Errorf("got %d points for an answer after a notification that was not delivered; want 15", earned.PointsEarned)
 	}
 	// A new token makes it active again, at once.
-	token := platform.Unique("token")
-	platform.Read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), http.StatusOK)
+	token := onesynthtest.Unique("token")
+	onesynthtest.Read[subscription](t, one.try(t, http.MethodPut, "/human/push/subscribe/"+dead.SubscriptionID, subscribe{Token: token}), http.StatusOK)
 	asker.ask(t, textQuestion(3))
 	target.runNotifier(t)
 	if got := target.pushes(t); !slices.ContainsFunc(got, func(p pushed) bool { return p.Token == token }) {
@@ -249,7 +249,7 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 			target := ownRun(t, local.Options{})
 			const runs, questions, people = 4, 20, 64
 			overlapping := func() error {
-				return platform.Together(runs, func(int) error { return target.Run.RunSchedule(t.Context(), target.Schedule(t)) })
+				return onesynthtest.Together(runs, func(int) error { return target.Run.RunSchedule(t.Context(), target.Schedule(t, "")) })
 			}
 			// Runs that have to start first would come one after the other.
 			if err := overlapping(); err != nil {
@@ -262,7 +262,7 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 			}
 			// Every fourth person has a second device.
 			for i := 0; i < people; i += 4 {
-				token := platform.Unique("token")
+				token := onesynthtest.Unique("token")
 				persons[i].subscribe(t, subscribe{Token: token, Interval: 5})
 				personOf[token] = i
 			}
@@ -280,7 +280,7 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 					ended := make(chan error, 1)
 					before := len(target.pushes(t))
 					go func() { ended <- overlapping() }()
-					platform.SettledSoon(t, "a person is notified, or no one is left", func() bool {
+					onesynthtest.SettledSoon(t, "a person is notified, or no one is left", func() bool {
 						return len(target.pushes(t)) > before || len(ended) > 0
 					})
 					if _, err := target.Run.Kill(target.Function(t, "Notifier")); err != nil && !errors.Is(err, lambda.ErrNotRunning) {

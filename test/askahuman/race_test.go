@@ -10,7 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // When many race for a question's last places, and DynamoDB refuses or loses
@@ -38,7 +38,7 @@ func TestRaces(t *testing.T) {
 			for round := range rounds {
 				// Reads are limited by address: each round has its own.
 				c := newClient(t, target)
-				c.Retry = platform.Busy
+				c.Retry = onesynthtest.Busy
 				told += raceOfPeople(t, c, round)
 				told += raceWithOneself(t, c, round)
 				answered, earned = answered+6, earned+6
@@ -75,7 +75,7 @@ func TestRaceAsDeployed(t *testing.T) {
 	t.Parallel()
 	avoidEndOfHour(t) // which may be the end of the day
 	c := newClient(t, shared(t))
-	c.Retry = platform.Busy
+	c.Retry = onesynthtest.Busy
 	raceOfPeople(t, c, 0)
 	raceWithOneself(t, c, 0)
 	raceAcrossQuestions(t, c, 0)
@@ -83,7 +83,7 @@ func TestRaceAsDeployed(t *testing.T) {
 
 // storedBefore tells whether an answer was refused because an attempt before, which the
 // platform told to come again, had stored it.
-func storedBefore(r platform.Reply) bool {
+func storedBefore(r onesynthtest.Reply) bool {
 	p, err := problemOf(r)
 	return err == nil && r.Retries > 0 && r.Status == http.StatusConflict && p.Code == "ALREADY_ANSWERED"
 }
@@ -97,13 +97,13 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	asked := asker.ask(t, textQuestion(places))
 	people := c.newPeople(racers)
 	receipts, unknown := make([]*receipt, racers), make([]bool, racers)
-	if err := platform.Together(racers, func(i int) error {
+	if err := onesynthtest.Together(racers, func(i int) error {
 		r, err := people[i].tryAnswer(t.Context(), textAnswer(asked.QuestionID))
 		switch {
 		case err != nil:
 			return err
 		case r.Status == http.StatusCreated:
-			got := platform.Read[receipt](t, r, http.StatusCreated)
+			got := onesynthtest.Read[receipt](t, r, http.StatusCreated)
 			receipts[i] = &got
 		case storedBefore(r):
 			unknown[i] = true
@@ -166,7 +166,7 @@ func raceWithOneself(t *testing.T, c *client, round int) int {
 	asked := asker.ask(t, textQuestion(places))
 	var mutex sync.Mutex
 	told, won, unknown := 0, 0, 0
-	if err := platform.Together(times, func(int) error {
+	if err := onesynthtest.Together(times, func(int) error {
 		r, err := one.tryAnswer(t.Context(), textAnswer(asked.QuestionID))
 		if err != nil {
 			return err
@@ -175,7 +175,7 @@ func raceWithOneself(t *testing.T, c *client, round int) int {
 		defer mutex.Unlock()
 		if r.Status == http.StatusCreated {
 			won++
-			told += platform.Read[receipt](t, r, http.StatusCreated).PointsEarned
+			told += onesynthtest.Read[receipt](t, r, http.StatusCreated).PointsEarned
 			return nil
 		}
 		if storedBefore(r) {
@@ -216,14 +216,14 @@ func raceAcrossQuestions(t *testing.T, c *client, round int) int {
 		ids[i] = asker.ask(t, textQuestion(2)).QuestionID
 	}
 	var told, unknown atomic.Int32
-	if err := platform.Together(len(ids), func(i int) error {
+	if err := onesynthtest.Together(len(ids), func(i int) error {
 		r, err := one.tryAnswer(t.Context(), answer{QuestionID: ids[i], Answer: strings.Repeat("Every word counts. ", 6), Confidence: 3})
 		if err != nil {
 			return err
 		}
 		switch {
 		case r.Status == http.StatusCreated:
-			told.Add(int32(platform.Read[receipt](t, r, http.StatusCreated).PointsEarned))
+			told.Add(int32(onesynthtest.Read[receipt](t, r, http.StatusCreated).PointsEarned))
 		case storedBefore(r):
 			unknown.Add(1)
 		default:

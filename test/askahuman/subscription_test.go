@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // A device subscribes, changes its subscription and ends it.
@@ -13,7 +13,7 @@ func TestSubscription(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
 	one := c.newPerson()
-	token := platform.Unique("token")
+	token := onesynthtest.Unique("token")
 	made := one.subscribe(t, subscribe{Token: token, Interval: 5})
 	if made.Status != "active" || made.SubscriptionID == "" {
 		t.Errorf("got %+v; want an active subscription", made)
@@ -22,7 +22,7 @@ func TestSubscription(t *testing.T) {
 		t.Errorf("got %s for the same token; want %s", again.SubscriptionID, made.SubscriptionID)
 	}
 	path := "/human/push/subscribe/" + made.SubscriptionID
-	changed := platform.Read[subscription](t, one.try(t, http.MethodPut, path, subscribe{Token: platform.Unique("token"), Interval: 1440}), http.StatusOK)
+	changed := onesynthtest.Read[subscription](t, one.try(t, http.MethodPut, path, subscribe{Token: onesynthtest.Unique("token"), Interval: 1440}), http.StatusOK)
 	if changed != made {
 		t.Errorf("got %+v; want %+v", changed, made)
 	}
@@ -30,7 +30,7 @@ func TestSubscription(t *testing.T) {
 	if other := c.newPerson().subscribe(t, subscribe{Token: token}); other.SubscriptionID == made.SubscriptionID {
 		t.Error("a token that was given up still has its subscription")
 	}
-	platform.Read[struct{}](t, one.try(t, http.MethodDelete, path, nil), http.StatusNoContent)
+	onesynthtest.Read[struct{}](t, one.try(t, http.MethodDelete, path, nil), http.StatusNoContent)
 	refused(t, one.try(t, http.MethodDelete, path, nil), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
 	refused(t, one.try(t, http.MethodPut, path, subscribe{Interval: 30}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
 }
@@ -41,27 +41,27 @@ func TestSubscriptionRenewedWithoutId(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
 	one, stranger := c.newPerson(), c.newPerson()
-	old := platform.Unique("token")
+	old := onesynthtest.Unique("token")
 	made := one.subscribe(t, subscribe{Token: old, Interval: 1440})
 	type renewal struct {
 		Token    string `json:"fcm_token"`
 		OldToken string `json:"old_fcm_token,omitempty"`
 	}
 	const path = "/human/push/subscribe"
-	second, third := platform.Unique("token"), platform.Unique("token")
+	second, third := onesynthtest.Unique("token"), onesynthtest.Unique("token")
 	refused(t, stranger.try(t, http.MethodPut, path, renewal{Token: second}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
-	for _, reply := range []platform.Reply{
+	for _, reply := range []onesynthtest.Reply{
 		one.try(t, http.MethodPut, path, renewal{Token: second}),
 		c.MustSend(t, http.MethodPut, path, nil, renewal{Token: third, OldToken: second}),
 	} {
-		if got := platform.Read[subscription](t, reply, http.StatusOK); got != made {
+		if got := onesynthtest.Read[subscription](t, reply, http.StatusOK); got != made {
 			t.Errorf("got %+v; want %+v", got, made)
 		}
 	}
 	if again := one.subscribe(t, subscribe{Token: third, Interval: 30}); again.SubscriptionID != made.SubscriptionID {
 		t.Errorf("got %s for the newest token; want %s", again.SubscriptionID, made.SubscriptionID)
 	}
-	platform.Read[struct{}](t, one.try(t, http.MethodDelete, path+"/"+made.SubscriptionID, nil), http.StatusNoContent)
+	onesynthtest.Read[struct{}](t, one.try(t, http.MethodDelete, path+"/"+made.SubscriptionID, nil), http.StatusNoContent)
 	refused(t, one.try(t, http.MethodPut, path, renewal{Token: third}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -14,11 +15,15 @@ import (
 func TestThrottling(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
-	byAgent := func(a agent, method, path string, body any) func(context.Context) (platform.Reply, error) {
-		return func(ctx context.Context) (platform.Reply, error) { return a.Send(ctx, method, path, a.header(), body) }
+	byAgent := func(a agent, method, path string, body any) func(context.Context) (onesynthtest.Reply, error) {
+		return func(ctx context.Context) (onesynthtest.Reply, error) {
+			return a.Send(ctx, method, path, a.header(), body)
+		}
 	}
-	byPerson := func(p person, method, path string, body any) func(context.Context) (platform.Reply, error) {
-		return func(ctx context.Context) (platform.Reply, error) { return p.Send(ctx, method, path, p.header(), body) }
+	byPerson := func(p person, method, path string, body any) func(context.Context) (onesynthtest.Reply, error) {
+		return func(ctx context.Context) (onesynthtest.Reply, error) {
+			return p.Send(ctx, method, path, p.header(), body)
+		}
 	}
 	agentReads := func(path string) func(*testing.T) platform.Request {
 		return func(t *testing.T) platform.Request {
@@ -61,9 +66,9 @@ func TestThrottling(t *testing.T) {
 		"POST /agent/questions": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
 			question := textQuestion(2)
-			question.IdempotencyKey = platform.Unique("key")
-			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/questions", question), Status: http.StatusCreated, Check: func(t testing.TB, r platform.Reply) {
-				if page := a.list(t, nil); len(page.Questions) != 1 || page.Questions[0].QuestionID != platform.Field(r.Body, "question_id") {
+			question.IdempotencyKey = onesynthtest.Unique("key")
+			return platform.Request{Send: byAgent(a, http.MethodPost, "/agent/questions", question), Status: http.StatusCreated, Check: func(t testing.TB, r onesynthtest.Reply) {
+				if page := a.list(t, nil); len(page.Questions) != 1 || page.Questions[0].QuestionID != onesynthtest.Field(r.Body, "question_id") {
 					t.Errorf("got %+v; told was %v", page, r)
 				}
 			}}
@@ -73,7 +78,7 @@ func TestThrottling(t *testing.T) {
 		"DELETE /agent/questions/{question_id}": func(t *testing.T) platform.Request {
 			a := newClient(t, on).newAgent()
 			asked := a.ask(t, textQuestion(2))
-			return platform.Request{Send: byAgent(a, http.MethodDelete, asked.PollURL, nil), Status: http.StatusNoContent, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: byAgent(a, http.MethodDelete, asked.PollURL, nil), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				if got := a.question(t, asked.QuestionID); got.Status != "CLOSED" {
 					t.Errorf("got %+v; want CLOSED", got)
 				}
@@ -85,7 +90,7 @@ func TestThrottling(t *testing.T) {
 			c := newClient(t, on)
 			a, one := c.newAgent(), c.newPerson()
 			asked := a.ask(t, textQuestion(2))
-			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), Status: http.StatusCreated, Repeated: http.StatusConflict, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), Status: http.StatusCreated, Repeated: http.StatusConflict, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				if got := a.question(t, asked.QuestionID); got.CurrentResponses != 1 || len(got.Responses) != 1 {
 					t.Errorf("got %+v; want one answer", got)
 				}
@@ -95,31 +100,31 @@ func TestThrottling(t *testing.T) {
 			}}
 		},
 		"POST /human/push/subscribe": func(t *testing.T) platform.Request {
-			one, token := newClient(t, on).newPerson(), platform.Unique("token")
-			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/push/subscribe", subscribe{token, 30}), Status: http.StatusCreated, Check: func(t testing.TB, _ platform.Reply) {
+			one, token := newClient(t, on).newPerson(), onesynthtest.Unique("token")
+			return platform.Request{Send: byPerson(one, http.MethodPost, "/human/push/subscribe", subscribe{token, 30}), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				subscribed(t, token, 30)
 			}}
 		},
 		"PUT /human/push/subscribe": func(t *testing.T) platform.Request {
-			one, old, token := newClient(t, on).newPerson(), platform.Unique("token"), platform.Unique("token")
+			one, old, token := newClient(t, on).newPerson(), onesynthtest.Unique("token"), onesynthtest.Unique("token")
 			one.subscribe(t, subscribe{old, 30})
 			body := map[string]any{"fcm_token": token, "old_fcm_token": old}
-			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe", body), Status: http.StatusOK, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe", body), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				subscribed(t, token, 30)
 				subscribed(t, old, 0)
 			}}
 		},
 		"PUT /human/push/subscribe/{subscription_id}": func(t *testing.T) platform.Request {
-			one, token := newClient(t, on).newPerson(), platform.Unique("token")
+			one, token := newClient(t, on).newPerson(), onesynthtest.Unique("token")
 			made := one.subscribe(t, subscribe{token, 30})
-			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe/"+made.SubscriptionID, subscribe{Interval: 60}), Status: http.StatusOK, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: byPerson(one, http.MethodPut, "/human/push/subscribe/"+made.SubscriptionID, subscribe{Interval: 60}), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				subscribed(t, token, 60)
 			}}
 		},
 		"DELETE /human/push/subscribe/{subscription_id}": func(t *testing.T) platform.Request {
-			one, token := newClient(t, on).newPerson(), platform.Unique("token")
+			one, token := newClient(t, on).newPerson(), onesynthtest.Unique("token")
 			made := one.subscribe(t, subscribe{token, 30})
-			return platform.Request{Send: byPerson(one, http.MethodDelete, "/human/push/subscribe/"+made.SubscriptionID, nil), Status: http.StatusNoContent, Repeated: http.StatusNotFound, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: byPerson(one, http.MethodDelete, "/human/push/subscribe/"+made.SubscriptionID, nil), Status: http.StatusNoContent, Repeated: http.StatusNotFound, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				subscribed(t, token, 0)
 			}}
 		},
@@ -128,12 +133,12 @@ func TestThrottling(t *testing.T) {
 		"GET /openapi.json":      personReads("/openapi.json"),
 	}, func(t *testing.T, share float64) {
 		// A run that cannot even read what is due fails, and comes again.
-		if err := on.Run.RunSchedule(t.Context(), on.Schedule(t)); share == 1 && err == nil {
+		if err := on.Run.RunSchedule(t.Context(), on.Schedule(t, "")); share == 1 && err == nil {
 			t.Error("a run of the notifier succeeded without a table")
 		}
 	}, func(t *testing.T) {
 		one := newClient(t, on).newPerson()
-		token := platform.Unique("token")
+		token := onesynthtest.Unique("token")
 		one.subscribe(t, subscribe{token, 5})
 		newClient(t, on).newAgent().ask(t, textQuestion(50))
 		on.runNotifier(t)

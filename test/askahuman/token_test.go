@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Where agents need tokens, as in the environment tokens, an agent is who its token
@@ -18,7 +18,7 @@ func TestAgentsNeedTokens(t *testing.T) {
 		t.Helper()
 		return target.Token(t, map[string]any{"sub": subject})
 	}
-	try := func(method, path, authorization string, body any) platform.Reply {
+	try := func(method, path, authorization string, body any) onesynthtest.Reply {
 		t.Helper()
 		header := http.Header{"X-Agent-Id": {"agent-one"}}
 		if authorization != "" {
@@ -28,9 +28,9 @@ func TestAgentsNeedTokens(t *testing.T) {
 	}
 
 	bearer := "Bearer " + token("agent-one")
-	asked := platform.Read[submission](t, try(http.MethodPost, "/agent/questions", bearer, textQuestion(1)), http.StatusCreated)
+	asked := onesynthtest.Read[submission](t, try(http.MethodPost, "/agent/questions", bearer, textQuestion(1)), http.StatusCreated)
 	c.newPerson().answer(t, textAnswer(asked.QuestionID))
-	got := platform.Read[agentQuestion](t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, bearer, nil), http.StatusOK)
+	got := onesynthtest.Read[agentQuestion](t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, bearer, nil), http.StatusOK)
 	if got.Status != "CLOSED" || len(got.Responses) != 1 {
 		t.Errorf("got %+v; want CLOSED with the answer", got)
 	}

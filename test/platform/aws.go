@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/gruntwork-io/terratest/modules/shell"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // deployed deploys the stack to the account of the current credentials, unless
@@ -45,12 +47,14 @@ func (s *Suite) deployed(t testing.TB) (*Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	target, err := s.target(outputs, dynamodb.NewFromConfig(configuration))
+	read, err := onesynthtest.NewTarget(s.Construct, outputs, dynamodb.NewFromConfig(configuration))
 	if err != nil {
 		return nil, err
 	}
-	target.users, target.athena = cognitoidentityprovider.NewFromConfig(configuration), athena.NewFromConfig(configuration)
-	target.lacks = lacking
+	target := &Target{
+		Target: read, lacks: lacking,
+		users: cognitoidentityprovider.NewFromConfig(configuration), athena: athena.NewFromConfig(configuration),
+	}
 	if emulator := os.Getenv(endpoint); emulator != "" {
 		if target.URL, err = emulatedURL(emulator, target.URL); err != nil {
 			return nil, err
@@ -84,10 +88,11 @@ func usable(ctx context.Context, configuration aws.Config) error {
 // deploy deploys the stack of an environment. Resources of the types that lack, each
 // with the reason, are left out once they have been refused.
 func (s *Suite) deploy(t testing.TB, ctx context.Context, stack, environment string, lack map[string]string) (map[string]string, error) {
-	folder, err := s.assemblies.scratch()
+	folder, err := os.MkdirTemp("", "onesynth-test-")
 	if err != nil {
 		return nil, err
 	}
+	s.scratch = folder
 	app, assembly, file := filepath.Join(folder, "cdk-app"), filepath.Join(folder, "deployed"), filepath.Join(folder, "outputs.json")
 	synth := []string{"--no-install", "cdk", "synth", stack, "--app", app, "--output", assembly, "-c", "env=" + environment, "--quiet"}
 	if os.Getenv(endpoint) != "" {

@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Both ways to a stack's outputs lead to the same target.
@@ -18,7 +20,7 @@ func TestTargetOfOutputs(t *testing.T) {
 	t.Parallel()
 	check := func(t *testing.T, outputs map[string]string) {
 		t.Helper()
-		target, err := (&Suite{Construct: "AskAHuman"}).target(outputs, nil)
+		target, err := onesynthtest.NewTarget("AskAHuman", outputs, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

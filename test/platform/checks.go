@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	http_helper "github.com/gruntwork-io/terratest/modules/http-helper"
 
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -130,7 +131,7 @@ func (s *Suite) CheckUnknownRoutes(t *testing.T, requests ...string) {
 	t.Helper()
 	c := NewClient(t, s.Shared(t))
 	for _, request := range requests {
-		method, path := Split(request)
+		method, path := onesynthtest.Split(request)
 		if r := c.MustSend(t, method, path, nil, nil); r.Status != http.StatusNotFound && r.Status != http.StatusMethodNotAllowed {
 			t.Errorf("got %v; want 404", r)
 		}
@@ -243,7 +244,7 @@ func (s *Suite) CheckExpiry(t *testing.T) {
 				var key []string
 				for _, attribute := range []string{table.Key.Partition, table.Key.Sort} {
 					if attribute != "" {
-						value := Unique("expiry")
+						value := onesynthtest.Unique("expiry")
 						item[attribute] = value
 						key = append(key, attribute, value)
 					}
@@ -289,10 +290,10 @@ func (s *Suite) CheckExpiry(t *testing.T) {
 func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header, routes ...string) {
 	t.Helper()
 	c := NewClient(t, target)
-	valid := target.Token(t, map[string]any{"sub": Unique("caller")})
+	valid := target.Token(t, map[string]any{"sub": onesynthtest.Unique("caller")})
 	header, rest, _ := strings.Cut(valid, ".")
 	payload, signature, _ := strings.Cut(rest, ".")
-	other := target.Token(t, map[string]any{"sub": Unique("caller")})
+	other := target.Token(t, map[string]any{"sub": onesynthtest.Unique("caller")})
 	_, otherRest, _ := strings.Cut(other, ".")
 	otherPayload, _, _ := strings.Cut(otherRest, ".")
 	const none = "eyJhbGciOiJub25lIn0" // {"alg":"none"}
@@ -312,7 +313,7 @@ func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header, r
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, route := range routes {
-				method, path := Split(route)
+				method, path := onesynthtest.Split(route)
 				with := headers.Clone()
 				if with == nil {
 					with = http.Header{}

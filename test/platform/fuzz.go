@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -81,7 +82,7 @@ type Language struct {
 	// Bodies are further bodies to try, Texts further texts.
 	Bodies, Texts []string
 	// IsError checks that a reply has the form of the platform's errors.
-	IsError func(Reply) error
+	IsError func(onesynthtest.Reply) error
 }
 
 // fuzzed is a run that requests of any kind are sent to.
@@ -138,7 +139,7 @@ func (f *fuzzed) check(r rawRequest) error {
 	if err != nil {
 		return fmt.Errorf("%v: read the answer: %w", r, err)
 	}
-	got := Reply{Request: r.String(), Status: response.StatusCode, Header: response.Header, Body: body}
+	got := onesynthtest.Reply{Request: r.String(), Status: response.StatusCode, Header: response.Header, Body: body}
 	if got.Status < 100 || got.Status >= 500 {
 		return fmt.Errorf("got %v", got)
 	}
@@ -197,7 +198,7 @@ func (s *Suite) CheckAnyRequest(t *testing.T, learn func(testing.TB, *Target) La
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
 	const requests, workers = 2400, 8
-	if err := Together(workers, func(worker int) error {
+	if err := onesynthtest.Together(workers, func(worker int) error {
 		random := newGenerator(f, seed+uint64(worker))
 		for range requests / workers {
 			if err := f.check(random.request()); err != nil {

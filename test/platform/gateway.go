@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 var (
@@ -32,14 +33,14 @@ func (s *Suite) CheckGatewayErrors(t *testing.T, healthy *Target, environment, p
 	t.Helper()
 	described := healthy.document(t, path)
 	const most = 3 // requests of each route
-	target := s.editedRun(t, environment, local.Options{NoSchedules: true}, func(template []byte) []byte {
+	target := Local(s.Local(t, environment).EditedRun(t, local.Options{NoSchedules: true}, func(template []byte) []byte {
 		template = throttlingRate.ReplaceAll(template, []byte(`"ThrottlingRateLimit": 0.000001`))
 		template = throttlingBurst.ReplaceAll(template, fmt.Appendf(nil, `"ThrottlingBurstLimit": %d`, most))
 		return tableVariable.ReplaceAll(template, []byte(`"NO_TABLE":`))
-	})
+	}))
 	c := NewClient(t, target)
-	with := http.Header{"Authorization": {"Bearer " + target.Token(t, map[string]any{"sub": Unique("caller")})}}
-	check := func(r Reply, status int) {
+	with := http.Header{"Authorization": {"Bearer " + target.Token(t, map[string]any{"sub": onesynthtest.Unique("caller")})}}
+	check := func(r onesynthtest.Reply, status int) {
 		t.Helper()
 		name := http.StatusText(status)
 		if r.Status != status || string(r.Body) != `{"message":"`+name+`"}` || r.Header.Get("Content-Type") != "application/json" {
@@ -85,9 +86,9 @@ func (p *Target) document(t *testing.T, path string) document {
 
 // isKept checks that the document describes a reply's status and form, and Retry-After if
 // it has that.
-func (d document) isKept(t *testing.T, r Reply) {
+func (d document) isKept(t *testing.T, r onesynthtest.Reply) {
 	t.Helper()
-	method, path := Split(r.Request)
+	method, path := onesynthtest.Split(r.Request)
 	answer := httptest.NewRecorder()
 	for _, name := range []string{"Content-Type", "Retry-After"} {
 		if value := r.Header.Get(name); value != "" {
@@ -103,7 +104,7 @@ func (d document) isKept(t *testing.T, r Reply) {
 
 // announce sends the head of a request with a body of that length, and no body: a gateway
 // that takes no such body does not wait for it.
-func announce(t *testing.T, target *Target, method, path string, header http.Header, length int) Reply {
+func announce(t *testing.T, target *Target, method, path string, header http.Header, length int) onesynthtest.Reply {
 	t.Helper()
 	address, err := url.Parse(target.URL)
 	if err != nil {
@@ -127,12 +128,12 @@ func announce(t *testing.T, target *Target, method, path string, header http.Hea
 	if err != nil {
 		t.Fatalf("%s %s: %v", method, path, err)
 	}
-	return Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: body}
+	return onesynthtest.Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
 // PastGateway invokes a function of a local run with a request that has not come
 // through the gateway, and returns what it answers.
-func (p *Target) PastGateway(t testing.TB, function, method, path string) Reply {
+func (p *Target) PastGateway(t testing.TB, function, method, path string) onesynthtest.Reply {
 	t.Helper()
 	p.LocalOnly(t, "it invokes the function past the gateway")
 	request := fmt.Sprintf("%s %s", method, path)
@@ -149,7 +150,7 @@ func (p *Target) PastGateway(t testing.TB, function, method, path string) Reply 
 	if err := json.Unmarshal(result.Payload, &answer); err != nil {
 		t.Fatalf("%s past the gateway: got %s: %v", request, result.Payload, err)
 	}
-	r := Reply{Request: request, Status: answer.StatusCode, Header: http.Header{}, Body: []byte(answer.Body)}
+	r := onesynthtest.Reply{Request: request, Status: answer.StatusCode, Header: http.Header{}, Body: []byte(answer.Body)}
 	for name, value := range answer.Headers {
 		r.Header.Set(name, value)
 	}

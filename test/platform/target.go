@@ -1,33 +1,21 @@
 package platform
 
 import (
-	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/athena"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// Target is a platform that runs somewhere.
+// Target is a platform that runs on this machine or on AWS.
 type Target struct {
-	// URL is where its API is.
-	URL string
-	// Tables are the physical names of its tables, by the names of the schema.
-	Tables map[string]string
-	// Outputs are the stack's, by their names without the construct's.
-	Outputs map[string]string
-	// Database reaches the tables, past the platform.
-	Database *dynamodb.Client
-	// Run is the local run; nil on AWS.
-	Run *local.Runner
+	*onesynthtest.Target
 
 	// Nil in a local run.
 	users  *cognitoidentityprovider.Client
@@ -37,6 +25,9 @@ type Target struct {
 	slots chan struct{}
 }
 
+// Local is a target that runs on this machine.
+func Local(target *onesynthtest.Target) *Target { return &Target{Target: target, lacks: &lacks{}} }
+
 // LocalOnly skips the test on AWS.
 func (p *Target) LocalOnly(t testing.TB, because string) {
 	t.Helper()
@@ -45,89 +36,31 @@ func (p *Target) LocalOnly(t testing.TB, because string) {
 	}
 }
 
-// target reads the stack's outputs.
-func (s *Suite) target(outputs map[string]string, database *dynamodb.Client) (*Target, error) {
-	target := &Target{URL: strings.TrimSuffix(outputs[s.Construct+"ApiUrl"], "/"), Tables: map[string]string{}, Outputs: map[string]string{}, Database: database, lacks: &lacks{}}
-	if target.URL == "" {
-		return nil, fmt.Errorf("the stack has no output %sApiUrl; it has %v", s.Construct, outputs)
-	}
-	for name, value := range outputs {
-		name = strings.TrimPrefix(name, s.Construct)
-		target.Outputs[name] = value
-		if table, ok := strings.CutSuffix(name, "TableName"); ok {
-			target.Tables[table] = value
-		}
-	}
-	return target, nil
-}
-
-// Item reads an item of a table by its key, given as name and value by turns, as
-// plain values; nil if there is none.
-func (p *Target) Item(t testing.TB, table string, key ...string) map[string]any {
+// NewClient returns a client of the target. An emulator gets as many requests at once as it has
+// slots.
+func NewClient(t testing.TB, target *Target) *onesynthtest.Client {
 	t.Helper()
-	got, err := p.Database.GetItem(t.Context(), &dynamodb.GetItemInput{
-		TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true), Key: textKey(key),
-	})
-	if err != nil {
-		t.Fatalf("read %s %s: %v", table, key, err)
+	client := onesynthtest.NewClient(t, target.Target)
+	if target.slots != nil {
+		client.HTTP.Transport = &queued{client.HTTP.Transport, target.slots}
 	}
-	if got.Item == nil {
-		return nil
-	}
-	var item map[string]any
-	if err := attributevalue.UnmarshalMap(got.Item, &item); err != nil {
-		t.Fatalf("read %s %s: %v", table, key, err)
-	}
-	return item
+	return client
 }
 
-// textKey is a key of texts, given as name and value by turns.
-func textKey(key []string) map[string]types.AttributeValue {
-	values := map[string]types.AttributeValue{}
-	for i := 0; i+1 < len(key); i += 2 {
-		values[key[i]] = &types.AttributeValueMemberS{Value: key[i+1]}
-	}
-	return values
+// queued lets as many requests at once through as there are slots.
+type queued struct {
+	through http.RoundTripper
+	slots   chan struct{}
 }
 
-// Set changes attributes of an item, past the platform.
-func (p *Target) Set(t testing.TB, table, key, value string, attributes map[string]any) {
-	t.Helper()
-	changes := map[string]types.AttributeValueUpdate{}
-	for name, value := range attributes {
-		encoded, err := attributevalue.Marshal(value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		changes[name] = types.AttributeValueUpdate{Action: types.AttributeActionPut, Value: encoded}
+func (q *queued) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case q.slots <- struct{}{}:
+		defer func() { <-q.slots }()
+		return q.through.RoundTrip(r)
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
 	}
-	if _, err := p.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName: aws.String(p.Tables[table]), AttributeUpdates: changes,
-		Key: map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
-	}); err != nil {
-		t.Fatalf("change %s %s: %v", table, value, err)
-	}
-}
-
-// Items reads a whole table.
-func (p *Target) Items(t testing.TB, table string) []map[string]any {
-	t.Helper()
-	var all []map[string]any
-	pages := dynamodb.NewScanPaginator(p.Database, &dynamodb.ScanInput{TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(t.Context())
-		if err != nil {
-			t.Fatalf("scan %s: %v", table, err)
-		}
-		for _, read := range page.Items {
-			var item map[string]any
-			if err := attributevalue.UnmarshalMap(read, &item); err != nil {
-				t.Fatalf("scan %s: %v", table, err)
-			}
-			all = append(all, item)
-		}
-	}
-	return all
 }
 
 // TimeToLive is the TTL attribute of a table; empty when it has none.
@@ -153,48 +86,4 @@ func (p *Target) TimeToLive(t testing.TB, table string) string {
 		return ""
 	}
 	return aws.ToString(described.TimeToLiveDescription.AttributeName)
-}
-
-// Function is the name of the local run's function whose construct is so called.
-func (p *Target) Function(t testing.TB, name string) string {
-	t.Helper()
-	for _, f := range p.Run.Functions().Functions() {
-		if strings.Contains(f.Name, name) {
-			return f.Name
-		}
-	}
-	t.Fatalf("the run has no function %s", name)
-	return ""
-}
-
-// Schedule is the name of the local run's schedule.
-func (p *Target) Schedule(t testing.TB) string {
-	t.Helper()
-	schedules := p.Run.Schedules().Schedules()
-	if len(schedules) != 1 {
-		t.Fatalf("got %d schedules; want 1", len(schedules))
-	}
-	return schedules[0].Name
-}
-
-// Delete deletes an item by its key, given as for Item, past the platform.
-func (p *Target) Delete(t testing.TB, table string, key ...string) {
-	t.Helper()
-	if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(p.Tables[table]), Key: textKey(key)}); err != nil {
-		t.Fatalf("delete %s %s: %v", table, key, err)
-	}
-}
-
-// Token is a token of the run's issuer, as its console makes it of a request: sub,
-// and what else is to be in it.
-func (p *Target) Token(t testing.TB, request map[string]any) string {
-	t.Helper()
-	issuer := NewClient(t, p)
-	issuer.URL = p.Run.ConsoleURL()
-	r := issuer.MustSend(t, http.MethodPost, "/token", nil, request)
-	token := Field(r.Body, "access_token")
-	if r.Status != http.StatusOK || token == "" {
-		t.Fatalf("got %v; want a token", r)
-	}
-	return token
 }

@@ -14,26 +14,30 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Request is a request that can be sent more than once, and what it comes to.
 type Request struct {
 	// Send makes the request, each time the same one. Any goroutine may call it.
-	Send func(context.Context) (Reply, error)
+	Send func(context.Context) (onesynthtest.Reply, error)
 	// Status is the status of success. Begun is that of a success whose rest follows in the
 	// background, and Repeated that of a repeat after a success that was not answered. 0:
 	// there is none.
 	Status, Begun, Repeated int
 	// Check looks at what is stored after the success: the request was carried out
 	// once. Nil: it changes nothing.
-	Check func(t testing.TB, r Reply)
+	Check func(t testing.TB, r onesynthtest.Reply)
 }
 
 func (r Request) succeeded(status int) bool { return status == r.Status || status == r.Begun }
 
 // mostRequests is how many requests to DynamoDB a caller of a throttled table costs.
 const mostRequests = 15
+
+// mostRetries is how often a request is sent again after the faults.
+const mostRetries = 20
 
 // CheckThrottling sends a request to every route of the platform while DynamoDB
 // throttles few, half, nearly all and all requests. The platform answers each with
@@ -66,12 +70,12 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 				}
 			}
 			names := slices.Sorted(maps.Keys(prepare))
-			requests, replies := make([]Request, len(names)), make([]Reply, len(names))
+			requests, replies := make([]Request, len(names)), make([]onesynthtest.Reply, len(names))
 			for i, name := range names {
 				requests[i] = prepare[name](t)
 			}
 			faults(awsapi.Faults{Throttle: share, Seed: uint64(i + 1)})
-			if err := Together(len(names), func(i int) (err error) {
+			if err := onesynthtest.Together(len(names), func(i int) (err error) {
 				replies[i], err = requests[i].Send(t.Context())
 				return err
 			}); err != nil {

@@ -11,19 +11,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // caller is who has a token.
 type caller struct {
-	*platform.Client
+	*onesynthtest.Client
 	id, email, token string
 }
 
 // newCaller returns a caller with a token who is not a user yet.
 func newCaller(t testing.TB, target *target) caller {
 	t.Helper()
-	c := caller{Client: platform.NewClient(t, target.Target), id: platform.Unique("user")}
+	c := caller{Client: platform.NewClient(t, target.Target), id: onesynthtest.Unique("user")}
 	c.email = c.id + "@example.com"
 	if target.Run != nil {
 		c.token = target.Token(t, map[string]any{"sub": c.id})
@@ -50,24 +51,24 @@ func newUser(t testing.TB, target *target) caller {
 func (c caller) header(method string) http.Header {
 	header := http.Header{"Authorization": {"Bearer " + c.token}}
 	if method != http.MethodGet {
-		header.Set("Idempotency-Key", platform.Unique("key"))
+		header.Set("Idempotency-Key", onesynthtest.Unique("key"))
 	}
 	return header
 }
 
 // send makes a request with further headers. It can be called by any goroutine.
-func (c caller) send(ctx context.Context, method, path string, further http.Header, body any) (platform.Reply, error) {
+func (c caller) send(ctx context.Context, method, path string, further http.Header, body any) (onesynthtest.Reply, error) {
 	header := c.header(method)
 	maps.Copy(header, further)
 	return c.Send(ctx, method, path, header, body)
 }
 
-func (c caller) try(t testing.TB, method, path string, body any) platform.Reply {
+func (c caller) try(t testing.TB, method, path string, body any) onesynthtest.Reply {
 	t.Helper()
 	return c.tryWith(t, method, path, nil, body)
 }
 
-func (c caller) tryWith(t testing.TB, method, path string, further http.Header, body any) platform.Reply {
+func (c caller) tryWith(t testing.TB, method, path string, further http.Header, body any) onesynthtest.Reply {
 	t.Helper()
 	r, err := c.send(t.Context(), method, path, further, body)
 	if err != nil {
@@ -81,9 +82,9 @@ func withKey(key string) http.Header { return http.Header{"Idempotency-Key": {ke
 func ifMatch(version int) http.Header { return http.Header{"If-Match": {fmt.Sprintf(`"%d"`, version)}} }
 
 // read decodes a reply of the status that is wanted.
-func read[T any](t testing.TB, r platform.Reply, status int) T {
+func read[T any](t testing.TB, r onesynthtest.Reply, status int) T {
 	t.Helper()
-	return platform.Read[T](t, r, status)
+	return onesynthtest.Read[T](t, r, status)
 }
 
 type profile struct {
@@ -199,7 +200,7 @@ func (c caller) stats(t testing.TB) stats {
 
 // refused checks that a reply is an error of the platform's own form, with that
 // status, and returns its text.
-func refused(t testing.TB, r platform.Reply, status int) string {
+func refused(t testing.TB, r onesynthtest.Reply, status int) string {
 	t.Helper()
 	if r.Status != status {
 		t.Fatalf("got %v; want %d", r, status)
@@ -212,7 +213,7 @@ func refused(t testing.TB, r platform.Reply, status int) string {
 }
 
 // detailOf reads an error of the platform's own form.
-func detailOf(r platform.Reply) (string, error) {
+func detailOf(r onesynthtest.Reply) (string, error) {
 	var body struct {
 		Detail string `json:"detail"`
 	}
@@ -228,7 +229,7 @@ func detailOf(r platform.Reply) (string, error) {
 }
 
 // problemsOf reads what is wrong with the fields of an input.
-func problemsOf(r platform.Reply) (map[string]string, error) {
+func problemsOf(r onesynthtest.Reply) (map[string]string, error) {
 	var body struct {
 		Detail []struct {
 			Field   string `json:"field"`
@@ -251,7 +252,7 @@ func problemsOf(r platform.Reply) (map[string]string, error) {
 }
 
 // invalid checks that a reply is 422 and names exactly the fields.
-func invalid(t testing.TB, r platform.Reply, fields ...string) {
+func invalid(t testing.TB, r onesynthtest.Reply, fields ...string) {
 	t.Helper()
 	named, err := problemsOf(r)
 	if r.Status != http.StatusUnprocessableEntity || err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
-	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // left are the items of a user but for idempotency keys.
@@ -44,15 +44,15 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 			t.Fatal("no deletion of 10 could be killed half way")
 		}
 		if attempt > 0 {
-			platform.Settled(t, "the user can come back", func() bool {
+			onesynthtest.Settled(t, "the user can come back", func() bool {
 				return one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}).Status == http.StatusCreated ||
 					one.try(t, http.MethodGet, "/api/v1/users/me", nil).Status == http.StatusOK
 			})
 		}
 		ids := on.seedTasks(t, one.id, tasks)
-		key = withKey(platform.Unique("key"))
+		key = withKey(onesynthtest.Unique("key"))
 		ended := make(chan error, 1)
-		var answered platform.Reply
+		var answered onesynthtest.Reply
 		go func() {
 			var err error
 			answered, err = one.send(t.Context(), http.MethodDelete, "/api/v1/users/me", key, nil)
@@ -101,8 +101,8 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		}
 	}
 	// A second request hears that it is done.
-	var answered platform.Reply
-	platform.Settled(t, "the request is answered", func() bool {
+	var answered onesynthtest.Reply
+	onesynthtest.Settled(t, "the request is answered", func() bool {
 		answered = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 		return answered.Status != http.StatusConflict
 	})
@@ -151,7 +151,7 @@ func TestLongDeletionGoesOn(t *testing.T) {
 	if err := on.Run.AWS().SetFaults(awsapi.Faults{TransactionConflict: 0.7, Seed: 5}); err != nil {
 		t.Fatal(err)
 	}
-	key := withKey(platform.Unique("key"))
+	key := withKey(onesynthtest.Unique("key"))
 	first := one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	if err := on.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
 		t.Fatal(err)
@@ -165,8 +165,8 @@ func TestLongDeletionGoesOn(t *testing.T) {
 	if first.Status != http.StatusServiceUnavailable {
 		refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
 	}
-	var last platform.Reply
-	platform.Settled(t, "the deletion is answered", func() bool {
+	var last onesynthtest.Reply
+	onesynthtest.Settled(t, "the deletion is answered", func() bool {
 		last = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 		return last.Status < http.StatusBadRequest
 	})
@@ -198,7 +198,7 @@ func TestFailedErasureIsKept(t *testing.T) {
 	if queue == nil {
 		t.Fatalf("got no queue %q", on.Outputs["DeadLetterQueueUrl"])
 	}
-	platform.Settled(t, "the queue has the record", func() bool { return len(queue.Messages()) > 0 })
+	onesynthtest.Settled(t, "the queue has the record", func() bool { return len(queue.Messages()) > 0 })
 	// The form of what Lambda sends there ("Retain discarded records", Lambda developer
 	// guide).
 	if message := queue.Messages()[0].Body; !strings.Contains(message, "DDBStreamBatchInfo") {
@@ -215,7 +215,7 @@ func TestFailedErasureIsKept(t *testing.T) {
 func checkGone(t *testing.T, on *target) {
 	gone, stranger := newUser(t, on), newCaller(t, on)
 	create := input{"title": "left", "priority": "high", "category": "home", "due_date": "2026-01-01"}
-	key := withKey(platform.Unique("key"))
+	key := withKey(onesynthtest.Unique("key"))
 	first := gone.tryWith(t, http.MethodPost, "/api/v1/tasks", key, create)
 	open := read[task](t, first, http.StatusCreated)
 	done := gone.create(t, input{"title": "done", "status": "completed"})
@@ -233,7 +233,7 @@ func checkGone(t *testing.T, on *target) {
 	both := []string{open.TaskID, done.TaskID}
 	requests := map[string][]request{
 		"GET /api/v1/users/me":    {{}},
-		"PUT /api/v1/users/me":    {{body: profile{platform.Unique("new") + "@example.com", "Bea"}}},
+		"PUT /api/v1/users/me":    {{body: profile{onesynthtest.Unique("new") + "@example.com", "Bea"}}},
 		"POST /api/v1/tasks":      {{body: create}},
 		"GET /api/v1/tasks/stats": {{}},
 		"GET /api/v1/tasks": {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // The deployed stack passes every change on through the stream of its table: into the
@@ -30,7 +30,7 @@ func TestStreamAsDeployed(t *testing.T) {
 	// A stream may deliver a change twice, and the table then has it twice.
 	changes := fmt.Sprintf(`SELECT DISTINCT event_name, title, status, sequence_number FROM task_changes WHERE user_id = '%s'`, one.id)
 	var got [][]string
-	platform.Settled(t, "all changes are in the lake", func() bool {
+	onesynthtest.Settled(t, "all changes are in the lake", func() bool {
 		rows, err := on.QueryLake(t.Context(), changes)
 		if err != nil {
 			t.Fatal(err)
@@ -51,7 +51,7 @@ func TestStreamAsDeployed(t *testing.T) {
 		t.Fatalf("got %v; want 204", r)
 	}
 	var left []map[string]any
-	platform.Settled(t, "the user is erased", func() bool {
+	onesynthtest.Settled(t, "the user is erased", func() bool {
 		left = on.left(t, one.id)
 		return len(left) == 0
 	})

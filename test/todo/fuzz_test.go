@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -52,7 +53,7 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 			next <- one
 			return map[string]string{
 				"Authorization": "Bearer " + one.token, "Content-Type": "application/json", "X-Timezone": "Europe/Berlin",
-				"Idempotency-Key": platform.Unique("key"), "If-Match": "*",
+				"Idempotency-Key": onesynthtest.Unique("key"), "If-Match": "*",
 			}
 		},
 		Queries:     []string{"status", "priority", "category", "due_from", "due_to", "overdue", "q", "sort", "limit", "cursor"},
@@ -61,7 +62,7 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 		Body: func(random *rand.Rand, route schema.Route) map[string]any {
 			switch route.Path {
 			case "/api/v1/users/me":
-				return map[string]any{"email": platform.Unique("user") + "@example.com", "name": "Ann"}
+				return map[string]any{"email": onesynthtest.Unique("user") + "@example.com", "name": "Ann"}
 			case "/api/v1/tasks", "/api/v1/tasks/{task_id}":
 				return map[string]any{"title": "Water the plants", "description": "All", "status": "pending", "priority": "high", "category": "a#b", "due_date": "2026-02-14"}
 			case "/api/v1/tasks/bulk":
@@ -74,7 +75,7 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 			`{"action":"delete_completed"}`, `{"action":"set_status","status":"pending","task_ids":["a","a"]}`, `{"email":"a@b\r\nc","name":"x"}`,
 		},
 		Texts: []string{"TASK#x", "COUNTS#x", "2026-02-30", "9999-12-31", `"1"`, "completed"},
-		IsError: func(r platform.Reply) error {
+		IsError: func(r onesynthtest.Reply) error {
 			if r.Status == http.StatusUnprocessableEntity {
 				_, err := problemsOf(r)
 				return err

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -74,7 +75,7 @@ func TestTokens(t *testing.T) {
 func TestFunctionAloneTakesNobody(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	if r := on.PastGateway(t, "TodoAPI", http.MethodGet, "/api/v1/tasks"); r.Status != http.StatusUnauthorized || platform.Field(r.Body, "detail") == "" {
+	if r := on.PastGateway(t, "TodoAPI", http.MethodGet, "/api/v1/tasks"); r.Status != http.StatusUnauthorized || onesynthtest.Field(r.Body, "detail") == "" {
 		t.Errorf("got %v; want 401 in the platform's form", r)
 	}
 }

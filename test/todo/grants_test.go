@@ -9,27 +9,28 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // No grant is for more than one action on one resource.
 func TestNoGrantHasWildcard(t *testing.T) {
 	t.Parallel()
-	suite.CheckWildcards(t, 5)
+	suite.Local(t, "dev").CheckWildcards(t, 5)
 }
 
 // Every permission is used by some request: none is too much.
 func TestEveryGrantIsUsed(t *testing.T) {
 	t.Parallel()
-	suite.CheckGrantsUsed(t, probes)
+	suite.Local(t, "dev").CheckGrantsUsed(t, probes)
 }
 
 // Without any one grant the request that needs it is refused: none is too little.
 func TestEveryGrantIsNeeded(t *testing.T) {
 	t.Parallel()
-	suite.CheckGrantsNeeded(t, probes, func(t testing.TB, r platform.Reply) {
+	suite.Local(t, "dev").CheckGrantsNeeded(t, probes, func(t testing.TB, r onesynthtest.Reply) {
 		t.Helper()
-		if platform.Field(r.Body, "message") == "Internal Server Error" {
+		if onesynthtest.Field(r.Body, "message") == "Internal Server Error" {
 			return // of the gateway: without its secret the function does not even start
 		}
 		refused(t, r, http.StatusInternalServerError)
@@ -39,12 +40,12 @@ func TestEveryGrantIsNeeded(t *testing.T) {
 // A run that the schedule may not start is kept in the dead-letter queue.
 func TestUndeliveredRunIsKept(t *testing.T) {
 	t.Parallel()
-	suite.CheckUndelivered(t)
+	suite.Local(t, "dev").CheckUndelivered(t)
 }
 
 // probes make what every function does happen.
-func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
-	target := &target{on}
+func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
+	target := &target{platform.Local(on)}
 	one, leaving := newUser(t, target), newUser(t, target)
 	made := one.create(t, input{"title": "a", "status": "completed"})
 	changed, deleted := one.create(t, input{"title": "b"}), one.create(t, input{"title": "c"})
@@ -59,21 +60,21 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 	}
 	half := target.abandon(t)
 
-	request := func(name, method, path string, body any) platform.Probe {
-		return platform.Probe{Function: "TodoAPI", Name: name, Do: func(t testing.TB) (platform.Reply, error) {
+	request := func(name, method, path string, body any) onesynthtest.Probe {
+		return onesynthtest.Probe{Function: "TodoAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			return one.send(t.Context(), method, path, nil, body)
 		}}
 	}
-	list := func(query string) platform.Probe {
+	list := func(query string) onesynthtest.Probe {
 		return request("List"+query, http.MethodGet, "/api/v1/tasks?"+query, nil)
 	}
-	flush := func(t testing.TB) (platform.Reply, error) {
-		return platform.Reply{}, on.FlushUntilRefused(t)
+	flush := func(t testing.TB) (onesynthtest.Reply, error) {
+		return onesynthtest.Reply{}, on.FlushUntilRefused(t)
 	}
-	compact := func(t testing.TB) (platform.Reply, error) {
-		return platform.Reply{}, on.Run.RunSchedule(t.Context(), on.Schedule(t))
+	compact := func(t testing.TB) (onesynthtest.Reply, error) {
+		return onesynthtest.Reply{}, on.Run.RunSchedule(t.Context(), on.Schedule(t, ""))
 	}
-	return []platform.Probe{
+	return []onesynthtest.Probe{
 			request("Create", http.MethodPost, "/api/v1/tasks", input{"title": "f", "priority": "low"}),
 			request("Read", http.MethodGet, made.path(), nil),
 			request("Replace", http.MethodPut, changed.path(), input{"title": "g"}),
@@ -85,8 +86,8 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 			list(""), list("q=a"), list("status=pending"), list("sort=due_date"), list("due_from=2026-01-01"), list("overdue=true"),
 			list("sort=priority"), list("priority=low"), list("sort=category"), list("category=home"),
 			request("ReadUser", http.MethodGet, "/api/v1/users/me", nil),
-			request("ChangeUser", http.MethodPut, "/api/v1/users/me", profile{platform.Unique("new") + "@example.com", "Bea"}),
-			{Function: "TodoAPI", Name: "DeleteUser", Do: func(t testing.TB) (platform.Reply, error) {
+			request("ChangeUser", http.MethodPut, "/api/v1/users/me", profile{onesynthtest.Unique("new") + "@example.com", "Bea"}),
+			{Function: "TodoAPI", Name: "DeleteUser", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 				return leaving.send(t.Context(), http.MethodDelete, "/api/v1/users/me", nil, nil)
 			}},
 			request("Document", http.MethodGet, "/api/v1/openapi.json", nil),
@@ -111,7 +112,7 @@ func probes(t testing.TB, on *platform.Target) ([]platform.Probe, func()) {
 // user's own item, with tasks. Only the eraser goes on with it.
 func (p *target) abandon(t testing.TB) (id string) {
 	t.Helper()
-	id = platform.Unique("user")
+	id = onesynthtest.Unique("user")
 	p.put(t, map[string]any{"PK": "TASK#" + id, "SK": "TASK#x", "title": "left", "status": "pending"})
 	p.put(t, map[string]any{"PK": "IDEMPOTENCY#" + id, "SK": "KEY#x"})
 	p.put(t, map[string]any{"PK": "COUNTS#" + id, "SK": "METADATA", "pending": 1, "deletion": "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"})

@@ -26,7 +26,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Users act at once and repeat requests, DynamoDB refuses requests or
@@ -194,11 +194,11 @@ type step struct {
 	task               string
 	fields             map[string]any
 	key                string
-	reply              platform.Reply
+	reply              onesynthtest.Reply
 }
 
 // do makes a request until it has a final answer.
-func (m *member) do(ctx context.Context, s step) (platform.Reply, error) {
+func (m *member) do(ctx context.Context, s step) (onesynthtest.Reply, error) {
 	header := maps.Clone(s.further)
 	if header == nil {
 		header = http.Header{}
@@ -223,7 +223,7 @@ func (m *member) do(ctx context.Context, s step) (platform.Reply, error) {
 		}
 		time.Sleep(pause)
 	}
-	return platform.Reply{}, fmt.Errorf("%s %s had no final answer in %d attempts", s.method, s.path, patience)
+	return onesynthtest.Reply{}, fmt.Errorf("%s %s had no final answer in %d attempts", s.method, s.path, patience)
 }
 
 // burst does some things at once, waits for all answers, and checks.
@@ -250,14 +250,14 @@ func (m *member) burst(ctx context.Context) error {
 		m.answered = nil
 	}
 	var attempts sync.WaitGroup
-	replies := make([][]platform.Reply, len(steps))
+	replies := make([][]onesynthtest.Reply, len(steps))
 	failures := make([][]error, len(steps))
 	for i := range steps {
-		steps[i].key = platform.Unique("key")
+		steps[i].key = onesynthtest.Unique("key")
 		m.keys[steps[i].key] = true
 		steps[i].copies = 1 + m.random.IntN(3)/2
 		m.requests.Add(1)
-		replies[i], failures[i] = make([]platform.Reply, steps[i].copies), make([]error, steps[i].copies)
+		replies[i], failures[i] = make([]onesynthtest.Reply, steps[i].copies), make([]error, steps[i].copies)
 		for j := range steps[i].copies {
 			attempts.Go(func() { replies[i][j], failures[i][j] = m.do(ctx, steps[i]) })
 		}
@@ -285,7 +285,7 @@ func (m *member) burst(ctx context.Context) error {
 	return m.repeat(ctx, steps, leaving)
 }
 
-func sameAnswer(a, b platform.Reply) bool {
+func sameAnswer(a, b onesynthtest.Reply) bool {
 	return a.Status == b.Status && bytes.Equal(a.Body, b.Body)
 }
 

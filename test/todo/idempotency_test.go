@@ -11,11 +11,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // isReplay checks that a reply is the answer that another one was, said to be so.
-func isReplay(t testing.TB, again, first platform.Reply) {
+func isReplay(t testing.TB, again, first onesynthtest.Reply) {
 	t.Helper()
 	if again.Status != first.Status || !bytes.Equal(again.Body, first.Body) || again.Header.Get("Idempotency-Replayed") != "true" {
 		t.Errorf("got %v, replayed %q; want %v", again, again.Header.Get("Idempotency-Replayed"), first)
@@ -68,11 +68,11 @@ func TestRepeats(t *testing.T) {
 	type answered struct {
 		request
 		key   string
-		reply platform.Reply
+		reply onesynthtest.Reply
 	}
 	var before []answered
 	for i, next := range requests {
-		asked := answered{request: next(), key: platform.Unique("key")}
+		asked := answered{request: next(), key: onesynthtest.Unique("key")}
 		if asked.path == "/api/v1/tasks" {
 			// A refused request does not use the key up.
 			invalid(t, one.tryWith(t, asked.method, asked.path, withKey(asked.key), input{"title": " "}), "title")
@@ -112,7 +112,7 @@ func TestRepeats(t *testing.T) {
 	}
 
 	// The deletion's answer outlives everything else that was the user's.
-	key := withKey(platform.Unique("key"))
+	key := withKey(onesynthtest.Unique("key"))
 	deleted := other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	read[struct{}](t, deleted, http.StatusNoContent)
 	isReplay(t, other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), deleted)
@@ -125,10 +125,10 @@ func TestConcurrentRepeats(t *testing.T) {
 	on := shared(t)
 	one := newUser(t, on)
 	one.Retry = []int{http.StatusServiceUnavailable}
-	key := withKey(platform.Unique("key"))
+	key := withKey(onesynthtest.Unique("key"))
 	const times = 50
-	replies := make([]platform.Reply, times)
-	if err := platform.Together(times, func(i int) (err error) {
+	replies := make([]onesynthtest.Reply, times)
+	if err := onesynthtest.Together(times, func(i int) (err error) {
 		replies[i], err = one.send(t.Context(), http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
 		return err
 	}); err != nil {
@@ -199,10 +199,10 @@ func TestDiedRequestIsTakenOver(t *testing.T) {
 			t.Fatal("no attempt of 50 could be killed under its claim")
 		}
 		one = newUser(t, on)
-		key = withKey(platform.Unique("key"))
+		key = withKey(onesynthtest.Unique("key"))
 		faults(awsapi.Faults{TransactionConflict: 0.85})
 		answered := make(chan error, 1)
-		var r platform.Reply
+		var r onesynthtest.Reply
 		go func() {
 			var err error
 			r, err = one.send(t.Context(), http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
@@ -228,7 +228,7 @@ func TestDiedRequestIsTakenOver(t *testing.T) {
 		}
 	}
 
-	again := func() platform.Reply {
+	again := func() onesynthtest.Reply {
 		return one.tryWith(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
 	}
 	// A second after the function's time, which is 10 s.
@@ -263,13 +263,13 @@ func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	one := newUser(t, on)
-	one.Retry = platform.Busy
+	one.Retry = onesynthtest.Busy
 	made := one.create(t, input{"title": "0"})
 	const rounds, rivals = 4, 8
 	for round := range rounds {
 		version := round + 1
-		replies := make([]platform.Reply, rivals)
-		if err := platform.Together(rivals, func(i int) (err error) {
+		replies := make([]onesynthtest.Reply, rivals)
+		if err := onesynthtest.Together(rivals, func(i int) (err error) {
 			method := []string{http.MethodPatch, http.MethodPut}[i%2]
 			replies[i], err = one.send(t.Context(), method, made.path(), ifMatch(version), input{"title": fmt.Sprint(round, " ", i)})
 			return err
@@ -299,7 +299,7 @@ func TestIfMatch(t *testing.T) {
 	refused(t, one.tryWith(t, http.MethodDelete, made.path(), ifMatch(1), nil), http.StatusPreconditionFailed)
 	refused(t, one.tryWith(t, http.MethodPatch, made.path(), http.Header{"If-Match": {"5"}}, input{"title": "x"}), http.StatusBadRequest)
 	// Without a precondition all changes are made, each on the one before.
-	if err := platform.Together(rivals, func(i int) error {
+	if err := onesynthtest.Together(rivals, func(i int) error {
 		r, err := one.send(t.Context(), http.MethodPatch, made.path(), nil, []input{{"description": "d"}, {"category": "c"}, {"priority": "low"}, {"due_date": "2026-02-14"}}[i%4])
 		if err == nil && r.Status != http.StatusOK {
 			err = fmt.Errorf("got %v; want 200", r)

@@ -1,7 +1,6 @@
 package todo
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lakequery"
+	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 )
 
 // lake is To-Do's lake in a local run, and what fills it.
@@ -44,7 +44,7 @@ func (l *lake) settle(t testing.TB) {
 
 func (l *lake) compact(t testing.TB) {
 	t.Helper()
-	if err := l.Run.RunSchedule(t.Context(), l.Schedule(t)); err != nil {
+	if err := l.Run.RunSchedule(t.Context(), l.Schedule(t, "")); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -66,40 +66,7 @@ func (l *lake) objects(t testing.TB) []string {
 // copied is the lake as it is now, for queries.
 func (l *lake) copied(t testing.TB) *lakequery.Lake {
 	t.Helper()
-	opened, err := lakequery.Open(t.Context(), l.Run.ConsoleURL(), lakequery.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := opened.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return opened
-}
-
-// query decodes the rows of a SELECT, whose columns are T's fields, all of them.
-func query[T any](t testing.TB, from *lakequery.Lake, text string) []T {
-	t.Helper()
-	rows, err := from.Query(t.Context(), text)
-	if err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	var lines bytes.Buffer
-	if err := lakequery.Write(&lines, lakequery.FormatJSONLines, rows); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	var all []T
-	decoder := json.NewDecoder(&lines)
-	decoder.DisallowUnknownFields()
-	for decoder.More() {
-		var row T
-		if err := decoder.Decode(&row); err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
-		all = append(all, row)
-	}
-	return all
+	return laketest.Open(t, l.Target.Target)
 }
 
 // storedTask is a task as the lake has it, and a user's as the API has it.
@@ -180,7 +147,7 @@ func (l *lake) failed(t testing.TB) map[string]failure {
 // count is the answer to a SELECT of one number n.
 func count(t testing.TB, from *lakequery.Lake, text string) int {
 	t.Helper()
-	rows := query[struct{ N int }](t, from, text)
+	rows := laketest.Query[struct{ N int }](t, from, text)
 	if len(rows) != 1 {
 		t.Fatalf("%s: got %d rows; want 1", text, len(rows))
 	}
@@ -219,7 +186,7 @@ func eventsOf(t testing.TB, from *lakequery.Lake) map[string][]taskEvent {
 	t.Helper()
 	all := map[string][]taskEvent{}
 	seen := map[string]bool{}
-	for _, e := range query[taskEvent](t, from, "SELECT * FROM task_events") {
+	for _, e := range laketest.Query[taskEvent](t, from, "SELECT * FROM task_events") {
 		if seen[e.EventID] {
 			t.Errorf("task_events has %s twice", e.EventID)
 		}

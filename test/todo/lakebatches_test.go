@@ -18,7 +18,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 )
 
 // When a stream is cut into any batches, and these come in any order, once or
@@ -42,9 +43,9 @@ func TestLakeTakesBatchesInAnyOrder(t *testing.T) {
 		}
 	}
 	fault(awsapi.Faults{Throttle: 1})
-	schedule := l.Schedule(t)
+	schedule := l.Schedule(t, "")
 	var delivered atomic.Int32
-	if err := platform.Together(len(s.shards)+1, func(i int) error {
+	if err := onesynthtest.Together(len(s.shards)+1, func(i int) error {
 		if i < len(s.shards) {
 			defer delivered.Add(1)
 			return s.deliver(t.Context(), l, i)
@@ -337,7 +338,7 @@ func (s *stream) write(ctx context.Context, l *lake, batch []json.RawMessage) er
 func (s *stream) compare(t *testing.T, l *lake) {
 	t.Helper()
 	from := l.copied(t)
-	compareTasks(t, "tasks_current", query[storedTask](t, from, "SELECT * FROM tasks_current"), slices.Collect(maps.Values(s.tasks)))
+	compareTasks(t, "tasks_current", laketest.Query[storedTask](t, from, "SELECT * FROM tasks_current"), slices.Collect(maps.Values(s.tasks)))
 	got := map[string][]string{}
 	for task, events := range eventsOf(t, from) {
 		for _, e := range events {

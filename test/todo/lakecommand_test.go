@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -64,7 +65,7 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 
 	// It lands by itself, when the batch is due.
 	answered := time.Now()
-	platform.Settled(t, "the changes are in the lake", func() bool {
+	onesynthtest.Settled(t, "the changes are in the lake", func() bool {
 		d := l.delivery(t)
 		return d.Done == 7 && d.Waiting == 0
 	})
@@ -103,7 +104,7 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 		question{[]string{"--format", "csv", history}, steps},
 	)
 	// Compaction changes none of it.
-	c.must(t, "run-schedule", l.Schedule(t))
+	c.must(t, "run-schedule", l.Schedule(t, ""))
 	hold(
 		question{[]string{"--format", "csv", "--database", l.Outputs["LakeDatabaseName"], history}, steps},
 		question{[]string{"--format", "csv", "--query", "most active users"}, "user_id,completed_tasks,completion_rate\nann,1,0.5\n"},

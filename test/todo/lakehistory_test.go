@@ -23,7 +23,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lakequery"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
 )
 
 // The lake equals the table: after a random history, during which batches come
@@ -46,7 +47,7 @@ func TestLakeEqualsTheTable(t *testing.T) {
 		keepers[i] = newKeeper(t, l.target, rand.New(rand.NewPCG(seed, uint64(i))))
 	}
 	bad := newPoisoner(l)
-	if err := platform.Together(people+1, func(i int) error {
+	if err := onesynthtest.Together(people+1, func(i int) error {
 		if i == people {
 			return bad.work(t.Context())
 		}
@@ -129,7 +130,7 @@ type trouble struct {
 func makeTrouble(t *testing.T, l *lake) *trouble {
 	ctx, cancel := context.WithCancel(t.Context())
 	made := &trouble{}
-	schedule := l.Schedule(t)
+	schedule := l.Schedule(t, "")
 	done := make(chan error, 1)
 	made.end = func() {
 		cancel()
@@ -176,7 +177,7 @@ func makeTrouble(t *testing.T, l *lake) *trouble {
 		return int(made.succeededCompactions.Load())
 	}, &made.killedCompactors)
 	go func() {
-		done <- platform.Together(4, func(i int) error {
+		done <- onesynthtest.Together(4, func(i int) error {
 			switch i {
 			case 0:
 				repeat(50*time.Millisecond, func() { _ = l.Run.FlushStreams(ctx) })
@@ -258,8 +259,8 @@ func newKeeper(t testing.TB, target *target, random *rand.Rand) *keeper {
 }
 
 // insist makes a request, and makes it again until the platform has an answer.
-func (k *keeper) insist(ctx context.Context, method, path string, body any) (platform.Reply, error) {
-	key := withKey(platform.Unique("key"))
+func (k *keeper) insist(ctx context.Context, method, path string, body any) (onesynthtest.Reply, error) {
+	key := withKey(onesynthtest.Unique("key"))
 	const patience = 3 * time.Minute
 	for begun := time.Now(); ; {
 		r, err := k.send(ctx, method, "/api/v1"+path, key, body)
@@ -282,7 +283,7 @@ func (k *keeper) insist(ctx context.Context, method, path string, body any) (pla
 }
 
 // ask is insist for when the answer has one of the statuses.
-func (k *keeper) ask(ctx context.Context, method, path string, body any, statuses ...int) (platform.Reply, error) {
+func (k *keeper) ask(ctx context.Context, method, path string, body any, statuses ...int) (onesynthtest.Reply, error) {
 	r, err := k.insist(ctx, method, path, body)
 	if err == nil && !slices.Contains(statuses, r.Status) {
 		err = fmt.Errorf("got %v; want %v", r, statuses)
@@ -291,7 +292,7 @@ func (k *keeper) ask(ctx context.Context, method, path string, body any, statuse
 }
 
 // learn takes a task from an answer.
-func (k *keeper) learn(r platform.Reply) error {
+func (k *keeper) learn(r onesynthtest.Reply) error {
 	learnt := storedTask{UserID: k.id}
 	if err := json.Unmarshal(r.Body, &learnt.task); err != nil {
 		return fmt.Errorf("got %v; want a task: %w", r, err)
@@ -484,7 +485,7 @@ type poisoner struct {
 }
 
 func newPoisoner(l *lake) *poisoner {
-	return &poisoner{l: l, user: platform.Unique("poisoner"), landed: map[string][]string{}, refused: map[string]string{}}
+	return &poisoner{l: l, user: onesynthtest.Unique("poisoner"), landed: map[string][]string{}, refused: map[string]string{}}
 }
 
 func (p *poisoner) put(ctx context.Context, id string, attributes map[string]any) error {
@@ -565,9 +566,9 @@ func compareLake(t *testing.T, l *lake, keepers []*keeper, bad *poisoner) {
 	stored, users := l.stored(t)
 	stored = slices.DeleteFunc(stored, func(task storedTask) bool { return task.UserID == bad.user && slices.Contains(bad.kept, task.TaskID) })
 	compareTasks(t, "the table", stored, expected)
-	compareTasks(t, "tasks_current", query[storedTask](t, from, "SELECT * FROM tasks_current"), stored)
+	compareTasks(t, "tasks_current", laketest.Query[storedTask](t, from, "SELECT * FROM tasks_current"), stored)
 	compareEvents(t, eventsOf(t, from), keepers, bad)
-	compareUsers(t, query[userEvent](t, from, "SELECT * FROM user_changes"), users, keepers)
+	compareUsers(t, laketest.Query[userEvent](t, from, "SELECT * FROM user_changes"), users, keepers)
 	compareMetrics(t, from, keepers, len(users))
 
 	refused := map[string]string{}
@@ -724,7 +725,7 @@ func compareMetrics(t *testing.T, from *lakequery.Lake, keepers []*keeper, users
 		Completed int    `json:"completed_tasks"`
 	}
 	got := map[string]metrics{}
-	for _, m := range query[metrics](t, from, "SELECT user_id, tasks, open_tasks, completed_tasks FROM user_metrics") {
+	for _, m := range laketest.Query[metrics](t, from, "SELECT user_id, tasks, open_tasks, completed_tasks FROM user_metrics") {
 		got[m.UserID] = m
 	}
 	for _, k := range keepers {

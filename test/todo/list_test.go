@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/test/platform"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
 // Each order and each filter gives the tasks that it says, in its order.
@@ -117,7 +117,7 @@ func TestCursorIsBound(t *testing.T) {
 		t.Fatalf("got %+v; want a cursor", first)
 	}
 	cursor := *first.NextCursor
-	next := func(who caller, query url.Values, cursor string) platform.Reply {
+	next := func(who caller, query url.Values, cursor string) onesynthtest.Reply {
 		query = maps.Clone(query)
 		query.Set("cursor", cursor)
 		return who.try(t, http.MethodGet, "/api/v1/tasks?"+query.Encode(), nil)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -111,7 +112,7 @@ func has(tasks []task, id string) bool {
 func (p *target) indexed(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	if p.Run == nil {
-		platform.Settled(t, what, holds)
+		onesynthtest.Settled(t, what, holds)
 		return
 	}
 	if !holds() {
@@ -318,7 +319,7 @@ func TestAddressIsUnique(t *testing.T) {
 	refused(t, two.try(t, http.MethodPut, "/api/v1/users/me", profile{strings.ToUpper(one.email), "Bob"}), http.StatusConflict)
 	refused(t, three.try(t, http.MethodPost, "/api/v1/users/me", profile{strings.ToUpper(one.email), "Bob"}), http.StatusConflict)
 	// An address that is given up is free.
-	renamed := platform.Unique("renamed") + "@example.com"
+	renamed := onesynthtest.Unique("renamed") + "@example.com"
 	read[user](t, one.try(t, http.MethodPut, "/api/v1/users/me", profile{renamed, "Ann"}), http.StatusOK)
 	read[user](t, three.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Cleo"}), http.StatusCreated)
 	read[struct{}](t, three.try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusNoContent)
@@ -327,11 +328,11 @@ func TestAddressIsUnique(t *testing.T) {
 	all := make([]caller, callers)
 	for i := range all {
 		all[i] = newCaller(t, on)
-		all[i].Retry = platform.Busy
+		all[i].Retry = onesynthtest.Busy
 	}
-	address := platform.Unique("wanted") + "@example.com"
-	replies := make([]platform.Reply, callers)
-	if err := platform.Together(callers, func(i int) (err error) {
+	address := onesynthtest.Unique("wanted") + "@example.com"
+	replies := make([]onesynthtest.Reply, callers)
+	if err := onesynthtest.Together(callers, func(i int) (err error) {
 		replies[i], err = all[i].send(t.Context(), http.MethodPost, "/api/v1/users/me", nil, profile{address, "Ann"})
 		return err
 	}); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -17,9 +18,9 @@ func TestThrottling(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
 	var deleted []caller
-	send := func(c caller, method, path string, body any) func(context.Context) (platform.Reply, error) {
-		key := withKey(platform.Unique("key"))
-		return func(ctx context.Context) (platform.Reply, error) { return c.send(ctx, method, path, key, body) }
+	send := func(c caller, method, path string, body any) func(context.Context) (onesynthtest.Reply, error) {
+		key := withKey(onesynthtest.Unique("key"))
+		return func(ctx context.Context) (onesynthtest.Reply, error) { return c.send(ctx, method, path, key, body) }
 	}
 	// counted checks how many tasks a user has, and the counts against the tasks.
 	counted := func(t testing.TB, c caller, tasks int) []task {
@@ -54,7 +55,7 @@ func TestThrottling(t *testing.T) {
 		return func(t *testing.T) platform.Request {
 			c := newUser(t, on)
 			made := c.create(t, input{"title": "Change me"})
-			return platform.Request{Send: send(c, method, made.path(), body), Status: http.StatusOK, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: send(c, method, made.path(), body), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				if all := counted(t, c, 1); len(all) == 1 && (all[0].Version != 2 || all[0].Status != "completed") {
 					t.Errorf("got %+v; want the second version, completed", all[0])
 				}
@@ -65,14 +66,14 @@ func TestThrottling(t *testing.T) {
 	suite.CheckThrottling(t, on.Target, "/api/v1/openapi.json", []int{http.StatusServiceUnavailable}, map[string]func(*testing.T) platform.Request{
 		"POST /api/v1/users/me": func(t *testing.T) platform.Request {
 			c := newCaller(t, on)
-			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/users/me", profile{c.email, "Ann"}), Status: http.StatusCreated, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/users/me", profile{c.email, "Ann"}), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				counted(t, c, 0)
 			}}
 		},
 		"GET /api/v1/users/me": reads("/api/v1/users/me"),
 		"PUT /api/v1/users/me": func(t *testing.T) platform.Request {
 			c := newUser(t, on)
-			return platform.Request{Send: send(c, http.MethodPut, "/api/v1/users/me", profile{"new-" + c.email, "Bea"}), Status: http.StatusOK, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: send(c, http.MethodPut, "/api/v1/users/me", profile{"new-" + c.email, "Bea"}), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				if got := read[user](t, c.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusOK); got.Name != "Bea" || got.Email != "new-"+c.email {
 					t.Errorf("got %+v", got)
 				}
@@ -85,14 +86,14 @@ func TestThrottling(t *testing.T) {
 			c := newUser(t, on)
 			on.seedTasks(t, c.id, 4*many)
 			deleted = append(deleted, c)
-			return platform.Request{Send: send(c, http.MethodDelete, "/api/v1/users/me", nil), Status: http.StatusNoContent, Begun: http.StatusAccepted, Check: func(t testing.TB, _ platform.Reply) {
+			return platform.Request{Send: send(c, http.MethodDelete, "/api/v1/users/me", nil), Status: http.StatusNoContent, Begun: http.StatusAccepted, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				refused(t, c.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
 			}}
 		},
 		"POST /api/v1/tasks": func(t *testing.T) platform.Request {
 			c := newUser(t, on)
-			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/tasks", input{"title": "Once"}), Status: http.StatusCreated, Check: func(t testing.TB, r platform.Reply) {
-				if all := counted(t, c, 1); len(all) == 1 && all[0].TaskID != platform.Field(r.Body, "task_id") {
+			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/tasks", input{"title": "Once"}), Status: http.StatusCreated, Check: func(t testing.TB, r onesynthtest.Reply) {
+				if all := counted(t, c, 1); len(all) == 1 && all[0].TaskID != onesynthtest.Field(r.Body, "task_id") {
 					t.Errorf("got %+v; told was %v", all[0], r)
 				}
 			}}
@@ -103,7 +104,7 @@ func TestThrottling(t *testing.T) {
 			c := newUser(t, on)
 			ids := on.seedTasks(t, c.id, many)
 			open := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Index(ids, id)%4 > 1 })
-			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/tasks/bulk", map[string]any{"action": "set_status", "task_ids": open, "status": "cancelled"}), Status: http.StatusOK, Check: func(t testing.TB, r platform.Reply) {
+			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/tasks/bulk", map[string]any{"action": "set_status", "task_ids": open, "status": "cancelled"}), Status: http.StatusOK, Check: func(t testing.TB, r onesynthtest.Reply) {
 				for _, one := range counted(t, c, many) {
 					if changed := slices.Contains(open, one.TaskID); changed && (one.Status != "cancelled" || one.Version != 2) || !changed && one.Version != 1 {
 						t.Errorf("got %+v; changed is %v", one, changed)
@@ -117,7 +118,7 @@ func TestThrottling(t *testing.T) {
 		"DELETE /api/v1/tasks/{task_id}": func(t *testing.T) platform.Request {
 			c := newUser(t, on)
 			made := c.create(t, input{"title": "Delete me"})
-			return platform.Request{Send: send(c, http.MethodDelete, made.path(), nil), Status: http.StatusNoContent, Check: func(t testing.TB, _ platform.Reply) { counted(t, c, 0) }}
+			return platform.Request{Send: send(c, http.MethodDelete, made.path(), nil), Status: http.StatusNoContent, Check: func(t testing.TB, _ onesynthtest.Reply) { counted(t, c, 0) }}
 		},
 		"GET /api/v1/openapi.json": reads("/api/v1/openapi.json"),
 		"GET /health":              reads("/health"),
@@ -133,7 +134,7 @@ func TestThrottling(t *testing.T) {
 		if err := on.Run.FlushStreams(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		platform.Settled(t, "the users are erased", func() bool {
+		onesynthtest.Settled(t, "the users are erased", func() bool {
 			return !slices.ContainsFunc(deleted, func(c caller) bool { return len(on.left(t, c.id)) > 0 })
 		})
 	})

@@ -1,4 +1,4 @@
-package platform
+package onesynthtest
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -24,6 +25,8 @@ type Client struct {
 	URL string
 	// HTTP makes the requests.
 	HTTP *http.Client
+	// Header are headers of every request. Those of a request take their place.
+	Header http.Header
 	// Retry are statuses of replies. When a reply of such a status has Retry-After, the
 	// client makes the request again after that time. Default: none.
 	Retry []int
@@ -50,27 +53,16 @@ func NewClient(t testing.TB, target *Target) *Client {
 		transport.DialContext = (&net.Dialer{LocalAddr: from}).DialContext
 	}
 	t.Cleanup(transport.CloseIdleConnections)
-	client := &Client{URL: target.URL, HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
-	if target.slots != nil {
-		client.HTTP.Transport = &queued{transport, target.slots}
-	}
+	return &Client{URL: target.URL, HTTP: &http.Client{Transport: transport, Timeout: time.Minute}}
+}
+
+// As returns a client that calls as a user: with a token of the run's issuer whose subject is
+// id.
+func (p *Target) As(t testing.TB, id string) *Client {
+	t.Helper()
+	client := NewClient(t, p)
+	client.Header = http.Header{"Authorization": {"Bearer " + p.Token(t, map[string]any{"sub": id})}}
 	return client
-}
-
-// queued lets as many requests at once through as there are slots.
-type queued struct {
-	through http.RoundTripper
-	slots   chan struct{}
-}
-
-func (q *queued) RoundTrip(r *http.Request) (*http.Response, error) {
-	select {
-	case q.slots <- struct{}{}:
-		defer func() { <-q.slots }()
-		return q.through.RoundTrip(r)
-	case <-r.Context().Done():
-		return nil, r.Context().Err()
-	}
 }
 
 // Reply is what the platform answered.
@@ -119,10 +111,10 @@ func (c *Client) Send(ctx context.Context, method, path string, header http.Head
 
 func (c *Client) sendOnce(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
 	var content io.Reader
-	header = header.Clone()
-	if header == nil {
-		header = http.Header{}
-	}
+	sent := http.Header{}
+	maps.Copy(sent, c.Header)
+	maps.Copy(sent, header)
+	header = sent
 	switch body := body.(type) {
 	case nil:
 	case []byte:

@@ -1,4 +1,4 @@
-package platform
+package onesynthtest
 
 import (
 	"context"
@@ -236,7 +236,7 @@ func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(test
 					all.fail(t, target, name, role.Without(grant))
 				}
 				Settled(t, "the refusal is recorded", func() bool { return refusedTimes(target, caller, grant) > before })
-				if strings.Contains(name, "API") && !strings.HasPrefix(grant.Action, "logs:") && len(failed) == 0 {
+				if s.serves(name) && !strings.HasPrefix(grant.Action, "logs:") && len(failed) == 0 {
 					t.Error("no request failed")
 				}
 				for _, r := range failed {
@@ -257,7 +257,7 @@ func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(test
 // checkMapping checks that a stream cannot be mapped to a function without a grant.
 func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 	t.Helper()
-	target, err := s.start(t, "dev", local.Options{NoSchedules: true, Role: func(of string, role *policy.Role) *policy.Role {
+	target, err := s.start(t.Context(), t, local.Options{NoSchedules: true, Role: func(of string, role *policy.Role) *policy.Role {
 		if of != name {
 			return role
 		}
@@ -275,14 +275,6 @@ func (s *Suite) checkMapping(t *testing.T, name string, grant policy.Grant) {
 	if !strings.Contains(err.Error(), grant.Action) {
 		t.Errorf("got %v; want an error that names %s", err, grant.Action)
 	}
-}
-
-// short is the end of a name or ARN, for test names.
-func (s *Suite) short(name string) string {
-	if i := strings.LastIndex(name, s.Construct); i >= 0 {
-		name = name[i+len(s.Construct):]
-	}
-	return name
 }
 
 // refusedTimes is how often the use of a grant was refused.

@@ -1,0 +1,52 @@
+// Package laketest queries the lake of a run of package onesynthtest. It brings DuckDB, which
+// needs cgo.
+package laketest
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local/lakequery"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+)
+
+// Open copies the lake of a run as it is now, for queries. [onesynthtest.Target.Flush] lands
+// in it what was written before. The copy goes with the test.
+func Open(t testing.TB, target *onesynthtest.Target) *lakequery.Lake {
+	t.Helper()
+	opened, err := lakequery.Open(t.Context(), target.Run.ConsoleURL(), lakequery.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := opened.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return opened
+}
+
+// Query returns the rows of a SELECT, whose columns are all fields of T by their JSON names.
+func Query[T any](t testing.TB, from *lakequery.Lake, text string) []T {
+	t.Helper()
+	rows, err := from.Query(t.Context(), text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var lines bytes.Buffer
+	if err := lakequery.Write(&lines, lakequery.FormatJSONLines, rows); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	var all []T
+	decoder := json.NewDecoder(&lines)
+	decoder.DisallowUnknownFields()
+	for decoder.More() {
+		var row T
+		if err := decoder.Decode(&row); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		all = append(all, row)
+	}
+	return all
+}

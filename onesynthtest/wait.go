@@ -1,0 +1,38 @@
+package onesynthtest
+
+import (
+	"testing"
+	"time"
+)
+
+// patience is how long tests wait for what becomes true by itself: so long that, however slow
+// the machine is, only what never becomes true takes it.
+const patience = 150 * time.Second
+
+// Settled waits until something holds that becomes true by itself, such as an index that
+// catches up or a schedule that runs. The test fails if it does not within minutes.
+func Settled(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	settledEvery(t, 250*time.Millisecond, what, holds)
+}
+
+// SettledSoon is Settled for a state that does not last.
+func SettledSoon(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	settledEvery(t, time.Millisecond, what, holds)
+}
+
+func settledEvery(t testing.TB, pause time.Duration, what string, holds func() bool) {
+	t.Helper()
+	for range int(patience / pause) {
+		if holds() {
+			return
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatalf("%s: %v", what, t.Context().Err())
+		case <-time.After(pause):
+		}
+	}
+	t.Fatalf("%s: not within %v", what, patience)
+}
