@@ -10,7 +10,7 @@ import (
 )
 
 // Trigger is what invokes a function beside the routes that it serves: [OnStream],
-// [OnSchedule], [OnSignUp] or [OnOther].
+// [OnSchedule], [OnSignUp], [OnSeed] or [OnOther].
 type Trigger interface {
 	// validate adds what is wrong with the trigger of function fn of the platform.
 	validate(f *findings, path string, p Platform, fn Function)
@@ -72,6 +72,10 @@ type OnSchedule struct {
 // confirmed the sign-up ("Post confirmation Lambda trigger", Amazon Cognito). A user
 // pool that exists already, or another issuer of tokens, does not do that.
 type OnSignUp struct{}
+
+// OnSeed invokes a function with `onesynth seed`, in a local run and in a deployed stack.
+// The function loads the platform's initial data, by lambdas/kit/seed.
+type OnSeed struct{}
 
 // OnOther is anything that the construct of the platform connects itself, such as a
 // queue or a bucket.
@@ -238,6 +242,12 @@ func (OnSignUp) validate(f *findings, path string, p Platform, fn Function) {
 	}
 }
 
+func (OnSeed) validate(f *findings, path string, p Platform, fn Function) {
+	if first, _ := p.Seeder(); first.Name != fn.Name {
+		f.add(path+".Trigger", "OnSeed", "let one function load the initial data: onesynth seed invokes one, and %s does already", first.Name)
+	}
+}
+
 func (OnOther) validate(*findings, string, Platform, Function) {}
 
 func validateTriggerIDs(f *findings, path, id string, failures Failures) {
@@ -275,7 +285,7 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 		return
 	}
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
-		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnSignUp or OnOther), let it serve a route, or leave the function out")
+		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnSignUp, OnSeed or OnOther), let it serve a route, or leave the function out")
 	}
 }
 
@@ -307,13 +317,26 @@ func (p Platform) validateSecrets(f *findings) {
 }
 
 // SignUpHandler returns the function that handles sign-ups.
-func (p Platform) SignUpHandler() (Function, bool) {
+func (p Platform) SignUpHandler() (Function, bool) { return invokedBy[OnSignUp](p) }
+
+// Seeder returns the function that loads the initial data.
+func (p Platform) Seeder() (Function, bool) { return invokedBy[OnSeed](p) }
+
+// invokedBy returns the first function with such a trigger.
+func invokedBy[T Trigger](p Platform) (Function, bool) {
 	for _, fn := range p.Functions {
-		if _, ok := fn.Trigger.(OnSignUp); ok {
+		if _, ok := fn.Trigger.(T); ok {
 			return fn, true
 		}
 	}
 	return Function{}, false
+}
+
+// SeedOutput is the name of the stack output with the name of the [Platform.Seeder]:
+// "SeedLinksFunctionName" for the platform links. The id of the platform's construct is
+// before it.
+func (p Platform) SeedOutput() string {
+	return "Seed" + strings.ToUpper(p.Name[:1]) + p.Name[1:] + "FunctionName"
 }
 
 // Secret returns the secret of that name.

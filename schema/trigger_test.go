@@ -19,6 +19,7 @@ var triggers = map[string]schema.Trigger{
 	"nightly":   schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "Europe/Vienna"},
 	"weekly":    schema.OnSchedule{ID: "Mondays", Cron: "0 3 ? * MON *", Failures: schema.Failures{ID: "Lost", Description: "weeks"}},
 	"signup":    schema.OnSignUp{},
+	"seed":      schema.OnSeed{},
 	"connected": schema.OnOther{},
 }
 
@@ -80,6 +81,10 @@ func TestValidateFunctions(t *testing.T) {
 			p.Functions[0].Trigger = schema.OnSignUp{}
 			p.Functions = append(p.Functions, schema.Function{Name: "greeter", Trigger: schema.OnSignUp{}})
 		}, "Functions[greeter].Trigger", "OnSignUp", "api does already"},
+		"ErrTwoSeeders": {func(p *schema.Platform) {
+			p.Functions[0].Trigger = schema.OnSeed{}
+			p.Functions = append(p.Functions, schema.Function{Name: "further", Trigger: schema.OnSeed{}})
+		}, "Functions[further].Trigger", "OnSeed", "api does already"},
 		"ErrFunctionID": {func(p *schema.Platform) { p.Functions[0].ID = "api" }, "Functions[api].ID", `"api"`, "capital"},
 		"ErrSameID": {func(p *schema.Platform) {
 			p.Functions = append(p.Functions, schema.Function{Name: "other", ID: "Api", Trigger: schema.OnOther{}})

@@ -17,10 +17,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	store "github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
@@ -46,10 +44,8 @@ Where a customer managed key of AWS KMS (the prop Key) encrypts the table, Dynam
 
 // keyTable has the flags with which commands find the table of keys.
 type keyTable struct {
-	running
-	Stack  string `help:"Deployed stack. Default: the keys of the running assembly." placeholder:"NAME"`
-	Region string `help:"Region of the deployed stack. Default: that of the AWS command line." placeholder:"NAME"`
-	Table  string `help:"Table of the keys, where there are several platforms." placeholder:"NAME"`
+	target
+	Table string `help:"Table of the keys, where there are several platforms." placeholder:"NAME"`
 }
 
 // agentKeyActions are the actions on a customer managed key that a user of the table needs
@@ -68,15 +64,16 @@ var keyTableOutput = regexp.MustCompile(`AgentKeysTableName([0-9A-F]{8})?$`)
 // use calls do with the keys in the table.
 func (c *keyTable) use(ctx context.Context, do func(*askahuman.AgentKeys) error) error {
 	find := c.local
-	if c.Stack != "" {
-		find = c.deployed
-	} else if c.Region != "" {
-		return errors.New("got --region without --stack: name the deployed stack, or leave both out for the running assembly")
+	if deployed, err := c.deployed(); err != nil {
+		return err
+	} else if deployed {
+		find = c.inStack
 	}
-	where, tables, err := find(ctx)
+	tables, err := find(ctx)
 	if err != nil {
 		return err
 	}
+	where := c.where()
 	name, err := c.choose(where, slices.Sorted(maps.Keys(tables)))
 	if err != nil {
 		return err
@@ -113,16 +110,16 @@ func (c *keyTable) choose(where string, tables []string) (string, error) {
 }
 
 // local returns the tables of the running assembly, each with its endpoint.
-func (c *keyTable) local(ctx context.Context) (where string, tables map[string]aws.Config, err error) {
-	var stacks []console.StackOutputs
-	if err := c.call(ctx, http.MethodGet, "/outputs", nil, &stacks); err != nil {
-		return "", nil, err
+func (c *keyTable) local(ctx context.Context) (map[string]aws.Config, error) {
+	stacks, err := c.runningOutputs(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var engine console.Database
 	if err := c.call(ctx, http.MethodGet, "/dynamodb", nil, &engine); err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	tables = map[string]aws.Config{}
+	tables := map[string]aws.Config{}
 	stackOf := map[string]string{}
 	for _, stack := range stacks {
 		accessKey := engine.AccessKey
@@ -137,7 +134,7 @@ func (c *keyTable) local(ctx context.Context) (where string, tables map[string]a
 			}
 			at := fmt.Sprintf("%s (aws://%s/%s)", stack.Stack, stack.Account, stack.Region)
 			if other, ok := stackOf[table]; ok && other != at {
-				return "", nil, fmt.Errorf("the run has tables of agents' keys of one name, %s, in the stacks %s and %s: run one of them alone, with onesynth local --stack", table, other, at)
+				return nil, fmt.Errorf("the run has tables of agents' keys of one name, %s, in the stacks %s and %s: run one of them alone, with onesynth local --stack", table, other, at)
 			}
 			stackOf[table] = at
 			tables[table] = aws.Config{
@@ -145,35 +142,22 @@ func (c *keyTable) local(ctx context.Context) (where string, tables map[string]a
 			}
 		}
 	}
-	return "the run at " + c.Console, tables, nil
+	return tables, nil
 }
 
-// deployed returns the tables of the deployed stack.
-func (c *keyTable) deployed(ctx context.Context) (where string, tables map[string]aws.Config, err error) {
-	configuration, err := connect(ctx, c.Region)
+// inStack returns the tables of the deployed stack.
+func (c *keyTable) inStack(ctx context.Context) (map[string]aws.Config, error) {
+	configuration, outputs, err := c.deployedOutputs(ctx, agentPermissions)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	if configuration.Region == "" {
-		return "", nil, errors.New("got no Region: set AWS_REGION, or name it by --region")
-	}
-	described, err := cloudformation.NewFromConfig(configuration).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &c.Stack})
-	var refusal smithy.APIError
-	switch {
-	case errors.As(err, &refusal) && refusal.ErrorCode() == "ValidationError" && strings.Contains(refusal.ErrorMessage(), "does not exist"):
-		return "", nil, fmt.Errorf("--stack: got %q, which is not deployed in %s: aws cloudformation list-stacks shows those that are", c.Stack, configuration.Region)
-	case err != nil:
-		return "", nil, advise(fmt.Errorf("ask CloudFormation: %w", err), configuration.Region, agentPermissions)
-	}
-	tables = map[string]aws.Config{}
-	for _, stack := range described.Stacks {
-		for _, output := range stack.Outputs {
-			if keyTableOutput.MatchString(aws.ToString(output.OutputKey)) {
-				tables[aws.ToString(output.OutputValue)] = configuration
-			}
+	tables := map[string]aws.Config{}
+	for output, table := range outputs {
+		if keyTableOutput.MatchString(output) {
+			tables[table] = configuration
 		}
 	}
-	return "the stack " + c.Stack, tables, nil
+	return tables, nil
 }
 
 type agentCreateCommand struct {

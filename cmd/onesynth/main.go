@@ -20,6 +20,7 @@ type commands struct {
 	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished, or list the schedules."`
 	Push        pushCommand        `cmd:"" help:"List the push messages that the running assembly has sent."`
 	Lake        lakeCommand        `cmd:"" help:"Query a lake of the running assembly with SQL, or list what is in it."`
+	Seed        seedCommand        `cmd:"" help:"Load the initial data of a platform, of the running assembly or of a deployed stack. Repeating it adds nothing twice."`
 	Agent       agentCommand       `cmd:"" help:"Issue, list and revoke the keys that AI agents show, of the running assembly or of a deployed stack."`
 	Check       checkCommand       `cmd:"" help:"Compare a cloud assembly with what is deployed, and refuse what would fail or lose data."`
 	Version     kong.VersionFlag   `help:"Print the version."`

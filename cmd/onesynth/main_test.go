@@ -130,14 +130,18 @@ func TestRemoteCommands(t *testing.T) {
 	}
 }
 
-// writeAssembly writes an assembly of a single function.
-func writeAssembly(t *testing.T) string {
+// architecture is that of this machine, as AWS Lambda names it.
+var architecture = map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]
+
+// writeAssembly writes an assembly of the function worker, whose code is that of the package, and of further resources and
+// outputs in JSON.
+func writeAssembly(t *testing.T, code, resources, outputs string) string {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "asset.code"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	lambdatest.Build(t, "../../local/lambda/testdata/function", filepath.Join(dir, "asset.code"))
+	lambdatest.Build(t, code, filepath.Join(dir, "asset.code"))
 	for name, text := range map[string]string{
 		"manifest.json": `{"artifacts": {
 			"S.assets": {"type": "cdk:asset-manifest", "properties": {"file": "assets.json"}},
@@ -146,7 +150,7 @@ func writeAssembly(t *testing.T) string {
 		"template.json": `{"Resources": {
 			"Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]}}},
 			"Function": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "worker", "Runtime": "provided.al2023", "Handler": "bootstrap",
-				"Architectures": ["` + map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH] + `"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}}}}`,
+				"Architectures": ["` + architecture + `"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Role", "Arn"]}}}` + resources + `}, "Outputs": {` + outputs + `}}`,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -166,7 +170,7 @@ func TestNothingOutlivesTheRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := exec.CommandContext(context.Background(), command, "local", "--assembly", writeAssembly(t), "--port", "0", "--console-port", "0")
+			c := exec.CommandContext(context.Background(), command, "local", "--assembly", writeAssembly(t, "../../local/lambda/testdata/function", "", ""), "--port", "0", "--console-port", "0")
 			stdout, err := c.StdoutPipe()
 			if err != nil {
 				t.Fatal(err)

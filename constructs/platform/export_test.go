@@ -21,4 +21,5 @@ func DeclareTimes(of Construct, scope constructs.Construct, id string, described
 	p.addAPI(d)
 	p.addLake(d.LakeProps)
 	p.operate(d.ServerErrorAlarm)
+	p.addOutputs(scope, id)
 }

@@ -1,6 +1,7 @@
 package platform_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ const ownFunctions = 9
 func declareLarge(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Routes = []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerAnyone, Summary: "Hello"}}
+	described.Functions[0].Trigger = schema.OnSeed{}
 	stack := awscdk.NewStack(app, jsii.String("large"), nil)
 	platform.DeclareTimes(&others{}, stack, "Large", described, platform.Declaration{Props: platform.Props{Build: build}}, ownFunctions)
 }
@@ -34,6 +36,20 @@ func declareQuiet(app awscdk.App, build *gofunction.Build) {
 	described.Routes, described.Lake = nil, schema.Lake{}
 	described.Functions[0].Trigger = schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "Europe/Vienna"}
 	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("quiet"), nil), "Quiet", described, platform.Declaration{Props: platform.Props{Build: build}})
+}
+
+// An output has the name of the function that onesynth seed invokes. Nothing else may invoke it.
+func TestDeclareSeed(t *testing.T) {
+	t.Parallel()
+	loader, _ := large.One(t, "AWS::Lambda::Function", fmt.Sprint("LargeHello", ownFunctions-1))
+	if got := synthtest.At(large.Outputs["LargeSeedOwnFunctionName"].Value, "Ref"); got != loader {
+		t.Errorf("got the output %v, want the name of %s", got, loader)
+	}
+	for id, permission := range large.Named("AWS::Lambda::Permission") {
+		if permission.Properties["Principal"] != "apigateway.amazonaws.com" {
+			t.Errorf("%s lets %v invoke the function", id, permission.Properties["Principal"])
+		}
+	}
 }
 
 // A platform without an API has all but what is about one.

@@ -297,6 +297,9 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 	for _, q := range p.queues() {
 		o.Add(strings.TrimSuffix(q.id, "s")+"QueueUrl", "Address of the queue of "+q.holds, q.queue.QueueUrl())
 	}
+	if f, ok := p.Schema.Seeder(); ok {
+		o.Add(p.Schema.SeedOutput(), "Function that onesynth seed invokes, to load initial data", p.Functions[f.Name].Resource.FunctionName())
+	}
 	if l := p.Lake; l != nil {
 		o.Add("LakeBucketName", "Bucket of the lake", l.Bucket.BucketName())
 		o.Add("LakeDatabaseName", "Name of the lake's database in the AWS Glue catalog", l.Catalog.Ref())

@@ -31,6 +31,7 @@ type Functions interface {
 	Functions() []lambda.Status
 	Lines(function string) ([]string, error)
 	Kill(function string) (pid int, err error)
+	Invoke(ctx context.Context, function string, payload []byte) (lambda.Result, error)
 }
 
 // Schedules is what the console shows and does with schedules.
@@ -144,6 +145,7 @@ func New(options Options) *Console {
 	get("/{$}", c.index)
 	get("/functions", func(*http.Request) (any, error) { return options.Functions.Functions(), nil })
 	post("/functions/{name}/kill", c.kill)
+	post("/functions/{name}/invoke", c.invoke)
 	get("/logs", c.logs)
 	get("/capacity", func(*http.Request) (any, error) { return options.Cloud.Capacity(), nil })
 	get("/engine", func(*http.Request) (any, error) { return options.Cloud.EngineUse(), nil })
@@ -267,7 +269,7 @@ func (c *Console) index(*http.Request) (any, error) {
 	return map[string]any{
 		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB.Endpoint,
 		"links": []string{
-			"GET /functions", "POST /functions/{name}/kill", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
+			"GET /functions", "POST /functions/{name}/kill", "POST /functions/{name}/invoke", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
 			"GET /outputs", "GET /dynamodb", "GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /push", "DELETE /push", "POST /push/faults",
 			"GET /queues", "GET /queues/{name}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX",
 			"GET /buckets/{name}/objects/{key}", "GET /lakes", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
@@ -279,6 +281,29 @@ func (c *Console) index(*http.Request) (any, error) {
 func (c *Console) kill(r *http.Request) (any, error) {
 	pid, err := c.options.Functions.Kill(r.PathValue("name"))
 	return map[string]int{"killed": pid}, err
+}
+
+// Invocation is the answer to POST /functions/{name}/invoke.
+type Invocation struct {
+	// Error is "" if the function succeeded, else "Unhandled", as in AWS Lambda's answer.
+	Error string `json:"function_error,omitempty"`
+	// Payload is the function's answer, or AWS Lambda's description of its failure.
+	Payload json.RawMessage `json:"payload"`
+}
+
+func (c *Console) invoke(r *http.Request) (any, error) {
+	event, err := io.ReadAll(r.Body)
+	if err != nil || !json.Valid(event) {
+		return nil, &problem{http.StatusBadRequest, fmt.Sprintf("body: write the function's event as JSON, up to %d bytes", maxBody)}
+	}
+	result, err := c.options.Functions.Invoke(r.Context(), r.PathValue("name"), event)
+	if err != nil {
+		return nil, err
+	}
+	if !json.Valid(result.Payload) {
+		return nil, fmt.Errorf("function %s answered with what is no JSON: %q", r.PathValue("name"), result.Payload)
+	}
+	return Invocation{Error: result.FunctionError, Payload: result.Payload}, nil
 }
 
 func (c *Console) logs(r *http.Request) (any, error) {

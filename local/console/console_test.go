@@ -111,3 +111,14 @@ func TestGuard(t *testing.T) {
 		})
 	}
 }
+
+// The event of an invocation is JSON, as AWS Lambda's is.
+func TestInvokeErr(t *testing.T) {
+	t.Parallel()
+	c := console.New(console.Options{})
+	w := httptest.NewRecorder()
+	c.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8079/functions/worker/invoke", strings.NewReader("next=0")))
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "event as JSON") {
+		t.Errorf("got %d %s", w.Code, w.Body)
+	}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// loaders are the outputs of stacks with three platforms: links can be loaded, locked may not write, and twice is there twice.
+var loaders = map[string]string{
+	"Links" + schema.Platform{Name: "links"}.SeedOutput(): "loader",
+	"BelowSeedLockedFunctionName0A1B2C3D":                 "worker",
+	"OneSeedTwiceFunctionName":                            "loader",
+	"TwoSeedTwiceFunctionName":                            "worker",
+	"LinksApiUrl":                                         "https://api.example.com",
+}
+
+// startLoaders runs an assembly of the function loader, which loads its data into the table links, and of worker, whose role
+// lets it do nothing.
+func startLoaders(t *testing.T) *local.Runner {
+	t.Helper()
+	var outputs []string
+	for name, value := range loaders {
+		outputs = append(outputs, fmt.Sprintf("%q: {\"Value\": %q}", name, value))
+	}
+	folder := writeAssembly(t, "./testdata/seeder", `,
+		"Table": {"Type": "AWS::DynamoDB::Table", "Properties": {"TableName": "links", "BillingMode": "PAY_PER_REQUEST",
+			"KeySchema": [{"AttributeName": "id", "KeyType": "HASH"}], "AttributeDefinitions": [{"AttributeName": "id", "AttributeType": "S"}]}},
+		"Loading": {"Type": "AWS::IAM::Role", "Properties": {
+			"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]},
+			"Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": {"Fn::GetAtt": ["Table", "Arn"]}}]}}]}},
+		"Loader": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "loader", "Runtime": "provided.al2023", "Handler": "bootstrap",
+			"Architectures": ["`+architecture+`"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Loading", "Arn"]}}}`, strings.Join(outputs, ", "))
+	r, err := local.Start(t.Context(), local.Options{Assembly: folder, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	return r
+}
+
+// invocations is AWS Lambda with the functions of a run.
+func invocations(t *testing.T, r *local.Runner) string {
+	t.Helper()
+	stacks, err := url.Parse(amazon(t, loaders))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cloudFormation := httputil.NewSingleHostReverseProxy(stacks)
+	mux := http.NewServeMux()
+	mux.Handle("POST /", cloudFormation)
+	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", func(w http.ResponseWriter, request *http.Request) {
+		event, err := io.ReadAll(request.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		result, err := r.Invoke(request.Context(), request.PathValue("name"), event)
+		if err != nil {
+			t.Error(err)
+		}
+		if result.FunctionError != "" {
+			w.Header().Set("X-Amz-Function-Error", result.FunctionError)
+		}
+		w.Write(result.Payload)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// The command loads all data in several invocations, says how far it is, and adds nothing twice: in a run, and in a deployed
+// stack. It says what it cannot load, and why.
+func TestSeed(t *testing.T) {
+	t.Parallel()
+	r := startLoaders(t)
+	running, deployed := []string{"--console", r.ConsoleURL()}, []string{"--stack", "ask"}
+	environment := credentialsOf(invocations(t, r), "key")
+	run := func(flags []string, arguments string) (int, string, string) {
+		t.Helper()
+		return invokeIn(t, environment, slices.Concat([]string{"seed"}, strings.Fields(arguments), flags)...)
+	}
+	loads := func(flags []string, added int) {
+		t.Helper()
+		status, stdout, stderr := run(flags, "links")
+		items, err := r.DynamoDB().Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String("links")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const steps = "onesynth: links: 25 of 60 items\nonesynth: links: 50 of 60 items\nonesynth: links: 60 of 60 items\n"
+		if want := fmt.Sprintf("links has its 60 items of initial data, %d of them new\n", added); status != 0 || stdout != want || stderr != steps || items.Count != 60 {
+			t.Errorf("%v: got %d\n%s%swith %d items, want %s", flags, status, stdout, stderr, items.Count, want)
+		}
+	}
+	loads(running, 60)
+	for i, flags := range [][]string{deployed, running} {
+		key := map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: fmt.Sprintf("link-%02d", 30*i)}}
+		if _, err := r.DynamoDB().DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("links"), Key: key}); err != nil {
+			t.Fatal(err)
+		}
+		loads(flags, 1)
+		for arguments, says := range map[string]string{
+			"":                        `expected "<name>"`,
+			"nope":                    "has initial data of links, locked, twice: name one of these",
+			"twice":                   "several platforms twice: choose with --function loader or --function worker",
+			"twice --function other":  `--function: got "other", allowed are loader, worker`,
+			"locked":                  "locked: loaded 0 of an unknown number of items: function worker failed: item 1 of 60: ",
+			"twice --function worker": "what is loaded stays; repeat the command",
+		} {
+			if status, stdout, stderr := run(flags, arguments); status == 0 || stdout != "" && arguments != "" || !strings.Contains(stderr, says) {
+				t.Errorf("%v %s: got %d\n%s%s, want %q", flags, arguments, status, stdout, stderr, says)
+			}
+		}
+	}
+	if status, _, stderr := run([]string{"--region", "eu-west-1"}, "links"); status != 1 || !strings.Contains(stderr, "--region without --stack") {
+		t.Errorf("got %d %s", status, stderr)
+	}
+	if status, _, stderr := run([]string{"--stack", "forbidden"}, "links"); status != 1 || !strings.Contains(stderr, "lambda:InvokeFunction on the function are needed") {
+		t.Errorf("got %d %s", status, stderr)
+	}
+	if status, _, stderr := run([]string{"--console", localRun(t, "", map[string]string{"LinksApiUrl": "x"})}, "links"); status != 1 || !strings.Contains(stderr, "has no platform with initial data") {
+		t.Errorf("got %d %s", status, stderr)
+	}
+}
+
+// A function that does not go on ends the command.
+func TestSeedErr(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ payload, says string }{
+		"NoProgress":  {`"done"`, `answered "done", which is no progress`},
+		"NoItems":     {`{}`, "which is not the next step of loading"},
+		"StandsStill": {`{"next": 0, "total": 3}`, "which is not the next step of loading"},
+		"TooFar":      {`{"next": 4, "total": 3}`, "which is not the next step of loading"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/outputs" {
+					json.NewEncoder(w).Encode([]console.StackOutputs{{Outputs: loaders}})
+					return
+				}
+				json.NewEncoder(w).Encode(console.Invocation{Payload: json.RawMessage(test.payload)})
+			}))
+			defer server.Close()
+			if status, _, stderr := invoke(t, "seed", "links", "--console", server.URL); status != 1 || !strings.Contains(stderr, test.says) {
+				t.Errorf("got %d %s, want %q", status, stderr, test.says)
+			}
+		})
+	}
+}

@@ -1,0 +1,77 @@
+// Package seed loads the initial data of a platform: the items that its functions expect
+// in the tables. A platform has a function for it, whose trigger is schema.OnSeed, and
+// `onesynth seed` invokes this function until all items are there, in a local run or in a
+// deployed stack. The main package is:
+//
+//	kit.StartResponder("links", func(ctx context.Context, e kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
+//		db, err := dynamo.Open(e.AWS, links.Schema().Database)
+//		return seed.Load(links.Initial(), (&links.Store{DB: db}).AddInitial), err
+//	})
+//
+// A function in another language reads the same [Request] and answers with the same
+// [Progress].
+package seed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Chunk is how many items an invocation loads at most, so that people see progress.
+const Chunk = 25
+
+// Request is the event of an invocation.
+type Request struct {
+	// Next is the index of the first item to load. 0: from the beginning.
+	Next int `json:"next"`
+}
+
+// Progress is the answer to a [Request].
+type Progress struct {
+	// Next is the Request.Next of the next invocation. It is Total once all items are
+	// there.
+	Next int `json:"next"`
+	// Total is how many items there are, at least 1.
+	Total int `json:"total"`
+	// Added is how many items this invocation has added. The others were there.
+	Added int `json:"added"`
+}
+
+// Load returns the handler that loads the items, in their order. put adds an item and
+// reports true, or finds it there and reports false: it has to put the item under a key that
+// follows from the item, on the condition that no item has that key. So several loads, one
+// after the other or at the same time, add each item once, and keep what has changed since.
+//
+// An invocation ends after [Chunk] items, or when half of its time is up. An error of put
+// ends it, too: the items before stay, and a repetition of the request finds them.
+func Load[T any](items []T, put func(context.Context, T) (added bool, err error)) func(context.Context, Request) (Progress, error) {
+	return func(ctx context.Context, request Request) (Progress, error) {
+		progress := Progress{Next: request.Next, Total: len(items)}
+		if len(items) == 0 {
+			return progress, errors.New("the platform has no initial data: give seed.Load items, or leave the function out")
+		}
+		if request.Next < 0 || request.Next > len(items) {
+			return progress, fmt.Errorf("next: got %d, allowed is 0 to %d: begin with 0", request.Next, len(items))
+		}
+		var half time.Time
+		if deadline, ok := ctx.Deadline(); ok {
+			half = deadline.Add(-time.Until(deadline) / 2)
+		}
+		for i, item := range items[request.Next:min(request.Next+Chunk, len(items))] {
+			if i > 0 && !half.IsZero() && time.Now().After(half) {
+				break
+			}
+			added, err := put(ctx, item)
+			if err != nil {
+				return progress, fmt.Errorf("item %d of %d: %w", progress.Next+1, len(items), err)
+			}
+			if added {
+				progress.Added++
+			}
+			progress.Next++
+		}
+		return progress, nil
+	}
+}
