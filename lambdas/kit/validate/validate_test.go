@@ -76,3 +76,55 @@ func TestRules(t *testing.T) {
 		})
 	}
 }
+
+// parcel states every limit that Form checks.
+type parcel struct {
+	Label  string   `json:"label" minLength:"2" maxLength:"4"`
+	Sender *string  `json:"sender,omitempty" maxLength:"3"`
+	Stamps []string `json:"stamps" enum:"red,blue"`
+	Grams  *int     `json:"grams" minimum:"1" maximum:"500"`
+	Day    int64    `json:"day" minimum:"-1"`
+	Other  bool     `json:"other" minimum:"1"`
+}
+
+// A form is held to its own tags, and what else is wrong with it stands among its fields.
+func TestForm(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		form parcel
+		want string
+	}{
+		"OK":      {parcel{Label: " ßß ", Sender: new("abc"), Stamps: []string{"red", "blue"}, Grams: new(500), Day: -1}, ""},
+		"LeftOut": {parcel{Label: "ab"}, ""},
+		"Wrong": {parcel{Label: "a", Sender: new("a\x00"), Stamps: []string{"red", "x"}, Grams: new(0), Day: -2},
+			"label sender stamps[1] grams day"},
+		"Beyond": {parcel{Label: "   a ", Sender: new("abcd"), Grams: new(501)}, "label sender grams"},
+	} {
+		var p validate.Problems
+		p.Form(test.form)
+		if got := fields(p.Err()); got != test.want {
+			t.Errorf("%s: %s; want %s: %v", name, got, test.want, p.Err())
+		}
+	}
+	wrong := parcel{Label: "ab", Stamps: []string{"red", "red", "red", "x", "red", "red", "red", "red", "red", "red", "red"}, Grams: new(0)}
+	var p validate.Problems
+	p.Form(wrong)
+	p.Add("stamps[10]", validate.RuleUnique, "is there")
+	p.Add("stamps[1]", validate.RuleUnique, "is there")
+	p.Add("stamps", validate.RuleLength, "is long")
+	p.Add("X-Header", validate.RuleRequired, "is missing")
+	p.InOrder(wrong)
+	if got, want := fields(p.Err()), "X-Header stamps stamps[1] stamps[3] stamps[10] grams"; got != want {
+		t.Errorf("in order: %s; want %s", got, want)
+	}
+}
+
+func fields(err error) string {
+	var names []string
+	if wrong, ok := errors.AsType[*validate.Error](err); ok {
+		for _, problem := range wrong.Problems {
+			names = append(names, problem.Field)
+		}
+	}
+	return strings.Join(names, " ")
+}
