@@ -12,19 +12,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// Answer is an answer as a person gives it. A text is kept exactly as given.
+// Answer is an answer as a person gives it, on the wire, too. The tags are its limits.
 type Answer struct {
-	// QuestionID is the question that it answers.
-	QuestionID string
-	// Text answers a text question, with 1 to MaxAnswerLength characters; Option,
-	// an index from 0, a multiple choice question. The other is nil.
-	Text   *string
-	Option *int
-	// Confidence is MinConfidence to MaxConfidence; 0: not given.
-	Confidence int
-	// ResponseTimeMS is how long the person took in milliseconds, as the client
-	// says; -1: not given.
-	ResponseTimeMS int64
+	QuestionID     string  `json:"question_id" maxLength:"64" doc:"The question that it answers." example:"6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"`
+	Text           *string `json:"answer,omitempty" nullable:"true" minLength:"1" maxLength:"5000" doc:"To a text question: more than white space. It is kept as written." example:"Only if it is our fault."`
+	Option         *int    `json:"selected_option,omitempty" nullable:"true" minimum:"0" maximum:"9" doc:"To a multiple choice question: the option's index, from 0."`
+	Confidence     *int    `json:"confidence,omitempty" nullable:"true" minimum:"1" maximum:"5" doc:"How sure the person is." example:"4"`
+	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
 }
 
 // validate returns an [*validate.Error] with all that is wrong for any question.
@@ -39,19 +33,7 @@ func (a Answer) validate(personHash string) error {
 	case a.Text != nil && a.Option != nil:
 		p.Add("answer", validate.RuleConflict, "was sent together with selected_option; send answer for a text question, or selected_option for a multiple choice question")
 	}
-	if a.Text != nil {
-		p.Text("answer", *a.Text, 1, MaxAnswerLength)
-	}
-	if a.Option != nil && (*a.Option < 0 || *a.Option >= MaxOptions) {
-		p.Number("selected_option", *a.Option, 0, MaxOptions-1)
-	}
-	if a.Confidence != 0 {
-		p.Number("confidence", a.Confidence, MinConfidence, MaxConfidence)
-	}
-	if a.ResponseTimeMS < -1 {
-		least := 0
-		p.Range("response_time_ms", a.ResponseTimeMS, &least, nil)
-	}
+	p.Form(a)
 	return p.Err()
 }
 
@@ -74,21 +56,15 @@ func (a Answer) validateFor(question Question) error {
 	return p.Err()
 }
 
-// Receipt is the result of an answer for its person.
+// Receipt is what a person gets for an answer.
 type Receipt struct {
-	ResponseID string
-	// Points is what the answer earned, bonuses included.
-	Points int
-	// NewBadges are the badges that it earned.
-	NewBadges []Badge
-	// TotalPoints are all of the person's points after it.
-	TotalPoints int
-	// Status is the question's status after it.
-	Status Status
-	// First says that it is the question's first answer, and SinceAsked how old the
-	// question is.
-	First      bool
-	SinceAsked time.Duration
+	ResponseID   string  `json:"response_id" format:"uuid"`
+	PointsEarned int     `json:"points_earned" example:"12"`
+	NewBadges    []Badge `json:"new_badges" nullable:"false"`
+	TotalPoints  int     `json:"total_points" example:"112"`
+	// Submitted is the state of the question after it, and SinceAsked how old that is.
+	Submitted  Submitted     `json:"-"`
+	SinceAsked time.Duration `json:"-"`
 }
 
 // Answer stores a person's answer and its points; zone decides when the person's
@@ -148,13 +124,12 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 		return Receipt{}, because(err, "store the answer")
 	}
 	return Receipt{
-		ResponseID:  response.ID,
-		Points:      points,
-		NewBadges:   withNames(earned),
-		TotalPoints: stats.TotalPoints,
-		Status:      submitted.Status,
-		First:       submitted.First,
-		SinceAsked:  now.Sub(known.question.CreatedAt),
+		ResponseID:   response.ID,
+		PointsEarned: points,
+		NewBadges:    withNames(earned),
+		TotalPoints:  stats.TotalPoints,
+		Submitted:    submitted,
+		SinceAsked:   now.Sub(known.question.CreatedAt),
 	}, nil
 }
 
@@ -165,9 +140,14 @@ func (a Answer) response(question Question, personHash string, now time.Time) Re
 		QuestionID:     question.ID,
 		PersonHash:     personHash,
 		Type:           question.Type,
-		Confidence:     a.Confidence,
-		ResponseTimeMS: a.ResponseTimeMS,
+		ResponseTimeMS: -1,
 		CreatedAt:      now,
+	}
+	if a.Confidence != nil {
+		response.Confidence = *a.Confidence
+	}
+	if a.ResponseTimeMS != nil {
+		response.ResponseTimeMS = *a.ResponseTimeMS
 	}
 	if question.Type == TypeMultipleChoice {
 		response.SelectedOption = *a.Option

@@ -24,27 +24,19 @@ type Agents struct {
 	Ended func(ctx context.Context, status Status)
 }
 
-// Ask is a question as an agent asks it. Texts are kept exactly as given.
+// Ask is a question as an agent asks it, on the wire, too. The tags are its limits.
 type Ask struct {
-	// Prompt is the question, MinPromptLength to MaxPromptLength characters.
-	Prompt string
-	// Type is how it is answered.
-	Type QuestionType
-	// Options are what a multiple choice question offers: MinOptions to
-	// MaxOptions, distinct, at most MaxOptionLength characters each.
-	Options []string
-	// Audience are tags of [Audiences]; empty is general.
-	Audience []string
-	// Responses is how many answers are wanted, MinResponses to MaxResponses; 0 is
-	// DefaultResponses.
-	Responses int
-	// Timeout is how long answers are taken, MinTimeout to MaxTimeout; 0 is
-	// DefaultTimeout.
-	Timeout time.Duration
-	// IdempotencyKey is kept with the question: the key under which it was asked, at
-	// most MaxIdempotencyKeyLength characters; empty: none.
-	IdempotencyKey string
+	Prompt         string       `json:"prompt" minLength:"10" maxLength:"2000" doc:"The question. It is kept as written; white space around it counts towards the most characters, not towards the least." example:"Should error messages apologise to people?"`
+	Type           QuestionType `json:"type" enum:"text,multiple_choice" doc:"How it is answered."`
+	Options        []string     `json:"options,omitempty" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts, each with more than white space. White space around a text does not make it distinct." example:"[\"Submit\",\"Send\"]"`
+	Audience       []string     `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
+	MinResponses   *int         `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
+	TimeoutSeconds *int         `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
+	IdempotencyKey *string      `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was. Defaults may be given or left out, and the key may be here or in the header: it is the same request. A request that is refused, for its content or for the quota, does not use its key up."`
 }
+
+// timeout is for how long answers are taken.
+func (a Ask) timeout() time.Duration { return time.Duration(*a.TimeoutSeconds) * time.Second }
 
 // WithDefaults returns the ask with its defaults filled in. Two asks want the same
 // question if they are then equal, except for the idempotency key.
@@ -52,11 +44,11 @@ func (a Ask) WithDefaults() Ask {
 	if len(a.Audience) == 0 {
 		a.Audience = []string{defaultCategory}
 	}
-	if a.Responses == 0 {
-		a.Responses = DefaultResponses
+	if a.MinResponses == nil {
+		a.MinResponses = new(DefaultResponses)
 	}
-	if a.Timeout == 0 {
-		a.Timeout = DefaultTimeout
+	if a.TimeoutSeconds == nil {
+		a.TimeoutSeconds = new(int(DefaultTimeout / time.Second))
 	}
 	return a
 }
@@ -65,7 +57,7 @@ func (a Ask) WithDefaults() Ask {
 // its defaults.
 func (a Ask) Validate() error {
 	var p problems
-	p.Text("prompt", a.Prompt, MinPromptLength, MaxPromptLength)
+	p.Form(a)
 	switch a.Type {
 	case TypeText:
 		if len(a.Options) > 0 {
@@ -73,33 +65,26 @@ func (a Ask) Validate() error {
 		}
 	case TypeMultipleChoice:
 		a.validateOptions(&p)
-	default:
-		validate.OneOf(&p.Problems, "type", a.Type, []QuestionType{TypeText, TypeMultipleChoice})
 	}
-	p.audience(a.Audience)
-	p.Number("min_responses", a.Responses, MinResponses, MaxResponses)
-	p.duration("timeout_seconds", a.Timeout, time.Second, MinTimeout, MaxTimeout)
-	if a.IdempotencyKey != "" {
-		p.Text("idempotency_key", a.IdempotencyKey, 1, MaxIdempotencyKeyLength)
+	for i := range a.Audience {
+		p.repeated(a.Audience, i)
 	}
+	p.InOrder(a)
 	return p.Err()
 }
 
 func (a Ask) validateOptions(p *problems) {
-	switch {
-	case a.Options == nil:
+	if a.Options == nil {
 		p.Add("options", validate.RuleRequired, "is missing, but a multiple choice question needs %d to %d", MinOptions, MaxOptions)
-	default:
+	} else {
 		p.Count("options", len(a.Options), MinOptions, MaxOptions)
 	}
 	seen := map[string]int{}
 	for i, option := range a.Options {
-		field := fmt.Sprintf("options[%d]", i)
-		p.Text(field, option, 1, MaxOptionLength)
 		// White space around an option cannot be seen, so it does not tell two apart.
 		text := strings.TrimSpace(option)
 		if first, ok := seen[text]; ok {
-			p.Add(field, validate.RuleUnique, "is the same as options[%d]; give each option once", first)
+			p.Add(fmt.Sprintf("options[%d]", i), validate.RuleUnique, "is the same as options[%d]; give each option once", first)
 			continue
 		}
 		seen[text] = i
@@ -121,13 +106,15 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 		Type:              ask.Type,
 		Options:           slices.Clone(ask.Options),
 		Audience:          slices.Clone(ask.Audience),
-		RequiredResponses: ask.Responses,
+		RequiredResponses: *ask.MinResponses,
 		AgentID:           agentID,
-		IdempotencyKey:    ask.IdempotencyKey,
 		CreatedAt:         now,
-		Deadline:          now.Add(ask.Timeout),
-		ExpiresAt:         now.Add(ask.Timeout + KeepExpired),
+		Deadline:          now.Add(ask.timeout()),
+		ExpiresAt:         now.Add(ask.timeout() + KeepExpired),
 		DueAt:             now,
+	}
+	if ask.IdempotencyKey != nil {
+		question.IdempotencyKey = *ask.IdempotencyKey
 	}
 	if err := a.Store.CreateQuestion(ctx, question); err != nil {
 		return Question{}, because(err, "create question")

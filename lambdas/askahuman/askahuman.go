@@ -52,27 +52,21 @@ const (
 	TypeMultipleChoice QuestionType = "multiple_choice"
 )
 
-// The limits of the wire format. Lengths are in characters (Unicode code
+// The limits that rules and stores build on; the tags of [Ask], [Answer] and the forms of
+// subscriptions state those of single fields. Lengths are in characters (Unicode code
 // points).
 const (
-	MinPromptLength, MaxPromptLength = 10, 2000
 	MinOptions, MaxOptions           = 2, 10
-	MaxOptionLength                  = 200
-	MinResponses, MaxResponses       = 1, 50
 	DefaultResponses                 = 5
-	MinTimeout, MaxTimeout           = time.Minute, 24 * time.Hour
-	DefaultTimeout                   = time.Hour
-	MaxAnswerLength                  = 5000
-	MinConfidence, MaxConfidence     = 1, 5
+	DefaultTimeout, MaxTimeout       = time.Hour, 24 * time.Hour
+	MaxConfidence                    = 5
 	DefaultListLimit, MaxListLimit   = 20, 50
 	DefaultBoardLimit, MaxBoardLimit = 10, 100
 	MinInterval, MaxInterval         = 5 * time.Minute, 24 * time.Hour
 	DefaultInterval                  = 30 * time.Minute
 	DefaultOpenQuestions             = 100
-	MaxIdempotencyKeyLength          = 255
 	MaxAgentIDLength                 = 128
 	MaxFingerprintLength             = 512
-	MaxTokenLength                   = 4096
 	MaxRank                          = 1000 // ranks beyond it are not shown: counting further would read the whole board
 	KeepClosed                       = 7 * 24 * time.Hour
 	KeepExpired                      = 24 * time.Hour
@@ -215,3 +209,7 @@ type Position struct {
 	CreatedAt time.Time
 	ID        string
 }
+
+// FormatTime writes a moment as the wire format and the stores have it: in UTC with
+// milliseconds. It has one width, so that text sorts as time does.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

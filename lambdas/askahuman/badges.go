@@ -5,10 +5,11 @@ import (
 	"time"
 )
 
-// Badge is an earned badge with its name.
+// Badge is an earned badge.
 type Badge struct {
-	ID, Name string
-	EarnedAt time.Time
+	ID       string `json:"id" doc:"Badges are for numbers of answers and days in a row, and: 25 answers in a category (tech_expert, product_pro, ethics_advocate, creative_mind, generalist), an answer within 2 minutes of the question (early_bird), 10 answers from 00:00 to 06:00 in the person's time zone (night_owl), 5 with response_time_ms under 30000 (speed_demon), 10 with confidence 5 (confident). A badge stays once it is earned. More may come." example:"first_answer"`
+	Name     string `json:"name" example:"First Steps"`
+	EarnedAt string `json:"earned_at" format:"date-time" example:"2026-02-02T09:45:00.000Z"`
 }
 
 const (
@@ -88,7 +89,7 @@ func newBadges(stats Stats, question Question, now time.Time) []EarnedBadge {
 func withNames(earned []EarnedBadge) []Badge {
 	named := make([]Badge, len(earned))
 	for i, e := range earned {
-		named[i] = Badge{ID: e.ID, Name: e.ID, EarnedAt: e.EarnedAt}
+		named[i] = Badge{ID: e.ID, Name: e.ID, EarnedAt: FormatTime(e.EarnedAt)}
 		for _, b := range badges() {
 			if b.id == e.ID {
 				named[i].Name = b.name

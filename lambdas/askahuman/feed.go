@@ -2,10 +2,13 @@ package askahuman
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // People is the side of the platform that people see: they find questions, answer
@@ -40,7 +43,10 @@ const (
 // Feed returns an [*validate.Error].
 func (p *People) Feed(ctx context.Context, personHash string, audience []string, limit int, cursor string) (questions []Question, next string, err error) {
 	var invalid problems
-	invalid.audience(audience)
+	for i, tag := range audience {
+		validate.OneOf(&invalid.Problems, fmt.Sprintf("audience[%d]", i), tag, Audiences())
+		invalid.repeated(audience, i)
+	}
 	limit = invalid.limit(limit, DefaultListLimit, MaxListLimit)
 	after := invalid.cursor(cursor)
 	if err := invalid.Err(); err != nil {

@@ -9,15 +9,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Standing is a person's points, streak, rank and badges.
+// Standing is a person's points, streak and badges.
 type Standing struct {
-	Stats
-	// StreakDays is the streak as of today: 0 when it is broken.
-	StreakDays int
-	// Rank is the all-time rank; 0: none, or beyond [MaxRank].
-	Rank int
-	// Badges are the earned badges with their names.
-	Badges []Badge
+	TotalPoints       int            `json:"total_points" example:"112"`
+	TotalAnswers      int            `json:"total_answers" example:"9"`
+	StreakDays        int            `json:"streak_days" doc:"Days in a row with an answer, up to today or yesterday. An answer counts a new day if its date is later than that of the last day that counted, and in its own time zone the person's last answer was on an earlier date. So a day may not count when the zone changes: two answers within an hour are on one day, in any zones. The row goes on if the day before was the last that counted, or that of the last answer, in the zone of the new one." example:"3"`
+	Badges            []Badge        `json:"badges" nullable:"false"`
+	Rank              *int           `json:"rank" doc:"Rank of all time; null for a person without points, and beyond rank 1000." example:"17"`
+	AnswersByCategory map[string]int `json:"answers_by_category" doc:"A question's category is the first tag of its audience." example:"{\"technical\":7,\"general\":2}"`
 }
 
 // Stats reads a person's standing; zone decides when the person's days begin and
@@ -38,55 +37,54 @@ func (p *People) Stats(ctx context.Context, personHash string, zone *time.Locati
 	if err != nil {
 		return Standing{}, err
 	}
-	return Standing{
-		Stats:      stats,
-		StreakDays: stats.streakAsOf(now, zone),
-		Rank:       rank,
-		Badges:     withNames(stats.Badges),
-	}, nil
+	standing := Standing{
+		TotalPoints: stats.TotalPoints, TotalAnswers: stats.TotalAnswers, StreakDays: stats.streakAsOf(now, zone),
+		Badges: withNames(stats.Badges), Rank: rank, AnswersByCategory: stats.AnswersByCategory,
+	}
+	if standing.AnswersByCategory == nil {
+		standing.AnswersByCategory = map[string]int{}
+	}
+	return standing, nil
 }
 
-// rank is one more than the number of people with more points; 0: the person has
+// rank is one more than the number of people with more points; nil: the person has
 // not answered in the period, or the rank is beyond MaxRank.
-func (p *People) rank(ctx context.Context, period Period, stats Stats, now time.Time) (int, error) {
+func (p *People) rank(ctx context.Context, period Period, stats Stats, now time.Time) (*int, error) {
 	own := stats.in(period, now)
 	if own.Answers == 0 {
-		return 0, nil
+		return nil, nil
 	}
 	above, err := p.Store.CountAbove(ctx, period, period.Day(now), own.Points)
 	if err != nil {
-		return 0, because(err, "count the people with more points")
+		return nil, because(err, "count the people with more points")
 	}
 	if above >= MaxRank {
-		return 0, nil
+		return nil, nil
 	}
-	return above + 1, nil
+	return new(above + 1), nil
 }
 
-// RankedEntry is one line of a leaderboard.
-type RankedEntry struct {
-	// Rank is 1 for the most points. People with equal points share a rank, and the next
-	// rank counts them all: 1, 2, 2, 4.
-	Rank int
-	BoardEntry
-	// IsCurrentUser says that this is the caller.
-	IsCurrentUser bool
+// Leaderboard is a leaderboard as one person sees it.
+type Leaderboard struct {
+	Period     Period             `json:"period" enum:"daily,weekly,all_time"`
+	Entries    []LeaderboardEntry `json:"entries" nullable:"false"`
+	YourRank   *int               `json:"your_rank" doc:"Null for a person without points, and beyond rank 1000." example:"17"`
+	YourPoints int                `json:"your_points" example:"112"`
 }
 
-// Board is a leaderboard as one person sees it.
-type Board struct {
-	Period  Period
-	Entries []RankedEntry
-	// YourRank and YourPoints are the person's own in the period; the rank is 0
-	// when there is none or it is beyond [MaxRank].
-	YourRank, YourPoints int
+// LeaderboardEntry is one person on a leaderboard.
+type LeaderboardEntry struct {
+	Rank          int  `json:"rank" doc:"Equal points share a rank, and the next rank counts them all: 1, 2, 2, 4." example:"1"`
+	Points        int  `json:"points" example:"990"`
+	Answers       int  `json:"answers" example:"80"`
+	IsCurrentUser bool `json:"is_current_user"`
 }
 
 // Leaderboard reads the highest points of a period; empty is PeriodAllTime. limit
 // is 1 or more; a board has at most MaxBoardLimit; 0 is DefaultBoardLimit. personHash
 // empty is an unknown person. It returns an [*validate.Error]. Entries may lag the last answers by
 // moments.
-func (p *People) Leaderboard(ctx context.Context, personHash string, period Period, limit int) (Board, error) {
+func (p *People) Leaderboard(ctx context.Context, personHash string, period Period, limit int) (Leaderboard, error) {
 	if period == "" {
 		period = PeriodAllTime
 	}
@@ -96,10 +94,10 @@ func (p *People) Leaderboard(ctx context.Context, personHash string, period Peri
 	}
 	limit = invalid.limit(limit, DefaultBoardLimit, MaxBoardLimit)
 	if err := invalid.Err(); err != nil {
-		return Board{}, err
+		return Leaderboard{}, err
 	}
 	now := clock(p.Now)
-	board := Board{Period: period}
+	board := Leaderboard{Period: period}
 	var top []BoardEntry
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
@@ -118,18 +116,16 @@ func (p *People) Leaderboard(ctx context.Context, personHash string, period Peri
 		})
 	}
 	if err := group.Wait(); err != nil {
-		return Board{}, err
+		return Leaderboard{}, err
 	}
-	board.Entries = make([]RankedEntry, len(top))
+	board.Entries = make([]LeaderboardEntry, len(top))
 	for i, entry := range top {
 		rank := i + 1
 		if i > 0 && entry.Points == top[i-1].Points {
 			rank = board.Entries[i-1].Rank
 		}
-		board.Entries[i] = RankedEntry{
-			Rank:          rank,
-			BoardEntry:    entry,
-			IsCurrentUser: personHash != "" && entry.PersonHash == personHash,
+		board.Entries[i] = LeaderboardEntry{
+			Rank: rank, Points: entry.Points, Answers: entry.Answers, IsCurrentUser: personHash != "" && entry.PersonHash == personHash,
 		}
 	}
 	return board, nil

@@ -174,7 +174,7 @@ func TestRunRandomHistories(t *testing.T) {
 		asked := 0
 		ask := func(responses int) {
 			ask := textAsk()
-			ask.Responses, ask.Timeout = responses, askahuman.MaxTimeout
+			ask.MinResponses, ask.TimeoutSeconds = &responses, new(seconds(askahuman.MaxTimeout))
 			asked++
 			if _, err := o.Ask(context.Background(), fmt.Sprint("agent ", asked), ask); err != nil {
 				t.Fatal(err)
@@ -207,7 +207,7 @@ func TestRunRandomHistories(t *testing.T) {
 					interval: rapid.SampledFrom([]time.Duration{5 * time.Minute, 30 * time.Minute, time.Hour}).Draw(t, "interval"),
 					dead:     rapid.IntRange(0, 3).Draw(t, "dead") == 0,
 				}
-				sub, err := o.people.Subscribe(context.Background(), d.person, d.token, d.interval)
+				sub, err := o.people.Subscribe(context.Background(), d.person, askahuman.NewSubscription{Token: d.token, Interval: new(int(d.interval / time.Minute))})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -220,7 +220,7 @@ func TestRunRandomHistories(t *testing.T) {
 					t.Skip("no device")
 				}
 				d.token, d.dead = token(), false
-				if _, err := o.people.ChangeSubscription(context.Background(), d.id, d.token, 0); err != nil {
+				if _, err := o.people.ChangeSubscription(context.Background(), d.id, askahuman.SubscriptionChange{Token: &d.token}); err != nil {
 					t.Fatal(err)
 				}
 				o.devices[d.id] = d
@@ -248,7 +248,7 @@ func TestRunRandomHistories(t *testing.T) {
 			}
 		}
 		for range 1 + len(o.devices) {
-			ask(askahuman.MaxResponses)
+			ask(50)
 			o.run(t, 1)
 		}
 		for person := range may {

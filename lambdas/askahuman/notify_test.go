@@ -83,9 +83,7 @@ func newNotifying() *notifying {
 func (n *notifying) subscribe(t *testing.T, count int) {
 	t.Helper()
 	for i := range count {
-		if _, err := n.people.Subscribe(t.Context(), fmt.Sprint("person ", i), fmt.Sprint("token-", i), 0); err != nil {
-			t.Fatal(err)
-		}
+		n.device(t, fmt.Sprint("person ", i), fmt.Sprint("token-", i), 30)
 	}
 }
 
@@ -101,7 +99,7 @@ func (n *notifying) run(t *testing.T) askahuman.Report {
 func (n *notifying) askFor(t *testing.T, responses int) askahuman.Question {
 	t.Helper()
 	ask := textAsk()
-	ask.Responses = responses
+	ask.MinResponses = new(responses)
 	return n.ask(t, ask)
 }
 
@@ -124,7 +122,7 @@ func TestRun(t *testing.T) {
 	n.subscribe(t, 40)
 	ask := textAsk()
 	ask.Prompt = "What would you\ncall this? " + strings.Repeat("Please. ", 50)
-	ask.Responses = 2
+	ask.MinResponses = new(2)
 	q := n.ask(t, ask)
 	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 6})
 	for token, count := range n.inbox.byToken() {
@@ -174,10 +172,8 @@ func TestRunDrawsAtRandom(t *testing.T) {
 func TestRunKeepsEachPersonsInterval(t *testing.T) {
 	t.Parallel()
 	n := newNotifying()
-	for i, interval := range []time.Duration{5 * time.Minute, 20 * time.Minute, time.Hour} {
-		if _, err := n.people.Subscribe(t.Context(), "", fmt.Sprint(i), interval); err != nil {
-			t.Fatal(err)
-		}
+	for i, interval := range []int{5, 20, 60} {
+		n.device(t, "", fmt.Sprint(i), interval)
 	}
 	for range 120 {
 		if n.now.Minute() == 0 {
@@ -198,9 +194,7 @@ func TestRunOnePersonOnce(t *testing.T) {
 	t.Parallel()
 	n := newNotifying()
 	for device := range 5 {
-		if _, err := n.people.Subscribe(t.Context(), "me", fmt.Sprint(device), 0); err != nil {
-			t.Fatal(err)
-		}
+		n.device(t, "me", fmt.Sprint(device), 30)
 	}
 	n.askFor(t, 5)
 	n.askFor(t, 5)
@@ -307,10 +301,7 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n := newNotifying()
-			sub, err := n.people.Subscribe(t.Context(), "me", "token", 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			sub := n.device(t, "me", "token", 30)
 			q := n.askFor(t, 1)
 			n.inbox.fail = func(int, askahuman.PushMessage) error { return test.err }
 			n.run(t)
@@ -321,19 +312,17 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 			if test.marked {
 				want = 18
 			}
-			if got := n.answer(t, "me", text(q.ID, "an answer")); got.Points != want {
-				t.Errorf("points = %d, want %d", got.Points, want)
+			if got := n.answer(t, "me", text(q.ID, "an answer")); got.PointsEarned != want {
+				t.Errorf("points = %d, want %d", got.PointsEarned, want)
 			}
 
 			// A new token of the same device, and another device of the same person.
 			n.inbox.fail = nil
 			sent := len(n.inbox.messages)
-			if _, err := n.people.ChangeSubscription(t.Context(), sub.ID, "new-token", 0); err != nil {
+			if _, err := n.people.ChangeSubscription(t.Context(), sub.ID, askahuman.SubscriptionChange{Token: new("new-token")}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := n.people.Subscribe(t.Context(), "me", "another-token", 5*time.Minute); err != nil {
-				t.Fatal(err)
-			}
+			n.device(t, "me", "another-token", 5)
 			n.askFor(t, 1)
 			n.run(t)
 			if got := len(n.inbox.messages) - sent; got != 1 && test.free || got != 0 && !test.free {
@@ -358,9 +347,7 @@ func TestRunDiesAfterSending(t *testing.T) {
 	t.Parallel()
 	n := newNotifying()
 	for _, token := range []string{"token", "another-token"} {
-		if _, err := n.people.Subscribe(t.Context(), "me", token, 0); err != nil {
-			t.Fatal(err)
-		}
+		n.device(t, "me", token, 30)
 	}
 	n.notifier.Store = failing{Store: n.store, mark: errBroken}
 	q := n.askFor(t, 1)
@@ -389,10 +376,8 @@ func TestRunDiesAfterSending(t *testing.T) {
 func TestRunTwoDevices(t *testing.T) {
 	t.Parallel()
 	n := newNotifying()
-	for token, interval := range map[string]time.Duration{"often": 5 * time.Minute, "seldom": time.Hour} {
-		if _, err := n.people.Subscribe(t.Context(), "me", token, interval); err != nil {
-			t.Fatal(err)
-		}
+	for token, interval := range map[string]int{"often": 5, "seldom": 60} {
+		n.device(t, "me", token, interval)
 	}
 	total := 0
 	for range 13 {
@@ -562,15 +547,13 @@ func TestRunsOverlap(t *testing.T) {
 	n.subscribe(t, 100)
 	// Half of them have a second device.
 	for i := range 50 {
-		if _, err := n.people.Subscribe(t.Context(), fmt.Sprint("person ", i), fmt.Sprint("second-token-", i), 0); err != nil {
-			t.Fatal(err)
-		}
+		n.device(t, fmt.Sprint("person ", i), fmt.Sprint("second-token-", i), 30)
 	}
 	for range 10 {
 		n.askFor(t, 2)
 	}
 	overdue := textAsk()
-	overdue.Timeout = time.Minute
+	overdue.TimeoutSeconds = new(60)
 	n.ask(t, overdue)
 	n.now = n.now.Add(time.Minute)
 	reports := make([]askahuman.Report, 4)
@@ -765,7 +748,7 @@ func TestRunStoreFails(t *testing.T) {
 			n := newNotifying()
 			n.subscribe(t, 9)
 			overdue := textAsk()
-			overdue.Timeout = time.Minute
+			overdue.TimeoutSeconds = new(60)
 			n.ask(t, overdue)
 			n.now = n.now.Add(time.Minute)
 			n.askFor(t, 1)

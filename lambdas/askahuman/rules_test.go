@@ -414,7 +414,7 @@ func TestAwardCounts(t *testing.T) {
 func TestWithNames(t *testing.T) {
 	t.Parallel()
 	got := withNames([]EarnedBadge{{"answers_100", noon}, {"of_a_later_version", noon}})
-	want := []Badge{{"answers_100", "Century", noon}, {"of_a_later_version", "of_a_later_version", noon}}
+	want := []Badge{{"answers_100", "Century", FormatTime(noon)}, {"of_a_later_version", "of_a_later_version", FormatTime(noon)}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

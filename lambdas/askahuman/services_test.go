@@ -54,12 +54,22 @@ func (p *platform) ask(t testing.TB, ask askahuman.Ask) askahuman.Question {
 	return q
 }
 
+// device subscribes a device of a person.
+func (p *platform) device(t testing.TB, person, token string, minutes int) askahuman.Subscription {
+	t.Helper()
+	sub, err := p.people.Subscribe(context.Background(), person, askahuman.NewSubscription{Token: token, Interval: &minutes})
+	if err != nil {
+		t.Fatalf("Subscribe: %v", err)
+	}
+	return sub
+}
+
 func text(id, answer string) askahuman.Answer {
-	return askahuman.Answer{QuestionID: id, Text: &answer, ResponseTimeMS: -1}
+	return askahuman.Answer{QuestionID: id, Text: &answer}
 }
 
 func option(id string, i int) askahuman.Answer {
-	return askahuman.Answer{QuestionID: id, Option: &i, ResponseTimeMS: -1}
+	return askahuman.Answer{QuestionID: id, Option: &i}
 }
 
 func (p *platform) answer(t testing.TB, person string, answer askahuman.Answer) askahuman.Receipt {
@@ -70,6 +80,16 @@ func (p *platform) answer(t testing.TB, person string, answer askahuman.Answer) 
 	}
 	return receipt
 }
+
+// value is a number; 0 when there is none.
+func value(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+func seconds(d time.Duration) int { return int(d / time.Second) }
 
 func fields(t testing.TB, err error) []string {
 	t.Helper()
@@ -137,7 +157,7 @@ func TestAskInvalid(t *testing.T) {
 		ask  askahuman.Ask
 		want []string // nil: valid
 	}{
-		"all of it": {ask: askahuman.Ask{Type: "essay", Audience: []string{"martians"}, Responses: 51, Timeout: time.Second, IdempotencyKey: " "},
+		"all of it": {ask: askahuman.Ask{Type: "essay", Audience: []string{"martians"}, MinResponses: new(51), TimeoutSeconds: new(1), IdempotencyKey: new(" ")},
 			want: []string{"prompt", "type", "audience[0]", "min_responses", "timeout_seconds", "idempotency_key"}},
 		"prompt of 9":                       {ask: prompt("123456789"), want: []string{"prompt"}},
 		"prompt of 10":                      {ask: prompt("1234567890")},
@@ -168,16 +188,16 @@ func TestAskInvalid(t *testing.T) {
 		"every audience":                    {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = askahuman.Audiences() })},
 		"an audience twice":                 {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = []string{"ethics", "ethics"} }), want: []string{"audience[1]"}},
 		"an audience in capitals":           {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = []string{"Ethics"} }), want: []string{"audience[0]"}},
-		"1 response":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.Responses = 1 })},
-		"50 responses":                      {ask: change(textAsk(), func(a *askahuman.Ask) { a.Responses = 50 })},
-		"-1 responses":                      {ask: change(textAsk(), func(a *askahuman.Ask) { a.Responses = -1 }), want: []string{"min_responses"}},
-		"60 seconds":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = time.Minute })},
-		"59 seconds":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = 59 * time.Second }), want: []string{"timeout_seconds"}},
-		"a day":                             {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = 24 * time.Hour })},
-		"a day and a second":                {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = 24*time.Hour + time.Second }), want: []string{"timeout_seconds"}},
-		"a negative time":                   {ask: change(textAsk(), func(a *askahuman.Ask) { a.Timeout = -1 << 63 }), want: []string{"timeout_seconds"}},
-		"key of 255":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.IdempotencyKey = strings.Repeat("é", 255) })},
-		"key of 256":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.IdempotencyKey = strings.Repeat("é", 256) }), want: []string{"idempotency_key"}},
+		"1 response":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.MinResponses = new(1) })},
+		"50 responses":                      {ask: change(textAsk(), func(a *askahuman.Ask) { a.MinResponses = new(50) })},
+		"-1 responses":                      {ask: change(textAsk(), func(a *askahuman.Ask) { a.MinResponses = new(-1) }), want: []string{"min_responses"}},
+		"60 seconds":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(60) })},
+		"59 seconds":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(59) }), want: []string{"timeout_seconds"}},
+		"a day":                             {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(seconds(askahuman.MaxTimeout)) })},
+		"a day and a second":                {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(seconds(askahuman.MaxTimeout) + 1) }), want: []string{"timeout_seconds"}},
+		"a negative time":                   {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(-1 << 63) }), want: []string{"timeout_seconds"}},
+		"key of 255":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.IdempotencyKey = new(strings.Repeat("é", 255)) })},
+		"key of 256":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.IdempotencyKey = new(strings.Repeat("é", 256)) }), want: []string{"idempotency_key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -210,8 +230,8 @@ func TestAskAnything(t *testing.T) {
 			Type:           rapid.SampledFrom([]askahuman.QuestionType{askahuman.TypeText, askahuman.TypeMultipleChoice, askahuman.QuestionType(rapid.String().Draw(t, "type"))}).Draw(t, "which type"),
 			Options:        rapid.SliceOfN(rapid.String(), 0, 12).Draw(t, "options"),
 			Audience:       rapid.SliceOfN(rapid.SampledFrom(append(askahuman.Audiences(), "x")), 0, 3).Draw(t, "audience"),
-			Responses:      rapid.IntRange(-1, 52).Draw(t, "responses"),
-			IdempotencyKey: rapid.String().Draw(t, "key"),
+			MinResponses:   rapid.Ptr(rapid.IntRange(-1, 52), true).Draw(t, "responses"),
+			IdempotencyKey: rapid.Ptr(rapid.String(), true).Draw(t, "key"),
 		}
 		q, err := p.Ask(context.Background(), "agent", ask)
 		if err != nil {
@@ -230,7 +250,7 @@ func TestAskQuota(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
 	short := textAsk()
-	short.Timeout = time.Minute
+	short.TimeoutSeconds = new(60)
 	for i := range askahuman.DefaultOpenQuestions {
 		if i < 3 {
 			p.ask(t, short)
@@ -256,7 +276,7 @@ func TestReadAndClose(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
 	ask := choiceAsk("yes", "no", "maybe")
-	ask.Responses = 3
+	ask.MinResponses = new(3)
 	q := p.ask(t, ask)
 	p.answer(t, "p1", option(q.ID, 2))
 	p.answer(t, "p2", option(q.ID, 0))
@@ -323,7 +343,7 @@ func TestReadAgreesWithItself(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
 	ask := textAsk()
-	ask.Responses = 1
+	ask.MinResponses = new(1)
 	q := p.ask(t, ask)
 	p.Agents.Store = growing{p.store, func() { p.answer(t, "p", text(q.ID, "an answer")) }, &sync.Once{}}
 	read, err := p.Read(t.Context(), "agent", q.ID)
@@ -338,7 +358,7 @@ func TestList(t *testing.T) {
 	var want []string
 	for i := range 5 {
 		ask := textAsk()
-		ask.Timeout = time.Duration(5-i) * time.Minute
+		ask.TimeoutSeconds = new((5 - i) * 60)
 		want = slices.Insert(want, 0, p.ask(t, ask).ID)
 		p.now = p.now.Add(time.Second)
 	}
@@ -499,12 +519,12 @@ func TestAnswer(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
 	ask := textAsk()
-	ask.Responses = 2
+	ask.MinResponses = new(2)
 	q := p.ask(t, ask)
 	answer := text(q.ID, "  "+strings.Repeat("é", 101)+"\n")
-	answer.Confidence = 5
+	answer.Confidence = new(5)
 	got := p.answer(t, "me", answer)
-	if got.Points != 22 || got.TotalPoints != 22 || got.Status != askahuman.StatusPartial || got.ResponseID != askahuman.ResponseID(q.ID, "me") {
+	if got.PointsEarned != 22 || got.TotalPoints != 22 || got.Submitted.Status != askahuman.StatusPartial || got.ResponseID != askahuman.ResponseID(q.ID, "me") {
 		t.Errorf("receipt = %+v", got)
 	}
 	var badges []string
@@ -518,11 +538,11 @@ func TestAnswer(t *testing.T) {
 	if err != nil || len(read.Responses) != 1 || read.Responses[0].Answer != *answer.Text {
 		t.Errorf("the agent reads %+v, %v", read.Responses, err)
 	}
-	if last := p.answer(t, "you", text(q.ID, "ok")); last.Status != askahuman.StatusClosed || last.Points != 10 {
+	if last := p.answer(t, "you", text(q.ID, "ok")); last.Submitted.Status != askahuman.StatusClosed || last.PointsEarned != 10 {
 		t.Errorf("the last receipt = %+v", last)
 	}
 	standing, err := p.people.Stats(t.Context(), "me", nil)
-	if err != nil || standing.TotalPoints != 22 || standing.StreakDays != 1 || standing.Rank != 1 || len(standing.Badges) != 2 || standing.AnswersByCategory["general"] != 1 {
+	if err != nil || standing.TotalPoints != 22 || standing.StreakDays != 1 || *standing.Rank != 1 || len(standing.Badges) != 2 || standing.AnswersByCategory["general"] != 1 {
 		t.Errorf("stats = %+v, %v", standing, err)
 	}
 }
@@ -532,7 +552,7 @@ func TestAnswerRefused(t *testing.T) {
 	p := newPlatform()
 	textual, choice := p.ask(t, textAsk()), p.ask(t, choiceAsk("yes", "no"))
 	late := textAsk()
-	late.Timeout = time.Minute
+	late.TimeoutSeconds = new(60)
 	overdue := p.ask(t, late)
 	answeredAndOverdue := p.ask(t, late)
 	p.answer(t, "me", text(answeredAndOverdue.ID, "in time"))
@@ -589,10 +609,10 @@ func TestAnswerRefused(t *testing.T) {
 		"blank":                    {"me", text(textual.ID, " \u2003\n"), []string{"answer"}},
 		"5001":                     {"me", text(textual.ID, strings.Repeat("x", 5001)), []string{"answer"}},
 		"NUL":                      {"me", text(textual.ID, "a\x00b"), []string{"answer"}},
-		"confidence 6":             {"me", with(func(a *askahuman.Answer) { a.Confidence = 6 }), []string{"confidence"}},
-		"confidence -1":            {"me", with(func(a *askahuman.Answer) { a.Confidence = -1 }), []string{"confidence"}},
-		"time -2":                  {"me", with(func(a *askahuman.Answer) { a.ResponseTimeMS = -2 }), []string{"response_time_ms"}},
-		"several things at once":   {"", with(func(a *askahuman.Answer) { a.Text, a.Confidence, a.ResponseTimeMS = nil, 9, -9 }), []string{"X-Fingerprint", "answer", "confidence", "response_time_ms"}},
+		"confidence 6":             {"me", with(func(a *askahuman.Answer) { a.Confidence = new(6) }), []string{"confidence"}},
+		"confidence -1":            {"me", with(func(a *askahuman.Answer) { a.Confidence = new(-1) }), []string{"confidence"}},
+		"time -2":                  {"me", with(func(a *askahuman.Answer) { a.ResponseTimeMS = new(int64(-2)) }), []string{"response_time_ms"}},
+		"several things at once":   {"", with(func(a *askahuman.Answer) { a.Text, a.Confidence, a.ResponseTimeMS = nil, new(9), new(int64(-9)) }), []string{"X-Fingerprint", "answer", "confidence", "response_time_ms"}},
 		"5000 characters are fine": {"another", text(textual.ID, strings.Repeat("é", 5000)), nil},
 		"option 0 is fine":         {"another", option(choice.ID, 0), nil},
 	} {
@@ -622,10 +642,7 @@ func TestAnswerForANotification(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
 	q, other := p.ask(t, textAsk()), p.ask(t, textAsk())
-	sub, err := p.people.Subscribe(t.Context(), "me", "token", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := p.device(t, "me", "token", 30)
 	if ok, err := p.store.ClaimSubscription(t.Context(), sub, q.ID, p.now); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
@@ -633,14 +650,14 @@ func TestAnswerForANotification(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.now = p.now.Add(5 * time.Minute)
-	if got := p.answer(t, "me", text(q.ID, "an answer")); got.Points != 18 {
-		t.Errorf("points = %d, want 18", got.Points)
+	if got := p.answer(t, "me", text(q.ID, "an answer")); got.PointsEarned != 18 {
+		t.Errorf("points = %d, want 18", got.PointsEarned)
 	}
-	if got := p.answer(t, "me", text(other.ID, "an answer too")); got.Points != 15 {
-		t.Errorf("points for another question = %d, want 15", got.Points)
+	if got := p.answer(t, "me", text(other.ID, "an answer too")); got.PointsEarned != 15 {
+		t.Errorf("points for another question = %d, want 15", got.PointsEarned)
 	}
-	if got := p.answer(t, "you", text(q.ID, "an answer")); got.Points != 15 {
-		t.Errorf("points of another person = %d, want 15", got.Points)
+	if got := p.answer(t, "you", text(q.ID, "an answer")); got.PointsEarned != 15 {
+		t.Errorf("points of another person = %d, want 15", got.PointsEarned)
 	}
 }
 
@@ -664,7 +681,7 @@ func TestAnswerTriesAgain(t *testing.T) {
 	s := stale{p.store, &atomic.Int64{}}
 	p.people.Store = s
 	s.left.Store(5)
-	if got := p.answer(t, "me", text(q.ID, "an answer")); got.Points != 15 {
+	if got := p.answer(t, "me", text(q.ID, "an answer")); got.PointsEarned != 15 {
 		t.Errorf("receipt = %+v", got)
 	}
 	s.left.Store(1 << 40)
@@ -748,8 +765,8 @@ func TestLeaderboard(t *testing.T) {
 		if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(line{})); diff != "" {
 			t.Errorf("%s for %q (-want +got):\n%s", test.period, test.person, diff)
 		}
-		if board.YourRank != test.yourRank || board.YourPoints != test.yourPoints {
-			t.Errorf("%s for %q: rank %d with %d points, want %d with %d", test.period, test.person, board.YourRank, board.YourPoints, test.yourRank, test.yourPoints)
+		if value(board.YourRank) != test.yourRank || board.YourPoints != test.yourPoints {
+			t.Errorf("%s for %q: rank %d with %d points, want %d with %d", test.period, test.person, value(board.YourRank), board.YourPoints, test.yourRank, test.yourPoints)
 		}
 	}
 	for limit, want := range map[int]int{0: 10, 1: 1, 100: 100, 101: 100, 1 << 40: 100} {
@@ -785,8 +802,8 @@ func TestRankIsLimited(t *testing.T) {
 	for ahead, want := range map[int]int{0: 1, askahuman.MaxRank - 1: askahuman.MaxRank, askahuman.MaxRank: 0} {
 		p.people.Store = crowded{p.store, ahead}
 		standing, err := p.people.Stats(t.Context(), "me", nil)
-		if err != nil || standing.Rank != want {
-			t.Errorf("with %d ahead: rank %d, %v; want %d", ahead, standing.Rank, err, want)
+		if err != nil || value(standing.Rank) != want {
+			t.Errorf("with %d ahead: rank %d, %v; want %d", ahead, value(standing.Rank), err, want)
 		}
 	}
 }
@@ -794,42 +811,40 @@ func TestRankIsLimited(t *testing.T) {
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
-	sub, err := p.people.Subscribe(t.Context(), "me", "token", 0)
-	if err != nil || sub.Interval != 30*time.Minute || !sub.Active || sub.PersonHash != "me" || !sub.NextNotificationAt.Equal(sub.CreatedAt) {
+	sub, err := p.people.Subscribe(t.Context(), "me", askahuman.NewSubscription{Token: "token"})
+	if err != nil || sub.Interval != askahuman.DefaultInterval || !sub.Active || sub.PersonHash != "me" || !sub.NextNotificationAt.Equal(sub.CreatedAt) {
 		t.Errorf("Subscribe = %+v, %v", sub, err)
 	}
-	if changed, err := p.people.ChangeSubscription(t.Context(), sub.ID, "another", time.Hour); err != nil || changed.Token != "another" || changed.Interval != time.Hour {
+	change := func(token *string, minutes *int) (askahuman.Subscription, error) {
+		return p.people.ChangeSubscription(t.Context(), sub.ID, askahuman.SubscriptionChange{Token: token, Interval: minutes})
+	}
+	if changed, err := change(new("another"), new(60)); err != nil || changed.Token != "another" || changed.Interval != time.Hour {
 		t.Errorf("ChangeSubscription = %+v, %v", changed, err)
 	}
-	for token, interval := range map[string]time.Duration{
-		"":                         30 * time.Minute,
-		" ":                        30 * time.Minute,
-		"a b":                      30 * time.Minute,
-		"a\n":                      30 * time.Minute,
-		strings.Repeat("x", 4097):  30 * time.Minute,
-		"\xff":                     30 * time.Minute,
-		strings.Repeat("xy", 2049): 30 * time.Minute,
-	} {
-		_, err := p.people.Subscribe(t.Context(), "me", token, interval)
-		if got := fields(t, err); !slices.Equal(got, []string{"fcm_token"}) {
-			t.Errorf("token %.10q: fields = %v", token, got)
+	for _, token := range []string{"", " ", "a b", "a\n", strings.Repeat("x", 4097), "\xff", strings.Repeat("xy", 2049)} {
+		_, err := p.people.Subscribe(t.Context(), "me", askahuman.NewSubscription{Token: token})
+		_, changeErr := change(&token, nil)
+		_, renewErr := p.people.RenewSubscription(t.Context(), "me", askahuman.SubscriptionRenewal{Token: token})
+		for _, err := range []error{err, changeErr, renewErr} {
+			if got := fields(t, err); !slices.Equal(got, []string{"fcm_token"}) {
+				t.Errorf("token %.10q: fields = %v", token, got)
+			}
 		}
 	}
-	for interval, valid := range map[time.Duration]bool{
-		5 * time.Minute: true, 24 * time.Hour: true, 4 * time.Minute: false, 24*time.Hour + time.Minute: false, 90 * time.Second: false, -time.Minute: false, 6*time.Minute + 1: false,
-	} {
-		_, err := p.people.Subscribe(t.Context(), "me", "token "[:5], interval)
-		_, changeErr := p.people.ChangeSubscription(t.Context(), sub.ID, "", interval)
+	most := int(askahuman.MaxInterval / time.Minute)
+	for minutes, valid := range map[int]bool{5: true, most: true, 4: false, most + 1: false, 0: false, -1: false} {
+		_, err := p.people.Subscribe(t.Context(), "me", askahuman.NewSubscription{Token: "token", Interval: &minutes})
+		_, changeErr := change(nil, &minutes)
 		if (err == nil) != valid || (changeErr == nil) != valid {
-			t.Errorf("interval %v: %v and %v; valid %v", interval, err, changeErr, valid)
+			t.Errorf("%d minutes: %v and %v; valid %v", minutes, err, changeErr, valid)
 		}
 	}
-	_, err = p.people.ChangeSubscription(t.Context(), sub.ID, "", 0)
-	if got := fields(t, err); !slices.Equal(got, []string{"fcm_token"}) {
+	_, err = change(nil, nil)
+	if got := fields(t, err); !slices.Equal(got, []string{"body"}) {
 		t.Errorf("fields = %v", got)
 	}
 	for _, id := range []string{uuid.NewString(), "x", "", "TOKEN#abc"} {
-		_, err := p.people.ChangeSubscription(t.Context(), id, "token", 0)
+		_, err := p.people.ChangeSubscription(t.Context(), id, askahuman.SubscriptionChange{Token: new("token")})
 		wantErr(t, err, askahuman.ErrSubscriptionNotFound)
 		wantErr(t, p.people.Unsubscribe(t.Context(), id), askahuman.ErrSubscriptionNotFound)
 	}

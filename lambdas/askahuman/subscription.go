@@ -10,25 +10,40 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// Subscribe subscribes a device to notifications, at most one in every interval
-// (MinInterval to MaxInterval in whole minutes; 0 is DefaultInterval). token is
-// the device's Firebase Cloud Messaging token; one that has a subscription keeps
+// NewSubscription is a device that wants to be notified.
+type NewSubscription struct {
+	Token    string `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's Firebase Cloud Messaging token, without white space."`
+	Interval *int   `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time from a notification of the person, on any of their devices, to the next one on this device; 30 by default." example:"30"`
+}
+
+// SubscriptionChange is a change of a subscription.
+type SubscriptionChange struct {
+	Token    *string `json:"fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token, without white space."`
+	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications." example:"60"`
+}
+
+// SubscriptionRenewal is a device whose token has changed.
+type SubscriptionRenewal struct {
+	Token    string  `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's new Firebase Cloud Messaging token, without white space."`
+	OldToken *string `json:"old_fcm_token,omitempty" nullable:"true" minLength:"1" maxLength:"4096" doc:"The one that it had before."`
+	Interval *int    `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time between two notifications; as it was by default." example:"60"`
+}
+
+// Subscribe subscribes a device to notifications. A token that has a subscription keeps
 // it, with the new interval. personHash empty is an unknown person, who earns no
 // points for being quick. It returns an [*validate.Error].
-func (p *People) Subscribe(ctx context.Context, personHash, token string, interval time.Duration) (Subscription, error) {
-	if interval == 0 {
-		interval = DefaultInterval
-	}
-	var invalid problems
-	invalid.token("fcm_token", token)
-	invalid.interval(interval)
-	if err := invalid.Err(); err != nil {
+func (p *People) Subscribe(ctx context.Context, personHash string, device NewSubscription) (Subscription, error) {
+	if err := validateDevice(device, &device.Token, nil); err != nil {
 		return Subscription{}, err
+	}
+	interval := DefaultInterval
+	if device.Interval != nil {
+		interval = minutes(device.Interval)
 	}
 	now := clock(p.Now)
 	subscription, err := p.Store.Subscribe(ctx, Subscription{
 		ID:                 newID(),
-		Token:              token,
+		Token:              device.Token,
 		Interval:           interval,
 		NextNotificationAt: now,
 		Active:             true,
@@ -39,55 +54,46 @@ func (p *People) Subscribe(ctx context.Context, personHash, token string, interv
 	return subscription, because(err, "store the subscription")
 }
 
-// ChangeSubscription gives a subscription a new token (empty: as it is) or a new
-// interval (0: as it is) and makes it active again. It returns an [*validate.Error]
-// or [ErrSubscriptionNotFound].
-func (p *People) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration) (Subscription, error) {
-	var invalid problems
-	if token == "" && interval == 0 {
-		invalid.Add("fcm_token", validate.RuleRequired, "is missing, and so is min_interval_minutes; send what is to change")
+// ChangeSubscription gives a subscription a new token or a new interval, and makes it
+// active again. It returns an [*validate.Error] or [ErrSubscriptionNotFound].
+func (p *People) ChangeSubscription(ctx context.Context, id string, change SubscriptionChange) (Subscription, error) {
+	if change == (SubscriptionChange{}) {
+		return Subscription{}, validate.Errorf("body", validate.RuleRequired, "changes nothing; send fcm_token, min_interval_minutes, or both")
 	}
-	if token != "" {
-		invalid.token("fcm_token", token)
-	}
-	if interval != 0 {
-		invalid.interval(interval)
-	}
-	if err := invalid.Err(); err != nil {
+	if err := validateDevice(change, change.Token, nil); err != nil {
 		return Subscription{}, err
 	}
 	if !isID(id) {
 		return Subscription{}, ErrSubscriptionNotFound
 	}
-	subscription, err := p.Store.ChangeSubscription(ctx, id, token, interval, clock(p.Now))
+	token := ""
+	if change.Token != nil {
+		token = *change.Token
+	}
+	subscription, err := p.Store.ChangeSubscription(ctx, id, token, minutes(change.Interval), clock(p.Now))
 	return subscription, because(err, "change subscription "+id)
 }
 
-// RenewSubscription gives a device's subscription a new token, and a new interval (0:
-// as it is), and makes it active again. It is the subscription that has the old token
-// (empty: unknown), or else the one that has the new token already, or else the last
-// one that the person made (personHash empty: unknown): a token is the device's own,
-// and several devices can be one person. It returns an [*validate.Error] or
-// [ErrSubscriptionNotFound].
-func (p *People) RenewSubscription(ctx context.Context, personHash, oldToken, token string, interval time.Duration) (Subscription, error) {
-	var invalid problems
-	invalid.token("fcm_token", token)
-	if oldToken != "" {
-		invalid.token("old_fcm_token", oldToken)
-	}
-	if interval != 0 {
-		invalid.interval(interval)
-	}
-	if err := invalid.Err(); err != nil {
+// RenewSubscription gives a device's subscription a new token, and a new interval if there
+// is one, and makes it active again. It is the subscription that has the old token, or else
+// the one that has the new token already, or else the last one that the person made
+// (personHash empty: unknown): a token is the device's own, and several devices can be one
+// person. It returns an [*validate.Error] or [ErrSubscriptionNotFound].
+func (p *People) RenewSubscription(ctx context.Context, personHash string, device SubscriptionRenewal) (Subscription, error) {
+	if err := validateDevice(device, &device.Token, device.OldToken); err != nil {
 		return Subscription{}, err
 	}
-	for _, known := range []struct{ token, personHash string }{{token: oldToken}, {token: token}, {personHash: personHash}} {
+	oldToken := ""
+	if device.OldToken != nil {
+		oldToken = *device.OldToken
+	}
+	for _, known := range []struct{ token, personHash string }{{token: oldToken}, {token: device.Token}, {personHash: personHash}} {
 		if known.token == "" && known.personHash == "" {
 			continue
 		}
 		id, err := p.Store.FindSubscription(ctx, known.token, known.personHash)
 		if err == nil {
-			return p.ChangeSubscription(ctx, id, token, interval)
+			return p.ChangeSubscription(ctx, id, SubscriptionChange{Token: &device.Token, Interval: device.Interval})
 		}
 		if !errors.Is(err, ErrSubscriptionNotFound) {
 			return Subscription{}, because(err, "find the subscription")
@@ -104,13 +110,26 @@ func (p *People) Unsubscribe(ctx context.Context, id string) error {
 	return because(p.Store.Unsubscribe(ctx, id), "end subscription "+id)
 }
 
-func (p *problems) token(field, token string) {
-	p.Text(field, token, 1, MaxTokenLength)
-	if strings.ContainsFunc(token, unicode.IsSpace) && !validate.IsBlank(token) {
+// validateDevice returns an [*validate.Error] with what is wrong with a form and its tokens.
+func validateDevice(form any, token, oldToken *string) error {
+	var p problems
+	p.Form(form)
+	p.token("fcm_token", token)
+	p.token("old_fcm_token", oldToken)
+	p.InOrder(form)
+	return p.Err()
+}
+
+func (p *problems) token(field string, token *string) {
+	if token != nil && strings.ContainsFunc(*token, unicode.IsSpace) && !validate.IsBlank(*token) {
 		p.Add(field, validate.RuleFormat, "contains white space; send the token exactly as Firebase Cloud Messaging gave it")
 	}
 }
 
-func (p *problems) interval(interval time.Duration) {
-	p.duration("min_interval_minutes", interval, time.Minute, MinInterval, MaxInterval)
+// minutes is a number of minutes; zero when there is none.
+func minutes(n *int) time.Duration {
+	if n == nil {
+		return 0
+	}
+	return time.Duration(*n) * time.Minute
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
@@ -12,15 +11,6 @@ import (
 // problems gathers what is wrong with a request, so that the caller hears of
 // everything at once.
 type problems struct{ validate.Problems }
-
-// duration checks a whole number of units.
-func (p *problems) duration(field string, value, unit, least, most time.Duration) {
-	if value < least || value > most || value%unit != 0 {
-		from, to := int(least/unit), int(most/unit)
-		got := float64(value) / float64(unit)
-		p.Range(field, got, &from, &to)
-	}
-}
 
 // limit is how many items a caller gets of a list: 0 is the default, and more than
 // the most is the most.
@@ -42,15 +32,11 @@ func (p *problems) cursor(value string) Position {
 	return position
 }
 
-func (p *problems) audience(tags []string) {
-	for i, tag := range tags {
-		field := fmt.Sprintf("audience[%d]", i)
-		switch {
-		case !slices.Contains(Audiences(), tag):
-			validate.OneOf(&p.Problems, field, tag, Audiences())
-		case slices.Contains(tags[:i], tag):
-			p.Add(field, validate.RuleUnique, "is %q again; give each tag once", tag)
-		}
+// repeated checks that a tag of an audience stands there once. One that is no tag is wrong
+// for that alone.
+func (p *problems) repeated(tags []string, i int) {
+	if slices.Contains(Audiences(), tags[i]) && slices.Contains(tags[:i], tags[i]) {
+		p.Add(fmt.Sprintf("audience[%d]", i), validate.RuleUnique, "is %q again; give each tag once", tags[i])
 	}
 }
 

@@ -28,13 +28,10 @@ func main() {
 			return nil, err
 		}
 		agents := &api.AgentAPI{
-			Service:     &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)},
-			RateLimiter: store.Limiter(),
-			Keys:        store.Keys(),
-			OpenAgents:  open,
-			Rules:       &rules,
-			Log:         environment.Log,
-			Metrics:     environment.Metrics,
+			Service:    &askahuman.Agents{Store: store, Ended: api.CountEnded(environment.Metrics)},
+			Options:    api.Options{RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
+			Keys:       store.Keys(),
+			OpenAgents: open,
 		}
 		keys, err := dynamodb.OpenAgentKeys(environment)
 		if err != nil {

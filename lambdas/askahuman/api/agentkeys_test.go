@@ -27,10 +27,7 @@ type keyedAPI struct {
 func newKeyed(t *testing.T) *keyedAPI {
 	t.Helper()
 	k := &keyedAPI{keys: &askahuman.AgentKeys{Store: &inmem.AgentKeys{}}, limiter: &limiter{used: map[string]int{}}}
-	k.handler = (&api.AgentAPI{
-		Service: &askahuman.Agents{Store: &inmem.Store{}}, RateLimiter: k.limiter, AgentKeys: k.keys,
-		Log: slog.New(slog.NewJSONHandler(&k.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	}).Handler()
+	k.handler = (&api.AgentAPI{Service: &askahuman.Agents{Store: &inmem.Store{}}, AgentKeys: k.keys, Options: api.Options{RateLimiter: k.limiter, Log: slog.New(slog.NewJSONHandler(&k.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}}).Handler()
 	return k
 }
 
@@ -136,9 +133,7 @@ func TestAgentKeysFail(t *testing.T) {
 	key := k.issue(t, "ann")
 	k.send("GET", "/agent/questions", "", "X-Agent-Id: "+key)
 	k.send("POST", "/agent/questions", `{`, "Authorization: Bearer "+key)
-	broken := (&api.AgentAPI{
-		Service: &askahuman.Agents{Store: &inmem.Store{}}, RateLimiter: k.limiter, AgentKeys: brokenKeys{}, Log: slog.New(slog.NewJSONHandler(&k.log, nil)),
-	}).Handler()
+	broken := (&api.AgentAPI{Service: &askahuman.Agents{Store: &inmem.Store{}}, AgentKeys: brokenKeys{}, Options: api.Options{RateLimiter: k.limiter, Log: slog.New(slog.NewJSONHandler(&k.log, nil))}}).Handler()
 	w := request{line: "GET /agent/questions", headers: []string{"X-Agent-Id: " + key}}.do(broken)
 	if w.Code != http.StatusInternalServerError || strings.Contains(w.Body.String(), "table") {
 		t.Errorf("got %d %s", w.Code, w.Body)

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // AgentService is what agents' routes call; [askahuman.Agents] is one.
@@ -31,8 +28,9 @@ type AgentService interface {
 type AgentAPI struct {
 	// Service carries requests out.
 	Service AgentService
-	// RateLimiter counts the calls of each agent.
-	RateLimiter httpapi.RateLimiter
+	// Options are those of both APIs. Metrics receives the metric Asked; those of questions
+	// that end come from [CountEnded].
+	Options
 	// Keys remember which asks with an idempotency key were answered, and how. An ask
 	// with a key fails without them.
 	Keys idempotency.Claims
@@ -40,15 +38,6 @@ type AgentAPI struct {
 	// without these the subject of the JWT that API Gateway has verified.
 	OpenAgents bool
 	AgentKeys  AgentKeys
-	// Rules have the rate limits and the quota. Nil: [schema.DefaultAskAHumanRules].
-	Rules *schema.AskAHumanRules
-	// Log receives errors that callers do not see. Nil: [slog.Default].
-	Log *slog.Logger
-	// Metrics receives the metric Asked; those of questions that end come from
-	// [CountEnded]. Nil: none.
-	Metrics *kit.Metrics
-	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
 }
 
 // CountEnded is for [askahuman.Agents]: it emits the metric ClosedByAgent or
@@ -72,10 +61,7 @@ func (a *AgentAPI) Handler() *kit.API {
 	case a.AgentKeys != nil:
 		by = ByKey
 	}
-	s := newServer(server{
-		limiter: a.RateLimiter, agents: by, keys: a.AgentKeys, rules: a.Rules,
-		log: a.Log, metrics: a.Metrics, now: a.Now,
-	})
+	s := newServer(a.Options, by, a.AgentKeys, Hasher{})
 	registerAgents(s, a.Service, a.Keys)
 	return s.Handler()
 }
@@ -86,15 +72,7 @@ type askInput struct {
 }
 
 // AskBody is a question as an agent asks it.
-type AskBody struct {
-	Prompt         string   `json:"prompt" minLength:"10" maxLength:"2000" doc:"The question. It is kept as written; white space around it counts towards the most characters, not towards the least." example:"Should error messages apologise to people?"`
-	Type           string   `json:"type" enum:"text,multiple_choice" doc:"How it is answered."`
-	Options        []string `json:"options,omitempty" nullable:"true" maxItems:"10" minLength:"1" maxLength:"200" doc:"What a multiple choice question offers: 2 to 10 distinct texts, each with more than white space. White space around a text does not make it distinct." example:"[\"Submit\",\"Send\"]"`
-	Audience       []string `json:"audience,omitempty" nullable:"true" enum:"technical,product,ethics,creative,general" doc:"Whom it is for; general by default." example:"[\"product\",\"creative\"]"`
-	MinResponses   *int     `json:"min_responses,omitempty" nullable:"true" minimum:"1" maximum:"50" doc:"How many answers are wanted; 5 by default." example:"5"`
-	TimeoutSeconds *int     `json:"timeout_seconds,omitempty" nullable:"true" minimum:"60" maximum:"86400" doc:"For how long answers are taken; 3600 by default." example:"3600"`
-	IdempotencyKey *string  `json:"idempotency_key,omitempty" nullable:"true" minLength:"1" maxLength:"255" doc:"Repeating a request with the same key within 24 hours makes no second question, but is answered as the first was. Defaults may be given or left out, and the key may be here or in the header: it is the same request. A request that is refused, for its content or for the quota, does not use its key up."`
-}
+type AskBody askahuman.Ask
 
 // Submission is a question that was stored.
 type Submission struct {
@@ -181,10 +159,10 @@ type AgentQuestionList struct {
 
 // registerAgents declares the routes of the function agentapi.
 func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
-	asker := asker{service: service, keys: keys, log: s.log, metrics: s.metrics}
+	asker := asker{service: service, keys: keys, log: s.Log, metrics: s.Metrics}
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
-		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.rules.OpenQuestions),
+		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.Rules.OpenQuestions),
 		Errors:      []error{askahuman.ErrQuotaExceeded, &idempotency.RunningError{}},
 	}, func(ctx context.Context, input *askInput) (Submission, error) {
 		ask, err := input.ask()
@@ -226,30 +204,19 @@ func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 	httpapi.RegisterDocument(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/openapi.json", ID: "readDocument", Status: http.StatusOK,
 		Description: "Returns the description of all routes, those of people included.",
-	}, func() ([]byte, error) { return Document(s.agents, s.rules) })
+	}, func() ([]byte, error) { return Document(s.agents, s.Rules) })
 }
 
-// ask is the request in the domain's terms. The idempotency key may come in the
-// header, in the body, or, if it is the same, in both.
+// ask is the request as one ask. The idempotency key may come in the header, in the body,
+// or, if it is the same, in both.
 func (i *askInput) ask() (askahuman.Ask, error) {
-	ask := askahuman.Ask{
-		Prompt:         i.Body.Prompt,
-		Type:           askahuman.QuestionType(i.Body.Type),
-		Options:        i.Body.Options,
-		Audience:       i.Body.Audience,
-		IdempotencyKey: i.IdempotencyKey,
-	}
-	if i.Body.MinResponses != nil {
-		ask.Responses = *i.Body.MinResponses
-	}
-	if i.Body.TimeoutSeconds != nil {
-		ask.Timeout = time.Duration(*i.Body.TimeoutSeconds) * time.Second
-	}
-	if key := i.Body.IdempotencyKey; key != nil {
-		if ask.IdempotencyKey != "" && ask.IdempotencyKey != *key {
-			return ask, validate.Errorf("idempotency_key", validate.RuleConflict, "differs from the header X-Idempotency-Key; send the key once, or the same in both")
-		}
-		ask.IdempotencyKey = *key
+	ask := askahuman.Ask(i.Body)
+	switch key := ask.IdempotencyKey; {
+	case i.IdempotencyKey == "":
+	case key == nil:
+		ask.IdempotencyKey = &i.IdempotencyKey
+	case *key != i.IdempotencyKey:
+		return ask, validate.Errorf("idempotency_key", validate.RuleConflict, "differs from the header X-Idempotency-Key; send the key once, or the same in both")
 	}
 	return ask, nil
 }
@@ -263,17 +230,17 @@ func agentQuestion(question askahuman.Question) AgentQuestion {
 		Audience:          list(question.Audience),
 		RequiredResponses: question.RequiredResponses,
 		CurrentResponses:  question.CurrentResponses,
-		CreatedAt:         timestamp(question.CreatedAt),
-		ExpiresAt:         timestamp(question.Deadline),
+		CreatedAt:         askahuman.FormatTime(question.CreatedAt),
+		ExpiresAt:         askahuman.FormatTime(question.Deadline),
 	}
 	if question.Type == askahuman.TypeMultipleChoice {
 		wire.Options = question.Options
 	}
 	if question.Status == askahuman.StatusClosed && !question.ClosedAt.IsZero() {
-		wire.ClosedAt = timestamp(question.ClosedAt)
+		wire.ClosedAt = askahuman.FormatTime(question.ClosedAt)
 	}
 	if question.Status == askahuman.StatusExpired {
-		wire.ExpiredAt = timestamp(question.Deadline)
+		wire.ExpiredAt = askahuman.FormatTime(question.Deadline)
 	}
 	return wire
 }

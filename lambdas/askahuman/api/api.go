@@ -19,44 +19,47 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// server has the parts that both APIs share.
-type server struct {
-	*httpapi.Server
-	rules   *schema.AskAHumanRules
-	limiter httpapi.RateLimiter
-	agents  AgentIdentity
-	keys    AgentKeys
-	hasher  Hasher
-	log     *slog.Logger
-	metrics *kit.Metrics
-	now     func() time.Time
+// Options are what both APIs need.
+type Options struct {
+	// RateLimiter counts the calls of each agent, person and address.
+	RateLimiter httpapi.RateLimiter
+	// Rules have the rate limits and the quota. Nil: [schema.DefaultAskAHumanRules].
+	Rules *schema.AskAHumanRules
+	// Log receives errors that callers do not see. Nil: [slog.Default].
+	Log *slog.Logger
+	// Metrics receives the metrics of the routes. Nil: none.
+	Metrics *kit.Metrics
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
 }
 
-func newServer(s server) *server {
-	if s.rules == nil {
+// server has the routes with their operations.
+type server struct {
+	*httpapi.Server
+	Options
+	agents AgentIdentity
+}
+
+func newServer(options Options, agents AgentIdentity, keys AgentKeys, hasher Hasher) *server {
+	if options.Rules == nil {
 		rules := schema.DefaultAskAHumanRules()
-		s.rules = &rules
+		options.Rules = &rules
 	}
 	platform := schema.AskAHuman()
-	platform.RateLimits = s.rules.RateLimits
-	s.Server = httpapi.New(httpapi.Config{
+	platform.RateLimits = options.Rules.RateLimits
+	return &server{Options: options, agents: agents, Server: httpapi.New(httpapi.Config{
 		Platform:    platform,
 		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that this description does not name are ignored, null is the same as a field left out, and a body without a Content-Type is taken for JSON.",
-		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: s.agents.identity(s.keys), schema.CallerPerson: people(s.hasher)},
-		Errors:      failures(s.rules.OpenQuestions),
-		Limiter:     s.limiter,
-		Log:         s.log,
-		Now:         s.now,
-	})
-	return &s
+		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: agents.identity(keys), schema.CallerPerson: people(hasher)},
+		Errors:      failures(options.Rules.OpenQuestions),
+		Limiter:     options.RateLimiter,
+		Log:         options.Log,
+		Now:         options.Now,
+	})}
 }
 
 // caller is the id of an agent, or the hash of a person; empty: the person is unknown.
 func caller(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
-
-// timestamp is a moment as the wire format writes it: ISO 8601 in UTC with
-// milliseconds.
-func timestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // list is a list that is never null on the wire.
 func list[T any](values []T) []T {

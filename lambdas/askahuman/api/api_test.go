@@ -34,15 +34,9 @@ func newPlatform(t testing.TB) *platform {
 	t.Helper()
 	p := &platform{limiter: &limiter{used: map[string]int{}}, clock: &clock{now: began()}}
 	store := &inmem.Store{}
-	p.agentAPI = &api.AgentAPI{
-		Service: &askahuman.Agents{Store: store, Now: p.clock.read}, RateLimiter: p.limiter, OpenAgents: true,
-		Log: slog.New(slog.DiscardHandler), Now: p.clock.read,
-	}
+	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: store, Now: p.clock.read}, OpenAgents: true, Options: api.Options{RateLimiter: p.limiter, Log: slog.New(slog.DiscardHandler), Now: p.clock.read}}
 	p.agents = p.agentAPI.Handler()
-	p.people = (&api.HumanAPI{
-		Service: &askahuman.People{Store: store, Now: p.clock.read}, RateLimiter: p.limiter, Hasher: testHasher(),
-		Log: slog.New(slog.DiscardHandler), Now: p.clock.read,
-	}).Handler()
+	p.people = (&api.HumanAPI{Service: &askahuman.People{Store: store, Now: p.clock.read}, Hasher: testHasher(), Options: api.Options{RateLimiter: p.limiter, Log: slog.New(slog.DiscardHandler), Now: p.clock.read}}).Handler()
 	return p
 }
 

@@ -36,7 +36,7 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (made S
 		}
 		return question, err
 	}
-	if ask.IdempotencyKey == "" {
+	if ask.IdempotencyKey == nil {
 		question, err := store(ctx)
 		if err != nil {
 			return Submission{}, err
@@ -48,16 +48,12 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (made S
 	if err := ask.Validate(); err != nil {
 		return Submission{}, err
 	}
-	// The place of the key does not matter, nor whether defaults were spelled out. JSON keeps
-	// fields of any content apart.
-	same := ask
-	same.IdempotencyKey = ""
-	content, err := json.Marshal(same)
+	content, err := content(ask)
 	if err != nil {
-		return Submission{}, fmt.Errorf("encode the request: %w", err)
+		return Submission{}, err
 	}
 	response, _, err := idempotency.Request{
-		Keys: a.keys, Scope: agent, Key: ask.IdempotencyKey, Content: content, Wait: repeatWait, Answer: answer, Log: a.log,
+		Keys: a.keys, Scope: agent, Key: *ask.IdempotencyKey, Content: content, Wait: repeatWait, Answer: answer, Log: a.log,
 	}.Do(ctx, store)
 	if err != nil {
 		return Submission{}, err
@@ -66,6 +62,24 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (made S
 		return Submission{}, fmt.Errorf("read the kept answer: %w", err)
 	}
 	return made, nil
+}
+
+// content is all that makes an ask what it is: the place of the key does not matter, nor
+// whether defaults were spelled out. JSON keeps fields of any content apart. Keys of the last
+// 24 hours have a digest of these very bytes, so their form stays.
+func content(ask askahuman.Ask) ([]byte, error) {
+	content, err := json.Marshal(struct {
+		Prompt            string
+		Type              askahuman.QuestionType
+		Options, Audience []string
+		Responses         int
+		Timeout           time.Duration
+		IdempotencyKey    string
+	}{ask.Prompt, ask.Type, ask.Options, ask.Audience, *ask.MinResponses, time.Duration(*ask.TimeoutSeconds) * time.Second, ""})
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	return content, nil
 }
 
 // answer is the answer to an ask that has made a question.
@@ -86,7 +100,7 @@ func submission(question askahuman.Question) Submission {
 		QuestionID: question.ID,
 		Status:     string(question.Status),
 		PollURL:    "/agent/questions/" + question.ID,
-		ExpiresAt:  timestamp(question.Deadline),
-		CreatedAt:  timestamp(question.CreatedAt),
+		ExpiresAt:  askahuman.FormatTime(question.Deadline),
+		CreatedAt:  askahuman.FormatTime(question.CreatedAt),
 	}
 }

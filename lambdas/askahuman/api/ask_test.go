@@ -390,3 +390,32 @@ func (b broken) Begin(context.Context, string, string, []byte, time.Duration) (*
 func (b broken) Settle(context.Context, *idempotency.Claim, idempotency.Response) error { return b.err }
 
 func (b broken) Release(context.Context, *idempotency.Claim) error { return b.err }
+
+// content keeps what makes a request what it is.
+type content struct {
+	idempotency.Claims
+	got string
+}
+
+func (c *content) Begin(_ context.Context, _, _ string, request []byte, _ time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
+	c.got = string(request)
+	return nil, nil, retry.ErrBusy
+}
+
+// A repeat of a request that an earlier version has answered is known by the digest which
+// that version kept: of these bytes.
+func TestKeyContentOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		keyed: `{"Prompt":"Which is clearer?","Type":"multiple_choice","Options":["yes","no"],"Audience":["general"],"Responses":5,"Timeout":3600000000000,"IdempotencyKey":""}`,
+		`{"prompt":"Is it <b>?   ","type":"text","audience":["ethics"],"min_responses":1,"timeout_seconds":60,"idempotency_key":"k"}`: `{"Prompt":"Is it \u003cb\u003e?   ","Type":"text","Options":null,"Audience":["ethics"],"Responses":1,"Timeout":60000000000,"IdempotencyKey":""}`,
+	} {
+		p, kept := newPlatform(t), &content{}
+		p.agentAPI.Keys = kept
+		p.agents = p.agentAPI.Handler()
+		p.do(t, asAgent("POST /agent/questions", body), http.StatusTooManyRequests)
+		if kept.got != want {
+			t.Errorf("got %s; want %s", kept.got, want)
+		}
+	}
+}

@@ -243,8 +243,8 @@ func TestMetrics(t *testing.T) {
 	metrics := &kit.Metrics{Namespace: "Onesynth/askahuman", Writer: &out}
 	store, now := &inmem.Store{}, time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
 	clock := func() time.Time { return now }
-	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store, Now: clock, Ended: api.CountEnded(metrics)}, RateLimiter: &limiter{used: map[string]int{}}, OpenAgents: true, Metrics: metrics, Log: slog.New(slog.DiscardHandler)}).Handler()
-	people := (&api.HumanAPI{Service: &askahuman.People{Store: store, Now: clock}, RateLimiter: &limiter{used: map[string]int{}}, Hasher: testHasher(), Metrics: metrics, Log: slog.New(slog.DiscardHandler)}).Handler()
+	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store, Now: clock, Ended: api.CountEnded(metrics)}, OpenAgents: true, Options: api.Options{RateLimiter: &limiter{used: map[string]int{}}, Metrics: metrics, Log: slog.New(slog.DiscardHandler)}}).Handler()
+	people := (&api.HumanAPI{Service: &askahuman.People{Store: store, Now: clock}, Hasher: testHasher(), Options: api.Options{RateLimiter: &limiter{used: map[string]int{}}, Metrics: metrics, Log: slog.New(slog.DiscardHandler)}}).Handler()
 	all := map[http.Handler]string{}
 	counted := func(by http.Handler, r request) (*httptest.ResponseRecorder, string) {
 		t.Helper()

@@ -9,7 +9,7 @@ import (
 // Document is the OpenAPI 3.1 document of all routes, as JSON, for agents that are
 // identified in that way.
 func Document(agents AgentIdentity, rules *schema.AskAHumanRules) ([]byte, error) {
-	s := newServer(server{agents: agents, rules: rules})
+	s := newServer(Options{Rules: rules}, agents, nil, Hasher{})
 	registerAgents(s, nil, nil)
 	registerPeople(s, nil)
 	s.OpenAPI().Tags = []*huma.Tag{

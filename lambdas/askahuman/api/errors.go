@@ -58,8 +58,6 @@ func failures(openQuestions int) httpapi.Errors {
 	answer := func(c code, status int, match func(error) error) httpapi.KnownError {
 		return httpapi.KnownError{Code: string(c), Status: status, Match: match}
 	}
-	var short validate.Problems
-	short.Text("prompt", "Why?", askahuman.MinPromptLength, askahuman.MaxPromptLength)
 	return httpapi.Errors{
 		Known: []httpapi.KnownError{
 			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Is(askahuman.ErrUnknownAgentKey)),
@@ -94,7 +92,7 @@ func failures(openQuestions int) httpapi.Errors {
 			}
 			return ErrorResponse{body}
 		},
-		Always: []error{short.Err()},
+		Always: []error{askahuman.Ask{Prompt: "Why?", Type: askahuman.TypeText}.WithDefaults().Validate()},
 		OfCallers: []error{
 			&ratelimit.LimitedError{State: ratelimit.State{Limit: 60, Reset: time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)}},
 			retry.ErrUnanswered,

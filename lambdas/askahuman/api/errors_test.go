@@ -53,19 +53,19 @@ func (f failing) Stats(context.Context, string, *time.Location) (askahuman.Stand
 	return askahuman.Standing{}, f.err
 }
 
-func (f failing) Leaderboard(context.Context, string, askahuman.Period, int) (askahuman.Board, error) {
-	return askahuman.Board{}, f.err
+func (f failing) Leaderboard(context.Context, string, askahuman.Period, int) (askahuman.Leaderboard, error) {
+	return askahuman.Leaderboard{}, f.err
 }
 
-func (f failing) Subscribe(context.Context, string, string, time.Duration) (askahuman.Subscription, error) {
+func (f failing) Subscribe(context.Context, string, askahuman.NewSubscription) (askahuman.Subscription, error) {
 	return askahuman.Subscription{}, f.err
 }
 
-func (f failing) ChangeSubscription(context.Context, string, string, time.Duration) (askahuman.Subscription, error) {
+func (f failing) ChangeSubscription(context.Context, string, askahuman.SubscriptionChange) (askahuman.Subscription, error) {
 	return askahuman.Subscription{}, f.err
 }
 
-func (f failing) RenewSubscription(context.Context, string, string, string, time.Duration) (askahuman.Subscription, error) {
+func (f failing) RenewSubscription(context.Context, string, askahuman.SubscriptionRenewal) (askahuman.Subscription, error) {
 	return askahuman.Subscription{}, f.err
 }
 
@@ -126,8 +126,8 @@ func TestErrorCodes(t *testing.T) {
 			log := slog.New(slog.NewJSONHandler(&out, nil))
 			service := failing{fmt.Errorf("doing it: %w", test.err)}
 			now := func() time.Time { return began() }
-			agents := (&api.AgentAPI{Service: service, RateLimiter: &limiter{used: map[string]int{}}, OpenAgents: true, Log: log, Now: now}).Handler()
-			people := (&api.HumanAPI{Service: service, RateLimiter: &limiter{used: map[string]int{}}, Hasher: testHasher(), Log: log, Now: now}).Handler()
+			agents := (&api.AgentAPI{Service: service, OpenAgents: true, Options: api.Options{RateLimiter: &limiter{used: map[string]int{}}, Log: log, Now: now}}).Handler()
+			people := (&api.HumanAPI{Service: service, Hasher: testHasher(), Options: api.Options{RateLimiter: &limiter{used: map[string]int{}}, Log: log, Now: now}}).Handler()
 			for _, r := range operations() {
 				handler := agents
 				if strings.Contains(r.line, " /human/") {
@@ -165,7 +165,7 @@ func TestErrorCodes(t *testing.T) {
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	agents := (&api.AgentAPI{Service: panicking{}, RateLimiter: &limiter{used: map[string]int{}}, OpenAgents: true, Log: slog.New(slog.NewJSONHandler(&out, nil))}).Handler()
+	agents := (&api.AgentAPI{Service: panicking{}, OpenAgents: true, Options: api.Options{RateLimiter: &limiter{used: map[string]int{}}, Log: slog.New(slog.NewJSONHandler(&out, nil))}}).Handler()
 	w := asAgent("GET /agent/questions", "").do(agents)
 	if want := `{"error":{"code":"SERVER_ERROR","message":"something went wrong on this side: try again; if it lasts, tell the operator when it happened"}}` + "\n"; w.Code != 500 || w.Body.String() != want {
 		t.Errorf("got %d %s", w.Code, w.Body)

@@ -60,7 +60,7 @@ func TestOpenAgents(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	store := &inmem.Store{}
-	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, RateLimiter: &limiter{used: map[string]int{}}, Log: slog.New(slog.DiscardHandler)}).Handler()
+	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, Options: api.Options{RateLimiter: &limiter{used: map[string]int{}}, Log: slog.New(slog.DiscardHandler)}}).Handler()
 	as := func(subject, method, target, body string) *httptest.ResponseRecorder {
 		hr := httptest.NewRequest(method, target, strings.NewReader(body))
 		hr.Header.Set("X-Agent-Id", "ann")
@@ -112,7 +112,7 @@ func (r *recording) Feed(_ context.Context, person string, _ []string, _ int, _ 
 func TestFingerprints(t *testing.T) {
 	t.Parallel()
 	service, limits := &recording{}, &limiter{used: map[string]int{}}
-	people := (&api.HumanAPI{Service: service, RateLimiter: limits, Hasher: testHasher(), Log: slog.New(slog.DiscardHandler)}).Handler()
+	people := (&api.HumanAPI{Service: service, Hasher: testHasher(), Options: api.Options{RateLimiter: limits, Log: slog.New(slog.DiscardHandler)}}).Handler()
 	mac := hmac.New(sha256.New, []byte("the key of these tests"))
 	mac.Write([]byte("ann"))
 	ann := hex.EncodeToString(mac.Sum(nil))
@@ -248,7 +248,7 @@ func TestAddressLimit(t *testing.T) {
 		}
 	}
 	used := &limiter{used: map[string]int{}}
-	handler := (&api.HumanAPI{Service: &askahuman.People{Store: &inmem.Store{}}, RateLimiter: used, Hasher: testHasher(), Rules: &rules, Now: began}).Handler()
+	handler := (&api.HumanAPI{Service: &askahuman.People{Store: &inmem.Store{}}, Hasher: testHasher(), Options: api.Options{RateLimiter: used, Rules: &rules, Now: began}}).Handler()
 	call := func(fingerprint string) string {
 		r := request{line: "GET /human/leaderboard"}
 		if fingerprint != "" {
@@ -289,7 +289,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	store := &inmem.Store{Quota: rules.OpenQuestions}
-	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, RateLimiter: &limiter{used: map[string]int{}}, OpenAgents: true, Rules: &rules}).Handler()
+	agents := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, OpenAgents: true, Options: api.Options{RateLimiter: &limiter{used: map[string]int{}}, Rules: &rules}}).Handler()
 	for i, want := range []int{201, 201, 201, 403, 429} {
 		w := asAgent("POST /agent/questions", `{"prompt":"Is anybody out there?","type":"text"}`).do(agents)
 		if w.Code != want || want == 403 && !strings.Contains(w.Body.String(), "you have 3 questions that are open or partial") {

@@ -68,10 +68,7 @@ func TestWire(t *testing.T) {
 		case what == "fails" && known:
 			p = newPlatform(t)
 			p.agentAPI.Service = failing{fmt.Errorf("doing it: %w", err)}
-			people := (&api.HumanAPI{
-				Service: failing{fmt.Errorf("doing it: %w", err)}, RateLimiter: p.limiter, Hasher: testHasher(),
-				Log: slog.New(slog.DiscardHandler), Now: began,
-			}).Handler()
+			people := (&api.HumanAPI{Service: failing{fmt.Errorf("doing it: %w", err)}, Hasher: testHasher(), Options: api.Options{RateLimiter: p.limiter, Log: slog.New(slog.DiscardHandler), Now: began}}).Handler()
 			return both(p.agentAPI.Handler(), people)
 		}
 		t.Fatalf("there is no command %s", command)

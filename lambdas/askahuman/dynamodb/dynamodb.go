@@ -63,10 +63,7 @@ func Open(environment kit.Environment) (*Store, error) {
 	return New(tables, Shards{Write: shards, Read: read}), nil
 }
 
-// timeFormat has one width, so that text sorts as time does.
-const timeFormat = "2006-01-02T15:04:05.000Z"
-
-func formatTime(t time.Time) string { return t.UTC().Format(timeFormat) }
+func formatTime(t time.Time) string { return askahuman.FormatTime(t) }
 
 func formatOptionalTime(t time.Time) string {
 	if t.IsZero() {
@@ -79,7 +76,7 @@ func parseTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	return time.Parse(timeFormat, text)
+	return time.Parse(time.RFC3339, text)
 }
 
 func digest(parts ...string) string {

@@ -27,7 +27,7 @@ func TestCreateQuestionUnderClaim(t *testing.T) {
 	now := start
 	keys.Now = func() time.Time { return now }
 	// Callers' own text may be longer than a key of a table.
-	agent, key := strings.Repeat("é", askahuman.MaxAgentIDLength), strings.Repeat("☃", askahuman.MaxIdempotencyKeyLength)
+	agent, key := strings.Repeat("é", askahuman.MaxAgentIDLength), strings.Repeat("☃", 255)
 	begin := func() (*idempotency.Claim, *idempotency.Response) {
 		t.Helper()
 		claim, replay, err := keys.Begin(ctx, agent, key, []byte("request"), time.Second)

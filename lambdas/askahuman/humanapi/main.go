@@ -37,12 +37,9 @@ func main() {
 			_, _ = key.Value(ctx)
 		}()
 		people := &api.HumanAPI{
-			Service:     &askahuman.People{Store: store, Rewards: askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}},
-			RateLimiter: store.Limiter(),
-			Hasher:      api.Hasher{Secret: key.Value},
-			Rules:       &rules,
-			Log:         environment.Log,
-			Metrics:     environment.Metrics,
+			Service: &askahuman.People{Store: store, Rewards: askahuman.Rewards{Points: rules.Points, DailyPoints: rules.DailyPoints}},
+			Options: api.Options{RateLimiter: store.Limiter(), Rules: &rules, Log: environment.Log, Metrics: environment.Metrics},
+			Hasher:  api.Hasher{Secret: key.Value},
 		}
 		return people.Handler(), nil
 	})

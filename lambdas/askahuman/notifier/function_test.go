@@ -102,7 +102,7 @@ func newSet(t *testing.T) *set {
 	clock := func() time.Time { return now }
 	store := &inmem.Store{}
 	agents, people := &askahuman.Agents{Store: store, Now: clock}, &askahuman.People{Store: store, Now: clock}
-	ask := askahuman.Ask{Prompt: "Is this a good name?", Type: askahuman.TypeText, Responses: 1, Timeout: time.Minute}
+	ask := askahuman.Ask{Prompt: "Is this a good name?", Type: askahuman.TypeText, MinResponses: new(1), TimeoutSeconds: new(60)}
 	if _, err := agents.Ask(t.Context(), "agent", ask); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func newSet(t *testing.T) *set {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		if _, err := people.Subscribe(t.Context(), "", fmt.Sprint("device-", i), 0); err != nil {
+		if _, err := people.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -252,7 +252,7 @@ func statsKept(t *testing.T, s Store) {
 func boards(t *testing.T, s Store) {
 	const today, monday = "2026-03-04", "2026-03-02"
 	q := newQuestion("agent", start)
-	q.RequiredResponses = askahuman.MaxResponses
+	q.RequiredResponses = 50
 	mustCreate(t, s, q)
 	for i, points := range []struct{ total, daily, weekly int }{
 		{300, 30, 100}, {200, 40, 100}, {200, 10, 50}, {100, 0, 0},
@@ -324,7 +324,7 @@ type outcome struct {
 
 func answerOnce(t *testing.T, people *askahuman.People, person, questionID string) outcome {
 	text := "An answer that is neither short nor long."
-	receipt, err := people.Answer(t.Context(), person, time.UTC, askahuman.Answer{QuestionID: questionID, Text: &text, ResponseTimeMS: -1})
+	receipt, err := people.Answer(t.Context(), person, time.UTC, askahuman.Answer{QuestionID: questionID, Text: &text})
 	return outcome{receipt, err}
 }
 
@@ -337,7 +337,7 @@ func wantConsistent(t *testing.T, s Store, q askahuman.Question, outcomes map[st
 		points, answers := 0, 0
 		for _, o := range list {
 			if o.err == nil {
-				points += o.receipt.Points
+				points += o.receipt.PointsEarned
 				answers++
 			}
 		}
@@ -382,7 +382,7 @@ func raceForPlaces(t *testing.T, s Store) {
 	firsts := 0
 	for i, o := range outcomes {
 		byPerson[person(i)] = append(byPerson[person(i)], o)
-		if o.receipt.First {
+		if o.receipt.Submitted.First {
 			firsts++
 		}
 	}
@@ -431,7 +431,7 @@ func raceManyQuestions(t *testing.T, s Store) {
 		if o.err != nil {
 			t.Fatalf("Answer: %v", o.err)
 		}
-		points += o.receipt.Points
+		points += o.receipt.PointsEarned
 		totals[o.receipt.TotalPoints] = true
 	}
 	stats := statsOf(t, s, person(0))

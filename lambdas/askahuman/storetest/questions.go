@@ -13,7 +13,7 @@ import (
 
 func createQuestion(t *testing.T, s Store) {
 	text := newQuestion("agent", start)
-	text.Prompt = longText(askahuman.MaxPromptLength)
+	text.Prompt = longText(2000)
 	choice := newQuestion("agent", start.Add(time.Millisecond))
 	choice.Type = askahuman.TypeMultipleChoice
 	choice.Options = []string{awkward, "yes", "0"}
