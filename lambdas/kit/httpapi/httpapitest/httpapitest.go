@@ -37,6 +37,7 @@ type Operation struct {
 	Description string
 	Security    []map[string][]string
 	Parameters  []Parameter
+	RequestBody struct{ Content map[string]Content }
 	Responses   map[string]Response
 }
 
@@ -45,6 +46,8 @@ type Parameter struct {
 	Name, In    string
 	Required    bool
 	Description string
+	Example     any
+	Schema      map[string]any
 }
 
 // Response is what a request may be answered with.

@@ -1,0 +1,671 @@
+package httpapitest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Suite holds the API of a function to what all APIs of the kit promise, on every route
+// that its OpenAPI document describes: good requests are made of the document's examples,
+// and bad ones of its limits. What the answers say in detail is for a [Script].
+type Suite struct {
+	// Platform has the routes.
+	Platform schema.Platform
+	// Function is the function whose routes are called. Empty: all.
+	Function string
+	// Document is the OpenAPI document, as JSON.
+	Document []byte
+	// Serve is the API over a service whose operations call work once each and return its
+	// error. keys are nil-safe to ignore for a platform without idempotency keys.
+	Serve func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API
+	// Bodies are good bodies, by the id of the operation, where the examples of the required
+	// fields make none.
+	Bodies map[string][]string
+	// Errors are what the service may return.
+	Errors []ServiceError
+}
+
+// ServiceError is an error that an operation may return.
+type ServiceError struct {
+	Err error
+	// Status is that of the answer.
+	Status int
+	// Passing says that the answer is not kept under the request's idempotency key.
+	Passing bool
+}
+
+// Ledger are idempotency keys that grant every claim and note what becomes of it. The zero
+// value is ready to use.
+type Ledger struct {
+	// Refusal is the error of each claim.
+	Refusal error
+
+	mu                       sync.Mutex
+	begun, settled, released int
+	last                     idempotency.Response
+}
+
+// Begin implements [idempotency.Claims].
+func (l *Ledger) Begin(context.Context, string, string, []byte, time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.begun++
+	return &idempotency.Claim{}, nil, l.Refusal
+}
+
+// Settle implements [idempotency.Claims].
+func (l *Ledger) Settle(_ context.Context, _ *idempotency.Claim, response idempotency.Response) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.settled++
+	l.last = response
+	return nil
+}
+
+// Release implements [idempotency.Claims].
+func (l *Ledger) Release(ctx context.Context, _ *idempotency.Claim) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.released++
+	return ctx.Err()
+}
+
+// call is a request of an operation.
+type call struct {
+	Operation
+	method, path, body string
+	header             http.Header
+	query              url.Values
+	// subject is that of the verified token; empty: there is none.
+	subject string
+	form    map[string]any
+}
+
+func (c call) String() string { return c.OperationID + " " + c.method + " " + c.path }
+
+// isOnce reports whether the operation is carried out once for each idempotency key.
+func (c call) isOnce() bool { return c.header.Get(httpapi.KeyHeader) != "" }
+
+func (c call) with(name, value string) call {
+	c.header = c.header.Clone()
+	c.header.Set(name, value)
+	return c
+}
+
+func (c call) request() *http.Request {
+	target := c.path
+	if len(c.query) > 0 {
+		target += "?" + c.query.Encode()
+	}
+	r := httptest.NewRequest(c.method, target, strings.NewReader(c.body))
+	r.Header = c.header
+	invocation := kit.Invocation{SourceAddress: "203.0.113.7"}
+	if c.subject != "" {
+		invocation.Claims = map[string]string{"sub": c.subject}
+	}
+	return r.WithContext(kit.WithInvocation(r.Context(), invocation))
+}
+
+// run is an API, and what its last request has done.
+type run struct {
+	*kit.API
+	Document
+	Ledger
+	log   bytes.Buffer
+	calls int
+	work  func() error
+}
+
+func (s Suite) serve(d Document) *run {
+	r := &run{Document: d}
+	r.API = s.Serve(func() error {
+		r.calls++
+		return r.work()
+	}, &r.Ledger, slog.New(slog.NewJSONHandler(&r.log, nil)))
+	return r
+}
+
+// do makes a request of which the service does the work.
+func (r *run) do(c call, work func() error) *httptest.ResponseRecorder {
+	r.begun, r.settled, r.released, r.calls, r.work = 0, 0, 0, 0, work
+	r.log.Reset()
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, c.request())
+	return w
+}
+
+// good is the work of a service that does what is asked for.
+func good() error { return nil }
+
+// answers checks that a good request is answered with success.
+func (r *run) answers(t *testing.T, c call, what string) {
+	t.Helper()
+	if w := r.do(c, good); w.Code >= 300 {
+		t.Errorf("%s with %s: got %d %s", c, what, w.Code, w.Body)
+	}
+}
+
+// refuses checks that a request is refused as described before anything is done, with an
+// error that names what is wrong.
+func (r *run) refuses(t *testing.T, c call, what, named string) {
+	t.Helper()
+	w := r.do(c, good)
+	if w.Code < 400 || w.Code >= 500 || r.calls+r.begun > 0 || !strings.Contains(w.Body.String(), named) {
+		t.Errorf("%s with %s: got %d %.300s after %d claims and %d calls; want a refusal that names %q", c, what, w.Code, w.Body, r.begun, r.calls, named)
+	}
+	r.IsKept(t, c.request(), w)
+}
+
+// calls are good requests of every operation.
+func (s Suite) calls(t testing.TB, d Document) (calls []call) {
+	t.Helper()
+	for _, route := range s.Platform.Routes {
+		if s.Function != "" && route.Function != s.Function {
+			continue
+		}
+		operation, ok := d.Paths[route.Path][strings.ToLower(route.Method)]
+		if !ok {
+			t.Fatalf("the document has no %s", route.Key())
+		}
+		c := call{Operation: operation, method: route.Method, path: route.Path, subject: "caller", header: http.Header{}}
+		for _, p := range operation.Parameters {
+			example := fmt.Sprint(d.example(p.Schema))
+			if p.Example != nil {
+				example = fmt.Sprint(p.Example)
+			}
+			switch {
+			case p.In == "path":
+				c.path = strings.ReplaceAll(c.path, "{"+p.Name+"}", url.PathEscape(example))
+			case p.In == "header" && p.Name == httpapi.KeyHeader:
+				c.header.Set(p.Name, rand.Text())
+			case p.In == "header" && p.Required:
+				c.header.Set(p.Name, example)
+			}
+		}
+		content, hasBody := operation.RequestBody.Content["application/json"]
+		if !hasBody {
+			calls = append(calls, c)
+			continue
+		}
+		c.header.Set("Content-Type", "application/json")
+		c.form = d.resolved(content.Schema)
+		bodies := s.Bodies[operation.OperationID]
+		if bodies == nil {
+			bodies = []string{asJSON(d.example(c.form))}
+		}
+		for _, body := range bodies {
+			c.body = body
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+func (d Document) resolved(form map[string]any) map[string]any {
+	reference, ok := form["$ref"].(string)
+	if !ok {
+		return form
+	}
+	target, _ := d.Components.Schemas[strings.TrimPrefix(reference, "#/components/schemas/")].(map[string]any)
+	return target
+}
+
+// example is a value of the form: its own example, or a least one.
+func (d Document) example(form map[string]any) any {
+	form = d.resolved(form)
+	if examples := asList(form["examples"]); len(examples) > 0 {
+		return examples[0]
+	}
+	if enum := asList(form["enum"]); len(enum) > 0 {
+		return enum[0]
+	}
+	switch typeOf(form) {
+	case "integer", "number":
+		return max(1, number(form, "minimum", 1))
+	case "boolean":
+		return true
+	case "array":
+		items, _ := form["items"].(map[string]any)
+		return []any{d.example(items)}
+	case "object":
+		object := map[string]any{}
+		properties, _ := form["properties"].(map[string]any)
+		for _, name := range asList(form["required"]) {
+			property, _ := properties[name.(string)].(map[string]any)
+			object[name.(string)] = d.example(property)
+		}
+		return object
+	}
+	return strings.Repeat("x", max(1, number(form, "minLength", 1)))
+}
+
+// typeOf is the type of a form, apart from null.
+func typeOf(form map[string]any) string {
+	for _, each := range append(asList(form["type"]), form["type"]) {
+		if name, ok := each.(string); ok && name != "null" {
+			return name
+		}
+	}
+	return ""
+}
+
+func number(form map[string]any, name string, otherwise int) int {
+	if n, ok := form[name].(float64); ok {
+		return int(n)
+	}
+	return otherwise
+}
+
+func asJSON(value any) string {
+	body, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return string(body)
+}
+
+// bad are values that the form does not allow, and most is the longest text that it does;
+// "" if it does not say.
+func (d Document) bad(form map[string]any) (bad []any, most string) {
+	form = d.resolved(form)
+	_, isNullable := form["type"].([]any)
+	if !isNullable {
+		bad = append(bad, nil)
+	}
+	switch typeOf(form) {
+	case "string":
+		bad = append(bad, 7, []any{})
+		longest := number(form, "maxLength", -1)
+		if longest >= 0 {
+			bad = append(bad, strings.Repeat("Ω", longest+1))
+		}
+		if number(form, "minLength", 0) > 0 {
+			bad = append(bad, "")
+		}
+		switch {
+		case form["enum"] != nil || form["pattern"] != nil || form["format"] != nil:
+			bad = append(bad, "\u2603")
+		case longest > 0:
+			most = strings.Repeat("Ω", longest)
+		}
+	case "integer":
+		bad = append(bad, "x", 1.5)
+		if _, ok := form["minimum"]; ok {
+			bad = append(bad, number(form, "minimum", 0)-1)
+		}
+		if _, ok := form["maximum"]; ok {
+			bad = append(bad, number(form, "maximum", 0)+1)
+		}
+	case "array":
+		bad = append(bad, "x")
+		items, _ := form["items"].(map[string]any)
+		if _, ok := form["maxItems"]; ok {
+			bad = append(bad, slices.Repeat([]any{d.example(items)}, number(form, "maxItems", 0)+1))
+		}
+	default:
+		bad = append(bad, "x")
+	}
+	return bad, most
+}
+
+// Run runs the suite.
+func (s Suite) Run(t *testing.T) {
+	t.Parallel()
+	d := Parse(t, s.Document)
+	d.HasRoutes(t, s.Platform)
+	calls := s.calls(t, d)
+	for name, test := range map[string]func(*testing.T, *run, call){
+		"Success": s.testSuccess, "Errors": s.testErrors, "Panic": s.testPanic, "Caller": s.testCaller, "Route": s.testRoute,
+		"Body": s.testBody, "Fields": s.testFields, "Query": s.testQuery, "Keys": s.testKeys, "IfMatch": s.testIfMatch, "Log": s.testLog,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			api := s.serve(d)
+			for _, c := range calls {
+				test(t, api, c)
+			}
+		})
+	}
+}
+
+// A good request is carried out once, and answered as described; the answer to a mutation
+// is kept as it is given.
+func (s Suite) testSuccess(t *testing.T, api *run, c call) {
+	w := api.do(c, good)
+	if w.Code >= 300 || api.calls > 1 || c.isOnce() && (api.begun != 1 || api.settled != 1 || api.last.Status != w.Code || string(api.last.Body) != w.Body.String()) {
+		t.Errorf("%s: got %d %.300s after %d calls; kept %d times %d %.300s", c, w.Code, w.Body, api.calls, api.settled, api.last.Status, api.last.Body)
+	}
+	api.IsKept(t, c.request(), w)
+}
+
+// Every error has its status, on every route. One that would come again is kept; one that
+// may not come again is not, nor is what was not foreseen, of which the caller learns nothing.
+func (s Suite) testErrors(t *testing.T, api *run, c call) {
+	errs := append([]ServiceError{{Err: errors.New("a secret"), Status: http.StatusInternalServerError, Passing: true}}, s.Errors...)
+	for _, test := range errs {
+		w := api.do(c, func() error { return fmt.Errorf("doing it: %w", test.Err) })
+		if api.calls == 0 {
+			continue // The operation needs no service.
+		}
+		if w.Code != test.Status || !json.Valid(w.Body.Bytes()) || strings.Contains(w.Body.String(), "secret") || strings.Contains(w.Body.String(), "doing it") {
+			t.Errorf("%s, %v: got %d %s; want %d", c, test.Err, w.Code, w.Body, test.Status)
+		}
+		if logged := strings.Contains(api.log.String(), "doing it: "); logged != (w.Code >= 500) {
+			t.Errorf("%s, %v: logged %s", c, test.Err, &api.log)
+		}
+		if retry := w.Header().Get("Retry-After"); retry == "" && w.Code == http.StatusServiceUnavailable || retry == "0" {
+			t.Errorf("%s, %v: Retry-After is %q", c, test.Err, retry)
+		}
+		if w.Header().Get("ETag")+w.Header().Get("Location") != "" {
+			t.Errorf("%s, %v: an error has the headers %v", c, test.Err, w.Header())
+		}
+		settled, released := 0, 0
+		switch {
+		case api.begun == 1 && test.Passing:
+			released = 1
+		case api.begun == 1:
+			settled = 1
+		}
+		if api.settled != settled || api.released != released || settled == 1 && string(api.last.Body) != w.Body.String() {
+			t.Errorf("%s, %v: kept %d times %s, released %d times", c, test.Err, api.settled, api.last.Body, api.released)
+		}
+	}
+}
+
+// A panic is an error of which the caller learns nothing. It leaves the claim to its lease:
+// the work may or may not be done.
+func (s Suite) testPanic(t *testing.T, api *run, c call) {
+	w := api.do(c, func() error { panic("a secret") })
+	if api.calls > 0 && (w.Code != http.StatusInternalServerError || !json.Valid(w.Body.Bytes()) || strings.Contains(w.Body.String(), "secret") || api.settled+api.released > 0) {
+		t.Errorf("%s: got %d %s, kept %d, released %d", c, w.Code, w.Body, api.settled, api.released)
+	}
+}
+
+// Without a verified subject nothing is done where a token is needed, also if more is wrong.
+func (s Suite) testCaller(t *testing.T, api *run, c call) {
+	_, needsToken := c.Responses["401"]
+	bearer := slices.ContainsFunc(c.Security, func(by map[string][]string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(by)), func(name string) bool {
+			scheme, _ := api.Components.SecuritySchemes[name].(map[string]any)
+			return scheme["bearerFormat"] == "JWT"
+		})
+	})
+	if bearer && !needsToken {
+		t.Errorf("%s: 401 is not described", c)
+	}
+	if !bearer {
+		return
+	}
+	for _, subject := range []string{"", strings.Repeat("s", 256)} {
+		c.subject, c.body = subject, "{"
+		api.refuses(t, c, "no token", "")
+		if w := api.do(c, good); w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%s: got %d %v", c, w.Code, w.Header())
+		}
+	}
+}
+
+// Only the paths and methods of the routes are served.
+func (s Suite) testRoute(t *testing.T, api *run, c call) {
+	for _, method := range []string{"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"} {
+		other := c
+		other.method = method
+		if _, ok := api.operation(other.request()); ok {
+			continue
+		}
+		if w := api.do(other, good); w.Code != http.StatusMethodNotAllowed || !strings.Contains(w.Header().Get("Allow"), c.method) || !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s %s: got %d %v %s", method, c.path, w.Code, w.Header(), w.Body)
+		}
+	}
+	for _, path := range []string{c.path + "/", "/" + c.path, c.path + "/x/y/z", c.path + "/x/.."} {
+		other := c
+		other.path = path
+		if w := api.do(other, good); w.Code != http.StatusNotFound || !json.Valid(w.Body.Bytes()) {
+			t.Errorf("%s %s: got %d %s", c.method, path, w.Code, w.Body)
+		}
+	}
+}
+
+// A body that cannot be read is refused, and one that is too large.
+func (s Suite) testBody(t *testing.T, api *run, c call) {
+	if c.form == nil {
+		return
+	}
+	for _, body := range []string{
+		"", "{", c.body + "{}", "\xef\xbb\xbf" + c.body, "{\"x\":\"\xff\"}", "[]", "null", "7", `"x"`, c.body + strings.Repeat(" ", kit.DefaultMaxBodyBytes),
+	} {
+		other := c
+		other.body = body
+		api.refuses(t, other, fmt.Sprintf("the body %.40q", body), "body")
+	}
+	for _, mediaType := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
+		api.refuses(t, c.with("Content-Type", mediaType), mediaType, "Content-Type")
+	}
+	for _, mediaType := range []string{"application/json; charset=utf-8", "Application/JSON"} {
+		api.answers(t, c.with("Content-Type", mediaType), mediaType)
+	}
+}
+
+// A body is held to the form that is described, field by field, in characters.
+func (s Suite) testFields(t *testing.T, api *run, c call) {
+	if c.form == nil {
+		return
+	}
+	var good map[string]any
+	if err := json.Unmarshal([]byte(c.body), &good); err != nil {
+		t.Fatalf("%s: %v", c, err)
+	}
+	change := func(name string, value any) call {
+		changed := maps.Clone(good)
+		changed[name] = value
+		other := c
+		other.body = asJSON(changed)
+		return other
+	}
+	properties, _ := c.form["properties"].(map[string]any)
+	for name, property := range properties {
+		bad, most := api.bad(property.(map[string]any))
+		for _, value := range bad {
+			api.refuses(t, change(name, value), fmt.Sprintf("%s %.40q", name, fmt.Sprint(value)), name)
+		}
+		if most != "" {
+			api.answers(t, change(name, most), "the longest "+name)
+		}
+		if slices.Contains(asList(c.form["required"]), any(name)) {
+			other := c
+			less := maps.Clone(good)
+			delete(less, name)
+			other.body = asJSON(less)
+			api.refuses(t, other, "no "+name, name)
+		}
+		if c.form["additionalProperties"] == false {
+			api.refuses(t, change(strings.ToUpper(name), property), "another case of "+name, strings.ToUpper(name))
+			twice := c
+			twice.body = fmt.Sprintf(`{%q:1,%q:2}`, name, name)
+			api.refuses(t, twice, name+" twice", name)
+		}
+	}
+	if c.form["additionalProperties"] == false {
+		api.refuses(t, change("colour", "blue"), "an unknown field", "colour")
+	}
+}
+
+// A query is held to the parameters that are described; one that cannot be read is refused.
+func (s Suite) testQuery(t *testing.T, api *run, c call) {
+	query := func(name string, values ...string) call {
+		other := c
+		other.query = url.Values{name: values}
+		return other
+	}
+	for _, p := range c.Parameters {
+		if p.In != "query" || typeOf(p.Schema) == "array" {
+			continue
+		}
+		bad, _ := api.bad(p.Schema)
+		for _, value := range bad {
+			text, isText := value.(string)
+			if !isText && typeOf(p.Schema) != "integer" || text == "" && isText || value == nil {
+				continue // A text reads all of these.
+			}
+			api.refuses(t, query(p.Name, fmt.Sprint(value)), fmt.Sprintf("%s %.40q", p.Name, fmt.Sprint(value)), p.Name)
+		}
+		if api.isStrict() {
+			good := fmt.Sprint(api.example(p.Schema))
+			api.refuses(t, query(p.Name, ""), "an empty "+p.Name, p.Name)
+			api.refuses(t, query(p.Name, good, good), p.Name+" twice", p.Name)
+			api.refuses(t, query(p.Name, "\xff"), p.Name+" that is no text", p.Name)
+		}
+	}
+	if api.isStrict() {
+		api.refuses(t, query("colour", "blue"), "an unknown parameter", "colour")
+	}
+	unreadable := c
+	unreadable.path += "?x=%zz"
+	api.refuses(t, unreadable, "a query that cannot be read", "query")
+}
+
+// isStrict reports whether the API refuses what it does not declare.
+func (d Document) isStrict() bool {
+	for _, operations := range d.Paths {
+		for _, operation := range operations {
+			if form := d.resolved(operation.RequestBody.Content["application/json"].Schema); form["additionalProperties"] == false {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// A key is looked at before the body, and what the keys refuse is not begun.
+func (s Suite) testKeys(t *testing.T, api *run, c call) {
+	if !c.isOnce() {
+		return
+	}
+	c.body += " "
+	for name, key := range map[string]string{
+		"no key": "", "a long key": strings.Repeat("k", 256), "a key of other letters": "clé", "a key that is no text": "a\xff",
+		"a key with a control character": "a\x01b", "a key with a tab": "a\tb",
+	} {
+		other := c.with(httpapi.KeyHeader, key)
+		api.refuses(t, other, name, httpapi.KeyHeader)
+		other.body = "{"
+		api.refuses(t, other, name+" and a bad body", httpapi.KeyHeader)
+	}
+	for _, key := range []string{"k", "a key with blanks~", strings.Repeat("k", 255)} {
+		api.answers(t, c.with(httpapi.KeyHeader, key), "the key "+key)
+	}
+	for _, refusal := range []error{&idempotency.RunningError{Until: time.Now()}, idempotency.ErrOtherRequest, errors.New("a secret")} {
+		api.Refusal = refusal
+		w := api.do(c, good)
+		if w.Code < 400 || api.calls > 0 || strings.Contains(w.Body.String(), "secret") || (w.Code == http.StatusConflict) != (w.Header().Get("Retry-After") != "") {
+			t.Errorf("%s, %v: got %d %v %s after %d calls", c, refusal, w.Code, w.Header(), w.Body, api.calls)
+		}
+		api.IsKept(t, c.request(), w)
+	}
+	api.Refusal = nil
+}
+
+// A precondition is described where there is one, with its failure, and is looked at before
+// a key is claimed.
+func (s Suite) testIfMatch(t *testing.T, api *run, c call) {
+	_, described := c.Responses["412"]
+	has := slices.ContainsFunc(c.Parameters, func(p Parameter) bool { return p.Name == "If-Match" })
+	if has != described {
+		t.Errorf("%s: If-Match described is %v, 412 is %v", c, has, described)
+	}
+	if !has {
+		return
+	}
+	for _, header := range []string{`3`, `"3`, `3"`, `"3" "2"`, `"3";"2"`, `w/"3"`, `W/3`, `W/ "3"`, `*, "3"`, `"3", *`, `" 3"`, `,`, `'3'`} {
+		api.refuses(t, c.with("If-Match", header), "If-Match "+header, "If-Match")
+	}
+}
+
+// Logs hold nothing of what was sent, and a line for each request.
+func (s Suite) testLog(t *testing.T, api *run, c call) {
+	const secret = "xyzzy"
+	requests := []call{c, c, c.with("If-Match", secret), c.with("If-Match", `"`+secret+`"`).with(httpapi.KeyHeader, secret)}
+	requests[0].query, requests[1].path = url.Values{secret: {secret}, "q": {secret}}, c.path+"?x=%zz"+secret
+	if c.form != nil {
+		for _, body := range []string{"{" + secret, `{"` + secret + `":"` + secret + `"}`, strings.ReplaceAll(c.body, `"`, secret+`"`)} {
+			other := c
+			other.body = body
+			requests = append(requests, other)
+		}
+	}
+	for _, request := range requests {
+		for _, err := range append([]ServiceError{{}, {Err: errors.New("no table")}}, s.Errors...) {
+			api.do(request, func() error { return err.Err })
+			if got := api.log.String(); !strings.Contains(got, `"request"`) || strings.Contains(got, secret) {
+				t.Errorf("%s, %v: logged %s", request, err.Err, got)
+			}
+		}
+	}
+}
+
+// Fuzz answers every event that API Gateway might send, never with 500 and as described;
+// what is refused for itself claims no key. more are seeds beside the good requests.
+func (s Suite) Fuzz(f *testing.F, more ...string) {
+	d := Parse(f, s.Document)
+	for _, c := range s.calls(f, d) {
+		f.Add(c.method, c.path, "", "key", "content-type", "application/json", c.body, false)
+		f.Add(c.method, c.path, "limit=99999999999999999999&status=&x=1&x=2&%zz", "clé", "if-match", `W/"1", "2",, "a,b"`, c.body, true)
+		f.Add(c.method, c.path, "cursor=AQ&q=%F0%9F%AA%B4&audience=a&audience=b", strings.Repeat("k", 256), "x-timezone", "../zone", `{"":0,"a":{"b":1,"b":2}}`, false)
+	}
+	for _, body := range more {
+		f.Add("POST", s.Platform.Routes[0].Path, "", "key", "host", "", body, false)
+	}
+	f.Fuzz(func(t *testing.T, method, path, query, key, header, value, body string, encoded bool) {
+		api := s.serve(d)
+		api.work = good
+		event := events.APIGatewayV2HTTPRequest{
+			Version: "2.0", RawPath: path, RawQueryString: query, Body: body, IsBase64Encoded: encoded,
+			Headers: map[string]string{"host": "api.example.com", strings.ToLower(httpapi.KeyHeader): key, header: value},
+		}
+		event.RequestContext.HTTP.Method, event.RequestContext.HTTP.SourceIP = method, "203.0.113.7"
+		event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
+			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "caller"}},
+		}
+		answer, err := kit.NewHTTPHandler(api.API).Invoke(context.Background(), []byte(asJSON(event)))
+		if err != nil {
+			t.Fatalf("the invocation failed: %v", err)
+		}
+		var response events.APIGatewayV2HTTPResponse
+		if err := json.Unmarshal(answer, &response); err != nil {
+			t.Fatal(err)
+		}
+		if response.StatusCode >= 500 || response.StatusCode != http.StatusNoContent && !json.Valid([]byte(response.Body)) {
+			t.Errorf("got %+v", response)
+		}
+		if (response.StatusCode == 400 || response.StatusCode == 422) && api.begun+api.calls != 0 {
+			t.Errorf("%d claims and %d calls for %+v", api.begun, api.calls, response)
+		}
+		if address, err := url.ParseRequestURI(path); err == nil {
+			w := httptest.NewRecorder()
+			w.Code = response.StatusCode
+			w.Body.WriteString(response.Body)
+			d.IsKept(t, &http.Request{Method: method, URL: address}, w)
+		}
+	})
+}

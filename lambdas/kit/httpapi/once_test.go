@@ -1,0 +1,213 @@
+package httpapi_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// versionError says which version an order has.
+type versionError int
+
+func (e versionError) Error() string { return fmt.Sprintf("the order has version %d", int(e)) }
+
+// cancelling is an API that cancels an order by work, which has the version that the order
+// should have.
+func cancelling(keys idempotency.Claims, log *bytes.Buffer, work func(ctx context.Context, version int) error) *kit.API {
+	s := httpapi.New(httpapi.Config{
+		Platform: shop(), Log: slog.New(slog.NewJSONHandler(log, nil)),
+		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
+		Errors:      httpapi.Errors{Known: []httpapi.KnownError{{Match: httpapi.As[versionError], Status: http.StatusPreconditionFailed}}},
+		Idempotency: httpapi.Idempotency{Keys: keys},
+	})
+	httpapi.Mutate(s, httpapi.Operation{Method: "DELETE", Path: "/orders/{order_id}", ID: "cancel", Status: http.StatusNoContent, IfMatch: "the order"},
+		func(ctx context.Context, _ *struct {
+			ID string `path:"order_id"`
+		}) (any, error) {
+			return nil, httpapi.IfMatch(ctx).Attempt(func(version int) error { return work(ctx, version) }, func(err error) (int, bool) {
+				other, ok := errors.AsType[versionError](err)
+				return int(other), ok
+			})
+		}, func(context.Context, *struct {
+			ID string `path:"order_id"`
+		}, any) (int, any) {
+			return http.StatusNoContent, nil
+		})
+	return s.Handler()
+}
+
+// If-Match as RFC 9110 has it: a list of strong tags; one match is enough. The order has
+// version 3.
+func TestIfMatch(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]struct {
+		status   int
+		versions string
+	}{
+		"":                         {204, "[0]"},
+		"*":                        {204, "[0]"},
+		` * `:                      {204, "[0]"},
+		`"3"`:                      {204, "[3]"},
+		`  "3"	`:                   {204, "[3]"},
+		`"2"`:                      {412, "[2]"},
+		`"2", "3"`:                 {204, "[2 3]"},
+		`"2","3"`:                  {204, "[2 3]"},
+		`"3", "2"`:                 {204, "[3]"},
+		`"1" , "2",, "4",`:         {412, "[1]"},
+		`,"3"`:                     {204, "[3]"},
+		`W/"3"`:                    {412, "[-1]"},
+		`W/"3", "3"`:               {204, "[3]"},
+		`"abc"`:                    {412, "[-1]"},
+		`"a,b", "3"`:               {204, "[3]"},
+		`""`:                       {412, "[-1]"},
+		`"03"`:                     {412, "[-1]"},
+		`"+3"`:                     {412, "[-1]"},
+		`"0"`:                      {412, "[-1]"},
+		`"-1"`:                     {412, "[-1]"},
+		`"99999999999999999"`:      {412, "[99999999999999999]"},
+		`"9999999999999999999999"`: {412, "[-1]"},
+		`3`:                        {400, "[]"},
+		`"3`:                       {400, "[]"},
+		`3"`:                       {400, "[]"},
+		`"3" "2"`:                  {400, "[]"},
+		`"3";"2"`:                  {400, "[]"},
+		`w/"3"`:                    {400, "[]"},
+		`W/3`:                      {400, "[]"},
+		`W/ "3"`:                   {400, "[]"},
+		`*, "3"`:                   {400, "[]"},
+		`"3", *`:                   {400, "[]"},
+		`" 3"`:                     {400, "[]"},
+		`,`:                        {400, "[]"},
+		`'3'`:                      {400, "[]"},
+	} {
+		var versions []int
+		api := cancelling(&httpapitest.Ledger{}, &bytes.Buffer{}, func(_ context.Context, version int) error {
+			if versions = append(versions, version); version != 0 && version != 3 {
+				return versionError(3)
+			}
+			return nil
+		})
+		w := serve(api, "DELETE /orders/1", "", "Idempotency-Key: k", "If-Match: "+header)
+		if w.Code != want.status || fmt.Sprint(versions) != want.versions || w.Code == 400 && !strings.Contains(w.Body.String(), "If-Match: ") {
+			t.Errorf("%s: got %d %s, asked for versions %v; want %d, %s", header, w.Code, w.Body, versions, want.status, want.versions)
+		}
+	}
+}
+
+// forgetful are keys that cannot keep an answer, nor release a claim.
+type forgetful struct {
+	httpapitest.Ledger
+	settle, release error
+	released        int
+}
+
+func (f *forgetful) Settle(context.Context, *idempotency.Claim, idempotency.Response) error {
+	return f.settle
+}
+
+func (f *forgetful) Release(ctx context.Context, _ *idempotency.Claim) error {
+	f.released++
+	return errors.Join(f.release, ctx.Err())
+}
+
+// An answer that cannot be kept is still given when nothing was changed, unless another
+// attempt has taken over.
+func TestSettleFails(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		settle, release error
+		status          int
+		released        int
+	}{
+		"Busy":      {settle: retry.ErrBusy, status: 204, released: 1},
+		"BusyTwice": {settle: retry.ErrBusy, release: retry.ErrBusy, status: 204, released: 1},
+		"Lost":      {settle: idempotency.ErrClaimLost, status: 409},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log bytes.Buffer
+			keys := &forgetful{settle: test.settle, release: test.release}
+			w := serve(cancelling(keys, &log, func(context.Context, int) error { return nil }), "DELETE /orders/1", "", "Idempotency-Key: k")
+			if w.Code != test.status || keys.released != test.released {
+				t.Errorf("got %d %s, released %d", w.Code, w.Body, keys.released)
+			}
+			if test.released > 0 && !strings.Contains(log.String(), "was not kept") {
+				t.Errorf("logged %s", &log)
+			}
+		})
+	}
+}
+
+// hangingTable grants the first write, a claim, and then gives no answer.
+type hangingTable struct {
+	dynamo.Client
+	writes int
+}
+
+func (h *hangingTable) UpdateItem(ctx context.Context, _ *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if h.writes++; h.writes == 1 {
+		return &dynamodb.UpdateItemOutput{}, nil
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// Also a caller whose work hangs, and whose claim cannot be given back, gets an answer
+// before the invocation ends.
+func TestHangingTable(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		database := schema.Todo().Database
+		names := map[string]string{}
+		for _, table := range database.Tables {
+			names[table.Name] = table.Name
+		}
+		table := &hangingTable{}
+		db, err := dynamo.New(table, database, names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := idempotency.New(db, database.Tables[0].Name, func(scope, key string) []any { return []any{scope, key} })
+		handler := kit.NewHTTPHandler(cancelling(keys, &bytes.Buffer{}, func(ctx context.Context, _ int) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}))
+		event := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: "/orders/1", Headers: map[string]string{"idempotency-key": "k"}}
+		event.RequestContext.HTTP.Method = "DELETE"
+		event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
+			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "ann"}},
+		}
+		payload, err := json.Marshal(event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		invocation, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		answer, err := handler.Invoke(invocation, payload)
+		if err != nil || !strings.Contains(string(answer), `"statusCode":5`) || table.writes != 2 {
+			t.Errorf("got %s, %v after %d writes; want a 5xx after a claim and a release", answer, err, table.writes)
+		}
+		if invocation.Err() != nil {
+			t.Error("the invocation ended before there was an answer")
+		}
+	})
+}
