@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -49,7 +48,7 @@ func newPlatform(t testing.TB) *platform {
 	p.api = (&api.API{
 		Service: &todo.Service{Store: p.store, CursorKey: []byte("the key of these tests"), Now: p.read, Completed: api.CountCompleted(metrics)},
 		Keys:    p.keys,
-		Log:     slog.New(slog.DiscardHandler),
+		Log:     discard(),
 		Metrics: metrics,
 		Now:     p.read,
 	}).Handler()
@@ -406,7 +405,7 @@ func TestTakeover(t *testing.T) {
 	r := as("ann", "POST /api/v1/tasks", `{"title":"x"}`).with("Idempotency-Key: k")
 	// The attempt claims its key, and dies. A panic stands for its death.
 	dead := (&api.API{
-		Service: &stub{before: func() { panic("dies") }}, Keys: p.keys, Now: p.read, Log: slog.New(slog.DiscardHandler),
+		Service: &stub{work: func() error { panic("dies") }}, Keys: p.keys, Now: p.read, Log: discard(),
 	}).Handler()
 	if w := r.do(dead); w.Code != 500 {
 		t.Fatalf("got %d %s", w.Code, w.Body)
@@ -447,7 +446,7 @@ func TestDeathAfterCommit(t *testing.T) {
 	p := newUsers(t, "ann")
 	r := as("ann", "POST /api/v1/tasks", `{"title":"x"}`)
 	dead := (&api.API{
-		Service: dying{&todo.Service{Store: p.store, Now: p.read}}, Keys: p.keys, Now: p.read, Log: slog.New(slog.DiscardHandler),
+		Service: dying{&todo.Service{Store: p.store, Now: p.read}}, Keys: p.keys, Now: p.read, Log: discard(),
 	}).Handler()
 	if w := r.do(dead); w.Code != 500 {
 		t.Fatalf("got %d %s", w.Code, w.Body)

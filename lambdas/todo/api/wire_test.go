@@ -41,13 +41,9 @@ func TestWire(t *testing.T) {
 			stored.advance(by)
 			return nil
 		case what == "fails" && known:
-			failing := newWire()
-			failing.service.err = err
-			return failing
+			return newWire(&stub{work: func() error { return err }}, &httpapitest.Ledger{}, discard())
 		case what == "keys" && known:
-			failing := newWire()
-			failing.keys.begin = err
-			return failing
+			return newWire(&stub{}, &httpapitest.Ledger{Refusal: err}, discard())
 		}
 		t.Fatalf("there is no command %s", command)
 		return nil
@@ -58,4 +54,16 @@ func TestDocumentBytes(t *testing.T) {
 	t.Parallel()
 	_, text := readDocument(t)
 	httpapitest.SameAsFile(t, "testdata/openapi.json", []byte(text))
+}
+
+func TestDocumentIsServed(t *testing.T) {
+	t.Parallel()
+	_, want := readDocument(t)
+	api := newWire(&stub{}, nil, discard())
+	for range 2 {
+		w := request{line: "GET /api/v1/openapi.json"}.do(api)
+		if w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
+			t.Errorf("got %d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
+		}
+	}
 }
