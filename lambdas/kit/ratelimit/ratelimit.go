@@ -62,8 +62,12 @@ type Counter struct {
 
 // New returns the counter in a table of a database that has [Pattern]. key gives the
 // primary key, partition key first, of a counter by its name, which has at most 120
-// bytes if the names of limits have 40.
+// bytes if the names of limits have 40. Nil: the table has a partition key alone, a String,
+// which then begins with COUNT#.
 func New(db *dynamo.DB, table string, key func(counter string) []any) *Counter {
+	if key == nil {
+		key = func(counter string) []any { return []any{"COUNT#" + counter} }
+	}
 	return &Counter{db: db, table: table, key: key}
 }
 

@@ -33,6 +33,16 @@ func New(config aws.Config, arn string, maxAge time.Duration) *Secret {
 	return &Secret{client: secretsmanager.NewFromConfig(config), arn: arn, maxAge: maxAge, now: time.Now}
 }
 
+// Read returns the secret whose ARN is in an environment variable, for a function that needs
+// it to start.
+func Read(ctx context.Context, environment kit.Environment, variable string) (string, error) {
+	arn, err := environment.Require(variable)
+	if err != nil {
+		return "", err
+	}
+	return New(environment.AWS, arn[0], 0).Value(ctx)
+}
+
 // Value returns the secret string, which is never empty. An error is not kept:
 // the next call tries again. If that may succeed, the error is ErrBusy or ErrUnanswered
 // of package retry.

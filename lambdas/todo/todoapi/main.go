@@ -19,11 +19,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		variables, err := environment.Require("CURSOR_SECRET_ARN")
-		if err != nil {
-			return nil, err
-		}
-		cursorKey, err := secret.New(environment.AWS, variables[0], 0).Value(ctx)
+		cursorKey, err := secret.Read(ctx, environment, "CURSOR_SECRET_ARN")
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,56 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+)
+
+// List is a list that callers read page by page.
+type List struct {
+	// Pattern is the query, with Values, that reads it.
+	Pattern string
+	Values  []any
+	// Key signs the cursors, and Scope is whose list it is, with all that narrows it: a
+	// cursor is for no other list.
+	Key   cursor.Key
+	Scope []string
+}
+
+// ReadPage reads up to most items of a list, from a cursor of it on; "" is the beginning.
+// next is the cursor of the page that follows; "" is the end. It returns a [*validate.Error]
+// of the field cursor for one that the list has not handed out.
+func ReadPage[T any](ctx context.Context, db *DB, list List, from string, most int) (items []T, next string, err error) {
+	if err := list.Key.Check(); err != nil {
+		return nil, "", err
+	}
+	scope := append([]string{list.Pattern}, list.Scope...)
+	position, ok := list.Key.Position(from, scope...)
+	query := Query{Values: list.Values, PageSize: most}
+	if ok && position != "" {
+		query.StartAfter, err = attributevalue.UnmarshalMapJSON([]byte(position))
+	}
+	if !ok || err != nil {
+		return nil, "", validate.Errorf("cursor", validate.RuleFormat, "is none that this list has handed out: send one unchanged, or none for the first page")
+	}
+	page, err := db.Page(ctx, list.Pattern, query)
+	if err != nil {
+		return nil, "", err
+	}
+	if page.Next != nil {
+		after, err := attributevalue.MarshalMapJSON(page.Next)
+		if err != nil {
+			return nil, "", fmt.Errorf("%s: write the cursor: %w", list.Pattern, err)
+		}
+		next = list.Key.Sign(string(after), scope...)
+	}
+	items = []T{}
+	if err := attributevalue.UnmarshalListOfMaps(page.Items, &items); err != nil {
+		return nil, "", fmt.Errorf("%s: read items: %w", list.Pattern, err)
+	}
+	return items, next, nil
+}

@@ -1,0 +1,57 @@
+package dynamo_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+)
+
+// A list is read page by page to its end, in its order, and takes no cursor of another list.
+func TestReadPage(t *testing.T) {
+	t.Parallel()
+	ctx, db := t.Context(), dynamotest.Open(t, notes())
+	for at := range 5 {
+		if err := db.Transact(ctx, "Move", dynamo.Put("Notes", note{Status: "kept", At: at}, none)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := dynamo.List{Pattern: "Range", Values: []any{"kept", 0, 9}, Key: cursor.Key("0123456789abcdef"), Scope: []string{"alice"}}
+	var got []int
+	var last string
+	for from, first := "", true; first || from != ""; first = false {
+		items, next, err := dynamo.ReadPage[note](ctx, db.DB, list, from, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, item := range items {
+			got = append(got, item.At)
+		}
+		if next != "" {
+			last = next
+		}
+		from = next
+	}
+	if !slices.Equal(got, []int{0, 1, 2, 3, 4}) {
+		t.Errorf("got the notes %v", got)
+	}
+	others := list
+	others.Scope = []string{"bob"}
+	for name, test := range map[string]struct {
+		list dynamo.List
+		from string
+	}{"OfOtherList": {others, last}, "MadeUp": {list, "AQ"}} {
+		_, _, err := dynamo.ReadPage[note](ctx, db.DB, test.list, test.from, 2)
+		if wrong, ok := errors.AsType[*validate.Error](err); !ok || wrong.Problems[0].Field != "cursor" {
+			t.Errorf("%s: got %v; want a problem of the cursor", name, err)
+		}
+	}
+	list.Key = nil
+	if _, _, err := dynamo.ReadPage[note](ctx, db.DB, list, "", 2); !errors.Is(err, cursor.ErrKey) {
+		t.Errorf("without a key: got %v", err)
+	}
+}
