@@ -39,6 +39,10 @@ type Declaration struct {
 	UserProps
 	// LakeProps are for a platform with a lake.
 	LakeProps
+	// Module is the path of your own module with the main packages of the functions.
+	// [Declare] then checks the props and builds the functions. Default: the platform's
+	// construct does, by [Ready].
+	Module string
 	// Agents are the programs that the platform's own user pool has clients for, by name,
 	// if it has routes of agents. Required with such routes, unless Props.JWTIssuer is set or
 	// OpenRoutes has all of them.
@@ -60,7 +64,8 @@ type Declaration struct {
 }
 
 // Declare makes of a construct of that id, declares below it all that the schema describes,
-// and fills in its [Platform]. Call [Ready] before, which checks the props. Below the construct the ids
+// and fills in its [Platform]. Call [Ready] before, which checks the props, or set
+// Declaration.Module. Below the construct the ids
 // Database, API, Users, Agents, Lake, Dashboard and AlarmTopic are taken, those that the
 // schema names, and those that end with Alarm or AlarmTopic.
 //
@@ -76,6 +81,14 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	if p == nil {
 		props.Refuse(fmt.Errorf("%s %s: %T: got a nil *platform.Platform, allowed is a platform.Platform: embed the struct itself", described.Name, id, of))
 	}
+	if err := described.Validate(); err != nil {
+		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
+	}
+	if d.Module != "" {
+		source := Handlers(described, d.Architecture)
+		source.Module = d.Module
+		d.Build = Ready(scope, described.Name, id, func(region string) error { return d.check(region, described) }, d.Build, source)
+	}
 	p.begin(of, scope, id, described, d.Props)
 	p.addSecrets(d.Secrets)
 	for _, f := range described.Functions {
@@ -90,12 +103,18 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	p.addOutputs(scope, id)
 }
 
+// check returns a [*props.Error] with all props of every platform that are invalid, or nil.
+func (d Declaration) check(region string, described schema.Platform) error {
+	var f props.Findings
+	d.Props.Check(&f, "Props", region, described)
+	d.UserProps.Check(&f, "Props", d.JWTIssuer, described)
+	d.LakeProps.Check(&f, "Props")
+	return f.Err()
+}
+
 // begin declares the construct and the tables below it, and says in the assembly which
 // port a local run is to serve the platform on.
 func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform, own Props) {
-	if err := described.Validate(); err != nil {
-		props.Refuse(fmt.Errorf("%s: %w", described.Name, err))
-	}
 	*p = Platform{
 		Schema:      described,
 		Functions:   map[string]*gofunction.Function{},

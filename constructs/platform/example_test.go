@@ -1,13 +1,10 @@
 package platform_test
 
 import (
-	"context"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -43,16 +40,13 @@ func ExampleDeclare() {
 			{Method: "GET", Path: "/bookings", Function: "bookingsapi", Caller: schema.CallerUser, Summary: "One's own bookings"},
 		},
 	}
-	source := platform.Handlers(described, gofunction.ARM64)
-	source.Module = "example.com/app"
-	build := gofunction.Start(context.Background(), source)
-
 	defer jsii.Close()
 	app := awscdk.NewApp(nil)
 	stack := awscdk.NewStack(app, jsii.String("bookings"), nil)
 	b := &bookings{}
 	platform.Declare(b, stack, "Bookings", described, platform.Declaration{
-		Props: platform.Props{Build: build, JWTIssuer: "https://login.example.com", JWTAudience: []string{"bookings"}},
+		Module: "example.com/app",
+		Props:  platform.Props{JWTIssuer: "https://login.example.com", JWTAudience: []string{"bookings"}},
 	})
 	app.Synth(nil)
 }

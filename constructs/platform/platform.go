@@ -11,14 +11,13 @@
 //	}
 //
 //	func New(scope constructs.Construct, id string, p Props) *Links {
-//		p.Build = platform.Ready(scope, "links", id, p.validate, p.Build, Handlers(p.Architecture))
 //		l := &Links{}
-//		platform.Declare(l, scope, id, Schema(), platform.Declaration{Props: p.Props})
+//		platform.Declare(l, scope, id, Schema(), platform.Declaration{Module: "example.com/links", Props: p.Props})
 //		return l
 //	}
 //
-// It is for platforms of other modules, too: [Handlers] are then built from their module,
-// and the rest is the same.
+// The platforms of this library have props to check beside these: they call [Ready] before,
+// with [Handlers].
 package platform
 
 import (

@@ -105,6 +105,9 @@ var refusals = map[string]struct {
 		described.Routes = append(described.Routes, schema.Route{Method: "GET", Path: "/agent", Function: "hello", Caller: schema.CallerAgent})
 		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build}})
 	}, "own: 1 finding:\n  Props.JWTIssuer: got nothing, allowed is the issuer of both users and agents: "},
+	"ErrPropsOfModule": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
+		platform.Declare(&others{}, stack, "Own", own(), platform.Declaration{Module: "example.com/own", Props: platform.Props{Build: build, LogLevel: "loud"}})
+	}, `Props.LogLevel: got "loud", `},
 	"ErrBuild": {func(_ awscdk.App, stack awscdk.Stack, _ *gofunction.Build) {
 		ready(stack, "Own", gofunction.Start(context.Background(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"nowhere/hello"}}))
 	}, "own Own: a *gofunction.CompileError"},
