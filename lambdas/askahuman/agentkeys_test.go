@@ -20,7 +20,7 @@ var keyForm = regexp.MustCompile(`^aah_[A-Z2-7]{52}$`)
 func TestAgentKeys(t *testing.T) {
 	t.Parallel()
 	ctx, now := t.Context(), time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC)
-	keys := &askahuman.AgentKeys{Store: &inmem.AgentKeys{}, Now: func() time.Time { return now }}
+	keys := &askahuman.AgentKeys{Store: &inmem.Store{}, Now: func() time.Time { return now }}
 	issue := func(agent string) (string, askahuman.AgentKey) {
 		t.Helper()
 		key, kept, err := keys.Issue(ctx, agent)
@@ -95,7 +95,7 @@ func TestAgentKeys(t *testing.T) {
 
 func TestIssueErr(t *testing.T) {
 	t.Parallel()
-	keys := &askahuman.AgentKeys{Store: &inmem.AgentKeys{}}
+	keys := &askahuman.AgentKeys{Store: &inmem.Store{}}
 	for name, agent := range map[string]string{
 		"Empty": "", "Long": strings.Repeat("é", 129), "Control": "a\nb", "NotUTF8": "a\xff", "Key": "aah_" + strings.Repeat("A", 52),
 	} {
@@ -111,7 +111,7 @@ func TestIssueErr(t *testing.T) {
 
 func TestRevokeErr(t *testing.T) {
 	t.Parallel()
-	store := &inmem.AgentKeys{}
+	store := &inmem.Store{}
 	keys := &askahuman.AgentKeys{Store: store}
 	for _, hash := range []string{strings.Repeat("a", 64), strings.Repeat("a", 12) + strings.Repeat("b", 52)} {
 		if err := store.CreateAgentKey(t.Context(), askahuman.AgentKey{Hash: hash, AgentID: "ann"}); err != nil {
@@ -161,7 +161,7 @@ func TestMarkFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test.store.AgentKeyStore = &inmem.AgentKeys{}
+			test.store.AgentKeyStore = &inmem.Store{}
 			var told error
 			keys := &askahuman.AgentKeys{Store: test.store, Unmarked: func(_ context.Context, err error) { told = err }}
 			key, _, err := keys.Issue(t.Context(), "ann")

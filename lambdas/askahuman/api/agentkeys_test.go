@@ -26,7 +26,7 @@ type keyedAPI struct {
 
 func newKeyed(t *testing.T) *keyedAPI {
 	t.Helper()
-	k := &keyedAPI{keys: &askahuman.AgentKeys{Store: &inmem.AgentKeys{}}, limiter: &limiter{used: map[string]int{}}}
+	k := &keyedAPI{keys: &askahuman.AgentKeys{Store: &inmem.Store{}}, limiter: &limiter{used: map[string]int{}}}
 	k.handler = (&api.AgentAPI{Service: &askahuman.Agents{Store: &inmem.Store{}}, AgentKeys: k.keys, Options: api.Options{RateLimiter: k.limiter, Log: slog.New(slog.NewJSONHandler(&k.log, &slog.HandlerOptions{Level: slog.LevelDebug}))}}).Handler()
 	return k
 }

@@ -3,6 +3,7 @@ package inmem_test
 import (
 	"testing"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 )
@@ -10,4 +11,5 @@ import (
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(*testing.T) storetest.Store { return &inmem.Store{} })
+	storetest.RunAgentKeys(t, func(*testing.T) askahuman.AgentKeyStore { return &inmem.Store{} })
 }
