@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 )
 
 // copyTree copies the parts of the module that a synth needs.
@@ -232,23 +233,18 @@ func TestChooseEnvironment(t *testing.T) {
 	values := contextOfFile(t)
 	environments, _ := values["environments"].(map[string]any)
 	for _, p := range platforms.All() {
-		var own map[string]any
-		if err := readJSON(filepath.Join("constructs", p.Name(), "testdata", "environments.json"), &own); err != nil {
+		own, err := platformtest.Own(".", p)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for name, props := range own {
+		for name, raw := range own {
+			var props map[string]any
+			if err := json.Unmarshal(raw, &props); err != nil {
+				t.Fatal(err)
+			}
 			environments[name+" of "+p.Name()] = map[string]any{p.Name(): props}
 		}
 	}
-	// What a duration, a map of structures and an address look like.
-	operations := map[string]any{}
-	for _, p := range platforms.All() {
-		operations[p.Name()] = map[string]any{
-			"alarmTopicARN": "arn:aws:sns:eu-west-1:111122223333:alerts", "runbook": "https://wiki.example.com/alarms", "metricNamespace": "Acme",
-			"alarms": map[string]any{"SlowAlarm": map[string]any{"threshold": 2500.0, "period": 600e9}, "ClientErrorAlarm": map[string]any{"off": true}},
-		}
-	}
-	environments["operations"] = operations
 	for name, described := range environments {
 		for _, arch := range []gofunction.Architecture{"", gofunction.ARM64, gofunction.X86_64} {
 			got, all, err := chooseEnvironment(map[string]any{"env": name, "arch": string(arch), "environments": environments})

@@ -9,8 +9,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
@@ -18,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
@@ -113,6 +119,78 @@ var refusals = map[string]struct {
 	}, "own Own: a *gofunction.CompileError"},
 }
 
+// wrongProps are props that only the CDK can tell to be wrong, with the paths of what is found.
+var wrongProps = map[string]struct {
+	props func(stack awscdk.Stack) platform.Props
+	paths []string
+}{
+	"Alias": {func(stack awscdk.Stack) platform.Props {
+		return platform.Props{Key: awskms.Alias_FromAliasName(stack, jsii.String("Alias"), jsii.String("alias/company"))}
+	}, []string{"Props.Key"}},
+	"OwnAlias": {func(stack awscdk.Stack) platform.Props {
+		return platform.Props{Key: awskms.NewKey(stack, jsii.String("Key"), nil).AddAlias(jsii.String("alias/own"))}
+	}, []string{"Props.Key"}},
+	// All of another region at once, and what is wrong anywhere beside it.
+	"OtherRegion": {func(stack awscdk.Stack) platform.Props {
+		return platform.Props{
+			Prefix:     "-",
+			DomainName: "api.example.com", CertificateARN: "arn:aws:acm:us-east-1:111122223333:certificate/1a",
+			Key:        awskms.Key_FromKeyArn(stack, jsii.String("FarKey"), jsii.String("arn:aws:kms:us-east-1:111122223333:key/1a")),
+			AlarmTopic: awssns.Topic_FromTopicArn(stack, jsii.String("FarTopic"), jsii.String("arn:aws:sns:us-east-1:111122223333:alarms")),
+			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("FarNetwork"), &awsec2.VpcAttributes{
+				VpcId: jsii.String("vpc-1"), Region: jsii.String("us-east-1"), AvailabilityZones: jsii.Strings("us-east-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+			}),
+			Tables: table.DatabaseOptions{
+				All: table.Options{Replicas: []table.Replica{{Region: "eu-west-1"}}},
+				Existing: map[string]awsdynamodb.ITable{
+					"Things": awsdynamodb.TableV2_FromTableArn(stack, jsii.String("FarTable"), jsii.String("arn:aws:dynamodb:us-east-1:111122223333:table/things")),
+				},
+			},
+		}
+	}, []string{
+		"Props.Prefix", `Props.Tables.Existing["Things"]`, "Props.Tables.All.Replicas[0].Region", "Props.Tables.All.Replicas[0].KeyARN",
+		"Props.CertificateARN", "Props.Key", "Props.VPC", "Props.AlarmTopic",
+	}},
+	"NoPrivateSubnets": {func(stack awscdk.Stack) platform.Props {
+		return platform.Props{
+			VPC: awsec2.NewVpc(stack, jsii.String("Public"), &awsec2.VpcProps{
+				SubnetConfiguration: &[]*awsec2.SubnetConfiguration{{Name: jsii.String("all"), SubnetType: awsec2.SubnetType_PUBLIC}},
+			}),
+		}
+	}, []string{"Props.VPC"}},
+	"NoSuchSubnets": {func(stack awscdk.Stack) platform.Props {
+		return platform.Props{
+			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Imported"), &awsec2.VpcAttributes{
+				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+			}),
+			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED},
+		}
+	}, []string{"Props.Subnets"}},
+	"TwoSelections": {func(stack awscdk.Stack) platform.Props {
+		return platform.Props{
+			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Twice"), &awsec2.VpcAttributes{
+				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+			}),
+			Subnets: awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_WITH_EGRESS, SubnetGroupName: jsii.String("Private")},
+		}
+	}, []string{"Props.Subnets"}},
+	"NoSuchZone": {func(stack awscdk.Stack) platform.Props {
+		return platform.Props{
+			VPC: awsec2.Vpc_FromVpcAttributes(stack, jsii.String("Zone"), &awsec2.VpcAttributes{
+				VpcId: jsii.String("vpc-1"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-1"),
+			}),
+			Subnets: awsec2.SubnetSelection{AvailabilityZones: jsii.Strings("eu-west-1c")},
+		}
+	}, []string{"Props.Subnets"}},
+	"PublicSubnet": {func(stack awscdk.Stack) platform.Props {
+		vpc := awsec2.NewVpc(stack, jsii.String("Mixed"), nil)
+		return platform.Props{VPC: vpc, Subnets: awsec2.SubnetSelection{Subnets: vpc.PublicSubnets()}}
+	}, []string{"Props.Subnets"}},
+	"OtherArchitecture": {func(awscdk.Stack) platform.Props {
+		return platform.Props{Architecture: gofunction.ARM64, Build: built(gofunction.X86_64, "lambdas/own/hello")}
+	}, []string{"Props.Build"}},
+}
+
 // kinds declare one construct of each package, without props: what is wrong with its
 // place is found together with those.
 var kinds = map[string]func(scope constructs.Construct, id string){
@@ -149,6 +227,17 @@ func declareRefused(app awscdk.App, build *gofunction.Build) {
 			messages[name] = err.Error()
 		}
 	}
+	// One of its tables exists, and another is declared.
+	described := own()
+	other := described.Database.Tables[0]
+	other.Name, described.Database.Tables[0].Stream, described.Lake = "Others", "", schema.Lake{}
+	described.Database.Tables = append(described.Database.Tables, other)
+	for name, w := range wrongProps {
+		stack := inEurope(app, "wrong-"+name)
+		var f props.Findings
+		w.props(stack).Check(&f, "Props", *stack.Region(), described)
+		messages[name] = fmt.Sprint(f.Err())
+	}
 	for kind, declare := range kinds {
 		stack := inEurope(app, "misplaced-"+kind)
 		nowhere := awscdk.NewStack(app, jsii.String("nowhere-"+kind), &awscdk.StackProps{Env: &awscdk.Environment{Region: jsii.String("eu-cental-1")}})
@@ -168,6 +257,27 @@ func TestRefused(t *testing.T) {
 			got, ok := synthtest.At(refused.Metadata, "refused", name).(string)
 			if !ok || !strings.Contains(got, r.want) || r.want == "" && got != "" {
 				t.Errorf("got %q, want %q", got, r.want)
+			}
+		})
+	}
+}
+
+// Props that would fail in the CDK, or on the way to AWS, are refused before, all of them in
+// one message.
+func TestWrongProps(t *testing.T) {
+	t.Parallel()
+	for name, w := range wrongProps {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			message, _ := synthtest.At(refused.Metadata, "refused", name).(string)
+			var paths []string
+			for line := range strings.Lines(message) {
+				if path, _, found := strings.Cut(line, ": got "); found {
+					paths = append(paths, strings.TrimSpace(path))
+				}
+			}
+			if diff := cmp.Diff(w.paths, paths); diff != "" {
+				t.Errorf("findings (-want +got):\n%s\n%s", diff, message)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -47,7 +48,7 @@ var everywhere = map[string]struct {
 	},
 	"Network": {
 		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
-			return s.environment == company && s.allowsEverywhere(id, "ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+			return s.environment == platformtest.Company && s.allowsEverywhere(id, "ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
 				"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
 		},
 		"With Props.VPC: the network interfaces of a function have no names before AWS Lambda makes them, and EC2's Describe actions accept no resource but * (Service Authorization Reference). A Deny on lambda:SourceFunctionArn keeps the function's own code from them.",
@@ -59,6 +60,12 @@ var everywhere = map[string]struct {
 			return ofLake && (path == bucket+"/Lake/Writer/Role/DefaultPolicy/Resource" || path == bucket+"/Lake/Compactor/Role/DefaultPolicy/Resource")
 		},
 		"The lake's objects get their names when they are written: all below events/ of one bucket is the narrowest that Amazon S3 has.",
+	},
+	"AlarmEmail": {
+		regexp.MustCompile(`^Serverless-SNSRedrivePolicy$`), func(s stack, id, _ string) bool {
+			return s.platform.Common().AlarmEmail != "" && s.template.Resources[id].Properties["Protocol"] == "email"
+		},
+		"Amazon SNS tries an email for six hours (\"Message delivery retries\"), and the alarm stays in Amazon CloudWatch: a queue would keep a copy that no one reads.",
 	},
 	"LogsOfLake": {
 		regexp.MustCompile(`^AwsSolutions-S1$`), func(s stack, id, _ string) bool {

@@ -3,83 +3,24 @@
 package security
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 )
-
-// company is an environment with what a company has: a key, a network and a topic.
-const company = "company"
-
-// environments returns the platforms by environment: those of cdk.json (one sets nothing),
-// those that stand beside the constructs, with props that the others leave out, and company.
-func environments() (map[string][]*platforms.Platform, error) {
-	var configuration struct {
-		Context struct {
-			Environments map[string]map[string]json.RawMessage
-		}
-	}
-	if err := readJSON("../../cdk.json", &configuration); err != nil {
-		return nil, err
-	}
-	members := configuration.Context.Environments
-	members[company] = map[string]json.RawMessage{}
-	for _, p := range platforms.All() {
-		var own map[string]json.RawMessage
-		if err := readJSON("../../constructs/"+p.Name()+"/testdata/environments.json", &own); err != nil {
-			return nil, err
-		}
-		for name, props := range own {
-			if members[name] == nil {
-				members[name] = map[string]json.RawMessage{}
-			}
-			members[name][p.Name()] = props
-		}
-	}
-	all := map[string][]*platforms.Platform{}
-	for name, described := range members {
-		text, err := json.Marshal(described)
-		if err != nil {
-			return nil, err
-		}
-		if all[name], err = platforms.Configure(text); err != nil {
-			return nil, fmt.Errorf("environment %s: %w", name, err)
-		}
-	}
-	return all, nil
-}
-
-// bring gives the platforms' props what the company has.
-func bring(app awscdk.App, all []*platforms.Platform) {
-	owned := awscdk.NewStack(app, jsii.String("owned"), nil)
-	key := awskms.NewKey(owned, jsii.String("Key"), &awskms.KeyProps{EnableKeyRotation: jsii.Bool(true)})
-	topic := awssns.NewTopic(owned, jsii.String("Alerts"), nil)
-	network := awsec2.Vpc_FromVpcAttributes(owned, jsii.String("Network"), &awsec2.VpcAttributes{
-		VpcId: jsii.String("vpc-0a1b2c3d"), AvailabilityZones: jsii.Strings("eu-west-1a"), PrivateSubnetIds: jsii.Strings("subnet-0a1b2c3d"),
-	})
-	for _, p := range all {
-		common := p.Common()
-		common.Key, common.VPC, common.AlarmTopic = key, network, topic
-	}
-}
 
 // stacks are those of the platforms in each environment, such as "todo-prod".
 var stacks map[string]stack
@@ -117,21 +58,17 @@ func TestMain(m *testing.M) {
 // declare panics where it cannot go on: the process that it runs in does nothing
 // else.
 func declare(app awscdk.App) {
-	all, err := environments()
+	all, err := platformtest.Environments("../..")
 	if err != nil {
 		panic(err)
 	}
 	builds := map[string]*gofunction.Build{}
 	for _, p := range platforms.All() {
-		source := gofunction.Source{Directory: "../../constructs/" + p.Name() + "/testdata/handlers"}
-		for _, folder := range p.Handlers().Packages {
-			source.Packages = append(source.Packages, path.Base(folder))
-		}
-		builds[p.Name()] = gofunction.Start(context.Background(), source)
+		builds[p.Name()] = platformtest.Build("../..", p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name == company {
-			bring(app, all[name])
+		if name == platformtest.Company {
+			platformtest.Bring(app, all[name])
 		}
 		for _, p := range all[name] {
 			p.Common().Build = builds[p.Name()]
@@ -141,7 +78,7 @@ func declare(app awscdk.App) {
 }
 
 func use(folder string) error {
-	all, err := environments()
+	all, err := platformtest.Environments("../..")
 	if err != nil {
 		return err
 	}

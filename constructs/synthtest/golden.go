@@ -1,0 +1,382 @@
+package synthtest
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/check"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// Golden compares templates with the text files of a folder, each named after its template.
+// The file of base has that template as a whole, and the other files have the differences to
+// it. The flag -update writes the files, and takes no logical id away that has to stay
+// ([Gone]).
+//
+// A golden file has a line for each resource (or output, or other part), and an indented one
+// for each property that fits into a line. It has references as ${ID} or ${ID.Attribute}, JSON
+// in texts as its members, and no hashes of assets.
+func Golden(t *testing.T, folder, base string, templates map[string]Template) {
+	t.Helper()
+	all := map[string]golden{}
+	for name, template := range templates {
+		var err error
+		if all[name], err = render(template); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	_, there := templates[base]
+	if !there {
+		t.Fatalf("there is no template %s", base)
+	}
+	kept, err := read(filepath.Join(folder, base+".txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(folder, name+".txt")
+			got, before := all[name].lines(), kept
+			if name != base {
+				if got, err = difference(all[base], all[name]), nil; len(got) == 0 {
+					got = []string{"no difference to " + base}
+				}
+				if before, err = read(file); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ids := before
+			if name != base {
+				ids = apply(kept, before)
+			}
+			if lost := Gone(ids, all[name].lines()); len(lost) > 0 && before != nil {
+				t.Fatalf("logical ids that docs/VERSIONS.md promises to keep are gone: leave the constructs where they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
+			}
+			if *update {
+				if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(file, []byte(strings.Join(got, "\n")+"\n"), 0o644)); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if slices.Equal(before, got) {
+				return
+			}
+			diff := strings.Join(difference(parse(before), parse(got)), "\n")
+			if name != base {
+				diff = cmp.Diff(before, got)
+			}
+			t.Errorf("%s differs (- golden, + got); if the change is meant, run the test with -update:\n%s", file, diff)
+		})
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "*.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if _, there := templates[strings.TrimSuffix(filepath.Base(file), ".txt")]; !there {
+			t.Errorf("%s is of no template: remove it", file)
+		}
+	}
+}
+
+// read returns the lines of a golden file; none where it is yet to be written.
+func read(file string) ([]string, error) {
+	content, err := os.ReadFile(file)
+	if *update && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n"), err
+}
+
+// Gone returns the resources, as lines of a golden file of a whole template, that are no
+// longer there and whose logical ids never change: those of what holds data, and of what
+// CloudFormation cannot replace ([check.UniqueTypes]).
+func Gone(golden, got []string) []string {
+	return slices.DeleteFunc(slices.Clone(golden), func(line string) bool {
+		kind, _, _ := strings.Cut(line, " ")
+		return !slices.Contains(KeptTypes(), kind) || slices.Contains(got, line)
+	})
+}
+
+// KeptTypes are the types of the resources whose logical ids never change.
+func KeptTypes() []string {
+	return append(check.UniqueTypes(), "AWS::DynamoDB::GlobalTable", "AWS::SecretsManager::Secret", "AWS::Cognito::UserPool", "AWS::S3::Bucket",
+		"AWS::SQS::Queue", "AWS::Scheduler::Schedule")
+}
+
+// golden is a template, as the lines of its parts.
+type golden map[string][]string
+
+func (g golden) lines() []string {
+	var all []string
+	for _, part := range slices.Sorted(maps.Keys(g)) {
+		all = append(all, part)
+		for _, line := range g[part] {
+			all = append(all, "  "+line)
+		}
+	}
+	return all
+}
+
+// parse is the reverse of lines.
+func parse(lines []string) golden {
+	g, part := golden{}, ""
+	for _, line := range lines {
+		if own, of := strings.CutPrefix(line, "  "); of {
+			g[part] = append(g[part], own)
+		} else {
+			part = line
+			g[part] = nil
+		}
+	}
+	return g
+}
+
+// difference returns what one template has and the other has not, in the order of its parts.
+// "-" and "+" before a part stand for the whole of it.
+func difference(from, to golden) []string {
+	var all []string
+	parts := maps.Clone(from)
+	maps.Copy(parts, to)
+	for _, part := range slices.Sorted(maps.Keys(parts)) {
+		before, was := from[part]
+		after, is := to[part]
+		if !is {
+			all = append(all, "- "+part)
+			continue
+		}
+		head := part
+		if !was {
+			head = "+ " + part
+		}
+		var lines []string
+		rest := slices.Clone(after)
+		for _, line := range before {
+			if i := slices.Index(rest, line); i >= 0 {
+				rest = slices.Delete(rest, i, i+1)
+			} else {
+				lines = append(lines, "  - "+line)
+			}
+		}
+		for _, line := range rest {
+			lines = append(lines, "  + "+line)
+		}
+		if !was || len(lines) > 0 {
+			all = append(append(all, head), lines...)
+		}
+	}
+	return all
+}
+
+// apply returns the parts of a template, without their lines, that the golden files of its
+// base and its difference describe.
+func apply(base, difference []string) []string {
+	var parts []string
+	for _, line := range base {
+		if !slices.Contains(difference, "- "+line) {
+			parts = append(parts, line)
+		}
+	}
+	for _, line := range difference {
+		if part, added := strings.CutPrefix(line, "+ "); added {
+			parts = append(parts, part)
+		}
+	}
+	return parts
+}
+
+// render writes a template as a golden file has it.
+func render(template Template) (golden, error) {
+	var document map[string]any
+	if err := json.Unmarshal([]byte(template.Source), &document); err != nil {
+		return nil, err
+	}
+	g := golden{}
+	for section, value := range document {
+		parts, _ := value.(map[string]any)
+		for id, part := range parts {
+			properties, ok := part.(map[string]any)
+			if !ok {
+				properties = map[string]any{"Value": part}
+			}
+			name := section + " " + id
+			if kind, ok := properties["Type"].(string); ok && section == "Resources" {
+				name = kind + " " + id
+				delete(properties, "Type")
+			}
+			if more, ok := properties["Properties"].(map[string]any); ok {
+				delete(properties, "Properties")
+				maps.Copy(properties, more)
+			}
+			g[name] = flatten("", readable(properties))
+		}
+		if parts == nil {
+			g[section] = flatten("Value", readable(value))
+		}
+	}
+	for path, warnings := range template.Warnings {
+		// The path begins with the stack, of which each template has another.
+		_, below, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+		g["Warnings "+below] = append(g["Warnings "+below], warnings...)
+	}
+	return g, nil
+}
+
+// mostLine is how many bytes a part of a template has that is written as one line.
+const mostLine = 160
+
+// flatten writes a value as lines, each with the path of its value.
+func flatten(path string, value any) []string {
+	text := inline(value)
+	switch value := value.(type) {
+	case map[string]any:
+		if path != "" && len(text) <= mostLine {
+			break
+		}
+		var lines []string
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			lines = append(lines, flatten(strings.TrimPrefix(path+"."+key, "."), value[key])...)
+		}
+		return lines
+	case []any:
+		if len(text) <= mostLine {
+			break
+		}
+		var lines []string
+		for i, element := range value {
+			if each := inline(element); len(each) <= 2*mostLine {
+				lines = append(lines, path+"[]: "+each)
+			} else {
+				lines = append(lines, flatten(fmt.Sprintf("%s[%d]", path, i), element)...)
+			}
+		}
+		return lines
+	case string:
+		if strings.Contains(value, "\n") {
+			var lines []string
+			for line := range strings.Lines(value) {
+				lines = append(lines, path+"| "+strings.TrimSuffix(line, "\n"))
+			}
+			return lines
+		}
+	}
+	return []string{path + ": " + text}
+}
+
+// inline writes a value on one line. A text has quotes where it would be taken for another
+// value.
+func inline(value any) string {
+	switch value := value.(type) {
+	case string:
+		if value == "" || json.Valid([]byte(value)) || strings.ContainsAny(value, "\n,") {
+			return fmt.Sprintf("%q", value)
+		}
+		return value
+	case map[string]any:
+		var members []string
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			members = append(members, key+": "+inline(value[key]))
+		}
+		return "{" + strings.Join(members, ", ") + "}"
+	case []any:
+		var elements []string
+		for _, element := range value {
+			elements = append(elements, inline(element))
+		}
+		return "[" + strings.Join(elements, ", ") + "]"
+	}
+	text, _ := json.Marshal(value)
+	return string(text)
+}
+
+var (
+	assetHash = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
+	// prestoView is how the catalog has a view.
+	prestoView = regexp.MustCompile(`^/\* Presto View: ([A-Za-z0-9+/=]+) \*/$`)
+)
+
+// readable returns a value with references as text, JSON in texts as its members, and without
+// hashes of assets.
+func readable(value any) any {
+	switch value := value.(type) {
+	case string:
+		value = assetHash.ReplaceAllString(value, "HASH")
+		if view := prestoView.FindStringSubmatch(value); view != nil {
+			if decoded, err := base64.StdEncoding.DecodeString(view[1]); err == nil {
+				return map[string]any{"Presto View": readable(string(decoded))}
+			}
+		}
+		if strings.HasPrefix(value, "{") || strings.HasPrefix(value, "[") {
+			var decoded any
+			if json.Unmarshal([]byte(value), &decoded) == nil {
+				return map[string]any{"JSON": readable(decoded)}
+			}
+		}
+		return value
+	case []any:
+		list := make([]any, len(value))
+		for i, element := range value {
+			list[i] = readable(element)
+		}
+		return list
+	case map[string]any:
+		if text, ok := reference(value); ok {
+			return readable(text)
+		}
+		object := map[string]any{}
+		for key, member := range value {
+			object[key] = readable(member)
+		}
+		return object
+	}
+	return value
+}
+
+// reference returns the text of an intrinsic function that is one.
+func reference(value map[string]any) (string, bool) {
+	if len(value) != 1 {
+		return "", false
+	}
+	if ref, ok := value["Ref"].(string); ok {
+		return "${" + ref + "}", true
+	}
+	if imported, ok := value["Fn::ImportValue"].(string); ok {
+		return "${" + imported + "}", true
+	}
+	if sub, ok := value["Fn::Sub"].(string); ok {
+		return sub, true
+	}
+	if attribute, ok := value["Fn::GetAtt"].([]any); ok {
+		return fmt.Sprintf("${%v.%v}", attribute[0], attribute[1]), true
+	}
+	join, ok := value["Fn::Join"].([]any)
+	if !ok {
+		return "", false
+	}
+	var parts []string
+	for _, part := range List(join[1]) {
+		text, ok := part.(string)
+		if object, is := part.(map[string]any); is {
+			text, ok = reference(object)
+		}
+		if !ok {
+			text = "${" + strings.ReplaceAll(inline(readable(part)), `"`, "'") + "}"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, join[0].(string)), true
+}

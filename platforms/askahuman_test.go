@@ -1,0 +1,43 @@
+package platforms_test
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// askStacks are those of Ask-a-Human alone.
+var askStacks = map[string]func(stack awscdk.Stack, build *gofunction.Build){
+	// Two tables, one of them in another stack of the app, and the push credentials are there
+	// already, other tables have options, and what the platform exposes is granted to others.
+	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
+		responses, _ := schema.AskAHuman().Database.Table("Responses")
+		shared := awscdk.NewStack(stack.Node().Root().(constructs.Construct), jsii.String("shared"), nil)
+		declared := askahuman.New(stack, "AskAHuman", askahuman.Props{
+			Props: platform.Props{
+				Build: build, Tables: table.DatabaseOptions{
+					All:  table.Options{RecoveryDays: 7, MaximumReadUnits: 100},
+					Each: map[string]table.Options{"Guards": {RecoveryDays: 1}},
+					Existing: map[string]awsdynamodb.ITable{
+						"Questions": awsdynamodb.TableV2_FromTableArn(stack, jsii.String("Imported"), jsii.String("arn:aws:dynamodb:eu-west-1:123456789012:table/asked")),
+						"Responses": table.New(shared, "Responses", table.Props{Table: responses}).Resource,
+					},
+				},
+			},
+			FCMCredentials: awssecretsmanager.Secret_FromSecretCompleteArn(stack, jsii.String("Push"), jsii.String("arn:aws:secretsmanager:eu-west-1:123456789012:secret:push-AbCdEf")),
+		})
+		role := awsiam.NewRole(stack, jsii.String("Operator"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
+		declared.GrantAccessPatterns(role, "GetQuestion", "ListOpenQuestions")
+		declared.GrantRunNotifier(role)
+		declared.FCMCredentials.GrantRead(declared.AgentAPI.Resource, nil)
+	},
+}

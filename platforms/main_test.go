@@ -1,0 +1,232 @@
+package platforms_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/platforms"
+	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// flags is an environment that sets nothing, in an app of "cdk init", which has feature flags.
+const flags = "flags"
+
+// variant is a platform as one environment describes it.
+type variant struct {
+	*platforms.Platform
+	environment string
+	template    synthtest.Template
+	// described is the schema of what the template has.
+	described schema.Platform
+}
+
+var (
+	// variants are the platforms of the list, by platform and environment.
+	variants = map[string]map[string]variant{}
+	// twice are the templates of stacks that have a platform twice, by platform.
+	twice = map[string]synthtest.Template{}
+	// special are templates of props that only one platform has, or that only Go can set, by
+	// platform and stack.
+	special = map[string]map[string]synthtest.Template{}
+	// ownedTemplate is that of what the company has.
+	ownedTemplate synthtest.Template
+)
+
+// specials declare the stacks of special, each with the build of the platform's functions, by
+// platform.
+var specials = map[string]map[string]func(stack awscdk.Stack, build *gofunction.Build){
+	"todo": todoStacks, "askahuman": askStacks,
+}
+
+func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
+
+// environments returns those of package platformtest and flags. The company's is for another
+// processor.
+func environments() (map[string][]*platforms.Platform, error) {
+	all, err := platformtest.Environments("..")
+	if err != nil {
+		return nil, err
+	}
+	all[flags] = platforms.All()
+	for _, p := range all[platformtest.Company] {
+		p.Common().Architecture = gofunction.X86_64
+	}
+	return all, nil
+}
+
+// declare panics where it cannot go on: its process does nothing else.
+func declare(app awscdk.App) {
+	all, err := environments()
+	if err != nil {
+		panic(err)
+	}
+	builds := map[string]*gofunction.Build{}
+	for _, environment := range slices.Sorted(maps.Keys(all)) {
+		if environment == platformtest.Company {
+			platformtest.Bring(app, all[environment])
+		}
+		for _, p := range all[environment] {
+			key := p.Name() + string(p.Common().Architecture)
+			if builds[key] == nil {
+				builds[key] = platformtest.Build("..", p)
+			}
+			p.Common().Build = builds[key]
+			stack := awscdk.NewStack(app, jsii.String(p.Name()+"-"+environment), nil)
+			if environment == flags {
+				synthtest.Recommend(stack)
+			}
+			p.Declare(stack)
+		}
+	}
+	for _, p := range all[platformtest.Zero] {
+		stack := awscdk.NewStack(app, jsii.String(p.Name()+"-twice"), nil)
+		p.Declare(stack)
+		p.Declare(constructs.NewConstruct(stack, jsii.String("Below")))
+		for id, declare := range specials[p.Name()] {
+			declare(awscdk.NewStack(app, jsii.String(p.Name()+"-"+id), nil), builds[p.Name()])
+		}
+	}
+}
+
+func use(folder string) error {
+	all, err := environments()
+	if err != nil {
+		return err
+	}
+	for environment, described := range all {
+		for _, p := range described {
+			template, err := synthtest.Load(folder, p.Name()+"-"+environment)
+			if err != nil {
+				return err
+			}
+			v := variant{p, environment, template, p.Schema}
+			if len(template.OfType("AWS::DynamoDB::GlobalTable")) == len(p.Whole.Database.Tables) {
+				v.described = p.Whole
+			}
+			if variants[p.Name()] == nil {
+				variants[p.Name()] = map[string]variant{}
+			}
+			variants[p.Name()][environment] = v
+		}
+	}
+	for name := range variants {
+		if twice[name], err = synthtest.Load(folder, name+"-twice"); err != nil {
+			return err
+		}
+		special[name] = map[string]synthtest.Template{}
+		for id := range specials[name] {
+			if special[name][id], err = synthtest.Load(folder, name+"-"+id); err != nil {
+				return err
+			}
+		}
+	}
+	ownedTemplate, err = synthtest.Load(folder, platformtest.Owned)
+	return err
+}
+
+// each runs a test of every platform in every environment.
+func each(t *testing.T, test func(t *testing.T, v variant)) {
+	t.Parallel()
+	for name, environments := range variants {
+		for environment, v := range environments {
+			t.Run(name+"/"+environment, func(t *testing.T) {
+				t.Parallel()
+				test(t, v)
+			})
+		}
+	}
+}
+
+// The golden files have the whole of each platform's templates: tables, grants, routes, alarms,
+// outputs, and the logical ids that docs/VERSIONS.md promises to keep.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for name, environments := range variants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			templates := maps.Clone(special[name])
+			for environment, v := range environments {
+				templates[environment] = v.template
+			}
+			synthtest.Golden(t, "../constructs/"+name+"/testdata/golden", platformtest.Zero, templates)
+		})
+	}
+}
+
+// No prop that keeps the parts, and no feature flag, changes a logical id.
+func TestLogicalIDs(t *testing.T) {
+	t.Parallel()
+	for name, environments := range variants {
+		for _, environment := range []string{flags, "prod"} {
+			ids := func(v variant) []string { return slices.Sorted(maps.Keys(v.template.Resources)) }
+			got, want := environments[environment], environments[platformtest.Zero]
+			if len(got.described.Database.Tables) == len(want.described.Database.Tables) && !slices.Equal(ids(got), ids(want)) {
+				t.Errorf("%s-%s: its logical ids are others than those of %s: its golden file names them", name, environment, platformtest.Zero)
+			}
+		}
+	}
+}
+
+// The golden files of all platforms hold every logical id that docs/VERSIONS.md promises to
+// keep, and -update takes none away.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	held := map[string]bool{}
+	for name, environments := range variants {
+		var golden []string
+		for id, r := range environments[platformtest.Zero].template.Resources {
+			golden = append(golden, r.Type+" "+id)
+			held[r.Type] = true
+		}
+		for i, line := range golden {
+			changed := slices.Clone(golden)
+			changed[i] += "New"
+			kind, _, _ := strings.Cut(line, " ")
+			if lost := synthtest.Gone(golden, changed); slices.Contains(synthtest.KeptTypes(), kind) != (len(lost) == 1 && lost[0] == line) {
+				t.Errorf("%s: without %s: got %q", name, line, lost)
+			}
+		}
+		if lost := synthtest.Gone(golden, append([]string{"AWS::SQS::Queue New"}, golden...)); len(lost) > 0 {
+			t.Errorf("%s: with one more: got %q", name, lost)
+		}
+	}
+	for _, kind := range synthtest.KeptTypes() {
+		// No platform has a domain name of its own: importers bring theirs.
+		if !held[kind] && kind != "AWS::ApiGatewayV2::DomainName" && kind != "AWS::ApiGatewayV2::ApiMapping" {
+			t.Errorf("no golden id of %s", kind)
+		}
+	}
+}
+
+// A stack may have a platform several times, also below one scope: nothing of theirs has one
+// name.
+func TestTwice(t *testing.T) {
+	t.Parallel()
+	named := map[string][]any{
+		"AWS::Cognito::UserPoolDomain": {"Domain"}, "AWS::Glue::Database": {"DatabaseInput", "Name"}, "AWS::Athena::WorkGroup": {"Name"},
+	}
+	for name, template := range twice {
+		single := variants[name][platformtest.Zero].template
+		for kind, property := range named {
+			names := map[string]bool{}
+			for _, r := range template.OfType(kind) {
+				names[synthtest.Text(synthtest.At(r.Properties, property...))] = true
+			}
+			if want := 2 * len(single.OfType(kind)); len(names) != want {
+				t.Errorf("%s: %s: got the names %v, want %d", name, kind, slices.Collect(maps.Keys(names)), want)
+			}
+		}
+		if got, want := len(template.Outputs), 2*len(single.Outputs); got != want {
+			t.Errorf("%s: got %d outputs, want %d", name, got, want)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+// Package platformtest has the environments in which tests synthesise every platform of the
+// list.
+package platformtest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/platforms"
+)
+
+const (
+	// Company is an environment with what a company has: a key, a network and a topic, which
+	// [Bring] gives.
+	Company = "company"
+	// Owned is the stack of the company's key, network and topic.
+	Owned = "owned"
+	// Zero is the environment of cdk.json that sets nothing.
+	Zero = "tokens"
+)
+
+// Environments returns the platforms by environment: those of cdk.json, those that stand
+// beside the constructs, with props that the others leave out, and [Company]. root is the
+// folder of the module.
+func Environments(root string) (map[string][]*platforms.Platform, error) {
+	var configuration struct {
+		Context struct {
+			Environments map[string]map[string]json.RawMessage
+		}
+	}
+	if err := readJSON(filepath.Join(root, "cdk.json"), &configuration); err != nil {
+		return nil, err
+	}
+	members := configuration.Context.Environments
+	members[Company] = map[string]json.RawMessage{}
+	for _, p := range platforms.All() {
+		own, err := Own(root, p)
+		if err != nil {
+			return nil, err
+		}
+		for name, props := range own {
+			if members[name] == nil {
+				members[name] = map[string]json.RawMessage{}
+			}
+			members[name][p.Name()] = props
+		}
+	}
+	all := map[string][]*platforms.Platform{}
+	for name, described := range members {
+		text, err := json.Marshal(described)
+		if err != nil {
+			return nil, err
+		}
+		if all[name], err = platforms.Configure(text); err != nil {
+			return nil, fmt.Errorf("environment %s: %w", name, err)
+		}
+	}
+	return all, nil
+}
+
+// Own returns the environments that stand beside the platform's construct, by name.
+func Own(root string, p *platforms.Platform) (own map[string]json.RawMessage, err error) {
+	return own, readJSON(filepath.Join(root, "constructs", p.Name(), "testdata", "environments.json"), &own)
+}
+
+func readJSON(file string, into any) error {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(content, into); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
+
+// Bring declares what the company has, in a stack of its own, and gives it to the platforms.
+func Bring(app awscdk.App, all []*platforms.Platform) {
+	owned := awscdk.NewStack(app, jsii.String(Owned), nil)
+	key := awskms.NewKey(owned, jsii.String("Key"), &awskms.KeyProps{EnableKeyRotation: jsii.Bool(true)})
+	topic := awssns.NewTopic(owned, jsii.String("Alerts"), &awssns.TopicProps{MasterKey: key})
+	network := awsec2.NewVpc(owned, jsii.String("Network"), nil)
+	group := awsec2.NewSecurityGroup(owned, jsii.String("Group"), &awsec2.SecurityGroupProps{Vpc: network})
+	for _, p := range all {
+		common := p.Common()
+		common.Key, common.VPC, common.SecurityGroups, common.AlarmTopic = key, network, []awsec2.ISecurityGroup{group}, topic
+	}
+}
+
+// Build begins the build of programs with the names of the platform's functions, which do
+// nothing: no test of a template invokes them.
+func Build(root string, p *platforms.Platform) *gofunction.Build {
+	source := gofunction.Source{Directory: filepath.Join(root, "constructs", p.Name(), "testdata", "handlers"), Architecture: p.Common().Architecture}
+	for _, folder := range p.Handlers().Packages {
+		source.Packages = append(source.Packages, path.Base(folder))
+	}
+	return gofunction.Start(context.Background(), source)
+}
