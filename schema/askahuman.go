@@ -1,6 +1,9 @@
 package schema
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // AskAHuman is the platform on which AI agents ask and people answer: the four
 // tables of the seed (ADR-02), the indexes and attributes that its requirements
@@ -23,7 +26,7 @@ func AskAHuman() Platform {
 				ID:          "AgentAPI",
 				Description: "Serves the routes that AI agents call",
 				AccessPatterns: []string{
-					"CountRequest", ClaimIdempotencyKey, "CreateQuestion", "FreePlaces", SettleIdempotencyKey, "GetQuestion",
+					CountRequest, ClaimIdempotencyKey, "CreateQuestion", "FreePlaces", SettleIdempotencyKey, "GetQuestion",
 					"ListResponses", "ListAgentQuestions", "EndQuestion",
 				},
 			},
@@ -33,7 +36,7 @@ func AskAHuman() Platform {
 				Description: "Serves the routes that people call",
 				Secrets:     []string{"FingerprintSecret"},
 				AccessPatterns: []string{
-					"CountRequest", "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
+					CountRequest, "ListOpenQuestions", "GetQuestion", "GetOwnResponse",
 					"ListRecentAnswers", "GetNotificationMark", "GetUserStats", "SubmitResponse",
 					"ListTopTotal", "ListTopDaily", "ListTopWeekly",
 					"CountAboveTotal", "CountAboveDaily", "CountAboveWeekly",
@@ -224,23 +227,21 @@ func askAHumanTables() []Table {
 			Description:  "Short-lived items that guard the other tables: rate limit counters, agents' open questions, idempotency keys, people's last notifications. No index, so that counting throttles nothing else.",
 			Key:          Key{Partition: "guard_key"},
 			TimeToLive:   "expires_at",
-			Attributes: append([]Attribute{
+			Attributes: slices.Concat([]Attribute{
 				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person"},
-				{"requests", Number, "RATE#: calls counted in the window"},
-				{"last_request", String, "RATE#: random token of the call that was counted last, which is not counted again when its answer was lost"},
 				{"open_question_ids", StringSet, "OPEN#: the agent's questions that are open or partial, each with a place of the agent's quota"},
 				{"claimed_at", String, "NOTIFIED#: when a run last claimed the person, on any of their devices, and did not give the claim back: " + timestampFormat},
 				{"claimed_before", String, "NOTIFIED#: what claimed_at was before that claim, the Unix epoch if there was none: " + timestampFormat},
 				{"notified_at", String, "NOTIFIED#: when the claim was made of the last notification that was sent to the person: " + timestampFormat},
 				{"question_id", String, "NOTIFIED#: the question of that notification"},
 				{"expires_at", Number, "End of use in Unix seconds (TTL attribute)"},
-			}, IdempotencyAttributes()...),
+			}, RateLimitAttributes(), IdempotencyAttributes()),
 		},
 	}
 }
 
 func askAHumanAccessPatterns() []AccessPattern {
-	return append([]AccessPattern{
+	return slices.Concat([]AccessPattern{
 		{
 			Name: "GetQuestion", Seed: "Get question by ID",
 			Description: "A question as it is now.",
@@ -329,11 +330,6 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Description: "How many people of one shard have more points in a week, counted no further than the ranks that are shown.",
 			Operation:   Query, Table: "UserStats", Index: "ByWeeklyPoints", Descending: true, Count: true,
 			KeyConditions: []KeyCondition{{"weekly_board", Equal}, {"weekly_points", Greater}},
-		},
-		{
-			Name:        "CountRequest",
-			Description: "Count a call towards a rate limit, unless the limit is reached.",
-			Operation:   UpdateItem, Table: "Guards",
 		},
 		{
 			Name:        "CreateQuestion",
@@ -469,5 +465,5 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Description: "Take a subscription with a dead token out of use, if it still has that token.",
 			Operation:   UpdateItem, Table: "Subscriptions",
 		},
-	}, IdempotencyPatterns("Guards")...)
+	}, RateLimitPatterns("Guards"), IdempotencyPatterns("Guards"))
 }

@@ -191,6 +191,9 @@ func (p AccessPattern) key(d Database) string {
 	if len(p.Filter) > 0 {
 		text += "; filter on `" + strings.Join(p.Filter, "`, `") + "`"
 	}
+	if p.Operation == BatchGetItem {
+		text += ", for each of the items"
+	}
 	if p.Descending {
 		text += "; highest first"
 	}

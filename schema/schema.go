@@ -205,9 +205,9 @@ func (c Capacity) OnDemand() bool { return c == Capacity{} }
 type Operation string
 
 // The operations. There is no Scan: a pattern that needs one is not an access
-// pattern. Handlers that use lambdas/kit/dynamo make GetItem, Query, UpdateItem and
-// TransactWriteItems, which puts, deletes and checks; the others are for functions
-// that do without it.
+// pattern. ConditionCheckItem is a part of transactions only. A PutItem, UpdateItem or
+// DeleteItem costs 1 WCU for each KB of the item, and as a part of a transaction 2
+// ("Read and write operations", DynamoDB developer guide).
 const (
 	GetItem            Operation = "GetItem"
 	BatchGetItem       Operation = "BatchGetItem"
@@ -238,7 +238,7 @@ type AccessPattern struct {
 	KeyConditions []KeyCondition
 	// Descending makes a Query read the highest sort key first.
 	Descending bool
-	// Consistent makes a read strongly consistent. An index cannot be.
+	// Consistent makes a read strongly consistent. An index cannot be read so.
 	Consistent bool
 	// Count makes a Query return the number of items instead of the items.
 	Count bool
@@ -367,8 +367,8 @@ func (r Route) Key() string { return r.Method + " " + r.Path }
 
 // RateLimit is how often one caller may do a thing, counted in fixed windows
 // that begin at multiples of Window since the Unix epoch. The platform's own handlers
-// have to count, by an access pattern such as CountRequest of [AskAHuman]. The
-// throttles of constructs/httpapi are for all callers together.
+// count, by the access pattern of [RateLimitPatterns]. The throttles of
+// constructs/httpapi are for all callers together.
 type RateLimit struct {
 	// Name is what routes call it, such as "create".
 	Name string

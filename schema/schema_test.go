@@ -158,6 +158,14 @@ func TestValidate(t *testing.T) {
 		"ErrKeysUndeclared": {func(p *schema.Platform) {
 			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.IdempotencyPatterns("Notes")...)
 		}, "Tables[Notes].Attributes", "IdempotencyAttributes"},
+		"ErrCountersUndeclared": {func(p *schema.Platform) {
+			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.RateLimitPatterns("Notes")...)
+		}, "Tables[Notes].Attributes", "RateLimitAttributes"},
+		"ErrLoneCheck":  {func(p *schema.Platform) { pattern(p, 0).Operation = schema.ConditionCheckItem }, "AccessPatterns[GetNote].Operation", "part of a transaction"},
+		"ErrWriteReads": {func(p *schema.Platform) { pattern(p, 0).Operation, pattern(p, 0).Consistent = schema.PutItem, true }, "AccessPatterns[GetNote].Attributes", "reads nothing"},
+		"ErrBatchOfNothing": {func(p *schema.Platform) {
+			pattern(p, 0).Operation, pattern(p, 0).Attributes = schema.BatchGetItem, []string{"nope"}
+		}, "AccessPatterns[GetNote].Attributes", "declare"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -347,8 +347,11 @@ func (p AccessPattern) validate(f *findings, d Database) {
 		f.add(path+".Table", quoted(p.Table), "name a declared table")
 		return
 	}
-	if p.Name == ClaimIdempotencyKey {
-		table.validateIdempotency(f)
+	switch p.Name {
+	case ClaimIdempotencyKey:
+		table.validateKept(f, "idempotency keys", "IdempotencyAttributes", IdempotencyAttributes())
+	case CountRequest:
+		table.validateKept(f, "counters of requests", "RateLimitAttributes", RateLimitAttributes())
 	}
 	switch p.Operation {
 	case Query:
@@ -356,24 +359,27 @@ func (p AccessPattern) validate(f *findings, d Database) {
 		return
 	case GetItem, BatchGetItem:
 		p.validateAttributes(f, path, table, func(name string) bool { _, ok := table.Attribute(name); return ok }, table.Name)
-	case PutItem, UpdateItem, DeleteItem, ConditionCheckItem:
+	case PutItem, UpdateItem, DeleteItem:
+		if p.Consistent || len(p.Attributes) > 0 {
+			f.add(path+".Attributes", fmt.Sprint(p.Attributes), "leave Attributes and Consistent out: %s reads nothing", p.Operation)
+		}
 	default:
-		f.add(path+".Operation", quoted(string(p.Operation)), "write GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem, ConditionCheckItem or TransactWriteItems: a Scan is no access pattern")
+		f.add(path+".Operation", quoted(string(p.Operation)), "write GetItem, BatchGetItem, Query, PutItem, UpdateItem, DeleteItem or TransactWriteItems: a Scan is no access pattern, and a ConditionCheckItem is a part of a transaction")
 	}
 	if p.Index != "" || len(p.KeyConditions) > 0 {
 		f.add(path+".Index", quoted(p.Index), "only a Query reads an index or has key conditions: %s takes the table's key", p.Operation)
 	}
 }
 
-// validateIdempotency checks that the table can keep idempotency keys.
-func (t Table) validateIdempotency(f *findings) {
+// validateKept checks that the table can keep what lambdas/kit writes, until it ends.
+func (t Table) validateKept(f *findings, what, attributes string, needed []Attribute) {
 	path := "Tables[" + t.Name + "]"
 	if t.TimeToLive == "" {
-		f.add(path+".TimeToLive", quoted(""), "name the attribute with the end of an item: the table keeps idempotency keys, which end")
+		f.add(path+".TimeToLive", quoted(""), "name the attribute with the end of an item: the table keeps %s, which end", what)
 	}
-	for _, a := range IdempotencyAttributes() {
+	for _, a := range needed {
 		if declared, _ := t.Attribute(a.Name); declared.Type != a.Type {
-			f.add(path+".Attributes", quoted(a.Name), "append IdempotencyAttributes: the table keeps idempotency keys")
+			f.add(path+".Attributes", quoted(a.Name), "append %s: the table keeps %s", attributes, what)
 		}
 	}
 }

@@ -1,0 +1,24 @@
+package schema
+
+// CountRequest is the access pattern of [RateLimitPatterns].
+const CountRequest = "CountRequest"
+
+// RateLimitAttributes are the attributes of the items that count requests, beside their
+// key and the table's time to live. lambdas/kit/ratelimit writes them.
+func RateLimitAttributes() []Attribute {
+	return []Attribute{
+		{"requests", Number, "Calls counted in the window of a rate limit"},
+		{"last_request", String, "Random token of the call that was counted last, which is not counted again when its answer was lost"},
+	}
+}
+
+// RateLimitPatterns are the access patterns that count requests towards rate limits in a
+// table, which has a time to live and the [RateLimitAttributes]. Each function that
+// serves a route with a limit uses [CountRequest].
+func RateLimitPatterns(table string) []AccessPattern {
+	return []AccessPattern{{
+		Name:        CountRequest,
+		Description: "Count a call towards a rate limit, unless the limit is reached.",
+		Operation:   UpdateItem, Table: table,
+	}}
+}
