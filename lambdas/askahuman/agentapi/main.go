@@ -14,7 +14,7 @@ import (
 
 func main() {
 	kit.StartHTTP("askahuman", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
-		store, err := dynamodb.Open(environment)
+		store, err := dynamodb.Open(environment, "agentapi")
 		if err != nil {
 			return nil, err
 		}
@@ -33,7 +33,7 @@ func main() {
 			Keys:       store.Keys(),
 			OpenAgents: open,
 		}
-		keys, err := dynamodb.OpenAgentKeys(environment)
+		keys, err := dynamodb.OpenAgentKeys(environment, "agentapi")
 		if err != nil {
 			return nil, err
 		}

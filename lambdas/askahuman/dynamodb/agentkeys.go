@@ -26,12 +26,11 @@ func NewAgentKeys(db *dynamo.DB) *AgentKeys { return &AgentKeys{db: db} }
 
 // OpenAgentKeys returns the store of a function on the table that its environment
 // names, or nil if it names none: agents have no keys then.
-func OpenAgentKeys(environment kit.Environment) (*AgentKeys, error) {
-	database := schema.AgentKeys()
-	if environment.Getenv(database.Tables[0].EnvironmentVariable()) == "" {
+func OpenAgentKeys(environment kit.Environment, function string) (*AgentKeys, error) {
+	if environment.Getenv(schema.AgentKeys().Tables[0].EnvironmentVariable()) == "" {
 		return nil, nil
 	}
-	db, err := dynamo.Open(environment.AWS, database)
+	db, err := dynamo.Open(environment, schema.AskAHumanWithAgentKeys(), function)
 	if err != nil {
 		return nil, err
 	}

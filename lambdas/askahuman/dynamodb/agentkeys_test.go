@@ -115,10 +115,8 @@ func TestAgentKeyReads(t *testing.T) {
 // A function has the store if its environment names the table.
 func TestOpenAgentKeys(t *testing.T) {
 	for name, want := range map[string]bool{"": false, "aah-agent-keys": true} {
-		t.Setenv("AGENT_KEYS_TABLE", name)
-		store, err := dynamodb.OpenAgentKeys(kit.Environment{AWS: aws.Config{Region: "eu-west-1"}, Getenv: func(variable string) string {
-			return map[string]string{"AGENT_KEYS_TABLE": name}[variable]
-		}})
+		environment := kit.Environment{AWS: aws.Config{Region: "eu-west-1"}, Getenv: func(string) string { return name }}
+		store, err := dynamodb.OpenAgentKeys(environment, "agentapi")
 		if err != nil || (store != nil) != want {
 			t.Errorf("table %q: got %v, %v", name, store, err)
 		}

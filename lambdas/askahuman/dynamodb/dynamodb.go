@@ -44,11 +44,12 @@ func New(db *dynamo.DB, shards Shards) *Store {
 	return &Store{db: db, shards: shards.withDefaults()}
 }
 
-// Open returns the store of a function: on the tables that its environment names.
+// Open returns the store of a function of schema.AskAHuman, on the tables that its
+// environment names.
 // Its variables SHARDS and READ_SHARDS are [Shards.Write], 1 by default, and
 // [Shards.Read], by default the same.
-func Open(environment kit.Environment) (*Store, error) {
-	tables, err := dynamo.Open(environment.AWS, schema.AskAHuman().Database)
+func Open(environment kit.Environment, function string) (*Store, error) {
+	tables, err := dynamo.Open(environment, schema.AskAHuman(), function)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,7 @@ import (
 )
 
 func TestOpen(t *testing.T) {
-	for _, table := range schema.AskAHuman().Database.Tables {
-		t.Setenv(table.EnvironmentVariable(), table.PhysicalName)
-	}
+	t.Parallel()
 	tests := map[string]struct {
 		shards, read string
 		want         Shards
@@ -32,7 +30,10 @@ func TestOpen(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			variables := map[string]string{"SHARDS": test.shards, "READ_SHARDS": test.read}
-			store, err := Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: func(name string) string { return variables[name] }})
+			for _, table := range schema.AskAHuman().Database.Tables {
+				variables[table.EnvironmentVariable()] = table.PhysicalName
+			}
+			store, err := Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: func(name string) string { return variables[name] }}, "humanapi")
 			if test.fails != (err != nil) {
 				t.Fatalf("got %v, want an error: %v", err, test.fails)
 			}

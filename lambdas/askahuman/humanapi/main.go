@@ -16,7 +16,7 @@ import (
 
 func main() {
 	kit.StartHTTP("askahuman", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
-		store, err := dynamodb.Open(environment)
+		store, err := dynamodb.Open(environment, "humanapi")
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,7 @@ import (
 
 func main() {
 	kit.StartEvent("askahuman", func(_ context.Context, environment kit.Environment) (func(context.Context, json.RawMessage) error, error) {
-		store, err := dynamodb.Open(environment)
+		store, err := dynamodb.Open(environment, "notifier")
 		if err != nil {
 			return nil, err
 		}

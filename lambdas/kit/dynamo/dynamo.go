@@ -16,7 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"os"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -31,7 +31,10 @@ import (
 // Client is the part of the DynamoDB client that access patterns use.
 type Client interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
@@ -71,6 +74,7 @@ type DB struct {
 	client   Client
 	database schema.Database
 	names    map[string]string
+	function *schema.Function // nil: every pattern may be used
 }
 
 // New returns the tables of a database. names gives each table's physical name
@@ -84,18 +88,43 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 	return &DB{client: client, database: database, names: names}, nil
 }
 
-// Open returns the tables of a database, whose physical names stand in the
-// environment variables that the construct sets ([schema.Table.EnvironmentVariable]).
-func Open(cfg aws.Config, database schema.Database) (*DB, error) {
+// Open returns the tables of a platform as one of its functions may use them
+// ([DB.As]). Their physical names stand in the environment variables that the construct
+// sets ([schema.Table.EnvironmentVariable]).
+func Open(environment kit.Environment, platform schema.Platform, function string) (*DB, error) {
 	names := map[string]string{}
-	for _, t := range database.Tables {
-		names[t.Name] = os.Getenv(t.EnvironmentVariable())
+	for _, t := range platform.Database.Tables {
+		names[t.Name] = environment.Getenv(t.EnvironmentVariable())
 	}
-	return New(dynamodb.NewFromConfig(cfg), database, names)
+	db, err := New(dynamodb.NewFromConfig(environment.AWS), platform.Database, names)
+	if err != nil {
+		return nil, err
+	}
+	return db.As(platform, function)
 }
 
-// Table returns the table with this logical name, and whether there is one.
-func (db *DB) Table(name string) (schema.Table, bool) { return db.database.Table(name) }
+// As returns the tables as a function of their platform may use them. A request by an
+// access pattern that the schema does not give the function is not made: its error says
+// what to add to the schema. The role of the function would refuse it, or allow it by
+// chance, for another pattern's sake.
+func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
+	f, ok := platform.Function(function)
+	if !ok {
+		return nil, fmt.Errorf("the schema of the platform %s has no function %q: name the one whose main package opens the tables", platform.Name, function)
+	}
+	restricted := *db
+	restricted.function = &f
+	return &restricted, nil
+}
+
+// TimeToLive returns the attribute with the end of an item of this table.
+func (db *DB) TimeToLive(table string) (string, error) {
+	t, _ := db.database.Table(table)
+	if t.TimeToLive == "" {
+		return "", fmt.Errorf("the database needs a table %s with a time to live", table)
+	}
+	return t.TimeToLive, nil
+}
 
 // Get reads the item with the key of these values, partition key first, into
 // out. It reports whether there is one.
@@ -271,44 +300,71 @@ func (db *DB) queryInput(pattern string, query Query) (*dynamodb.QueryInput, err
 	return input, nil
 }
 
-// Update changes one item, if the condition (the zero value: always) holds, and
-// reads the attributes that it changed, as they are after it, into out, unless
-// out is nil. It returns a [*ConditionError] when the condition does not hold.
-func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder, out any) error {
-	p, table, err := db.pattern(pattern, schema.UpdateItem)
+// Put stores one item, replacing what has its key, if the condition (the zero value:
+// always) holds. It costs half of a transaction that does the same. It returns a
+// [*ConditionError] when the condition does not hold.
+//
+// An attempt whose answer was lost is repeated. A condition that does not hold after the
+// write itself, such as [Absent], then refuses the repeat, and ConditionError.Item is
+// what this call has written. Use [DB.Transact], which knows its own writes, if you
+// could not tell that from another's.
+func (db *DB) Put(ctx context.Context, pattern string, item any, condition expression.ConditionBuilder) error {
+	w, err := db.alone(pattern, Write{operation: schema.PutItem, item: item, condition: condition})
 	if err != nil {
 		return err
 	}
-	e, err := updateExpression(update, condition)
+	_, err = db.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: w.table, Item: w.item, ConditionExpression: w.Condition(),
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+	})
+	return failure(pattern, err)
+}
+
+// Delete removes the item with this key, as [DB.Put] stores one. It is no error if there
+// is none, unless the condition wants one.
+func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition expression.ConditionBuilder) error {
+	w, err := db.alone(pattern, Write{operation: schema.DeleteItem, key: key, condition: condition})
 	if err != nil {
-		return fmt.Errorf("%s: %w", pattern, err)
+		return err
+	}
+	_, err = db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName: w.table, Key: w.key, ConditionExpression: w.Condition(),
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+	})
+	return failure(pattern, err)
+}
+
+// Update changes one item, as [DB.Put] stores one. It reads the attributes that it
+// changed, as they are after it, into out, unless out is nil.
+func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder, out any) error {
+	w, err := db.alone(pattern, Write{operation: schema.UpdateItem, key: key, update: update, condition: condition})
+	if err != nil {
+		return err
 	}
 	input := &dynamodb.UpdateItemInput{
-		TableName:                           aws.String(db.names[p.Table]),
-		UpdateExpression:                    e.Update(),
-		ConditionExpression:                 e.Condition(),
-		ExpressionAttributeNames:            e.Names(),
-		ExpressionAttributeValues:           e.Values(),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
-	if input.Key, err = keyOf(table, key); err != nil {
-		return fmt.Errorf("%s: %w", pattern, err)
+		TableName: w.table, Key: w.key, UpdateExpression: w.Update(), ConditionExpression: w.Condition(),
+		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(), ReturnValuesOnConditionCheckFailure: allOld,
 	}
 	if out != nil {
 		input.ReturnValues = types.ReturnValueUpdatedNew
 	}
 	output, err := db.client.UpdateItem(ctx, input)
+	if err != nil || out == nil {
+		return failure(pattern, err)
+	}
+	if err := attributevalue.UnmarshalMap(output.Attributes, out); err != nil {
+		return fmt.Errorf("%s: read attributes: %w", pattern, err)
+	}
+	return nil
+}
+
+// failure is the error of a write on its own.
+func failure(pattern string, err error) error {
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return &ConditionError{Item: failed.Item}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", pattern, kit.Failure(err))
-	}
-	if out == nil {
-		return nil
-	}
-	if err := attributevalue.UnmarshalMap(output.Attributes, out); err != nil {
-		return fmt.Errorf("%s: read attributes: %w", pattern, err)
 	}
 	return nil
 }
@@ -407,56 +463,91 @@ func declared(p schema.AccessPattern, writes []Write) error {
 }
 
 func (db *DB) transactItem(w Write) (converted types.TransactWriteItem, err error) {
-	table, _ := db.database.Table(w.table)
-	name := aws.String(db.names[w.table])
-	const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
-	var key, item Item
-	if w.operation == schema.PutItem {
-		item, err = attributevalue.MarshalMap(w.item)
-	} else {
-		key, err = keyOf(table, w.key)
-	}
-	if err != nil {
-		return converted, err
-	}
-	var e expression.Expression
-	if w.operation == schema.UpdateItem {
-		e, err = updateExpression(w.update, w.condition)
-	} else if w.condition.IsSet() {
-		e, err = expression.NewBuilder().WithCondition(w.condition).Build()
-	}
+	part, err := db.prepare(w)
 	if err != nil {
 		return converted, err
 	}
 	switch w.operation {
 	case schema.PutItem:
 		converted.Put = &types.Put{
-			TableName: name, Item: item, ConditionExpression: e.Condition(),
-			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			TableName: part.table, Item: part.item, ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(), ReturnValuesOnConditionCheckFailure: allOld,
 		}
 	case schema.UpdateItem:
 		converted.Update = &types.Update{
-			TableName: name, Key: key, UpdateExpression: e.Update(), ConditionExpression: e.Condition(),
-			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			TableName: part.table, Key: part.key, UpdateExpression: part.Update(), ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(), ReturnValuesOnConditionCheckFailure: allOld,
 		}
 	case schema.DeleteItem:
 		converted.Delete = &types.Delete{
-			TableName: name, Key: key, ConditionExpression: e.Condition(),
-			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			TableName: part.table, Key: part.key, ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(), ReturnValuesOnConditionCheckFailure: allOld,
 		}
 	case schema.ConditionCheckItem:
 		converted.ConditionCheck = &types.ConditionCheck{
-			TableName: name, Key: key, ConditionExpression: e.Condition(),
-			ExpressionAttributeNames: e.Names(), ExpressionAttributeValues: e.Values(), ReturnValuesOnConditionCheckFailure: allOld,
+			TableName: part.table, Key: part.key, ConditionExpression: part.Condition(),
+			ExpressionAttributeNames: part.Names(), ExpressionAttributeValues: part.Values(), ReturnValuesOnConditionCheckFailure: allOld,
 		}
 	}
 	return converted, nil
+}
+
+// allOld makes the error of a condition that does not hold carry the item.
+const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
+
+// prepared is a write as DynamoDB takes it, on its own or in a transaction.
+type prepared struct {
+	table     *string
+	item, key Item
+	expression.Expression
+}
+
+// alone prepares the write that a pattern is.
+func (db *DB) alone(pattern string, w Write) (prepared, error) {
+	p, _, err := db.pattern(pattern, w.operation)
+	if err != nil {
+		return prepared{}, err
+	}
+	w.table = p.Table
+	part, err := db.prepare(w)
+	if err != nil {
+		return part, fmt.Errorf("%s: %w", pattern, err)
+	}
+	return part, nil
+}
+
+func (db *DB) prepare(w Write) (part prepared, err error) {
+	table, _ := db.database.Table(w.table)
+	part.table = aws.String(db.names[w.table])
+	if w.operation == schema.PutItem {
+		part.item, err = attributevalue.MarshalMap(w.item)
+	} else {
+		part.key, err = keyOf(table, w.key)
+	}
+	if err != nil {
+		return part, err
+	}
+	// A builder of nothing is an error.
+	builder, built := expression.NewBuilder(), false
+	if w.operation == schema.UpdateItem {
+		builder, built = builder.WithUpdate(w.update), true
+	}
+	if w.condition.IsSet() {
+		builder, built = builder.WithCondition(w.condition), true
+	}
+	if built {
+		part.Expression, err = builder.Build()
+	}
+	return part, err
 }
 
 func (db *DB) pattern(name string, operation schema.Operation) (schema.AccessPattern, schema.Table, error) {
 	p, ok := db.database.AccessPattern(name)
 	if !ok {
 		return p, schema.Table{}, fmt.Errorf("access pattern %q is not declared in the schema", name)
+	}
+	if f := db.function; f != nil && !slices.Contains(f.AccessPatterns, name) {
+		return p, schema.Table{}, fmt.Errorf("the function %s may not use the access pattern %[2]q: add %[2]q to AccessPatterns of the function %[1]q in the schema, so that its role is granted what the pattern needs", f.Name, name)
 	}
 	if p.Operation != operation {
 		return p, schema.Table{}, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Operation, operation)
@@ -472,11 +563,18 @@ func keyOf(table schema.Table, values []any) (Item, error) {
 	}
 	key := Item{}
 	for i, name := range attributes {
-		value, err := attributevalue.Marshal(values[i])
-		if err != nil {
-			return nil, err
+		switch value := values[i].(type) {
+		case nil:
+			return nil, fmt.Errorf("the key of %s is %v: got no %s", table.Name, attributes, name)
+		case types.AttributeValue: // of an item that was read
+			key[name] = value
+		default:
+			marshalled, err := attributevalue.Marshal(value)
+			if err != nil {
+				return nil, err
+			}
+			key[name] = marshalled
 		}
-		key[name] = value
 	}
 	return key, nil
 }
@@ -543,12 +641,4 @@ func projection(attributes []string) expression.ProjectionBuilder {
 		built = built.AddNames(expression.NameNoDotSplit(a))
 	}
 	return built
-}
-
-func updateExpression(update expression.UpdateBuilder, condition expression.ConditionBuilder) (expression.Expression, error) {
-	builder := expression.NewBuilder().WithUpdate(update)
-	if condition.IsSet() {
-		builder = builder.WithCondition(condition)
-	}
-	return builder.Build()
 }

@@ -2,9 +2,12 @@ package dynamo_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -31,12 +35,30 @@ func notes() schema.Database {
 			{Name: "Get", Operation: schema.GetItem, Table: "Notes", Consistent: true, Attributes: []string{"_at", "a.b"}},
 			{Name: "Range", Operation: schema.Query, Table: "Notes", KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}, {Attribute: "_at", Comparison: schema.Between}}, Filter: []string{"size"}},
 			{Name: "CountBelow", Operation: schema.Query, Table: "Notes", Index: "BySize", Count: true, KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}, {Attribute: "size", Comparison: schema.Less}}},
+			{Name: "GetAll", Operation: schema.BatchGetItem, Table: "Notes", Attributes: []string{"a.b"}},
+			{Name: "Store", Operation: schema.PutItem, Table: "Notes"},
+			{Name: "Drop", Operation: schema.DeleteItem, Table: "Notes"},
 			{Name: "Grow", Operation: schema.UpdateItem, Table: "Notes"},
+			{Name: "Fill", Operation: schema.TransactWriteItems, Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem, Repeated: true}}},
 			{Name: "Move", Operation: schema.TransactWriteItems, Writes: []schema.Write{
 				{Table: "Notes", Operation: schema.PutItem}, {Table: "Notes", Operation: schema.DeleteItem, Optional: true}, {Table: "Notes", Operation: schema.UpdateItem, Optional: true},
 				{Table: "Notes", Operation: schema.ConditionCheckItem, Optional: true},
 			}},
 		},
+	}
+}
+
+// fill stores notes, 100 with a request.
+func fill(t *testing.T, db *dynamotest.Tables, notes ...note) {
+	t.Helper()
+	for some := range slices.Chunk(notes, 100) {
+		var writes []dynamo.Write
+		for _, n := range some {
+			writes = append(writes, dynamo.Put("Notes", n, none))
+		}
+		if err := db.Transact(t.Context(), "Fill", writes...); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
@@ -127,6 +149,53 @@ func TestReadsAndWrites(t *testing.T) {
 			t.Errorf("got %v, want a condition error with the item", err)
 		}
 	})
+	t.Run("PutAndDelete", func(t *testing.T) {
+		stored := note{"kept", 90, 1, "first"}
+		for _, step := range []struct {
+			name  string
+			do    func() error
+			holds bool
+		}{
+			{"a first put", func() error { return db.Put(ctx, "Store", stored, isNew) }, true},
+			{"a second put", func() error { return db.Put(ctx, "Store", stored, isNew) }, false},
+			{"a delete of another version", func() error { return db.Delete(ctx, "Drop", key(90), size.Equal(expression.Value(2))) }, false},
+			{"a put without condition", func() error { stored.Size = 2; return db.Put(ctx, "Store", stored, none) }, true},
+			{"a delete", func() error { return db.Delete(ctx, "Drop", key(90), size.Equal(expression.Value(2))) }, true},
+			{"a delete of nothing", func() error { return db.Delete(ctx, "Drop", key(90), none) }, true},
+		} {
+			err := step.do()
+			refused, isRefused := errors.AsType[*dynamo.ConditionError](err)
+			if step.holds && err != nil || !step.holds && (!isRefused || refused.Item["size"] == nil) {
+				t.Errorf("%s: got %v; want it to hold: %t", step.name, err, step.holds)
+			}
+		}
+		if found, err := db.Get(ctx, "Get", &note{}, key(90)...); found || err != nil {
+			t.Errorf("after the delete: got %v, %v", found, err)
+		}
+	})
+	t.Run("BatchGet", func(t *testing.T) {
+		var keys [][]any
+		var want []string
+		for at := 120; at >= 0; at-- {
+			// Item 4 again and again, in another form. From 7 on there is none.
+			keys, want = append(keys, []any{"kept", json.Number("4.0")}, key(at)), append(want, "text 4", "")
+			if at < 7 {
+				want[len(want)-1] = fmt.Sprint("text ", at)
+			}
+		}
+		items, err := db.BatchGet(ctx, "GetAll", keys...)
+		var got []string
+		for _, item := range items {
+			var n note
+			if err := attributevalue.UnmarshalMap(item, &n); err != nil || n.Size != 0 || item != nil && n.Status != "kept" {
+				t.Fatalf("got %+v, %v; want the attributes of the pattern and of the key", n, err)
+			}
+			got = append(got, n.Text)
+		}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v, -want +got:\n%s", err, diff)
+		}
+	})
 	t.Run("Check", func(t *testing.T) {
 		for at, holds := range map[int]bool{5: true, 6: false} {
 			err := db.Transact(ctx, "Move",
@@ -187,14 +256,75 @@ func TestOnlyDeclaredRequests(t *testing.T) {
 	}
 }
 
-func second[T any](_ T, err error) error { return err }
-
-func TestNewNamesTheMissingVariable(t *testing.T) {
+// A function makes the requests of its own access patterns. The error of any other says
+// what to add to the schema, and nothing is asked of the table.
+func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 	t.Parallel()
-	if _, err := dynamo.New(nil, notes(), nil); err == nil || err.Error() == "" {
-		t.Error("got no error for a table without a name")
+	platform := schema.Platform{Name: "notes", Database: notes(), Functions: []schema.Function{{Name: "reader", AccessPatterns: []string{"Get"}}}}
+	tables := dynamotest.Open(t, platform.Database)
+	db, err := tables.As(platform, "reader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, erasure := t.Context(), dynamo.Erasure{List: "Range", Delete: "Drop"}
+	for pattern, err := range map[string]error{
+		"Range":  second(db.Page(ctx, "Range", dynamo.Query{})),
+		"GetAll": second(db.BatchGet(ctx, "GetAll", key(1))),
+		"Store":  db.Put(ctx, "Store", note{}, none),
+		"Drop":   db.Delete(ctx, "Drop", key(1), none),
+		"Grow":   db.Update(ctx, "Grow", key(1), expression.Set(size, expression.Value(1)), none, nil),
+		"Move":   db.Transact(ctx, "Move", dynamo.Put("Notes", note{}, none)),
+		"Range ": second(db.Erase(ctx, erasure, "kept")),
+	} {
+		pattern = strings.TrimSpace(pattern)
+		want := fmt.Sprintf("the function reader may not use the access pattern %[1]q: add %[1]q to AccessPatterns of the function \"reader\" in the schema", pattern)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: got %v; want %s", pattern, err, want)
+		}
+	}
+	if got := tables.Recorder.Requests(); len(got) != 0 {
+		t.Errorf("requests were made: %v", got)
+	}
+	if found, err := db.Get(ctx, "Get", &note{}, key(1)...); found || err != nil {
+		t.Errorf("its own pattern: got %v, %v", found, err)
+	}
+	environment := kit.Environment{Getenv: func(string) string { return "notes" }}
+	if _, err := dynamo.Open(environment, platform, "writer"); err == nil || !strings.Contains(err.Error(), `"writer"`) {
+		t.Errorf("a function that the schema does not have: got %v", err)
+	}
+	if _, err := dynamo.Open(environment, platform, "reader"); err != nil {
+		t.Errorf("got %v", err)
+	}
+	if _, err := dynamo.Open(kit.Environment{Getenv: func(string) string { return "" }}, platform, "reader"); err == nil || !strings.Contains(err.Error(), "NOTES_TABLE") {
+		t.Errorf("without a name in the environment: got %v", err)
 	}
 }
+
+// A put or a delete on its own costs half of a transaction of one.
+func TestLoneWritesCostHalf(t *testing.T) {
+	t.Parallel()
+	database := notes()
+	database.Tables[0].Indexes = nil // each would cost as much again
+	ctx, db := t.Context(), dynamotest.Open(t, database)
+	for _, test := range []struct {
+		name  string
+		write func() error
+		units float64
+	}{
+		{"put", func() error { return db.Put(ctx, "Store", note{Status: "kept", At: 1}, isNew) }, 1},
+		{"delete", func() error { return db.Delete(ctx, "Drop", key(1), none) }, 1},
+		{"transaction", func() error { return db.Transact(ctx, "Move", dynamo.Put("Notes", note{Status: "kept", At: 1}, isNew)) }, 2},
+	} {
+		if err := test.write(); err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		}
+		if got := db.Recorder.Requests(); len(got) != 1 || got[0].Units != test.units {
+			t.Errorf("%s: got %+v; want one request of %g units", test.name, got, test.units)
+		}
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
 
 // A transaction that was done before its answer was lost does not fail on its own
 // conditions.

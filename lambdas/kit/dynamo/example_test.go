@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -19,7 +21,7 @@ import (
 // consistency are the schema's.
 func ExampleDB_Items() {
 	ctx := context.Background()
-	db, err := dynamo.Open(aws.Config{Region: "eu-central-1"}, schema.AskAHuman().Database)
+	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv}, schema.AskAHuman(), "humanapi")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +41,7 @@ func ExampleDB_Items() {
 // Two writes happen together, or neither does.
 func ExampleDB_Transact() {
 	ctx := context.Background()
-	db, err := dynamo.Open(aws.Config{Region: "eu-central-1"}, schema.AskAHuman().Database)
+	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv}, schema.AskAHuman(), "agentapi")
 	if err != nil {
 		log.Fatal(err)
 	}

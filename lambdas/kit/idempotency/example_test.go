@@ -3,9 +3,11 @@ package idempotency_test
 import (
 	"context"
 	"log"
+	"os"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -14,7 +16,7 @@ import (
 // A request is carried out once, and answered alike however often it comes.
 func ExampleKeys_Begin() {
 	ctx := context.Background()
-	db, err := dynamo.Open(aws.Config{Region: "eu-central-1"}, schema.AskAHuman().Database)
+	db, err := dynamo.Open(kit.Environment{AWS: aws.Config{Region: "eu-central-1"}, Getenv: os.Getenv}, schema.AskAHuman(), "agentapi")
 	if err != nil {
 		log.Fatal(err)
 	}

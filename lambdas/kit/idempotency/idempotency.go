@@ -131,9 +131,9 @@ const (
 // out: answer it with the replay. Otherwise it returns a [*RunningError],
 // [ErrOtherRequest], [retry.ErrBusy] or [retry.ErrUnanswered].
 func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (claim *Claim, replay *Response, err error) {
-	table, ok := k.db.Table(k.table)
-	if !ok || table.TimeToLive == "" {
-		return nil, nil, fmt.Errorf("claim idempotency key: the database needs a table %s with a time to live", k.table)
+	timeToLive, err := k.db.TimeToLive(k.table)
+	if err != nil {
+		return nil, nil, fmt.Errorf("claim idempotency key: %w", err)
 	}
 	now := now(k.Now)
 	if lease == 0 {
@@ -147,7 +147,7 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 	claim = &Claim{keys: k, key: k.key(scope, key), token: cryptorand.Text()}
 	fresh := dynamo.Absent(requestDigest)
 	// DynamoDB deletes expired items late.
-	expired := dynamo.Name(table.TimeToLive).LessThanEqual(expression.Value(now.Unix()))
+	expired := dynamo.Name(timeToLive).LessThanEqual(expression.Value(now.Unix()))
 	free := dynamo.Absent(claimToken).Or(
 		dynamo.Name(claimToken).Equal(expression.Value(claim.token)),
 		dynamo.Name(claimedUntil).LessThanEqual(expression.Value(now.UnixMilli())))
@@ -156,7 +156,7 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 	update := expression.Set(dynamo.Name(requestDigest), expression.Value(digest)).
 		Set(dynamo.Name(claimToken), expression.Value(claim.token)).
 		Set(dynamo.Name(claimedUntil), expression.Value(until.UnixMilli())).
-		Set(dynamo.Name(table.TimeToLive), expression.Value(expiry)).
+		Set(dynamo.Name(timeToLive), expression.Value(expiry)).
 		Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData))
 	if k.CreatedAt != "" {
 		update = update.Set(dynamo.Name(k.CreatedAt), expression.Value(expiry-int64(Retention/time.Second)))

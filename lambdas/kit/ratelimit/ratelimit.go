@@ -1,5 +1,5 @@
 // Package ratelimit counts how often callers call, in fixed windows, in a table that has a
-// time to live. The platform has the access pattern [Pattern] for it. kit/httpapi counts
+// time to live. The platform has schema.RateLimitPatterns for it. kit/httpapi counts
 // the calls of a route by the limit that the schema gives it.
 package ratelimit
 
@@ -20,9 +20,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
-
-// Pattern is the name of the access pattern: an UpdateItem of the table.
-const Pattern = "CountRequest"
 
 // State is how much of a limit is used.
 type State struct {
@@ -60,10 +57,10 @@ type Counter struct {
 	key   func(counter string) []any
 }
 
-// New returns the counter in a table of a database that has [Pattern]. key gives the
-// primary key, partition key first, of a counter by its name, which has at most 120
-// bytes if the names of limits have 40. Nil: the table has a partition key alone, a String,
-// which then begins with COUNT#.
+// New returns the counter in a table with schema.RateLimitPatterns. key gives the primary
+// key, partition key first, of a counter by its name, which has at most 120 bytes if the
+// names of limits have 40. Nil: the table has a partition key alone, a String, which then
+// begins with COUNT#.
 func New(db *dynamo.DB, table string, key func(counter string) []any) *Counter {
 	if key == nil {
 		key = func(counter string) []any { return []any{"COUNT#" + counter} }
@@ -76,9 +73,9 @@ func New(db *dynamo.DB, table string, key func(counter string) []any) *Counter {
 // keeps a token of the last call, so that an attempt whose answer was lost counts once; it
 // counts twice only if another call of the same caller was counted between the two.
 func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
-	table, ok := c.db.Table(c.table)
-	if !ok || table.TimeToLive == "" {
-		return State{}, fmt.Errorf("count a request: the database needs a table %s with a time to live", c.table)
+	timeToLive, err := c.db.TimeToLive(c.table)
+	if err != nil {
+		return State{}, fmt.Errorf("count a request: %w", err)
 	}
 	start := now.Truncate(limit.Window)
 	state := State{Limit: limit.Requests, Reset: start.Add(limit.Window)}
@@ -88,10 +85,10 @@ func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, call
 		Requests int    `dynamodbav:"requests"`
 		Last     string `dynamodbav:"last_request"`
 	}
-	err := c.db.Update(ctx, Pattern, c.key(fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix())),
+	err = c.db.Update(ctx, schema.CountRequest, c.key(fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix())),
 		expression.Add(dynamo.Name("requests"), expression.Value(1)).
 			Set(dynamo.Name("last_request"), expression.Value(token)).
-			Set(dynamo.Name(table.TimeToLive), expression.Value(dynamo.ExpiryAt(state.Reset))),
+			Set(dynamo.Name(timeToLive), expression.Value(dynamo.ExpiryAt(state.Reset))),
 		dynamo.Absent("requests").Or(dynamo.Name("requests").LessThan(expression.Value(limit.Requests)).
 			And(dynamo.Name("last_request").NotEqual(expression.Value(token)))),
 		&counted)

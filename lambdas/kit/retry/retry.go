@@ -64,13 +64,40 @@ func Do(ctx context.Context, again error, work func() error) error {
 		if round == Rounds {
 			return fmt.Errorf("after %d attempts: %w", round, err)
 		}
-		timer := time.NewTimer(Delay(round))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return fmt.Errorf("after %d attempts: %w (%w)", round, err, ctx.Err())
-		case <-timer.C:
+		if ended := pause(ctx, round); ended != nil {
+			return fmt.Errorf("after %d attempts: %w (%w)", round, err, ended)
 		}
+	}
+}
+
+// Rest waits before the rest of a request is made that AWS carried out in part. The
+// round, from 1, draws on the budget of the context as an attempt that was refused. It
+// returns [ErrBusy] after [Attempts] rounds, [ErrExhausted], or the error of the context.
+func Rest(ctx context.Context, round int) error {
+	if round >= Attempts {
+		return ErrBusy
+	}
+	budget := BudgetFrom(ctx)
+	end, err := budget.Begin()
+	if err != nil {
+		return err
+	}
+	end(Refused)
+	if err := budget.Again(); err != nil {
+		return err
+	}
+	return pause(ctx, round)
+}
+
+// pause is the pause after an attempt. It returns the error of a context that ends first.
+func pause(ctx context.Context, attempt int) error {
+	timer := time.NewTimer(Delay(attempt))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
 }
 

@@ -29,9 +29,10 @@ type Store struct{ db *dynamo.DB }
 // New returns a store on the table.
 func New(db *dynamo.DB) *Store { return &Store{db: db} }
 
-// Open returns the store of a function: on the table that its environment names.
-func Open(environment kit.Environment) (*Store, error) {
-	db, err := dynamo.Open(environment.AWS, schema.Todo().Database)
+// Open returns the store of a function of schema.Todo, on the table that its environment
+// names.
+func Open(environment kit.Environment, function string) (*Store, error) {
+	db, err := dynamo.Open(environment, schema.Todo(), function)
 	if err != nil {
 		return nil, err
 	}

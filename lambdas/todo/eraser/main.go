@@ -15,7 +15,7 @@ import (
 
 func main() {
 	kit.StartResponder("todo", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
-		store, err := dynamodb.Open(environment)
+		store, err := dynamodb.Open(environment, "eraser")
 		if err != nil {
 			return nil, err
 		}

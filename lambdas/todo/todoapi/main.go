@@ -15,7 +15,7 @@ import (
 
 func main() {
 	kit.StartHTTP("todo", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
-		store, err := dynamodb.Open(environment)
+		store, err := dynamodb.Open(environment, "todoapi")
 		if err != nil {
 			return nil, err
 		}

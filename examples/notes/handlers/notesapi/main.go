@@ -35,7 +35,7 @@ type (
 
 func main() {
 	kit.StartHTTP("notes", func(_ context.Context, environment kit.Environment) (*kit.API, error) {
-		db, err := dynamo.Open(environment.AWS, notes.Platform().Database)
+		db, err := dynamo.Open(environment, notes.Platform(), "notesapi")
 		if err != nil {
 			return nil, err
 		}

@@ -185,6 +185,38 @@ func (r *Recorder) Query(ctx context.Context, input *dynamodb.QueryInput, option
 	return output, err
 }
 
+// BatchGetItem implements [dynamo.Client].
+func (r *Recorder) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	output, err := r.client.BatchGetItem(ctx, input, options...)
+	if err == nil {
+		for table := range input.RequestItems {
+			r.record(schema.BatchGetItem, &table, nil, output.ConsumedCapacity...)
+		}
+	}
+	return output, err
+}
+
+// PutItem implements [dynamo.Client].
+func (r *Recorder) PutItem(ctx context.Context, input *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	output, err := r.client.PutItem(ctx, input, options...)
+	if err == nil {
+		r.record(schema.PutItem, input.TableName, nil, consumed(output.ConsumedCapacity)...)
+	}
+	return output, err
+}
+
+// DeleteItem implements [dynamo.Client].
+func (r *Recorder) DeleteItem(ctx context.Context, input *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	output, err := r.client.DeleteItem(ctx, input, options...)
+	if err == nil {
+		r.record(schema.DeleteItem, input.TableName, nil, consumed(output.ConsumedCapacity)...)
+	}
+	return output, err
+}
+
 // UpdateItem implements [dynamo.Client].
 func (r *Recorder) UpdateItem(ctx context.Context, input *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
 	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal

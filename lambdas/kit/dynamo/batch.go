@@ -1,0 +1,101 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// maxBatch is how many items one request reads at most ("BatchGetItem", Amazon DynamoDB
+// API reference).
+const maxBatch = 100
+
+// BatchGet reads the items with these keys, partition key first each, 100 with a request.
+// The result has an item for each key, in the order of the keys; nil where there is none.
+// A key may be there more than once. Items have the attributes of their key also if the
+// pattern does not name them. What DynamoDB leaves out, because it is too much or for
+// load, is asked for again.
+func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]Item, error) {
+	p, table, err := db.pattern(pattern, schema.BatchGetItem)
+	if err != nil {
+		return nil, err
+	}
+	names, found := make([]string, len(keys)), map[string]Item{}
+	var wanted []Item
+	for i, values := range keys {
+		key, err := keyOf(table, values)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, err)
+		}
+		names[i] = keyText(table, key)
+		if _, again := found[names[i]]; !again {
+			found[names[i]] = nil
+			wanted = append(wanted, key)
+		}
+	}
+	var asked types.KeysAndAttributes
+	if len(p.Attributes) > 0 {
+		own := slices.DeleteFunc(table.Key.Attributes(), func(name string) bool { return slices.Contains(p.Attributes, name) })
+		e, err := expression.NewBuilder().WithProjection(projection(slices.Concat(p.Attributes, own))).Build()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", pattern, err)
+		}
+		asked.ProjectionExpression, asked.ExpressionAttributeNames = e.Projection(), e.Names()
+	}
+	asked.ConsistentRead = aws.Bool(p.Consistent)
+	name := db.names[p.Table]
+	for batch := range slices.Chunk(wanted, maxBatch) {
+		for round := 1; ; round++ {
+			asked.Keys = batch
+			output, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{name: asked}})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+			}
+			for _, item := range output.Responses[name] {
+				found[keyText(table, item)] = item
+			}
+			if batch = output.UnprocessedKeys[name].Keys; len(batch) == 0 {
+				break
+			}
+			if err := retry.Rest(ctx, round); err != nil {
+				return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
+			}
+		}
+	}
+	items := make([]Item, len(keys))
+	for i, name := range names {
+		items[i] = found[name]
+	}
+	return items, nil
+}
+
+// keyText is the key of an item as text that no other key has. DynamoDB may give a
+// number back in another form than it got.
+func keyText(table schema.Table, item Item) string {
+	var b strings.Builder
+	for _, name := range table.Key.Attributes() {
+		switch value := item[name].(type) {
+		case *types.AttributeValueMemberS:
+			fmt.Fprintf(&b, "%q", value.Value)
+		case *types.AttributeValueMemberB:
+			fmt.Fprintf(&b, "%q", value.Value)
+		case *types.AttributeValueMemberN:
+			if number, ok := new(big.Rat).SetString(value.Value); ok {
+				b.WriteString(number.RatString())
+			}
+		}
+		b.WriteByte(' ')
+	}
+	return b.String()
+}

@@ -1,0 +1,118 @@
+package dynamo
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+const (
+	// maxWrites is how many parts a transaction has at most ("Transactions", DynamoDB
+	// developer guide).
+	maxWrites = 100
+	// eraseParallel is how many items are deleted at once, each on its own. One
+	// partition key takes 1,000 writes a second.
+	eraseParallel = 16
+	// eraseMargin is how long before the end of its context an erasure stops: an attempt
+	// that gets no answer, and the next one, have time.
+	eraseMargin = kit.AttemptTimeout + time.Second
+)
+
+// Erasure says how everything under a partition key is deleted.
+type Erasure struct {
+	// List is the pattern that reads what is there: a Query by the partition key alone,
+	// of the table or of an index, which returns the key of the table. Let it be
+	// consistent: an index may not have an item yet.
+	List string
+	// Delete is the pattern that deletes. A DeleteItem deletes each item on its own. A
+	// TransactWriteItems of Checks and a repeated DeleteItem costs twice as much, and
+	// deletes nothing once a check does not hold.
+	Delete string
+	// Checks begin each transaction, such as the [Check] that the deletion still goes on.
+	Checks []Write
+	// Keep says which items stay. Nil: none.
+	Keep func(Item) bool
+}
+
+// Erase deletes what is under partition keys of a table. It reports whether nothing is
+// left of what was there when it began. If not, the context ends in less than 3 seconds:
+// call it again, in this process or in another one.
+//
+// The table itself remembers how far an erasure has come, because a deleted item is not
+// listed again. So a process may die at any point, and several may erase the same. Make
+// sure that something calls again, such as a stream record that comes again until it is
+// handled, and that nothing adds items meanwhile.
+//
+// There is no BatchWriteItem, because IAM cannot allow it to delete without letting it
+// write. Erase returns a [*TransactionError] when a check does not hold.
+func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete bool, err error) {
+	_, table, err := db.pattern(e.List, schema.Query)
+	if err != nil {
+		return false, err
+	}
+	most := maxWrites - len(e.Checks)
+	var keys [][]any
+	for _, partition := range partitions {
+		for item, err := range db.Items(ctx, e.List, Query{Values: []any{partition}, PageSize: most}) {
+			if err != nil {
+				return false, err
+			}
+			if e.Keep != nil && e.Keep(item) {
+				continue
+			}
+			var key []any
+			for _, name := range table.Key.Attributes() {
+				key = append(key, item[name])
+			}
+			if keys = append(keys, key); len(keys) < most {
+				continue
+			}
+			if ending(ctx) {
+				return false, nil
+			}
+			if err := db.eraseKeys(ctx, e, table, keys); err != nil {
+				return false, err
+			}
+			keys = nil
+		}
+	}
+	if ending(ctx) {
+		return false, nil
+	}
+	if err := db.eraseKeys(ctx, e, table, keys); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// eraseKeys deletes the items with these keys.
+func (db *DB) eraseKeys(ctx context.Context, e Erasure, table schema.Table, keys [][]any) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	if pattern, _ := db.database.AccessPattern(e.Delete); pattern.Operation == schema.TransactWriteItems {
+		writes := slices.Clone(e.Checks)
+		for _, key := range keys {
+			writes = append(writes, Delete(table.Name, key, expression.ConditionBuilder{}))
+		}
+		return db.Transact(ctx, e.Delete, writes...)
+	}
+	var group errgroup.Group
+	group.SetLimit(eraseParallel)
+	for _, key := range keys {
+		group.Go(func() error { return db.Delete(ctx, e.Delete, key, expression.ConditionBuilder{}) })
+	}
+	return group.Wait()
+}
+
+// ending reports whether the context ends before another step could.
+func ending(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || ok && time.Until(deadline) < eraseMargin
+}

@@ -1,0 +1,148 @@
+package dynamo_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// dying is a client whose process dies before its n-th write.
+type dying struct {
+	dynamo.Client
+	writes chan struct{} // has one element for each write that is still made
+}
+
+var errDead = errors.New("the process is dead")
+
+func (d *dying) write() error {
+	select {
+	case <-d.writes:
+		return nil
+	default:
+		return errDead
+	}
+}
+
+func (d *dying) DeleteItem(ctx context.Context, input *dynamodb.DeleteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	if err := d.write(); err != nil {
+		return nil, err
+	}
+	return d.Client.DeleteItem(ctx, input)
+}
+
+func (d *dying) TransactWriteItems(ctx context.Context, input *dynamodb.TransactWriteItemsInput, _ ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if err := d.write(); err != nil {
+		return nil, err
+	}
+	return d.Client.TransactWriteItems(ctx, input)
+}
+
+// hurried is a context that ends so soon that no step begins.
+type hurried struct{ context.Context }
+
+func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(3 * time.Second), true }
+
+// Everything under a partition key is deleted, page after page, but what stays. An
+// erasure that died at some write is finished by the next one.
+func TestErase(t *testing.T) {
+	t.Parallel()
+	database := notes()
+	database.AccessPatterns = append(database.AccessPatterns,
+		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true, Attributes: []string{"status", "_at", "a.b"},
+			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}},
+		schema.AccessPattern{Name: "Empty", Operation: schema.TransactWriteItems, Writes: []schema.Write{
+			{Table: "Notes", Operation: schema.ConditionCheckItem}, {Table: "Notes", Operation: schema.DeleteItem, Repeated: true},
+		}})
+	if err := database.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	const n = 105 // a transaction deletes 99 at most
+	guard := []any{"guards", 1}
+	for name, test := range map[string]struct {
+		erasure dynamo.Erasure
+		// survived is how many writes the first erasure makes, left how many items it
+		// leaves.
+		survived, left int
+	}{
+		"Alone":    {dynamo.Erasure{List: "List", Delete: "Drop"}, 40, n - 40},
+		"Together": {dynamo.Erasure{List: "List", Delete: "Empty", Checks: []dynamo.Write{dynamo.Check("Notes", guard, dynamo.Equal("size", 1))}}, 1, n - 99},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, tables := t.Context(), dynamotest.Open(t, database)
+			tables.Recorder.PageSize = 25
+			stored := func(partition string) (left []int) {
+				t.Helper()
+				for item, err := range tables.Items(ctx, "List", dynamo.Query{Values: []any{partition}}) {
+					var n note
+					if err == nil {
+						err = attributevalue.UnmarshalMap(item, &n)
+					}
+					if err != nil {
+						t.Fatal(err)
+					}
+					left = append(left, n.At)
+				}
+				return left
+			}
+			all := []note{{Status: "first", At: n, Text: "stays"}, {Status: "other", At: 1}, {Status: "guards", At: 1, Size: 1}}
+			for at := range n {
+				all = append(all, note{Status: []string{"first", "second"}[at%2], At: at})
+			}
+			fill(t, tables, all...)
+			client := &dying{Client: tables.Recorder, writes: make(chan struct{}, n)}
+			for range test.survived {
+				client.writes <- struct{}{}
+			}
+			mortal, err := dynamo.New(client, database, map[string]string{"Notes": "Notes"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			erasure := test.erasure
+			erasure.Keep = func(item dynamo.Item) bool {
+				var n note
+				return attributevalue.UnmarshalMap(item, &n) == nil && n.Text == "stays"
+			}
+			if complete, err := mortal.Erase(hurried{ctx}, erasure, "first", "second"); complete || err != nil || len(client.writes) != test.survived {
+				t.Errorf("without time: got %t, %v with %d writes left; want an end without a write", complete, err, len(client.writes))
+			}
+			if complete, err := mortal.Erase(ctx, erasure, "first", "second"); complete || !errors.Is(err, errDead) {
+				t.Errorf("got %t, %v; want the death", complete, err)
+			}
+			if left := len(stored("first")) + len(stored("second")); left != test.left+1 {
+				t.Errorf("got %d items left after the death; want %d", left, test.left+1)
+			}
+			if erasure.Checks != nil {
+				fill(t, tables, note{Status: "guards", At: 1, Size: 2})
+				complete, err := tables.Erase(ctx, erasure, "first", "second")
+				refused, ok := errors.AsType[*dynamo.TransactionError](err)
+				if ok {
+					_, ok = refused.Failed(0)
+				}
+				if complete || !ok || len(stored("first"))+len(stored("second")) != test.left+1 {
+					t.Errorf("without the check: got %t, %v", complete, err)
+				}
+				fill(t, tables, note{Status: "guards", At: 1, Size: 1})
+			}
+			for range 2 { // the second finds nothing to do
+				if complete, err := tables.Erase(ctx, erasure, "first", "second"); !complete || err != nil {
+					t.Errorf("got %t, %v", complete, err)
+				}
+			}
+			got := fmt.Sprint(stored("first"), stored("second"), stored("other"), stored("guards"))
+			if want := fmt.Sprint([]int{n}, []int{}, []int{1}, []int{1}); !cmp.Equal(want, got) {
+				t.Errorf("got %s left; want %s", got, want)
+			}
+		})
+	}
+}
