@@ -248,8 +248,10 @@ func todoAccessPatterns() []AccessPattern {
 		transaction("EraseItems", "Delete up to 99 items of a user that is being deleted.", "", "",
 			write(ConditionCheckItem, "the counts: this deletion is still going on"),
 			each(write(DeleteItem, "a task or an idempotency key"))),
-		transaction("FinishUserDeletion", "Delete the counts, the last item of a user.", "", "",
-			write(DeleteItem, "the counts, if this deletion is still going on")),
+		{
+			Name: "FinishUserDeletion", Description: "Delete the counts, the last item of a user, if this deletion is still going on.",
+			Operation: DeleteItem, Table: table,
+		},
 		transaction("AnswerUserDeletion", "FinishUserDeletion for the request that asked for it.", "", "",
 			optional(write(DeleteItem, "the counts, if this deletion is still going on")),
 			KeepAnswer(table)),

@@ -21,9 +21,10 @@ var ErrDeletionOver = errors.New("the deletion is complete already")
 
 // EraserStore is what [Eraser] needs stored.
 type EraserStore interface {
-	// EraseItems deletes some of what is the user's, if the deletion is still going
-	// on; otherwise it returns [ErrDeletionOver]. It reports whether there may be more.
-	EraseItems(ctx context.Context, deletion Deletion) (more bool, err error)
+	// EraseItems deletes what is the user's, if the deletion is still going on;
+	// otherwise it returns [ErrDeletionOver]. It reports whether that is complete: it
+	// ends before the context does.
+	EraseItems(ctx context.Context, deletion Deletion) (complete bool, err error)
 	// FinishDeletion ends the deletion, if it is still going on.
 	FinishDeletion(ctx context.Context, deletion Deletion) error
 }
@@ -41,17 +42,12 @@ func (e *Eraser) Erase(ctx context.Context, deletion Deletion) (complete bool, e
 	if deletion.ID == "" {
 		return true, nil
 	}
-	for more := true; more; {
-		if outOfTime(ctx) {
-			return false, nil
-		}
-		more, err = e.Store.EraseItems(ctx, deletion)
-		if errors.Is(err, ErrDeletionOver) {
-			break
-		}
-		if err != nil {
-			return false, fmt.Errorf("erase what is the user's: %w", err)
-		}
+	switch complete, err = e.Store.EraseItems(ctx, deletion); {
+	case errors.Is(err, ErrDeletionOver):
+	case err != nil:
+		return false, fmt.Errorf("erase what is the user's: %w", err)
+	case !complete:
+		return false, nil
 	}
 	if err := e.Store.FinishDeletion(ctx, deletion); err != nil {
 		return false, fmt.Errorf("finish the deletion of the user: %w", err)

@@ -152,16 +152,17 @@ func (s *Store) Tasks(ctx context.Context, user string, l todo.Listing) (todo.Li
 			return todo.Listed{}, fmt.Errorf("%s: read task: %w", p.pattern, err)
 		}
 		listed.Tasks = append(listed.Tasks, t.domain())
-		listed.Positions = append(listed.Positions, position(item, sortKey))
+		listed.Positions = append(listed.Positions, textOf(item, sortKey))
 	}
 	if page.Next != nil {
-		listed.Next = position(page.Next, sortKey)
+		listed.Next = textOf(page.Next, sortKey)
 	}
 	return listed, nil
 }
 
-func position(item dynamo.Item, sortKey string) string {
-	value, _ := item[sortKey].(*types.AttributeValueMemberS)
+// textOf is the text of an attribute; "" if it is none.
+func textOf(item dynamo.Item, attribute string) string {
+	value, _ := item[attribute].(*types.AttributeValueMemberS)
 	if value == nil {
 		return ""
 	}

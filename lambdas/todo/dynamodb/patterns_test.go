@@ -65,7 +65,7 @@ func TestEveryAccessPattern(t *testing.T) {
 			return deletion, claimed
 		}
 	}
-	eraser := todo.Eraser{Store: w.store}
+	eraser := &w.eraser
 
 	cases := dynamotest.Cases{
 		"GetUser":       func() func() error { return func() error { return second(w.GetUser(t.Context(), "ada")) } },

@@ -327,7 +327,7 @@ func TestRandomHistories(t *testing.T) {
 			"erase": func(r *rapid.T) {
 				for _, u := range users {
 					if deletion, ok := h.deletion(t, u); ok {
-						if complete, err := (&todo.Eraser{Store: h.store}).Erase(t.Context(), deletion); err != nil || !complete {
+						if complete, err := h.eraser.Erase(t.Context(), deletion); err != nil || !complete {
 							r.Fatalf("erase: %v, %v", complete, err)
 						}
 					}

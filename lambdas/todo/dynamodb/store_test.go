@@ -32,7 +32,8 @@ var (
 type world struct {
 	*todo.Service
 	tables *dynamotest.Tables
-	store  *dynamodb.Store
+	store  *dynamodb.Store // as todoapi has it
+	eraser todo.Eraser     // as eraser has it
 	keys   *idempotency.Keys
 	faults *faults
 
@@ -49,11 +50,22 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.store = dynamodb.New(db)
+	w.store = dynamodb.New(as(t, db, "todoapi"))
+	w.eraser.Store = dynamodb.New(as(t, db, "eraser"))
 	w.keys = w.store.Keys()
 	w.keys.Now = w.clock
 	w.Service = &todo.Service{Store: w.store, CursorKey: cursorKey, Now: w.clock}
 	return w
+}
+
+// as is the table as a function has it.
+func as(t testing.TB, db *dynamo.DB, function string) *dynamo.DB {
+	t.Helper()
+	db, err := db.As(schema.Todo(), function)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
 }
 
 func (w *world) clock() time.Time {
@@ -356,6 +368,10 @@ func (f *faults) Query(ctx context.Context, input *awsdynamodb.QueryInput, _ ...
 	return around(f, schema.Query, ctx, input, f.Client.Query)
 }
 
+func (f *faults) DeleteItem(ctx context.Context, input *awsdynamodb.DeleteItemInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.DeleteItemOutput, error) {
+	return around(f, schema.DeleteItem, ctx, input, f.Client.DeleteItem)
+}
+
 func (f *faults) UpdateItem(ctx context.Context, input *awsdynamodb.UpdateItemInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.UpdateItemOutput, error) {
 	return around(f, schema.UpdateItem, ctx, input, f.Client.UpdateItem)
 }
@@ -441,5 +457,5 @@ func (w *world) replay(t testing.TB, user, key string) string {
 // storeWithoutFaults is a second store on the same table.
 func (w *world) storeWithoutFaults(t testing.TB) *dynamodb.Store {
 	t.Helper()
-	return dynamodb.New(w.tables.DB)
+	return dynamodb.New(as(t, w.tables.DB, "todoapi"))
 }

@@ -236,7 +236,8 @@ func TestUsersNamespaces(t *testing.T) {
 			}
 		}
 	}
-	complete, err := w.DeleteUser(ctx, "ada")
+	claimed, _ := w.claimed(t, ctx, "ada", "delete")
+	complete, err := w.DeleteUser(claimed, "ada")
 	if err != nil || !complete {
 		t.Fatalf("delete ada: %v, %v", complete, err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
+	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -106,11 +107,12 @@ func TestUserMeetsOthers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, w := t.Context(), newWorld(t)
+			w := newWorld(t)
 			w.user(t, "ada")
+			ctx, _ := w.claimed(t, t.Context(), "ada", name)
 			other := &todo.Service{Store: w.storeWithoutFaults(t)}
 			change := sync.OnceFunc(func() {
-				must(t, second(other.UpdateUser(ctx, "ada", todo.UserInput{Email: "first@example.com", Name: "First"})))
+				must(t, second(other.UpdateUser(t.Context(), "ada", todo.UserInput{Email: "first@example.com", Name: "First"})))
 			})
 			w.faults.set(func(operation schema.Operation) error {
 				if operation == schema.TransactWriteItems {
@@ -120,8 +122,8 @@ func TestUserMeetsOthers(t *testing.T) {
 			}, nil)
 			must(t, do(ctx, w))
 			w.check(t)
-			if left := w.left(t, "ada"); name == "deletion" && len(left) > 0 {
-				t.Errorf("left are %v", left)
+			if left := w.left(t, "ada"); name == "deletion" && len(left) != 1 {
+				t.Errorf("left are %v, want the request's own key", left)
 			}
 		})
 	}
@@ -312,7 +314,7 @@ func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 	}
 	if by == "eraser" && begun {
 		if deletion, ok := w.deletion(t, "ada"); ok {
-			if complete, err := (&todo.Eraser{Store: w.store}).Erase(t.Context(), deletion); err != nil || !complete {
+			if complete, err := w.eraser.Erase(t.Context(), deletion); err != nil || !complete {
 				t.Errorf("at %d: the eraser: %v, %v", step, complete, err)
 			}
 		}
@@ -399,7 +401,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	if !ok {
 		t.Fatal("no deletion goes on")
 	}
-	eraser := todo.Eraser{Store: w.store}
+	eraser := &w.eraser
 	if complete, err := eraser.Erase(hurried{t.Context()}, deletion); complete || err != nil {
 		t.Errorf("without time: got %v, %v", complete, err)
 	}
@@ -425,7 +427,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	}
 	_, err = w.store.EraseItems(ctx, deletion)
 	is(t, err, todo.ErrDeletionOver)
-	must(t, w.store.FinishDeletion(ctx, deletion))
+	must(t, w.eraser.Store.FinishDeletion(ctx, deletion))
 	if got, err := w.GetTask(ctx, "ada", kept.ID); err != nil || got != kept {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -596,7 +598,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 	quick := &todo.Service{Store: w.storeWithoutFaults(t), Now: w.clock}
 	var kept todo.Task
 	back := sync.OnceFunc(func() {
-		eraser := todo.Eraser{Store: w.storeWithoutFaults(t)}
+		eraser := todo.Eraser{Store: dynamodb.New(as(t, w.tables.DB, "eraser"))}
 		if complete, err := eraser.Erase(ctx, deletion); err != nil || !complete {
 			t.Errorf("got %v, %v", complete, err)
 		}
@@ -611,7 +613,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 		}
 		return nil
 	}, nil)
-	if complete, err := (&todo.Eraser{Store: w.store}).Erase(ctx, deletion); err != nil || !complete {
+	if complete, err := w.eraser.Erase(ctx, deletion); err != nil || !complete {
 		t.Errorf("got %v, %v", complete, err)
 	}
 	if got, err := w.GetTask(ctx, "ada", kept.ID); err != nil || got != kept {
@@ -653,14 +655,15 @@ func TestDeletionRace(t *testing.T) {
 			}
 		})
 	}
+	claimed, _ := w.claimed(t, ctx, "ada", "delete")
 	wait.Go(func() {
-		if complete, err := w.DeleteUser(ctx, "ada"); err != nil || !complete {
+		if complete, err := w.DeleteUser(claimed, "ada"); err != nil || !complete {
 			t.Errorf("got %v, %v", complete, err)
 		}
 	})
 	wait.Wait()
-	if left := w.left(t, "ada"); len(left) != 0 {
-		t.Errorf("left are %v", left)
+	if left := w.left(t, "ada"); len(left) != 1 {
+		t.Errorf("left are %v, want the request's own key", left)
 	}
 	w.check(t)
 }
