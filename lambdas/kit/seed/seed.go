@@ -4,7 +4,7 @@
 // deployed stack. The main package is:
 //
 //	kit.StartResponder("links", func(ctx context.Context, e kit.Environment) (func(context.Context, seed.Request) (seed.Progress, error), error) {
-//		db, err := dynamo.Open(e.AWS, links.Schema().Database)
+//		db, err := dynamo.Open(e, links.Schema(), "linkseeder")
 //		return seed.Load(links.Initial(), (&links.Store{DB: db}).AddInitial), err
 //	})
 //
