@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/buckets"
 	"github.com/onesynth-cdk/onesynth/local/catalog"
+	"github.com/onesynth-cdk/onesynth/local/events"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
@@ -46,6 +47,9 @@ func (r *Runner) load() error {
 		if !a.Has(stack) {
 			return fmt.Errorf("port of stack %q: the assembly has no stack of that name or display id", stack)
 		}
+	}
+	if r.rules, err = events.Read(a); err != nil {
+		return err
 	}
 	if err := r.refuseUnsupported(); err != nil {
 		return err
@@ -121,6 +125,9 @@ func (r *Runner) refuseUnsupported() error {
 	var refused []string
 	custom := false
 	without := r.assembly.Neighbours()
+	if without[rules] -= len(r.rules); without[rules] == 0 {
+		delete(without, rules)
+	}
 	for _, resource := range r.assembly.Unsupported() {
 		if slices.Contains(r.options.AllowUnsupported, resource.Type) {
 			without[resource.Type]++
@@ -141,12 +148,15 @@ func (r *Runner) refuseUnsupported() error {
 	return fmt.Errorf("the assembly has %w:\n%s\n%s", ErrUnsupported, strings.Join(refused, "\n"), remedy)
 }
 
+// rules is the type of the rules of Amazon EventBridge. Those on events of buckets have an effect.
+const rules = "AWS::Events::Rule"
+
 // nameWithoutEffect prints one line with the types of resources that have no effect here, and how many there are.
 func (r *Runner) nameWithoutEffect(counts map[string]int) {
 	var parts []string
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
 		part := fmt.Sprintf("%s (%d)", kind, counts[kind])
-		if kind == "AWS::Events::Rule" {
+		if kind == rules {
 			part = fmt.Sprintf("%s (%d, which fire nothing)", kind, counts[kind])
 		}
 		parts = append(parts, part)

@@ -18,6 +18,7 @@
 //   - A run has one stage of each API, Lambda proxy integrations of payload format 2.0 and JWT authorizers. An API that
 //     declares anything else ends the run by name.
 //   - Schedules invoke functions of the assembly. A rate counts from the start of the run.
+//   - Rules of Amazon EventBridge on new objects of a bucket invoke functions. Other rules fire nothing.
 //   - Objects have no versions; lifecycle rules and bucket policies have no effect. The endpoints of AWS that functions get
 //     are plain HTTP on loopback and stand in for AWS's TLS endpoints: aws:SecureTransport is true.
 //   - The console shows catalogs and saved queries. `onesynth lake` runs queries.
@@ -40,6 +41,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/local/events"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
@@ -116,6 +118,7 @@ type Runner struct {
 	inbox     *inbox.Inbox
 	issuer    *gateway.Issuer
 	buckets   *buckets.Store
+	rules     events.Rules
 	lakes     []catalog.Lake
 	apis      []console.API
 

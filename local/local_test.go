@@ -54,7 +54,19 @@ func template() object {
 		}},
 		"Queue":  object{"Type": "AWS::SQS::Queue"},
 		"Secret": object{"Type": "AWS::SecretsManager::Secret", "Properties": object{"GenerateSecretString": object{"PasswordLength": 20, "ExcludePunctuation": true}}},
-		"Bucket": object{"Type": "AWS::S3::Bucket", "Properties": object{"LifecycleConfiguration": object{"Rules": []object{{"Status": "Enabled", "ExpirationInDays": 1}}}}},
+		"Bucket": object{"Type": "AWS::S3::Bucket", "Properties": object{
+			"LifecycleConfiguration":    object{"Rules": []object{{"Status": "Enabled", "ExpirationInDays": 1}}},
+			"NotificationConfiguration": object{"EventBridgeConfiguration": object{"EventBridgeEnabled": true}},
+		}},
+		"Rule": object{"Type": "AWS::Events::Rule", "Properties": object{
+			"State": "ENABLED", "Targets": []object{{"Id": "Function", "Arn": arn("Function"), "DeadLetterConfig": object{"Arn": arn("Queue")}}},
+			"EventPattern": object{"source": []string{"aws.s3"}, "detail-type": []string{"Object Created"}, "detail": object{
+				"bucket": object{"name": []any{ref("Bucket")}}, "object": object{"key": []any{object{"prefix": "events/"}}},
+			}},
+		}},
+		"RulePermission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
+			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com", "SourceArn": arn("Rule"),
+		}},
 		"BucketPolicy": object{"Type": "AWS::S3::BucketPolicy", "Properties": object{"Bucket": ref("Bucket"), "PolicyDocument": object{"Statement": []object{{
 			"Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "*", "Condition": object{"Bool": object{"aws:SecureTransport": "false"}},
 		}}}}},
@@ -324,6 +336,17 @@ func TestRun(t *testing.T) {
 		want(t, 404, `no such object`)(call(t, "GET", r.ConsoleURL()+"/buckets/"+name+"/objects/events/b", ""))
 		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none/objects/events/a", ""))
 		want(t, 404, `no such bucket`)(call(t, "GET", r.ConsoleURL()+"/buckets/none", ""))
+	})
+	t.Run("Created", func(t *testing.T) {
+		queue := r.AWS().Queues()[0]
+		want(t, 200, "null")(call(t, "PUT", url+"/objects/fail", "content"))
+		want(t, 200, "null")(call(t, "PUT", url+"/objects/heard", "content"))
+		eventually(t, "the function to hear of the objects", func() bool {
+			lines, err := r.Functions().Lines("worker")
+			messages := queue.Messages()
+			return err == nil && strings.Contains(strings.Join(lines, "\n"), "created events/heard 7") && len(messages) == 1 && strings.Contains(messages[0].Body, "object failed")
+		})
+		queue.Purge()
 	})
 	t.Run("StandsInForPush", func(t *testing.T) {
 		want(t, 200, `"push":"`+r.Inbox().URL()+`"`)(call(t, "GET", url+"/environment", ""))
@@ -636,8 +659,18 @@ func TestStartRefuses(t *testing.T) {
 		"Route":      {change: func(t object) { properties(t, "Route0")["RouteKey"] = "PUT items" }, says: []string{"METHOD /path"}},
 		"Authorizer": {change: func(t object) { properties(t, "Authorizer")["AuthorizerType"] = "REQUEST" }, says: []string{"REQUEST"}},
 		"Notification": {change: func(t object) {
-			properties(t, "Bucket")["NotificationConfiguration"] = object{"EventBridgeConfiguration": object{"EventBridgeEnabled": true}}
+			properties(t, "Bucket")["NotificationConfiguration"] = object{"QueueConfigurations": []object{{"Event": "s3:ObjectCreated:*"}}}
 		}, says: []string{"NotificationConfiguration"}},
+		"RuleNotPermitted": {change: func(t object) { delete(t["Resources"].(object), "RulePermission") }, says: []string{"Rule", "no AWS::Lambda::Permission lets events.amazonaws.com invoke worker"}},
+		"RuleInput": {change: func(t object) {
+			properties(t, "Rule")["Targets"].([]object)[0]["InputPath"] = "$.detail"
+		}, says: []string{"Rule", "leave Input, InputPath and InputTransformer out"}},
+		"RulePattern": {change: func(t object) {
+			properties(t, "Rule")["EventPattern"].(object)["detail"].(object)["object"] = object{"size": []object{{"cidr": "10.0.0.0/24"}}}
+		}, says: []string{"Rule", `got operator "cidr"`}},
+		"RuleDeadLetters": {change: func(t object) {
+			properties(t, "Rule")["Targets"].([]object)[0]["DeadLetterConfig"] = object{"Arn": "arn:aws:sqs:us-east-1:000000000000:none"}
+		}, says: []string{"Rule", "dead-letter queue"}},
 		"Catalog": {change: func(t object) {
 			t["Resources"].(object)["Query"] = object{"Type": "AWS::Athena::NamedQuery", "Properties": object{"Database": "nowhere", "QueryString": "SELECT 1"}}
 		}, says: []string{"nowhere"}},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/buckets"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
@@ -194,6 +195,7 @@ func (r *Runner) startServices(functions []lambda.Declared) (err error) {
 		return err
 	}
 	r.parts.onStop(r.schedules.Close)
+	r.buckets.OnCreated(func(created buckets.Created) { r.rules.Deliver(created, r.functions, r.log.line) })
 	return nil
 }
 

@@ -33,6 +33,8 @@ type Platform struct {
 	Functions []Function
 	// Secrets are the secrets that Functions name.
 	Secrets []Secret
+	// Buckets are the buckets that Functions put objects into, or read them from.
+	Buckets []Bucket
 	// Routes are its HTTP operations.
 	Routes []Route
 	// RequestHeaders are the headers that web pages may send to its API, and
@@ -321,6 +323,9 @@ type Function struct {
 	MemoryMegabytes int
 	// Secrets are the secrets that it reads, by name: its role may read no other.
 	Secrets []string
+	// Puts are the objects that it puts, and Gets those that it reads: its role may do no
+	// more with a bucket, and list none.
+	Puts, Gets []Objects
 }
 
 // Route is an HTTP operation.

@@ -10,7 +10,7 @@ import (
 )
 
 // Trigger is what invokes a function beside the routes that it serves: [OnStream],
-// [OnSchedule], [OnSignUp], [OnSeed] or [OnOther].
+// [OnSchedule], [OnObjects], [OnSignUp], [OnSeed] or [OnOther].
 type Trigger interface {
 	// validate adds what is wrong with the trigger of function fn of the platform.
 	validate(f *findings, path string, p Platform, fn Function)
@@ -78,7 +78,7 @@ type OnSignUp struct{}
 type OnSeed struct{}
 
 // OnOther is anything that the construct of the platform connects itself, such as a
-// queue or a bucket.
+// queue.
 type OnOther struct{}
 
 // Failures describe the queue of what a function could not handle.
@@ -149,6 +149,23 @@ func (s OnSchedule) WithDefaults(of Function) OnSchedule {
 	}
 	s.Failures = s.Failures.withDefaults(s.ID, "runs of the "+of.Name)
 	return s
+}
+
+// Failures returns the construct id of the function's trigger, and the queue of what the
+// function could not handle, with defaults filled in; false if there is no queue.
+func (f Function) Failures() (id string, failures Failures, ok bool) {
+	switch trigger := f.Trigger.(type) {
+	case OnStream:
+		trigger = trigger.WithDefaults(f)
+		return trigger.ID, trigger.Failures, true
+	case OnSchedule:
+		trigger = trigger.WithDefaults(f)
+		return trigger.ID, trigger.Failures, true
+	case OnObjects:
+		trigger = trigger.WithDefaults(f)
+		return trigger.ID, trigger.Failures, true
+	}
+	return "", Failures{}, false
 }
 
 func (f Failures) withDefaults(id, description string) Failures {
@@ -280,12 +297,13 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 			f.add(at, quoted(name), "name each secret once")
 		}
 	}
+	p.validateObjects(f, path, fn)
 	if fn.Trigger != nil {
 		fn.Trigger.validate(f, path, p, fn)
 		return
 	}
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Function == fn.Name }) {
-		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnSignUp, OnSeed or OnOther), let it serve a route, or leave the function out")
+		f.add(path+".Trigger", "", "say what invokes it (OnStream, OnSchedule, OnObjects, OnSignUp, OnSeed or OnOther), let it serve a route, or leave the function out")
 	}
 }
 
@@ -367,18 +385,15 @@ func (p Platform) validateIDs(f *findings) {
 	for _, s := range p.Secrets {
 		take("Secrets["+s.Name+"].Name", s.Name)
 	}
+	for _, b := range p.Buckets {
+		take("Buckets["+b.Name+"].Name", b.Name)
+	}
 	for _, fn := range p.Functions {
 		path := "Functions[" + fn.Name + "]"
 		take(path+".ID", fn.ConstructID())
-		switch trigger := fn.Trigger.(type) {
-		case OnStream:
-			trigger = trigger.WithDefaults(fn)
-			take(path+".Trigger.ID", trigger.ID)
-			take(path+".Trigger.Failures.ID", trigger.Failures.ID)
-		case OnSchedule:
-			trigger = trigger.WithDefaults(fn)
-			take(path+".Trigger.ID", trigger.ID)
-			take(path+".Trigger.Failures.ID", trigger.Failures.ID)
+		if id, failures, ok := fn.Failures(); ok {
+			take(path+".Trigger.ID", id)
+			take(path+".Trigger.Failures.ID", failures.ID)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -109,12 +108,7 @@ func TestValidateFunctions(t *testing.T) {
 			p := minimal()
 			test.spoil(&p)
 			found, _ := errors.AsType[schema.Findings](p.Validate())
-			for _, f := range found {
-				if f.Path == test.path && strings.Contains(f.Got, test.got) && strings.Contains(f.Remedy, test.text) {
-					return
-				}
-			}
-			t.Errorf("no finding at %s that got %s and says %q:\n%v", test.path, test.got, test.text, found)
+			wants(t, found, test.path, test.got, test.text)
 		})
 	}
 }
@@ -135,6 +129,13 @@ func TestTriggerDefaults(t *testing.T) {
 		ID: "SweeperSchedule", Every: time.Hour, Failures: schema.Failures{ID: "SweeperScheduleDeadLetters", Description: "runs of the sweeper"},
 	}, schedule); diff != "" {
 		t.Errorf("schedule (-want +got):\n%s", diff)
+	}
+	id, failures, ok := schema.Function{Name: "sweeper", Trigger: schema.OnObjects{}}.Failures()
+	if id != "SweeperObjects" || failures.ID != "SweeperObjectsDeadLetters" || failures.Description != "new objects that the sweeper could not handle" || !ok {
+		t.Errorf("got %s, %+v, %t of new objects", id, failures, ok)
+	}
+	if _, _, ok := (schema.Function{Name: "greeter", Trigger: schema.OnSignUp{}}).Failures(); ok {
+		t.Error("sign-ups have a queue, want none")
 	}
 	if got := (schema.Function{Name: "api", ID: "TheAPI"}).ConstructID(); got != "TheAPI" {
 		t.Errorf("got the id %s, want the function's own", got)

@@ -128,6 +128,7 @@ func (p Platform) Validate() error {
 		p.validateFunction(f, fn)
 	}
 	p.validateSecrets(f)
+	p.validateBuckets(f)
 	p.validateIDs(f)
 	for _, pattern := range p.Database.AccessPatterns {
 		if !pattern.Offered && !pattern.ByOperators && len(p.users(pattern.Name)) == 0 {

@@ -8,10 +8,12 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
@@ -50,6 +52,22 @@ func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
 		queue.Node().FindChild(jsii.String("Policy")).(awssqs.QueuePolicy).ApplyRemovalPolicy(removal)
 	}
 	return queue
+}
+
+// OnFailure sends to the queue what was handed over to the function, without waiting for the
+// outcome, and failed: after that many retries, or when it is that old. A function has one
+// such queue.
+func OnFailure(scope constructs.Construct, f *gofunction.Function, queue awssqs.IQueue, age time.Duration, retries int) {
+	awslambda.NewCfnEventInvokeConfig(scope, jsii.String("Failures"), &awslambda.CfnEventInvokeConfigProps{
+		FunctionName:             f.Resource.FunctionName(),
+		Qualifier:                jsii.String("$LATEST"),
+		MaximumEventAgeInSeconds: jsii.Number(age.Seconds()),
+		MaximumRetryAttempts:     jsii.Number(retries),
+		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
+			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: queue.QueueArn()},
+		},
+	})
+	AllowSend(f.Role, queue)
 }
 
 // AllowSend lets the grantee put messages into a queue, and use the key that

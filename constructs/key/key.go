@@ -76,6 +76,16 @@ func AllowAlarms(scope constructs.IConstruct, key awskms.IKey) {
 	allowService(scope, key, "cloudwatch.amazonaws.com", Write, "aws:SourceArn", "cloudwatch", "alarm:*")
 }
 
+// AllowRules lets the rules of Amazon EventBridge in the account and region of scope send what
+// they cannot deliver to a queue that is encrypted with the key ("Encrypting Amazon EventBridge
+// DLQs"). It adds to the same policies as [AllowLogs]. Without a key, nil, it does nothing.
+func AllowRules(scope constructs.IConstruct, key awskms.IKey) {
+	if key == nil {
+		return
+	}
+	allowService(scope, key, "events.amazonaws.com", Write, "aws:SourceArn", "events", "rule/*")
+}
+
 // allowService lets a service of AWS use a key for what a condition key says is
 // one of its resources in the account and region of scope.
 func allowService(scope constructs.IConstruct, key awskms.IKey, principal string, actions []string, condition, service, resources string) {

@@ -25,6 +25,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/bucket"
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
@@ -54,8 +55,8 @@ const (
 
 	// resultDays is how long results of queries can be looked at again.
 	resultDays = 7
-	// formerDays is how long a deleted or replaced object can be brought back.
-	formerDays = 7
+	// accessPrefix begins the keys of access logs.
+	accessPrefix = "lake/"
 
 	// writerTimeout leaves room to write the objects of a full batch again and
 	// again: one needs about a second.
@@ -98,6 +99,7 @@ type Lake struct {
 	// where in the stream the batches were that could not be written in time.
 	Failures awssqs.Queue
 
+	files           *bucket.Bucket
 	metricNamespace string
 }
 
@@ -112,9 +114,6 @@ func New(scope constructs.Construct, id string, p Props) *Lake {
 		l.CatalogName = p.Lake.Name + "_" + unique(l)
 	}
 	l.addBucket(p)
-	if !p.RemoveWithStack {
-		l.addAccessLogs(p)
-	}
 	l.addCatalog(p)
 	l.tell()
 	l.addQueries(p)
@@ -140,46 +139,21 @@ func unique(l *Lake) string {
 }
 
 func (l *Lake) addBucket(p Props) {
-	removal := props.RemovalPolicy(p.RemoveWithStack)
-	rules := []*awss3.LifecycleRule{
-		{Id: jsii.String("results"), Prefix: jsii.String(resultsPrefix), Expiration: awscdk.Duration_Days(jsii.Number(resultDays))},
-		{Id: jsii.String("uploads"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1))},
-	}
-	if !p.RemoveWithStack {
-		rules = append(rules, &awss3.LifecycleRule{
-			Id: jsii.String("former"), NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(formerDays)), ExpiredObjectDeleteMarker: jsii.Bool(true),
-		})
-	}
-	if p.RetentionDays > 0 {
-		rules = append(rules, &awss3.LifecycleRule{Id: jsii.String("events"), Prefix: jsii.String(eventsPrefix), Expiration: awscdk.Duration_Days(jsii.Number(p.RetentionDays))})
-	}
-	encryption := awss3.BucketEncryption_S3_MANAGED
-	var cached *bool
-	if p.Key != nil {
-		// One request for a data key serves many objects.
-		encryption, cached = awss3.BucketEncryption_KMS, jsii.Bool(true)
-	}
-	l.Bucket = awss3.NewBucket(l, jsii.String("Bucket"), &awss3.BucketProps{
-		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
-		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
-		Encryption:        encryption,
-		EncryptionKey:     p.Key,
-		BucketKeyEnabled:  cached,
-		EnforceSSL:        jsii.Bool(true),
-		Versioned:         jsii.Bool(!p.RemoveWithStack),
-		LifecycleRules:    &rules,
-		RemovalPolicy:     removal,
+	l.files = bucket.New(l, bucket.Props{
+		Results: resultsPrefix, ResultDays: resultDays,
+		Objects: eventsPrefix, RetentionDays: p.RetentionDays,
+		LogPrefix: accessPrefix, LogRetention: p.LogRetention,
+		RemoveWithStack: p.RemoveWithStack,
+		Key:             p.Key,
 	})
-	// Without its policy the bucket would also take requests without TLS.
-	l.Bucket.Policy().ApplyRemovalPolicy(removal)
+	l.Bucket, l.AccessLogs = l.files.Resource, l.files.AccessLogs
 }
 
 func (l *Lake) addWriter(p Props) {
 	l.Failures = deadletter.NewQueue(l, "Failures", deadletter.Props{Retain: !p.RemoveWithStack, Key: p.Key})
 	l.Writer = l.addFunction("Writer", writer, "writes changes as Parquet", writerTimeout, writerMemory, p)
 	l.Writer.AddEnvironment(map[string]string{"LAKE_FAILURES_QUEUE_URL": *l.Failures.QueueUrl()})
-	l.Writer.Allow([]string{"s3:PutObject"}, l.objects(eventsPrefix))
-	key.Allow(l, l.Writer.Role, p.Key, "s3", key.Write)
+	l.files.AllowPut(l.Writer, eventsPrefix)
 	l.Mapping = stream.New(l, "Mapping", stream.Props{
 		Table:       p.Table,
 		Function:    l.Writer,
@@ -219,7 +193,7 @@ func (l *Lake) addCompactor(p Props) {
 	// An overlap would do the work twice, without harm. So there is no reserved
 	// concurrency, which new accounts do not have.
 	l.Compactor = l.addFunction("Compactor", compactor, "merges small objects", compactorTimeout, compactorMemory, p)
-	l.Compactor.Allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, l.objects(eventsPrefix))
+	l.Compactor.Allow([]string{"s3:DeleteObject", "s3:GetObject", "s3:PutObject"}, l.files.Objects(eventsPrefix))
 	l.Compactor.Role.AddToPrincipalPolicy(l.list(eventsPrefix))
 	key.Allow(l, l.Compactor.Role, p.Key, "s3", key.Write)
 	l.Schedule = schedule.New(l, "Schedule", schedule.Props{
@@ -258,10 +232,6 @@ func (l *Lake) addFunction(id, name, description string, timeout time.Duration, 
 		Network:             p.Network,
 	})
 }
-
-// objects is the ARN of all objects whose keys begin so: Amazon S3 has nothing
-// narrower for objects that are yet to be.
-func (l *Lake) objects(prefix string) string { return *l.Bucket.BucketArn() + "/" + prefix + "*" }
 
 // list allows to list the keys that begin so.
 func (l *Lake) list(prefixes ...string) awsiam.PolicyStatement {
@@ -306,8 +276,8 @@ func (l *Lake) GrantQuery(grantee awsiam.IGrantable) {
 	// databases and tables in the AWS Glue Data Catalog").
 	allow([]string{"glue:GetDatabase"}, arn("glue", "database/default"))
 	allow([]string{"s3:GetBucketLocation"}, *l.Bucket.BucketArn())
-	allow([]string{"s3:GetObject"}, l.objects(eventsPrefix))
-	allow([]string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"}, l.objects(resultsPrefix))
+	allow([]string{"s3:GetObject"}, l.files.Objects(eventsPrefix))
+	allow([]string{"s3:AbortMultipartUpload", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject"}, l.files.Objects(resultsPrefix))
 	grantee.GrantPrincipal().AddToPrincipalPolicy(l.list(eventsPrefix, resultsPrefix))
 	key.Allow(l, grantee, l.Bucket.EncryptionKey(), "s3", key.Write)
 }

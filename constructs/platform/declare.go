@@ -11,6 +11,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/bucket"
 	"github.com/onesynth-cdk/onesynth/constructs/deadletter"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
@@ -91,6 +92,7 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	}
 	p.begin(of, scope, id, described, d.Props)
 	p.addSecrets(d.Secrets)
+	p.addBuckets()
 	for _, f := range described.Functions {
 		p.addFunction(f.ConstructID(), f, d.Environment[f.Name])
 	}
@@ -119,6 +121,7 @@ func (p *Platform) begin(of Construct, scope constructs.Construct, id string, de
 		Schema:      described,
 		Functions:   map[string]*gofunction.Function{},
 		Secrets:     map[string]awssecretsmanager.ISecret{},
+		Buckets:     map[string]*bucket.Bucket{},
 		Streams:     map[string]*stream.Mapping{},
 		Schedules:   map[string]*schedule.Schedule{},
 		DeadLetters: map[string]awssqs.Queue{},
@@ -229,6 +232,15 @@ func (p *Platform) addTrigger(f schema.Function) {
 			Key:         p.props.Key,
 		})
 		p.DeadLetters[f.Name] = p.Schedules[f.Name].DeadLetters
+	case schema.OnObjects:
+		trigger = trigger.WithDefaults(f)
+		p.DeadLetters[f.Name] = bucket.NewTrigger(p.construct, trigger.ID, bucket.TriggerProps{
+			Bucket:      p.Buckets[trigger.Bucket],
+			Prefix:      trigger.Prefix,
+			Function:    p.Functions[f.Name],
+			Description: p.Schema.Title + ": new objects for the " + f.Name,
+			Key:         p.props.Key,
+		}).DeadLetters
 	}
 }
 
@@ -239,20 +251,13 @@ type failureQueue struct {
 	queue     awssqs.Queue
 }
 
-// queues are those of the streams and schedules, in the order of the functions.
+// queues are those of the triggers, in the order of the functions.
 func (p *Platform) queues() []failureQueue {
 	var all []failureQueue
 	for _, f := range p.Schema.Functions {
-		var failures schema.Failures
-		switch trigger := f.Trigger.(type) {
-		case schema.OnStream:
-			failures = trigger.WithDefaults(f).Failures
-		case schema.OnSchedule:
-			failures = trigger.WithDefaults(f).Failures
-		default:
-			continue
+		if _, failures, ok := f.Failures(); ok {
+			all = append(all, failureQueue{id: failures.ID, holds: failures.Description, queue: p.DeadLetters[f.Name]})
 		}
-		all = append(all, failureQueue{id: failures.ID, holds: failures.Description, queue: p.DeadLetters[f.Name]})
 	}
 	return all
 }

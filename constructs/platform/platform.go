@@ -35,6 +35,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
+	"github.com/onesynth-cdk/onesynth/constructs/bucket"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
@@ -87,6 +88,8 @@ type Platform struct {
 	Functions map[string]*gofunction.Function
 	// Secrets are its secrets, by the name in the schema.
 	Secrets map[string]awssecretsmanager.ISecret
+	// Buckets are its buckets, by the name in the schema, except for that of a lake.
+	Buckets map[string]*bucket.Bucket
 	// API is its HTTP API. It is nil if the schema has no routes.
 	API *httpapi.API
 	// Users issues the tokens of people, and Agents those of programs. They are nil if the
@@ -98,7 +101,7 @@ type Platform struct {
 	Streams   map[string]*stream.Mapping
 	Schedules map[string]*schedule.Schedule
 	// DeadLetters are the queues of what functions could not handle, by the name of the
-	// function: those of its stream or schedule.
+	// function: those of its trigger.
 	DeadLetters map[string]awssqs.Queue
 	// Lake is what the changes of a table become. It is nil if the schema has no lake.
 	Lake *lake.Lake
@@ -130,6 +133,9 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 		described, _ := p.Schema.Secret(secret)
 		environment[described.Variable] = *p.Secrets[secret].SecretArn()
 	}
+	for _, b := range p.Schema.BucketsOf(declared) {
+		environment[b.Variable] = *p.Buckets[b.Name].Resource.BucketName()
+	}
 	maps.Copy(environment, variables)
 	if p.props.MetricNamespace != "" {
 		environment[schema.MetricNamespaceVariable] = p.props.MetricNamespace
@@ -155,6 +161,12 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	p.Database.Grant(f.Role, p.Schema.Grants(declared)...)
 	for _, secret := range declared.Secrets {
 		allowRead(f, p.Secrets[secret])
+	}
+	for _, o := range declared.Puts {
+		p.Buckets[o.Bucket].AllowPut(f, o.Prefix)
+	}
+	for _, o := range declared.Gets {
+		p.Buckets[o.Bucket].AllowGet(f, o.Prefix)
 	}
 	p.tell(f, declared)
 	p.declared = append(p.declared, function{id: id, name: name, function: f})
@@ -196,6 +208,20 @@ func (p *Platform) addSecrets(existing map[string]awssecretsmanager.ISecret) {
 			RemovalPolicy:        props.RemovalPolicy(p.props.RemoveWithStack),
 			EncryptionKey:        p.props.Key,
 			GenerateSecretString: &generated,
+		})
+	}
+}
+
+// addBuckets declares the buckets of the schema. They outlive the stack unless
+// RemoveWithStack is set.
+func (p *Platform) addBuckets() {
+	for _, described := range p.Schema.Buckets {
+		p.Buckets[described.Name] = bucket.New(constructs.NewConstruct(p.construct, &described.Name), bucket.Props{
+			RetentionDays:   described.RetentionDays,
+			LogPrefix:       "objects/",
+			LogRetention:    p.props.LogRetention,
+			RemoveWithStack: p.props.RemoveWithStack,
+			Key:             p.props.Key,
 		})
 	}
 }
@@ -292,6 +318,9 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 	}
 	for _, t := range p.Database.Tables {
 		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
+	}
+	for _, b := range p.Schema.Buckets {
+		o.Add(b.Name+"BucketName", "Bucket of "+b.Description, p.Buckets[b.Name].Resource.BucketName())
 	}
 	for _, q := range p.queues() {
 		o.Add(strings.TrimSuffix(q.id, "s")+"QueueUrl", "Address of the queue of "+q.holds, q.queue.QueueUrl())

@@ -26,7 +26,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, signUp, large, quiet, refused synthtest.Template
+var template, signUp, large, quiet, exporting, refused synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if quiet, err = synthtest.Load(folder, "quiet"); err != nil {
+			return err
+		}
+		if exporting, err = synthtest.Load(folder, "exporting"); err != nil {
 			return err
 		}
 		refused, err = synthtest.Load(folder, "refused")
@@ -89,6 +92,7 @@ func declare(app awscdk.App) {
 	declareSignUp(app, build)
 	declareLarge(app, build)
 	declareQuiet(app, build)
+	declareExporting(app, build)
 	declareRefused(app, build)
 }
 

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
@@ -115,16 +114,7 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 
 	// The scheduler hands a run over and does not wait for it: what then fails is
 	// the function's to report.
-	awslambda.NewCfnEventInvokeConfig(s, jsii.String("Failures"), &awslambda.CfnEventInvokeConfigProps{
-		FunctionName:             p.Function.Resource.FunctionName(),
-		Qualifier:                jsii.String("$LATEST"),
-		MaximumEventAgeInSeconds: jsii.Number(stale.Seconds()),
-		MaximumRetryAttempts:     jsii.Number(1),
-		DestinationConfig: &awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
-			OnFailure: &awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: s.DeadLetters.QueueArn()},
-		},
-	})
-	deadletter.AllowSend(p.Function.Role, s.DeadLetters)
+	deadletter.OnFailure(s, p.Function, s.DeadLetters, stale, 1)
 
 	s.Role = awsiam.NewRole(s, jsii.String("Role"), &awsiam.RoleProps{
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("scheduler.amazonaws.com"), &awsiam.ServicePrincipalOpts{

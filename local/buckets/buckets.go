@@ -2,7 +2,8 @@
 //
 // It is the storage behind gofakes3, which speaks S3's protocol: only the assembly's buckets exist, an object is replaced as
 // a whole or not at all, a reader of an object keeps what it began to read, and listings are in S3's order with its pages.
-// Versions, lifecycle rules and bucket policies have no effect.
+// Versions, lifecycle rules and bucket policies have no effect. A bucket with NotificationConfiguration.EventBridgeConfiguration tells
+// of new objects; other notifications are refused.
 package buckets
 
 import (
@@ -59,12 +60,31 @@ type Store struct {
 
 	mutex   sync.RWMutex
 	buckets map[string]*bucket
+	// created is how many objects have been put, and onCreated hears of each.
+	created   uint64
+	onCreated func(Created)
 }
 
+// Created is a new object of a bucket that sends events.
+type Created struct {
+	Bucket, ARN     string
+	Account, Region string
+	Object          Object
+	// Sequence orders the events of a key.
+	Sequence uint64
+}
+
+// OnCreated makes the store call the function with each new object of the buckets that send events. Call it before any object is
+// put.
+func (s *Store) OnCreated(hear func(Created)) { s.onCreated = hear }
+
 type bucket struct {
-	name, arn string
-	created   time.Time
-	dir       string
+	name, arn       string
+	account, region string
+	// events says that the bucket sends events to Amazon EventBridge.
+	events  bool
+	created time.Time
+	dir     string
 	// keys are those of objects, in S3's order: of their UTF-8 bytes.
 	keys    []string
 	objects map[string]*stored
@@ -85,10 +105,15 @@ const partial = "put-"
 func New(dir string, source *assembly.Assembly) (*Store, error) {
 	store := &Store{dir: dir, buckets: map[string]*bucket{}}
 	for _, resource := range source.Resources("AWS::S3::Bucket") {
-		var declared struct{ NotificationConfiguration, WebsiteConfiguration, ReplicationConfiguration map[string]any }
+		var declared struct {
+			NotificationConfiguration, WebsiteConfiguration, ReplicationConfiguration map[string]any
+		}
 		if err := resource.Decode(&declared); err != nil {
 			return nil, err
 		}
+		bridge, events := declared.NotificationConfiguration["EventBridgeConfiguration"].(map[string]any)
+		events = events && bridge["EventBridgeEnabled"] != false
+		delete(declared.NotificationConfiguration, "EventBridgeConfiguration")
 		for property, given := range map[string]map[string]any{
 			"NotificationConfiguration": declared.NotificationConfiguration, "WebsiteConfiguration": declared.WebsiteConfiguration,
 			"ReplicationConfiguration": declared.ReplicationConfiguration,
@@ -101,7 +126,7 @@ func New(dir string, source *assembly.Assembly) (*Store, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", resource, err)
 		}
-		opened.name, opened.arn = resource.Name, resource.ARN
+		opened.name, opened.arn, opened.account, opened.region, opened.events = resource.Name, resource.ARN, resource.Stack.Account, resource.Stack.Region, events
 		store.buckets[resource.Name] = opened
 	}
 	return store, nil
@@ -307,20 +332,31 @@ func (s *Store) put(name, key string, headers map[string]string, input io.Reader
 	if err := file.Close(); err != nil {
 		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
 	}
+	sequence, err := s.replace(into, file.Name(), object, check)
+	if err == nil && into.events && s.onCreated != nil {
+		s.onCreated(Created{Bucket: into.name, ARN: into.arn, Account: into.account, Region: into.region, Object: object.Object, Sequence: sequence})
+	}
+	return err
+}
+
+// replace makes the file the object's, if check allows it, and returns how many objects have been put.
+func (s *Store) replace(into *bucket, file string, object *stored, check func(*stored) error) (sequence uint64, err error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	key := object.Key
 	if err := check(into.objects[key]); err != nil {
-		return err
+		return 0, err
 	}
-	if err := os.Rename(file.Name(), into.file(key)); err != nil {
-		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
+	if err := os.Rename(file, into.file(key)); err != nil {
+		return 0, fmt.Errorf("object %s of bucket %s: %w", key, into.name, err)
 	}
 	if into.objects[key] == nil {
 		at, _ := slices.BinarySearch(into.keys, key)
 		into.keys = slices.Insert(into.keys, at, key)
 	}
 	into.objects[key] = object
-	return nil
+	s.created++
+	return s.created, nil
 }
 
 // remove deletes an object. Deleting a missing one succeeds, as in S3.

@@ -222,7 +222,7 @@ func (m *mapping) convert(raw json.RawMessage) (record, bool, error) {
 	if err != nil {
 		return record{}, false, err
 	}
-	passes, err := m.filter.passes(text)
+	passes, err := m.filter.Passes(text)
 	created := time.UnixMilli(int64(change.ApproximateCreationDateTime * 1000))
 	return record{text: text, sequence: change.SequenceNumber, created: created, read: time.Now()}, passes, err
 }

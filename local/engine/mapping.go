@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
+	"github.com/onesynth-cdk/onesynth/local/pattern"
 )
 
 type mapping struct {
 	streams  *Streams
 	function *assembly.Resource
 	table    *assembly.Resource
-	filter   filter
+	filter   pattern.Filter
 	expired  *expiries
 
 	position    string
@@ -97,7 +98,7 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 		patterns = append(patterns, filter.Pattern)
 	}
 	var err error
-	if read.filter, err = newFilter(patterns); err != nil {
+	if read.filter, err = pattern.New(patterns...); err != nil {
 		return nil, err
 	}
 	if read.destination != "" {

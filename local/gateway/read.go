@@ -118,7 +118,8 @@ func readRoute(a *assembly.Assembly, resource *assembly.Resource, api API, integ
 	if i.IntegrationType != "AWS_PROXY" || i.PayloadFormatVersion != "2.0" || len(i.RequestParameters)+len(i.ResponseParameters) > 0 {
 		return Route{}, fmt.Errorf("%s: type %q, payload format %q: Lambda proxy integrations of format 2.0 without parameter mapping are run locally", integration, i.IntegrationType, i.PayloadFormatVersion)
 	}
-	function, qualifier := functionOfIntegration(i.IntegrationUri)
+	invoked := functionOfIntegration(i.IntegrationUri)
+	function, _ := assembly.SplitFunction(invoked)
 	route := Route{
 		Key: p.RouteKey, Function: function, Scopes: p.AuthorizationScopes,
 		Timeout: time.Duration(i.TimeoutInMillis) * time.Millisecond,
@@ -126,7 +127,7 @@ func readRoute(a *assembly.Assembly, resource *assembly.Resource, api API, integ
 	if a.ByName(route.Function, "AWS::Lambda::Function") == nil {
 		return Route{}, fmt.Errorf("%s: %q is no function of the assembly", integration, i.IntegrationUri)
 	}
-	if source := api.SourceARN(p.RouteKey); !permitted(a, function, qualifier, source) {
+	if source := api.SourceARN(p.RouteKey); !policy.MayInvoke(a, "apigateway.amazonaws.com", invoked, source) {
 		route.Refused = fmt.Sprintf("no AWS::Lambda::Permission lets apigateway.amazonaws.com invoke %s from %s", route.Function, source)
 	}
 	switch p.AuthorizationType {
@@ -168,32 +169,11 @@ func readAuthorizer(resource *assembly.Resource, keys KeySource) (*Authorizer, e
 	return authorizer, nil
 }
 
-// permitted says whether a resource-based permission lets API Gateway invoke the function from the source. A permission is
-// for the function, or for one of its versions or aliases.
-func permitted(a *assembly.Assembly, function, qualifier, sourceARN string) bool {
-	for _, resource := range a.Resources("AWS::Lambda::Permission") {
-		var p struct{ Action, FunctionName, Principal, SourceArn, SourceAccount string }
-		if err := resource.Decode(&p); err != nil {
-			continue
-		}
-		if name, of := assembly.SplitFunction(p.FunctionName); name != function || of != qualifier || p.Principal != "apigateway.amazonaws.com" {
-			continue
-		}
-		if p.SourceArn == "" {
-			p.SourceArn = "*"
-		}
-		if (policy.Grant{Action: p.Action, Resource: p.SourceArn}).Matches("lambda:InvokeFunction", sourceARN) {
-			return true
-		}
-	}
-	return false
-}
-
-// functionOfIntegration returns the function that an integration URI names, with its version or alias. The URI is the function's
+// functionOfIntegration returns the ARN of the function, or of its version or alias, that an integration URI names. The URI is the
 // ARN, or API Gateway's path to it, arn:aws:apigateway:REGION:lambda:path/2015-03-31/functions/ARN/invocations.
-func functionOfIntegration(uri string) (name, qualifier string) {
+func functionOfIntegration(uri string) string {
 	if _, rest, ok := strings.Cut(uri, "/functions/"); ok {
 		uri = strings.TrimSuffix(rest, "/invocations")
 	}
-	return assembly.SplitFunction(uri)
+	return uri
 }

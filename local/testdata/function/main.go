@@ -32,6 +32,12 @@ type event struct {
 	events.APIGatewayV2HTTPRequest
 	Tick    string
 	Records []events.DynamoDBEventRecord
+	Detail  struct {
+		Object struct {
+			Key  string
+			Size int
+		}
+	}
 }
 
 func (c clients) put(ctx context.Context, id, value string) error {
@@ -53,6 +59,11 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 	case e.Tick != "":
 		fmt.Println("tick", e.Tick)
 		return nil, c.put(ctx, "tick", e.Tick)
+	case e.Detail.Object.Key == "events/fail":
+		return nil, fmt.Errorf("object failed")
+	case e.Detail.Object.Key != "":
+		fmt.Println("created", e.Detail.Object.Key, e.Detail.Object.Size)
+		return nil, nil
 	case e.Records != nil:
 		for _, record := range e.Records {
 			if id := record.Change.Keys["id"].String(); id != "seen" {

@@ -1,4 +1,6 @@
-package engine
+// Package pattern decides which events a pattern lets through: those of stream mappings ("Control which events Lambda sends to
+// your function", AWS), and of rules of Amazon EventBridge, whose syntax is the same.
+package pattern
 
 import (
 	"bytes"
@@ -9,9 +11,8 @@ import (
 	"strings"
 )
 
-// filter is a list of patterns of an event source mapping: a record passes when one of them matches, or when there is none.
-// The rules are those of "Control which events Lambda sends to your function" (AWS).
-type filter []pattern
+// Filter is a list of patterns: an event passes when one of them matches, or when there is none.
+type Filter []pattern
 
 // pattern has the shape of the record it matches.
 type pattern map[string]rule
@@ -25,8 +26,9 @@ type rule struct {
 // alternative decides on a value. present is false when the record has no such member.
 type alternative func(value any, present bool) bool
 
-func newFilter(texts []string) (filter, error) {
-	var patterns filter
+// New reads patterns in JSON. Its error names the part that a local run does not know.
+func New(texts ...string) (Filter, error) {
+	var patterns Filter
 	for _, text := range texts {
 		decoder := json.NewDecoder(strings.NewReader(text))
 		decoder.UseNumber()
@@ -194,16 +196,16 @@ func numeric(argument any) (alternative, error) {
 	}, nil
 }
 
-// passes tells whether the record, in JSON, goes to the function.
-func (f filter) passes(record []byte) (bool, error) {
+// Passes tells whether the event, in JSON, goes to the function.
+func (f Filter) Passes(event []byte) (bool, error) {
 	if len(f) == 0 {
 		return true, nil
 	}
-	decoder := json.NewDecoder(bytes.NewReader(record))
+	decoder := json.NewDecoder(bytes.NewReader(event))
 	decoder.UseNumber()
 	var value map[string]any
 	if err := decoder.Decode(&value); err != nil {
-		return false, fmt.Errorf("read stream record: %w", err)
+		return false, fmt.Errorf("read event: %w", err)
 	}
 	return slices.ContainsFunc(f, func(p pattern) bool { return p.matches(value) }), nil
 }

@@ -1,0 +1,163 @@
+// Package bucket declares Amazon S3 buckets that are private, encrypted and reached over
+// TLS only, and invokes functions when objects come into them.
+package bucket
+
+import (
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/key"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+)
+
+// formerDays is how long a deleted or replaced object can be brought back.
+const formerDays = 7
+
+// Props describe a bucket. The zero value is right.
+type Props struct {
+	// Results begins the keys of objects that are deleted after ResultDays. Default: none.
+	Results    string
+	ResultDays int
+	// Objects begins the keys of objects that are deleted after RetentionDays. Default: all
+	// objects.
+	Objects string
+	// RetentionDays is after how many days objects are deleted. Default: they stay.
+	RetentionDays int
+	// LogPrefix begins the keys of access logs, such as "lake/". Required, unless
+	// RemoveWithStack is set.
+	LogPrefix string
+	// LogRetention is how long access logs are kept. Default: that of [props.LogRetention].
+	LogRetention props.LogRetention
+	// RemoveWithStack deletes the bucket with the stack, which needs it to be empty. Such a
+	// bucket keeps no former versions, and no access logs: they would keep filling it. Default:
+	// bucket, objects and logs outlive the stack.
+	RemoveWithStack bool
+	// Key is a customer managed key of AWS KMS that encrypts the objects. Default: a key of
+	// Amazon S3.
+	Key awskms.IKey
+}
+
+// Bucket holds objects.
+type Bucket struct {
+	// Resource is the bucket.
+	Resource awss3.Bucket
+	// AccessLogs holds the logs of requests to Resource. It is nil with RemoveWithStack.
+	AccessLogs awss3.Bucket
+}
+
+// New declares a bucket, with the ids Bucket and AccessLogs below the scope.
+func New(scope constructs.Construct, p Props) *Bucket {
+	removal := props.RemovalPolicy(p.RemoveWithStack)
+	var rules []*awss3.LifecycleRule
+	if p.ResultDays > 0 {
+		rules = append(rules, expiry(p.Results, p.ResultDays))
+	}
+	rules = append(rules, &awss3.LifecycleRule{Id: jsii.String("uploads"), AbortIncompleteMultipartUploadAfter: awscdk.Duration_Days(jsii.Number(1))})
+	if !p.RemoveWithStack {
+		rules = append(rules, former())
+	}
+	if p.RetentionDays > 0 {
+		rules = append(rules, expiry(p.Objects, p.RetentionDays))
+	}
+	encryption := awss3.BucketEncryption_S3_MANAGED
+	var cached *bool
+	if p.Key != nil {
+		// One request for a data key serves many objects.
+		encryption, cached = awss3.BucketEncryption_KMS, jsii.Bool(true)
+	}
+	b := &Bucket{Resource: awss3.NewBucket(scope, jsii.String("Bucket"), &awss3.BucketProps{
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		Encryption:        encryption,
+		EncryptionKey:     p.Key,
+		BucketKeyEnabled:  cached,
+		EnforceSSL:        jsii.Bool(true),
+		Versioned:         jsii.Bool(!p.RemoveWithStack),
+		LifecycleRules:    &rules,
+		RemovalPolicy:     removal,
+	})}
+	// Without its policy the bucket would also take requests without TLS.
+	b.Resource.Policy().ApplyRemovalPolicy(removal)
+	if !p.RemoveWithStack {
+		b.addAccessLogs(scope, p)
+	}
+	return b
+}
+
+// expiry is the rule that deletes objects whose keys begin so. Its id is the prefix.
+func expiry(prefix string, days int) *awss3.LifecycleRule {
+	rule := &awss3.LifecycleRule{Id: jsii.String("objects"), Expiration: awscdk.Duration_Days(jsii.Number(days))}
+	if prefix != "" {
+		rule.Id, rule.Prefix = jsii.String(strings.TrimSuffix(prefix, "/")), &prefix
+	}
+	return rule
+}
+
+// former is the rule that ends the versions of objects that were deleted or replaced.
+func former() *awss3.LifecycleRule {
+	return &awss3.LifecycleRule{Id: jsii.String("former"), NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(formerDays)), ExpiredObjectDeleteMarker: jsii.Bool(true)}
+}
+
+// addAccessLogs lets Amazon S3 log the requests to the bucket, in a second one: in
+// the same one, it would log the writing of each log.
+//
+// The CDK's own way gives the right by access control list, which buckets owned
+// by the account alone refuse, unless the app has a feature flag set. This is what
+// it does with the flag ("Enabling Amazon S3 server access logging", user guide).
+func (b *Bucket) addAccessLogs(scope constructs.Construct, p Props) {
+	age := p.LogRetention.Number()
+	b.AccessLogs = awss3.NewBucket(scope, jsii.String("AccessLogs"), &awss3.BucketProps{
+		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
+		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
+		// Amazon S3 delivers to no bucket whose default is a key of AWS KMS that its
+		// logging service may not use.
+		Encryption:     awss3.BucketEncryption_S3_MANAGED,
+		EnforceSSL:     jsii.Bool(true),
+		Versioned:      jsii.Bool(true),
+		LifecycleRules: &[]*awss3.LifecycleRule{{Id: jsii.String("logs"), Expiration: awscdk.Duration_Days(jsii.Number(age))}, former()},
+		RemovalPolicy:  awscdk.RemovalPolicy_RETAIN,
+	})
+	b.AccessLogs.Policy().ApplyRemovalPolicy(awscdk.RemovalPolicy_RETAIN)
+	b.AccessLogs.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("logging.s3.amazonaws.com"), nil)},
+		Actions:    jsii.Strings("s3:PutObject"),
+		Resources:  jsii.Strings(*b.AccessLogs.BucketArn() + "/" + p.LogPrefix + "*"),
+		Conditions: &map[string]any{
+			"ArnLike":      map[string]any{"aws:SourceArn": b.Resource.BucketArn()},
+			"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Stack_Of(scope).Account()},
+		},
+	}))
+	b.resource().SetLoggingConfiguration(&awss3.CfnBucket_LoggingConfigurationProperty{
+		DestinationBucketName: b.AccessLogs.BucketName(),
+		LogFilePrefix:         &p.LogPrefix,
+	})
+}
+
+func (b *Bucket) resource() awss3.CfnBucket {
+	return b.Resource.Node().DefaultChild().(awss3.CfnBucket)
+}
+
+// Objects is the ARN of all objects whose keys begin so: Amazon S3 has nothing
+// narrower for objects that are yet to be.
+func (b *Bucket) Objects(prefix string) string { return *b.Resource.BucketArn() + "/" + prefix + "*" }
+
+// AllowPut lets the function put objects whose keys begin so, and use the key that encrypts
+// them, if it is a customer managed one.
+func (b *Bucket) AllowPut(f *gofunction.Function, prefix string) {
+	f.Allow([]string{"s3:PutObject"}, b.Objects(prefix))
+	key.Allow(b.Resource, f.Role, b.Resource.EncryptionKey(), "s3", key.Write)
+}
+
+// AllowGet lets the function read objects whose keys begin so, and use the key that encrypts
+// them. It may not list them: a missing object is refused like one that it may not read.
+func (b *Bucket) AllowGet(f *gofunction.Function, prefix string) {
+	f.Allow([]string{"s3:GetObject"}, b.Objects(prefix))
+	key.Allow(b.Resource, f.Role, b.Resource.EncryptionKey(), "s3", key.Read)
+}

@@ -1,0 +1,134 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bucket is an Amazon S3 bucket of a platform: private, encrypted, over TLS only, with
+// former versions of objects for a week. It outlives the stack.
+type Bucket struct {
+	// Name is the construct id, such as "Exports".
+	Name string
+	// Description says what is in it, such as "exports of the lexicon".
+	Description string
+	// Variable is the environment variable in which functions find the bucket's name, such as
+	// "EXPORTS_BUCKET".
+	Variable string
+	// RetentionDays is after how many days objects are deleted. Default: they stay.
+	RetentionDays int
+}
+
+// Objects are the objects of a bucket whose keys begin with a prefix.
+type Objects struct {
+	// Bucket is the name of a bucket of the platform.
+	Bucket string
+	// Prefix is one or more folders, such as "lexicon/": small letters, digits and - in
+	// each.
+	Prefix string
+}
+
+// OnObjects invokes a function for each object that is created in a bucket. The function
+// gets an event of Amazon EventBridge (events.EventBridgeEvent), whose detail names bucket
+// and object ("Object Created", Amazon S3 user guide), and gets it more than once at times.
+// It needs Gets to read the object.
+type OnObjects struct {
+	// ID is the construct id of the trigger. Default: the function's ID and "Objects".
+	ID string
+	// Objects are those that the function hears of.
+	Objects
+	// Failures describe the queue of the events that the function did not handle, in three
+	// attempts. The queue is part of the trigger.
+	Failures Failures
+}
+
+const objectsPrefix = `^([a-z0-9-]+/)+$`
+
+// WithDefaults returns the trigger of a function with its defaults filled in.
+func (o OnObjects) WithDefaults(of Function) OnObjects {
+	if o.ID == "" {
+		o.ID = of.ConstructID() + "Objects"
+	}
+	o.Failures = o.Failures.withDefaults(o.ID, "new objects that the "+of.Name+" could not handle")
+	return o
+}
+
+// Bucket returns the bucket of that name.
+func (p Platform) Bucket(name string) (Bucket, bool) {
+	for _, b := range p.Buckets {
+		if b.Name == name {
+			return b, true
+		}
+	}
+	return Bucket{}, false
+}
+
+// BucketsOf returns the buckets that the function puts into, reads, or hears of, each once.
+func (p Platform) BucketsOf(f Function) []Bucket {
+	used := slices.Concat(f.Puts, f.Gets)
+	if trigger, ok := f.Trigger.(OnObjects); ok {
+		used = append(used, trigger.Objects)
+	}
+	var buckets []Bucket
+	for _, b := range p.Buckets {
+		if slices.ContainsFunc(used, func(o Objects) bool { return o.Bucket == b.Name }) {
+			buckets = append(buckets, b)
+		}
+	}
+	return buckets
+}
+
+func (o OnObjects) validate(f *findings, path string, p Platform, fn Function) {
+	path += ".Trigger"
+	o.Objects.validate(f, path, p)
+	for i, put := range fn.Puts {
+		if put.Bucket == o.Bucket && (strings.HasPrefix(put.Prefix, o.Prefix) || strings.HasPrefix(o.Prefix, put.Prefix)) {
+			f.add(fmt.Sprintf("%s.Puts[%d]", strings.TrimSuffix(path, ".Trigger"), i), quoted(put.Prefix), "put below another prefix than that of the trigger, %q: the function would invoke itself without end", o.Prefix)
+		}
+	}
+	validateTriggerIDs(f, path, o.ID, o.Failures)
+}
+
+func (o Objects) validate(f *findings, path string, p Platform) {
+	if _, ok := p.Bucket(o.Bucket); !ok {
+		f.add(path+".Bucket", quoted(o.Bucket), "name a declared bucket")
+	}
+	if !matches(objectsPrefix, o.Prefix) {
+		f.add(path+".Prefix", quoted(o.Prefix), `write folders, such as "lexicon/": small letters, digits and -, and / after each`)
+	}
+}
+
+// validateObjects checks the objects that a function puts and reads.
+func (p Platform) validateObjects(f *findings, path string, fn Function) {
+	for part, all := range map[string][]Objects{"Puts": fn.Puts, "Gets": fn.Gets} {
+		for i, o := range all {
+			at := fmt.Sprintf("%s.%s[%d]", path, part, i)
+			o.validate(f, at, p)
+			if slices.Index(all, o) < i {
+				f.add(at, quoted(o.Prefix), "name each prefix of a bucket once")
+			}
+		}
+	}
+}
+
+// validateBuckets checks the buckets, and that a function uses each.
+func (p Platform) validateBuckets(f *findings) {
+	unique(f, "Buckets", p.Buckets, func(b Bucket) string { return b.Name })
+	unique(f, "Buckets", p.Buckets, func(b Bucket) string { return b.Variable })
+	for _, b := range p.Buckets {
+		path := "Buckets[" + b.Name + "]"
+		if !matches(logicalName, b.Name) {
+			f.add(path+".Name", quoted(b.Name), "write letters and digits beginning with a capital: it is a construct id")
+		}
+		if !matches(variableName, b.Variable) {
+			f.add(path+".Variable", quoted(b.Variable), `write capitals, digits and _, such as "EXPORTS_BUCKET"`)
+		}
+		if b.RetentionDays < 0 {
+			f.add(path+".RetentionDays", fmt.Sprint(b.RetentionDays), "write how many days objects stay, or 0 for always")
+		}
+		if !slices.ContainsFunc(p.Functions, func(fn Function) bool { return slices.Contains(p.BucketsOf(fn), b) }) {
+			f.add(path, "a bucket that no function uses", "name it in the Puts, Gets or OnObjects of a function, or leave it out")
+		}
+	}
+}
