@@ -1,7 +1,6 @@
 package gofunction_test
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -20,9 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/gobuild"
 )
 
-// resources are the properties of those of the synthesised template, and metadata
-// what it says of them besides, by construct id.
-var resources, metadata map[string]map[string]any
+var template synthtest.Template
 
 func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
 
@@ -48,55 +45,15 @@ func declare(app awscdk.App) {
 	all.GrantInvoke(caller)
 }
 
-func use(folder string) error {
-	template, err := synthtest.Load(folder, "stack")
-	if err != nil {
-		return err
-	}
-	resources, metadata = map[string]map[string]any{}, map[string]map[string]any{}
-	for id, r := range template.Resources {
-		metadata[synthtest.Stable(id)] = r.Metadata
-		resources[synthtest.Stable(id)] = r.Properties
-	}
-	return nil
+func use(folder string) (err error) {
+	template, err = synthtest.Load(folder, "stack")
+	return err
 }
 
-func TestNew(t *testing.T) {
+// The golden file has a function of zero props and one of all, and what their roles may do.
+func TestGolden(t *testing.T) {
 	t.Parallel()
-	tests := map[string]map[string]any{
-		"Zero": {
-			"Architectures": []any{"arm64"}, "Runtime": "provided.al2023", "Handler": "bootstrap",
-			"MemorySize": 256.0, "Timeout": 10.0, "RecursiveLoop": "Terminate",
-			"Environment": map[string]any{"Variables": map[string]any{"LOG_LEVEL": "info"}},
-		},
-		"All": {
-			"Architectures": []any{"x86_64"}, "Runtime": "provided.al2023", "Handler": "bootstrap",
-			"MemorySize": 512.0, "Timeout": 30.0, "RecursiveLoop": "Terminate", "Description": "Says hello",
-			"TracingConfig": map[string]any{"Mode": "Active"}, "ReservedConcurrentExecutions": 3.0,
-			"Environment": map[string]any{"Variables": map[string]any{"GREETING": "hello", "LOG_LEVEL": "warn", "NAME": "you"}},
-		},
-	}
-	for id, want := range tests {
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			got := map[string]any{}
-			for k, v := range resources[id] {
-				// These hold ids and hashes: other tests look at them.
-				if k != "Code" && k != "Role" && k != "LoggingConfig" {
-					got[k] = v
-				}
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("function (-want +got):\n%s", diff)
-			}
-		})
-	}
-	if got := resources["ZeroLogs"]["RetentionInDays"]; got != 30.0 {
-		t.Errorf("default retention: got %v days, want 30", got)
-	}
-	if got := resources["AllLogs"]["RetentionInDays"]; got != 7.0 {
-		t.Errorf("retention: got %v days, want 7", got)
-	}
+	synthtest.Golden(t, "testdata/golden", "", map[string]synthtest.Template{"stack": template})
 }
 
 // The template says how each function can be built for another machine, and names no
@@ -105,43 +62,13 @@ func TestRecipe(t *testing.T) {
 	t.Parallel()
 	want := gobuild.Recipe{Module: "handlers", Package: "hello", Flags: gobuild.Flags(), Directory: "testdata/handlers"}
 	for _, id := range []string{"Zero", "All"} {
-		got, ok, err := gobuild.ReadRecipe(metadata[id])
+		got, ok, err := gobuild.ReadRecipe(template.Named("AWS::Lambda::Function")[id].Metadata)
 		if err != nil || !ok {
 			t.Fatalf("%s: got %v, %v, want a recipe", id, ok, err)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", id, diff)
 		}
-	}
-}
-
-func TestPolicies(t *testing.T) {
-	t.Parallel()
-	want := map[string][]string{
-		"ZeroRoleDefaultPolicy": {"logs:CreateLogStream logs:PutLogEvents"},
-		"AllRoleDefaultPolicy": {
-			"logs:CreateLogStream logs:PutLogEvents", "xray:PutTraceSegments xray:PutTelemetryRecords",
-			"sqs:ReceiveMessage sqs:SendMessage",
-		},
-		"CallerDefaultPolicy": {"lambda:InvokeFunction"},
-	}
-	got := map[string][]string{}
-	for id, p := range resources {
-		document, ok := p["PolicyDocument"].(map[string]any)
-		if !ok {
-			continue
-		}
-		for _, s := range document["Statement"].([]any) {
-			actions := s.(map[string]any)["Action"]
-			if several, ok := actions.([]any); ok {
-				got[id] = append(got[id], fmt.Sprint(several[0], " ", several[1]))
-			} else {
-				got[id] = append(got[id], fmt.Sprint(actions))
-			}
-		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("statements (-want +got):\n%s", diff)
 	}
 }
 

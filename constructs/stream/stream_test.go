@@ -1,7 +1,6 @@
 package stream_test
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -28,15 +27,11 @@ var changing = schema.Table{
 	Key: schema.Key{Partition: "id"}, Attributes: []schema.Attribute{{Name: "id", Type: schema.String}},
 }
 
-var synthesised, global synthtest.Template
+var templates map[string]synthtest.Template
 
 func TestMain(m *testing.M) {
-	synthtest.Main(m, declare, func(folder string) error {
-		var err error
-		if synthesised, err = synthtest.Load(folder, "stack"); err != nil {
-			return err
-		}
-		global, err = synthtest.Load(folder, "global")
+	synthtest.Main(m, declare, func(folder string) (err error) {
+		templates, err = synthtest.LoadAll(folder, "stack", "global")
 		return err
 	})
 }
@@ -71,66 +66,11 @@ func declare(app awscdk.App) {
 	})
 }
 
-func TestNew(t *testing.T) {
+// The golden files have the mappings, what each function may read, and the warnings: DynamoDB
+// throttles the third reader of a shard, and the second where there are replicas.
+func TestGolden(t *testing.T) {
 	t.Parallel()
-	tests := map[string]map[string]any{
-		"Zero": {"BatchSize": 100.0, "MaximumRecordAgeInSeconds": 82800.0, "BisectBatchOnFunctionError": false, "StartingPosition": "TRIM_HORIZON"},
-		"All": {
-			"BatchSize": 7.0, "MaximumBatchingWindowInSeconds": 60.0, "ParallelizationFactor": 2.0, "MaximumRetryAttempts": 3.0,
-			"MaximumRecordAgeInSeconds": 3600.0, "BisectBatchOnFunctionError": true, "FunctionResponseTypes": []any{"ReportBatchItemFailures"},
-			"StartingPosition": "TRIM_HORIZON",
-			"FilterCriteria": map[string]any{"Filters": []any{
-				map[string]any{"Pattern": `{"eventName":["REMOVE"]}`}, map[string]any{"Pattern": `{"eventName":["INSERT"]}`},
-			}},
-		},
-	}
-	for id, want := range tests {
-		got := map[string]any{}
-		for name, value := range synthesised.Named("AWS::Lambda::EventSourceMapping")[id].Properties {
-			switch name {
-			case "FunctionName", "EventSourceArn", "DestinationConfig":
-				if text := synthtest.Text(value); !strings.Contains(text, "Arn") && name != "FunctionName" {
-					t.Errorf("%s: %s: got %s, want an ARN", id, name, text)
-				}
-			default:
-				got[name] = value
-			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", id, diff)
-		}
-	}
-}
-
-// DynamoDB throttles the third reader of a shard, and the second where there are replicas.
-func TestWarnsOfReaders(t *testing.T) {
-	t.Parallel()
-	const after = ": DynamoDB throttles them, and what is read too late is lost after 24 hours; let one function pass changes on to others [ack: @onesynth/table:streamReaders]"
-	want := map[string][]string{
-		"/stack/Table":  {"more than 2 read the stream of the table Changing" + after},
-		"/global/Table": {"more than 1 read the stream of the table Changing, which has replicas" + after},
-	}
-	got := maps.Clone(synthesised.Warnings)
-	maps.Copy(got, global.Warnings)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("warnings (-want +got):\n%s", diff)
-	}
-}
-
-// A function may read the one stream, and may not yet exist without that.
-func TestGrants(t *testing.T) {
-	t.Parallel()
-	want := []string{
-		"dynamodb:DescribeStream Table.StreamArn", "dynamodb:GetRecords Table.StreamArn", "dynamodb:GetShardIterator Table.StreamArn",
-		"dynamodb:ListStreams Table.StreamArn", "logs:CreateLogStream FirstLogs.Arn", "logs:PutLogEvents FirstLogs.Arn", "sqs:SendMessage Queue.Arn",
-	}
-	if diff := cmp.Diff(want, synthesised.Allowed(t, "FirstRole")); diff != "" {
-		t.Errorf("role (-want +got):\n%s", diff)
-	}
-	policy, _ := synthesised.One(t, "AWS::IAM::Policy", "FirstRole")
-	if after := synthtest.List(synthesised.Named("AWS::Lambda::EventSourceMapping")["Zero"].DependsOn); !slices.Contains(after, any(policy)) {
-		t.Errorf("the mapping depends on %v, want %s among them", after, policy)
-	}
+	synthtest.Golden(t, "testdata/golden", "", templates)
 }
 
 // queue is a queue whose methods are not called.

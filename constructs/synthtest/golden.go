@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // Golden compares templates with the text files of a folder, each named after its template.
 // The file of base has that template as a whole, and the other files have the differences to
-// it. The flag -update writes the files, and takes no logical id away that has to stay
+// it; without a base each file has the whole. The flag -update writes the files, and takes no logical id away that has to stay
 // ([Gone]).
 //
 // A golden file has a line for each resource (or output, or other part), and an indented one
@@ -39,29 +39,29 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	_, there := templates[base]
-	if !there {
-		t.Fatalf("there is no template %s", base)
-	}
-	kept, err := read(filepath.Join(folder, base+".txt"))
-	if err != nil {
-		t.Fatal(err)
+	var kept []string
+	if base != "" {
+		if _, there := templates[base]; !there {
+			t.Fatalf("there is no template %s", base)
+		}
+		var err error
+		if kept, err = read(filepath.Join(folder, base+".txt")); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(folder, name+".txt")
-			got, before := all[name].lines(), kept
-			if name != base {
-				if got, err = difference(all[base], all[name]), nil; len(got) == 0 {
+			before, err := read(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, ids, whole := all[name].lines(), before, base == "" || name == base
+			if !whole {
+				ids = apply(kept, before)
+				if got = difference(all[base], all[name]); len(got) == 0 {
 					got = []string{"no difference to " + base}
 				}
-				if before, err = read(file); err != nil {
-					t.Fatal(err)
-				}
-			}
-			ids := before
-			if name != base {
-				ids = apply(kept, before)
 			}
 			if lost := Gone(ids, all[name].lines()); len(lost) > 0 && before != nil {
 				t.Fatalf("logical ids that docs/VERSIONS.md promises to keep are gone: leave the constructs where they were, or override the ids of their resources:\n%s", strings.Join(lost, "\n"))
@@ -76,7 +76,7 @@ func Golden(t *testing.T, folder, base string, templates map[string]Template) {
 				return
 			}
 			diff := strings.Join(difference(parse(before), parse(got)), "\n")
-			if name != base {
+			if !whole {
 				diff = cmp.Diff(before, got)
 			}
 			t.Errorf("%s differs (- golden, + got); if the change is meant, run the test with -update:\n%s", file, diff)

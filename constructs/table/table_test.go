@@ -1,7 +1,6 @@
 package table_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -96,117 +95,12 @@ func findIn(t *testing.T, template synthtest.Template, prefix string) (map[strin
 	return nil, ""
 }
 
-func TestPlain(t *testing.T) {
+// The golden files have tables with and without options, what roles may do with them, and the
+// data models for onesynth check. A table of a deployment that fails leaves nothing behind,
+// unless it or a replica is protected.
+func TestGolden(t *testing.T) {
 	t.Parallel()
-	got, policy := find(t, "KeptPlain")
-	want := map[string]any{
-		"TableName":            "t-plain",
-		"AttributeDefinitions": []any{map[string]any{"AttributeName": "id", "AttributeType": "B"}},
-		"KeySchema":            []any{map[string]any{"AttributeName": "id", "KeyType": "HASH"}},
-		"BillingMode":          "PAY_PER_REQUEST",
-		"SSESpecification":     map[string]any{"SSEEnabled": true, "SSEType": "KMS"},
-		"Replicas": []any{map[string]any{
-			"Region":                           map[string]any{"Ref": "AWS::Region"},
-			"DeletionProtectionEnabled":        true,
-			"PointInTimeRecoverySpecification": map[string]any{"PointInTimeRecoveryEnabled": true, "RecoveryPeriodInDays": 35.0},
-		}},
-	}
-	if diff := cmp.Diff(want, got); diff != "" || policy != "Retain" {
-		t.Errorf("policy %s, table (-want +got):\n%s", policy, diff)
-	}
-}
-
-// A table of a deployment that fails leaves nothing behind, unless it or a replica is
-// protected: what has been in use stays.
-func TestRemoval(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		template    synthtest.Template
-		table, want string
-	}{
-		{synthesised, "KeptPlain", "Retain"},
-		{synthesised, "ChosenPlain", "RetainExceptOnCreate"},
-		{synthesised, "RemovedPlain", "Delete"},
-		{regional, "Replicated", "Retain"},
-		{regional, "ScaledEverywhere", "RetainExceptOnCreate"},
-	} {
-		if _, got := findIn(t, test.template, test.table); got != test.want {
-			t.Errorf("%s: got the deletion policy %s, want %s", test.table, got, test.want)
-		}
-	}
-}
-
-func TestAllOfIt(t *testing.T) {
-	t.Parallel()
-	got, policy := find(t, "RemovedAllOfIt")
-	if policy != "Delete" || got["TableName"] != nil {
-		t.Errorf("got policy %s and name %v, want Delete and none", policy, got["TableName"])
-	}
-	want := map[string]any{
-		"BillingMode":             "PROVISIONED",
-		"SSESpecification":        map[string]any{"SSEEnabled": false},
-		"StreamSpecification":     map[string]any{"StreamViewType": "NEW_AND_OLD_IMAGES"},
-		"TimeToLiveSpecification": map[string]any{"AttributeName": "end", "Enabled": true},
-		"KeySchema": []any{
-			map[string]any{"AttributeName": "id", "KeyType": "HASH"},
-			map[string]any{"AttributeName": "at", "KeyType": "RANGE"},
-		},
-	}
-	for property, value := range want {
-		if diff := cmp.Diff(value, got[property]); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", property, diff)
-		}
-	}
-	scaling := func(v any) string {
-		m, _ := v.(map[string]any)
-		for _, settings := range m {
-			s := settings.(map[string]any)
-			return fmt.Sprint(s["MinCapacity"], " to ", s["MaxCapacity"])
-		}
-		return "none"
-	}
-	if s := scaling(got["WriteProvisionedThroughputSettings"]); s != "3 to 30" {
-		t.Errorf("write capacity: got %s, want 3 to 30", s)
-	}
-	replica := got["Replicas"].([]any)[0].(map[string]any)
-	if s := scaling(replica["ReadProvisionedThroughputSettings"]); s != "5 to 50" {
-		t.Errorf("read capacity: got %s, want 5 to 50", s)
-	}
-	if days := replica["PointInTimeRecoverySpecification"].(map[string]any)["RecoveryPeriodInDays"]; days != 7.0 {
-		t.Errorf("recovery: got %v days, want 7", days)
-	}
-	var indexes []string
-	for _, i := range got["GlobalSecondaryIndexes"].([]any) {
-		index := i.(map[string]any)
-		indexes = append(indexes, fmt.Sprint(index["IndexName"], " ", index["Projection"]))
-	}
-	if diff := cmp.Diff([]string{"ByOwner map[NonKeyAttributes:[note] ProjectionType:INCLUDE]", "ByEnd map[ProjectionType:KEYS_ONLY]"}, indexes); diff != "" {
-		t.Errorf("indexes (-want +got):\n%s", diff)
-	}
-}
-
-// One statement for the table and one for the index, with exactly the actions of
-// the grants, each once and sorted.
-func TestGrant(t *testing.T) {
-	t.Parallel()
-	var got []string
-	for id, r := range synthesised.Resources {
-		if r.Type != "AWS::IAM::Policy" || !strings.HasPrefix(id, "Reader") {
-			continue
-		}
-		for _, s := range r.Properties["PolicyDocument"].(map[string]any)["Statement"].([]any) {
-			statement := s.(map[string]any)
-			resource := "table"
-			if join, ok := statement["Resource"].(map[string]any)["Fn::Join"].([]any); ok {
-				resource = fmt.Sprint(join[1].([]any)[1])
-			}
-			got = append(got, fmt.Sprint(statement["Action"], " ", resource))
-		}
-	}
-	want := []string{"[dynamodb:GetItem dynamodb:UpdateItem] table", "dynamodb:Query /index/ByOwner"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("statements (-want +got):\n%s", diff)
-	}
+	synthtest.Golden(t, "testdata/golden", "", map[string]synthtest.Template{"stack": synthesised, "regional": regional})
 }
 
 func TestPropsValidate(t *testing.T) {
@@ -236,29 +130,5 @@ func TestPropsValidate(t *testing.T) {
 				t.Errorf("findings (-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// The template's metadata has the data model of each table, which onesynth check compares.
-func TestModel(t *testing.T) {
-	t.Parallel()
-	var id string
-	for logical := range synthesised.OfType("AWS::DynamoDB::GlobalTable") {
-		if strings.HasPrefix(logical, "KeptAllOfIt") {
-			id = logical
-		}
-	}
-	want := map[string]any{
-		"table": "AllOfIt", "resource": id, "key": "id S HASH, at N RANGE", "timeToLive": "end", "stream": "NEW_AND_OLD_IMAGES",
-		"attributes": map[string]any{"id": "String", "at": "Number", "end": "Number", "owner": "String", "note": "String"},
-		"indexes":    map[string]any{"ByOwner": "owner S HASH, at N RANGE; INCLUDE note", "ByEnd": "end N HASH; KEYS_ONLY"},
-	}
-	if diff := cmp.Diff(want, synthesised.Metadata["onesynth:Kept/AllOfIt"]); diff != "" {
-		t.Errorf("data model (-want +got):\n%s", diff)
-	}
-	// A table that exists already has items, although the template has no resource for it.
-	delete(want, "resource")
-	if diff := cmp.Diff(want, synthesised.Metadata["onesynth:Existing/AllOfIt"]); diff != "" {
-		t.Errorf("data model of an existing table (-want +got):\n%s", diff)
 	}
 }
