@@ -159,11 +159,18 @@ type AgentQuestionList struct {
 
 // registerAgents declares the routes of the function agentapi.
 func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
+	questionID := httpapi.Forms{"path.question_id": httpapi.Format("uuid")}
 	asker := asker{service: service, keys: keys, log: s.Log, metrics: s.Metrics}
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
 		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.Rules.OpenQuestions),
-		Errors:      []error{askahuman.ErrQuotaExceeded, &idempotency.RunningError{}},
+		// At least 10 characters without the white space around them.
+		Precisely: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`), "body.options[0]": httpapi.NotBlank, "body.audience": httpapi.DistinctItems},
+		Variants: []httpapi.Variant{
+			{Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeText)), "options": httpapi.NoItems}},
+			{Required: []string{"options"}, Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeMultipleChoice)), "options": httpapi.AtLeast(askahuman.MinOptions)}},
+		},
+		Errors: []error{askahuman.ErrQuotaExceeded, &idempotency.RunningError{}},
 	}, func(ctx context.Context, input *askInput) (Submission, error) {
 		ask, err := input.ask()
 		if err != nil {
@@ -175,6 +182,7 @@ func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions/{question_id}", ID: "readQuestion", Status: http.StatusOK,
 		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
+		Precisely:   questionID,
 		Errors:      []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (AgentQuestionWithResponses, error) {
 		question, err := service.Read(ctx, caller(ctx), input.ID)
@@ -196,6 +204,7 @@ func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 	httpapi.Register(s.Server, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/agent/questions/{question_id}", ID: "closeQuestion", Status: http.StatusNoContent,
 		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that has ended already stays as it is.",
+		Precisely:   questionID,
 		Errors:      []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
 		return nil, service.Close(ctx, caller(ctx), input.ID)

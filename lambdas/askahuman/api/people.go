@@ -122,9 +122,11 @@ type leaderboardInput struct {
 
 // registerPeople declares the routes of the function humanapi.
 func registerPeople(s *server, service PeopleService) {
+	uuid, zone, token := httpapi.Format("uuid"), httpapi.Format(httpapi.TimezoneFormat), httpapi.Pattern(`^[^\s\u0085]*[^\u0000-\u0020\u007f-\u00a0\u00ad][^\s\u0085]*$`)
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions", ID: "listOpenQuestions", Status: http.StatusOK,
 		Description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at about 500 questions. One that the person answered a moment ago may still be there.",
+		Precisely:   httpapi.Forms{"query.audience": httpapi.DistinctItems, "query.audience[0]": httpapi.Only(askahuman.Audiences()...)},
 	}, func(ctx context.Context, input *feedInput) (HumanQuestionList, error) {
 		var audience []string
 		for _, value := range input.Audience {
@@ -145,6 +147,7 @@ func registerPeople(s *server, service PeopleService) {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions/{question_id}", ID: "readOpenQuestion", Status: http.StatusOK,
 		Description: "Returns a question that still wants answers, and whether this person can give one.",
+		Precisely:   httpapi.Forms{"path.question_id": uuid},
 		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrQuestionClosed},
 	}, func(ctx context.Context, input *questionInput) (AnswerableQuestion, error) {
 		question, canAnswer, err := service.Question(ctx, caller(ctx), input.ID)
@@ -154,7 +157,12 @@ func registerPeople(s *server, service PeopleService) {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/human/responses", ID: "answerQuestion", NeedsCaller: true, Status: http.StatusCreated,
 		Description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges still count.",
-		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed},
+		Precisely:   httpapi.Forms{"header.X-Timezone": zone, "body.answer": httpapi.NotBlank},
+		Variants: []httpapi.Variant{
+			{Required: []string{"answer"}, Fields: httpapi.Forms{"selected_option": httpapi.Absent}},
+			{Required: []string{"selected_option"}, Fields: httpapi.Forms{"answer": httpapi.Absent}},
+		},
+		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed},
 	}, func(ctx context.Context, input *answerInput) (askahuman.Receipt, error) {
 		location, err := httpapi.Timezone(input.Timezone)
 		if err != nil {
@@ -178,6 +186,7 @@ func registerPeople(s *server, service PeopleService) {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/human/push/subscribe", ID: "subscribe", Status: http.StatusCreated,
 		Description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an answer to a notification.",
+		Precisely:   httpapi.Forms{"body.fcm_token": token},
 	}, func(ctx context.Context, input *subscribeInput) (Subscription, error) {
 		subscription, err := service.Subscribe(ctx, caller(ctx), askahuman.NewSubscription(input.Body))
 		if err == nil {
@@ -189,6 +198,7 @@ func registerPeople(s *server, service PeopleService) {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPut, Path: "/human/push/subscribe", ID: "renewSubscription", Status: http.StatusOK,
 		Description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the one that has the new token already, or else the last one that the person made.",
+		Precisely:   httpapi.Forms{"body.fcm_token": token, "body.old_fcm_token": token},
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *renewInput) (Subscription, error) {
 		subscription, err := service.RenewSubscription(ctx, caller(ctx), askahuman.SubscriptionRenewal(input.Body))
@@ -198,7 +208,12 @@ func registerPeople(s *server, service PeopleService) {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPut, Path: "/human/push/subscribe/{subscription_id}", ID: "changeSubscription", Status: http.StatusOK,
 		Description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token of another subscription moves here, and that one ends.",
-		Errors:      []error{askahuman.ErrSubscriptionNotFound},
+		Precisely:   httpapi.Forms{"path.subscription_id": uuid, "body.fcm_token": token},
+		Variants: []httpapi.Variant{
+			{Required: []string{"fcm_token"}},
+			{Required: []string{"min_interval_minutes"}, Fields: httpapi.Forms{"fcm_token": httpapi.Absent}},
+		},
+		Errors: []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *changeInput) (Subscription, error) {
 		subscription, err := service.ChangeSubscription(ctx, input.ID, askahuman.SubscriptionChange(input.Body))
 		return subscribed(subscription), err
@@ -207,6 +222,7 @@ func registerPeople(s *server, service PeopleService) {
 	httpapi.Register(s.Server, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/human/push/subscribe/{subscription_id}", ID: "unsubscribe", Status: http.StatusNoContent,
 		Description: "Ends a subscription.",
+		Precisely:   httpapi.Forms{"path.subscription_id": uuid},
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *subscriptionInput) (*struct{}, error) {
 		return nil, service.Unsubscribe(ctx, input.ID)
@@ -215,6 +231,7 @@ func registerPeople(s *server, service PeopleService) {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/stats", ID: "readStats", NeedsCaller: true, Status: http.StatusOK,
 		Description: "Returns the person's own points, streak and badges.",
+		Precisely:   httpapi.Forms{"header.X-Timezone": zone},
 	}, func(ctx context.Context, input *ZonedInput) (Stats, error) {
 		location, err := httpapi.Timezone(input.Timezone)
 		if err != nil {

@@ -64,6 +64,7 @@ func ByToken(scheme, description string) Identity {
 // ByHeader takes callers for who they say they are in a header. check refuses what is no
 // name of a caller.
 func ByHeader(header *huma.Param, check func(name string) error) Identity {
+	header.Schema.Pattern = noControl
 	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
 		name := ctx.Header(header.Name)
 		return Caller{ID: name}, check(name)
@@ -75,6 +76,7 @@ func ByHeader(header *huma.Param, check func(name string) error) Identity {
 // of the IP address. A missing fingerprint is refused where an operation needs the caller.
 func ByFingerprint(header *huma.Param, hasher Hasher) Identity {
 	longest := *header.Schema.MaxLength
+	header.Schema.Pattern = noControl
 	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
 		fingerprint := ctx.Header(header.Name)
 		switch length := utf8.RuneCountInString(fingerprint); {

@@ -38,6 +38,7 @@ func (s *Server) Document() ([]byte, error) {
 				none.Content = nil
 			}
 			s.describeGateway(operation)
+			s.precise(operation)
 		}
 	}
 	body, err := json.Marshal(document)

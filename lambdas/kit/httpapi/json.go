@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -24,7 +26,7 @@ func (s *Server) unmarshal(data []byte, v any) error {
 	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
 		return errors.New("the body begins with a byte order mark: leave it out (RFC 8259, section 8.1)")
 	}
-	err := json.Unmarshal(data, v)
+	err := unmarshalWhole(data, v)
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Errorf("the body is not valid JSON: %s at byte %d", syntax.Error(), syntax.Offset)
 	}
@@ -41,6 +43,23 @@ func (s *Server) unmarshal(data []byte, v any) error {
 		}
 	}
 	return err
+}
+
+// unmarshalWhole reads JSON in which whole numbers may be written with a fraction of zeros,
+// which JSON Schema counts as integers ("Validation", 6.1.1).
+func unmarshalWhole(data []byte, v any) error {
+	err := json.Unmarshal(data, v)
+	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok || !strings.HasPrefix(mismatch.Value, "number ") {
+		return err
+	}
+	// A text first: what is in it is no number.
+	part := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|(-?[0-9]+)\.0+([\s,\]}]|$)`)
+	return json.Unmarshal(part.ReplaceAllFunc(data, func(found []byte) []byte {
+		if found[0] == '"' {
+			return found
+		}
+		return part.ReplaceAll(found, []byte("$1$2"))
+	}), v)
 }
 
 // repeatedName finds a name that stands twice in one object of valid JSON.

@@ -161,10 +161,14 @@ func readKey(header string) (string, error) {
 func (s *Server) once(op Operation) Operation {
 	final := slices.Clone(op.Errors)
 	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
-	op.Parameters = append(slices.Clone(op.Parameters), HeaderParameter(KeyHeader, true, maxKeyLength, s.config.Idempotency.Description, "8e03978e-40d5-43dd-bc93-6894a57f9324"))
+	key := HeaderParameter(KeyHeader, true, maxKeyLength, s.config.Idempotency.Description, "8e03978e-40d5-43dd-bc93-6894a57f9324")
+	key.Schema.Pattern = `^[ -~]*$`
+	op.Parameters = append(slices.Clone(op.Parameters), key)
 	if op.IfMatch != "" {
-		op.Parameters = append(op.Parameters, HeaderParameter(ifMatchHeader, false, 0,
-			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.", `"3"`))
+		ifMatch := HeaderParameter(ifMatchHeader, false, 0,
+			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.", `"3"`)
+		ifMatch.Schema.Pattern = entityTags
+		op.Parameters = append(op.Parameters, ifMatch)
 	}
 	op.read = s.readAttempt
 	op.describe = func(described *huma.Operation) {

@@ -35,6 +35,13 @@ type Operation struct {
 	Headers map[string]string
 	// Parameters are those that the type of the input does not have.
 	Parameters []*huma.Param
+	// Precisely is what the document says where the rules allow less than the form that the
+	// type of the input states: by place, such as "path.task_id", "header.X-Timezone" and
+	// "body.due_date". What is checked stays.
+	Precisely Forms
+	// Variants are the forms that the body may have, exactly one of them. Empty: that of the
+	// type of the input.
+	Variants []Variant
 	// Errors are examples of the errors that only this operation has.
 	Errors []error
 	// IfMatch names what the header If-Match is about, such as "the task", of an operation of
@@ -75,8 +82,8 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 		described.Tags = []string{caller.Tag}
 	}
 	if caller.Header != nil {
-		header := *caller.Header
-		header.Required = header.Required || op.NeedsCaller
+		header, form := *caller.Header, *caller.Header.Schema
+		header.Required, header.Schema = header.Required || op.NeedsCaller, &form
 		described.Parameters = append(described.Parameters, &header)
 	}
 	for _, name := range slices.Sorted(maps.Keys(caller.Schemes)) {

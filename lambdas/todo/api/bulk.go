@@ -76,7 +76,12 @@ func (s *server) registerBulk() {
 		Method: http.MethodPost, Path: "/api/v1/tasks/bulk", ID: "changeTasks", Status: http.StatusOK,
 		Form:        httpapi.OneOf{StatusesSet{}, CompletedDeleted{}},
 		Description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all completed tasks.",
-		Errors:      []error{todo.ErrUserNotFound},
+		Precisely:   httpapi.Forms{"body.task_ids": httpapi.DistinctItems},
+		Variants: []httpapi.Variant{
+			{Required: []string{"task_ids", "status"}, Fields: httpapi.Forms{"action": httpapi.Only(setStatus)}},
+			{Fields: httpapi.Forms{"action": httpapi.Only(deleteCompleted), "task_ids": httpapi.Absent, "status": httpapi.Absent}},
+		},
+		Errors: []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, input *bulkInput) (any, error) {
 		if input.Body.Action == deleteCompleted {
 			count, more, err := s.service.DeleteCompleted(ctx, httpapi.CallerFrom(ctx).ID)

@@ -225,10 +225,14 @@ type PriorityCounts struct {
 }
 
 func (s *server) registerTasks() {
+	precisely := httpapi.Forms{
+		"path.task_id": httpapi.Format("uuid"), "body.title": httpapi.NotBlank, "body.due_date": httpapi.DayOrEmpty,
+	}
 	created := func(_ context.Context, _ *taskInput, t todo.Task) (int, any) { return http.StatusCreated, task(t) }
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/api/v1/tasks", ID: "createTask", Status: http.StatusCreated, Form: Task{}, Headers: createdTask(),
 		Description: "Creates a task.",
+		Precisely:   precisely,
 		Errors:      []error{todo.ErrUserNotFound},
 	}, func(ctx context.Context, input *taskInput) (todo.Task, error) {
 		t, err := s.service.CreateTask(ctx, httpapi.CallerFrom(ctx).ID, input.Body.domain())
@@ -241,6 +245,7 @@ func (s *server) registerTasks() {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/tasks", ID: "listTasks", Status: http.StatusOK,
 		Description: "Returns a page of the caller's tasks that match all parameters. One page looks at 5,000 tasks at most. A list follows a change of a task within a moment; the task itself follows at once.",
+		Precisely:   httpapi.Forms{"header.X-Timezone": httpapi.Format(httpapi.TimezoneFormat)},
 	}, func(ctx context.Context, input *listInput) (TaskList, error) {
 		page, err := s.service.ListTasks(ctx, httpapi.CallerFrom(ctx).ID, input.filter())
 		list := TaskList{Tasks: make([]Task, len(page.Tasks)), NextCursor: optional(page.Next)}
@@ -261,6 +266,7 @@ func (s *server) registerTasks() {
 	httpapi.Register(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/api/v1/tasks/{task_id}", ID: "readTask", Status: http.StatusOK, Headers: taskHeaders(),
 		Description: "Returns a task.",
+		Precisely:   precisely,
 		Errors:      []error{todo.ErrTaskNotFound},
 	}, func(ctx context.Context, input *TaskPath) (*taskOutput, error) {
 		t, err := s.service.GetTask(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
@@ -274,6 +280,7 @@ func (s *server) registerTasks() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK, Form: Task{}, Headers: taskHeaders(), IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
+		Precisely:   precisely,
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *replaceInput) (t todo.Task, err error) {
 		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
@@ -286,6 +293,7 @@ func (s *server) registerTasks() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK, Form: Task{}, Headers: taskHeaders(), IfMatch: "the task",
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
+		Precisely:   precisely,
 		Errors:      changeErrors,
 	}, func(ctx context.Context, input *changeInput) (t todo.Task, err error) {
 		err = httpapi.IfMatch(ctx).Attempt(func(ifVersion int) (err error) {
@@ -298,6 +306,7 @@ func (s *server) registerTasks() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/api/v1/tasks/{task_id}", ID: "deleteTask", Status: http.StatusNoContent, IfMatch: "the task",
 		Description: "Deletes a task.",
+		Precisely:   precisely,
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},
 	}, func(ctx context.Context, input *TaskPath) (any, error) {
 		return nil, httpapi.IfMatch(ctx).Attempt(func(ifVersion int) error {

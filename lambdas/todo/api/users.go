@@ -42,6 +42,7 @@ func (s *server) registerUsers() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/api/v1/users/me", ID: "createUser", Status: http.StatusCreated, Form: User{}, Headers: location(),
 		Description: "Makes the caller a user. Only users can have tasks.",
+		Precisely:   httpapi.Forms{"body.name": httpapi.NotBlank},
 		Errors:      []error{todo.ErrUserExists, todo.ErrEmailTaken, todo.ErrUserBeingDeleted},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {
 		return s.service.CreateUser(ctx, httpapi.CallerFrom(ctx).ID, input.domain())

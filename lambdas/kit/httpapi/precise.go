@@ -1,0 +1,136 @@
+package httpapi
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// Forms are changes of forms, by their places or names.
+type Forms map[string]func(*huma.Schema)
+
+// Variant is one form that the body of an operation may have.
+type Variant struct {
+	// Required are fields that this form must have, and that are not null.
+	Required []string
+	// Fields change the forms of fields, by name.
+	Fields Forms
+}
+
+// precise makes the document say of an operation what its rules allow, where the form that
+// huma checks allows more.
+func (s *Server) precise(operation *huma.Operation) {
+	op, _ := operation.Metadata[operationKey].(Operation)
+	for _, place := range slices.Sorted(maps.Keys(op.Precisely)) {
+		if form := s.formAt(operation, place); form != nil {
+			op.Precisely[place](form)
+		}
+	}
+	for _, parameter := range operation.Parameters {
+		// A header that is empty counts as left out, and strict servers refuse a query
+		// parameter that is empty.
+		if form := parameter.Schema; form.Type == huma.TypeString && form.Format == "" && len(form.Enum) == 0 {
+			least := 1
+			switch {
+			case parameter.In == "header" && !parameter.Required:
+				form.MinLength = nil
+			case parameter.In == "query" && s.config.Strict:
+				form.MinLength = &least
+			}
+		}
+	}
+	if len(op.Variants) == 0 {
+		return
+	}
+	base := s.bodyForm(operation)
+	var union huma.Schema
+	for _, variant := range op.Variants {
+		form := *base
+		form.Properties = maps.Clone(base.Properties)
+		form.Required = slices.Concat(base.Required, variant.Required)
+		for _, name := range variant.Required {
+			form.Properties[name] = changedForm(form.Properties[name], func(field *huma.Schema) { field.Nullable = false })
+		}
+		for name, change := range variant.Fields {
+			form.Properties[name] = changedForm(form.Properties[name], change)
+		}
+		union.OneOf = append(union.OneOf, &form)
+	}
+	operation.RequestBody.Content["application/json"].Schema = &union
+}
+
+func changedForm(form *huma.Schema, change func(*huma.Schema)) *huma.Schema {
+	changed := *form
+	change(&changed)
+	return &changed
+}
+
+// Pattern says that text matches a regular expression of JSON Schema.
+func Pattern(expression string) func(*huma.Schema) {
+	return func(form *huma.Schema) { form.Pattern = expression }
+}
+
+// Format says that text has a format, which replaces its bounds and its pattern.
+func Format(name string) func(*huma.Schema) {
+	return func(form *huma.Schema) {
+		form.Format, form.Pattern, form.PatternDescription, form.MinLength, form.MaxLength = name, "", "", nil, nil
+	}
+}
+
+// TimezoneFormat is the format of the IANA name of a time zone.
+const TimezoneFormat = "iana-time-zone"
+
+// DayOrEmpty says that text is a day as YYYY-MM-DD, or empty; null is allowed as before.
+func DayOrEmpty(form *huma.Schema) {
+	if len(form.AnyOf) > 0 {
+		return // another operation with the same body has said it
+	}
+	none := 0
+	form.AnyOf = []*huma.Schema{{Type: huma.TypeString, Format: "date"}, {Type: huma.TypeString, MaxLength: &none}}
+	if form.Nullable {
+		form.AnyOf = append(form.AnyOf, &huma.Schema{Type: "null"})
+	}
+	form.Type, form.Nullable, form.Pattern, form.PatternDescription = "", false, "", ""
+}
+
+// Only says that text is one of these.
+func Only(values ...string) func(*huma.Schema) {
+	return func(form *huma.Schema) {
+		form.Enum = nil
+		for _, value := range values {
+			form.Enum = append(form.Enum, value)
+		}
+	}
+}
+
+// Absent says that a field is left out or null.
+func Absent(form *huma.Schema) {
+	*form = huma.Schema{Type: "null", Description: form.Description}
+}
+
+// DistinctItems says that a list has each entry once.
+func DistinctItems(form *huma.Schema) { form.UniqueItems = true }
+
+// NoItems says that a list is left out, null or empty.
+func NoItems(form *huma.Schema) {
+	none := 0
+	form.MinItems, form.MaxItems = nil, &none
+}
+
+// AtLeast says that a list has so many entries, each once.
+func AtLeast(entries int) func(*huma.Schema) {
+	return func(form *huma.Schema) { form.MinItems, form.UniqueItems = &entries, true }
+}
+
+// NotBlank says that text has a character that can be seen, among those of Unicode's first
+// 256.
+var NotBlank = Pattern(`[^\u0000-\u0020\u007f-\u00a0\u00ad]`)
+
+// noControl is the pattern of a header without control characters. Those above U+007F
+// reach a function as bytes of no character.
+const noControl = `^[^\u0000-\u001f\u007f]*$`
+
+// entityTags is the pattern of If-Match (RFC 9110, section 13.1.1): empty, *, or a list of
+// entity tags with at least one comma between two of them.
+const entityTags = `^[ \t]*(\*|[ \t,]*(W/)?"[!#-~\u0080-\uffff]*"([ \t]*,[ \t,]*(W/)?"[!#-~\u0080-\uffff]*")*[ \t,]*)?[ \t]*$`
