@@ -38,7 +38,6 @@ func suite(t testing.TB) httpapitest.Suite {
 		Serve: func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API {
 			return newWire(&stub{work: work, id: "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"}, keys, log)
 		},
-		Bodies: map[string][]string{"changeTasks": {`{"action":"set_status","task_ids":["x"],"status":"pending"}`, `{"action":"delete_completed"}`}},
 		Errors: []httpapitest.ServiceError{
 			{Err: todo.ErrUserNotFound, Status: 404, Passing: true},
 			{Err: todo.ErrTaskNotFound, Status: 404},

@@ -39,9 +39,6 @@ type Suite struct {
 	// Serve is the API over a service whose operations call work once each and return its
 	// error. keys are nil-safe to ignore for a platform without idempotency keys.
 	Serve func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API
-	// Bodies are good bodies, by the id of the operation, where the examples of the required
-	// fields make none.
-	Bodies map[string][]string
 	// Errors are what the service may return.
 	Errors []ServiceError
 }
@@ -209,13 +206,14 @@ func (s Suite) calls(t testing.TB, d Document) (calls []call) {
 			continue
 		}
 		c.header.Set("Content-Type", "application/json")
-		c.form = d.resolved(content.Schema)
-		bodies := s.Bodies[operation.OperationID]
-		if bodies == nil {
-			bodies = []string{asJSON(d.example(c.form))}
+		variants := asList(content.Schema["oneOf"])
+		if len(variants) == 0 {
+			variants = []any{content.Schema}
 		}
-		for _, body := range bodies {
-			c.body = body
+		for _, variant := range variants {
+			form, _ := variant.(map[string]any)
+			c.form = d.resolved(form)
+			c.body = asJSON(d.example(c.form))
 			calls = append(calls, c)
 		}
 	}
@@ -289,8 +287,11 @@ func asJSON(value any) string {
 // "" if it does not say.
 func (d Document) bad(form map[string]any) (bad []any, most string) {
 	form = d.resolved(form)
-	_, isNullable := form["type"].([]any)
-	if !isNullable {
+	types := append(asList(form["type"]), form["type"])
+	for _, each := range asList(form["anyOf"]) {
+		types = append(types, each.(map[string]any)["type"])
+	}
+	if !slices.Contains(types, any("null")) {
 		bad = append(bad, nil)
 	}
 	switch typeOf(form) {
@@ -305,7 +306,7 @@ func (d Document) bad(form map[string]any) (bad []any, most string) {
 		}
 		switch {
 		case form["enum"] != nil || form["pattern"] != nil || form["format"] != nil:
-			bad = append(bad, "\u2603")
+			bad = append(bad, "\u0001")
 		case longest > 0:
 			most = strings.Repeat("Ω", longest)
 		}
