@@ -1,11 +1,13 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -25,20 +28,39 @@ func began() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }
 // platform is both APIs over one store in memory, with a clock that a test sets.
 type platform struct {
 	agentAPI       *api.AgentAPI
+	humanAPI       *api.HumanAPI
 	agents, people *kit.API
+	store          *inmem.Store
+	keys           *askahuman.AgentKeys // of agents, for tests that set them
 	limiter        *limiter
 	clock          *clock
+	log            bytes.Buffer
 }
 
-func newPlatform(t testing.TB) *platform {
-	t.Helper()
-	p := &platform{limiter: &limiter{used: map[string]int{}}, clock: &clock{now: began()}}
-	store := &inmem.Store{}
-	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: store, Now: p.clock.read}, OpenAgents: true, Options: api.Options{RateLimiter: p.limiter, Log: slog.New(slog.DiscardHandler), Now: p.clock.read}}
-	p.agents = p.agentAPI.Handler()
-	p.people = (&api.HumanAPI{Service: &askahuman.People{Store: store, Now: p.clock.read}, Hasher: testHasher(), Options: api.Options{RateLimiter: p.limiter, Log: slog.New(slog.DiscardHandler), Now: p.clock.read}}).Handler()
+// newPlatform is a platform of open agents, with changes.
+func newPlatform(changes ...func(*platform)) *platform {
+	p := &platform{store: &inmem.Store{}, limiter: &limiter{used: map[string]int{}}, clock: &clock{now: began()}}
+	p.keys = &askahuman.AgentKeys{Store: p.store, Now: p.clock.read}
+	options := api.Options{RateLimiter: p.limiter, Log: slog.New(slog.NewJSONHandler(&p.log, nil)), Now: p.clock.read}
+	p.agentAPI = &api.AgentAPI{Service: &askahuman.Agents{Store: p.store, Now: p.clock.read}, OpenAgents: true, Options: options}
+	p.humanAPI = &api.HumanAPI{Service: &askahuman.People{Store: p.store, Now: p.clock.read}, Hasher: testHasher(), Options: options}
+	return p.with(changes...)
+}
+
+// with changes the platform.
+func (p *platform) with(changes ...func(*platform)) *platform {
+	for _, change := range changes {
+		change(p)
+	}
+	p.agents, p.people = p.agentAPI.Handler(), p.humanAPI.Handler()
 	return p
 }
+
+// withKeys has agents show keys.
+func withKeys(p *platform) { p.agentAPI.OpenAgents, p.agentAPI.AgentKeys = false, p.keys }
+
+// withTokens has agents show tokens.
+func withTokens(p *platform) { p.agentAPI.OpenAgents = false }
 
 func testHasher() api.Hasher {
 	return api.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
@@ -63,19 +85,20 @@ func (c *clock) advance(d time.Duration) {
 
 // limiter counts for ever: one window without end.
 type limiter struct {
-	mu   sync.Mutex
-	used map[string]int
-	err  error
+	mu        sync.Mutex
+	used      map[string]int
+	err       error
+	unlimited bool
 }
 
 func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err != nil {
-		return ratelimit.State{}, l.err
-	}
 	key := limit.Name + " " + caller
 	state := ratelimit.State{Limit: limit.Requests, Remaining: limit.Requests - l.used[key] - 1, Reset: now.Truncate(limit.Window).Add(limit.Window)}
+	if l.err != nil || l.unlimited {
+		return state, l.err
+	}
 	if state.Remaining < 0 {
 		state.Remaining = 0
 		return state, &ratelimit.LimitedError{State: state}
@@ -84,14 +107,11 @@ func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller
 	return state, nil
 }
 
-// callers counts who has been counted towards a limit.
-func (l *limiter) callers(limit string) (callers []string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// callers are who has been counted towards any limit.
+func (l *limiter) callers() (callers []string) {
 	for key := range l.used {
-		if name, caller, _ := strings.Cut(key, " "); name == limit {
-			callers = append(callers, caller)
-		}
+		_, caller, _ := strings.Cut(key, " ")
+		callers = append(callers, caller)
 	}
 	return callers
 }
@@ -103,26 +123,6 @@ type request struct {
 	body    string
 }
 
-func (r request) do(handler http.Handler) *httptest.ResponseRecorder {
-	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, r.http())
-	return w
-}
-
-func (r request) http() *http.Request {
-	method, target, _ := strings.Cut(r.line, " ")
-	hr := httptest.NewRequest(method, target, strings.NewReader(r.body))
-	if r.body != "" {
-		hr.Header.Set("Content-Type", "application/json")
-	}
-	for _, header := range r.headers {
-		name, value, _ := strings.Cut(header, ": ")
-		hr.Header.Set(name, value)
-	}
-	hr.RemoteAddr = "203.0.113.7"
-	return hr
-}
-
 // asAgent and asPerson are the requests of one agent and one person.
 func asAgent(line, body string) request {
 	return request{line: line, headers: []string{"X-Agent-Id: agent-1"}, body: body}
@@ -132,15 +132,52 @@ func asPerson(person, line, body string) request {
 	return request{line: line, headers: []string{"X-Fingerprint: " + person}, body: body}
 }
 
+func (r request) http() *http.Request {
+	method, target, _ := strings.Cut(r.line, " ")
+	hr := httptest.NewRequest(method, target, strings.NewReader(r.body))
+	if r.body != "" {
+		hr.Header.Set("Content-Type", "application/json")
+	}
+	for _, header := range r.headers {
+		if name, value, ok := strings.Cut(header, ": "); ok {
+			hr.Header.Set(name, value)
+		}
+	}
+	hr.RemoteAddr = "203.0.113.7"
+	return hr
+}
+
+// ServeHTTP serves the routes of agents and of people.
+func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/human/") {
+		p.people.ServeHTTP(w, r)
+		return
+	}
+	p.agents.ServeHTTP(w, r)
+}
+
+func (p *platform) serve(r request) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	p.ServeHTTP(w, r.http())
+	return w
+}
+
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// openDocument is the document of open agents, read once.
+var openDocument = sync.OnceValues(func() (d httpapitest.Document, err error) {
+	body, err := api.Document(api.ByHeader, nil)
+	if err != nil {
+		return d, err
+	}
+	return d, json.Unmarshal(body, &d)
+})
+
 // do makes the request, holds its answer to the status and to the OpenAPI document,
 // and returns the body.
 func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	t.Helper()
-	handler := p.agents
-	if strings.Contains(r.line, " /human/") {
-		handler = p.people
-	}
-	w := r.do(handler)
+	w := p.serve(r)
 	if w.Code != status {
 		t.Fatalf("%s: got %d %s; want %d", r.line, w.Code, w.Body, status)
 	}
@@ -150,13 +187,7 @@ func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	}
 	d.IsKept(t, r.http(), w)
 	if status == http.StatusNoContent {
-		if w.Body.Len() > 0 {
-			t.Errorf("%s: 204 has the body %q", r.line, w.Body)
-		}
 		return nil
-	}
-	if got := w.Header().Get("Content-Type"); got != "application/json" {
-		t.Errorf("%s: Content-Type is %q", r.line, got)
 	}
 	var body map[string]any
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -14,39 +15,21 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// newKeys are idempotency keys in a table, without the store that keeps answers with
-// its work.
-func newKeys(t testing.TB) *idempotency.Keys {
-	t.Helper()
-	database := schema.AskAHuman().Database
-	guards, _ := database.Table("Guards")
-	database.Tables = []schema.Table{guards}
-	return dynamodb.New(dynamotest.Open(t, database).DB, dynamodb.Shards{}).Keys()
-}
-
 // newStoredPlatform is a platform whose agents' side has its tables.
 func newStoredPlatform(t testing.TB) *platform {
 	t.Helper()
-	p := newPlatform(t)
 	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
-	keys := store.Keys()
-	keys.Now = p.clock.read
-	p.agentAPI.Service = &askahuman.Agents{Store: store, Now: p.clock.read}
-	p.agentAPI.Keys = keys
-	p.agents = p.agentAPI.Handler()
-	return p
-}
-
-// askThrough puts another service before the platform's own.
-func (p *platform) askThrough(wrap func(api.AgentService) api.AgentService) {
-	changed := *p.agentAPI
-	changed.Service = wrap(changed.Service)
-	p.agents = changed.Handler()
+	return newPlatform(func(p *platform) {
+		keys := store.Keys()
+		keys.Now = p.clock.read
+		p.agentAPI.Service, p.agentAPI.Keys = &askahuman.Agents{Store: store, Now: p.clock.read}, keys
+	})
 }
 
 const keyed = `{"prompt":"Which is clearer?","type":"multiple_choice","options":["yes","no"],"idempotency_key":"k"}`
@@ -60,7 +43,7 @@ func (p *platform) askTogether(t *testing.T, n int) map[string]int {
 	for i := range n {
 		group.Go(func() {
 			for responses[i] == nil || responses[i].Code == http.StatusConflict && t.Context().Err() == nil {
-				responses[i] = asAgent("POST /agent/questions", keyed).do(p.agents)
+				responses[i] = p.serve(asAgent("POST /agent/questions", keyed))
 			}
 		})
 	}
@@ -96,7 +79,7 @@ func TestIdempotency(t *testing.T) {
 		}
 		return asAgent("POST /agent/questions", strings.Replace(keyed, old, changed, 1))
 	}
-	first := asAgent("POST /agent/questions", keyed).do(p.agents)
+	first := p.serve(asAgent("POST /agent/questions", keyed))
 	if first.Code != http.StatusCreated {
 		t.Fatalf("got %d %s", first.Code, first.Body)
 	}
@@ -113,7 +96,7 @@ func TestIdempotency(t *testing.T) {
 	wantRepeated := func(t *testing.T, when string) {
 		t.Helper()
 		for name, r := range repeats {
-			w := r.do(p.agents)
+			w := p.serve(r)
 			if w.Code != http.StatusCreated || w.Body.String() != first.Body.String() || w.Header().Get("Content-Type") != "application/json" {
 				t.Errorf("%s, %s: got %d %s; want what the first got: %s", name, when, w.Code, w.Body, first.Body)
 			}
@@ -122,7 +105,7 @@ func TestIdempotency(t *testing.T) {
 	wantRepeated(t, "at once")
 	p.wantQuestions(t, 1)
 
-	if got := withKey("another", "k", keyed).do(p.agents); got.Code != http.StatusCreated || got.Body.String() == first.Body.String() {
+	if got := p.serve(withKey("another", "k", keyed)); got.Code != http.StatusCreated || got.Body.String() == first.Body.String() {
 		t.Errorf("another agent's key is the same key: %d %s", got.Code, got.Body)
 	}
 	for name, r := range map[string]request{
@@ -150,7 +133,7 @@ func TestIdempotency(t *testing.T) {
 	p.clock.advance(22*time.Hour - time.Second)
 	wantRepeated(t, "just within 24 hours")
 	p.clock.advance(time.Second)
-	if later := asAgent("POST /agent/questions", keyed).do(p.agents); later.Code != http.StatusCreated || later.Body.String() == first.Body.String() {
+	if later := p.serve(asAgent("POST /agent/questions", keyed)); later.Code != http.StatusCreated || later.Body.String() == first.Body.String() {
 		t.Errorf("after 24 hours: got %d %s; want a new question", later.Code, later.Body)
 	}
 }
@@ -205,144 +188,69 @@ func (a asking) Ask(ctx context.Context, agent string, ask askahuman.Ask) (askah
 	return a.ask(ctx, agent, ask)
 }
 
-// An attempt that dies leaves its claim behind; one that fails does not.
-func TestIdempotencyAfterFailure(t *testing.T) {
+// askThrough is a handler whose service asks in another way.
+func (p *platform) askThrough(ask func(context.Context, string, askahuman.Ask) (askahuman.Question, error)) http.Handler {
+	changed := *p.agentAPI
+	changed.Service = asking{changed.Service, ask}
+	return changed.Handler()
+}
+
+// An attempt that dies before its work is done leaves its claim behind; one that dies after
+// it has left its answer. The kit's tests of keys have the other ends of attempts, and
+// dynamodb's TestCreateQuestionUnderClaim what a question is stored with.
+func TestIdempotencyAfterDeath(t *testing.T) {
 	t.Parallel()
-	t.Run("DiedBefore", func(t *testing.T) {
-		t.Parallel()
-		p := newStoredPlatform(t)
-		sound := p.agents
-		p.askThrough(func(api.AgentService) api.AgentService { return panicking{} })
-		p.do(t, asAgent("POST /agent/questions", keyed), http.StatusInternalServerError)
-		p.agents = sound
-		w := asAgent("POST /agent/questions", keyed).do(p.agents)
-		if w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), `"REQUEST_IN_PROGRESS"`) || w.Header().Get("Retry-After") != "1" {
-			t.Errorf("while it may still run: got %d %s %v; want 409", w.Code, w.Body, w.Header())
-		}
-		other := strings.Replace(keyed, "clearer", "better", 1)
-		p.do(t, asAgent("POST /agent/questions", other), http.StatusBadRequest)
-		p.wantQuestions(t, 0)
-		p.clock.advance(idempotency.DefaultLease)
-		id := p.ask(t, keyed)
-		if again := p.ask(t, keyed); again != id {
-			t.Errorf("the repeat made %s; want %s", again, id)
-		}
-		p.wantQuestions(t, 1)
-	})
-	t.Run("DiedAfter", func(t *testing.T) {
-		t.Parallel()
-		p := newStoredPlatform(t)
-		sound := p.agents
-		var made askahuman.Question
-		p.askThrough(func(service api.AgentService) api.AgentService {
-			return asking{service, func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
-				var err error
-				if made, err = service.Ask(ctx, agent, ask); err != nil {
-					return made, err
-				}
-				panic("died")
-			}}
-		})
-		p.do(t, asAgent("POST /agent/questions", keyed), http.StatusInternalServerError)
-		p.agents = sound
-		if id := p.ask(t, keyed); id != made.ID {
-			t.Errorf("the repeat made %s; want %s", id, made.ID)
-		}
-		p.wantQuestions(t, 1)
-	})
-	t.Run("Failed", func(t *testing.T) {
-		t.Parallel()
-		p := newStoredPlatform(t)
-		sound := p.agents
-		p.askThrough(func(service api.AgentService) api.AgentService {
-			return asking{service, func(context.Context, string, askahuman.Ask) (askahuman.Question, error) {
-				return askahuman.Question{}, retry.ErrBusy
-			}}
-		})
-		p.do(t, asAgent("POST /agent/questions", keyed), http.StatusTooManyRequests)
-		p.agents = sound
-		p.ask(t, keyed)
-		p.wantQuestions(t, 1)
-	})
-	// The caller has gone away, and with it the request's context.
-	t.Run("Cancelled", func(t *testing.T) {
-		t.Parallel()
-		p := newStoredPlatform(t)
-		ctx, cancel := context.WithCancel(t.Context())
-		sound := p.agents
-		p.askThrough(func(service api.AgentService) api.AgentService {
-			return asking{service, func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
-				cancel()
-				return service.Ask(ctx, agent, ask)
-			}}
-		})
-		r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/agent/questions", strings.NewReader(keyed))
-		r.Header.Set("X-Agent-Id", "agent-1")
+	p := newStoredPlatform(t)
+	post := func(handler http.Handler, body string) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
-		p.agents.ServeHTTP(w, r)
-		if w.Code != http.StatusInternalServerError {
-			t.Errorf("got %d %s; want 500", w.Code, w.Body)
-		}
-		p.agents = sound
-		p.ask(t, keyed)
-		p.wantQuestions(t, 1)
+		handler.ServeHTTP(w, asAgent("POST /agent/questions", body).http())
+		return w
+	}
+	dies := p.askThrough(func(context.Context, string, askahuman.Ask) (askahuman.Question, error) { panic("died") })
+	if w := post(dies, keyed); w.Code != http.StatusInternalServerError {
+		t.Errorf("got %d %s; want 500", w.Code, w.Body)
+	}
+	if w := post(p, keyed); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), `"REQUEST_IN_PROGRESS"`) || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("while it may still run: got %d %s %v; want 409", w.Code, w.Body, w.Header())
+	}
+	p.do(t, asAgent("POST /agent/questions", strings.Replace(keyed, "clearer", "better", 1)), http.StatusBadRequest)
+	p.wantQuestions(t, 0)
+	p.clock.advance(idempotency.DefaultLease)
+	var made askahuman.Question
+	post(p.askThrough(func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
+		made, _ = p.agentAPI.Service.Ask(ctx, agent, ask)
+		panic("died")
+	}), keyed)
+	if id := p.ask(t, keyed); id != made.ID {
+		t.Errorf("the repeat made %s; want %s", id, made.ID)
+	}
+	p.wantQuestions(t, 1)
+}
+
+// A repeat that comes while the first runs gets its answer, if that does not take too long.
+func TestRepeatWaitsForTheFirst(t *testing.T) {
+	t.Parallel()
+	p := newStoredPlatform(t)
+	reached, resume := make(chan bool), make(chan bool)
+	slow := p.askThrough(func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
+		close(reached)
+		<-resume
+		return p.agentAPI.Service.Ask(ctx, agent, ask)
 	})
-	t.Run("SlowIsTakenOver", func(t *testing.T) {
-		t.Parallel()
-		p := newStoredPlatform(t)
-		sound := p.agents
-		reached, resume := make(chan bool), make(chan bool)
-		p.askThrough(func(service api.AgentService) api.AgentService {
-			return asking{service, func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
-				close(reached)
-				<-resume
-				return service.Ask(ctx, agent, ask)
-			}}
-		})
-		slow := make(chan *httptest.ResponseRecorder)
-		go func() { slow <- asAgent("POST /agent/questions", keyed).do(p.agents) }()
-		<-reached
-		p.clock.advance(idempotency.DefaultLease)
-		w := asAgent("POST /agent/questions", keyed).do(sound)
-		if w.Code != http.StatusCreated {
-			t.Errorf("the heir: got %d %s; want 201", w.Code, w.Body)
-		}
-		close(resume)
-		if w := <-slow; w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), `"REQUEST_IN_PROGRESS"`) {
-			t.Errorf("the slow one: got %d %s; want 409", w.Code, w.Body)
-		}
-		p.agents = sound
-		p.wantQuestions(t, 1)
+	first := httptest.NewRecorder()
+	var group sync.WaitGroup
+	group.Go(func() { slow.ServeHTTP(first, asAgent("POST /agent/questions", keyed).http()) })
+	<-reached
+	var looked sync.Once
+	p.with(func(p *platform) {
+		p.agentAPI.Keys = watched{p.agentAPI.Keys, func() { looked.Do(func() { close(resume) }) }}
 	})
-	// A repeat that comes while the first runs gets its answer, if that does not take
-	// too long.
-	t.Run("WaitsForTheFirst", func(t *testing.T) {
-		t.Parallel()
-		p := newStoredPlatform(t)
-		sound := p.agents
-		reached, resume := make(chan bool), make(chan bool)
-		p.askThrough(func(service api.AgentService) api.AgentService {
-			return asking{service, func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
-				close(reached)
-				<-resume
-				return service.Ask(ctx, agent, ask)
-			}}
-		})
-		answers := make(chan *httptest.ResponseRecorder, 2)
-		go func() { answers <- asAgent("POST /agent/questions", keyed).do(p.agents) }()
-		<-reached
-		var looked sync.Once
-		changed := *p.agentAPI
-		changed.Keys = watched{changed.Keys, func() { looked.Do(func() { close(resume) }) }}
-		p.agents = changed.Handler()
-		answers <- asAgent("POST /agent/questions", keyed).do(p.agents)
-		first, second := <-answers, <-answers
-		if first.Code != http.StatusCreated || second.Code != http.StatusCreated || first.Body.String() != second.Body.String() {
-			t.Errorf("got %d %s and %d %s; want 201 and the same", first.Code, first.Body, second.Code, second.Body)
-		}
-		p.agents = sound
-		p.wantQuestions(t, 1)
-	})
+	second := p.serve(asAgent("POST /agent/questions", keyed))
+	group.Wait()
+	if first.Code != http.StatusCreated || second.Code != http.StatusCreated || first.Body.String() != second.Body.String() {
+		t.Errorf("got %d %s and %d %s; want 201 and the same", first.Code, first.Body, second.Code, second.Body)
+	}
+	p.wantQuestions(t, 1)
 }
 
 // watched calls back once a key was found in use.
@@ -367,29 +275,17 @@ func TestKeysFail(t *testing.T) {
 		status int
 	}{
 		"None": {nil, http.StatusInternalServerError},
-		"Busy": {broken{fmt.Errorf("claim: %w", retry.ErrBusy)}, http.StatusTooManyRequests},
-		"Gone": {broken{fmt.Errorf("claim: no such table")}, http.StatusInternalServerError},
+		"Busy": {&httpapitest.Ledger{Refusal: fmt.Errorf("claim: %w", retry.ErrBusy)}, http.StatusTooManyRequests},
+		"Gone": {&httpapitest.Ledger{Refusal: errors.New("claim: no such table")}, http.StatusInternalServerError},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlatform(t)
-			p.agentAPI.Keys = test.keys
-			p.agents = p.agentAPI.Handler()
+			p := newPlatform(func(p *platform) { p.agentAPI.Keys = test.keys })
 			p.do(t, asAgent("POST /agent/questions", keyed), test.status)
 			p.wantQuestions(t, 0)
 		})
 	}
 }
-
-type broken struct{ err error }
-
-func (b broken) Begin(context.Context, string, string, []byte, time.Duration) (*idempotency.Claim, *idempotency.Response, error) {
-	return nil, nil, b.err
-}
-
-func (b broken) Settle(context.Context, *idempotency.Claim, idempotency.Response) error { return b.err }
-
-func (b broken) Release(context.Context, *idempotency.Claim) error { return b.err }
 
 // content keeps what makes a request what it is.
 type content struct {
@@ -410,9 +306,8 @@ func TestKeyContentOfEarlierVersions(t *testing.T) {
 		keyed: `{"Prompt":"Which is clearer?","Type":"multiple_choice","Options":["yes","no"],"Audience":["general"],"Responses":5,"Timeout":3600000000000,"IdempotencyKey":""}`,
 		`{"prompt":"Is it <b>?   ","type":"text","audience":["ethics"],"min_responses":1,"timeout_seconds":60,"idempotency_key":"k"}`: `{"Prompt":"Is it \u003cb\u003e?   ","Type":"text","Options":null,"Audience":["ethics"],"Responses":1,"Timeout":60000000000,"IdempotencyKey":""}`,
 	} {
-		p, kept := newPlatform(t), &content{}
-		p.agentAPI.Keys = kept
-		p.agents = p.agentAPI.Handler()
+		kept := &content{}
+		p := newPlatform(func(p *platform) { p.agentAPI.Keys = kept })
 		p.do(t, asAgent("POST /agent/questions", body), http.StatusTooManyRequests)
 		if kept.got != want {
 			t.Errorf("got %s; want %s", kept.got, want)

@@ -3,7 +3,6 @@ package api_test
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,17 +14,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
-
-// both serves the routes of agents and of people.
-func both(agents, people http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, "/human/") {
-			people.ServeHTTP(w, r)
-			return
-		}
-		agents.ServeHTTP(w, r)
-	})
-}
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
 // "new" starts a platform, "stored" one whose agents' side has its tables, "tokens" one
@@ -45,19 +33,13 @@ func TestWire(t *testing.T) {
 		err, known := failures[argument]
 		switch {
 		case what == "new":
-			p = newPlatform(t)
-			return both(p.agents, p.people)
+			p = newPlatform()
 		case what == "stored":
 			p = newStoredPlatform(t)
-			return both(p.agents, p.people)
 		case what == "tokens":
-			p = newPlatform(t)
-			p.agentAPI.OpenAgents = false
-			return p.agentAPI.Handler()
+			p = newPlatform(withTokens)
 		case what == "keys":
-			p = newPlatform(t)
-			p.agentAPI.OpenAgents, p.agentAPI.AgentKeys = false, newKeyed(t).keys
-			return p.agentAPI.Handler()
+			p = newPlatform(withKeys)
 		case what == "advance":
 			by, err := time.ParseDuration(argument)
 			if err != nil {
@@ -66,20 +48,39 @@ func TestWire(t *testing.T) {
 			p.clock.advance(by)
 			return nil
 		case what == "fails" && known:
-			p = newPlatform(t)
-			p.agentAPI.Service = failing{fmt.Errorf("doing it: %w", err)}
-			people := (&api.HumanAPI{Service: failing{fmt.Errorf("doing it: %w", err)}, Hasher: testHasher(), Options: api.Options{RateLimiter: p.limiter, Log: slog.New(slog.DiscardHandler), Now: began}}).Handler()
-			return both(p.agentAPI.Handler(), people)
+			p = newPlatform(func(p *platform) {
+				service := stub{func() error { return fmt.Errorf("doing it: %w", err) }}
+				p.agentAPI.Service, p.humanAPI.Service = service, service
+			})
+		default:
+			t.Fatalf("there is no command %s", command)
 		}
-		t.Fatalf("there is no command %s", command)
-		return nil
+		return p
 	})
 }
 
 func TestDocumentBytes(t *testing.T) {
 	t.Parallel()
 	for name, agents := range map[string]api.AgentIdentity{"token": api.ByToken, "header": api.ByHeader, "key": api.ByKey} {
-		_, text := readDocument(t, agents)
-		httpapitest.SameAsFile(t, "testdata/openapi-"+name+".json", []byte(text))
+		body, err := api.Document(agents, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		httpapitest.SameAsFile(t, "testdata/openapi-"+name+".json", body)
+	}
+}
+
+// The document is served as it is.
+func TestDocumentIsServed(t *testing.T) {
+	t.Parallel()
+	want, err := api.Document(api.ByHeader, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newPlatform()
+	for range 2 {
+		if w := p.serve(request{line: "GET /openapi.json"}); w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || w.Body.String() != string(want) {
+			t.Errorf("got %d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
+		}
 	}
 }

@@ -626,10 +626,15 @@ func (s Suite) testLog(t *testing.T, api *run, c call) {
 }
 
 // Fuzz answers every event that API Gateway might send, never with 500 and as described;
-// what is refused for itself claims no key. more are seeds beside the good requests.
+// what is refused for itself claims no key. Each event has the headers that operations need.
+// more are seeds beside the good requests.
 func (s Suite) Fuzz(f *testing.F, more ...string) {
 	d := Parse(f, s.Document)
+	needed := map[string]string{"host": "api.example.com"}
 	for _, c := range s.calls(f, d) {
+		for name := range c.header {
+			needed[strings.ToLower(name)] = c.header.Get(name)
+		}
 		f.Add(c.method, c.path, "", "key", "content-type", "application/json", c.body, false)
 		f.Add(c.method, c.path, "limit=99999999999999999999&status=&x=1&x=2&%zz", "clé", "if-match", `W/"1", "2",, "a,b"`, c.body, true)
 		f.Add(c.method, c.path, "cursor=AQ&q=%F0%9F%AA%B4&audience=a&audience=b", strings.Repeat("k", 256), "x-timezone", "../zone", `{"":0,"a":{"b":1,"b":2}}`, false)
@@ -641,9 +646,9 @@ func (s Suite) Fuzz(f *testing.F, more ...string) {
 		api := s.serve(d)
 		api.work = good
 		event := events.APIGatewayV2HTTPRequest{
-			Version: "2.0", RawPath: path, RawQueryString: query, Body: body, IsBase64Encoded: encoded,
-			Headers: map[string]string{"host": "api.example.com", strings.ToLower(httpapi.KeyHeader): key, header: value},
+			Version: "2.0", RawPath: path, RawQueryString: query, Body: body, IsBase64Encoded: encoded, Headers: maps.Clone(needed),
 		}
+		event.Headers[strings.ToLower(httpapi.KeyHeader)], event.Headers[header] = key, value
 		event.RequestContext.HTTP.Method, event.RequestContext.HTTP.SourceIP = method, "203.0.113.7"
 		event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
 			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "caller"}},
