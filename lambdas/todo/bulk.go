@@ -17,9 +17,6 @@ const readsAtOnce = 10
 //
 // It returns [ErrUserNotFound] when the user is deleted at the same time.
 func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, status Status) (BulkResult, error) {
-	if err := ValidateBulk(ids, status); err != nil {
-		return BulkResult{}, err
-	}
 	var result BulkResult
 	written := 0
 	err := recompute(ctx, "change the tasks", func() error {

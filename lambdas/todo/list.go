@@ -22,7 +22,7 @@ const (
 type Listing struct {
 	Status   Status
 	Priority Priority
-	Category string
+	Category Text
 	// DueFrom and DueTo are the first and the last day.
 	DueFrom, DueTo Date
 	// DueBefore keeps tasks that were due before that day and are neither completed
@@ -57,30 +57,30 @@ type Listed struct {
 // A page ends when it is full, or when 5,000 tasks were looked at or the context's
 // deadline is near: then it has fewer tasks than its limit, and a cursor. Cursors hold for the same user and the
 // same filter; any other is an [*validate.Error] on the field cursor.
-func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskPage, error) {
+func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskList, error) {
 	if err := s.CursorKey.Check(); err != nil {
-		return TaskPage{}, err
+		return TaskList{}, err
 	}
 	f = f.withDefaults()
-	invalid := f.findings()
-	list := f.list(user)
-	after, ok := s.CursorKey.Position(f.Cursor, list...)
-	if !ok {
-		invalid.Add("cursor", validate.RuleFormat, "is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, or none for the first page")
+	zone, err := validate.Timezone(f.Timezone)
+	if err != nil {
+		return TaskList{}, err
 	}
-	if err := invalid.Err(); err != nil {
-		return TaskPage{}, err
+	list := f.list(user, zone)
+	after, ok := s.CursorKey.Position(string(f.Cursor), list...)
+	if !ok {
+		return TaskList{}, validate.Errorf("cursor", validate.RuleFormat, "is not a cursor of this list: send the next_cursor of the page before unchanged with the same filter, or none for the first page")
 	}
 
 	listing := Listing{
 		Status: f.Status, Priority: f.Priority, Category: f.Category, DueFrom: f.DueFrom, DueTo: f.DueTo,
 		Search: f.Search != "", Sort: f.Sort, After: after,
 	}
-	if f.Overdue {
-		listing.DueBefore = Date(s.moment().In(f.Zone).Format(time.DateOnly))
+	if f.Overdue == Yes {
+		listing.DueBefore = Date(s.moment().In(zone).Format(time.DateOnly))
 	}
 	matches := search(f.Search)
-	page := TaskPage{}
+	page := TaskList{Tasks: []Task{}}
 	// One task more than the page tells that there is another page.
 	listing.Most = f.Limit + 1
 	var listed Listed
@@ -89,7 +89,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 		return err
 	})
 	if err != nil || !exists {
-		return TaskPage{}, because(err, "list the tasks")
+		return page, because(err, "list the tasks")
 	}
 	for left := maxEvaluated; ; {
 		for i, task := range listed.Tasks {
@@ -97,7 +97,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 				continue
 			}
 			if len(page.Tasks) == f.Limit {
-				page.Next = s.CursorKey.Sign(after, list...)
+				page.Next = Text(s.CursorKey.Sign(after, list...))
 				return page, nil
 			}
 			page.Tasks = append(page.Tasks, task)
@@ -108,12 +108,12 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 		case listed.Next == "":
 			return page, nil
 		case left <= 0 || outOfTime(ctx):
-			page.Next = s.CursorKey.Sign(listed.Next, list...)
+			page.Next = Text(s.CursorKey.Sign(listed.Next, list...))
 			return page, nil
 		}
 		listing.After, listing.Most = listed.Next, min(4*listing.Most, maxBatch, left)
 		if listed, err = s.Store.Tasks(ctx, user, listing); err != nil {
-			return TaskPage{}, because(err, "list the tasks")
+			return TaskList{}, because(err, "list the tasks")
 		}
 	}
 }
@@ -122,12 +122,9 @@ func (t TaskFilter) withDefaults() TaskFilter {
 	if t.Limit == 0 {
 		t.Limit = DefaultPageSize
 	}
-	if t.Zone == nil {
-		t.Zone = time.UTC
-	}
 	if t.Sort == ByDefault {
 		t.Sort = ByCreation
-		if t.DueFrom != "" || t.DueTo != "" || t.Overdue {
+		if t.DueFrom != "" || t.DueTo != "" || t.Overdue == Yes {
 			t.Sort = ByDueDate
 		}
 	}
@@ -141,7 +138,7 @@ func search(text string) func(Task) bool {
 	}
 	text = fold(text)
 	return func(task Task) bool {
-		return strings.Contains(fold(task.Title), text) || strings.Contains(fold(task.Description), text)
+		return strings.Contains(fold(task.Title), text) || strings.Contains(fold(string(task.Description)), text)
 	}
 }
 
@@ -159,10 +156,10 @@ func fold(text string) string {
 
 // list is what makes the list what it is. The size of the page may change from one to the
 // next.
-func (t TaskFilter) list(user string) []string {
-	list := []string{user, string(t.Status), string(t.Priority), t.Category, string(t.DueFrom), string(t.DueTo), t.Search, string(t.Sort)}
-	if t.Overdue {
-		list = append(list, t.Zone.String())
+func (t TaskFilter) list(user string, zone *time.Location) []string {
+	list := []string{user, string(t.Status), string(t.Priority), string(t.Category), string(t.DueFrom), string(t.DueTo), t.Search, string(t.Sort)}
+	if t.Overdue == Yes {
+		list = append(list, zone.String())
 	}
 	return list
 }

@@ -53,12 +53,12 @@ func TestTaskInput(t *testing.T) {
 		"blank title":               {func(in *TaskInput) { in.Title = " \t\n\u200b\u2003" }, []string{"title"}},
 		"title that is no UTF-8":    {func(in *TaskInput) { in.Title = "a\xff" }, []string{"title"}},
 		"title with NUL":            {func(in *TaskInput) { in.Title = "a\x00" }, []string{"title"}},
-		"OK, description of 1000":   {func(in *TaskInput) { in.Description = long(1000) }, nil},
+		"OK, description of 1000":   {func(in *TaskInput) { in.Description = Text(long(1000)) }, nil},
 		"OK, blank description":     {func(in *TaskInput) { in.Description = " " }, nil},
-		"description of 1001":       {func(in *TaskInput) { in.Description = long(1001) }, []string{"description"}},
-		"OK, category of 50":        {func(in *TaskInput) { in.Category = long(50) }, nil},
+		"description of 1001":       {func(in *TaskInput) { in.Description = Text(long(1001)) }, []string{"description"}},
+		"OK, category of 50":        {func(in *TaskInput) { in.Category = Text(long(50)) }, nil},
 		"OK, category with #":       {func(in *TaskInput) { in.Category = "#%~" }, nil},
-		"category of 51":            {func(in *TaskInput) { in.Category = long(51) }, []string{"category"}},
+		"category of 51":            {func(in *TaskInput) { in.Category = Text(long(51)) }, []string{"category"}},
 		"category with NUL":         {func(in *TaskInput) { in.Category = "\x00" }, []string{"category"}},
 		"unknown status":            {func(in *TaskInput) { in.Status = "done" }, []string{"status"}},
 		"status in capitals":        {func(in *TaskInput) { in.Status = "Pending" }, []string{"status"}},
@@ -75,14 +75,14 @@ func TestTaskInput(t *testing.T) {
 		"date with time":            {func(in *TaskInput) { in.DueDate = "2026-01-01T00:00:00Z" }, []string{"due_date"}},
 		"date with blank":           {func(in *TaskInput) { in.DueDate = "2026-01-01 " }, []string{"due_date"}},
 		"date of other digits":      {func(in *TaskInput) { in.DueDate = "２０２６-01-01" }, []string{"due_date"}},
-		"everything, in this order": {func(in *TaskInput) { *in = TaskInput{"", long(1001), "x", "x", long(51), "x"} }, []string{"title", "description", "status", "priority", "category", "due_date"}},
+		"everything, in this order": {func(in *TaskInput) { *in = TaskInput{"", Text(long(1001)), "x", "x", Text(long(51)), "x"} }, []string{"title", "description", "status", "priority", "category", "due_date"}},
 		"priority that is endless":  {func(in *TaskInput) { in.Priority = Priority(long(10_000)) }, []string{"priority"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			in := good
 			test.change(&in)
-			err := in.Validate()
+			err := validate.Form(in)
 			if got := fieldsOf(t, err); !slices.Equal(got, test.want) {
 				t.Errorf("got %v, want the fields %v", err, test.want)
 			}
@@ -94,7 +94,7 @@ func TestTaskInput(t *testing.T) {
 			if in.Status == "" {
 				c.Status = nil
 			}
-			if got := fieldsOf(t, c.Validate()); !slices.Equal(got, test.want) {
+			if got := fieldsOf(t, validate.Form(c)); !slices.Equal(got, test.want) {
 				t.Errorf("as a change: got the fields %v, want %v", got, test.want)
 			}
 		})
@@ -104,14 +104,14 @@ func TestTaskInput(t *testing.T) {
 func TestTaskChangeClears(t *testing.T) {
 	t.Parallel()
 	empty := ""
-	cleared := TaskChange{Description: &empty, Priority: new(Priority), Category: &empty, DueDate: new(Date)}
-	if err := cleared.Validate(); err != nil {
+	cleared := TaskChange{Description: new(Text), Priority: new(Priority), Category: new(Text), DueDate: new(Date)}
+	if err := validate.Form(cleared); err != nil {
 		t.Error(err)
 	}
-	if err := (TaskChange{}).Validate(); err != nil {
+	if err := validate.Form(TaskChange{}); err != nil {
 		t.Error(err)
 	}
-	if got := fieldsOf(t, (TaskChange{Title: &empty, Status: new(Status)}).Validate()); !slices.Equal(got, []string{"title", "status"}) {
+	if got := fieldsOf(t, validate.Form(TaskChange{Title: &empty, Status: new(Status)})); !slices.Equal(got, []string{"title", "status"}) {
 		t.Errorf("title and status cannot be cleared: got %v", got)
 	}
 }
@@ -135,19 +135,19 @@ func TestUserInput(t *testing.T) {
 		if !ok {
 			want = []string{"email"}
 		}
-		if got := fieldsOf(t, UserInput{Email: email, Name: "Ada"}.Validate()); !slices.Equal(got, want) {
+		if got := fieldsOf(t, validate.Form(UserInput{Email: email, Name: "Ada"})); !slices.Equal(got, want) {
 			t.Errorf("%.80q: got the fields %v, want %v", email, got, want)
 		}
 	}
-	if len(longest) != MaxEmailLength {
+	if len(longest) != validate.MaxEmailLength {
 		t.Errorf("the longest address has %d characters", len(longest))
 	}
 	for name, ok := range map[string]bool{"A": true, long(100): true, long(101): false, "": false, "\u00a0": false, "a\x00b": false, " A ": true, long(100) + " ": false} {
-		if err := (UserInput{Email: "a@b.c", Name: name}).Validate(); (err == nil) != ok {
+		if err := validate.Form(UserInput{Email: "a@b.c", Name: name}); (err == nil) != ok {
 			t.Errorf("name %.20q: got %v", name, err)
 		}
 	}
-	if got := fieldsOf(t, UserInput{}.Validate()); !slices.Equal(got, []string{"email", "name"}) {
+	if got := fieldsOf(t, validate.Form(UserInput{})); !slices.Equal(got, []string{"email", "name"}) {
 		t.Errorf("got %v", got)
 	}
 }
@@ -159,7 +159,7 @@ func TestTaskFilter(t *testing.T) {
 		want   []string
 	}{
 		{TaskFilter{}, nil},
-		{TaskFilter{Status: Completed, Priority: Urgent, Category: "#", DueFrom: "2026-01-01", DueTo: "2026-01-01", Overdue: true, Search: "x", Sort: ByCategory, Limit: 100}, nil},
+		{TaskFilter{Status: Completed, Priority: Urgent, Category: "#", DueFrom: "2026-01-01", DueTo: "2026-01-01", Overdue: Yes, Search: "x", Sort: ByCategory, Limit: 100}, nil},
 		{TaskFilter{DueFrom: "2026-01-02", DueTo: "2026-01-01"}, []string{"due_to"}},
 		{TaskFilter{DueFrom: "yesterday", DueTo: "2026-02-30"}, []string{"due_from", "due_to"}},
 		{TaskFilter{Limit: -1}, []string{"limit"}},
@@ -167,43 +167,26 @@ func TestTaskFilter(t *testing.T) {
 		{TaskFilter{Search: long(200)}, nil},
 		{TaskFilter{Search: long(201)}, []string{"q"}},
 		{TaskFilter{Search: "\xff"}, []string{"q"}},
-		{TaskFilter{Status: "x", Priority: "x", Category: long(51), Sort: "title"}, []string{"status", "priority", "category", "sort"}},
+		{TaskFilter{Status: "x", Priority: "x", Category: Text(long(51)), Sort: "title"}, []string{"status", "priority", "category", "sort"}},
 	} {
-		if got := fieldsOf(t, test.filter.Validate()); !slices.Equal(got, test.want) {
+		if got := fieldsOf(t, validate.Form(test.filter)); !slices.Equal(got, test.want) {
 			t.Errorf("%+v: got the fields %v, want %v", test.filter, got, test.want)
 		}
 	}
-	// Listing names a bad cursor beside the rest.
-	service := Service{CursorKey: make([]byte, 16)}
-	_, err := service.ListTasks(t.Context(), "ada", TaskFilter{Limit: 101, Cursor: "x"})
-	if got := fieldsOf(t, err); !slices.Equal(got, []string{"limit", "cursor"}) {
-		t.Errorf("got the fields %v", got)
-	}
 }
 
-func TestValidateBulk(t *testing.T) {
+func TestTaskIDs(t *testing.T) {
 	t.Parallel()
-	some := func(n int) []string {
-		ids := make([]string, n)
-		for i := range ids {
-			ids[i] = fmt.Sprint(i)
-		}
-		return ids
-	}
 	for _, test := range []struct {
-		ids    []string
-		status Status
-		want   []string
+		ids  TaskIDs
+		want []string
 	}{
-		{some(1), Pending, nil},
-		{some(50), Completed, nil},
-		{nil, Completed, []string{"task_ids"}},
-		{some(51), Completed, []string{"task_ids"}},
-		{[]string{"a", "b", "a", "b"}, "", []string{"task_ids[2]", "task_ids[3]", "status"}},
-		{make([]string, 1_000_000), Cancelled, []string{"task_ids"}},
+		{nil, nil}, {TaskIDs{"a", "b"}, nil}, {TaskIDs{"a", "b", "a", "b"}, []string{"ids[2]", "ids[3]"}},
 	} {
-		if got := fieldsOf(t, ValidateBulk(test.ids, test.status)); !slices.Equal(got, test.want) {
-			t.Errorf("%d ids, %q: got the fields %v, want %v", len(test.ids), test.status, got, test.want)
+		var p validate.Problems
+		test.ids.Check(&p, "ids")
+		if got := fieldsOf(t, p.Err()); !slices.Equal(got, test.want) {
+			t.Errorf("%q: got the fields %v, want %v", test.ids, got, test.want)
 		}
 	}
 }
@@ -217,7 +200,7 @@ func TestTransitions(t *testing.T) {
 		for _, to := range Statuses() {
 			read := Task{ID: "x", Title: "t", Status: from, UpdatedAt: before, Version: 7}
 			if from == Completed {
-				read.CompletedAt = before
+				read.CompletedAt = Moment{before}
 			}
 			wanted := read
 			wanted.Status = to
@@ -232,7 +215,7 @@ func TestTransitions(t *testing.T) {
 			if from != to {
 				want.UpdatedAt, want.Version = now, 8
 				if to == Completed {
-					want.CompletedAt = now
+					want.CompletedAt = Moment{now}
 				}
 			}
 			if err != nil || got != want {

@@ -18,8 +18,8 @@ import (
 // A user who is being deleted is no user: nothing of theirs is found or changed, though
 // the store may still have it.
 //
-// Every method checks its input against the rules and returns an [*validate.Error]
-// with all that is wrong. A write that meets others on the same task or user is
+// The input of each method has passed [validate.Form], which package httpapi calls once for
+// a request, before the request's key is claimed. A write that meets others on the same task or user is
 // computed again; when that goes on for too long, it returns an error that wraps
 // [ErrStale].
 type Service struct {

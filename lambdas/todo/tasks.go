@@ -7,9 +7,6 @@ import (
 
 // CreateTask stores a new task. It returns [ErrUserNotFound].
 func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Task, error) {
-	if err := in.Validate(); err != nil {
-		return Task{}, err
-	}
 	var task Task
 	err := recompute(ctx, "store the task", func() error {
 		moment := s.moment()
@@ -20,7 +17,7 @@ func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Ta
 		now := moment.Truncate(time.Second)
 		task = in.over(Task{ID: id, Status: Pending, CreatedAt: now, UpdatedAt: now, Version: 1})
 		if task.Status == Completed {
-			task.CompletedAt = now
+			task.CompletedAt = Moment{now}
 		}
 		return s.Store.CreateTask(ctx, user, task)
 	})
@@ -49,18 +46,12 @@ func (s *Service) GetTask(ctx context.Context, user, id string) (Task, error) {
 // It returns [ErrTaskNotFound], a [*VersionError], [ErrTaskCompleted] or
 // [ErrUserNotFound].
 func (s *Service) ReplaceTask(ctx context.Context, user, id string, in TaskInput, ifVersion int) (Task, error) {
-	if err := in.Validate(); err != nil {
-		return Task{}, err
-	}
 	return s.change(ctx, user, id, ifVersion, in.over)
 }
 
 // ChangeTask changes fields of a task. It takes ifVersion and returns errors as
 // [Service.ReplaceTask] does.
 func (s *Service) ChangeTask(ctx context.Context, user, id string, c TaskChange, ifVersion int) (Task, error) {
-	if err := c.Validate(); err != nil {
-		return Task{}, err
-	}
 	return s.change(ctx, user, id, ifVersion, c.over)
 }
 
@@ -144,7 +135,7 @@ func next(read, wanted Task, now time.Time) (Task, error) {
 			return Task{}, ErrTaskCompleted
 		}
 		if wanted.Status == Completed {
-			wanted.CompletedAt = now
+			wanted.CompletedAt = Moment{now}
 		}
 	}
 	wanted.UpdatedAt = later(now, read.UpdatedAt)
@@ -185,13 +176,4 @@ func later(a, b time.Time) time.Time {
 		return b
 	}
 	return a
-}
-
-// Total is how many tasks there are.
-func (s Stats) Total() int {
-	total := 0
-	for _, n := range s.ByStatus {
-		total += n
-	}
-	return total
 }

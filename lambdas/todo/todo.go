@@ -3,24 +3,21 @@
 package todo
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// The rules' numbers.
 const (
-	MaxTitleLength       = 200
-	MaxDescriptionLength = 1000
-	MaxCategoryLength    = 50
-	MaxNameLength        = 100
-	MaxEmailLength       = validate.MaxEmailLength
-	MaxSearchLength      = 200
-	MaxBulkTasks         = 50
-	DefaultPageSize      = 20
-	MaxPageSize          = 100
+	// MaxBulkTasks is how many tasks one write changes.
+	MaxBulkTasks = 50
+	// DefaultPageSize is how many tasks a page has unless its filter says.
+	DefaultPageSize = 20
 )
 
 // Status is the progress of a task.
@@ -52,63 +49,125 @@ const (
 // Priorities are all priorities but none.
 func Priorities() []Priority { return []Priority{Low, Medium, High, Urgent} }
 
+// MarshalJSON writes null for none.
+func (p Priority) MarshalJSON() ([]byte, error) { return nullable(string(p)) }
+
 // Date is a day as YYYY-MM-DD. The zero value is none.
 type Date string
 
-// User is a user, as they describe themselves.
-type User struct {
-	// ID is the subject of the user's token.
-	ID string
-	// Email is as given; no two users have one that differs in case alone.
-	Email string
-	Name  string
-	// CreatedAt and UpdatedAt are whole seconds.
-	CreatedAt, UpdatedAt time.Time
+// MarshalJSON writes null for none.
+func (d Date) MarshalJSON() ([]byte, error) { return nullable(string(d)) }
+
+// Check implements [validate.Checker].
+func (d Date) Check(p *validate.Problems, field string) { p.Date(field, string(d)) }
+
+// Text is text that may be none, which is the zero value.
+type Text string
+
+// MarshalJSON writes null for none.
+func (t Text) MarshalJSON() ([]byte, error) { return nullable(string(t)) }
+
+func nullable(text string) ([]byte, error) {
+	if text == "" {
+		return []byte("null"), nil
+	}
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // whoever writes the whole decides
+	err := encoder.Encode(text)
+	return b.Bytes(), err
 }
 
-// Task is a task of one user.
+// Moment is a time that may be none, which is the zero value.
+type Moment struct{ time.Time }
+
+// MarshalJSON writes null for none.
+func (m Moment) MarshalJSON() ([]byte, error) {
+	if m.IsZero() {
+		return []byte("null"), nil
+	}
+	return m.Time.MarshalJSON()
+}
+
+// User is a user, as they describe themselves, also on the wire. Moments are whole seconds
+// in UTC.
+type User struct {
+	ID string `json:"user_id" doc:"The subject of the user's token."`
+	// Email is as given; no two users have one that differs in case alone.
+	Email     string    `json:"email" format:"email" example:"ann@example.com"`
+	Name      string    `json:"name" example:"Ann"`
+	CreatedAt time.Time `json:"created_at" example:"2026-02-02T09:30:00Z"`
+	UpdatedAt time.Time `json:"updated_at" example:"2026-02-02T09:30:00Z"`
+}
+
+// Task is a task of one user, also on the wire. Moments are whole seconds in UTC.
 type Task struct {
 	// ID is a UUID that sorts by creation (version 7).
-	ID          string
-	Title       string
-	Description string
-	Status      Status
-	Priority    Priority
-	Category    string
-	DueDate     Date
-	// CreatedAt, UpdatedAt and CompletedAt are whole seconds. CompletedAt is zero
-	// unless Status is Completed.
-	CreatedAt, UpdatedAt, CompletedAt time.Time
-	// Version is 1 for a new task and counts its changes.
-	Version int
+	ID          string    `json:"task_id" format:"uuid" example:"0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"`
+	Title       string    `json:"title" example:"Water the plants"`
+	Description Text      `json:"description" nullable:"true"`
+	Status      Status    `json:"status" enum:"pending,in_progress,completed,cancelled"`
+	Priority    Priority  `json:"priority" nullable:"true" enum:"low,medium,high,urgent"`
+	Category    Text      `json:"category" nullable:"true"`
+	DueDate     Date      `json:"due_date" nullable:"true" format:"date" example:"2026-02-14"`
+	CreatedAt   time.Time `json:"created_at" example:"2026-02-02T09:30:00Z"`
+	UpdatedAt   time.Time `json:"updated_at" example:"2026-02-02T09:30:00Z"`
+	CompletedAt Moment    `json:"completed_at" nullable:"true" format:"date-time" doc:"When a completed task was completed, also one that was created so: later changes leave it. Null for any other."`
+	Version     int       `json:"version" minimum:"1" doc:"1 for a new task, and one more with each change; the ETag. A change to what the task is already leaves version and updated_at as they are." example:"1"`
 }
 
-// UserInput is what a user says about themselves.
+// UserInput is what a user says about themselves, also on the wire.
 type UserInput struct {
-	Email, Name string
+	Email string `json:"email" format:"email" maxLength:"254" doc:"Email address, kept as written. No two users have one that differs in case alone." example:"ann@example.com"`
+	Name  string `json:"name" minLength:"1" maxLength:"100" doc:"Name to be shown: more than white space. It is kept as written, and white space around it counts." example:"Ann"`
 }
 
-// TaskInput is a whole task as its user gives it. Status "" is Pending for a new
-// task, and what it was for one that is replaced.
+// TaskInput is a whole task as its user gives it, also on the wire. Status "" is Pending for
+// a new task, and what it was for one that is replaced.
 type TaskInput struct {
-	Title       string
-	Description string
-	Status      Status
-	Priority    Priority
-	Category    string
-	DueDate     Date
+	Title       string   `json:"title" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water the plants"`
+	Description Text     `json:"description,omitempty" nullable:"true" maxLength:"1000" example:"All but the cactus."`
+	Status      Status   `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"Of a new task pending by default; a task that is replaced keeps the one it has. A completed task stays completed; a cancelled one may go on."`
+	Priority    Priority `json:"priority,omitempty" nullable:"true" enum:",low,medium,high,urgent" doc:"None by default." example:"high"`
+	Category    Text     `json:"category,omitempty" nullable:"true" maxLength:"50" doc:"Any text; none by default." example:"home"`
+	DueDate     Date     `json:"due_date,omitempty" nullable:"true" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; none by default." example:"2026-02-14"`
 }
 
-// TaskChange is what changes of a task; nil stays as it is, and the zero value
-// of a field that may be empty clears it.
+// TaskChange is what changes of a task, also on the wire: nil stays as it is, and the zero
+// value of a field that may be empty clears it.
 type TaskChange struct {
-	Title       *string
-	Description *string
-	Status      *Status
-	Priority    *Priority
-	Category    *string
-	DueDate     *Date
+	Title       *string   `json:"title,omitzero" nullable:"false" minLength:"1" maxLength:"200" doc:"More than white space. It is kept as written, and white space around it counts." example:"Water all plants"`
+	Description *Text     `json:"description,omitzero" maxLength:"1000" doc:"Null or \"\" clears it."`
+	Status      *Status   `json:"status,omitzero" nullable:"false" enum:"pending,in_progress,completed,cancelled" doc:"A completed task stays completed; a cancelled one may go on."`
+	Priority    *Priority `json:"priority,omitzero" enum:",low,medium,high,urgent" doc:"Null or \"\" clears it."`
+	Category    *Text     `json:"category,omitzero" maxLength:"50" doc:"Null or \"\" clears it."`
+	DueDate     *Date     `json:"due_date,omitzero" pattern:"^([0-9]{4}-[0-9]{2}-[0-9]{2})?$" patternDescription:"a date as YYYY-MM-DD" doc:"The day as YYYY-MM-DD, of the years 0001 to 9999; null or \"\" clears it." example:"2026-02-14"`
 }
+
+// UnmarshalJSON reads a JSON merge patch.
+func (c *TaskChange) UnmarshalJSON(data []byte) error {
+	type fields TaskChange
+	return validate.MergePatch(data, (*fields)(c))
+}
+
+// TaskIDs are ids of different tasks.
+type TaskIDs []string
+
+// Check implements [validate.Checker]. An id that no task can have is none that is wrong:
+// there is no such task.
+func (ids TaskIDs) Check(p *validate.Problems, field string) {
+	for i, id := range ids {
+		if slices.Contains(ids[:i], id) {
+			p.Add(fmt.Sprintf("%s[%d]", field, i), validate.RuleUnique, "is %s again: give each id once", validate.Quoted(id))
+		}
+	}
+}
+
+// Flag is true, false or, as the zero value, nothing, in a query.
+type Flag string
+
+// Yes is a flag that is set.
+const Yes Flag = "true"
 
 // Sort is the order of a list of tasks.
 type Sort string
@@ -123,40 +182,61 @@ const (
 	ByCategory Sort = "category"   // by category
 )
 
-// TaskFilter says which tasks to list. A zero value of a field does not narrow.
+// TaskFilter says which tasks to list, also on the wire. A zero value of a field does not
+// narrow; the limit is then [DefaultPageSize].
 type TaskFilter struct {
-	Status   Status
-	Priority Priority
-	Category string
-	// DueFrom and DueTo are the first and the last day.
-	DueFrom, DueTo Date
-	// Overdue keeps tasks that were due before today and are neither completed nor
-	// cancelled.
-	Overdue bool
-	// Search keeps tasks whose title or description has the text, in any case.
-	Search string
-	Sort   Sort
-	// Limit is how many tasks a page has at most; 0 is DefaultPageSize.
-	Limit int
-	// Cursor is TaskPage.Next of the page before; empty: the first page.
-	Cursor string
-	// Zone says which day is today. Nil: UTC.
-	Zone *time.Location
+	Status   Status   `query:"status" enum:"pending,in_progress,completed,cancelled" doc:"Only tasks of this status."`
+	Priority Priority `query:"priority" enum:"low,medium,high,urgent" doc:"Only tasks of this priority."`
+	Category Text     `query:"category" maxLength:"50" doc:"Only tasks of exactly this category: case and white space count."`
+	DueFrom  Date     `query:"due_from" format:"date" doc:"Only tasks that are due on this day or later."`
+	DueTo    Date     `query:"due_to" format:"date" doc:"Only tasks that are due on this day or earlier."`
+	Overdue  Flag     `query:"overdue" enum:"true,false" doc:"true: only tasks that were due before today and are neither completed nor cancelled."`
+	Search   string   `query:"q" maxLength:"200" doc:"Only tasks whose title or description has this text, in any case."`
+	Sort     Sort     `query:"sort" enum:"created_at,status,due_date,priority,category" doc:"Order: created_at newest first, due_date earliest first, the others by name. All but created_at list only the tasks that have the field. By default due_date if the list is narrowed by dates, else created_at."`
+	Limit    int      `query:"limit" minimum:"1" maximum:"100" default:"20" doc:"How many to return at most. A page may have fewer and still be continued."`
+	Cursor   Text     `query:"cursor" doc:"The next_cursor of the page before, with the same parameters otherwise, but for limit, which may change."`
+	Timezone string   `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
 }
 
-// TaskPage is a part of a list of tasks.
-type TaskPage struct {
-	Tasks []Task
-	// Next continues the list; empty: it ends here. A page may have fewer tasks than
-	// its limit, even none, and still be continued.
-	Next string
+// Check implements [validate.Checker]. Whether a cursor is one shows when it is used.
+func (t TaskFilter) Check(p *validate.Problems, _ string) {
+	var ignored validate.Problems // of the fields themselves
+	from, to := ignored.Date("due_from", string(t.DueFrom)), ignored.Date("due_to", string(t.DueTo))
+	if from && to && t.DueTo < t.DueFrom {
+		p.Add("due_to", validate.RuleConflict, "is %s, before due_from, which is %s: exchange them", validate.Quoted(string(t.DueTo)), validate.Quoted(string(t.DueFrom)))
+	}
+	p.Timezone(t.Timezone)
 }
 
-// Stats counts a user's tasks. All statuses and priorities are keys, and
-// NoPriority.
+// TaskList is a part of a list of tasks, also on the wire. It may have fewer tasks than its
+// limit, even none, and still be continued.
+type TaskList struct {
+	Tasks []Task `json:"tasks" nullable:"false"`
+	Next  Text   `json:"next_cursor" nullable:"true" doc:"Where the next page begins; null: this is the last one."`
+}
+
+// Stats counts a user's tasks.
 type Stats struct {
-	ByStatus   map[Status]int
-	ByPriority map[Priority]int
+	ByStatus   StatusCounts   `json:"by_status"`
+	ByPriority PriorityCounts `json:"by_priority" doc:"Of tasks of any status."`
+	Total      int            `json:"total" example:"4"`
+}
+
+// StatusCounts counts tasks by status.
+type StatusCounts struct {
+	Pending    int `json:"pending" example:"2"`
+	InProgress int `json:"in_progress" example:"0"`
+	Completed  int `json:"completed" example:"1"`
+	Cancelled  int `json:"cancelled" example:"1"`
+}
+
+// PriorityCounts counts tasks by priority.
+type PriorityCounts struct {
+	Low    int `json:"low" example:"1"`
+	Medium int `json:"medium" example:"0"`
+	High   int `json:"high" example:"0"`
+	Urgent int `json:"urgent" example:"0"`
+	None   int `json:"none" example:"3"`
 }
 
 // BulkResult has the outcome for each task of a bulk change.

@@ -12,9 +12,6 @@ import (
 // CreateUser stores a user under the id, which is the subject of the user's token.
 // It returns [ErrUserExists], [ErrUserBeingDeleted] or [ErrEmailTaken].
 func (s *Service) CreateUser(ctx context.Context, id string, in UserInput) (User, error) {
-	if err := in.Validate(); err != nil {
-		return User{}, err
-	}
 	now := s.now()
 	user := User{ID: id, Email: in.Email, Name: in.Name, CreatedAt: now, UpdatedAt: now}
 	if err := s.Store.CreateUser(ctx, user); err != nil {
@@ -32,9 +29,6 @@ func (s *Service) GetUser(ctx context.Context, id string) (User, error) {
 // UpdateUser changes a user's name and email address. One that has them already
 // stays as it is. It returns [ErrUserNotFound] or [ErrEmailTaken].
 func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User, error) {
-	if err := in.Validate(); err != nil {
-		return User{}, err
-	}
 	var user User
 	err := recompute(ctx, "change the user", func() error {
 		read, err := s.Store.User(ctx, id)

@@ -9,6 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // PeopleService is what people's routes call; [askahuman.People] is one.
@@ -164,7 +165,7 @@ func registerPeople(s *server, service PeopleService) {
 		},
 		Errors: []error{askahuman.ErrQuestionNotFound, askahuman.ErrAlreadyAnswered, askahuman.ErrQuestionClosed},
 	}, func(ctx context.Context, input *answerInput) (askahuman.Receipt, error) {
-		location, err := httpapi.Timezone(input.Timezone)
+		location, err := validate.Timezone(input.Timezone)
 		if err != nil {
 			return askahuman.Receipt{}, err
 		}
@@ -233,7 +234,7 @@ func registerPeople(s *server, service PeopleService) {
 		Description: "Returns the person's own points, streak and badges.",
 		Precisely:   httpapi.Forms{"header.X-Timezone": zone},
 	}, func(ctx context.Context, input *ZonedInput) (Stats, error) {
-		location, err := httpapi.Timezone(input.Timezone)
+		location, err := validate.Timezone(input.Timezone)
 		if err != nil {
 			return Stats{}, err
 		}

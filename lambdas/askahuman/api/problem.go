@@ -9,7 +9,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
@@ -158,7 +157,7 @@ func shown(value any) string {
 	case nil:
 		return "null"
 	case string:
-		return httpapi.Quoted(v)
+		return validate.Excerpt(v)
 	case float64:
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case []any:

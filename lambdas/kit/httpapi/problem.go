@@ -25,20 +25,23 @@ const noBody = "request body is required"
 // ruleLocation begins the location of a [validate.Problem] on its way through huma.
 const ruleLocation = "rule"
 
-// Broken are the problems of an error as a [huma.Resolver] returns them: they join those that
-// forms find, unless one of these is of the same field. err is a [*validate.Error], another
-// error or nil.
-func Broken(err error) []error {
-	if err == nil {
+// Input is the input of an operation whose body is held to its rules ([validate.Form]).
+type Input[B any] struct{ Body B }
+
+// Resolve checks the rules, for huma.
+func (i *Input[B]) Resolve(huma.Context) []error { return Check(i.Body) }
+
+// Check holds a form to its rules ([validate.Form]), once for each request and before its
+// key is claimed. What it returns is for a method Resolve of a type of inputs
+// ([huma.Resolver]): the problems join those that forms find, unless one of these is of the
+// same field.
+func Check(form any) (broken []error) {
+	wrong, ok := errors.AsType[*validate.Error](validate.Form(form))
+	if !ok {
 		return nil
 	}
-	wrong, ok := errors.AsType[*validate.Error](err)
-	if !ok {
-		return []error{err}
-	}
-	broken := make([]error, len(wrong.Problems))
-	for i, p := range wrong.Problems {
-		broken[i] = &huma.ErrorDetail{Location: ruleLocation + "." + p.Field, Message: p.Message}
+	for _, p := range wrong.Problems {
+		broken = append(broken, &huma.ErrorDetail{Location: ruleLocation + "." + p.Field, Message: p.Message})
 	}
 	return broken
 }
@@ -165,7 +168,7 @@ func described(detail *huma.ErrorDetail) validate.Problem {
 	return validate.Problem{Field: field, Message: message}
 }
 
-// mostShown is how many characters of a value a message quotes.
+// mostShown is how many characters of a name a message has.
 const mostShown = 40
 
 // shown is a value as a message quotes it: cut, so that the message stays
@@ -173,10 +176,7 @@ const mostShown = 40
 func shown(value any) string {
 	switch v := value.(type) {
 	case string:
-		if n := utf8.RuneCountInString(v); n > mostShown {
-			return strconv.Quote(string([]rune(v)[:mostShown])) + "… of " + strconv.Itoa(n) + " characters"
-		}
-		return strconv.Quote(v)
+		return validate.Excerpt(v)
 	case float64, int64, int, bool:
 		return fmt.Sprint(v)
 	case []any:
@@ -199,10 +199,6 @@ func clipped(name string) string {
 	}
 	return name
 }
-
-// Quoted is text as a message quotes it: in quotation marks, and cut after 40
-// characters.
-func Quoted(text string) string { return shown(text) }
 
 // Unreadable is a [*validate.Error] with status 400: a header or a query that cannot be read.
 func Unreadable(field string, constraint validate.Constraint, message string) error {

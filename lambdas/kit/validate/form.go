@@ -2,6 +2,7 @@ package validate
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,17 +10,64 @@ import (
 	"strings"
 )
 
+// Checker is a value with rules that no tag states.
+type Checker interface {
+	// Check adds what is wrong with the value. field is its name; a whole form has none.
+	Check(p *Problems, field string)
+}
+
+// Form is an [*Error] with all that is wrong with a form, in the order of its fields, or nil:
+// what [Problems.Form] finds, and the form's own rules if it is a [Checker].
+func Form(form any) error {
+	var p Problems
+	p.Form(form)
+	if checker, ok := form.(Checker); ok {
+		checker.Check(&p, "")
+	}
+	p.InOrder(form)
+	return p.Err()
+}
+
 // Form checks a struct against the tags from which its description in an OpenAPI document
 // comes, too, so that a limit is stated once: minLength and maxLength of a text, minimum and
-// maximum of a whole number, enum of a text. Those of a list hold for each of its texts. A
-// field has the name of its tag json. Form passes over nil, which is a field that was left
-// out, and over fields of other types.
+// maximum of a whole number, enum of a text, the formats email and date. Those of a list hold
+// for each of its texts. A field that is a [Checker] is held to its own rules instead.
+//
+// A field has the name of its tag json, query or header. Form passes over a field that was
+// left out, which is nil, or zero where the tag json has omitempty or there is none, and over
+// fields of other types.
 func (p *Problems) Form(form any) {
 	value := reflect.ValueOf(form)
-	for i := range value.NumField() {
-		field := value.Type().Field(i)
-		p.field(nameOf(field), field.Tag, reflect.Indirect(value.Field(i)))
+	for _, field := range reflect.VisibleFields(value.Type()) {
+		part := value.FieldByIndex(field.Index)
+		name, isOptional := nameOf(field)
+		if name == "" || isOptional && part.IsZero() {
+			continue
+		}
+		part = reflect.Indirect(part)
+		if part.IsValid() && part.Type().Implements(reflect.TypeFor[Checker]()) {
+			part.Interface().(Checker).Check(p, name)
+			continue
+		}
+		p.field(name, field.Tag, part)
 	}
+}
+
+// MergePatch reads a JSON merge patch (RFC 7396) into a form of pointers: a field that is left
+// out is nil, and one that is null points to the zero value.
+func MergePatch(data []byte, form any) error {
+	err := json.Unmarshal(data, form)
+	var given map[string]json.RawMessage
+	if json.Unmarshal(data, &given) != nil {
+		return err
+	}
+	value := reflect.ValueOf(form).Elem()
+	for i := range value.NumField() {
+		if name, _ := nameOf(value.Type().Field(i)); string(given[name]) == "null" {
+			value.Field(i).Set(reflect.New(value.Field(i).Type().Elem()))
+		}
+	}
+	return err
 }
 
 // InOrder sorts the problems as the form has their fields and, of a list, its entries. What
@@ -32,7 +80,7 @@ func (p *Problems) InOrder(form any) {
 		if err != nil {
 			entry = -1
 		}
-		return slices.IndexFunc(fields, func(f reflect.StructField) bool { return nameOf(f) == name }), entry
+		return slices.IndexFunc(fields, func(f reflect.StructField) bool { known, _ := nameOf(f); return known == name }), entry
 	}
 	slices.SortStableFunc(p.found, func(a, b Problem) int {
 		fieldA, entryA := place(a)
@@ -41,9 +89,12 @@ func (p *Problems) InOrder(form any) {
 	})
 }
 
-func nameOf(field reflect.StructField) string {
-	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-	return name
+// nameOf is the name of a field on the wire, and whether it may be left out.
+func nameOf(field reflect.StructField) (name string, isOptional bool) {
+	if name, options, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+		return name, options != ""
+	}
+	return field.Tag.Get("query") + field.Tag.Get("header"), true
 }
 
 func (p *Problems) field(name string, tag reflect.StructTag, value reflect.Value) {
@@ -59,6 +110,10 @@ func (p *Problems) field(name string, tag reflect.StructTag, value reflect.Value
 		for i := range value.Len() {
 			p.field(fmt.Sprintf("%s[%d]", name, i), tag, value.Index(i))
 		}
+	case value.Kind() == reflect.String && tag.Get("format") == "email":
+		p.Email(name, value.String())
+	case value.Kind() == reflect.String && tag.Get("format") == "date":
+		p.Date(name, value.String())
 	case value.Kind() == reflect.String && tag.Get("enum") != "":
 		OneOf(p, name, value.String(), strings.Split(tag.Get("enum"), ","))
 	case value.Kind() == reflect.String:

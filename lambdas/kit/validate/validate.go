@@ -243,11 +243,13 @@ func OneOf[T ~string](p *Problems, field string, value T, allowed []T) {
 	p.add(field, Constraint{Rule: RuleEnum, Allowed: names, Got: string(value)}, "is %s; allowed are %s", Quoted(string(value)), strings.Join(names, ", "))
 }
 
+// mostQuoted is how many characters of a text a message quotes.
+const mostQuoted = 40
+
 // Quoted is text as a message quotes it: in quotation marks, and cut after 40 characters.
 func Quoted(text string) string {
-	const most = 40
-	if utf8.RuneCountInString(text) > most {
-		return strconv.Quote(string([]rune(text)[:most])) + "…"
+	if utf8.RuneCountInString(text) > mostQuoted {
+		return strconv.Quote(string([]rune(text)[:mostQuoted])) + "…"
 	}
 	return strconv.Quote(text)
 }

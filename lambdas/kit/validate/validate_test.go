@@ -128,3 +128,19 @@ func fields(err error) string {
 	}
 	return strings.Join(names, " ")
 }
+
+func TestTimezone(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"", "UTC", "Asia/Tokyo"} {
+		zone, err := validate.Timezone(name)
+		if err != nil || name != "" && zone.String() != name {
+			t.Errorf("%s: got %v, %v", name, zone, err)
+		}
+	}
+	for _, name := range []string{"Local", "Mars/Olympus", "../../etc/passwd", "Asia/Tokyo\x00"} {
+		_, err := validate.Timezone(name)
+		if wrong, ok := errors.AsType[*validate.Error](err); !ok || wrong.Problems[0].Field != "X-Timezone" {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}

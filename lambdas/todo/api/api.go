@@ -32,7 +32,7 @@ type Service interface {
 
 	CreateTask(ctx context.Context, user string, input todo.TaskInput) (todo.Task, error)
 	GetTask(ctx context.Context, user, id string) (todo.Task, error)
-	ListTasks(ctx context.Context, user string, filter todo.TaskFilter) (todo.TaskPage, error)
+	ListTasks(ctx context.Context, user string, filter todo.TaskFilter) (todo.TaskList, error)
 	ReplaceTask(ctx context.Context, user, id string, input todo.TaskInput, ifVersion int) (todo.Task, error)
 	ChangeTask(ctx context.Context, user, id string, change todo.TaskChange, ifVersion int) (todo.Task, error)
 	DeleteTask(ctx context.Context, user, id string, ifVersion int) error

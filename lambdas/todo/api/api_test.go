@@ -149,11 +149,11 @@ func (s *stub) CreateTask(context.Context, string, todo.TaskInput) (todo.Task, e
 	return s.task(0)
 }
 func (s *stub) GetTask(context.Context, string, string) (todo.Task, error) { return s.task(0) }
-func (s *stub) ListTasks(_ context.Context, _ string, filter todo.TaskFilter) (todo.TaskPage, error) {
+func (s *stub) ListTasks(_ context.Context, _ string, filter todo.TaskFilter) (todo.TaskList, error) {
 	s.mu.Lock()
 	s.filter = filter
 	s.mu.Unlock()
-	return todo.TaskPage{}, s.call()
+	return todo.TaskList{Tasks: []todo.Task{}}, s.call()
 }
 func (s *stub) ReplaceTask(_ context.Context, _, _ string, _ todo.TaskInput, ifVersion int) (todo.Task, error) {
 	return s.task(ifVersion)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
@@ -17,37 +15,33 @@ const (
 	deleteCompleted = "delete_completed"
 )
 
-type bulkInput struct{ Body BulkBody }
+type bulkInput = httpapi.Input[BulkBody]
 
 // BulkBody is an action on many tasks.
 type BulkBody struct {
-	Action  string   `json:"action" enum:"set_status,delete_completed" doc:"set_status changes the status of the tasks of task_ids; delete_completed deletes all completed tasks."`
-	TaskIDs []string `json:"task_ids,omitempty" nullable:"true" minItems:"1" maxItems:"50" doc:"With set_status: the tasks, each once."`
-	Status  *string  `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"With set_status: their new status."`
+	Action  string       `json:"action" enum:"set_status,delete_completed" doc:"set_status changes the status of the tasks of task_ids; delete_completed deletes all completed tasks."`
+	TaskIDs todo.TaskIDs `json:"task_ids,omitempty" nullable:"true" minItems:"1" maxItems:"50" doc:"With set_status: the tasks, each once."`
+	Status  todo.Status  `json:"status,omitempty" nullable:"true" enum:"pending,in_progress,completed,cancelled" doc:"With set_status: their new status."`
 }
 
-// Resolve holds the input to the rules.
-func (i *bulkInput) Resolve(huma.Context) []error {
-	var found validate.Problems
-	switch {
-	case i.Body.Action == setStatus && i.Body.TaskIDs != nil && i.Body.Status != nil:
-		return httpapi.Broken(todo.ValidateBulk(i.Body.TaskIDs, todo.Status(*i.Body.Status)))
-	case i.Body.Action == setStatus:
-		if i.Body.TaskIDs == nil {
-			found.Add("task_ids", validate.RuleRequired, "is missing, but required with %s", setStatus)
+// Check implements [validate.Checker]: each action has fields of its own.
+func (b BulkBody) Check(p *validate.Problems, _ string) {
+	switch b.Action {
+	case setStatus:
+		if b.TaskIDs == nil {
+			p.Add("task_ids", validate.RuleRequired, "is missing, but required with %s", setStatus)
 		}
-		if i.Body.Status == nil {
-			found.Add("status", validate.RuleRequired, "is missing, but required with %s", setStatus)
+		if b.Status == "" {
+			p.Add("status", validate.RuleRequired, "is missing, but required with %s", setStatus)
 		}
-	case i.Body.Action == deleteCompleted:
-		if i.Body.TaskIDs != nil {
-			found.Add("task_ids", validate.RuleConflict, "does not go with %s, which deletes all completed tasks: leave it out", deleteCompleted)
+	case deleteCompleted:
+		if b.TaskIDs != nil {
+			p.Add("task_ids", validate.RuleConflict, "does not go with %s, which deletes all completed tasks: leave it out", deleteCompleted)
 		}
-		if i.Body.Status != nil {
-			found.Add("status", validate.RuleConflict, "does not go with %s: leave it out", deleteCompleted)
+		if b.Status != "" {
+			p.Add("status", validate.RuleConflict, "does not go with %s: leave it out", deleteCompleted)
 		}
 	}
-	return httpapi.Broken(found.Err())
 }
 
 // StatusesSet is the answer to set_status.
@@ -87,7 +81,7 @@ func (s *server) registerBulk() {
 			count, more, err := s.service.DeleteCompleted(ctx, httpapi.CallerFrom(ctx).ID)
 			return todo.Deleted{Count: count, More: more}, err
 		}
-		return s.service.SetStatuses(ctx, httpapi.CallerFrom(ctx).ID, input.Body.TaskIDs, todo.Status(text(input.Body.Status)))
+		return s.service.SetStatuses(ctx, httpapi.CallerFrom(ctx).ID, input.Body.TaskIDs, input.Body.Status)
 	}, func(ctx context.Context, input *bulkInput, result any) (int, any) {
 		if deleted, ok := result.(todo.Deleted); ok {
 			return http.StatusOK, CompletedDeleted{Action: deleteCompleted, Deleted: deleted.Count, More: deleted.More}

@@ -23,7 +23,7 @@ func TestEveryAccessPattern(t *testing.T) {
 	w := newWorld(t)
 	w.user(t, "ada")
 	full := todo.TaskInput{
-		Title: "Write the report", Description: strings.Repeat("x", 300), Status: todo.Pending, Priority: todo.High, Category: "work", DueDate: "2026-03-01",
+		Title: "Write the report", Description: todo.Text(strings.Repeat("x", 300)), Status: todo.Pending, Priority: todo.High, Category: "work", DueDate: "2026-03-01",
 	}
 	// Twenty tasks of some 0.6 KB fill a page.
 	for i := range 20 {
@@ -82,7 +82,7 @@ func TestEveryAccessPattern(t *testing.T) {
 		"ListTasksByDueDate":    list(todo.TaskFilter{Sort: todo.ByDueDate}),
 		"ListTasksDueOn":        list(todo.TaskFilter{DueFrom: "2026-03-01", DueTo: "2026-03-01"}),
 		"ListTasksDueBetween":   list(todo.TaskFilter{DueFrom: "2026-02-01", DueTo: "2026-03-01"}),
-		"ListOverdueTasks":      list(todo.TaskFilter{Overdue: true}),
+		"ListOverdueTasks":      list(todo.TaskFilter{Overdue: todo.Yes}),
 		"ListTasksByPriority":   list(todo.TaskFilter{Sort: todo.ByPriority}),
 		"ListTasksWithPriority": list(todo.TaskFilter{Priority: todo.High}),
 		"ListTasksByCategory":   list(todo.TaskFilter{Sort: todo.ByCategory}),

@@ -144,7 +144,7 @@ func render(result any) string {
 }
 
 var (
-	categoriesGenerator = rapid.SampledFrom([]string{"", "work", "a#b", "50%", "#", "日本"})
+	categoriesGenerator = rapid.SampledFrom([]todo.Text{"", "work", "a#b", "50%", "#", "日本"})
 	daysGenerator       = rapid.SampledFrom([]todo.Date{"", "2026-03-27", "2026-03-28", "2026-04-01"})
 	titlesGenerator     = rapid.SampledFrom([]string{"milk", "Bread", "ship it"})
 	prioritiesGenerator = rapid.SampledFrom(append(todo.Priorities(), todo.NoPriority))
@@ -153,7 +153,7 @@ var (
 
 func drawInput(r *rapid.T) todo.TaskInput {
 	return todo.TaskInput{
-		Title: titlesGenerator.Draw(r, "title"), Description: rapid.SampledFrom([]string{"", "more"}).Draw(r, "description"),
+		Title: titlesGenerator.Draw(r, "title"), Description: rapid.SampledFrom([]todo.Text{"", "more"}).Draw(r, "description"),
 		Status:   rapid.OneOf(statusesGenerator, rapid.Just(todo.Status(""))).Draw(r, "status"),
 		Priority: prioritiesGenerator.Draw(r, "priority"), Category: categoriesGenerator.Draw(r, "category"), DueDate: daysGenerator.Draw(r, "due date"),
 	}
@@ -177,7 +177,7 @@ func become(old todo.Task, now time.Time, change func(*todo.Task)) (todo.Task, e
 		return old, todo.ErrTaskCompleted
 	}
 	if old.Status != todo.Completed && task.Status == todo.Completed {
-		task.CompletedAt = now
+		task.CompletedAt = todo.Moment{Time: now}
 	}
 	task.UpdatedAt, task.Version = now, old.Version+1
 	return task, nil
@@ -229,7 +229,7 @@ func TestRandomHistories(t *testing.T) {
 				// It died, and may have been done at either moment.
 				if got, err := h.GetTask(t.Context(), u, id); err == nil && want.UpdatedAt.Equal(before) {
 					if want.CompletedAt.Equal(want.UpdatedAt) {
-						want.CompletedAt = got.UpdatedAt
+						want.CompletedAt = todo.Moment{Time: got.UpdatedAt}
 					}
 					want.UpdatedAt = got.UpdatedAt
 				}
@@ -359,7 +359,7 @@ func TestRandomHistories(t *testing.T) {
 							Priority: in.Priority, Category: in.Category, DueDate: in.DueDate, CreatedAt: got.CreatedAt, UpdatedAt: got.CreatedAt, Version: 1,
 						}
 						if wanted.Status == todo.Completed {
-							wanted.CompletedAt = got.CreatedAt
+							wanted.CompletedAt = todo.Moment{Time: got.CreatedAt}
 						}
 						if got != wanted {
 							r.Fatalf("create: got %+v, want %+v", got, wanted)
@@ -478,7 +478,7 @@ func TestRandomHistories(t *testing.T) {
 						continue // the others' turn comes
 					}
 					for _, f := range []todo.TaskFilter{
-						{Status: todo.Completed}, {Priority: todo.High}, {Category: "a#b"}, {DueFrom: "2026-03-27", DueTo: "2026-03-28"}, {Overdue: true},
+						{Status: todo.Completed}, {Priority: todo.High}, {Category: "a#b"}, {DueFrom: "2026-03-27", DueTo: "2026-03-28"}, {Overdue: todo.Yes},
 						{Search: "BREAD"}, {Sort: todo.ByStatus}, {Sort: todo.ByCategory, Status: todo.Pending},
 					} {
 						f.Limit = 3

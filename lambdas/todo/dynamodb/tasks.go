@@ -46,9 +46,9 @@ func newTask(user string, t todo.Task) task {
 	item := task{
 		PK: taskPrefix + user, SK: taskPrefix + t.ID,
 		GSI1PK: owner, GSI1SK: statusKey(t.Status) + t.ID,
-		Title: t.Title, Description: t.Description, Status: string(t.Status),
-		Priority: string(t.Priority), Category: t.Category, DueDate: string(t.DueDate),
-		CreatedAt: toUnix(t.CreatedAt), UpdatedAt: toUnix(t.UpdatedAt), CompletedAt: toUnix(t.CompletedAt), Version: t.Version,
+		Title: t.Title, Description: string(t.Description), Status: string(t.Status),
+		Priority: string(t.Priority), Category: string(t.Category), DueDate: string(t.DueDate),
+		CreatedAt: toUnix(t.CreatedAt), UpdatedAt: toUnix(t.UpdatedAt), CompletedAt: toUnix(t.CompletedAt.Time), Version: t.Version,
 	}
 	if t.DueDate != "" {
 		item.GSI2PK, item.GSI2SK = owner, dueDateKey(t.DueDate)+t.ID
@@ -64,9 +64,9 @@ func newTask(user string, t todo.Task) task {
 
 func (t task) domain() todo.Task {
 	return todo.Task{
-		ID: strings.TrimPrefix(t.SK, taskPrefix), Title: t.Title, Description: t.Description, Status: todo.Status(t.Status),
-		Priority: todo.Priority(t.Priority), Category: t.Category, DueDate: todo.Date(t.DueDate),
-		CreatedAt: fromUnix(t.CreatedAt), UpdatedAt: fromUnix(t.UpdatedAt), CompletedAt: fromUnix(t.CompletedAt), Version: t.Version,
+		ID: strings.TrimPrefix(t.SK, taskPrefix), Title: t.Title, Description: todo.Text(t.Description), Status: todo.Status(t.Status),
+		Priority: todo.Priority(t.Priority), Category: todo.Text(t.Category), DueDate: todo.Date(t.DueDate),
+		CreatedAt: fromUnix(t.CreatedAt), UpdatedAt: fromUnix(t.UpdatedAt), CompletedAt: todo.Moment{Time: fromUnix(t.CompletedAt)}, Version: t.Version,
 	}
 }
 
@@ -81,8 +81,8 @@ func priorityKey(p todo.Priority) string { return "PRIORITY#" + string(p) + "#" 
 // categoryEscapes keep the # that ends the category the only one.
 var categoryEscapes = strings.NewReplacer("%", "%25", "#", "%23")
 
-func categoryKey(category string) string {
-	return "CATEGORY#" + categoryEscapes.Replace(category) + "#"
+func categoryKey(category todo.Text) string {
+	return "CATEGORY#" + categoryEscapes.Replace(string(category)) + "#"
 }
 
 // counts is a COUNTS# item.
@@ -111,12 +111,9 @@ func (s *Store) Stats(ctx context.Context, user string) (todo.Stats, error) {
 		c = counts{}
 	}
 	return todo.Stats{
-		ByStatus: map[todo.Status]int{
-			todo.Pending: c.Pending, todo.InProgress: c.InProgress, todo.Completed: c.Completed, todo.Cancelled: c.Cancelled,
-		},
-		ByPriority: map[todo.Priority]int{
-			todo.NoPriority: c.NoPriority, todo.Low: c.Low, todo.Medium: c.Medium, todo.High: c.High, todo.Urgent: c.Urgent,
-		},
+		ByStatus:   todo.StatusCounts{Pending: c.Pending, InProgress: c.InProgress, Completed: c.Completed, Cancelled: c.Cancelled},
+		ByPriority: todo.PriorityCounts{Low: c.Low, Medium: c.Medium, High: c.High, Urgent: c.Urgent, None: c.NoPriority},
+		Total:      c.Pending + c.InProgress + c.Completed + c.Cancelled,
 	}, nil
 }
 

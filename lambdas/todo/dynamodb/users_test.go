@@ -137,8 +137,8 @@ func TestNoLostUpdate(t *testing.T) {
 	task := w.task(t, "ada", todo.TaskInput{})
 	const n = 6
 	changes := []todo.TaskChange{
-		{Title: new("new title")}, {Description: new("new description")}, {Priority: new(todo.Urgent)},
-		{Category: new("new")}, {DueDate: new(todo.Date("2026-05-05"))}, {Status: new(todo.InProgress)},
+		{Title: new("new title")}, {Description: new(todo.Text("new description"))}, {Priority: new(todo.Urgent)},
+		{Category: new(todo.Text("new"))}, {DueDate: new(todo.Date("2026-05-05"))}, {Status: new(todo.InProgress)},
 	}
 	var wait sync.WaitGroup
 	for _, change := range changes {
@@ -195,7 +195,7 @@ func TestConcurrentWritesAgree(t *testing.T) {
 				case 0:
 					_, err = w.SetStatuses(ctx, "ada", shared, todo.Statuses()[i%4])
 				case 1:
-					_, err = w.ChangeTask(ctx, "ada", id, todo.TaskChange{Priority: &todo.Priorities()[i%4], Category: new(fmt.Sprint(i))}, 0)
+					_, err = w.ChangeTask(ctx, "ada", id, todo.TaskChange{Priority: &todo.Priorities()[i%4], Category: new(todo.Text(fmt.Sprint(i)))}, 0)
 				case 2:
 					_, err = w.CreateTask(ctx, "ada", todo.TaskInput{Title: "t", Status: todo.Completed})
 				case 3:
@@ -308,7 +308,7 @@ func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 	if begun {
 		_, err := w.CreateTask(t.Context(), "ada", todo.TaskInput{Title: "x"})
 		is(t, err, todo.ErrUserNotFound)
-		if stats, err := w.Stats(t.Context(), "ada"); err != nil || stats.Total() != 0 {
+		if stats, err := w.Stats(t.Context(), "ada"); err != nil || stats.Total != 0 {
 			t.Errorf("at %d: stats %+v, %v", step, stats, err)
 		}
 	}
@@ -485,7 +485,7 @@ func TestUserBeingDeletedIsNone(t *testing.T) {
 		"Stats": func(user string) (any, error) { return w.Stats(ctx, user) },
 	}
 	for _, f := range []todo.TaskFilter{
-		{}, {Search: "a"}, {Status: todo.Pending}, {Status: todo.Completed}, {Priority: todo.High}, {Category: "home"}, {Overdue: true},
+		{}, {Search: "a"}, {Status: todo.Pending}, {Status: todo.Completed}, {Priority: todo.High}, {Category: "home"}, {Overdue: todo.Yes},
 		{DueFrom: "2026-01-01", DueTo: "2026-01-01"}, {DueFrom: "2025-01-01"},
 		{Sort: todo.ByStatus}, {Sort: todo.ByDueDate}, {Sort: todo.ByPriority}, {Sort: todo.ByCategory},
 	} {

@@ -1,0 +1,37 @@
+package validate
+
+import (
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// TimezoneHeader says in which time zone a caller's days begin and end.
+const TimezoneHeader = "X-Timezone"
+
+// Timezone is the time zone that [Problems.Timezone] returns, or an [*Error].
+func Timezone(name string) (*time.Location, error) {
+	var p Problems
+	zone := p.Timezone(name)
+	return zone, p.Err()
+}
+
+// Timezone is the time zone of that IANA name; UTC when it is empty. A name that is no time
+// zone is a problem of [TimezoneHeader], and nil: days counted in another zone than the
+// caller's would be a surprise later.
+func (p *Problems) Timezone(name string) *time.Location {
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		p.Add(TimezoneHeader, RuleFormat, "%s is not the IANA name of a time zone: send one such as Europe/Berlin, or leave the header out for UTC", Excerpt(name))
+		return nil
+	}
+	return zone
+}
+
+// Excerpt is [Quoted], and of text that is cut the number of its characters.
+func Excerpt(text string) string {
+	if n := utf8.RuneCountInString(text); n > mostQuoted {
+		return fmt.Sprintf("%s of %d characters", Quoted(text), n)
+	}
+	return Quoted(text)
+}
