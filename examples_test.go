@@ -84,7 +84,7 @@ func TestExampleNotes(t *testing.T) {
 	})
 	t.Run("ErrNotGranted", func(t *testing.T) {
 		t.Parallel()
-		run, err := start(t, localrun.Options{Assembly: assembly, Role: withoutUpdates})
+		run, err := start(t, localrun.Options{Assembly: assembly, Role: withoutPuts})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,8 +95,8 @@ func TestExampleNotes(t *testing.T) {
 			t.Errorf("notes: got %s, want none", body)
 		}
 		refused := run.AWS().Refused()
-		if len(refused) != 1 || refused[0].Action != "dynamodb:UpdateItem" {
-			t.Errorf("refused requests: got %+v, want those of dynamodb:UpdateItem", refused)
+		if len(refused) != 1 || refused[0].Action != "dynamodb:PutItem" {
+			t.Errorf("refused requests: got %+v, want those of dynamodb:PutItem", refused)
 		}
 	})
 }
@@ -135,10 +135,10 @@ func TestExampleNotesBesideCDKCommand(t *testing.T) {
 	}
 }
 
-// withoutUpdates removes the grant of the access pattern AddNote from a role.
-func withoutUpdates(_ string, role *policy.Role) *policy.Role {
+// withoutPuts removes the grant of the access pattern AddNote from a role.
+func withoutPuts(_ string, role *policy.Role) *policy.Role {
 	for _, grant := range role.Grants() {
-		if grant.Action == "dynamodb:UpdateItem" {
+		if grant.Action == "dynamodb:PutItem" {
 			role = role.Without(grant)
 		}
 	}

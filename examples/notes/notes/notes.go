@@ -19,7 +19,7 @@ func Platform() schema.Platform {
 				},
 			}},
 			AccessPatterns: []schema.AccessPattern{
-				{Name: "AddNote", Description: "Add a note", Operation: schema.UpdateItem, Table: "Notes"},
+				{Name: "AddNote", Description: "Add a note", Operation: schema.PutItem, Table: "Notes"},
 				{
 					Name: "ListNotes", Description: "An author's notes, the newest first", Operation: schema.Query, Table: "Notes",
 					KeyConditions: []schema.KeyCondition{{Attribute: "author", Comparison: schema.Equal}}, Descending: true,

@@ -15,8 +15,9 @@ import (
 )
 
 type note struct {
-	ID   string `json:"id" dynamodbav:"id"`
-	Text string `json:"text" dynamodbav:"text"`
+	Author string `json:"-" dynamodbav:"author"`
+	ID     string `json:"id" dynamodbav:"id"`
+	Text   string `json:"text" dynamodbav:"text"`
 }
 
 type (
@@ -42,9 +43,8 @@ func main() {
 		server := httpapi.New(httpapi.Config{Platform: notes.Platform(), Log: environment.Log})
 		httpapi.Register(server, httpapi.Operation{ID: "addNote", Method: "POST", Path: "/authors/{author}/notes", Status: 201},
 			func(ctx context.Context, input *addInput) (*addOutput, error) {
-				added := note{ID: uuid.Must(uuid.NewV7()).String(), Text: input.Body.Text}
-				text := expression.Set(dynamo.Name("text"), expression.Value(added.Text))
-				return &addOutput{added}, db.Update(ctx, "AddNote", []any{input.Author, added.ID}, text, expression.ConditionBuilder{}, nil)
+				added := note{Author: input.Author, ID: uuid.Must(uuid.NewV7()).String(), Text: input.Body.Text}
+				return &addOutput{added}, db.Put(ctx, "AddNote", added, expression.ConditionBuilder{})
 			})
 		httpapi.Register(server, httpapi.Operation{ID: "listNotes", Method: "GET", Path: "/authors/{author}/notes"},
 			func(ctx context.Context, input *listInput) (*listOutput, error) {
