@@ -209,15 +209,3 @@ func (p *People) knownFor(ctx context.Context, personHash, questionID string, no
 	}
 	return k, nil
 }
-
-// sleep waits for a while, or returns the context's error.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}

@@ -327,7 +327,7 @@ func (r *notifierRun) send(message PushMessage) error {
 			return err
 		}
 		wait := unavailable.RetryAfter + rand.N(firstSendPause<<attempt)
-		sleeping := sleep
+		sleeping := retry.Pause
 		if r.Sleep != nil {
 			sleeping = r.Sleep
 		}

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,13 +145,10 @@ func isClean(p string) bool { return path.Clean(p) == p && strings.HasPrefix(p, 
 // readBody reads the body, so that what is wrong with it (too large, not the
 // base64 it claims to be) is found before any operation.
 func (a *API) readBody(r *http.Request) error {
-	limit := a.MaxBodyBytes
-	if limit == 0 {
-		limit = DefaultMaxBodyBytes
-	}
 	if r.Body == nil {
 		return nil
 	}
+	limit := cmp.Or(a.MaxBodyBytes, DefaultMaxBodyBytes)
 	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
 	if err != nil {
 		return validate.Refused(http.StatusBadRequest, "body", validate.Constraint{Rule: validate.RuleFormat}, "the body cannot be read: "+err.Error())
@@ -185,12 +183,7 @@ func (a *API) logAccess(ctx context.Context, status int, began time.Time) {
 	a.log().InfoContext(ctx, "request", "status", status, "ms", milliseconds(time.Since(began)))
 }
 
-func (a *API) log() *slog.Logger {
-	if a.Log == nil {
-		return slog.Default()
-	}
-	return a.Log
-}
+func (a *API) log() *slog.Logger { return cmp.Or(a.Log, slog.Default()) }
 
 // statusRecorder remembers the status that was written.
 type statusRecorder struct {

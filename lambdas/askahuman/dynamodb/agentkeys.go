@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -109,9 +108,9 @@ func (s *AgentKeys) AgentKeys(ctx context.Context) ([]askahuman.AgentKey, error)
 // RevokeAgentKey implements [askahuman.AgentKeyStore].
 func (s *AgentKeys) RevokeAgentKey(ctx context.Context, hash string, now time.Time) error {
 	revoked := dynamo.Name("revoked_at")
-	err := s.db.Update(ctx, "RevokeAgentKey", []any{hash},
-		expression.Set(revoked, expression.IfNotExists(revoked, expression.Value(formatTime(now)))), kept(), nil)
-	if _, missing := errors.AsType[*dynamo.ConditionError](err); missing {
+	found, err := dynamo.Held(s.db.Update(ctx, "RevokeAgentKey", []any{hash},
+		expression.Set(revoked, expression.IfNotExists(revoked, expression.Value(formatTime(now)))), kept(), nil))
+	if err == nil && !found {
 		return askahuman.ErrAgentKeyNotFound
 	}
 	return err
@@ -119,7 +118,7 @@ func (s *AgentKeys) RevokeAgentKey(ctx context.Context, hash string, now time.Ti
 
 // MarkAgentKeyUsed implements [askahuman.AgentKeyStore].
 func (s *AgentKeys) MarkAgentKeyUsed(ctx context.Context, hash string, since, now time.Time) (bool, error) {
-	return held(s.db.Update(ctx, "MarkAgentKeyUsed", []any{hash},
+	return dynamo.Held(s.db.Update(ctx, "MarkAgentKeyUsed", []any{hash},
 		expression.Set(dynamo.Name("last_used_at"), expression.Value(formatTime(now))),
 		kept().And(dynamo.Absent("revoked_at"),
 			dynamo.Absent("last_used_at").Or(dynamo.Name("last_used_at").LessThanEqual(expression.Value(formatTime(since))))), nil))

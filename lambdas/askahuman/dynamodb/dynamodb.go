@@ -9,7 +9,6 @@ package dynamodb
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"time"
 
@@ -83,16 +82,6 @@ func parseTime(text string) (time.Time, error) {
 func digest(parts ...string) string {
 	hash := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(hash[:])
-}
-
-// held turns a write whose condition does not hold into false.
-func held(err error) (bool, error) {
-	var transaction *dynamo.TransactionError
-	var condition *dynamo.ConditionError
-	if errors.As(err, &transaction) || errors.As(err, &condition) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // answerable holds for questions whose stored status takes answers. The shard

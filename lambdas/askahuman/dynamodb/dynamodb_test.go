@@ -1,6 +1,7 @@
 package dynamodb_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -25,10 +26,33 @@ func TestStore(t *testing.T) {
 		t.Run(fmt.Sprintf("%+v", shards), func(t *testing.T) {
 			t.Parallel()
 			storetest.Run(t, func(t *testing.T) storetest.Store {
-				return dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, shards)
+				tables := dynamotest.Open(t, schema.AskAHuman().Database)
+				as := func(function string) *dynamodb.Store {
+					db, err := tables.As(schema.AskAHuman(), function)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return dynamodb.New(db, shards)
+				}
+				return functions{as("agentapi"), as("humanapi"), as("notifier")}
 			})
 		})
 	}
+}
+
+// functions is the store of each function, with the access patterns that are its own.
+type functions struct {
+	askahuman.AgentStore
+	askahuman.PeopleStore
+	askahuman.NotifierStore
+}
+
+func (f functions) Question(ctx context.Context, id string, now time.Time) (askahuman.Question, error) {
+	return f.PeopleStore.Question(ctx, id, now)
+}
+
+func (f functions) EndQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool, error) {
+	return f.NotifierStore.EndQuestion(ctx, q, status, now)
 }
 
 // How many questions an agent may have open is a team's to choose.

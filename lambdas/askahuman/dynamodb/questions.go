@@ -215,7 +215,7 @@ func (s *Store) freePlaces(ctx context.Context, agentID string, open []string, n
 	}
 	err := s.db.Update(ctx, "FreePlaces", quota(agentID),
 		expression.Delete(dynamo.Name("open_question_ids"), idSet(lost...)), expression.AttributeExists(dynamo.Name("open_question_ids")), nil)
-	_, err = held(err)
+	_, err = dynamo.Held(err)
 	return len(lost), err
 }
 
@@ -287,7 +287,7 @@ func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status as
 		update = update.Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(q.Deadline.Add(askahuman.KeepExpired))))
 		condition = condition.And(dynamo.Name("deadline").LessThanEqual(expression.Value(formatTime(now))))
 	}
-	return held(s.db.Transact(ctx, "EndQuestion",
+	return dynamo.Held(s.db.Transact(ctx, "EndQuestion",
 		dynamo.Update("Questions", []any{q.ID}, update, condition),
 		returnPlace(q, now)))
 }
@@ -402,6 +402,6 @@ func (s *Store) ClaimQuestion(ctx context.Context, q askahuman.Question, notifie
 	}
 	// One write in a transaction: its token lets an attempt whose answer was lost
 	// recognise its own write, which an update takes for another run's.
-	return held(s.db.Transact(ctx, "ClaimQuestion", dynamo.Update("Questions", []any{q.ID}, update,
+	return dynamo.Held(s.db.Transact(ctx, "ClaimQuestion", dynamo.Update("Questions", []any{q.ID}, update,
 		answerable().And(dynamo.Equal("due_at", formatTime(q.DueAt))))))
 }

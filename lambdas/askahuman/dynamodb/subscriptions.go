@@ -466,7 +466,7 @@ func (s *Store) deferSubscription(ctx context.Context, sub askahuman.Subscriptio
 	if !next.After(now) {
 		return nil
 	}
-	_, err = held(s.db.Update(ctx, "DeferSubscription", []any{sub.ID}, setNotified(last, next), dueAsRead(sub), nil))
+	_, err = dynamo.Held(s.db.Update(ctx, "DeferSubscription", []any{sub.ID}, setNotified(last, next), dueAsRead(sub), nil))
 	return err
 }
 
@@ -494,21 +494,21 @@ func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (
 func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {
 	at := formatTime(claimedAt)
 	before := newSubscription(sub)
-	_, err := held(s.db.Update(ctx, "ReleaseSubscription", []any{sub.ID},
+	_, err := dynamo.Held(s.db.Update(ctx, "ReleaseSubscription", []any{sub.ID},
 		expression.Set(dynamo.Name("last_notified_at"), expression.Value(before.LastNotifiedAt)).
 			Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(sub.NextNotificationAt))),
 		dynamo.Equal("last_notified_at", at).And(dynamo.Equal("min_interval_minutes", minutes(sub.Interval))), nil))
 	if sub.PersonHash == "" {
 		return err
 	}
-	_, personErr := held(s.db.Update(ctx, "ReleasePerson", notifiedKey(sub.PersonHash),
+	_, personErr := dynamo.Held(s.db.Update(ctx, "ReleasePerson", notifiedKey(sub.PersonHash),
 		expression.Set(dynamo.Name("claimed_at"), dynamo.Name("claimed_before")), dynamo.Equal("claimed_at", at), nil))
 	return errors.Join(err, personErr)
 }
 
 // DeactivateSubscription implements [askahuman.NotifierStore].
 func (s *Store) DeactivateSubscription(ctx context.Context, sub askahuman.Subscription, now time.Time) error {
-	_, err := held(s.db.Update(ctx, "DeactivateSubscription", []any{sub.ID},
+	_, err := dynamo.Held(s.db.Update(ctx, "DeactivateSubscription", []any{sub.ID},
 		expression.Remove(dynamo.Name("active")).Set(dynamo.Name("updated_at"), expression.Value(formatTime(now))),
 		dynamo.Equal("fcm_token", sub.Token), nil))
 	return err

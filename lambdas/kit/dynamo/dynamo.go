@@ -69,6 +69,16 @@ func (e *TransactionError) Failed(i int) (Item, bool) {
 	return item, ok
 }
 
+// Held turns the error of a write into whether its condition, or all conditions of a
+// transaction, held. Any other error stays.
+func Held(err error) (bool, error) {
+	_, condition := errors.AsType[*ConditionError](err)
+	if _, transaction := errors.AsType[*TransactionError](err); condition || transaction {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // DB is a platform's tables. It is safe for concurrent use.
 type DB struct {
 	client   Client
@@ -579,46 +589,38 @@ func keyOf(table schema.Table, values []any) (Item, error) {
 	return key, nil
 }
 
-func keyCondition(conditions []schema.KeyCondition, values []any) (expression.KeyConditionBuilder, error) {
-	var built expression.KeyConditionBuilder
-	next := func() (any, error) {
-		if len(values) == 0 {
-			return nil, errors.New("fewer values than the pattern's key conditions take")
+func keyCondition(conditions []schema.KeyCondition, values []any) (built expression.KeyConditionBuilder, err error) {
+	wanted := len(conditions)
+	for _, c := range conditions {
+		if c.Comparison == schema.Between {
+			wanted++
 		}
-		value := values[0]
-		values = values[1:]
-		return value, nil
+	}
+	if len(values) != wanted {
+		return built, fmt.Errorf("the pattern's key conditions take %d values: got %d", wanted, len(values))
 	}
 	for i, c := range conditions {
-		value, err := next()
-		if err != nil {
-			return built, err
-		}
-		key, operand := expression.Key(c.Attribute), expression.Value(value)
+		key, value := expression.Key(c.Attribute), expression.Value(values[i])
 		var term expression.KeyConditionBuilder
 		switch c.Comparison {
 		case schema.Equal:
-			term = key.Equal(operand)
+			term = key.Equal(value)
 		case schema.Less:
-			term = key.LessThan(operand)
+			term = key.LessThan(value)
 		case schema.LessOrEqual:
-			term = key.LessThanEqual(operand)
+			term = key.LessThanEqual(value)
 		case schema.Greater:
-			term = key.GreaterThan(operand)
+			term = key.GreaterThan(value)
 		case schema.GreaterOrEqual:
-			term = key.GreaterThanEqual(operand)
+			term = key.GreaterThanEqual(value)
 		case schema.BeginsWith:
-			prefix, ok := value.(string)
+			prefix, ok := values[i].(string)
 			if !ok {
-				return built, fmt.Errorf("begins_with on %s takes a string: got %T", c.Attribute, value)
+				return built, fmt.Errorf("begins_with on %s takes a string: got %T", c.Attribute, values[i])
 			}
 			term = key.BeginsWith(prefix)
-		case schema.Between:
-			upper, err := next()
-			if err != nil {
-				return built, err
-			}
-			term = key.Between(operand, expression.Value(upper))
+		case schema.Between: // only the last condition can be other than Equal
+			term = key.Between(value, expression.Value(values[i+1]))
 		default:
 			return built, fmt.Errorf("unknown comparison %q on %s", c.Comparison, c.Attribute)
 		}
@@ -627,9 +629,6 @@ func keyCondition(conditions []schema.KeyCondition, values []any) (expression.Ke
 		} else {
 			built = built.And(term)
 		}
-	}
-	if len(values) > 0 {
-		return built, fmt.Errorf("%d values more than the pattern's key conditions take", len(values))
 	}
 	return built, nil
 }

@@ -164,8 +164,9 @@ func TestReadsAndWrites(t *testing.T) {
 			{"a delete of nothing", func() error { return db.Delete(ctx, "Drop", key(90), none) }, true},
 		} {
 			err := step.do()
+			held, other := dynamo.Held(err)
 			refused, isRefused := errors.AsType[*dynamo.ConditionError](err)
-			if step.holds && err != nil || !step.holds && (!isRefused || refused.Item["size"] == nil) {
+			if held != step.holds || other != nil || !held && (!isRefused || refused.Item["size"] == nil) {
 				t.Errorf("%s: got %v; want it to hold: %t", step.name, err, step.holds)
 			}
 		}
@@ -216,7 +217,7 @@ func TestReadsAndWrites(t *testing.T) {
 			dynamo.Delete("Notes", key(99), size.Equal(expression.Value(1))),
 			dynamo.Update("Notes", key(4), expression.Set(size, expression.Value(0)), size.Equal(expression.Value(1))))
 		var refused *dynamo.TransactionError
-		if !errors.As(err, &refused) {
+		if held, other := dynamo.Held(err); !errors.As(err, &refused) || held || other != nil {
 			t.Fatalf("got %v, want a transaction error", err)
 		}
 		if _, failed := refused.Failed(0); failed {

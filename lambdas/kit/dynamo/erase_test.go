@@ -58,7 +58,9 @@ func TestErase(t *testing.T) {
 	t.Parallel()
 	database := notes()
 	database.AccessPatterns = append(database.AccessPatterns,
-		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true, Attributes: []string{"status", "_at", "a.b"},
+		schema.AccessPattern{Name: "List", Operation: schema.Query, Table: "Notes", Consistent: true, Attributes: []string{"status", "_at"},
+			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}},
+		schema.AccessPattern{Name: "ListIndex", Operation: schema.Query, Table: "Notes", Index: "BySize",
 			KeyConditions: []schema.KeyCondition{{Attribute: "status", Comparison: schema.Equal}}},
 		schema.AccessPattern{Name: "Empty", Operation: schema.TransactWriteItems, Writes: []schema.Write{
 			{Table: "Notes", Operation: schema.ConditionCheckItem}, {Table: "Notes", Operation: schema.DeleteItem, Repeated: true},
@@ -74,8 +76,9 @@ func TestErase(t *testing.T) {
 		// leaves.
 		survived, left int
 	}{
-		"Alone":    {dynamo.Erasure{List: "List", Delete: "Drop"}, 40, n - 40},
-		"Together": {dynamo.Erasure{List: "List", Delete: "Empty", Checks: []dynamo.Write{dynamo.Check("Notes", guard, dynamo.Equal("size", 1))}}, 1, n - 99},
+		"Alone":     {dynamo.Erasure{List: "List", Delete: "Drop"}, 40, n - 40},
+		"OfAnIndex": {dynamo.Erasure{List: "ListIndex", Delete: "Drop"}, 70, n - 70},
+		"Together":  {dynamo.Erasure{List: "List", Delete: "Empty", Checks: []dynamo.Write{dynamo.Check("Notes", guard, dynamo.Equal("size", 1))}}, 1, n - 99},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +98,7 @@ func TestErase(t *testing.T) {
 				}
 				return left
 			}
-			all := []note{{Status: "first", At: n, Text: "stays"}, {Status: "other", At: 1}, {Status: "guards", At: 1, Size: 1}}
+			all := []note{{Status: "first", At: n}, {Status: "other", At: 1}, {Status: "guards", At: 1, Size: 1}}
 			for at := range n {
 				all = append(all, note{Status: []string{"first", "second"}[at%2], At: at})
 			}
@@ -110,8 +113,8 @@ func TestErase(t *testing.T) {
 			}
 			erasure := test.erasure
 			erasure.Keep = func(item dynamo.Item) bool {
-				var n note
-				return attributevalue.UnmarshalMap(item, &n) == nil && n.Text == "stays"
+				var read note
+				return attributevalue.UnmarshalMap(item, &read) == nil && read.At == n
 			}
 			if complete, err := mortal.Erase(hurried{ctx}, erasure, "first", "second"); complete || err != nil || len(client.writes) != test.survived {
 				t.Errorf("without time: got %t, %v with %d writes left; want an end without a write", complete, err, len(client.writes))

@@ -239,11 +239,8 @@ func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	}
 	ctx, cancel := retry.ToRelease(ctx, end)
 	defer cancel()
-	err := k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
-		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), claim.holds(), nil)
-	if _, refused := errors.AsType[*dynamo.ConditionError](err); refused {
-		return nil
-	}
+	_, err := dynamo.Held(k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
+		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), claim.holds(), nil))
 	return err
 }
 

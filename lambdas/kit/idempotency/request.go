@@ -1,10 +1,13 @@
 package idempotency
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // Claims are the keys that [Request.Do] needs; [*Keys] are such.
@@ -95,12 +98,8 @@ func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
 		if _, running := errors.AsType[*RunningError](err); !running || time.Now().Add(interval).After(end) {
 			return claim, replay, err
 		}
-		timer := time.NewTimer(interval)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if retry.Pause(ctx, interval) != nil {
 			return nil, nil, err
-		case <-timer.C:
 		}
 	}
 }
@@ -112,9 +111,4 @@ func (r Request) release(ctx context.Context, claim *Claim) {
 	}
 }
 
-func (r Request) log() *slog.Logger {
-	if r.Log == nil {
-		return slog.Default()
-	}
-	return r.Log
-}
+func (r Request) log() *slog.Logger { return cmp.Or(r.Log, slog.Default()) }

@@ -64,7 +64,7 @@ func Do(ctx context.Context, again error, work func() error) error {
 		if round == Rounds {
 			return fmt.Errorf("after %d attempts: %w", round, err)
 		}
-		if ended := pause(ctx, round); ended != nil {
+		if ended := Pause(ctx, Delay(round)); ended != nil {
 			return fmt.Errorf("after %d attempts: %w (%w)", round, err, ended)
 		}
 	}
@@ -86,12 +86,12 @@ func Rest(ctx context.Context, round int) error {
 	if err := budget.Again(); err != nil {
 		return err
 	}
-	return pause(ctx, round)
+	return Pause(ctx, Delay(round))
 }
 
-// pause is the pause after an attempt. It returns the error of a context that ends first.
-func pause(ctx context.Context, attempt int) error {
-	timer := time.NewTimer(Delay(attempt))
+// Pause waits. It returns the error of a context that ends first.
+func Pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -2,7 +2,6 @@ package dynamodb
 
 import (
 	"context"
-	"errors"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -31,16 +30,13 @@ func (s *Store) EraseItems(ctx context.Context, deletion todo.Deletion) (complet
 func (s *Store) FinishDeletion(ctx context.Context, deletion todo.Deletion) error {
 	key, goesOn := countsKey(deletion.User), dynamo.Equal("deletion", deletion.ID)
 	if idempotency.ClaimFrom(ctx) == nil {
-		err := s.db.Delete(ctx, "FinishUserDeletion", key, goesOn)
-		if _, over := errors.AsType[*dynamo.ConditionError](err); over {
-			return nil
-		}
+		_, err := dynamo.Held(s.db.Delete(ctx, "FinishUserDeletion", key, goesOn))
 		return err
 	}
 	const pattern = "AnswerUserDeletion"
 	erased := todo.Erased{Complete: true}
-	err := idempotency.Transact(ctx, s.db, pattern, erased, dynamo.Delete(table, key, goesOn))
-	if _, over := errors.AsType[*dynamo.TransactionError](err); over {
+	finished, err := dynamo.Held(idempotency.Transact(ctx, s.db, pattern, erased, dynamo.Delete(table, key, goesOn)))
+	if err == nil && !finished {
 		// Another one was faster; what is left to do is to keep the answer.
 		return idempotency.Transact(ctx, s.db, pattern, erased)
 	}
