@@ -54,10 +54,6 @@ func (r request) with(header string) request {
 }
 
 func (r request) do(handler http.Handler) *httptest.ResponseRecorder {
-	return r.doIn(context.Background(), handler)
-}
-
-func (r request) doIn(ctx context.Context, handler http.Handler) *httptest.ResponseRecorder {
 	method, target, _ := strings.Cut(r.line, " ")
 	hr := httptest.NewRequest(method, target, strings.NewReader(r.body))
 	if r.body != "" {
@@ -72,18 +68,8 @@ func (r request) doIn(ctx context.Context, handler http.Handler) *httptest.Respo
 		invocation.Claims = map[string]string{"sub": r.user}
 	}
 	w := httptest.NewRecorder()
-	handler.ServeHTTP(w, hr.WithContext(kit.WithInvocation(ctx, invocation)))
+	handler.ServeHTTP(w, hr.WithContext(kit.WithInvocation(hr.Context(), invocation)))
 	return w
-}
-
-// detail is the detail of an error, which is text unless the status is 422.
-func detail(t *testing.T, w *httptest.ResponseRecorder) string {
-	t.Helper()
-	var body struct{ Detail string }
-	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || body.Detail == "" {
-		t.Errorf("the detail of %d is no text: %s (%v)", w.Code, w.Body, err)
-	}
-	return body.Detail
 }
 
 // invalidFields are the fields of a 422, sorted.
