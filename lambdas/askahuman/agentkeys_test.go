@@ -12,6 +12,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
@@ -30,9 +31,7 @@ func TestAgentKeys(t *testing.T) {
 		if !keyForm.MatchString(key) || kept.Hash != askahuman.HashAgentKey(key) || len(kept.ID()) != 12 || len(key) > askahuman.MaxAgentIDLength {
 			t.Fatalf("got key %q, kept as %+v", key, kept)
 		}
-		if err := askahuman.CheckAgentID("X-Agent-Id", key); err != nil {
-			t.Fatalf("a published client could not send it: %v", err)
-		}
+		storetest.OK(t, askahuman.CheckAgentID("X-Agent-Id", key))
 		return key, kept
 	}
 	names := func(key, want string) {
@@ -73,10 +72,7 @@ func TestAgentKeys(t *testing.T) {
 	}
 	names(next, "")
 
-	list, err := keys.List(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := storetest.Must(keys.List(ctx))(t)
 	var got []string
 	for _, k := range list {
 		line := k.AgentID
@@ -114,9 +110,7 @@ func TestRevokeErr(t *testing.T) {
 	store := &inmem.Store{}
 	keys := &askahuman.AgentKeys{Store: store}
 	for _, hash := range []string{strings.Repeat("a", 64), strings.Repeat("a", 12) + strings.Repeat("b", 52)} {
-		if err := store.CreateAgentKey(t.Context(), askahuman.AgentKey{Hash: hash, AgentID: "ann"}); err != nil {
-			t.Fatal(err)
-		}
+		storetest.OK(t, store.CreateAgentKey(t.Context(), askahuman.AgentKey{Hash: hash, AgentID: "ann"}))
 	}
 	for _, id := range []string{"", "a", strings.Repeat("a", 11), strings.Repeat("c", 12), "ann", "aah_unknown"} {
 		if _, err := keys.Revoke(t.Context(), id); !errors.Is(err, askahuman.ErrAgentKeyNotFound) {

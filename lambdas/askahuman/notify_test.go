@@ -1,6 +1,7 @@
 package askahuman_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 )
 
 // inbox is a push service that keeps what it takes.
@@ -89,10 +91,7 @@ func (n *notifying) subscribe(t *testing.T, count int) {
 
 func (n *notifying) run(t *testing.T) askahuman.Report {
 	t.Helper()
-	report, err := n.notifier.Run(t.Context())
-	if err != nil {
-		t.Fatalf("Run: %v", err)
-	}
+	report := storetest.Must(n.notifier.Run(t.Context()))(t)
 	return report
 }
 
@@ -304,7 +303,9 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 			sub := n.device(t, "me", "token", 30)
 			q := n.askFor(t, 1)
 			n.inbox.fail = func(int, askahuman.PushMessage) error { return test.err }
-			n.run(t)
+			if report := n.run(t); n.inbox.attempts != 1 || !test.free && report.Released != 0 {
+				t.Errorf("%d attempts, %d released; want one attempt", n.inbox.attempts, report.Released)
+			}
 			if at, err := n.store.NotifiedAt(t.Context(), q.ID, "me"); err != nil || at.IsZero() == test.marked {
 				t.Errorf("notified at %v, %v; want a mark: %t", at, err, test.marked)
 			}
@@ -319,9 +320,7 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 			// A new token of the same device, and another device of the same person.
 			n.inbox.fail = nil
 			sent := len(n.inbox.messages)
-			if _, err := n.people.ChangeSubscription(t.Context(), sub.ID, askahuman.SubscriptionChange{Token: new("new-token")}); err != nil {
-				t.Fatal(err)
-			}
+			storetest.Must(n.people.ChangeSubscription(t.Context(), sub.ID, askahuman.SubscriptionChange{Token: new("new-token")}))(t)
 			n.device(t, "me", "another-token", 5)
 			n.askFor(t, 1)
 			n.run(t)
@@ -338,66 +337,6 @@ func TestLastNotificationCounts(t *testing.T) {
 	t.Parallel()
 	if askahuman.MinInterval < askahuman.NotificationBonusWindow {
 		t.Errorf("people can be notified every %v, and answers count as quick for %v", askahuman.MinInterval, askahuman.NotificationBonusWindow)
-	}
-}
-
-// TestRunDiesAfterSending has a run end after the push service took a notification and
-// before anything says so: no one is notified again for it.
-func TestRunDiesAfterSending(t *testing.T) {
-	t.Parallel()
-	n := newNotifying()
-	for _, token := range []string{"token", "another-token"} {
-		n.device(t, "me", token, 30)
-	}
-	n.notifier.Store = failing{Store: n.store, mark: errBroken}
-	q := n.askFor(t, 1)
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 1, Failures: someFailures})
-	n.notifier.Store = n.store
-	for _, later := range []time.Duration{time.Minute, 28 * time.Minute} {
-		n.now = n.now.Add(later)
-		n.askFor(t, 1)
-		if report := n.run(t); report.Notified != 0 {
-			t.Errorf("notified again within the interval: %+v", report)
-		}
-	}
-	if at, err := n.store.NotifiedAt(t.Context(), q.ID, "me"); err != nil || !at.IsZero() {
-		t.Errorf("notified at %v, %v; want no mark", at, err)
-	}
-	n.now = n.now.Add(time.Minute)
-	n.askFor(t, 1)
-	if report := n.run(t); report.Notified != 1 {
-		t.Errorf("after the interval: %+v", report)
-	}
-}
-
-// TestRunTwoDevices has a person choose 5 minutes on one device and an hour on another:
-// they are notified as often as they want to be at most, and each device no more often
-// than is set on it.
-func TestRunTwoDevices(t *testing.T) {
-	t.Parallel()
-	n := newNotifying()
-	for token, interval := range map[string]int{"often": 5, "seldom": 60} {
-		n.device(t, "me", token, interval)
-	}
-	total := 0
-	for range 13 {
-		n.askFor(t, 5)
-		n.run(t)
-		n.run(t)
-		if got := len(n.inbox.messages); got != total+1 {
-			t.Errorf("%d notifications within 5 minutes, want 1", got-total)
-		}
-		total = len(n.inbox.messages)
-		n.now = n.now.Add(4 * time.Minute)
-		n.askFor(t, 5)
-		n.run(t)
-		if got := len(n.inbox.messages); got != total {
-			t.Errorf("notified %d times before 5 minutes have passed", got-total)
-		}
-		n.now = n.now.Add(time.Minute)
-	}
-	if got := n.inbox.byToken()["seldom"]; got > 2 {
-		t.Errorf("the device of an hour got %d notifications in an hour", got)
 	}
 }
 
@@ -482,25 +421,6 @@ func TestRunCutShort(t *testing.T) {
 			t.Errorf("%s was notified %d times", token, count)
 		}
 	}
-}
-
-// TestRunUncertain has the answer to a notification not come in time: it may have
-// arrived, so it is neither sent again nor its person free again.
-func TestRunUncertain(t *testing.T) {
-	t.Parallel()
-	n := newNotifying()
-	n.subscribe(t, 1)
-	n.inbox.fail = func(int, askahuman.PushMessage) error {
-		return &askahuman.PushUnavailableError{Err: fmt.Errorf("post: %w", context.DeadlineExceeded)}
-	}
-	n.askFor(t, 1)
-	report := n.run(t)
-	if n.inbox.attempts != 1 || report.Released != 0 || !report.Unavailable {
-		t.Errorf("%d attempts, %+v; want one, and no release", n.inbox.attempts, report)
-	}
-	n.inbox.fail = nil
-	n.now = n.now.Add(time.Minute)
-	wantReport(t, n.run(t), askahuman.Report{Waiting: 1})
 }
 
 func TestRunOneBadMessage(t *testing.T) {
@@ -626,10 +546,7 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 		}
 		return nil
 	}
-	report, err := n.notifier.Run(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	report := storetest.Must(n.notifier.Run(ctx))(t)
 	if report.Notified == 0 || report.Released != 1 {
 		t.Errorf("report = %+v", report)
 	}
@@ -688,43 +605,45 @@ func TestRunEndsWhileTheStoreHangs(t *testing.T) {
 	})
 }
 
-// failing is a store; some of its calls fail.
+// failing is a store; the calls of one of its methods fail.
 type failing struct {
 	*inmem.Store
-	due, subscriptions, end, claim, mark error
+	method string
+}
+
+func (f failing) err(method string) error {
+	if f.method == method {
+		return errBroken
+	}
+	return nil
 }
 
 func (f failing) MarkNotified(ctx context.Context, personHash, questionID string, claimedAt time.Time) error {
-	if f.mark != nil {
-		return f.mark
-	}
-	return f.Store.MarkNotified(ctx, personHash, questionID, claimedAt)
+	return cmp.Or(f.err("MarkNotified"), f.Store.MarkNotified(ctx, personHash, questionID, claimedAt))
 }
 
 func (f failing) DueQuestions(ctx context.Context, now time.Time, yield func(askahuman.Question) bool) error {
-	if f.due != nil {
-		return f.due
+	if err := f.err("DueQuestions"); err != nil {
+		return err
 	}
 	return f.Store.DueQuestions(ctx, now, yield)
 }
 
 func (f failing) DueSubscriptions(ctx context.Context, now time.Time, limit int) ([]askahuman.Subscription, error) {
-	if f.subscriptions != nil {
-		return nil, f.subscriptions
-	}
-	return f.Store.DueSubscriptions(ctx, now, limit)
+	list, err := f.Store.DueSubscriptions(ctx, now, limit)
+	return list, cmp.Or(f.err("DueSubscriptions"), err)
 }
 
 func (f failing) EndQuestion(ctx context.Context, q askahuman.Question, status askahuman.Status, now time.Time) (bool, error) {
-	if f.end != nil {
-		return false, f.end
+	if err := f.err("EndQuestion"); err != nil {
+		return false, err
 	}
 	return f.Store.EndQuestion(ctx, q, status, now)
 }
 
 func (f failing) ClaimSubscription(ctx context.Context, s askahuman.Subscription, questionID string, now time.Time) (bool, error) {
-	if f.claim != nil {
-		return false, f.claim
+	if err := f.err("ClaimSubscription"); err != nil {
+		return false, err
 	}
 	return f.Store.ClaimSubscription(ctx, s, questionID, now)
 }
@@ -732,16 +651,16 @@ func (f failing) ClaimSubscription(ctx context.Context, s askahuman.Subscription
 func TestRunStoreFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		store failing
-		fails bool // the run: it could not read what is due
-		want  askahuman.Report
+		method string
+		fails  bool // the run: it could not read what is due
+		want   askahuman.Report
 	}{
-		"listing questions":       {failing{due: errBroken}, true, askahuman.Report{}},
-		"listing subscriptions":   {failing{subscriptions: errBroken}, true, askahuman.Report{Expired: 1}},
-		"expiring":                {failing{end: errBroken}, false, askahuman.Report{Questions: 1, Notified: 3, Failures: someFailures}},
-		"claiming a subscription": {failing{claim: errBroken}, false, askahuman.Report{Expired: 1, Waiting: 1, Failures: someFailures}},
-		"marking":                 {failing{mark: errBroken}, false, askahuman.Report{Expired: 1, Questions: 1, Notified: 3, Failures: someFailures}},
-		"nothing":                 {failing{}, false, askahuman.Report{Expired: 1, Questions: 1, Notified: 3}},
+		"listing questions":       {"DueQuestions", true, askahuman.Report{}},
+		"listing subscriptions":   {"DueSubscriptions", true, askahuman.Report{Expired: 1}},
+		"expiring":                {"EndQuestion", false, askahuman.Report{Questions: 1, Notified: 3, Failures: someFailures}},
+		"claiming a subscription": {"ClaimSubscription", false, askahuman.Report{Expired: 1, Waiting: 1, Failures: someFailures}},
+		"marking":                 {"MarkNotified", false, askahuman.Report{Expired: 1, Questions: 1, Notified: 3, Failures: someFailures}},
+		"nothing":                 {"", false, askahuman.Report{Expired: 1, Questions: 1, Notified: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -752,9 +671,7 @@ func TestRunStoreFails(t *testing.T) {
 			n.ask(t, overdue)
 			n.now = n.now.Add(time.Minute)
 			n.askFor(t, 1)
-			store := test.store
-			store.Store = n.store
-			n.notifier.Store = store
+			n.notifier.Store = failing{n.store, test.method}
 			report, err := n.notifier.Run(t.Context())
 			if errors.Is(err, errBroken) != test.fails {
 				t.Errorf("Run: %v; want an error: %v", err, test.fails)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
@@ -47,20 +48,14 @@ func choiceAsk(options ...string) askahuman.Ask {
 
 func (p *platform) ask(t testing.TB, ask askahuman.Ask) askahuman.Question {
 	t.Helper()
-	q, err := p.Ask(context.Background(), "agent", ask)
-	if err != nil {
-		t.Fatalf("Ask: %v", err)
-	}
+	q := storetest.Must(p.Ask(context.Background(), "agent", ask))(t)
 	return q
 }
 
 // device subscribes a device of a person.
 func (p *platform) device(t testing.TB, person, token string, minutes int) askahuman.Subscription {
 	t.Helper()
-	sub, err := p.people.Subscribe(context.Background(), person, askahuman.NewSubscription{Token: token, Interval: &minutes})
-	if err != nil {
-		t.Fatalf("Subscribe: %v", err)
-	}
+	sub := storetest.Must(p.people.Subscribe(context.Background(), person, askahuman.NewSubscription{Token: token, Interval: &minutes}))(t)
 	return sub
 }
 
@@ -74,10 +69,7 @@ func option(id string, i int) askahuman.Answer {
 
 func (p *platform) answer(t testing.TB, person string, answer askahuman.Answer) askahuman.Receipt {
 	t.Helper()
-	receipt, err := p.people.Answer(context.Background(), person, nil, answer)
-	if err != nil {
-		t.Fatalf("Answer: %v", err)
-	}
+	receipt := storetest.Must(p.people.Answer(context.Background(), person, nil, answer))(t)
 	return receipt
 }
 
@@ -134,10 +126,7 @@ func TestAsk(t *testing.T) {
 	if _, err := uuid.Parse(got.ID); err != nil {
 		t.Errorf("id %q: %v", got.ID, err)
 	}
-	read, err := p.Read(t.Context(), "agent", got.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := storetest.Must(p.Read(t.Context(), "agent", got.ID))(t)
 	if diff := cmp.Diff(got, read.Question); diff != "" {
 		t.Errorf("as read (-asked +read):\n%s", diff)
 	}
@@ -159,45 +148,25 @@ func TestAskInvalid(t *testing.T) {
 	}{
 		"all of it": {ask: askahuman.Ask{Type: "essay", Audience: []string{"martians"}, MinResponses: new(51), TimeoutSeconds: new(1), IdempotencyKey: new(" ")},
 			want: []string{"prompt", "type", "audience[0]", "min_responses", "timeout_seconds", "idempotency_key"}},
-		"prompt of 9":                       {ask: prompt("123456789"), want: []string{"prompt"}},
-		"prompt of 10":                      {ask: prompt("1234567890")},
-		"prompt of 10 beyond ASCII":         {ask: prompt(strings.Repeat("👩", 10))},
 		"prompt of 9 and blanks":            {ask: prompt(" 123456789 \n"), want: []string{"prompt"}},
-		"prompt of 2000 beyond ASCII":       {ask: prompt(strings.Repeat("é", 2000))},
-		"prompt of 2001":                    {ask: prompt(strings.Repeat("é", 2001)), want: []string{"prompt"}},
 		"prompt of 1999 and a blank":        {ask: prompt(strings.Repeat("é", 1999) + " ")},
 		"prompt of 2000 and a blank":        {ask: prompt(strings.Repeat("é", 2000) + " "), want: []string{"prompt"}},
 		"option of blanks":                  {ask: choiceAsk("a", " \u200b"), want: []string{"options[1]"}},
 		"prompt of blanks":                  {ask: prompt(strings.Repeat(" \t\u00a0\u200b", 10)), want: []string{"prompt"}},
 		"prompt with NUL":                   {ask: prompt("1234567890\x00"), want: []string{"prompt"}},
 		"prompt not UTF-8":                  {ask: prompt("1234567890\xff"), want: []string{"prompt"}},
-		"no type":                           {ask: change(textAsk(), func(a *askahuman.Ask) { a.Type = "" }), want: []string{"type"}},
-		"type in capitals":                  {ask: change(textAsk(), func(a *askahuman.Ask) { a.Type = "TEXT" }), want: []string{"type"}},
 		"a type as long as a book":          {ask: change(textAsk(), func(a *askahuman.Ask) { a.Type = askahuman.QuestionType(strings.Repeat("\xff", 100_000)) }), want: []string{"type"}},
 		"text with options":                 {ask: change(textAsk(), func(a *askahuman.Ask) { a.Options = []string{"a", "b"} }), want: []string{"options"}},
 		"text with no options":              {ask: change(textAsk(), func(a *askahuman.Ask) { a.Options = []string{} })},
 		"choice without options":            {ask: choiceAsk(), want: []string{"options"}},
-		"one option":                        {ask: choiceAsk("a"), want: []string{"options"}},
 		"two options":                       {ask: choiceAsk("a", "b")},
-		"ten options":                       {ask: choiceAsk("1", "2", "3", "4", "5", "6", "7", "8", "9", "0")},
 		"eleven options, two of them wrong": {ask: choiceAsk("1", "2", "3", "", "5", "6", "7", "8", "9", "0", "1"), want: []string{"options", "options[3]", "options[10]"}},
 		"options that look the same":        {ask: choiceAsk("a", " a"), want: []string{"options[1]"}},
 		"options that differ in case":       {ask: choiceAsk("a", "A")},
-		"option of 200":                     {ask: choiceAsk("a", strings.Repeat("ü", 200))},
-		"option of 201":                     {ask: choiceAsk("a", strings.Repeat("ü", 201)), want: []string{"options[1]"}},
 		"every audience":                    {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = askahuman.Audiences() })},
 		"an audience twice":                 {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = []string{"ethics", "ethics"} }), want: []string{"audience[1]"}},
-		"an audience in capitals":           {ask: change(textAsk(), func(a *askahuman.Ask) { a.Audience = []string{"Ethics"} }), want: []string{"audience[0]"}},
-		"1 response":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.MinResponses = new(1) })},
-		"50 responses":                      {ask: change(textAsk(), func(a *askahuman.Ask) { a.MinResponses = new(50) })},
-		"-1 responses":                      {ask: change(textAsk(), func(a *askahuman.Ask) { a.MinResponses = new(-1) }), want: []string{"min_responses"}},
-		"60 seconds":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(60) })},
-		"59 seconds":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(59) }), want: []string{"timeout_seconds"}},
 		"a day":                             {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(seconds(askahuman.MaxTimeout)) })},
 		"a day and a second":                {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(seconds(askahuman.MaxTimeout) + 1) }), want: []string{"timeout_seconds"}},
-		"a negative time":                   {ask: change(textAsk(), func(a *askahuman.Ask) { a.TimeoutSeconds = new(-1 << 63) }), want: []string{"timeout_seconds"}},
-		"key of 255":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.IdempotencyKey = new(strings.Repeat("é", 255)) })},
-		"key of 256":                        {ask: change(textAsk(), func(a *askahuman.Ask) { a.IdempotencyKey = new(strings.Repeat("é", 256)) }), want: []string{"idempotency_key"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -280,10 +249,7 @@ func TestReadAndClose(t *testing.T) {
 	q := p.ask(t, ask)
 	p.answer(t, "p1", option(q.ID, 2))
 	p.answer(t, "p2", option(q.ID, 0))
-	read, err := p.Read(t.Context(), "agent", q.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := storetest.Must(p.Read(t.Context(), "agent", q.ID))(t)
 	if diff := cmp.Diff([]askahuman.Votes{{"yes", 1}, {"no", 0}, {"maybe", 1}}, read.Summary); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
@@ -296,14 +262,12 @@ func TestReadAndClose(t *testing.T) {
 		wantErr(t, err, askahuman.ErrQuestionNotFound)
 		wantErr(t, p.Close(t.Context(), "agent", id), askahuman.ErrQuestionNotFound)
 	}
-	_, err = p.Read(t.Context(), "another agent", q.ID)
+	_, err := p.Read(t.Context(), "another agent", q.ID)
 	wantErr(t, err, askahuman.ErrQuestionNotFound)
 	wantErr(t, p.Close(t.Context(), "another agent", q.ID), askahuman.ErrQuestionNotFound)
 
 	for range 2 {
-		if err := p.Close(t.Context(), "agent", q.ID); err != nil {
-			t.Fatalf("Close: %v", err)
-		}
+		storetest.OK(t, p.Close(t.Context(), "agent", q.ID))
 	}
 	if read, err = p.Read(t.Context(), "agent", q.ID); err != nil || read.Status != askahuman.StatusClosed || len(read.Responses) != 2 || read.ClosedAt.IsZero() {
 		t.Errorf("closed: %+v, %v", read, err)
@@ -318,9 +282,7 @@ func TestCloseAfterTheDeadline(t *testing.T) {
 	p := newPlatform()
 	q := p.ask(t, textAsk())
 	p.now = p.now.Add(time.Hour)
-	if err := p.Close(t.Context(), "agent", q.ID); err != nil {
-		t.Fatalf("Close: %v", err)
-	}
+	storetest.OK(t, p.Close(t.Context(), "agent", q.ID))
 	read, err := p.Read(t.Context(), "agent", q.ID)
 	if err != nil || read.Status != askahuman.StatusExpired || !read.ClosedAt.IsZero() {
 		t.Errorf("%+v, %v; want EXPIRED", read, err)
@@ -414,10 +376,7 @@ func TestFeed(t *testing.T) {
 		// A hundred open questions is an agent's most.
 		ask := textAsk()
 		ask.Audience = []string{askahuman.Audiences()[i%5], askahuman.Audiences()[(i+1)%5]}
-		q, err := p.Ask(t.Context(), fmt.Sprint("agent ", i%2), ask)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := storetest.Must(p.Ask(t.Context(), fmt.Sprint("agent ", i%2), ask))(t)
 		if i%3 == 0 {
 			p.answer(t, "me", text(q.ID, "mine"))
 		} else {
@@ -479,10 +438,7 @@ func TestFeedIsBounded(t *testing.T) {
 	oldest := p.ask(t, textAsk())
 	for i := range 620 {
 		p.now = p.now.Add(time.Millisecond)
-		q, err := p.Ask(t.Context(), fmt.Sprint("agent ", i/100), textAsk())
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := storetest.Must(p.Ask(t.Context(), fmt.Sprint("agent ", i/100), textAsk()))(t)
 		p.answer(t, "me", text(q.ID, "mine"))
 	}
 	page, next, err := p.people.Feed(t.Context(), "me", nil, 10, "")
@@ -559,10 +515,7 @@ func TestAnswerFlags(t *testing.T) {
 		a := text(q.ID, answer)
 		a.ResponseTimeMS = new(int64(4999 + i))
 		p.answer(t, "me", a)
-		read, err := p.Read(t.Context(), "agent", q.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := storetest.Must(p.Read(t.Context(), "agent", q.ID))(t)
 		got = append(got, fmt.Sprint(read.Responses[0].Flags))
 	}
 	if want := []string{"[suspicious_timing duplicate_content]", "[]", "[]", "[]", "[]", "[pattern_match]"}; !slices.Equal(got, want) {
@@ -582,16 +535,11 @@ func TestAnswerRefused(t *testing.T) {
 	closed, answeredAndClosed := p.ask(t, textAsk()), p.ask(t, textAsk())
 	p.answer(t, "me", text(answeredAndClosed.ID, "in time"))
 	for _, q := range []askahuman.Question{closed, answeredAndClosed} {
-		if err := p.Close(t.Context(), "agent", q.ID); err != nil {
-			t.Fatal(err)
-		}
+		storetest.OK(t, p.Close(t.Context(), "agent", q.ID))
 	}
 	p.now = p.now.Add(time.Minute)
 
-	before, err := p.people.Stats(t.Context(), "me", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := storetest.Must(p.people.Stats(t.Context(), "me", nil))(t)
 	for name, test := range map[string]struct {
 		answer askahuman.Answer
 		want   error
@@ -620,24 +568,14 @@ func TestAnswerRefused(t *testing.T) {
 		answer askahuman.Answer
 		want   []string
 	}{
-		"nobody":                   {"", text(textual.ID, "an answer"), []string{"X-Fingerprint"}},
-		"neither":                  {"me", askahuman.Answer{QuestionID: textual.ID}, []string{"answer"}},
-		"both":                     {"me", both, []string{"answer"}},
-		"text for a choice":        {"me", text(choice.ID, "yes"), []string{"selected_option"}},
-		"choice for a text":        {"me", option(textual.ID, 0), []string{"answer"}},
-		"option -1":                {"me", option(choice.ID, -1), []string{"selected_option"}},
-		"option 2 of 2":            {"me", option(choice.ID, 2), []string{"selected_option"}},
-		"option of no question":    {"me", option(choice.ID, 1<<40), []string{"selected_option"}},
-		"empty":                    {"me", text(textual.ID, ""), []string{"answer"}},
-		"blank":                    {"me", text(textual.ID, " \u2003\n"), []string{"answer"}},
-		"5001":                     {"me", text(textual.ID, strings.Repeat("x", 5001)), []string{"answer"}},
-		"NUL":                      {"me", text(textual.ID, "a\x00b"), []string{"answer"}},
-		"confidence 6":             {"me", with(func(a *askahuman.Answer) { a.Confidence = new(6) }), []string{"confidence"}},
-		"confidence -1":            {"me", with(func(a *askahuman.Answer) { a.Confidence = new(-1) }), []string{"confidence"}},
-		"time -2":                  {"me", with(func(a *askahuman.Answer) { a.ResponseTimeMS = new(int64(-2)) }), []string{"response_time_ms"}},
-		"several things at once":   {"", with(func(a *askahuman.Answer) { a.Text, a.Confidence, a.ResponseTimeMS = nil, new(9), new(int64(-9)) }), []string{"X-Fingerprint", "answer", "confidence", "response_time_ms"}},
-		"5000 characters are fine": {"another", text(textual.ID, strings.Repeat("é", 5000)), nil},
-		"option 0 is fine":         {"another", option(choice.ID, 0), nil},
+		"nobody":                 {"", text(textual.ID, "an answer"), []string{"X-Fingerprint"}},
+		"neither":                {"me", askahuman.Answer{QuestionID: textual.ID}, []string{"answer"}},
+		"both":                   {"me", both, []string{"answer"}},
+		"text for a choice":      {"me", text(choice.ID, "yes"), []string{"selected_option"}},
+		"choice for a text":      {"me", option(textual.ID, 0), []string{"answer"}},
+		"option 2 of 2":          {"me", option(choice.ID, 2), []string{"selected_option"}},
+		"several things at once": {"", with(func(a *askahuman.Answer) { a.Text, a.Confidence, a.ResponseTimeMS = nil, new(9), new(int64(-9)) }), []string{"X-Fingerprint", "answer", "confidence", "response_time_ms"}},
+		"option 0 is fine":       {"another", option(choice.ID, 0), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := p.people.Answer(t.Context(), test.person, nil, test.answer)
@@ -652,10 +590,7 @@ func TestAnswerRefused(t *testing.T) {
 			}
 		})
 	}
-	after, err := p.people.Stats(t.Context(), "me", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := storetest.Must(p.people.Stats(t.Context(), "me", nil))(t)
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("refused answers changed the stats (-before +after):\n%s", diff)
 	}
@@ -669,9 +604,7 @@ func TestAnswerForANotification(t *testing.T) {
 	if ok, err := p.store.ClaimSubscription(t.Context(), sub, q.ID, p.now); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	if err := p.store.MarkNotified(t.Context(), "me", q.ID, p.now); err != nil {
-		t.Fatal(err)
-	}
+	storetest.OK(t, p.store.MarkNotified(t.Context(), "me", q.ID, p.now))
 	p.now = p.now.Add(5 * time.Minute)
 	if got := p.answer(t, "me", text(q.ID, "an answer")); got.PointsEarned != 18 {
 		t.Errorf("points = %d, want 18", got.PointsEarned)
@@ -777,10 +710,7 @@ func TestLeaderboard(t *testing.T) {
 		{askahuman.PeriodDaily, "", 10, []line{{1, 15, false}, {1, 15, false}}, 0, 0},
 		{askahuman.PeriodAllTime, "nobody", 100, []line{{1, 30, false}, {2, 15, false}, {2, 15, false}}, 0, 0},
 	} {
-		board, err := p.people.Leaderboard(t.Context(), test.person, test.period, test.limit)
-		if err != nil {
-			t.Fatal(err)
-		}
+		board := storetest.Must(p.people.Leaderboard(t.Context(), test.person, test.period, test.limit))(t)
 		var got []line
 		for _, e := range board.Entries {
 			got = append(got, line{e.Rank, e.Points, e.IsCurrentUser})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 )
 
 func (p *platform) issue(t *testing.T, agent string) string {
@@ -68,9 +69,7 @@ func TestAgentKeyRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(withKeys)
 	revoked := p.issue(t, "ann")
-	if _, err := p.keys.Revoke(t.Context(), revoked); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Must(p.keys.Revoke(t.Context(), revoked))(t)
 	want := p.serve(request{line: "GET /agent/questions"}).Body.String()
 	for name, key := range map[string]string{
 		"Revoked": revoked, "Unknown": revoked[:55] + "B", "Malformed": "me", "Control": "a\x07b", "NotUTF8": "\xff",

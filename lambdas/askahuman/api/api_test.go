@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
@@ -181,10 +182,7 @@ func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	if w.Code != status {
 		t.Fatalf("%s: got %d %s; want %d", r.line, w.Code, w.Body, status)
 	}
-	d, err := openDocument()
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := storetest.Must(openDocument())(t)
 	d.IsKept(t, r.http(), w)
 	if status == http.StatusNoContent {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -103,10 +104,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	rules := schema.DefaultAskAHumanRules()
 	rules.OpenQuestions, rules.RateLimits[0].Requests = 3, 4
-	body, err := api.Document(api.ByHeader, &rules)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := storetest.Must(api.Document(api.ByHeader, &rules))(t)
 	for _, want := range []string{"At most 3 questions of one agent", "At most 4 calls in 1h0m0s for each agent.", "you have 3 questions", "or for each address without X-Fingerprint; and 6000 for all of an address together."} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the document does not say %q", want)

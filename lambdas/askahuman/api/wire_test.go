@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -41,10 +42,7 @@ func TestWire(t *testing.T) {
 		case what == "keys":
 			p = newPlatform(withKeys)
 		case what == "advance":
-			by, err := time.ParseDuration(argument)
-			if err != nil {
-				t.Fatal(err)
-			}
+			by := storetest.Must(time.ParseDuration(argument))(t)
 			p.clock.advance(by)
 			return nil
 		case what == "fails" && known:
@@ -62,10 +60,7 @@ func TestWire(t *testing.T) {
 func TestDocumentBytes(t *testing.T) {
 	t.Parallel()
 	for name, agents := range map[string]api.AgentIdentity{"token": api.ByToken, "header": api.ByHeader, "key": api.ByKey} {
-		body, err := api.Document(agents, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := storetest.Must(api.Document(agents, nil))(t)
 		httpapitest.SameAsFile(t, "testdata/openapi-"+name+".json", body)
 	}
 }
@@ -73,10 +68,7 @@ func TestDocumentBytes(t *testing.T) {
 // The document is served as it is.
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
-	want, err := api.Document(api.ByHeader, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := storetest.Must(api.Document(api.ByHeader, nil))(t)
 	p := newPlatform()
 	for range 2 {
 		if w := p.serve(request{line: "GET /openapi.json"}); w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || w.Body.String() != string(want) {

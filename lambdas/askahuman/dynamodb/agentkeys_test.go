@@ -76,9 +76,7 @@ func TestAgentKeyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keys.Revoke(ctx, kept.ID()); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Must(keys.Revoke(ctx, kept.ID()))(t)
 	read := []schema.Operation{schema.GetItem}
 	for _, test := range []struct {
 		name, key string

@@ -79,9 +79,7 @@ func TestQuotaAfterTimeToLive(t *testing.T) {
 	ask := func() askahuman.Question {
 		t.Helper()
 		q := newQuestion("agent", 1)
-		if err := store.CreateQuestion(ctx, q); err != nil {
-			t.Fatal(err)
-		}
+		storetest.OK(t, store.CreateQuestion(ctx, q))
 		return q
 	}
 	full := func() {
@@ -100,10 +98,7 @@ func TestQuotaAfterTimeToLive(t *testing.T) {
 	}
 	lists := func() []map[string]types.AttributeValue {
 		t.Helper()
-		guards, err := tables.Client.Scan(ctx, &awsdynamodb.ScanInput{TableName: aws.String("Guards")})
-		if err != nil {
-			t.Fatal(err)
-		}
+		guards := storetest.Must(tables.Client.Scan(ctx, &awsdynamodb.ScanInput{TableName: aws.String("Guards")}))(t)
 		return guards.Items
 	}
 
@@ -140,9 +135,7 @@ func TestLostClaims(t *testing.T) {
 	tables := dynamotest.Open(t, database)
 	store := dynamodb.New(tables.DB, dynamodb.Shards{})
 	q := newQuestion("agent", 1)
-	if err := store.CreateQuestion(ctx, q); err != nil {
-		t.Fatal(err)
-	}
+	storetest.OK(t, store.CreateQuestion(ctx, q))
 	sub, err := store.Subscribe(ctx, askahuman.Subscription{
 		ID: uuid.NewString(), Token: "token", Interval: time.Hour, NextNotificationAt: time.Unix(0, 0), Active: true, CreatedAt: start, UpdatedAt: start,
 	})

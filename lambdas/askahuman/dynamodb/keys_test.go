@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -53,17 +54,13 @@ func TestCreateQuestionUnderClaim(t *testing.T) {
 	places := make([]askahuman.Question, askahuman.DefaultOpenQuestions)
 	for i := range places {
 		places[i] = newQuestion(agent, 3)
-		if err := store.CreateQuestion(ctx, places[i]); err != nil {
-			t.Fatal(err)
-		}
+		storetest.OK(t, store.CreateQuestion(ctx, places[i]))
 	}
 	q := newQuestion(agent, 3)
 	if err := store.CreateQuestion(idempotency.WithClaim(ctx, heir, created), q); !errors.Is(err, askahuman.ErrQuotaExceeded) || stored(q) {
 		t.Errorf("beyond the quota: got %v, stored %v; want ErrQuotaExceeded", err, stored(q))
 	}
-	if _, err := store.EndQuestion(ctx, places[0], askahuman.StatusClosed, start); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Must(store.EndQuestion(ctx, places[0], askahuman.StatusClosed, start))(t)
 	if err := store.CreateQuestion(idempotency.WithClaim(ctx, heir, created), q); err != nil || !stored(q) {
 		t.Errorf("with a place: got %v, stored %v", err, stored(q))
 	}

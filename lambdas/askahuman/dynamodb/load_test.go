@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -31,10 +32,7 @@ func TestHottestKey(t *testing.T) {
 	ids := func(n int) []string {
 		ids := make([]string, n)
 		for i := range ids {
-			id, err := uuid.NewRandomFromReader(random)
-			if err != nil {
-				t.Fatal(err)
-			}
+			id := storetest.Must(uuid.NewRandomFromReader(random))(t)
 			ids[i] = id.String()
 		}
 		return ids
@@ -137,10 +135,7 @@ func indexWrites(t *testing.T, tableName string, before, after any) map[indexKey
 	writes := map[indexKey]int{}
 	for _, index := range table.Indexes {
 		entry := func(item any) (entry, key dynamo.Item, at indexKey) {
-			all, err := attributevalue.MarshalMap(item)
-			if err != nil {
-				t.Fatal(err)
-			}
+			all := storetest.Must(attributevalue.MarshalMap(item))(t)
 			key = dynamo.Item{}
 			for _, name := range index.Key.Attributes() {
 				if all[name] == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -173,10 +174,7 @@ func TestChangeOfShardsUnderLoad(t *testing.T) {
 
 	// Each of the writers got 3 answers for each of its questions.
 	for _, store := range stores {
-		entries, err := store.Top(w.ctx, askahuman.PeriodAllTime, "", 100)
-		if err != nil {
-			t.Fatal(err)
-		}
+		entries := storetest.Must(store.Top(w.ctx, askahuman.PeriodAllTime, "", 100))(t)
 		total := 0
 		for _, entry := range entries {
 			total += entry.Answers

@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -79,10 +80,7 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 
 func checkSubscriptionItems(t *testing.T, client *awsdynamodb.Client) {
 	t.Helper()
-	scanned, err := client.Scan(t.Context(), &awsdynamodb.ScanInput{TableName: aws.String("Subscriptions"), ConsistentRead: aws.Bool(true)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	scanned := storetest.Must(client.Scan(t.Context(), &awsdynamodb.ScanInput{TableName: aws.String("Subscriptions"), ConsistentRead: aws.Bool(true)}))(t)
 	text := func(item map[string]types.AttributeValue, attribute string) string {
 		value, _ := item[attribute].(*types.AttributeValueMemberS)
 		if value == nil {

@@ -26,6 +26,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/fcm"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 )
 
 var key = sync.OnceValue(func() *rsa.PrivateKey {
@@ -172,10 +173,7 @@ func (g *google) account(change map[string]any) []byte {
 
 func (g *google) client(t *testing.T) *fcm.Client {
 	t.Helper()
-	client, err := fcm.New(g.account(nil), g.URL, nil)
-	if err != nil {
-		t.Fatalf("New: %v", err)
-	}
+	client := storetest.Must(fcm.New(g.account(nil), g.URL, nil))(t)
 	return client
 }
 
@@ -195,9 +193,7 @@ func TestSend(t *testing.T) {
 			g := newGoogle(t)
 			m := message()
 			m.Link = link
-			if err := g.client(t).Send(t.Context(), m); err != nil {
-				t.Fatalf("Send: %v", err)
-			}
+			storetest.OK(t, g.client(t).Send(t.Context(), m))
 			expected := map[string]any{
 				"token":        "device",
 				"notification": map[string]any{"title": "A title", "body": "Is \"this\" <ok>? 👍"},
@@ -235,9 +231,7 @@ func TestSendWithARevokedToken(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	client := g.client(t)
-	if err := client.Send(t.Context(), message()); err != nil {
-		t.Fatal(err)
-	}
+	storetest.OK(t, client.Send(t.Context(), message()))
 	g.revoked["token-1"] = true
 	if err := client.Send(t.Context(), message()); err != nil {
 		t.Errorf("after the token was revoked: %v", err)
@@ -380,9 +374,7 @@ func TestSendToNobody(t *testing.T) {
 
 	g = newGoogle(t)
 	client = g.client(t)
-	if err := client.Send(t.Context(), message()); err != nil {
-		t.Fatal(err)
-	}
+	storetest.OK(t, client.Send(t.Context(), message()))
 	g.Close()
 	err = client.Send(t.Context(), message())
 	if _, ok := errors.AsType[*askahuman.PushUnavailableError](err); !ok {
@@ -394,9 +386,7 @@ func TestSendCancelled(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
 	client := g.client(t)
-	if err := client.Send(t.Context(), message()); err != nil {
-		t.Fatal(err)
-	}
+	storetest.OK(t, client.Send(t.Context(), message()))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := client.Send(ctx, message())
@@ -411,10 +401,7 @@ func TestSendCancelled(t *testing.T) {
 func TestNew(t *testing.T) {
 	t.Parallel()
 	g := newGoogle(t)
-	onCurve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	onCurve := storetest.Must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	pkcs1 := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key())}))
 	for name, test := range map[string]struct {
 		file          []byte

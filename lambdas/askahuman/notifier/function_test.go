@@ -19,6 +19,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -69,14 +70,8 @@ func newService(t *testing.T) *service {
 
 func (s *service) keyFile(t *testing.T) string {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := storetest.Must(rsa.GenerateKey(rand.Reader, 2048))(t)
+	der := storetest.Must(x509.MarshalPKCS8PrivateKey(key))(t)
 	file, err := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "p", "client_email": "push@p.example", "token_uri": s.URL + "/token",
 		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})),
@@ -103,23 +98,14 @@ func newSet(t *testing.T) *set {
 	store := &inmem.Store{}
 	agents, people := &askahuman.Agents{Store: store, Now: clock}, &askahuman.People{Store: store, Now: clock}
 	ask := askahuman.Ask{Prompt: "Is this a good name?", Type: askahuman.TypeText, MinResponses: new(1), TimeoutSeconds: new(60)}
-	if _, err := agents.Ask(t.Context(), "agent", ask); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Must(agents.Ask(t.Context(), "agent", ask))(t)
 	now = now.Add(time.Minute)
-	if _, err := agents.Ask(t.Context(), "agent", ask); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Must(agents.Ask(t.Context(), "agent", ask))(t)
 	for i := range 3 {
-		if _, err := people.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}); err != nil {
-			t.Fatal(err)
-		}
+		storetest.Must(people.Subscribe(t.Context(), "", askahuman.NewSubscription{Token: fmt.Sprint("device-", i)}))(t)
 	}
 	s := &set{service: newService(t), vault: &vault{}}
-	log, err := kit.NewLogger(&s.output, "", "notifier")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := storetest.Must(kit.NewLogger(&s.output, "", "notifier"))(t)
 	s.function = &function{
 		store: store, credentials: s.vault, endpoint: s.service.URL, questionURL: "https://example.com/q/{question_id}", log: log, now: clock,
 		metrics: &kit.Metrics{Namespace: "Onesynth/askahuman", Function: "notifier", Writer: &s.output},
@@ -148,9 +134,7 @@ func TestHandle(t *testing.T) {
 	s := newSet(t)
 	s.vault.value = s.service.keyFile(t)
 	for range 2 {
-		if err := s.handle(t.Context(), nil); err != nil {
-			t.Fatalf("handle: %v", err)
-		}
+		storetest.OK(t, s.handle(t.Context(), nil))
 	}
 	metricstest.Complete(t, s.output.String(), schema.MetricsOf("notifier", schema.AskAHuman().Metrics))
 	if s.service.sent != 3 {
@@ -169,9 +153,7 @@ func TestHandleNotConfigured(t *testing.T) {
 			s := newSet(t)
 			s.vault.value = value
 			for range 3 {
-				if err := s.handle(t.Context(), nil); err != nil {
-					t.Fatalf("handle: %v", err)
-				}
+				storetest.OK(t, s.handle(t.Context(), nil))
 				if s.function.push != nil {
 					t.Error("there is a push client")
 				}
@@ -208,9 +190,7 @@ func TestHandleRefusedCredentials(t *testing.T) {
 	s := newSet(t)
 	s.vault.value = s.service.keyFile(t)
 	s.service.allow = false
-	if err := s.handle(t.Context(), nil); err != nil {
-		t.Fatalf("handle: %v", err)
-	}
+	storetest.OK(t, s.handle(t.Context(), nil))
 	if s.vault.forgotten != 1 || s.metric(t, "NotifierFailures") == 0 || s.metric(t, "NotificationsReleased") != 3 {
 		t.Errorf("forgotten %d times, %d failures, %d released", s.vault.forgotten, s.metric(t, "NotifierFailures"), s.metric(t, "NotificationsReleased"))
 	}

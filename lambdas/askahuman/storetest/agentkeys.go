@@ -3,8 +3,6 @@ package storetest
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,28 +33,20 @@ func RunAgentKeys(t *testing.T, newStore func(t *testing.T) askahuman.AgentKeySt
 func mustKeep(t *testing.T, s askahuman.AgentKeyStore, key, agentID string) askahuman.AgentKey {
 	t.Helper()
 	kept := askahuman.AgentKey{Hash: askahuman.HashAgentKey(key), AgentID: agentID, CreatedAt: start}
-	if err := s.CreateAgentKey(t.Context(), kept); err != nil {
-		t.Fatalf("CreateAgentKey: %v", err)
-	}
+	OK(t, s.CreateAgentKey(t.Context(), kept))
 	return kept
 }
 
 // holdsKeys checks that the store has those keys, read one by one and all together.
 func holdsKeys(t *testing.T, s askahuman.AgentKeyStore, want ...askahuman.AgentKey) {
 	t.Helper()
-	got, err := s.AgentKeys(t.Context())
-	if err != nil {
-		t.Fatalf("AgentKeys: %v", err)
-	}
+	got := Must(s.AgentKeys(t.Context()))(t)
 	byHash := cmpopts.SortSlices(func(a, b askahuman.AgentKey) bool { return a.Hash < b.Hash })
 	if diff := cmp.Diff(want, got, byHash, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("AgentKeys (-want +got):\n%s", diff)
 	}
 	for _, key := range want {
-		got, err := s.AgentKey(t.Context(), key.Hash)
-		if err != nil {
-			t.Fatalf("AgentKey: %v", err)
-		}
+		got := Must(s.AgentKey(t.Context(), key.Hash))(t)
 		if diff := cmp.Diff(key, got, cmpopts.IgnoreFields(askahuman.AgentKey{}, "CreatedAt")); diff != "" {
 			t.Errorf("AgentKey (-want +got):\n%s", diff)
 		}
@@ -91,9 +81,7 @@ func agentKeyRevoked(t *testing.T, s askahuman.AgentKeyStore) {
 	key, other := mustKeep(t, s, "key", "agent"), mustKeep(t, s, "other", "agent")
 	key.RevokedAt = start.Add(time.Minute)
 	for _, at := range []time.Duration{time.Minute, time.Hour} {
-		if err := s.RevokeAgentKey(t.Context(), key.Hash, start.Add(at)); err != nil {
-			t.Fatalf("RevokeAgentKey: %v", err)
-		}
+		OK(t, s.RevokeAgentKey(t.Context(), key.Hash, start.Add(at)))
 	}
 	holdsKeys(t, s, key, other)
 }
@@ -118,31 +106,15 @@ func agentKeyMarked(t *testing.T, s askahuman.AgentKeyStore) {
 
 func agentKeyMarkRace(t *testing.T, s askahuman.AgentKeyStore) {
 	key := mustKeep(t, s, "key", "agent")
-	var marked atomic.Int32
-	var group sync.WaitGroup
-	for range 16 {
-		group.Go(func() {
-			ok, err := s.MarkAgentKeyUsed(t.Context(), key.Hash, start.Add(-time.Hour), start)
-			if err != nil {
-				t.Errorf("MarkAgentKeyUsed: %v", err)
-			}
-			if ok {
-				marked.Add(1)
-			}
-		})
-	}
-	group.Wait()
-	if n := marked.Load(); n != 1 {
-		t.Errorf("marked %d times; want once", n)
-	}
+	claimOnce(t, 16, func(int) (bool, error) {
+		return s.MarkAgentKeyUsed(t.Context(), key.Hash, start.Add(-time.Hour), start)
+	})
 }
 
 func agentKeyMarkRefused(t *testing.T, s askahuman.AgentKeyStore) {
 	key := mustKeep(t, s, "key", "agent")
 	key.RevokedAt = start
-	if err := s.RevokeAgentKey(t.Context(), key.Hash, start); err != nil {
-		t.Fatal(err)
-	}
+	OK(t, s.RevokeAgentKey(t.Context(), key.Hash, start))
 	if marked, err := s.MarkAgentKeyUsed(t.Context(), key.Hash, start, start.Add(time.Hour)); marked || err != nil {
 		t.Errorf("a revoked key: got %v, %v", marked, err)
 	}

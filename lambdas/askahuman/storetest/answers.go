@@ -12,10 +12,7 @@ import (
 // answersOf reads what an agent sees of the answers to a question.
 func answersOf(t *testing.T, s Store, questionID string) []askahuman.Response {
 	t.Helper()
-	responses, err := s.Responses(t.Context(), questionID)
-	if err != nil {
-		t.Fatalf("Responses: %v", err)
-	}
+	responses := Must(s.Responses(t.Context(), questionID))(t)
 	for i, r := range responses {
 		responses[i] = seen(r)
 	}
@@ -84,14 +81,10 @@ func submitRefused(t *testing.T, s Store) {
 	}{
 		"AtTheDeadline": {at: time.Hour, want: askahuman.ErrQuestionClosed},
 		"Closed": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
-			if _, err := s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start); err != nil {
-				t.Fatal(err)
-			}
+			Must(s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start))(t)
 		}},
 		"Expired": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
-			if _, err := s.EndQuestion(t.Context(), q, askahuman.StatusExpired, q.Deadline); err != nil {
-				t.Fatal(err)
-			}
+			Must(s.EndQuestion(t.Context(), q, askahuman.StatusExpired, q.Deadline))(t)
 		}},
 		"Full": {want: askahuman.ErrQuestionClosed, prepare: func(t *testing.T, q askahuman.Question) {
 			for i := range q.RequiredResponses {
@@ -103,9 +96,7 @@ func submitRefused(t *testing.T, s Store) {
 		}},
 		"AnsweredAndClosed": {want: askahuman.ErrAlreadyAnswered, prepare: func(t *testing.T, q askahuman.Question) {
 			mustSubmit(t, s, q.ID, person(99), start)
-			if _, err := s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start); err != nil {
-				t.Fatal(err)
-			}
+			Must(s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start))(t)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,10 +209,7 @@ func recentAnswers(t *testing.T, s Store) {
 		{3*time.Minute + time.Millisecond, 0, want[:2]},
 		{time.Hour, 0, nil},
 	} {
-		got, err := s.RecentAnswers(t.Context(), person(0), start.Add(test.since), test.limit)
-		if err != nil {
-			t.Fatalf("RecentAnswers: %v", err)
-		}
+		got := Must(s.RecentAnswers(t.Context(), person(0), start.Add(test.since), test.limit))(t)
 		wantEqual(t, fmt.Sprintf("since %v, limit %d", test.since, test.limit), got, test.want)
 	}
 }
@@ -238,9 +226,7 @@ func statsKept(t *testing.T, s Store) {
 		CreatedAt: start.Add(-time.Hour), UpdatedAt: start,
 		Day: "2026-03-04", DailyPoints: 20, DailyAnswers: 2, Week: "2026-03-02", WeeklyPoints: 30, WeeklyAnswers: 3,
 	}
-	if _, err := s.SubmitResponse(t.Context(), q, newResponse(q, person(0), start), stats); err != nil {
-		t.Fatalf("SubmitResponse: %v", err)
-	}
+	Must(s.SubmitResponse(t.Context(), q, newResponse(q, person(0), start), stats))(t)
 	got := statsOf(t, s, person(0))
 	if got.Version <= stats.Version {
 		t.Errorf("version = %d, want more than %d", got.Version, stats.Version)
@@ -264,9 +250,7 @@ func boards(t *testing.T, s Store) {
 		if points.weekly == 0 {
 			stats.Day, stats.Week = "2026-02-20", "2026-02-16"
 		}
-		if _, err := s.SubmitResponse(t.Context(), mustRead(t, s, q.ID), newResponse(q, person(i), start), stats); err != nil {
-			t.Fatalf("SubmitResponse: %v", err)
-		}
+		Must(s.SubmitResponse(t.Context(), mustRead(t, s, q.ID), newResponse(q, person(i), start), stats))(t)
 	}
 	for _, test := range []struct {
 		period askahuman.Period
@@ -281,10 +265,7 @@ func boards(t *testing.T, s Store) {
 	} {
 		t.Run(string(test.period)+test.day, func(t *testing.T) {
 			for limit := 1; limit <= 5; limit++ {
-				entries, err := s.Top(t.Context(), test.period, test.day, limit)
-				if err != nil {
-					t.Fatalf("Top: %v", err)
-				}
+				entries := Must(s.Top(t.Context(), test.period, test.day, limit))(t)
 				var points []int
 				for _, entry := range entries {
 					points = append(points, entry.Points)
@@ -305,10 +286,7 @@ func boards(t *testing.T, s Store) {
 			}
 		})
 	}
-	entries, err := s.Top(t.Context(), askahuman.PeriodDaily, today, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := Must(s.Top(t.Context(), askahuman.PeriodDaily, today, 1))(t)
 	wantEqual(t, "entry", entries, []askahuman.BoardEntry{{PersonHash: person(1), Points: 40, Answers: 2}})
 }
 
@@ -347,10 +325,7 @@ func wantConsistent(t *testing.T, s Store, q askahuman.Question, outcomes map[st
 			t.Errorf("person %s has %d points for %d answers, but was given %d for %d", p, stats.TotalPoints, stats.TotalAnswers, points, answers)
 		}
 	}
-	stored, err := s.Question(t.Context(), q.ID, start)
-	if err != nil {
-		t.Fatalf("Question: %v", err)
-	}
+	stored := Must(s.Question(t.Context(), q.ID, start))(t)
 	if stored.CurrentResponses != accepted {
 		t.Errorf("the question counts %d answers, but %d were accepted", stored.CurrentResponses, accepted)
 	}

@@ -25,20 +25,14 @@ func newSubscription(token, personHash string, createdAt time.Time) askahuman.Su
 
 func mustSubscribe(t *testing.T, s Store, subscription askahuman.Subscription) askahuman.Subscription {
 	t.Helper()
-	stored, err := s.Subscribe(t.Context(), subscription)
-	if err != nil {
-		t.Fatalf("Subscribe: %v", err)
-	}
+	stored := Must(s.Subscribe(t.Context(), subscription))(t)
 	return stored
 }
 
 // due reads the subscriptions that may be notified at a moment, by id.
 func due(t *testing.T, s Store, now time.Time) map[string]askahuman.Subscription {
 	t.Helper()
-	list, err := s.DueSubscriptions(t.Context(), now, 1000)
-	if err != nil {
-		t.Fatalf("DueSubscriptions: %v", err)
-	}
+	list := Must(s.DueSubscriptions(t.Context(), now, 1000))(t)
 	byID := map[string]askahuman.Subscription{}
 	for _, subscription := range list {
 		byID[subscription.ID] = subscription
@@ -88,9 +82,7 @@ func subscribeSameToken(t *testing.T, s Store) {
 	first := mustSubscribe(t, s, newSubscription("token", "", start))
 	now := start.Add(time.Minute)
 	mustClaim(t, s, first.ID, uuid.NewString(), now)
-	if err := s.DeactivateSubscription(t.Context(), first, now); err != nil {
-		t.Fatal(err)
-	}
+	OK(t, s.DeactivateSubscription(t.Context(), first, now))
 
 	again := newSubscription("token", person(0), start.Add(2*time.Minute))
 	again.Interval = 10 * time.Minute
@@ -130,9 +122,7 @@ func findSubscription(t *testing.T, s Store) {
 	find("", person(1), "")
 
 	// A token that has moved on names nothing, the person names the same.
-	if _, err := s.ChangeSubscription(t.Context(), second.ID, "third", 0, start); err != nil {
-		t.Fatal(err)
-	}
+	Must(s.ChangeSubscription(t.Context(), second.ID, "third", 0, start))(t)
 	find("second", "", "")
 	find("third", "", second.ID)
 	find("", person(0), second.ID)
@@ -144,13 +134,9 @@ func findSubscription(t *testing.T, s Store) {
 	mustSubscribe(t, s, newSubscription("first", person(0), start))
 	other := mustSubscribe(t, s, newSubscription("fourth", person(0), start))
 	mustSubscribe(t, s, newSubscription("first", person(0), start))
-	if err := s.Unsubscribe(t.Context(), other.ID); err != nil {
-		t.Fatal(err)
-	}
+	OK(t, s.Unsubscribe(t.Context(), other.ID))
 	find("", person(0), first.ID)
-	if err := s.Unsubscribe(t.Context(), first.ID); err != nil {
-		t.Fatal(err)
-	}
+	OK(t, s.Unsubscribe(t.Context(), first.ID))
 	find("", person(0), "")
 	find("first", "", "")
 
@@ -158,15 +144,11 @@ func findSubscription(t *testing.T, s Store) {
 	// other one is the last.
 	kept := mustSubscribe(t, s, newSubscription("kept", person(2), start))
 	mustSubscribe(t, s, newSubscription("moved", person(2), start))
-	if _, err := s.ChangeSubscription(t.Context(), kept.ID, "moved", 0, start.Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	Must(s.ChangeSubscription(t.Context(), kept.ID, "moved", 0, start.Add(time.Minute)))(t)
 	find("", person(2), kept.ID)
 	// One that moves to another person's ends the first person's last.
 	taker := mustSubscribe(t, s, newSubscription("taker", person(3), start))
-	if _, err := s.ChangeSubscription(t.Context(), taker.ID, "moved", 0, start.Add(2*time.Minute)); err != nil {
-		t.Fatal(err)
-	}
+	Must(s.ChangeSubscription(t.Context(), taker.ID, "moved", 0, start.Add(2*time.Minute)))(t)
 	find("", person(2), "")
 	find("", person(3), taker.ID)
 }
@@ -218,9 +200,7 @@ func changeSubscription(t *testing.T, s Store) {
 		t.Error("the new token does not belong to the subscription")
 	}
 
-	if err := s.DeactivateSubscription(t.Context(), changed, now); err != nil {
-		t.Fatal(err)
-	}
+	OK(t, s.DeactivateSubscription(t.Context(), changed, now))
 	changed, err = s.ChangeSubscription(t.Context(), subscription.ID, "", 0, now)
 	if err != nil || !changed.Active {
 		t.Errorf("changing makes active: %+v, %v", changed, err)
@@ -273,9 +253,7 @@ func tokenMoveRace(t *testing.T, s Store) {
 
 func unsubscribe(t *testing.T, s Store) {
 	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
-	if err := s.Unsubscribe(t.Context(), subscription.ID); err != nil {
-		t.Fatalf("Unsubscribe: %v", err)
-	}
+	OK(t, s.Unsubscribe(t.Context(), subscription.ID))
 	wantDue(t, s, start)
 	wantError(t, s.Unsubscribe(t.Context(), subscription.ID), askahuman.ErrSubscriptionNotFound)
 	again := newSubscription("token", person(0), start)
@@ -300,9 +278,7 @@ func dueQuestionIDs(t *testing.T, s Store, now time.Time, most int) []string {
 func dueQuestions(t *testing.T, s Store) {
 	first, second, later, closed := newQuestion("agent", start), newQuestion("agent", start.Add(time.Second)), newQuestion("agent", start.Add(time.Minute)), newQuestion("agent", start)
 	mustCreate(t, s, second, first, later, closed)
-	if _, err := s.EndQuestion(t.Context(), closed, askahuman.StatusClosed, start); err != nil {
-		t.Fatal(err)
-	}
+	Must(s.EndQuestion(t.Context(), closed, askahuman.StatusClosed, start))(t)
 	now := start.Add(30 * time.Second)
 	wantEqual(t, "due", dueQuestionIDs(t, s, now, 100), []string{first.ID, second.ID})
 	wantEqual(t, "the first due", dueQuestionIDs(t, s, now, 1), []string{first.ID})
@@ -368,10 +344,7 @@ func dueSubscriptions(t *testing.T, s Store) {
 		mustClaim(t, s, subscription.ID, question, start.Add(time.Duration(4-i)*time.Minute))
 	}
 	wantDue(t, s, start.Add(20*time.Minute), subscriptions[4].ID)
-	list, err := s.DueSubscriptions(t.Context(), start.Add(33*time.Minute), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := Must(s.DueSubscriptions(t.Context(), start.Add(33*time.Minute), 3))(t)
 	var got []string
 	for _, subscription := range list {
 		got = append(got, subscription.ID)
@@ -408,9 +381,7 @@ func wantNotified(t *testing.T, s Store, questionID, personHash string, want tim
 
 func mustMark(t *testing.T, s Store, personHash, questionID string, claimedAt time.Time) {
 	t.Helper()
-	if err := s.MarkNotified(t.Context(), personHash, questionID, claimedAt); err != nil {
-		t.Fatalf("MarkNotified: %v", err)
-	}
+	OK(t, s.MarkNotified(t.Context(), personHash, questionID, claimedAt))
 }
 
 // wantRefused tries a claim on a subscription that is due, and is not to be had.
@@ -483,9 +454,7 @@ func claimPerson(t *testing.T, s Store) {
 	fourth := third.Add(5 * time.Minute)
 	before := due(t, s, fourth)[often.ID]
 	mustClaim(t, s, often.ID, question, fourth)
-	if err := s.ReleaseSubscription(t.Context(), before, fourth); err != nil {
-		t.Fatal(err)
-	}
+	OK(t, s.ReleaseSubscription(t.Context(), before, fourth))
 
 	// A device that joins, or comes back, is still the same person's.
 	joined := mustSubscribe(t, s, newSubscription("joined", person(0), fourth))
@@ -522,25 +491,11 @@ func claimSubscriptionAnswered(t *testing.T, s Store) {
 }
 
 func claimSubscriptionRace(t *testing.T, s Store) {
-	mustSubscribe(t, s, newSubscription("token", person(0), start))
-	var subscription askahuman.Subscription
-	for _, subscription = range due(t, s, start) {
-	}
-	claims := 0
-	for _, claimed := range atOnce(16, func(int) bool {
-		claimed, err := s.ClaimSubscription(t.Context(), subscription, uuid.NewString(), start)
-		if err != nil {
-			t.Errorf("ClaimSubscription: %v", err)
-		}
-		return claimed
-	}) {
-		if claimed {
-			claims++
-		}
-	}
-	if claims != 1 {
-		t.Errorf("%d runs claimed the subscription, want 1", claims)
-	}
+	id := mustSubscribe(t, s, newSubscription("token", person(0), start)).ID
+	subscription := due(t, s, start)[id]
+	claimOnce(t, 16, func(int) (bool, error) {
+		return s.ClaimSubscription(t.Context(), subscription, uuid.NewString(), start)
+	})
 }
 
 // releaseSubscription checks that what was not sent leaves nothing to wait for, on any
@@ -552,18 +507,14 @@ func releaseSubscription(t *testing.T, s Store) {
 	for _, at := range []time.Time{start, start.Add(31 * time.Minute)} {
 		before := due(t, s, at)[subscription.ID]
 		mustClaim(t, s, subscription.ID, uuid.NewString(), at)
-		if err := s.ReleaseSubscription(t.Context(), before, at); err != nil {
-			t.Fatalf("ReleaseSubscription: %v", err)
-		}
+		OK(t, s.ReleaseSubscription(t.Context(), before, at))
 		after := due(t, s, at)[subscription.ID]
 		if !after.NextNotificationAt.Equal(before.NextNotificationAt) || !after.LastNotifiedAt.Equal(before.LastNotifiedAt) {
 			t.Errorf("released: last %v, next %v; want %v and %v", after.LastNotifiedAt, after.NextNotificationAt, before.LastNotifiedAt, before.NextNotificationAt)
 		}
 		mustClaim(t, s, other.ID, sent, at)
 		// The claim of another moment is not this one's to undo.
-		if err := s.ReleaseSubscription(t.Context(), before, at.Add(-time.Minute)); err != nil {
-			t.Fatalf("ReleaseSubscription: %v", err)
-		}
+		OK(t, s.ReleaseSubscription(t.Context(), before, at.Add(-time.Minute)))
 		wantRefused(t, s, subscription.ID, at)
 		mustMark(t, s, person(0), sent, at)
 		wantRefused(t, s, subscription.ID, at)
@@ -573,13 +524,9 @@ func releaseSubscription(t *testing.T, s Store) {
 	at := start.Add(2 * time.Hour)
 	before := due(t, s, at)[subscription.ID]
 	mustClaim(t, s, subscription.ID, uuid.NewString(), at)
-	if err := s.Unsubscribe(t.Context(), subscription.ID); err != nil {
-		t.Fatal(err)
-	}
+	OK(t, s.Unsubscribe(t.Context(), subscription.ID))
 	wantRefused(t, s, other.ID, at)
-	if err := s.ReleaseSubscription(t.Context(), before, at); err != nil {
-		t.Fatalf("ReleaseSubscription: %v", err)
-	}
+	OK(t, s.ReleaseSubscription(t.Context(), before, at))
 	wantNotified(t, s, sent, person(0), start.Add(31*time.Minute))
 	mustClaim(t, s, other.ID, uuid.NewString(), at)
 }
@@ -588,13 +535,9 @@ func deactivateSubscription(t *testing.T, s Store) {
 	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
 	stale := subscription
 	stale.Token = "an older token"
-	if err := s.DeactivateSubscription(t.Context(), stale, start); err != nil {
-		t.Fatalf("DeactivateSubscription: %v", err)
-	}
+	OK(t, s.DeactivateSubscription(t.Context(), stale, start))
 	wantDue(t, s, start, subscription.ID)
-	if err := s.DeactivateSubscription(t.Context(), subscription, start); err != nil {
-		t.Fatalf("DeactivateSubscription: %v", err)
-	}
+	OK(t, s.DeactivateSubscription(t.Context(), subscription, start))
 	wantDue(t, s, start)
 	if claimed, err := s.ClaimSubscription(t.Context(), subscription, uuid.NewString(), start); claimed || err != nil {
 		t.Errorf("a claim on an inactive subscription = %v, %v; want false and no error", claimed, err)

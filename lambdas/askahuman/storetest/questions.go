@@ -224,9 +224,7 @@ func endingGivesPlaceBack(t *testing.T, s Store) {
 		mustCreate(t, s, last)
 	}
 	for range 2 {
-		if _, err := s.EndQuestion(t.Context(), last, askahuman.StatusClosed, start); err != nil {
-			t.Fatal(err)
-		}
+		Must(s.EndQuestion(t.Context(), last, askahuman.StatusClosed, start))(t)
 	}
 	mustCreate(t, s, newQuestion("agent", start))
 	// Ending it twice gave one place.
@@ -236,25 +234,7 @@ func endingGivesPlaceBack(t *testing.T, s Store) {
 func endRace(t *testing.T, s Store) {
 	q := newQuestion("agent", start)
 	mustCreate(t, s, q)
-	type result struct {
-		ended bool
-		err   error
-	}
-	ended := 0
-	for _, r := range atOnce(16, func(int) result {
-		ended, err := s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start)
-		return result{ended, err}
-	}) {
-		if r.err != nil {
-			t.Errorf("EndQuestion: %v", r.err)
-		}
-		if r.ended {
-			ended++
-		}
-	}
-	if ended != 1 {
-		t.Errorf("%d callers ended the question, want 1", ended)
-	}
+	claimOnce(t, 16, func(int) (bool, error) { return s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start) })
 }
 
 // openPages reads all open questions page by page.
@@ -292,9 +272,7 @@ func openQuestions(t *testing.T, s Store) {
 			mustSubmit(t, s, q.ID, person(i), start.Add(time.Minute))
 		case 2:
 			if i == 2 {
-				if _, err := s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start); err != nil {
-					t.Fatal(err)
-				}
+				Must(s.EndQuestion(t.Context(), q, askahuman.StatusClosed, start))(t)
 				continue
 			}
 		}

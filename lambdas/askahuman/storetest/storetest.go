@@ -92,6 +92,23 @@ var start = time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 // awkward is text that a store must keep as it is.
 const awkward = "  Is \"naïve\" ☃ 👩‍👩‍👧 right-to-left עברית,\n\ttabs & <tags> {\"$ne\":1} #status :v ?  "
 
+// Must returns a function that fails the test on the error, or else returns the value.
+func Must[T any](value T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		OK(t, err)
+		return value
+	}
+}
+
+// OK fails the test on an error.
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func newQuestion(agentID string, createdAt time.Time) askahuman.Question {
 	return askahuman.Question{
 		ID:                uuid.NewString(),
@@ -111,18 +128,13 @@ func newQuestion(agentID string, createdAt time.Time) askahuman.Question {
 func mustCreate(t *testing.T, s Store, questions ...askahuman.Question) {
 	t.Helper()
 	for _, q := range questions {
-		if err := s.CreateQuestion(t.Context(), q); err != nil {
-			t.Fatalf("CreateQuestion: %v", err)
-		}
+		OK(t, s.CreateQuestion(t.Context(), q))
 	}
 }
 
 func mustRead(t *testing.T, s Store, id string) askahuman.Question {
 	t.Helper()
-	q, err := s.Question(t.Context(), id, start)
-	if err != nil {
-		t.Fatalf("Question: %v", err)
-	}
+	q := Must(s.Question(t.Context(), id, start))(t)
 	return q
 }
 
@@ -143,10 +155,7 @@ func newResponse(q askahuman.Question, person string, at time.Time) askahuman.Re
 
 func statsOf(t *testing.T, s Store, person string) askahuman.Stats {
 	t.Helper()
-	stats, err := s.Stats(t.Context(), person)
-	if err != nil {
-		t.Fatalf("Stats: %v", err)
-	}
+	stats := Must(s.Stats(t.Context(), person))(t)
 	return stats
 }
 
@@ -164,9 +173,7 @@ func counted(stats askahuman.Stats, points int, at time.Time) askahuman.Stats {
 func mustSubmit(t *testing.T, s Store, questionID, person string, at time.Time) {
 	t.Helper()
 	q := mustRead(t, s, questionID)
-	if _, err := s.SubmitResponse(t.Context(), q, newResponse(q, person, at), counted(statsOf(t, s, person), 10, at)); err != nil {
-		t.Fatalf("SubmitResponse: %v", err)
-	}
+	Must(s.SubmitResponse(t.Context(), q, newResponse(q, person, at), counted(statsOf(t, s, person), 10, at)))(t)
 }
 
 func wantError(t *testing.T, err, want error) {
