@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,12 +42,16 @@ type Idempotency struct {
 
 // Mutate declares an operation that is carried out once for each idempotency key, which
 // its requests have to have. work does it, and answer gives status and body from its
-// result, nil for no body; a store passes the same result to [idempotency.Transact].
+// result, nil for no body; a store passes the same result to [idempotency.Transact]. Without
+// answer, the result is the body.
 //
 // Two requests with a key are the same if method, path, If-Match and body are. A repeat has
 // the first answer; while the first attempt is running, it is refused with a
 // [*idempotency.RunningError].
 func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error), answer func(context.Context, *I, R) (status int, body any)) {
+	if answer == nil {
+		answer = func(_ context.Context, _ *I, result R) (int, any) { return cmp.Or(op.Status, http.StatusOK), result }
+	}
 	Register(s, s.once(op), func(ctx context.Context, input *I) (*mutated, error) {
 		request := requestFrom(ctx)
 		response, replayed, err := idempotency.Request{

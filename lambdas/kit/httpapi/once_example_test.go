@@ -67,7 +67,7 @@ func ExampleMutate() {
 		in.Body.Version = 1
 		links[in.Body.Name] = in.Body
 		return in.Body, nil
-	}, func(_ context.Context, _ *input, made Link) (int, any) { return http.StatusCreated, made })
+	}, nil)
 
 	handler := server.Handler()
 	for _, key := range []string{"a", "a", "b", "b", ""} {

@@ -101,8 +101,14 @@ type Keys struct {
 // New returns the keys that are kept in a table of a database with
 // schema.IdempotencyPatterns. key gives the primary key, partition key first, of
 // the item of a key within a scope, which is whose key it is. It must tell apart
-// any two pairs, and fit into DynamoDB's limits for every text that a caller sends.
+// any two pairs, and fit into DynamoDB's limits for every text that a caller sends. Nil: the
+// table has a partition key alone, a String, which then begins with KEY#.
 func New(db *dynamo.DB, table string, key func(scope, key string) []any) *Keys {
+	if key == nil {
+		key = func(scope, key string) []any {
+			return []any{fmt.Sprintf("KEY#%x#%x", sha256.Sum256([]byte(scope)), sha256.Sum256([]byte(key)))}
+		}
+	}
 	return &Keys{db: db, table: table, key: key}
 }
 
