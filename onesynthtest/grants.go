@@ -223,14 +223,19 @@ func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(test
 					end()
 				}()
 				var failed []Reply
+				probed := false
 				for _, probe := range probes {
 					if !strings.Contains(name, probe.Function) {
 						continue
 					}
+					probed = true
 					r, err := probe.Do(t)
 					if err == nil && r.Status >= http.StatusInternalServerError {
 						failed = append(failed, r)
 					}
+				}
+				if !probed {
+					t.Fatalf("no probe has a Function that is part of the name %s: add one", name)
 				}
 				if failsAway(role, grant) {
 					all.fail(t, target, name, role.Without(grant))
