@@ -134,6 +134,12 @@ test-emulator: export CDK_VALIDATION = false
 test-emulator: node_modules bin/python/installed ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
 	cd test && emulator/run $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
 
+.PHONY: test-documents
+test-documents: export ONESYNTH_TEST_SCHEMATHESIS = $(dir $(PYTHON))schemathesis
+test-documents: export CDK_VALIDATION = false
+test-documents: node_modules bin/python/installed ## Hold what the OpenAPI documents say to what the run answers; needs Python 3.11 or later
+	cd test && $(SHARED) $(GO_TEST) -p 1 -run TestDocument ./todo ./askahuman
+
 .PHONY: bin/lint
 bin/lint:
 	@cd lint && go build -o $(CURDIR)/$@ .

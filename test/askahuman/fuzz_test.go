@@ -31,6 +31,12 @@ func TestLargeBodies(t *testing.T) {
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
 func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }
 
+// The OpenAPI document says of each route what it takes and what it answers.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	platform.CheckDocument(t, shared(t).Target, "/openapi.json")
+}
+
 // language is what agents and people usually ask.
 func language(t testing.TB, on *platform.Target) platform.Language {
 	c := newClient(t, &target{on})

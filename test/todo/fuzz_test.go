@@ -29,6 +29,13 @@ func TestLargeBodies(t *testing.T) {
 	})
 }
 
+// The OpenAPI document says of each route what it takes and what it answers.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	target := shared(t)
+	platform.CheckDocument(t, target.Target, "/api/v1/openapi.json", "Authorization: Bearer "+newUser(t, target).token)
+}
+
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
 func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }
 

@@ -1,0 +1,31 @@
+package platform
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// CheckDocument holds the OpenAPI document at a path of the API to what the API answers:
+// Schemathesis sends requests that the document allows, and requests that it does not, with
+// those headers ("Authorization: Bearer …"). ONESYNTH_TEST_SCHEMATHESIS names the program;
+// without it, the test is skipped.
+func CheckDocument(t *testing.T, target *Target, path string, headers ...string) {
+	t.Helper()
+	program := os.Getenv("ONESYNTH_TEST_SCHEMATHESIS")
+	if program == "" {
+		t.Skip("ONESYNTH_TEST_SCHEMATHESIS names no program: run make test-documents")
+	}
+	folder := filepath.Join(Root(t), "test", "schemathesis")
+	arguments := []string{"--config-file", filepath.Join(folder, "schemathesis.toml"), "run", target.URL + path, "--request-timeout", "60"}
+	for _, header := range headers {
+		arguments = append(arguments, "--header", header)
+	}
+	command := exec.CommandContext(t.Context(), program, arguments...)
+	command.Dir = t.TempDir()
+	command.Env = append(os.Environ(), "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "hooks.py"), "PYTHONDONTWRITEBYTECODE=1")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
