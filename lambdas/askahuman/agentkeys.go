@@ -40,14 +40,14 @@ var (
 // AgentKey is the stored record of a key: never the key.
 type AgentKey struct {
 	// Hash is [HashAgentKey] of the key.
-	Hash string
+	Hash string `dynamodbav:"key_hash"`
 	// AgentID is the agent that the key names.
-	AgentID   string
-	CreatedAt time.Time
+	AgentID   string    `dynamodbav:"agent_id"`
+	CreatedAt time.Time `dynamodbav:"created_at"`
 	// LastUsedAt is exact to the hour; zero: never used.
-	LastUsedAt time.Time
+	LastUsedAt time.Time `dynamodbav:"last_used_at"`
 	// RevokedAt is when the key was revoked; zero: the key is valid.
-	RevokedAt time.Time
+	RevokedAt time.Time `dynamodbav:"revoked_at"`
 }
 
 // ID identifies the key for people: the first 12 digits of its hash.

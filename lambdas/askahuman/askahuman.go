@@ -81,24 +81,25 @@ func Audiences() []string {
 	return []string{"technical", "product", "ethics", "creative", "general"}
 }
 
-// Question is a question and its state.
+// Question is a question and its state. Its tags, and those of [Response], [Stats] and
+// [AgentKey], are the names under which a table keeps it.
 type Question struct {
-	ID                string
-	Status            Status
-	Prompt            string
-	Type              QuestionType
-	Options           []string // of a multiple choice question
-	Audience          []string
-	RequiredResponses int
-	CurrentResponses  int
-	AgentID           string
-	IdempotencyKey    string // empty: none
-	CreatedAt         time.Time
-	Deadline          time.Time // when answers stop being taken
-	ExpiresAt         time.Time // when it may be deleted
-	ClosedAt          time.Time // zero: not closed
-	NotifiedAt        time.Time // zero: no one was notified yet
-	DueAt             time.Time // when the notifier looks at it next; zero: never
+	ID                string       `dynamodbav:"question_id"`
+	Status            Status       `dynamodbav:"status"`
+	Prompt            string       `dynamodbav:"prompt"`
+	Type              QuestionType `dynamodbav:"type"`
+	Options           []string     `dynamodbav:"options,omitempty"` // of a multiple choice question
+	Audience          []string     `dynamodbav:"audience"`
+	RequiredResponses int          `dynamodbav:"required_responses"`
+	CurrentResponses  int          `dynamodbav:"current_responses"`
+	AgentID           string       `dynamodbav:"agent_id"`
+	IdempotencyKey    string       `dynamodbav:"idempotency_key,omitempty"` // empty: none
+	CreatedAt         time.Time    `dynamodbav:"created_at"`
+	Deadline          time.Time    `dynamodbav:"deadline"`              // when answers stop being taken
+	ExpiresAt         time.Time    `dynamodbav:"-"`                     // when it may be deleted
+	ClosedAt          time.Time    `dynamodbav:"closed_at,omitempty"`   // zero: not closed
+	NotifiedAt        time.Time    `dynamodbav:"notified_at,omitempty"` // zero: no one was notified yet
+	DueAt             time.Time    `dynamodbav:"due_at,omitempty"`      // when the notifier looks at it next; zero: never
 }
 
 // StatusAt is the status at a moment: an open or partial question is expired
@@ -126,52 +127,52 @@ func (q Question) UnderHalf() bool { return 2*q.CurrentResponses < q.RequiredRes
 
 // Response is one person's answer to a question.
 type Response struct {
-	ID             string
-	QuestionID     string
-	PersonHash     string
-	Answer         string // of a text question
-	SelectedOption int    // of a multiple choice question
-	Type           QuestionType
-	Confidence     int   // zero: not given
-	ResponseTimeMS int64 // as the client says; -1: not given
-	CreatedAt      time.Time
-	Points         int
-	Flags          []string
-	ContentDigest  string // of a text answer
-	ContentLength  int    // of a text answer, in characters
+	ID             string       `dynamodbav:"response_id"`
+	QuestionID     string       `dynamodbav:"question_id"`
+	PersonHash     string       `dynamodbav:"fingerprint_hash"`
+	Answer         string       `dynamodbav:"answer,omitempty"` // of a text question
+	SelectedOption int          `dynamodbav:"-"`                // of a multiple choice question
+	Type           QuestionType `dynamodbav:"-"`
+	Confidence     int          `dynamodbav:"confidence,omitempty"` // zero: not given
+	ResponseTimeMS int64        `dynamodbav:"-"`                    // as the client says; -1: not given
+	CreatedAt      time.Time    `dynamodbav:"created_at"`
+	Points         int          `dynamodbav:"points_earned"`
+	Flags          []string     `dynamodbav:"flags,omitempty"`
+	ContentDigest  string       `dynamodbav:"content_digest,omitempty"` // of a text answer
+	ContentLength  int          `dynamodbav:"content_length,omitempty"` // of a text answer, in characters
 }
 
 // RecentAnswer is the part of a person's earlier answer that the feed needs, to leave
 // its question out, and the flags, to find repetition.
 type RecentAnswer struct {
-	QuestionID    string
-	ContentDigest string // empty: multiple choice
-	ContentLength int
-	CreatedAt     time.Time
+	QuestionID    string    `dynamodbav:"question_id"`
+	ContentDigest string    `dynamodbav:"content_digest"` // empty: multiple choice
+	ContentLength int       `dynamodbav:"content_length"`
+	CreatedAt     time.Time `dynamodbav:"created_at"`
 }
 
 // Stats are a person's points, streak and badges. The zero value, with the
 // person's hash, is a person who never answered.
 type Stats struct {
-	PersonHash        string
-	TotalPoints       int
-	TotalAnswers      int
-	StreakDays        int
-	StreakLastDate    string // YYYY-MM-DD in the person's zone
-	Badges            []EarnedBadge
-	AnswersByCategory map[string]int
-	NightAnswers      int
-	FastAnswers       int
-	ConfidentAnswers  int
-	CreatedAt         time.Time
-	UpdatedAt         time.Time
-	Version           int64  // zero: not stored yet
-	Day               string // UTC day of DailyPoints, YYYY-MM-DD
-	DailyPoints       int
-	DailyAnswers      int
-	Week              string // Monday of the UTC week of WeeklyPoints, YYYY-MM-DD
-	WeeklyPoints      int
-	WeeklyAnswers     int
+	PersonHash        string         `dynamodbav:"fingerprint_hash"`
+	TotalPoints       int            `dynamodbav:"total_points"`
+	TotalAnswers      int            `dynamodbav:"total_answers"`
+	StreakDays        int            `dynamodbav:"streak_days"`
+	StreakLastDate    string         `dynamodbav:"streak_last_date,omitempty"` // YYYY-MM-DD in the person's zone
+	Badges            []EarnedBadge  `dynamodbav:"-"`
+	AnswersByCategory map[string]int `dynamodbav:"answers_by_category"`
+	NightAnswers      int            `dynamodbav:"night_answers"`
+	FastAnswers       int            `dynamodbav:"fast_answers"`
+	ConfidentAnswers  int            `dynamodbav:"confident_answers"`
+	CreatedAt         time.Time      `dynamodbav:"created_at"`
+	UpdatedAt         time.Time      `dynamodbav:"updated_at"`
+	Version           int64          `dynamodbav:"version"` // zero: not stored yet
+	Day               string         `dynamodbav:"-"`       // UTC day of DailyPoints, YYYY-MM-DD
+	DailyPoints       int            `dynamodbav:"daily_points"`
+	DailyAnswers      int            `dynamodbav:"daily_answers"`
+	Week              string         `dynamodbav:"-"` // Monday of the UTC week of WeeklyPoints, YYYY-MM-DD
+	WeeklyPoints      int            `dynamodbav:"weekly_points"`
+	WeeklyAnswers     int            `dynamodbav:"weekly_answers"`
 }
 
 // EarnedBadge is a badge and when it was earned.

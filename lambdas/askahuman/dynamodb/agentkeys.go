@@ -39,29 +39,6 @@ func OpenAgentKeys(environment kit.Environment, function string) (*AgentKeys, er
 // listedKey is the key of all items in the index.
 const listedKey = "KEY"
 
-// agentKey is an item of the AgentKeys table.
-type agentKey struct {
-	Hash       string `dynamodbav:"key_hash"`
-	AgentID    string `dynamodbav:"agent_id"`
-	CreatedAt  string `dynamodbav:"created_at"`
-	LastUsedAt string `dynamodbav:"last_used_at"`
-	RevokedAt  string `dynamodbav:"revoked_at"`
-}
-
-func (item agentKey) domain(hash string) (askahuman.AgentKey, error) {
-	key := askahuman.AgentKey{Hash: hash, AgentID: item.AgentID}
-	for _, t := range []struct {
-		to   *time.Time
-		text string
-	}{{&key.CreatedAt, item.CreatedAt}, {&key.LastUsedAt, item.LastUsedAt}, {&key.RevokedAt, item.RevokedAt}} {
-		var err error
-		if *t.to, err = parseTime(t.text); err != nil {
-			return key, fmt.Errorf("agent key %s: %w", key.ID(), err)
-		}
-	}
-	return key, nil
-}
-
 // CreateAgentKey implements [askahuman.AgentKeyStore]. It has no condition: no other
 // key has the hash, and a repeat after a lost answer would fail one.
 func (s *AgentKeys) CreateAgentKey(ctx context.Context, key askahuman.AgentKey) error {
@@ -74,15 +51,12 @@ func (s *AgentKeys) CreateAgentKey(ctx context.Context, key askahuman.AgentKey) 
 
 // AgentKey implements [askahuman.AgentKeyStore].
 func (s *AgentKeys) AgentKey(ctx context.Context, hash string) (askahuman.AgentKey, error) {
-	var item agentKey
-	found, err := s.db.Get(ctx, "GetAgentKey", &item, hash)
-	if err != nil {
-		return askahuman.AgentKey{}, err
+	key := askahuman.AgentKey{Hash: hash}
+	found, err := s.db.Get(ctx, "GetAgentKey", &key, hash)
+	if err == nil && !found {
+		err = askahuman.ErrAgentKeyNotFound
 	}
-	if !found {
-		return askahuman.AgentKey{}, askahuman.ErrAgentKeyNotFound
-	}
-	return item.domain(hash)
+	return key, err
 }
 
 // AgentKeys implements [askahuman.AgentKeyStore].
@@ -92,13 +66,9 @@ func (s *AgentKeys) AgentKeys(ctx context.Context) ([]askahuman.AgentKey, error)
 		if err != nil {
 			return nil, err
 		}
-		var item agentKey
-		if err := attributevalue.UnmarshalMap(read, &item); err != nil {
+		var key askahuman.AgentKey
+		if err := attributevalue.UnmarshalMap(read, &key); err != nil {
 			return nil, fmt.Errorf("agent key: %w", err)
-		}
-		key, err := item.domain(item.Hash)
-		if err != nil {
-			return nil, err
 		}
 		keys = append(keys, key)
 	}

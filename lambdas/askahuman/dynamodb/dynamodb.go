@@ -63,7 +63,7 @@ func Open(environment kit.Environment, function string) (*Store, error) {
 	return New(tables, Shards{Write: shards, Read: read}), nil
 }
 
-func formatTime(t time.Time) string { return askahuman.FormatTime(t) }
+func formatTime(t time.Time) string { return dynamo.FormatTime(t) }
 
 func formatOptionalTime(t time.Time) string {
 	if t.IsZero() {

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/uuid"
 
@@ -135,7 +134,7 @@ func indexWrites(t *testing.T, tableName string, before, after any) map[indexKey
 	writes := map[indexKey]int{}
 	for _, index := range table.Indexes {
 		entry := func(item any) (entry, key dynamo.Item, at indexKey) {
-			all := storetest.Must(attributevalue.MarshalMap(item))(t)
+			all := storetest.Must(dynamo.Marshal(item))(t)
 			key = dynamo.Item{}
 			for _, name := range index.Key.Attributes() {
 				if all[name] == nil {

@@ -20,25 +20,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
-// question is an item of the Questions table.
+// question is an item of the Questions table. Its status has the number of a shard.
 type question struct {
-	ID                string   `dynamodbav:"question_id"`
-	Status            string   `dynamodbav:"status"`
-	Prompt            string   `dynamodbav:"prompt"`
-	Type              string   `dynamodbav:"type"`
-	Options           []string `dynamodbav:"options,omitempty"`
-	Audience          []string `dynamodbav:"audience"`
-	RequiredResponses int      `dynamodbav:"required_responses"`
-	CurrentResponses  int      `dynamodbav:"current_responses"`
-	AgentID           string   `dynamodbav:"agent_id"`
-	IdempotencyKey    string   `dynamodbav:"idempotency_key,omitempty"`
-	CreatedAt         string   `dynamodbav:"created_at"`
-	Deadline          string   `dynamodbav:"deadline"`
-	ExpiresAt         int64    `dynamodbav:"expires_at"`
-	ClosedAt          string   `dynamodbav:"closed_at,omitempty"`
-	Due               string   `dynamodbav:"due,omitempty"`
-	DueAt             string   `dynamodbav:"due_at,omitempty"`
-	NotifiedAt        string   `dynamodbav:"notified_at,omitempty"`
+	askahuman.Question
+	Status    string `dynamodbav:"status"`
+	ExpiresAt int64  `dynamodbav:"expires_at"`
+	Due       string `dynamodbav:"due,omitempty"`
 }
 
 // dueKey is the partition key of questions that the notifier has to look at.
@@ -48,59 +35,17 @@ const dueKey = "DUE"
 const placesAtOnce = 16
 
 func (s *Store) newQuestion(q askahuman.Question) question {
-	item := question{
-		ID:                q.ID,
-		Status:            s.shards.key(string(q.Status), q.ID),
-		Prompt:            q.Prompt,
-		Type:              string(q.Type),
-		Options:           q.Options,
-		Audience:          q.Audience,
-		RequiredResponses: q.RequiredResponses,
-		CurrentResponses:  q.CurrentResponses,
-		AgentID:           q.AgentID,
-		IdempotencyKey:    q.IdempotencyKey,
-		CreatedAt:         formatTime(q.CreatedAt),
-		Deadline:          formatTime(q.Deadline),
-		ExpiresAt:         dynamo.ExpiryAt(q.ExpiresAt),
-		ClosedAt:          formatOptionalTime(q.ClosedAt),
-		NotifiedAt:        formatOptionalTime(q.NotifiedAt),
-	}
+	item := question{Question: q, Status: s.shards.key(string(q.Status), q.ID), ExpiresAt: dynamo.ExpiryAt(q.ExpiresAt)}
 	if !q.DueAt.IsZero() {
-		item.Due, item.DueAt = s.shards.key(dueKey, q.ID), formatTime(q.DueAt)
+		item.Due = s.shards.key(dueKey, q.ID)
 	}
 	return item
 }
 
-func (q question) domain() (askahuman.Question, error) {
-	converted := askahuman.Question{
-		ID:                q.ID,
-		Status:            askahuman.Status(unsharded(q.Status)),
-		Prompt:            q.Prompt,
-		Type:              askahuman.QuestionType(q.Type),
-		Options:           q.Options,
-		Audience:          q.Audience,
-		RequiredResponses: q.RequiredResponses,
-		CurrentResponses:  q.CurrentResponses,
-		AgentID:           q.AgentID,
-		IdempotencyKey:    q.IdempotencyKey,
-		ExpiresAt:         time.Unix(q.ExpiresAt, 0).UTC(),
-	}
-	for _, t := range []struct {
-		to   *time.Time
-		text string
-	}{
-		{&converted.CreatedAt, q.CreatedAt},
-		{&converted.Deadline, q.Deadline},
-		{&converted.ClosedAt, q.ClosedAt},
-		{&converted.DueAt, q.DueAt},
-		{&converted.NotifiedAt, q.NotifiedAt},
-	} {
-		var err error
-		if *t.to, err = parseTime(t.text); err != nil {
-			return converted, fmt.Errorf("question %s: %w", q.ID, err)
-		}
-	}
-	return converted, nil
+func (item question) domain() askahuman.Question {
+	q := item.Question
+	q.Status, q.ExpiresAt = askahuman.Status(unsharded(item.Status)), time.Unix(item.ExpiresAt, 0).UTC()
+	return q
 }
 
 func questionOf(item dynamo.Item) (askahuman.Question, error) {
@@ -108,7 +53,7 @@ func questionOf(item dynamo.Item) (askahuman.Question, error) {
 	if err := attributevalue.UnmarshalMap(item, &q); err != nil {
 		return askahuman.Question{}, fmt.Errorf("read question: %w", err)
 	}
-	return q.domain()
+	return q.domain(), nil
 }
 
 // quota and the key of an idempotency key are keys in the Guards table. Callers'
@@ -230,7 +175,7 @@ func (s *Store) Question(ctx context.Context, id string, now time.Time) (askahum
 	if !found || item.ExpiresAt <= now.Unix() {
 		return askahuman.Question{}, askahuman.ErrQuestionNotFound
 	}
-	return item.domain()
+	return item.domain(), nil
 }
 
 // AgentQuestions implements [askahuman.AgentStore].

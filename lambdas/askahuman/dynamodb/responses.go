@@ -14,37 +14,16 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 )
 
-// response is an item of the Responses table.
+// response is an item of the Responses table. One to a multiple choice question has an option.
 type response struct {
-	QuestionID     string   `dynamodbav:"question_id"`
-	ID             string   `dynamodbav:"response_id"`
-	Answer         string   `dynamodbav:"answer,omitempty"`
-	SelectedOption *int     `dynamodbav:"selected_option,omitempty"`
-	Confidence     int      `dynamodbav:"confidence,omitempty"`
-	PersonHash     string   `dynamodbav:"fingerprint_hash"`
-	CreatedAt      string   `dynamodbav:"created_at"`
-	ResponseTimeMS *int64   `dynamodbav:"response_time_ms,omitempty"`
-	Points         int      `dynamodbav:"points_earned"`
-	Flags          []string `dynamodbav:"flags,omitempty"`
-	ContentDigest  string   `dynamodbav:"content_digest,omitempty"`
-	ContentLength  int      `dynamodbav:"content_length,omitempty"`
-	ExpiresAt      int64    `dynamodbav:"expires_at"`
+	askahuman.Response
+	SelectedOption *int   `dynamodbav:"selected_option,omitempty"`
+	ResponseTimeMS *int64 `dynamodbav:"response_time_ms,omitempty"`
+	ExpiresAt      int64  `dynamodbav:"expires_at"`
 }
 
 func newResponse(r askahuman.Response) response {
-	item := response{
-		QuestionID:    r.QuestionID,
-		ID:            r.ID,
-		Answer:        r.Answer,
-		Confidence:    r.Confidence,
-		PersonHash:    r.PersonHash,
-		CreatedAt:     formatTime(r.CreatedAt),
-		Points:        r.Points,
-		Flags:         r.Flags,
-		ContentDigest: r.ContentDigest,
-		ContentLength: r.ContentLength,
-		ExpiresAt:     dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepResponses)),
-	}
+	item := response{Response: r, ExpiresAt: dynamo.ExpiryAt(r.CreatedAt.Add(askahuman.KeepResponses))}
 	if r.Type == askahuman.TypeMultipleChoice {
 		item.SelectedOption = &r.SelectedOption
 	}
@@ -65,14 +44,8 @@ func (s *Store) Responses(ctx context.Context, questionID string) ([]askahuman.R
 		if err := attributevalue.UnmarshalMap(item, &r); err != nil {
 			return nil, fmt.Errorf("read response: %w", err)
 		}
-		createdAt, err := parseTime(r.CreatedAt)
-		if err != nil {
-			return nil, fmt.Errorf("response %s: %w", r.ID, err)
-		}
-		converted := askahuman.Response{
-			ID: r.ID, QuestionID: questionID, Type: askahuman.TypeText, Answer: r.Answer,
-			Confidence: r.Confidence, CreatedAt: createdAt, Flags: r.Flags,
-		}
+		converted := r.Response
+		converted.QuestionID, converted.Type = questionID, askahuman.TypeText
 		if r.SelectedOption != nil {
 			converted.Type, converted.SelectedOption = askahuman.TypeMultipleChoice, *r.SelectedOption
 		}
@@ -97,17 +70,11 @@ func (s *Store) RecentAnswers(ctx context.Context, personHash string, since time
 		if err != nil {
 			return nil, err
 		}
-		var r response
-		if err := attributevalue.UnmarshalMap(item, &r); err != nil {
+		var answer askahuman.RecentAnswer
+		if err := attributevalue.UnmarshalMap(item, &answer); err != nil {
 			return nil, fmt.Errorf("read recent answer: %w", err)
 		}
-		createdAt, err := parseTime(r.CreatedAt)
-		if err != nil {
-			return nil, fmt.Errorf("recent answer to %s: %w", r.QuestionID, err)
-		}
-		answers = append(answers, askahuman.RecentAnswer{
-			QuestionID: r.QuestionID, ContentDigest: r.ContentDigest, ContentLength: r.ContentLength, CreatedAt: createdAt,
-		})
+		answers = append(answers, answer)
 		if len(answers) == limit {
 			break
 		}

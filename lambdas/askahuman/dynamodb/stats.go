@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"golang.org/x/sync/errgroup"
@@ -15,54 +16,20 @@ import (
 // leaderboard is the constant key of the all-time board (seed: ByTotalPoints).
 const leaderboard = "_leaderboard"
 
-// stats is an item of the UserStats table.
+// stats is an item of the UserStats table. The keys of its boards have the number of a shard.
 type stats struct {
-	PersonHash        string            `dynamodbav:"fingerprint_hash"`
-	TotalPoints       int               `dynamodbav:"total_points"`
-	TotalAnswers      int               `dynamodbav:"total_answers"`
-	StreakDays        int               `dynamodbav:"streak_days"`
-	StreakLastDate    string            `dynamodbav:"streak_last_date,omitempty"`
-	Badges            []string          `dynamodbav:"badges"`
-	BadgesEarnedAt    map[string]string `dynamodbav:"badges_earned_at"`
-	AnswersByCategory map[string]int    `dynamodbav:"answers_by_category"`
-	NightAnswers      int               `dynamodbav:"night_answers"`
-	FastAnswers       int               `dynamodbav:"fast_answers"`
-	ConfidentAnswers  int               `dynamodbav:"confident_answers"`
-	CreatedAt         string            `dynamodbav:"created_at"`
-	UpdatedAt         string            `dynamodbav:"updated_at"`
-	Version           int64             `dynamodbav:"version"`
-	Leaderboard       string            `dynamodbav:"_leaderboard"`
-	DailyBoard        string            `dynamodbav:"daily_board,omitempty"`
-	DailyPoints       int               `dynamodbav:"daily_points"`
-	DailyAnswers      int               `dynamodbav:"daily_answers"`
-	WeeklyBoard       string            `dynamodbav:"weekly_board,omitempty"`
-	WeeklyPoints      int               `dynamodbav:"weekly_points"`
-	WeeklyAnswers     int               `dynamodbav:"weekly_answers"`
+	askahuman.Stats
+	Badges         []string             `dynamodbav:"badges"`
+	BadgesEarnedAt map[string]time.Time `dynamodbav:"badges_earned_at"`
+	Leaderboard    string               `dynamodbav:"_leaderboard"`
+	DailyBoard     string               `dynamodbav:"daily_board,omitempty"`
+	WeeklyBoard    string               `dynamodbav:"weekly_board,omitempty"`
 }
 
 // newStats is the item that follows the version which st was read at.
 func (s *Store) newStats(st askahuman.Stats) stats {
-	item := stats{
-		PersonHash:        st.PersonHash,
-		TotalPoints:       st.TotalPoints,
-		TotalAnswers:      st.TotalAnswers,
-		StreakDays:        st.StreakDays,
-		StreakLastDate:    st.StreakLastDate,
-		Badges:            []string{},
-		BadgesEarnedAt:    map[string]string{},
-		AnswersByCategory: st.AnswersByCategory,
-		NightAnswers:      st.NightAnswers,
-		FastAnswers:       st.FastAnswers,
-		ConfidentAnswers:  st.ConfidentAnswers,
-		CreatedAt:         formatTime(st.CreatedAt),
-		UpdatedAt:         formatTime(st.UpdatedAt),
-		Version:           st.Version + 1,
-		Leaderboard:       s.shards.key(leaderboard, st.PersonHash),
-		DailyPoints:       st.DailyPoints,
-		DailyAnswers:      st.DailyAnswers,
-		WeeklyPoints:      st.WeeklyPoints,
-		WeeklyAnswers:     st.WeeklyAnswers,
-	}
+	item := stats{Stats: st, Badges: []string{}, BadgesEarnedAt: map[string]time.Time{}, Leaderboard: s.shards.key(leaderboard, st.PersonHash)}
+	item.Version++
 	if item.AnswersByCategory == nil {
 		item.AnswersByCategory = map[string]int{}
 	}
@@ -74,7 +41,7 @@ func (s *Store) newStats(st askahuman.Stats) stats {
 	}
 	for _, badge := range st.Badges {
 		item.Badges = append(item.Badges, badge.ID)
-		item.BadgesEarnedAt[badge.ID] = formatTime(badge.EarnedAt)
+		item.BadgesEarnedAt[badge.ID] = badge.EarnedAt
 	}
 	return item
 }
@@ -86,36 +53,10 @@ func (s *Store) Stats(ctx context.Context, personHash string) (askahuman.Stats, 
 	if err != nil || !found {
 		return askahuman.Stats{PersonHash: personHash}, err
 	}
-	st := askahuman.Stats{
-		PersonHash:        item.PersonHash,
-		TotalPoints:       item.TotalPoints,
-		TotalAnswers:      item.TotalAnswers,
-		StreakDays:        item.StreakDays,
-		StreakLastDate:    item.StreakLastDate,
-		AnswersByCategory: item.AnswersByCategory,
-		NightAnswers:      item.NightAnswers,
-		FastAnswers:       item.FastAnswers,
-		ConfidentAnswers:  item.ConfidentAnswers,
-		Version:           item.Version,
-		Day:               unsharded(item.DailyBoard),
-		DailyPoints:       item.DailyPoints,
-		DailyAnswers:      item.DailyAnswers,
-		Week:              unsharded(item.WeeklyBoard),
-		WeeklyPoints:      item.WeeklyPoints,
-		WeeklyAnswers:     item.WeeklyAnswers,
-	}
-	if st.CreatedAt, err = parseTime(item.CreatedAt); err != nil {
-		return st, fmt.Errorf("stats: %w", err)
-	}
-	if st.UpdatedAt, err = parseTime(item.UpdatedAt); err != nil {
-		return st, fmt.Errorf("stats: %w", err)
-	}
+	st := item.Stats
+	st.Day, st.Week = unsharded(item.DailyBoard), unsharded(item.WeeklyBoard)
 	for _, id := range item.Badges {
-		earnedAt, err := parseTime(item.BadgesEarnedAt[id])
-		if err != nil {
-			return st, fmt.Errorf("stats: badge %s: %w", id, err)
-		}
-		st.Badges = append(st.Badges, askahuman.EarnedBadge{ID: id, EarnedAt: earnedAt})
+		st.Badges = append(st.Badges, askahuman.EarnedBadge{ID: id, EarnedAt: item.BadgesEarnedAt[id]})
 	}
 	return st, nil
 }

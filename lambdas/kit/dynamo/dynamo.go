@@ -530,7 +530,7 @@ func (db *DB) prepare(w Write) (part prepared, err error) {
 	table, _ := db.database.Table(w.table)
 	part.table = aws.String(db.names[w.table])
 	if w.operation == schema.PutItem {
-		part.item, err = attributevalue.MarshalMap(w.item)
+		part.item, err = Marshal(w.item)
 	} else {
 		part.key, err = keyOf(table, w.key)
 	}

@@ -3,7 +3,9 @@ package dynamo
 import (
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // Name is an attribute in an expression. A dot in it is part of the name.
@@ -26,4 +28,19 @@ func ExpiryAt(t time.Time) int64 {
 		return t.Unix() + 1
 	}
 	return t.Unix()
+}
+
+// FormatTime writes a moment in UTC with milliseconds. It has one width, so that text sorts
+// as time does.
+func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+// Marshal makes an item of a struct with tags of package attributevalue. Times are written by
+// [FormatTime]; a zero one with omitempty is left out.
+func Marshal(item any) (Item, error) {
+	return attributevalue.MarshalMapWithOptions(item, func(options *attributevalue.EncoderOptions) {
+		options.OmitEmptyTime = true
+		options.EncodeTime = func(t time.Time) (types.AttributeValue, error) {
+			return &types.AttributeValueMemberS{Value: FormatTime(t)}, nil
+		}
+	})
 }
