@@ -59,6 +59,29 @@ func ExampleDB_Transact() {
 	}
 }
 
+// An index of keys says which items, and one request reads them. Those of a user who
+// leaves are deleted by the same index.
+func ExampleDB_BatchGet() {
+	var db *dynamo.DB // of a platform with these patterns
+	ctx := context.Background()
+	var keys [][]any
+	for item, err := range db.Items(ctx, "ListOwnTerms", dynamo.Query{Values: []any{"alice"}, PageSize: 20}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		keys = append(keys, []any{item["term"], item["submission_id"]})
+	}
+	terms, err := db.BatchGet(ctx, "GetTerms", keys...)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(terms), "terms, the newest first")
+	complete, err := db.Erase(ctx, dynamo.Erasure{List: "ListOwnTerms", Delete: "DeleteTerm"}, "alice")
+	if err != nil || !complete {
+		log.Fatal("the rest is deleted by the next invocation: ", err)
+	}
+}
+
 // Time to live is in whole seconds: a moment within one is rounded up, so that
 // nothing goes too early.
 func ExampleExpiryAt() {

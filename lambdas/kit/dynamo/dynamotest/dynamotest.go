@@ -4,13 +4,16 @@ package dynamotest
 
 import (
 	"context"
+	"reflect"
 	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -43,7 +46,13 @@ func Open(t testing.TB, database schema.Database) *Tables {
 	}
 	options := client.Options()
 	wire := &Wire{Engine: options.HTTPClient}
-	recorder := &Recorder{client: dynamodb.New(options, func(o *dynamodb.Options) { o.HTTPClient, o.Retryer = wire, kit.Retryer() })}
+	recorder := &Recorder{}
+	recorder.Client = dynamodb.New(options, func(o *dynamodb.Options) {
+		o.HTTPClient, o.Retryer = wire, kit.Retryer()
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("record", recorder.record), middleware.After)
+		})
+	})
 	db, err := dynamo.New(recorder, database, names)
 	if err != nil {
 		t.Fatal(err)
@@ -126,7 +135,7 @@ type Request struct {
 // Recorder is a client that remembers the requests it makes. It implements
 // [dynamo.Client].
 type Recorder struct {
-	client *dynamodb.Client
+	*dynamodb.Client
 
 	// PageSize bounds how many items one Query reads, to make pages of few items.
 	// Zero leaves it to the request. Set it before the first request.
@@ -145,94 +154,43 @@ func (r *Recorder) Requests() []Request {
 	return requests
 }
 
-func (r *Recorder) record(operation schema.Operation, table, index *string, capacities ...types.ConsumedCapacity) {
-	request := Request{Operation: operation, Table: aws.ToString(table), Index: aws.ToString(index)}
-	for _, c := range capacities {
-		request.Units += aws.ToFloat64(c.CapacityUnits)
+// record is around each request. The inputs and outputs of the client have their fields
+// in common, and no interface.
+func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	request := Request{Operation: schema.Operation(awsmiddleware.GetOperationName(ctx))}
+	input := reflect.ValueOf(in.Parameters).Elem()
+	input.FieldByName("ReturnConsumedCapacity").SetString(string(types.ReturnConsumedCapacityTotal))
+	for name, to := range map[string]*string{"TableName": &request.Table, "IndexName": &request.Index} {
+		if field := input.FieldByName(name); field.IsValid() {
+			*to = aws.ToString(field.Interface().(*string))
+		}
+	}
+	switch input := in.Parameters.(type) {
+	case *dynamodb.QueryInput:
+		if r.PageSize > 0 && (input.Limit == nil || *input.Limit > r.PageSize) {
+			input.Limit = aws.Int32(r.PageSize)
+		}
+	case *dynamodb.BatchGetItemInput:
+		for table := range input.RequestItems {
+			request.Table = table
+		}
+	}
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	if err != nil {
+		return out, metadata, err
+	}
+	switch consumed := reflect.ValueOf(out.Result).Elem().FieldByName("ConsumedCapacity").Interface().(type) {
+	case *types.ConsumedCapacity:
+		if consumed != nil {
+			request.Units = aws.ToFloat64(consumed.CapacityUnits)
+		}
+	case []types.ConsumedCapacity:
+		for _, of := range consumed {
+			request.Units += aws.ToFloat64(of.CapacityUnits)
+		}
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests = append(r.requests, request)
-}
-
-func consumed(capacity *types.ConsumedCapacity) []types.ConsumedCapacity {
-	if capacity == nil {
-		return nil
-	}
-	return []types.ConsumedCapacity{*capacity}
-}
-
-// GetItem implements [dynamo.Client].
-func (r *Recorder) GetItem(ctx context.Context, input *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
-	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	output, err := r.client.GetItem(ctx, input, options...)
-	if err == nil {
-		r.record(schema.GetItem, input.TableName, nil, consumed(output.ConsumedCapacity)...)
-	}
-	return output, err
-}
-
-// Query implements [dynamo.Client].
-func (r *Recorder) Query(ctx context.Context, input *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
-	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	if r.PageSize > 0 && (input.Limit == nil || *input.Limit > r.PageSize) {
-		input.Limit = aws.Int32(r.PageSize)
-	}
-	output, err := r.client.Query(ctx, input, options...)
-	if err == nil {
-		r.record(schema.Query, input.TableName, input.IndexName, consumed(output.ConsumedCapacity)...)
-	}
-	return output, err
-}
-
-// BatchGetItem implements [dynamo.Client].
-func (r *Recorder) BatchGetItem(ctx context.Context, input *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	output, err := r.client.BatchGetItem(ctx, input, options...)
-	if err == nil {
-		for table := range input.RequestItems {
-			r.record(schema.BatchGetItem, &table, nil, output.ConsumedCapacity...)
-		}
-	}
-	return output, err
-}
-
-// PutItem implements [dynamo.Client].
-func (r *Recorder) PutItem(ctx context.Context, input *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
-	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	output, err := r.client.PutItem(ctx, input, options...)
-	if err == nil {
-		r.record(schema.PutItem, input.TableName, nil, consumed(output.ConsumedCapacity)...)
-	}
-	return output, err
-}
-
-// DeleteItem implements [dynamo.Client].
-func (r *Recorder) DeleteItem(ctx context.Context, input *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
-	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	output, err := r.client.DeleteItem(ctx, input, options...)
-	if err == nil {
-		r.record(schema.DeleteItem, input.TableName, nil, consumed(output.ConsumedCapacity)...)
-	}
-	return output, err
-}
-
-// UpdateItem implements [dynamo.Client].
-func (r *Recorder) UpdateItem(ctx context.Context, input *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
-	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	output, err := r.client.UpdateItem(ctx, input, options...)
-	if err == nil {
-		r.record(schema.UpdateItem, input.TableName, nil, consumed(output.ConsumedCapacity)...)
-	}
-	return output, err
-}
-
-// TransactWriteItems implements [dynamo.Client].
-func (r *Recorder) TransactWriteItems(ctx context.Context, input *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
-	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	output, err := r.client.TransactWriteItems(ctx, input, options...)
-	if err == nil {
-		r.record(schema.TransactWriteItems, nil, nil, output.ConsumedCapacity...)
-	}
-	return output, err
+	return out, metadata, nil
 }
