@@ -5,6 +5,27 @@ import (
 	"time"
 )
 
+// The headers that name callers of Ask-a-Human.
+const (
+	AgentHeader       = "X-Agent-Id"
+	FingerprintHeader = "X-Fingerprint"
+)
+
+// The callers of Ask-a-Human, beside [CallerAnyone].
+var (
+	// CallerAgent is an AI agent: the subject of a JWT, or the one that an issued key
+	// names, or, on an open platform, what its X-Agent-Id header says.
+	CallerAgent = Caller{Name: "agent", Token: TokenOfProgram, Header: AgentHeader}
+	// CallerPerson is an anonymous person, told apart by the X-Fingerprint header.
+	CallerPerson = Caller{Name: "person", Header: FingerprintHeader}
+)
+
+// What the rate limits of Ask-a-Human count calls by, beside [PerAddress].
+const (
+	PerAgent  Identity = "agent"
+	PerPerson Identity = "person"
+)
+
 // AskAHuman is the platform on which AI agents ask and people answer: the four
 // tables of the seed (ADR-02), the indexes and attributes that its requirements
 // force in addition, and a fifth table for items that only guard the other four.
@@ -69,7 +90,7 @@ func AskAHuman() Platform {
 				Template: `{"type":"service_account","project_id":"unset","client_email":"unset","token_uri":"https://oauth2.googleapis.com/token"}`, Generated: "private_key",
 			},
 		},
-		RequestHeaders:  []string{"Authorization", "Content-Type", "X-Agent-Id", "X-Fingerprint", "X-Idempotency-Key", "X-Timezone"},
+		RequestHeaders:  []string{"Authorization", "Content-Type", AgentHeader, FingerprintHeader, "X-Idempotency-Key", "X-Timezone"},
 		ResponseHeaders: []string{"Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		Metrics: []Metric{
 			{Name: "Asked", Function: "agentapi", Unit: Count, Description: "questions asked; a repeat with the same idempotency key is none"},

@@ -81,7 +81,7 @@ func (p Platform) document(b *strings.Builder) {
 				limit += fmt.Sprintf(", %d per address", l.AddressRequests)
 			}
 		}
-		row(b, "`"+r.Key()+"`", r.Function, string(r.Caller), limit, r.Summary)
+		row(b, "`"+r.Key()+"`", r.Function, r.Caller.Name, limit, r.Summary)
 	}
 }
 

@@ -346,26 +346,6 @@ type Route struct {
 	Summary string
 }
 
-// Caller says who may call a route.
-type Caller string
-
-// The callers.
-const (
-	// CallerAnyone needs to show nothing.
-	CallerAnyone Caller = "anyone"
-	// CallerAgent is an AI agent: the subject of a JWT, or the one that an issued key
-	// names, or, on an open platform, what its X-Agent-Id header says.
-	CallerAgent Caller = "agent"
-	// CallerPerson is an anonymous person, told apart by the X-Fingerprint header.
-	CallerPerson Caller = "person"
-	// CallerUser is a signed-in user: the subject of a JWT.
-	CallerUser Caller = "user"
-)
-
-// Authenticated reports whether such a caller has to show who they are: an agent or a
-// user.
-func (c Caller) Authenticated() bool { return c == CallerAgent || c == CallerUser }
-
 // Key is the method and the path, such as "GET /notes": what Amazon API Gateway calls
 // a route key.
 func (r Route) Key() string { return r.Method + " " + r.Path }
@@ -381,8 +361,8 @@ type RateLimit struct {
 	Requests int
 	// Window is the length of a window.
 	Window time.Duration
-	// Per is the identity that calls are counted by. With PerPerson, calls of unknown
-	// persons are counted by address instead.
+	// Per is the identity that calls are counted by. Calls of callers who show no token, and
+	// are not known, are counted by address instead.
 	Per Identity
 	// AddressRequests is, with PerPerson, how many calls a window allows all known
 	// persons of one address together, Requests or more: a caller can invent persons
@@ -390,13 +370,11 @@ type RateLimit struct {
 	AddressRequests int
 }
 
-// Identity is what a rate limit counts calls by.
+// Identity is what a rate limit counts calls by: PerAddress, or the name of a [Caller].
 type Identity string
 
 // The identities.
 const (
-	PerAgent   Identity = "agent"
-	PerPerson  Identity = "person"
 	PerAddress Identity = "address"
 	PerUser    Identity = "user"
 )

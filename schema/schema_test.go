@@ -131,8 +131,8 @@ func TestValidate(t *testing.T) {
 		"ErrTransactedRead":      {func(p *schema.Platform) { pattern(p, 2).Writes[0].Operation = schema.GetItem }, "AccessPatterns[Move].Writes[0].Operation", "PutItem"},
 		"ErrUnknownPattern":      {func(p *schema.Platform) { p.Functions[0].AccessPatterns[0] = "Nope" }, "Functions[api].AccessPatterns[0]", "declared"},
 		"ErrUnusedPattern":       {func(p *schema.Platform) { p.Functions[0].AccessPatterns = []string{"GetNote", "Move"} }, "AccessPatterns[ListByText]", "Offered"},
-		"ErrUnknownPer":          {func(p *schema.Platform) { p.RateLimits[0].Per = "colour" }, "RateLimits[read].Per", "PerAgent"},
-		"ErrPerNothing":          {func(p *schema.Platform) { p.RateLimits[0].Per = "" }, "RateLimits[read].Per", "PerAgent"},
+		"ErrUnknownPer":          {func(p *schema.Platform) { p.RateLimits[0].Per = "colour" }, "RateLimits[read].Per", "PerUser"},
+		"ErrPerNothing":          {func(p *schema.Platform) { p.RateLimits[0].Per = "" }, "RateLimits[read].Per", "PerUser"},
 		"ErrUnknownFunction":     {func(p *schema.Platform) { p.Routes[0].Function = "nope" }, "Routes[GET /notes/{id}].Function", "declared"},
 		"ErrUnknownLimit":        {func(p *schema.Platform) { p.Routes[0].RateLimit = "nope" }, "Routes[GET /notes/{id}].RateLimit", "declared"},
 		"ErrMethod":              {func(p *schema.Platform) { p.Routes[0].Method = "get" }, "Routes[get /notes/{id}].Method", "GET"},
@@ -150,7 +150,7 @@ func TestValidate(t *testing.T) {
 		"ErrViewOfNoColumns":     {func(p *schema.Platform) { p.Lake.Views[0].Columns = nil }, "Lake.Views[bodies].Columns", "types"},
 		"ErrViewOfNothing":       {func(p *schema.Platform) { p.Lake.Views[0].SQL = "" }, "Lake.Views[bodies].SQL", "SELECT"},
 		"ErrQueryOfNothing":      {func(p *schema.Platform) { p.Lake.Queries[0].SQL = "" }, "Lake.Queries[Bodies]", "SELECT"},
-		"ErrNoCaller":            {func(p *schema.Platform) { p.Routes[0].Caller = "" }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
+		"ErrNoCaller":            {func(p *schema.Platform) { p.Routes[0].Caller = schema.Caller{} }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
 		"ErrKeysStay": {func(p *schema.Platform) {
 			table(p).TimeToLive, table(p).Attributes = "", append(table(p).Attributes, schema.IdempotencyAttributes()...)
 			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.IdempotencyPatterns("Notes")...)
@@ -203,7 +203,7 @@ func TestValidateTakesWhatIsMeant(t *testing.T) {
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	p := minimal()
-	p.Routes[0].Caller = "nobody"
+	p.Routes[0].Caller, p.Routes[0].RateLimit, p.RateLimits = schema.Caller{Name: "No one"}, "", nil
 	err := p.Validate()
 	if want := "the schema has 1 finding:\nRoutes[GET /notes/{id}].Caller: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want it to begin with %q", err, want)

@@ -251,8 +251,8 @@ func (s OnSchedule) validate(f *findings, path string, _ Platform, _ Function) {
 }
 
 func (OnSignUp) validate(f *findings, path string, p Platform, fn Function) {
-	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Caller == CallerUser }) {
-		f.add(path+".Trigger", "OnSignUp", "add a route whose Caller is CallerUser: a platform without users has no user pool")
+	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Caller.Token == TokenOfUser }) {
+		f.add(path+".Trigger", "OnSignUp", "add a route whose Caller has a TokenOfUser, such as CallerUser: a platform without users has no user pool")
 	}
 	if first, _ := p.SignUpHandler(); first.Name != fn.Name {
 		f.add(path+".Trigger", "OnSignUp", "let one function handle sign-ups: Amazon Cognito calls one, and %s does already", first.Name)

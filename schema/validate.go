@@ -93,24 +93,7 @@ func (p Platform) Validate() error {
 	}
 	p.Database.validate(f)
 	p.Lake.validate(f, p.Database)
-	limits := unique(f, "RateLimits", p.RateLimits, func(l RateLimit) string { return l.Name })
-	for _, l := range p.RateLimits {
-		path := "RateLimits[" + l.Name + "]"
-		if l.Requests < 1 {
-			f.add(path+".Requests", fmt.Sprint(l.Requests), "write how many calls a window allows, at least 1")
-		}
-		if l.Window <= 0 {
-			f.add(path+".Window", l.Window.String(), "write the length of a window, such as time.Hour")
-		}
-		if l.AddressRequests != 0 && (l.Per != PerPerson || l.AddressRequests < l.Requests) {
-			f.add(path+".AddressRequests", fmt.Sprint(l.AddressRequests), "write Requests or more with PerPerson, else leave it out")
-		}
-		switch l.Per {
-		case PerAgent, PerPerson, PerAddress, PerUser:
-		default:
-			f.add(path+".Per", quoted(string(l.Per)), "write PerAgent, PerPerson, PerAddress or PerUser")
-		}
-	}
+	limits := p.validateLimits(f)
 	functions := unique(f, "Functions", p.Functions, func(fn Function) string { return fn.Name })
 	for _, fn := range p.Functions {
 		path := "Functions[" + fn.Name + "]"
@@ -142,6 +125,9 @@ func (p Platform) Validate() error {
 		if !functions[r.Function] {
 			f.add(path+".Function", quoted(r.Function), "name a declared function")
 		}
+		if scope := r.Caller.Scope; scope != "" && !strings.HasPrefix(scope, p.Name+"/") {
+			f.add(path+".Caller.Scope", quoted(scope), "begin it with the platform's name: %s/", p.Name)
+		}
 		if r.RateLimit != "" && !limits[r.RateLimit] {
 			f.add(path+".RateLimit", quoted(r.RateLimit), "name a declared rate limit, or none")
 		}
@@ -162,6 +148,7 @@ func validateRoutes(f *findings, routes []Route) {
 	for _, r := range routes {
 		r.validate(f)
 	}
+	validateCallers(f, routes)
 }
 
 // path is where findings about the route are.
@@ -186,11 +173,7 @@ func (r Route) validate(f *findings) {
 			f.add(path+".Path", quoted(segment), "write letters, digits and - . _ ~ : @")
 		}
 	}
-	switch r.Caller {
-	case CallerAnyone, CallerAgent, CallerPerson, CallerUser:
-	default:
-		f.add(path+".Caller", quoted(string(r.Caller)), "write CallerAnyone, CallerAgent, CallerPerson or CallerUser")
-	}
+	r.Caller.validate(f, path+".Caller")
 }
 
 // parametersUnnamed makes paths equal that differ in parameter names only, as

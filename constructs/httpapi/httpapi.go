@@ -87,11 +87,10 @@ type Props struct {
 	// Functions are the functions that the routes name. One that serves more than 20 may
 	// be called by all of the API's routes.
 	Functions map[string]*gofunction.Function
-	// JWT is the authorizer of the routes whose callers have to show who they are: users
-	// and agents. Default: no authorizer; then each of these routes has to be in
+	// JWT is the authorizer of the routes whose callers have to show a token. Default: no authorizer; then each of these routes has to be in
 	// OpenRoutes.
 	JWT JWT
-	// OpenRoutes are the routes of users and agents that the API serves without a token,
+	// OpenRoutes are those of these routes that the API serves without a token,
 	// by method and path, such as "GET /notes": because their function checks callers
 	// itself, or because anyone may be who they say they are. The function has to be told,
 	// too: by default it refuses a request without a token
@@ -200,7 +199,7 @@ func (p Props) checkOpen(f *props.Findings) {
 	for i, key := range p.OpenRoutes {
 		at := slices.IndexFunc(p.Routes, func(r schema.Route) bool { return r.Key() == key })
 		if path := fmt.Sprintf("Props.OpenRoutes[%d]", i); at < 0 || !p.Routes[at].Caller.Authenticated() {
-			f.Add(path, key, "method and path of one of the routes of users or agents", "leave it out: other routes need no token")
+			f.Add(path, key, "method and path of one of the routes whose callers show a token", "leave it out: other routes need no token")
 		} else if slices.Index(p.OpenRoutes, key) < i {
 			f.Add(path, key, "each route once", "leave it out")
 		}
@@ -210,7 +209,7 @@ func (p Props) checkOpen(f *props.Findings) {
 	}
 	for _, r := range p.Routes {
 		if r.Caller.Authenticated() && !slices.Contains(p.OpenRoutes, r.Key()) {
-			f.Add("Props.Routes["+r.Key()+"].Caller", r.Caller, "a caller who needs no token, while Props.JWT has no issuer",
+			f.Add("Props.Routes["+r.Key()+"].Caller", r.Caller.Name, "a caller who needs no token, while Props.JWT has no issuer",
 				"set Props.JWT; only if the function checks callers itself, or anyone may call the route, add it to Props.OpenRoutes")
 		}
 	}
@@ -488,6 +487,9 @@ func (a *API) addRoutes(p Props) {
 		}
 		if p.takesToken(r) {
 			route.Authorizer = a.Authorizer
+			if r.Caller.Scope != "" {
+				route.AuthorizationScopes = jsii.Strings(r.Caller.Scope)
+			}
 		}
 		a.Routes = append(a.Routes, awsapigatewayv2.NewHttpRoute(a, jsii.String(r.Key()), route))
 	}

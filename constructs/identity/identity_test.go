@@ -22,7 +22,10 @@ func TestMachinesPropsValidate(t *testing.T) {
 		"ErrName":     {identity.MachinesProps{Name: "Asks", Clients: []string{"a"}}, []string{"Props.Name"}},
 		"ErrLong":     {identity.MachinesProps{Name: strings.Repeat("a", 17), Clients: []string{strings.Repeat("a", 65)}}, []string{"Props.Name", "Props.Clients[0]"}},
 		"ErrReserved": {identity.MachinesProps{Name: "my-aws", Clients: []string{"a"}}, []string{"Props.Name"}},
-		"ErrClients":  {identity.MachinesProps{Name: "a", Clients: []string{"a", "b c", "a", ""}}, []string{"Props.Clients[1]", "Props.Clients[2]", "Props.Clients[3]"}},
+		"Scopes":      {identity.MachinesProps{Name: "a", Clients: []string{"a", "b"}, Scopes: []string{"read", "write_2"}, ClientScopes: map[string][]string{"b": {"read"}, "a": nil}}, nil},
+		"ErrScopes": {identity.MachinesProps{Name: "a", Clients: []string{"a"}, Scopes: []string{"call", "a/b"}, ClientScopes: map[string][]string{"a": {"write"}, "c": nil}},
+			[]string{"Props.Scopes[0]", "Props.Scopes[1]", `Props.ClientScopes["a"][0]`, `Props.ClientScopes["c"]`}},
+		"ErrClients": {identity.MachinesProps{Name: "a", Clients: []string{"a", "b c", "a", ""}}, []string{"Props.Clients[1]", "Props.Clients[2]", "Props.Clients[3]"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -60,6 +63,8 @@ func TestUsersPropsValidate(t *testing.T) {
 			[]string{"Props.Email.From", "Props.Email.ReplyTo", "Props.Email.ConfigurationSet"}},
 		"ErrNoFrom":   {identity.UsersProps{Email: identity.Email{Identity: "example.com"}}, []string{"Props.Email.From"}},
 		"ErrIdentity": {identity.UsersProps{Email: identity.Email{From: "hello@badexample.com", Identity: "example.com"}}, []string{"Props.Email.Identity"}},
+		"Groups":      {identity.UsersProps{Groups: []string{"admin", "staff.eu"}}, nil},
+		"ErrGroups":   {identity.UsersProps{Groups: []string{"admin", "a b", "admin"}}, []string{"Props.Groups[1]", "Props.Groups[2]"}},
 		"ErrNoName":   {identity.UsersProps{CallbackURLs: []string{"https://a.example"}}, []string{"Props.Name"}},
 		"ErrReserved": {identity.UsersProps{Name: "cognito", CallbackURLs: []string{"https://a.example"}}, []string{"Props.Name"}},
 		"ErrLogout":   {identity.UsersProps{LogoutURLs: []string{"https://a.example"}}, []string{"Props.LogoutURLs"}},

@@ -2,8 +2,10 @@ package identity
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
@@ -22,6 +24,12 @@ type MachinesProps struct {
 	// Clients are the programs that may have tokens, by name. Each is a subject of
 	// its own. Required: at least one.
 	Clients []string
+	// Scopes are what tokens can allow beside "call", which every client may ask for. Default:
+	// none.
+	Scopes []string
+	// ClientScopes are those of Scopes that a client may ask for, by its name. Default: a
+	// client may ask for all.
+	ClientScopes map[string][]string
 	// RemoveWithStack deletes the pool, and with it all clients, with the stack.
 	// Default: the pool outlives the stack.
 	RemoveWithStack bool
@@ -30,7 +38,13 @@ type MachinesProps struct {
 	DeletionProtection bool
 }
 
-var clientName = regexp.MustCompile(`^[\w-]{1,64}$`)
+var (
+	clientName = regexp.MustCompile(`^[\w-]{1,64}$`)
+	scopeName  = regexp.MustCompile(`^[\w.-]{1,64}$`)
+)
+
+// call is the scope that every client may ask for.
+const call = "call"
 
 // Validate returns a [*props.Error] with all invalid props, or nil.
 func (p MachinesProps) Validate() error {
@@ -40,6 +54,22 @@ func (p MachinesProps) Validate() error {
 		f.Add("Props.Clients", p.Clients, "at least one name", "name each program that may have tokens")
 	}
 	CheckClients(&f, "Props.Clients", p.Clients)
+	for i, s := range p.Scopes {
+		if path := fmt.Sprintf("Props.Scopes[%d]", i); !scopeName.MatchString(s) || s == call {
+			f.Add(path, s, `1 to 64 letters, digits, dots, hyphens and underscores, and not "call"`, "respell it")
+		}
+	}
+	for _, client := range slices.Sorted(maps.Keys(p.ClientScopes)) {
+		if path := fmt.Sprintf("Props.ClientScopes[%q]", client); !slices.Contains(p.Clients, client) {
+			f.Add(path, client, "one of "+strings.Join(p.Clients, ", "), "name one of the clients, or leave it out")
+		} else {
+			for i, s := range p.ClientScopes[client] {
+				if !slices.Contains(p.Scopes, s) {
+					f.Add(fmt.Sprintf("%s[%d]", path, i), s, "one of "+strings.Join(p.Scopes, ", "), "name one of the scopes, or leave it out")
+				}
+			}
+		}
+	}
 	return f.Err()
 }
 
@@ -72,7 +102,7 @@ type Machines struct {
 	Issuer string
 	// TokenEndpoint is the URL that a client posts its credentials to.
 	TokenEndpoint string
-	// Scope is what a client asks for, and the only scope it can get.
+	// Scope is what a client asks for. Further scopes have the same beginning, the name and /.
 	Scope string
 }
 
@@ -90,16 +120,30 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 		RemovalPolicy:      props.RemovalPolicy(p.RemoveWithStack),
 		DeletionProtection: &p.DeletionProtection,
 	})
-	grant := awscognito.NewResourceServerScope(&awscognito.ResourceServerScopeProps{
-		ScopeName:        jsii.String("call"),
-		ScopeDescription: jsii.String("Call the API"),
-	})
+	grants := map[string]awscognito.ResourceServerScope{}
+	var all []awscognito.ResourceServerScope
+	for _, name := range append([]string{call}, p.Scopes...) {
+		description := "Call the API"
+		if name != call {
+			description += " for: " + name
+		}
+		grants[name] = awscognito.NewResourceServerScope(&awscognito.ResourceServerScopeProps{ScopeName: &name, ScopeDescription: &description})
+		all = append(all, grants[name])
+	}
 	server := awscognito.NewUserPoolResourceServer(m, jsii.String("ResourceServer"), &awscognito.UserPoolResourceServerProps{
 		UserPool:   m.Resource,
 		Identifier: &p.Name,
-		Scopes:     &[]awscognito.ResourceServerScope{grant},
+		Scopes:     &all,
 	})
 	for _, name := range p.Clients {
+		chosen, ok := p.ClientScopes[name]
+		if !ok {
+			chosen = p.Scopes
+		}
+		var scopes []awscognito.OAuthScope
+		for _, scope := range append([]string{call}, chosen...) {
+			scopes = append(scopes, awscognito.OAuthScope_ResourceServer(server, grants[scope]))
+		}
 		client := awscognito.NewUserPoolClient(m, jsii.String("Client-"+name), &awscognito.UserPoolClientProps{
 			UserPool:              m.Resource,
 			UserPoolClientName:    jsii.String(name),
@@ -108,7 +152,7 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 			AccessTokenValidity:   awscdk.Duration_Hours(jsii.Number(1)),
 			OAuth: &awscognito.OAuthSettings{
 				Flows:  &awscognito.OAuthFlows{ClientCredentials: jsii.Bool(true)},
-				Scopes: &[]awscognito.OAuthScope{awscognito.OAuthScope_ResourceServer(server, grant)},
+				Scopes: &scopes,
 			},
 		})
 		// Without any, Amazon Cognito lets people sign in at the client too
@@ -119,7 +163,7 @@ func NewMachines(scope constructs.Construct, id string, p MachinesProps) *Machin
 	m.Domain = newDomain(m, p.Name, m.Resource)
 	m.Issuer = Issuer(m, m.Resource)
 	m.TokenEndpoint = domainURL(m.Domain) + "/oauth2/token"
-	m.Scope = p.Name + "/call"
+	m.Scope = p.Name + "/" + call
 	return m
 }
 

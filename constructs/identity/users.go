@@ -3,6 +3,7 @@ package identity
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,6 +39,9 @@ type UsersProps struct {
 	// new user, and PostConfirmation after. A local run has no pool, and calls none.
 	// Default: none.
 	Triggers awscognito.UserPoolTriggers
+	// Groups are groups of users, such as "admin", which tokens name in "cognito:groups". Default:
+	// none.
+	Groups []string
 	// Email is how the pool sends its emails: invitations, and codes to confirm an address
 	// or to set a new password. Default: Amazon Cognito sends them, at most 50 a day in the
 	// account and region.
@@ -50,6 +54,8 @@ type UsersProps struct {
 	DeletionProtection bool
 }
 
+var groupName = regexp.MustCompile(`^[\w.-]{1,128}$`)
+
 // Validate returns a [*props.Error] with all invalid props, or nil.
 func (p UsersProps) Validate() error {
 	var f props.Findings
@@ -57,6 +63,11 @@ func (p UsersProps) Validate() error {
 		checkName(&f, "Props.Name", p.Name)
 	}
 	CheckRedirects(&f, "Props.CallbackURLs", "Props.LogoutURLs", p.CallbackURLs, p.LogoutURLs)
+	for i, g := range p.Groups {
+		if path := fmt.Sprintf("Props.Groups[%d]", i); !groupName.MatchString(g) || slices.Index(p.Groups, g) < i {
+			f.Add(path, g, "1 to 128 letters, digits, dots, hyphens and underscores, each name once", "respell it, or leave it out")
+		}
+	}
 	p.Email.Check(&f, "Props.Email")
 	return f.Err()
 }
@@ -186,6 +197,9 @@ func NewUsers(scope constructs.Construct, id string, p UsersProps) *Users {
 		u.Domain = newDomain(u, p.Name, u.Resource)
 	}
 	u.Client = awscognito.NewUserPoolClient(u, jsii.String("Client"), client)
+	for _, name := range p.Groups {
+		awscognito.NewCfnUserPoolGroup(u, jsii.String("Group-"+name), &awscognito.CfnUserPoolGroupProps{GroupName: jsii.String(name), UserPoolId: u.Resource.UserPoolId()})
+	}
 	u.Issuer = Issuer(u, u.Resource)
 	return u
 }

@@ -45,9 +45,13 @@ type Declaration struct {
 	// construct does, by [Ready].
 	Module string
 	// Agents are the programs that the platform's own user pool has clients for, by name,
-	// if it has routes of agents. Required with such routes, unless Props.JWTIssuer is set or
+	// if it has routes whose callers show a token of a program. Required with such routes, unless Props.JWTIssuer is set or
 	// OpenRoutes has all of them.
 	Agents []string
+	// AgentScopes are what the clients of agents may ask for, by the agent's name: of the
+	// scopes that the schema's callers have, those without the platform's name. Default: an
+	// agent may ask for all of them.
+	AgentScopes map[string][]string
 	// OpenRoutes are those of [httpapi.Props.OpenRoutes]. Default: none.
 	OpenRoutes []string
 	// Throttles limit the routes of a rate limit, by its name, where they are below
@@ -143,7 +147,7 @@ func (p *Platform) begin(of Construct, scope constructs.Construct, id string, de
 // issuer says whose tokens the API takes, and declares a user pool if no other one is
 // given for the callers who have to show who they are.
 func (p *Platform) issuer(d Declaration) httpapi.JWT {
-	users, agents := p.closed(schema.CallerUser, d.OpenRoutes), p.closed(schema.CallerAgent, d.OpenRoutes)
+	users, agents := p.closed(schema.TokenOfUser, d.OpenRoutes), p.closed(schema.TokenOfProgram, d.OpenRoutes)
 	switch {
 	case p.props.JWTIssuer != "":
 		return p.props.jwt()
@@ -164,6 +168,8 @@ func (p *Platform) issuer(d Declaration) httpapi.JWT {
 		p.Agents = identity.NewMachines(p.construct, "Agents", identity.MachinesProps{
 			Name:               p.Schema.Name,
 			Clients:            d.Agents,
+			Scopes:             p.Schema.Scopes(),
+			ClientScopes:       d.AgentScopes,
 			RemoveWithStack:    p.props.RemoveWithStack,
 			DeletionProtection: p.props.DeletionProtection,
 		})
@@ -172,14 +178,11 @@ func (p *Platform) issuer(d Declaration) httpapi.JWT {
 	return httpapi.JWT{}
 }
 
-// closed reports whether one of the caller's routes needs a token.
-func (p *Platform) closed(caller schema.Caller, open []string) bool {
-	for _, route := range p.Schema.RoutesOf(caller) {
-		if !slices.Contains(open, route) {
-			return true
-		}
-	}
-	return false
+// closed reports whether one of the routes needs such a token.
+func (p *Platform) closed(token schema.Token, open []string) bool {
+	return slices.ContainsFunc(p.Schema.Routes, func(r schema.Route) bool {
+		return r.Caller.Token == token && !slices.Contains(open, r.Key())
+	})
 }
 
 func (p *Platform) addUsers(own UserProps) {
@@ -194,6 +197,7 @@ func (p *Platform) addUsers(own UserProps) {
 		CallbackURLs:       own.CallbackURLs,
 		LogoutURLs:         own.LogoutURLs,
 		Triggers:           triggers,
+		Groups:             p.Schema.Groups(),
 		Email:              own.Email,
 		RemoveWithStack:    p.props.RemoveWithStack,
 		DeletionProtection: p.props.DeletionProtection,

@@ -142,6 +142,9 @@ func declareSignUp(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Lake = schema.Lake{}
 	described.Secrets = []schema.Secret{{Name: "Pepper", Variable: "PEPPER_SECRET_ARN", Description: "What is hashed along"}}
+	described.Routes = append(described.Routes, schema.Route{
+		Method: "GET", Path: "/admin", Function: "hello", Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}, Summary: "Say hello to all",
+	})
 	hello := &described.Functions[0]
 	hello.Trigger, hello.Secrets, hello.Timeout, hello.MemoryMegabytes = schema.OnSignUp{}, []string{"Pepper"}, 5*time.Second, 512
 	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("signup"), nil), "Own", described, platform.Declaration{
@@ -189,6 +192,52 @@ func TestDeclareFunction(t *testing.T) {
 	}
 	if got := slices.Sorted(maps.Keys(signUp.Outputs)); !slices.Equal(got, []string{"OwnApiUrl", "OwnThingsTableName", "OwnTokenIssuer", "OwnUserPoolClientId", "OwnUserPoolId"}) {
 		t.Errorf("got the outputs %v", got)
+	}
+}
+
+// Users of a group show the token of a user. The platform's own pool has the group.
+func TestDeclareGroup(t *testing.T) {
+	t.Parallel()
+	pool, _ := signUp.One(t, "AWS::Cognito::UserPool", "OwnUsers")
+	_, group := signUp.One(t, "AWS::Cognito::UserPoolGroup", "OwnUsersGroupadmin")
+	if diff := cmp.Diff(map[string]any{"GroupName": "admin", "UserPoolId": map[string]any{"Ref": pool}}, group.Properties); diff != "" {
+		t.Errorf("group (-want +got):\n%s", diff)
+	}
+	for id, route := range signUp.OfType("AWS::ApiGatewayV2::Route") {
+		if route.Properties["AuthorizationType"] != "JWT" || route.Properties["AuthorizationScopes"] != nil {
+			t.Errorf("%s: got %v, want that it takes a token of any scope", id, route.Properties)
+		}
+	}
+}
+
+// A route for programs takes a token with its scope alone, and an agent may ask for the scopes
+// that the platform gives it.
+func TestDeclareScopes(t *testing.T) {
+	t.Parallel()
+	_, route := exporting.One(t, "AWS::ApiGatewayV2::Route", "OwnAPIGETexport")
+	if got := synthtest.Text(route.Properties["AuthorizationScopes"]); got != `["own/export"]` {
+		t.Errorf("the route takes the scopes %s, want own/export", got)
+	}
+	server, resource := exporting.One(t, "AWS::Cognito::UserPoolResourceServer", "OwnAgentsResourceServer")
+	got := map[string]any{}
+	for _, scope := range synthtest.List(resource.Properties["Scopes"]) {
+		got[synthtest.Text(synthtest.At(scope, "ScopeName"))] = synthtest.At(scope, "ScopeDescription")
+	}
+	if diff := cmp.Diff(map[string]any{"call": "Call the API", "export": "Call the API for: export"}, got); diff != "" {
+		t.Errorf("scopes (-want +got):\n%s", diff)
+	}
+	for client, want := range map[string]string{"exporter": "/call /export", "reader": "/call"} {
+		_, resource := exporting.One(t, "AWS::Cognito::UserPoolClient", "OwnAgentsClient"+client)
+		text := synthtest.Text(resource.Properties["AllowedOAuthScopes"])
+		var got []string
+		for _, scope := range []string{"/call", "/export"} {
+			if strings.Contains(text, scope+`"`) && strings.Contains(text, server) {
+				got = append(got, scope)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s may ask for %s, want %s", client, text, want)
+		}
 	}
 }
 

@@ -9,12 +9,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // The headers that identify callers.
 const (
-	agentHeader       = "X-Agent-Id"
-	fingerprintHeader = "X-Fingerprint"
+	agentHeader       = schema.AgentHeader
+	fingerprintHeader = schema.FingerprintHeader
 )
 
 // AgentIdentity says how agents are identified.

@@ -38,7 +38,7 @@ func TestCallers(t *testing.T) {
 	s := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "club", Title: "Club", Routes: []schema.Route{
 			{Method: "GET", Path: "/user", Caller: schema.CallerUser},
-			{Method: "GET", Path: "/admin", Caller: schema.CallerUser, RateLimit: "admin"},
+			{Method: "GET", Path: "/admin", Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}, RateLimit: "admin"},
 			{Method: "GET", Path: "/agent", Caller: schema.CallerAgent},
 			{Method: "GET", Path: "/person", Caller: schema.CallerPerson},
 			{Method: "GET", Path: "/known", Caller: schema.CallerPerson},
@@ -58,7 +58,7 @@ func TestCallers(t *testing.T) {
 		Limiter: limiter,
 	})
 	for _, op := range []httpapi.Operation{
-		{ID: "user", Path: "/user"}, {ID: "admin", Path: "/admin", Group: "admin"}, {ID: "agent", Path: "/agent"},
+		{ID: "user", Path: "/user"}, {ID: "admin", Path: "/admin"}, {ID: "agent", Path: "/agent"},
 		{ID: "person", Path: "/person"}, {ID: "known", Path: "/known", NeedsCaller: true}, {ID: "anyone", Path: "/anyone"},
 	} {
 		op.Method = "GET"

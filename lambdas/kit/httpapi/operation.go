@@ -50,9 +50,6 @@ type Operation struct {
 	// NeedsCaller refuses callers who do not say who they are, where the route's callers
 	// need not.
 	NeedsCaller bool
-	// Group is the group that callers with a token have to be in ([kit.Invocation.Groups]):
-	// others get [ErrForbidden]. Empty: any.
-	Group string
 
 	// read reads the headers of a request before its body, and describe completes the
 	// description: both are of operations of [Mutate].
@@ -99,7 +96,7 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 	if hasBody(op.Method) {
 		errs = append(errs, s.config.Errors.OfBodies...)
 	}
-	if op.Group != "" {
+	if route.Caller.Group != "" {
 		errs = append(errs, ErrForbidden)
 	}
 	described.Parameters = append(described.Parameters, op.Parameters...)

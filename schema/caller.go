@@ -1,0 +1,152 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Caller is a kind of caller of a platform's routes, such as users, administrators, programs
+// or anonymous people. A platform's callers are values of its own; two are the same kind if all
+// of their fields are equal.
+type Caller struct {
+	// Name is what documents, findings and [RateLimit.Per] call them, such as "user": small
+	// letters, digits and -.
+	Name string
+	// Token says whose token Amazon API Gateway asks for on the route: it refuses a request
+	// without a valid one by 401, and functions read the caller from the token's subject.
+	// Default: none.
+	Token Token
+	// Scope is what the token of a program has to allow, such as "links/import": the platform's
+	// name and what the program may do. API Gateway refuses other tokens by 403. Default: any
+	// token will do.
+	Scope string
+	// Group is the group of the user pool that users have to be in, such as "admin". The function
+	// refuses others by 403 (lambdas/kit/httpapi), because API Gateway does not read groups. The
+	// platform's own user pool has the group. Default: any user will do.
+	Group string
+	// Header is the request header by which functions tell callers apart who show no token,
+	// such as "X-Fingerprint". Default: they are not told apart.
+	Header string
+}
+
+// Token says to whom a token is issued.
+type Token string
+
+// The tokens. The zero value is none.
+const (
+	NoToken Token = ""
+	// TokenOfUser is that of a person who has signed in.
+	TokenOfUser Token = "user"
+	// TokenOfProgram is that of a program with credentials of its own.
+	TokenOfProgram Token = "program"
+)
+
+var (
+	// CallerAnyone needs to show nothing.
+	CallerAnyone = Caller{Name: "anyone"}
+	// CallerUser is a signed-in user: the subject of a JWT.
+	CallerUser = Caller{Name: "user", Token: TokenOfUser}
+)
+
+// String is the name.
+func (c Caller) String() string { return c.Name }
+
+// Authenticated reports whether such a caller has to show a token.
+func (c Caller) Authenticated() bool { return c.Token != NoToken }
+
+const (
+	callerName = `^[a-z][a-z0-9-]*$`
+	scopeName  = `^[a-z][a-z0-9]*/[a-z0-9._-]+$`
+	groupName  = `^[A-Za-z0-9._-]{1,128}$`
+	headerName = `^[A-Za-z0-9-]+$`
+)
+
+// Callers returns the kinds of callers that the routes have, each once, in the order of
+// Routes.
+func (p Platform) Callers() []Caller { return callersOf(p.Routes) }
+
+func callersOf(routes []Route) []Caller {
+	var callers []Caller
+	for _, r := range routes {
+		if !slices.Contains(callers, r.Caller) {
+			callers = append(callers, r.Caller)
+		}
+	}
+	return callers
+}
+
+// Groups returns the groups of users that the routes ask for, each once.
+func (p Platform) Groups() []string {
+	return eachOnce(p.Callers(), func(c Caller) string { return c.Group })
+}
+
+// Scopes returns what the routes ask the tokens of programs to allow, each once, without the
+// platform's name.
+func (p Platform) Scopes() []string {
+	return eachOnce(p.Callers(), func(c Caller) string { return strings.TrimPrefix(c.Scope, p.Name+"/") })
+}
+
+// eachOnce returns the texts of the callers that have one, each once.
+func eachOnce(callers []Caller, textOf func(Caller) string) []string {
+	var texts []string
+	for _, c := range callers {
+		if text := textOf(c); text != "" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+func (c Caller) validate(f *findings, path string) {
+	if !matches(callerName, c.Name) {
+		f.add(path, quoted(c.Name), "write CallerAnyone, CallerUser or a Caller of your own, whose Name is of small letters, digits and -")
+	}
+	switch c.Token {
+	case NoToken, TokenOfUser, TokenOfProgram:
+	default:
+		f.add(path+".Token", quoted(string(c.Token)), "write TokenOfUser, TokenOfProgram, or nothing for callers without a token")
+	}
+	if c.Scope != "" && (c.Token != TokenOfProgram || !matches(scopeName, c.Scope)) {
+		f.add(path+".Scope", quoted(c.Scope), `write the platform's name, / and what the program may do, such as "links/import", with TokenOfProgram; else leave it out`)
+	}
+	if c.Group != "" && (c.Token != TokenOfUser || !matches(groupName, c.Group)) {
+		f.add(path+".Group", quoted(c.Group), `write the name of a group, such as "admin", with TokenOfUser; else leave it out`)
+	}
+	if c.Header != "" && !matches(headerName, c.Header) {
+		f.add(path+".Header", quoted(c.Header), `write the name of a header, such as "X-Fingerprint", or leave it out`)
+	}
+}
+
+// validateCallers checks what the callers of all routes have to be together.
+func validateCallers(f *findings, routes []Route) {
+	callers := callersOf(routes)
+	for _, r := range routes {
+		if i := slices.IndexFunc(callers, func(c Caller) bool { return c.Name == r.Caller.Name }); callers[i] != r.Caller {
+			f.add(r.path()+".Caller", quoted(r.Caller.Name), "name each kind of callers once: another route's Caller of that name differs")
+		}
+	}
+}
+
+// validateLimits checks the rate limits, and returns their names.
+func (p Platform) validateLimits(f *findings) map[string]bool {
+	callers := p.Callers()
+	limits := unique(f, "RateLimits", p.RateLimits, func(l RateLimit) string { return l.Name })
+	for _, l := range p.RateLimits {
+		path := "RateLimits[" + l.Name + "]"
+		if l.Requests < 1 {
+			f.add(path+".Requests", fmt.Sprint(l.Requests), "write how many calls a window allows, at least 1")
+		}
+		if l.Window <= 0 {
+			f.add(path+".Window", l.Window.String(), "write the length of a window, such as time.Hour")
+		}
+		i := slices.IndexFunc(callers, func(c Caller) bool { return c.Name == string(l.Per) })
+		if l.AddressRequests != 0 && (i < 0 || callers[i].Authenticated() || l.AddressRequests < l.Requests) {
+			f.add(path+".AddressRequests", fmt.Sprint(l.AddressRequests), "write Requests or more where Per is a kind of callers without a token, else leave it out")
+		}
+		if i < 0 && l.Per != PerAddress {
+			f.add(path+".Per", quoted(string(l.Per)), "write PerAddress, or the name of a kind of callers that a route has, such as PerUser")
+		}
+	}
+	return limits
+}
