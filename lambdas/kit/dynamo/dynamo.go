@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -100,7 +101,8 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 
 // Open returns the tables of a platform as one of its functions may use them
 // ([DB.As]). Their physical names stand in the environment variables that the construct
-// sets ([schema.Table.EnvironmentVariable]).
+// sets ([schema.Table.EnvironmentVariable]). A function that joins a platform by
+// GrantAccessPatterns opens a platform to whose Functions it has added itself.
 func Open(environment kit.Environment, platform schema.Platform, function string) (*DB, error) {
 	names := map[string]string{}
 	for _, t := range platform.Database.Tables {
@@ -120,7 +122,11 @@ func Open(environment kit.Environment, platform schema.Platform, function string
 func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
 	f, ok := platform.Function(function)
 	if !ok {
-		return nil, fmt.Errorf("the schema of the platform %s has no function %q: name the one whose main package opens the tables", platform.Name, function)
+		var names []string
+		for _, f := range platform.Functions {
+			names = append(names, f.Name)
+		}
+		return nil, fmt.Errorf("the platform %s has no function %q: name the one that opens the tables (%s), or add it to Functions", platform.Name, function, strings.Join(names, ", "))
 	}
 	restricted := *db
 	restricted.function = &f

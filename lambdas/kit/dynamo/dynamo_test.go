@@ -290,7 +290,7 @@ func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 		t.Errorf("its own pattern: got %v, %v", found, err)
 	}
 	environment := kit.Environment{Getenv: func(string) string { return "notes" }}
-	if _, err := dynamo.Open(environment, platform, "writer"); err == nil || !strings.Contains(err.Error(), `"writer"`) {
+	if _, err := dynamo.Open(environment, platform, "writer"); err == nil || !strings.Contains(err.Error(), `has no function "writer"`) || !strings.Contains(err.Error(), "(reader)") {
 		t.Errorf("a function that the schema does not have: got %v", err)
 	}
 	if _, err := dynamo.Open(environment, platform, "reader"); err != nil {

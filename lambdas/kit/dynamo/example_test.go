@@ -17,6 +17,19 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
+// A function that joins a platform says which access patterns it was granted.
+func ExampleOpen() {
+	platform := schema.AskAHuman()
+	platform.Functions = append(platform.Functions, schema.Function{Name: "report", AccessPatterns: []string{"GetQuestion", "ListResponses"}})
+	environment := kit.Environment{Getenv: func(variable string) string { return "the name for " + variable }}
+	db, err := dynamo.Open(environment, platform, "report")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(db.Delete(context.Background(), "DeleteSubscription", []any{"id"}, expression.ConditionBuilder{}))
+	// Output: the function report may not use the access pattern "DeleteSubscription": add "DeleteSubscription" to AccessPatterns of the function "report" in the schema, so that its role is granted what the pattern needs
+}
+
 // Requests are made by the name of an access pattern: table, index, order and
 // consistency are the schema's.
 func ExampleDB_Items() {
