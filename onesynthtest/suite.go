@@ -28,6 +28,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -212,6 +213,11 @@ func (s *Suite) short(name string) string {
 		name = name[i+len(s.Construct):]
 	}
 	return name
+}
+
+// declares tells whether a function, by its name in the run, is one of the platform's schema.
+func (s *Suite) declares(name string) bool {
+	return slices.ContainsFunc(s.Platform.Functions, func(f schema.Function) bool { return strings.Contains(name, f.ConstructID()) })
 }
 
 // serves tells whether a function, by its name in the run, serves routes.
