@@ -95,6 +95,7 @@ CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.vers
 modules:
 	@go list -deps -test ./... >/dev/null
 	@cd test && go list -deps -test $$(go list ./... | grep -v /security) >/dev/null
+	@cd examples/shortener && go list -deps -test ./... >/dev/null
 
 # Packages share one DynamoDB Local. Each command has one of its own: it gets slower with
 # each database that tests leave in it.
@@ -113,6 +114,7 @@ test: ## Run every check and test, on this machine alone
 	rm -rf $(ASSEMBLIES)
 	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
 	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
+	cd examples/shortener && $(SHARED) $(GO_TEST) ./...
 	cd test && $(GO_TEST) ./security
 
 .PHONY: test-aws
@@ -147,7 +149,7 @@ bin/lint:
 .PHONY: lint
 lint: bin/lint ## Check format, and what go vet and staticcheck.conf look for
 	@unformatted=$$(gofmt -l *.go bench check cmd constructs cron examples gobuild intrinsic lambdas lint local onesynthtest platforms schema test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
-	for module in . test examples/notes; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
+	for module in . test examples/shortener; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
 
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios

@@ -1,112 +1,52 @@
 package main
 
 import (
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
-
-	localrun "github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
-// examplesLimit is the maximum number of lines of Go in an example.
-const examplesLimit = 150
+// examplesLimit is the most lines of Go that an example has beside its tests.
+const examplesLimit = 400
 
-// The app in examples/notes, with its own data model, routes and handler, is small, and its
-// assembly runs.
-func TestExampleNotes(t *testing.T) {
+// The platform in examples/shortener is short, and its tests use no support of tests but what
+// is there for importers. Its own tests run it, and those of importers import it in four ways.
+func TestExampleShortener(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("links an app")
+	example := filepath.Join("examples", "shortener")
+	if lines := linesOfGo(t, example); lines > examplesLimit {
+		t.Errorf("%s: got %d lines of Go, want at most %d", example, lines, examplesLimit)
 	}
-	example := filepath.Join("examples", "notes")
-	if lines := linesOfGo(t, example); lines >= examplesLimit {
-		t.Errorf("%s: got %d lines of Go, want fewer than %d", example, lines, examplesLimit)
-	}
-
-	// The run finds the module of the function in the folder of the assembly, so the assembly
-	// is in a copy of the app.
-	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(example)); err != nil {
-		t.Fatal(err)
-	}
-	library, err := filepath.Abs(".")
+	content, err := os.ReadFile(filepath.Join(example, "shortener_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	app, assembly := filepath.Join(folder, "app"), filepath.Join(folder, "cdk.out")
-	// A synth removes functions of earlier synths.
-	binary := fmt.Sprintf("%x", sha256.Sum256([]byte("old")))
-	stale := filepath.Join(assembly, fmt.Sprintf("asset.%x", sha256.Sum256([]byte(binary))))
-	leave := exec.Command("sh", "-c", "mkdir $0 && printf old > $0/bootstrap", stale)
-	for _, command := range []*exec.Cmd{
-		exec.Command("go", "mod", "edit", "-replace="+modulePath+"="+library),
-		exec.Command("go", "build", "-ldflags=-w", "-o", app, "."),
-		exec.Command(app), leave, exec.Command(app),
-	} {
-		command.Dir = folder
-		command.Env = append(os.Environ(), "CDK_OUTDIR="+assembly)
-		output(t, command)
+	public := []string{"/onesynthtest", "/onesynthtest/laketest", "/lambdas/kit/dynamo/dynamotest"}
+	imported := 0
+	for _, found := range regexp.MustCompile(`"`+modulePath+`(/[a-z/]*test[a-z/]*|/local[a-z/]*)"`).FindAllSubmatch(content, -1) {
+		imported++
+		if !slices.Contains(public, string(found[1])) {
+			t.Errorf("the tests of %s import %s, allowed are %v: make what they need public", example, found[1], public)
+		}
 	}
-	if got := handlers(t, assembly); len(got) != 1 {
-		t.Errorf("handlers: got %v, want one, of the example's own module", got)
+	if imported != len(public) {
+		t.Errorf("the tests of %s import %d packages for tests, want all of %v", example, imported, public)
 	}
-
-	t.Run("OK", func(t *testing.T) {
-		t.Parallel()
-		run, err := start(t, localrun.Options{Assembly: assembly})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer run.Close()
-		notes := run.URL("notes") + "/authors/alice/notes"
-		for _, text := range []string{"first", "second"} {
-			send(t, http.MethodPost, notes, http.Header{"Content-Type": {"application/json"}}, `{"text":"`+text+`"}`, http.StatusCreated)
-		}
-		var found []struct{ ID, Text string }
-		if err := json.Unmarshal([]byte(send(t, http.MethodGet, notes, nil, "", http.StatusOK)), &found); err != nil {
-			t.Fatal(err)
-		}
-		if len(found) != 2 || found[0].Text != "second" || found[1].Text != "first" || found[0].ID == found[1].ID {
-			t.Errorf("notes: got %v, want the second and then the first", found)
-		}
-		if body := send(t, http.MethodPost, notes, http.Header{"Content-Type": {"application/json"}}, `{"text":""}`, http.StatusUnprocessableEntity); !strings.Contains(body, "text") {
-			t.Errorf("a note without text: got %s, want an error that names text", body)
-		}
-	})
-	t.Run("ErrNotGranted", func(t *testing.T) {
-		t.Parallel()
-		run, err := start(t, localrun.Options{Assembly: assembly, Role: withoutPuts})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer run.Close()
-		notes := run.URL("notes") + "/authors/alice/notes"
-		send(t, http.MethodPost, notes, http.Header{"Content-Type": {"application/json"}}, `{"text":"first"}`, http.StatusInternalServerError)
-		if body := send(t, http.MethodGet, notes, nil, "", http.StatusOK); strings.TrimSpace(body) != "[]" {
-			t.Errorf("notes: got %s, want none", body)
-		}
-		refused := run.AWS().Refused()
-		if len(refused) != 1 || refused[0].Action != "dynamodb:PutItem" {
-			t.Errorf("refused requests: got %+v, want those of dynamodb:PutItem", refused)
-		}
-	})
 }
 
 // The CDK command, which the example's README installs beside it, has template files that
 // end in .go and are not Go.
-func TestExampleNotesBesideCDKCommand(t *testing.T) {
+func TestExampleBesideCDKCommand(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS(filepath.Join("examples", "notes"))); err != nil {
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join("examples", "shortener"))); err != nil {
 		t.Fatal(err)
 	}
 	own, err := os.Getwd()
@@ -133,16 +73,6 @@ func TestExampleNotesBesideCDKCommand(t *testing.T) {
 	if got := list(); got != want {
 		t.Errorf("packages: got %s, want %s", got, want)
 	}
-}
-
-// withoutPuts removes the grant of the access pattern AddNote from a role.
-func withoutPuts(_ string, role *policy.Role) *policy.Role {
-	for _, grant := range role.Grants() {
-		if grant.Action == "dynamodb:PutItem" {
-			role = role.Without(grant)
-		}
-	}
-	return role
 }
 
 // exampleHeader matches the first line of an example.
@@ -259,12 +189,12 @@ func TestExamplesOfPackages(t *testing.T) {
 	}
 }
 
-// linesOfGo counts the lines of all Go files below a folder.
+// linesOfGo counts the lines of all Go files below a folder, without tests.
 func linesOfGo(t *testing.T, folder string) int {
 	t.Helper()
 	lines := 0
 	if err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		content, err := os.ReadFile(path)

@@ -30,6 +30,7 @@ import (
 	modzip "golang.org/x/mod/zip"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	localrun "github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/engine/enginetest"
 	"github.com/onesynth-cdk/onesynth/platforms"
@@ -79,6 +80,48 @@ func newImporter(t *testing.T) *importer {
 	return i
 }
 
+// outsideVariable tells the importer's app that it runs outside of the importer's folder.
+const outsideVariable = "ONESYNTH_OUTSIDE"
+
+// addPlatform gives the importer's module a platform of its own: that of examples/shortener,
+// in a stack of its own beside those of README.md.
+func (i *importer) addPlatform(t *testing.T) {
+	t.Helper()
+	example := filepath.Join("examples", "shortener")
+	for _, folder := range []string{"constructs", "lambdas", "links"} {
+		if err := os.CopyFS(filepath.Join(i.folder, folder), os.DirFS(filepath.Join(example, folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i.write(t, "go.mod", "module example.com/shortener\n\ngo 1.26\n")
+	own, err := os.ReadFile(filepath.Join(example, "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := importerProgram(t)
+	const declared = "\tshortener.New(awscdk.NewStack(app, jsii.String(\"shortener\"), nil), \"Shortener\", shortener.Props{})\n"
+	for _, insert := range []struct{ before, line string }{
+		{"\t\"github.com/aws/aws-cdk-go/awscdk/v2\"\n", "\t\"os\"\n\n\t\"example.com/shortener/constructs/shortener\"\n"},
+		// The app finds its own module where that is.
+		{"\tapp.Synth(nil)\n", "\tif os.Getenv(\"" + outsideVariable + "\") == \"\" {\n" + declared + "\t}\n"},
+	} {
+		if !strings.Contains(string(own), declared) || strings.Count(program, insert.before) != 1 {
+			t.Fatalf("the app of %s has no line %q, or that of README.md not one %q", example, declared, insert.before)
+		}
+		program = strings.Replace(program, insert.before, insert.line+insert.before, 1)
+	}
+	i.write(t, "main.go", program)
+}
+
+// checkPlatform makes a link and follows it.
+func (i *importer) checkPlatform(t *testing.T, address, token string) {
+	t.Helper()
+	header := http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}, "Idempotency-Key": {"first"}}
+	send(t, http.MethodPost, address+"/links", header, `{"code":"own","url":"`+address+`/links/own"}`, http.StatusCreated)
+	// The link leads to a route that wants a token, which a redirect does not carry on.
+	send(t, http.MethodGet, address+"/own", nil, "", http.StatusUnauthorized)
+}
+
 // moduleCache returns the folder of this machine's module cache.
 func moduleCache(t *testing.T) string {
 	t.Helper()
@@ -120,6 +163,9 @@ func (i *importer) synthesise(t *testing.T, folder string) string {
 	// Each importer builds its own handlers. Runs take handlers with the same content from
 	// the cache of all tests.
 	synth.Env = append(i.environment, "CDK_OUTDIR=cdk.out", "ONESYNTH_CACHE="+filepath.Join(i.folder, "cache"))
+	if folder != "" {
+		synth.Env = append(synth.Env, outsideVariable+"=yes")
+	}
 	output(t, synth)
 	return filepath.Join(synth.Dir, "cdk.out")
 }
@@ -130,8 +176,12 @@ func (i *importer) replace(t *testing.T, library string) {
 	i.run(t, "go", "mod", "edit", "-require="+modulePath+"@v0.0.0", "-replace="+modulePath+"="+library)
 }
 
+// handlersOfOwn is how many functions the importer's own platform has, beside those of its
+// lake.
+const handlersOfOwn = 2
+
 // An importer gets the same handlers, to the byte, from the module cache, by replace, in a
-// workspace and with vendor, without naming a path. The assembly runs.
+// workspace and with vendor, without naming a path, and those of a platform of its own module. The assembly runs.
 func TestImporters(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -150,16 +200,22 @@ func TestImporters(t *testing.T) {
 	// Without DuckDB: no test here queries a lake.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
 	output(t, command)
-	check := func(t *testing.T, assembly string) {
+	check := func(t *testing.T, assembly string, ofOwn int) {
 		t.Helper()
-		if diff := gocmp.Diff(want, slices.Sorted(maps.Values(handlers(t, assembly)))); diff != "" {
+		all := slices.Sorted(maps.Values(handlers(t, assembly)))
+		same := slices.DeleteFunc(slices.Clone(all), func(hash string) bool { return !slices.Contains(want, hash) })
+		if diff := gocmp.Diff(want, same); diff != "" {
 			t.Errorf("handlers (-the repository's +the importer's):\n%s", diff)
+		}
+		if own := len(all) - len(same); own != ofOwn {
+			t.Errorf("got %d handlers of the importer's own module; want %d", own, ofOwn)
 		}
 	}
 
 	t.Run("ModuleCache", func(t *testing.T) {
 		t.Parallel()
 		i := newImporter(t)
+		i.addPlatform(t)
 		cache := filepath.Join(t.TempDir(), "modcache")
 		t.Cleanup(func() { makeWritable(t, cache) })
 		linkModule(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
@@ -169,40 +225,44 @@ func TestImporters(t *testing.T) {
 			get = append(get, modulePath+"/constructs/"+name+"@v0.1.0")
 		}
 		i.run(t, get...)
+		i.run(t, "go", "get", "./...")
 		assembly := i.synthesise(t, "")
-		check(t, assembly)
+		check(t, assembly, handlersOfOwn)
 		i.checkRun(t, onesynth)
 		i.reportWeight(t, cache)
 		// Outside of the module, the app finds its version in its build information.
-		check(t, i.synthesise(t, t.TempDir()))
+		check(t, i.synthesise(t, t.TempDir()), 0)
 	})
 	t.Run("Replace", func(t *testing.T) {
 		t.Parallel()
 		i := newImporter(t)
+		i.addPlatform(t)
 		i.replace(t, library)
-		i.run(t, "go", "get", ".")
+		i.run(t, "go", "get", "./...")
 		assembly := i.synthesise(t, "")
-		check(t, assembly)
+		check(t, assembly, handlersOfOwn)
 		i.checkRun(t, onesynth)
 	})
 	t.Run("Workspace", func(t *testing.T) {
 		t.Parallel()
 		i := newImporter(t)
+		i.addPlatform(t)
 		i.run(t, "go", "work", "init", ".", library)
 		assembly := i.synthesise(t, "")
-		check(t, assembly)
+		check(t, assembly, handlersOfOwn)
 		i.checkRun(t, onesynth)
 	})
 	t.Run("Vendor", func(t *testing.T) {
 		t.Parallel()
 		i := newImporter(t)
+		i.addPlatform(t)
 		i.replace(t, library)
 		// The module cache lacks what the tests of required modules import.
 		i.run(t, "go", "mod", "tidy", "-e")
 		i.run(t, "go", "mod", "vendor")
 		i.environment = append(i.environment, "GOPROXY=off", "GOFLAGS=-mod=vendor", "GOMODCACHE="+filepath.Join(t.TempDir(), "empty"))
 		assembly := i.synthesise(t, "")
-		check(t, assembly)
+		check(t, assembly, handlersOfOwn)
 		i.checkRun(t, onesynth)
 	})
 }
@@ -282,7 +342,7 @@ func (i *importer) checkRun(t *testing.T, onesynth string) {
 	}()
 	host := runtime.GOOS + "/" + runtime.GOARCH
 	line := built.FindStringSubmatch(said.String())
-	if want := strconv.Itoa(handlersOfAll()); host != "linux/arm64" && (line == nil || line[1] != want || line[2] != host) {
+	if want := strconv.Itoa(handlersOfAll() + handlersOfOwn + len(lake.Packages())); host != "linux/arm64" && (line == nil || line[1] != want || line[2] != host) {
 		t.Errorf("got %q, want that the run built %s functions for %s", line, want, host)
 	}
 	if strings.Contains(said.String(), "warning: ") {
@@ -299,6 +359,7 @@ func (i *importer) checkRun(t *testing.T, onesynth string) {
 	for _, p := range platforms.All() {
 		i.checkReads(t, addresses, p, token.AccessToken)
 	}
+	i.checkPlatform(t, addresses["shortener"], token.AccessToken)
 	i.firstRequest(t, onesynth, addresses)
 
 	stop()

@@ -1,0 +1,78 @@
+// Command linksapi is the Lambda function that serves all routes.
+package main
+
+import (
+	"context"
+	"net/http"
+
+	"example.com/shortener/lambdas/shortener"
+	"example.com/shortener/links"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+type (
+	createInput struct{ Body shortener.Link }
+	codeInput   struct {
+		Code string `path:"code"`
+	}
+	listInput struct {
+		Cursor string `query:"cursor"`
+		Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	}
+	followOutput struct {
+		Location string `header:"Location"`
+	}
+)
+
+func main() {
+	kit.StartHTTP("shortener", func(ctx context.Context, e kit.Environment) (*kit.API, error) {
+		db, err := dynamo.Open(e, links.Platform(), "linksapi")
+		if err != nil {
+			return nil, err
+		}
+		key, err := secret.Read(ctx, e, "CURSOR_SECRET_ARN")
+		if err != nil {
+			return nil, err
+		}
+		service := &shortener.Service{DB: db, CursorKey: cursor.Key(key)}
+		server := httpapi.New(httpapi.Config{
+			Platform: links.Platform(), Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil), Strict: true,
+			Callers: map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")},
+			Errors: httpapi.Errors{Known: []httpapi.KnownError{
+				{Match: httpapi.Is(shortener.ErrNotFound), Status: http.StatusNotFound},
+				{Match: httpapi.Is(shortener.ErrTaken), Status: http.StatusConflict},
+			}},
+			Idempotency: httpapi.Idempotency{Keys: idempotency.New(db, "Requests", nil), Description: "A key of the caller's choice: a repeat with it makes no second link."},
+		})
+		user := func(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
+		httpapi.Mutate(server, httpapi.Operation{ID: "createLink", Method: "POST", Path: "/links", Status: http.StatusCreated, Form: shortener.Link{}, Errors: []error{shortener.ErrTaken}},
+			func(ctx context.Context, in *createInput) (shortener.Link, error) {
+				return service.Create(ctx, user(ctx), in.Body)
+			}, nil)
+		httpapi.Serve(server, httpapi.Operation{ID: "listLinks", Method: "GET", Path: "/links"},
+			func(ctx context.Context, in *listInput) (shortener.Page, error) {
+				return service.List(ctx, user(ctx), in.Cursor, in.Limit)
+			})
+		httpapi.Serve(server, httpapi.Operation{ID: "getLink", Method: "GET", Path: "/links/{code}", Errors: []error{shortener.ErrNotFound}},
+			func(ctx context.Context, in *codeInput) (shortener.Link, error) {
+				return service.Get(ctx, user(ctx), in.Code)
+			})
+		httpapi.Register(server, httpapi.Operation{ID: "deleteLink", Method: "DELETE", Path: "/links/{code}", Status: http.StatusNoContent, Errors: []error{shortener.ErrNotFound}},
+			func(ctx context.Context, in *codeInput) (*struct{}, error) {
+				return nil, service.Delete(ctx, user(ctx), in.Code)
+			})
+		httpapi.Register(server, httpapi.Operation{ID: "followLink", Method: "GET", Path: "/{code}", Status: http.StatusFound, Errors: []error{shortener.ErrNotFound}},
+			func(ctx context.Context, in *codeInput) (*followOutput, error) {
+				url, err := service.Follow(ctx, in.Code)
+				return &followOutput{url}, err
+			})
+		return server.Handler(), nil
+	})
+}

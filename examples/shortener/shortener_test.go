@@ -1,0 +1,294 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/shortener/lambdas/shortener"
+	"example.com/shortener/links"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/onesynthtest/laketest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+var suite = onesynthtest.Suite{Platform: links.Platform(), Construct: "Shortener"}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+// create makes a link.
+func create(t testing.TB, c *onesynthtest.Client, key string, input map[string]any) onesynthtest.Reply {
+	t.Helper()
+	return c.MustSend(t, "POST", "/links", http.Header{"Idempotency-Key": {key}}, input)
+}
+
+// created makes a link, and returns it.
+func created(t testing.TB, c *onesynthtest.Client) shortener.Link {
+	t.Helper()
+	return onesynthtest.Read[shortener.Link](t, create(t, c, onesynthtest.Unique("key"), map[string]any{"url": "https://example.com/a"}), http.StatusCreated)
+}
+
+// refused checks that a reply has a status and names something.
+func refused(t testing.TB, r onesynthtest.Reply, status int, names string) {
+	t.Helper()
+	if r.Status != status || !strings.Contains(string(r.Body), names) {
+		t.Errorf("got %v; want %d that names %q", r, status, names)
+	}
+}
+
+// follow follows a link, and returns where it leads.
+func follow(t testing.TB, target *onesynthtest.Target, code string) (onesynthtest.Reply, string) {
+	t.Helper()
+	c := onesynthtest.NewClient(t, target)
+	c.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	r := c.MustSend(t, "GET", "/"+code, nil, nil)
+	return r, r.Header.Get("Location")
+}
+
+// A link is made once, followed by anyone, and read and deleted by its owner alone.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	target := suite.Shared(t)
+	alice, bob := target.As(t, onesynthtest.Unique("alice")), target.As(t, onesynthtest.Unique("bob"))
+	code := onesynthtest.Unique("home")
+	input := map[string]any{"code": code, "url": "https://example.com/?a=b#c"}
+	first, again := create(t, alice, "once", input), create(t, alice, "once", input)
+	link := onesynthtest.Read[shortener.Link](t, first, http.StatusCreated)
+	if link.Code != code || link.URL != input["url"] || time.Since(link.CreatedAt) > time.Hour {
+		t.Errorf("got %+v; want %v", link, input)
+	}
+	if again.Status != http.StatusCreated || string(again.Body) != string(first.Body) || again.Header.Get("Idempotency-Replayed") != "true" {
+		t.Errorf("got %v; want the answer %v again", again, first)
+	}
+	refused(t, create(t, alice, "once", map[string]any{"url": "https://example.com/other"}), http.StatusUnprocessableEntity, "Idempotency-Key")
+	refused(t, create(t, bob, "once", input), http.StatusConflict, "taken")
+	refused(t, create(t, bob, "", input), http.StatusBadRequest, "Idempotency-Key")
+	refused(t, create(t, bob, "wrong", map[string]any{"url": "ftp://example.com", "expires_on": "2020-01-01"}), http.StatusUnprocessableEntity, "url")
+	refused(t, create(t, bob, "past", map[string]any{"url": "https://example.com", "expires_on": "2020-01-01"}), http.StatusUnprocessableEntity, "expires_on")
+	refused(t, onesynthtest.NewClient(t, target).MustSend(t, "GET", "/links", nil, nil), http.StatusUnauthorized, "")
+
+	if r, location := follow(t, target, code); r.Status != http.StatusFound || location != link.URL {
+		t.Errorf("got %v to %q; want 302 to %s", r, location, link.URL)
+	}
+	for _, method := range []string{"GET", "DELETE"} {
+		refused(t, bob.MustSend(t, method, "/links/"+code, nil, nil), http.StatusNotFound, "no such link")
+	}
+	if got := onesynthtest.Read[shortener.Link](t, alice.MustSend(t, "GET", "/links/"+code, nil, nil), http.StatusOK); got != link {
+		t.Errorf("got %+v; want %+v", got, link)
+	}
+	onesynthtest.Read[struct{}](t, alice.MustSend(t, "DELETE", "/links/"+code, nil, nil), http.StatusNoContent)
+	refused(t, alice.MustSend(t, "GET", "/links/"+code, nil, nil), http.StatusNotFound, "no such link")
+	r, _ := follow(t, target, code)
+	refused(t, r, http.StatusNotFound, "no such link")
+}
+
+// A list has a user's own links, page by page.
+func TestList(t *testing.T) {
+	t.Parallel()
+	target := suite.Shared(t)
+	alice := target.As(t, onesynthtest.Unique("alice"))
+	created(t, target.As(t, onesynthtest.Unique("bob")))
+	var want, got []string
+	for range 5 {
+		want = append(want, created(t, alice).Code)
+	}
+	for path := "/links?limit=2"; path != ""; {
+		page := onesynthtest.Read[shortener.Page](t, alice.MustSend(t, "GET", path, nil, nil), http.StatusOK)
+		for _, link := range page.Links {
+			got = append(got, link.Code)
+		}
+		if path = ""; page.NextCursor != "" {
+			path = "/links?limit=2&cursor=" + page.NextCursor
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v; want %v", got, want)
+	}
+	refused(t, alice.MustSend(t, "GET", "/links?cursor=AQ", nil, nil), http.StatusUnprocessableEntity, "cursor")
+}
+
+// A user who makes more links than an hour allows is told when to come again.
+func TestRateLimit(t *testing.T) {
+	t.Parallel()
+	target := suite.Shared(t)
+	alice := target.As(t, onesynthtest.Unique("alice"))
+	limit := links.Platform().RateLimits[0].Requests
+	for range limit + 1 {
+		if r := create(t, alice, onesynthtest.Unique("key"), map[string]any{}); r.Status == http.StatusTooManyRequests {
+			if after, ok := r.RetryAfter(); !ok || after > time.Hour {
+				t.Errorf("got %v with Retry-After %q; want at most an hour", r, r.Header.Get("Retry-After"))
+			}
+			return
+		}
+	}
+	t.Errorf("got no 429 within %d calls", limit+1)
+}
+
+// Links end with their last day, every night at three in Vienna.
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	target := suite.Shared(t)
+	alice := target.As(t, onesynthtest.Unique("alice"))
+	over, today := created(t, alice).Code, created(t, alice).Code
+	zone, err := time.LoadLocation(links.Zone)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, days := range map[string]int{over: -1, today: 0} {
+		target.Set(t, "Links", "code", code, map[string]any{"expires_on": time.Now().In(zone).AddDate(0, 0, days).Format(time.DateOnly)})
+	}
+	expirer := target.Schedule(t, "Expirer")
+	if err := target.Run.RunSchedule(t.Context(), expirer); err != nil {
+		t.Fatal(err)
+	}
+	if r, _ := follow(t, target, over); r.Status != http.StatusNotFound {
+		t.Errorf("got %v; want 404 after the last day", r)
+	}
+	if r, _ := follow(t, target, today); r.Status != http.StatusFound {
+		t.Errorf("got %v; want 302 on the last day", r)
+	}
+	for _, schedule := range target.Run.Schedules().Schedules() {
+		if schedule.Name == expirer && (schedule.Next == nil || schedule.Next.In(zone).Hour() != 3) {
+			t.Errorf("the expirer runs next at %v; want three o'clock in %s", schedule.Next, links.Zone)
+		}
+	}
+}
+
+// Every click lands in the lake, where the saved query counts it.
+func TestLake(t *testing.T) {
+	t.Parallel()
+	target := suite.Shared(t)
+	owner := onesynthtest.Unique("alice")
+	code := created(t, target.As(t, owner)).Code
+	for range 3 {
+		follow(t, target, code)
+	}
+	if err := target.Flush(t); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Code, Owner string
+		Clicks      int
+	}
+	rows := laketest.Query[row](t, laketest.Open(t, target), links.Platform().Lake.Queries[0].SQL)
+	if want := (row{code, owner, 3}); !slices.Contains(rows, want) {
+		t.Errorf("got %v; want %v", rows, want)
+	}
+}
+
+// Each role may do what its function does, and no more.
+func TestGrants(t *testing.T) {
+	t.Parallel()
+	t.Run("Wildcards", func(t *testing.T) { suite.CheckWildcards(t, 6) })
+	t.Run("Used", func(t *testing.T) { suite.CheckGrantsUsed(t, probes) })
+	t.Run("Needed", func(t *testing.T) {
+		// Those of the lake are the library's.
+		own := func(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
+			all, end := probes(t, target)
+			return slices.DeleteFunc(all, func(p onesynthtest.Probe) bool { return strings.HasPrefix(p.Function, "Lake") }), end
+		}
+		suite.CheckGrantsNeeded(t, own, func(t testing.TB, r onesynthtest.Reply) {
+			refused(t, r, http.StatusInternalServerError, "message")
+		})
+	})
+}
+
+// probes make what every function does happen.
+func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
+	alice := target.As(t, onesynthtest.Unique("alice"))
+	alice.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	kept, deleted, over := created(t, alice).Code, created(t, alice).Code, created(t, alice).Code
+	yesterday := time.Now().Add(-36 * time.Hour).Format(time.DateOnly)
+	target.Set(t, "Links", "code", over, map[string]any{"expires_on": yesterday})
+	// Small objects for the compactor to merge: those of two batches.
+	for range 2 {
+		follow(t, target, kept)
+		if err := target.Flush(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The writer has this one to take.
+	follow(t, target, kept)
+	request := func(name, method, path string, header http.Header, body any) onesynthtest.Probe {
+		return onesynthtest.Probe{Function: "Linksapi", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
+			return alice.Send(t.Context(), method, path, header, body)
+		}}
+	}
+	run := func(schedule string) func(t testing.TB) (onesynthtest.Reply, error) {
+		return func(t testing.TB) (onesynthtest.Reply, error) {
+			return onesynthtest.Reply{}, target.Run.RunSchedule(t.Context(), target.Schedule(t, schedule))
+		}
+	}
+	flush := func(t testing.TB) (onesynthtest.Reply, error) {
+		return onesynthtest.Reply{}, target.FlushUntilRefused(t)
+	}
+	input := map[string]any{"url": "https://example.com/"}
+	return []onesynthtest.Probe{
+			request("Create", "POST", "/links", http.Header{"Idempotency-Key": {onesynthtest.Unique("key")}}, input),
+			request("Read", "GET", "/links/"+kept, nil, nil),
+			request("List", "GET", "/links", nil, nil),
+			request("Delete", "DELETE", "/links/"+deleted, nil, nil),
+			request("Follow", "GET", "/"+kept, nil, nil),
+			{Function: "Expirer", Name: "Expire", Do: run("Expirer")},
+			{Function: "LakeWriter", Name: "Write", Do: flush},
+			{Function: "LakeCompactor", Name: "Compact", Do: run("Lake")},
+			{Function: "LakeSchedule", Name: "Deliver", Do: run("Lake")},
+		}, func() {
+			if err := target.Flush(t); err != nil {
+				t.Error(err)
+			}
+		}
+}
+
+// Every access pattern is made on a real engine, as it is declared.
+func TestAccessPatterns(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, links.Platform().Database)
+	service := &shortener.Service{DB: tables.DB, CursorKey: cursor.Key("0123456789abcdef")}
+	keys, limit := idempotency.New(tables.DB, "Requests", nil), links.Platform().RateLimits[0]
+	ctx := t.Context()
+	claim := func() *idempotency.Claim {
+		claimed, _, err := keys.Begin(ctx, "alice", onesynthtest.Unique("key"), []byte("request"), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return claimed
+	}
+	ready := func(request func() error) func() func() error { return func() func() error { return request } }
+	tables.Measure(t, links.Platform().Database.AccessPatterns, dynamotest.Cases{
+		"CreateLink": ready(func() error {
+			_, err := service.Create(ctx, "alice", shortener.Link{Code: "first", URL: "https://example.com/"})
+			return err
+		}),
+		"GetLink":     ready(func() error { _, err := service.Get(ctx, "alice", "first"); return err }),
+		"ListLinks":   ready(func() error { _, err := service.List(ctx, "alice", "", 10); return err }),
+		"RecordClick": ready(func() error { _, err := service.Follow(ctx, "first"); return err }),
+		"DeleteLink":  ready(func() error { return service.Delete(ctx, "alice", "first") }),
+		"ListExpired": ready(func() error { _, err := service.Expire(ctx); return err }),
+		"ExpireLink": func() func() error {
+			over := shortener.Link{Code: "over", Owner: "alice", URL: "https://example.com/", ExpiresOn: time.Now().Add(-36 * time.Hour).Format(time.DateOnly)}
+			if err := tables.DB.Transact(ctx, "CreateLink", dynamo.Put("Links", over, dynamo.Absent("code"))); err != nil {
+				t.Fatal(err)
+			}
+			return func() error { _, err := service.Expire(ctx); return err }
+		},
+		schema.CountRequest: ready(func() error {
+			_, err := ratelimit.New(tables.DB, "Requests", nil).CountRequest(ctx, limit, "alice", time.Now())
+			return err
+		}),
+		"ClaimIdempotencyKey": ready(func() error { claim(); return nil }),
+		"SettleIdempotencyKey": func() func() error {
+			claimed := claim()
+			return func() error { return keys.Settle(ctx, claimed, idempotency.Response{Status: http.StatusConflict}) }
+		},
+	}, nil)
+}
