@@ -189,17 +189,6 @@ func TestRunKeepsEachPersonsInterval(t *testing.T) {
 	}
 }
 
-func TestRunOnePersonOnce(t *testing.T) {
-	t.Parallel()
-	n := newNotifying()
-	for device := range 5 {
-		n.device(t, "me", fmt.Sprint(device), 30)
-	}
-	n.askFor(t, 5)
-	n.askFor(t, 5)
-	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 1, Waiting: 1})
-}
-
 func TestRunExpires(t *testing.T) {
 	t.Parallel()
 	for name, push := range map[string]bool{"with push": true, "without push": false} {
@@ -456,59 +445,6 @@ func TestRunGivesUpOnManyFailures(t *testing.T) {
 	report := n.run(t)
 	if report.Notified != 0 || report.Waiting != 50 || n.inbox.attempts > 5+16 {
 		t.Errorf("%d attempts, %+v", n.inbox.attempts, report)
-	}
-}
-
-// TestRunsOverlap lets several runs work at once: no one is notified twice.
-func TestRunsOverlap(t *testing.T) {
-	t.Parallel()
-	n := newNotifying()
-	n.notifier.Rand = nil
-	n.subscribe(t, 100)
-	// Half of them have a second device.
-	for i := range 50 {
-		n.device(t, fmt.Sprint("person ", i), fmt.Sprint("second-token-", i), 30)
-	}
-	for range 10 {
-		n.askFor(t, 2)
-	}
-	overdue := textAsk()
-	overdue.TimeoutSeconds = new(60)
-	n.ask(t, overdue)
-	n.now = n.now.Add(time.Minute)
-	reports := make([]askahuman.Report, 4)
-	var group sync.WaitGroup
-	for i := range reports {
-		group.Go(func() {
-			var err error
-			if reports[i], err = n.notifier.Run(context.Background()); err != nil {
-				t.Errorf("Run: %v", err)
-			}
-		})
-	}
-	group.Wait()
-	var sum askahuman.Report
-	for _, r := range reports {
-		sum.Expired += r.Expired
-		sum.Notified += r.Notified
-		sum.Failures = append(sum.Failures, r.Failures...)
-	}
-	if sum.Expired != 1 || sum.Notified != len(n.inbox.messages) || len(sum.Failures) != 0 {
-		t.Errorf("together: %+v, %d messages", sum, len(n.inbox.messages))
-	}
-	perPerson := map[string]int{}
-	for token, count := range n.inbox.byToken() {
-		perPerson[strings.TrimPrefix(token, "second-")] += count
-	}
-	for person, count := range perPerson {
-		if count != 1 {
-			t.Errorf("the person of %s was notified %d times", person, count)
-		}
-	}
-	for link, count := range n.inbox.byLink() {
-		if count > 6 {
-			t.Errorf("%d people were notified of %s, want at most 6", count, link)
-		}
 	}
 }
 

@@ -14,27 +14,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// code is an error's code in the wire format.
-type code string
-
-// The codes. The wire format lists those of questions and answers; UNAUTHORIZED,
-// NOT_FOUND, METHOD_NOT_ALLOWED, SUBSCRIPTION_NOT_FOUND and REQUEST_IN_PROGRESS are
-// for cases on which it is silent.
-const (
-	codeValidation           code = "VALIDATION_ERROR"
-	codeUnauthorized         code = "UNAUTHORIZED"
-	codeQuotaExceeded        code = "AGENT_QUOTA_EXCEEDED"
-	codeQuestionNotFound     code = "QUESTION_NOT_FOUND"
-	codeSubscriptionNotFound code = "SUBSCRIPTION_NOT_FOUND"
-	codeNotFound             code = "NOT_FOUND"
-	codeMethodNotAllowed     code = "METHOD_NOT_ALLOWED"
-	codeAlreadyAnswered      code = "ALREADY_ANSWERED"
-	codeRequestInProgress    code = "REQUEST_IN_PROGRESS"
-	codeQuestionClosed       code = "QUESTION_CLOSED"
-	codeRateLimited          code = "RATE_LIMITED"
-	codeServerError          code = "SERVER_ERROR"
-)
-
 // ErrorResponse is the form of every error.
 type ErrorResponse struct {
 	Error ErrorBody `json:"error"`
@@ -42,50 +21,48 @@ type ErrorResponse struct {
 
 // ErrorBody says what went wrong.
 type ErrorBody struct {
-	Code    code        `json:"code" doc:"What went wrong, for programs." example:"VALIDATION_ERROR"`
+	Code    string      `json:"code" doc:"What went wrong, for programs." example:"VALIDATION_ERROR"`
 	Message string      `json:"message" doc:"What went wrong, for people: a sentence for each problem." example:"prompt has 4 characters; it needs 10 to 2000"`
 	Details *Violations `json:"details,omitempty" doc:"With VALIDATION_ERROR: what is wrong."`
 }
 
-// quotaExceeded says how many questions an agent may have.
-func quotaExceeded(openQuestions int) string {
-	return fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)
-}
-
 // failures say how errors are answered, where an agent may have so many open questions.
+// The wire format lists the codes of questions and answers; UNAUTHORIZED, NOT_FOUND,
+// METHOD_NOT_ALLOWED, SUBSCRIPTION_NOT_FOUND and REQUEST_IN_PROGRESS are for cases on which
+// it is silent.
 func failures(openQuestions int) httpapi.Errors {
 	const inProgress = "an earlier request with this idempotency key has not been answered yet: send this one again, unchanged, in a second"
-	answer := func(c code, status int, match func(error) error) httpapi.KnownError {
-		return httpapi.KnownError{Code: string(c), Status: status, Match: match}
+	answer := func(code string, status int, match func(error) error) httpapi.KnownError {
+		return httpapi.KnownError{Code: code, Status: status, Match: match}
 	}
 	return httpapi.Errors{
 		Known: []httpapi.KnownError{
-			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Is(askahuman.ErrUnknownAgentKey)),
-			answer(codeUnauthorized, http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
-			answer(codeNotFound, http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
-			answer(codeMethodNotAllowed, http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
-			answer(codeValidation, http.StatusBadRequest, httpapi.As[*validate.Error]),
-			answer(codeValidation, http.StatusBadRequest, httpapi.Is(idempotency.ErrOtherRequest)),
-			{Code: string(codeQuotaExceeded), Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded), Message: quotaExceeded(openQuestions)},
-			answer(codeQuestionNotFound, http.StatusNotFound, httpapi.Is(askahuman.ErrQuestionNotFound)),
-			answer(codeSubscriptionNotFound, http.StatusNotFound, httpapi.Is(askahuman.ErrSubscriptionNotFound)),
-			answer(codeAlreadyAnswered, http.StatusConflict, httpapi.Is(askahuman.ErrAlreadyAnswered)),
-			{Code: string(codeRequestInProgress), Status: http.StatusConflict, Match: httpapi.As[*idempotency.RunningError], Message: inProgress, RetryAfter: time.Second},
-			{Code: string(codeRequestInProgress), Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost), Message: inProgress, RetryAfter: time.Second},
-			answer(codeQuestionClosed, http.StatusGone, httpapi.Is(askahuman.ErrQuestionClosed)),
-			answer(codeRateLimited, http.StatusTooManyRequests, httpapi.As[*ratelimit.LimitedError]),
+			answer("UNAUTHORIZED", http.StatusUnauthorized, httpapi.Is(askahuman.ErrUnknownAgentKey)),
+			answer("UNAUTHORIZED", http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
+			answer("NOT_FOUND", http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
+			answer("METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
+			answer("VALIDATION_ERROR", http.StatusBadRequest, httpapi.As[*validate.Error]),
+			answer("VALIDATION_ERROR", http.StatusBadRequest, httpapi.Is(idempotency.ErrOtherRequest)),
+			{Code: "AGENT_QUOTA_EXCEEDED", Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded), Message: fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)},
+			answer("QUESTION_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrQuestionNotFound)),
+			answer("SUBSCRIPTION_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrSubscriptionNotFound)),
+			answer("ALREADY_ANSWERED", http.StatusConflict, httpapi.Is(askahuman.ErrAlreadyAnswered)),
+			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: httpapi.As[*idempotency.RunningError], Message: inProgress, RetryAfter: time.Second},
+			{Code: "REQUEST_IN_PROGRESS", Status: http.StatusConflict, Match: httpapi.Is(idempotency.ErrClaimLost), Message: inProgress, RetryAfter: time.Second},
+			answer("QUESTION_CLOSED", http.StatusGone, httpapi.Is(askahuman.ErrQuestionClosed)),
+			answer("RATE_LIMITED", http.StatusTooManyRequests, httpapi.As[*ratelimit.LimitedError]),
 			{
-				Code: string(codeServerError), Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrUnanswered, context.DeadlineExceeded),
-				Message: unanswered, RetryAfter: time.Second, Description: string(codeServerError) + ": no answer in time",
+				Code: "SERVER_ERROR", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrUnanswered, context.DeadlineExceeded),
+				Message: unanswered, RetryAfter: time.Second, Description: "SERVER_ERROR: no answer in time",
 			},
 			{
-				Code: string(codeRateLimited), Status: http.StatusTooManyRequests, Match: httpapi.Is(retry.ErrBusy, askahuman.ErrStale),
+				Code: "RATE_LIMITED", Status: http.StatusTooManyRequests, Match: httpapi.Is(retry.ErrBusy, askahuman.ErrStale),
 				Message: "too much is going on at once: try again in a second", RetryAfter: time.Second,
 			},
 		},
-		Unknown: httpapi.KnownError{Code: string(codeServerError)},
+		Unknown: httpapi.KnownError{Code: "SERVER_ERROR"},
 		Body: func(_ context.Context, f httpapi.Failure) any {
-			body := ErrorBody{Code: code(f.Code), Message: f.Message}
+			body := ErrorBody{Code: f.Code, Message: f.Message}
 			if found := problems(f.Err); found != nil {
 				body.Details = details(found)
 				body.Message = body.Details.sentences()

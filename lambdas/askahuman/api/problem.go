@@ -171,18 +171,8 @@ func shown(value any) string {
 
 // typeName is a type of JSON Schema in words.
 func typeName(name string) string {
-	switch name {
-	case huma.TypeString:
-		return "a text"
-	case huma.TypeInteger:
-		return "a whole number of at most 18 digits"
-	case huma.TypeBoolean:
-		return "true or false"
-	case huma.TypeArray:
-		return "a list"
-	case huma.TypeObject:
-		return "an object"
-	default:
-		return "a " + strings.ToLower(name)
-	}
+	return map[string]string{
+		huma.TypeString: "a text", huma.TypeInteger: "a whole number of at most 18 digits", huma.TypeNumber: "a number",
+		huma.TypeBoolean: "true or false", huma.TypeArray: "a list", huma.TypeObject: "an object",
+	}[name]
 }

@@ -2,12 +2,14 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
@@ -17,8 +19,20 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// stub is both services. Each method calls work once, and returns its error.
+// stub is both services. Each method calls work once, and returns its error. What the real
+// services refuse for itself, it refuses as they do.
 type stub struct{ work func() error }
+
+// people are real ones, on a store in which nothing is.
+func people() *askahuman.People { return &askahuman.People{Store: &inmem.Store{}} }
+
+// unless is a stub whose work is to return the error, if that is of a request's content.
+func (s stub) unless(err error) stub {
+	if _, invalid := errors.AsType[*validate.Error](err); invalid {
+		return stub{func() error { return err }}
+	}
+	return s
+}
 
 func (s stub) question() (askahuman.Question, error) {
 	return askahuman.Question{
@@ -30,8 +44,9 @@ func (s stub) subscription() (askahuman.Subscription, error) {
 	return askahuman.Subscription{ID: "6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a"}, s.work()
 }
 
-func (s stub) Ask(context.Context, string, askahuman.Ask) (askahuman.Question, error) {
-	return s.question()
+func (s stub) Ask(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
+	_, err := (&askahuman.Agents{Store: &inmem.Store{}}).Ask(ctx, agent, ask)
+	return s.unless(err).question()
 }
 func (s stub) Read(context.Context, string, string) (askahuman.QuestionWithResponses, error) {
 	q, err := s.question()
@@ -48,8 +63,9 @@ func (s stub) Question(context.Context, string, string) (askahuman.Question, boo
 	q, err := s.question()
 	return q, true, err
 }
-func (s stub) Answer(context.Context, string, *time.Location, askahuman.Answer) (askahuman.Receipt, error) {
-	return askahuman.Receipt{ResponseID: "6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a", NewBadges: []askahuman.Badge{}}, s.work()
+func (s stub) Answer(ctx context.Context, person string, zone *time.Location, answer askahuman.Answer) (askahuman.Receipt, error) {
+	_, err := people().Answer(ctx, person, zone, answer)
+	return askahuman.Receipt{ResponseID: "6f1ed002-ab5f-4e0c-9c25-2f8f4b1e9d3a", NewBadges: []askahuman.Badge{}}, s.unless(err).work()
 }
 func (s stub) Stats(context.Context, string, *time.Location) (askahuman.Standing, error) {
 	return askahuman.Standing{Badges: []askahuman.Badge{}, AnswersByCategory: map[string]int{}}, s.work()
@@ -57,14 +73,17 @@ func (s stub) Stats(context.Context, string, *time.Location) (askahuman.Standing
 func (s stub) Leaderboard(context.Context, string, askahuman.Period, int) (askahuman.Leaderboard, error) {
 	return askahuman.Leaderboard{Period: askahuman.PeriodAllTime, Entries: []askahuman.LeaderboardEntry{}}, s.work()
 }
-func (s stub) Subscribe(context.Context, string, askahuman.NewSubscription) (askahuman.Subscription, error) {
-	return s.subscription()
+func (s stub) Subscribe(ctx context.Context, person string, device askahuman.NewSubscription) (askahuman.Subscription, error) {
+	_, err := people().Subscribe(ctx, person, device)
+	return s.unless(err).subscription()
 }
-func (s stub) ChangeSubscription(context.Context, string, askahuman.SubscriptionChange) (askahuman.Subscription, error) {
-	return s.subscription()
+func (s stub) ChangeSubscription(ctx context.Context, id string, change askahuman.SubscriptionChange) (askahuman.Subscription, error) {
+	_, err := people().ChangeSubscription(ctx, id, change)
+	return s.unless(err).subscription()
 }
-func (s stub) RenewSubscription(context.Context, string, askahuman.SubscriptionRenewal) (askahuman.Subscription, error) {
-	return s.subscription()
+func (s stub) RenewSubscription(ctx context.Context, person string, device askahuman.SubscriptionRenewal) (askahuman.Subscription, error) {
+	_, err := people().RenewSubscription(ctx, person, device)
+	return s.unless(err).subscription()
 }
 func (s stub) Unsubscribe(context.Context, string) error { return s.work() }
 

@@ -65,13 +65,6 @@ func Open(environment kit.Environment, function string) (*Store, error) {
 
 func formatTime(t time.Time) string { return dynamo.FormatTime(t) }
 
-func formatOptionalTime(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return formatTime(t)
-}
-
 func parseTime(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
