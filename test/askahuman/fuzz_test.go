@@ -1,32 +1,13 @@
 package askahuman
 
 import (
-	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
-
-// Requests of every kind, well-formed and not, are answered and never a failure.
-func TestAnyRequestIsAnswered(t *testing.T) {
-	t.Parallel()
-	suite.CheckAnyRequest(t, language, http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusNotFound)
-}
-
-// Bodies of up to a megabyte are answered, with every content type and content.
-func TestLargeBodies(t *testing.T) {
-	t.Parallel()
-	suite.CheckLargeBodies(t, language, map[string][]byte{
-		"Prompt":  fmt.Appendf(nil, `{"type":"text","prompt":"%s"}`, strings.Repeat("x", 1<<20-32)),
-		"Number":  fmt.Appendf(nil, `{"type":"text","prompt":"How many are these?","min_responses":%s}`, strings.Repeat("9", 200_000)),
-		"Options": fmt.Appendf(nil, `{"type":"multiple_choice","prompt":"Which one is it?","options":["a"%s]}`, strings.Repeat(`,"a"`, 50_000)),
-	})
-}
 
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
 func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }

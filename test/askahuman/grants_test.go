@@ -8,33 +8,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// No grant is for more than one action on one resource.
-func TestNoGrantHasWildcard(t *testing.T) {
-	t.Parallel()
-	suite.Local(t, "dev").CheckWildcards(t, 4)
-}
-
-// Every permission is used by some request: none is too much.
-func TestEveryGrantIsUsed(t *testing.T) {
-	t.Parallel()
-	suite.Local(t, "dev").CheckGrantsUsed(t, probes)
-}
-
-// Without any one grant the request that needs it is refused: none is too little.
-func TestEveryGrantIsNeeded(t *testing.T) {
-	t.Parallel()
-	suite.Local(t, "dev").CheckGrantsNeeded(t, probes, func(t testing.TB, r onesynthtest.Reply) {
-		t.Helper()
-		refused(t, r, http.StatusInternalServerError, "SERVER_ERROR")
-	})
-}
-
-// A run that the schedule may not start is kept in the dead-letter queue.
-func TestUndeliveredRunIsKept(t *testing.T) {
-	t.Parallel()
-	suite.Local(t, "dev").CheckUndelivered(t)
-}
-
 func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 	s := newScene(t, &target{platform.Local(on)})
 	return s.probes(), func() { s.end(t) }

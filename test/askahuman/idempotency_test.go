@@ -11,7 +11,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -57,127 +56,6 @@ func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	// The key is the agent's own.
 	if got := c.newAgent().ask(t, question); got.QuestionID == first.QuestionID {
 		t.Error("another agent's key gave the same question")
-	}
-	if page := asker.list(t, nil); len(page.Questions) != 1 {
-		t.Errorf("got %d questions; want 1", len(page.Questions))
-	}
-}
-
-// The same ask twenty times at once makes one question.
-func TestConcurrentAsksAreOneQuestion(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	c.Retry = onesynthtest.Busy
-	asker := c.newAgent()
-	question := textQuestion(2)
-	question.IdempotencyKey = onesynthtest.Unique("key")
-	var mutex sync.Mutex
-	ids := map[string]int{}
-	if err := onesynthtest.Together(20, func(int) error {
-		r, err := asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
-		if err != nil {
-			return err
-		}
-		if r.Status != http.StatusCreated {
-			return fmt.Errorf("got %v; want 201", r)
-		}
-		mutex.Lock()
-		defer mutex.Unlock()
-		ids[onesynthtest.Field(r.Body, "question_id")]++
-		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if len(ids) != 1 {
-		t.Errorf("got %d questions: %v; want 1", len(ids), ids)
-	}
-	if page := asker.list(t, nil); len(page.Questions) != 1 {
-		t.Errorf("got %d questions in the list; want 1", len(page.Questions))
-	}
-}
-
-// An attempt that died in the middle counts as running until its function's time is
-// up: repeats are told so. Then one of them carries the request out.
-func TestDiedAskIsTakenOver(t *testing.T) {
-	t.Parallel()
-	target := ownRun(t, local.Options{})
-	c := newClient(t, target)
-	agentAPI := target.Function(t, "AgentAPI")
-	faults := func(f awsapi.Faults) {
-		t.Helper()
-		if err := target.Run.AWS().SetFaults(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	claim := func() map[string]any {
-		for _, item := range target.Items(t, "Guards") {
-			if item["claim"] != nil {
-				return item
-			}
-		}
-		return nil
-	}
-	// until says when the attempt counts as dead. Time passes in the table, not on this
-	// machine.
-	until := func(end time.Time) {
-		t.Helper()
-		target.Set(t, "Guards", "guard_key", claim()["guard_key"].(string), map[string]any{"claimed_until": end.UnixMilli()})
-	}
-	// Conflicts hold the attempt up between its claim and its commit, most of the
-	// time long enough to meet it there.
-	var asker agent
-	var question ask
-	for attempt := 0; ; attempt++ {
-		if attempt == 50 {
-			t.Fatal("no attempt of 50 could be killed under its claim")
-		}
-		asker, question = c.newAgent(), textQuestion(2)
-		question.IdempotencyKey = onesynthtest.Unique("key")
-		faults(awsapi.Faults{TransactionConflict: 0.85})
-		answered := make(chan error, 1)
-		var r onesynthtest.Reply
-		go func() {
-			var err error
-			r, err = asker.Send(t.Context(), http.MethodPost, "/agent/questions", asker.header(), question)
-			answered <- err
-		}()
-		for len(answered) == 0 && claim() == nil {
-			time.Sleep(time.Millisecond)
-		}
-		if _, err := target.Run.Kill(agentAPI); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
-			t.Fatal(err)
-		}
-		if err := <-answered; err != nil {
-			t.Fatal(err)
-		}
-		faults(awsapi.Faults{})
-		if r.Status >= http.StatusInternalServerError && claim() != nil {
-			break
-		}
-	}
-
-	// A second after the function's time, which is 10 s.
-	if left := time.Until(time.UnixMilli(int64(claim()["claimed_until"].(float64)))); left > 11*time.Second {
-		t.Errorf("got a claim for another %v; want at most 11 s", left)
-	}
-	until(time.Now().Add(time.Hour))
-	waiting := asker.try(t, http.MethodPost, "/agent/questions", question)
-	refused(t, waiting, http.StatusConflict, "REQUEST_IN_PROGRESS")
-	if waiting.Header.Get("Retry-After") != "1" {
-		t.Errorf("got %v with Retry-After %q; want 1", waiting, waiting.Header.Get("Retry-After"))
-	}
-	other := question
-	other.Prompt = "Should error messages be shorter?"
-	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", other), "idempotency_key")
-	if page := asker.list(t, nil); len(page.Questions) != 0 {
-		t.Errorf("got %d questions of a request that died; want none", len(page.Questions))
-	}
-
-	until(time.Now())
-	made := asker.try(t, http.MethodPost, "/agent/questions", question)
-	onesynthtest.Read[submission](t, made, http.StatusCreated)
-	if again := asker.try(t, http.MethodPost, "/agent/questions", question); !bytes.Equal(again.Body, made.Body) {
-		t.Errorf("got %v; want %v", again, made)
 	}
 	if page := asker.list(t, nil); len(page.Questions) != 1 {
 		t.Errorf("got %d questions; want 1", len(page.Questions))

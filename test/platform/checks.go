@@ -1,6 +1,7 @@
 package platform
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -126,48 +127,21 @@ func (s *Suite) CheckDocument(t *testing.T, path string) {
 	}
 }
 
-// CheckUnknownRoutes checks that what is no route is refused.
-func (s *Suite) CheckUnknownRoutes(t *testing.T, requests ...string) {
-	t.Helper()
-	c := NewClient(t, s.Shared(t))
-	for _, request := range requests {
-		method, path := onesynthtest.Split(request)
-		if r := c.MustSend(t, method, path, nil, nil); r.Status != http.StatusNotFound && r.Status != http.StatusMethodNotAllowed {
-			t.Errorf("got %v; want 404", r)
-		}
-	}
-}
-
-// Table is how a table is to be.
-type Table struct {
-	// Key is the name of the partition key, and of the sort key after a blank.
-	Key string
-	// TimeToLive is an attribute; empty: nothing expires.
-	TimeToLive string
-	// Stream is the view of the stream; empty: there is none.
-	Stream string
-	// Indexes are key and projection of each index, separated by blanks.
-	Indexes map[string]string
-	// Numbers are the key attributes that are no text.
-	Numbers []string
-}
-
-// CheckTables checks that the tables that the engine describes are those.
-func (s *Suite) CheckTables(t *testing.T, tables map[string]Table) {
-	t.Helper()
+// checkTables checks that the tables that the engine describes are those of the schema.
+func (s *Suite) checkTables(t *testing.T) {
 	target := s.Shared(t)
-	if len(target.Tables) != len(tables) {
-		t.Errorf("got tables %v; want %d", target.Tables, len(tables))
+	if len(target.Tables) != len(s.Platform.Database.Tables) {
+		t.Errorf("got tables %v; want %d", target.Tables, len(s.Platform.Database.Tables))
 	}
-	for name, want := range tables {
-		t.Run(name, func(t *testing.T) {
-			described, err := target.Database.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(target.Tables[name])})
+	for _, want := range s.Platform.Database.Tables {
+		t.Run(want.Name, func(t *testing.T) {
+			described, err := target.Database.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(target.Tables[want.Name])})
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := described.Table
-			if key := keyOf(got.KeySchema); key != want.Key {
-				t.Errorf("got key %q; want %q", key, want.Key)
+			if key := keyOf(got.KeySchema); key != strings.Join(want.Key.Attributes(), " ") {
+				t.Errorf("got key %q; want %v", key, want.Key.Attributes())
 			}
 			if got.BillingModeSummary == nil || got.BillingModeSummary.BillingMode != types.BillingModePayPerRequest {
 				t.Errorf("got billing %+v; want on demand", got.BillingModeSummary)
@@ -176,32 +150,33 @@ func (s *Suite) CheckTables(t *testing.T, tables map[string]Table) {
 			if got.StreamSpecification != nil && aws.ToBool(got.StreamSpecification.StreamEnabled) {
 				stream = string(got.StreamSpecification.StreamViewType)
 			}
-			if stream != want.Stream {
+			if stream != string(want.Stream) {
 				t.Errorf("got stream %q; want %q", stream, want.Stream)
 			}
-			if len(got.GlobalSecondaryIndexes) != len(want.Indexes) {
-				t.Errorf("got %d indexes; want %d", len(got.GlobalSecondaryIndexes), len(want.Indexes))
+			indexes := map[string]string{}
+			for _, index := range want.Indexes {
+				indexes[index.Name] = strings.Join(index.Key.Attributes(), " ") + " " + cmp.Or(string(index.Projection), "ALL")
 			}
 			for _, index := range got.GlobalSecondaryIndexes {
-				description := fmt.Sprint(keyOf(index.KeySchema), " ", index.Projection.ProjectionType)
-				if description != want.Indexes[*index.IndexName] {
-					t.Errorf("index %s: got %q; want %q", *index.IndexName, description, want.Indexes[*index.IndexName])
+				if description := fmt.Sprint(keyOf(index.KeySchema), " ", index.Projection.ProjectionType); description != indexes[*index.IndexName] {
+					t.Errorf("index %s: got %q; want %q", *index.IndexName, description, indexes[*index.IndexName])
 				}
+				delete(indexes, *index.IndexName)
+			}
+			if len(indexes) > 0 {
+				t.Errorf("the indexes %v are missing", indexes)
 			}
 			if len(want.Indexes) > 0 {
 				target.Lacking(t, "status of indexes", active(got.GlobalSecondaryIndexes))
 			}
 			for _, attribute := range got.AttributeDefinitions {
-				wantType := types.ScalarAttributeTypeS
-				if slices.Contains(want.Numbers, *attribute.AttributeName) {
-					wantType = types.ScalarAttributeTypeN
-				}
-				if attribute.AttributeType != wantType {
-					t.Errorf("attribute %s: got type %s; want %s", *attribute.AttributeName, attribute.AttributeType, wantType)
+				declared, _ := want.Attribute(*attribute.AttributeName)
+				if !strings.HasPrefix(string(declared.Type), string(attribute.AttributeType)) {
+					t.Errorf("attribute %s: got type %s; want %s", *attribute.AttributeName, attribute.AttributeType, declared.Type)
 				}
 			}
 			var failure error
-			if got := target.TimeToLive(t, name); got != want.TimeToLive {
+			if got := target.TimeToLive(t, want.Name); got != want.TimeToLive {
 				failure = fmt.Errorf("got TTL attribute %q; want %q", got, want.TimeToLive)
 			}
 			if want.TimeToLive != "" {
@@ -230,10 +205,9 @@ func keyOf(schema []types.KeySchemaElement) string {
 	return key
 }
 
-// CheckExpiry checks that of every table what has expired is deleted, and nothing
+// checkExpiry checks that of every table what has expired is deleted, and nothing
 // else.
-func (s *Suite) CheckExpiry(t *testing.T) {
-	t.Helper()
+func (s *Suite) checkExpiry(t *testing.T) {
 	target := s.Shared(t)
 	target.LocalOnly(t, "DynamoDB deletes expired items within days")
 	for _, table := range s.Platform.Database.Tables {

@@ -190,9 +190,9 @@ func (f *fuzzed) alive(t testing.TB) {
 	}
 }
 
-// CheckAnyRequest checks that requests of every kind, well-formed and not, are
+// checkAnyRequest checks that requests of every kind, well-formed and not, are
 // answered and never a failure.
-func (s *Suite) CheckAnyRequest(t *testing.T, learn func(testing.TB, *Target) Language, statuses ...int) {
+func (s *Suite) checkAnyRequest(t *testing.T, learn func(testing.TB, *Target) Language, statuses ...int) {
 	t.Helper()
 	f := s.newFuzzed(t, learn)
 	seed := uint64(time.Now().UnixNano())
@@ -228,9 +228,9 @@ func (s *Suite) CheckAnyRequest(t *testing.T, learn func(testing.TB, *Target) La
 	}
 }
 
-// CheckLargeBodies checks that bodies of up to a megabyte are answered, with every
+// checkLargeBodies checks that bodies of up to a megabyte are answered, with every
 // content type and content: neither the platform's own bodies nor others are accepted.
-func (s *Suite) CheckLargeBodies(t *testing.T, learn func(testing.TB, *Target) Language, own map[string][]byte) {
+func (s *Suite) checkLargeBodies(t *testing.T, learn func(testing.TB, *Target) Language, own map[string][]byte) {
 	t.Helper()
 	f := s.newFuzzed(t, learn)
 	const megabyte = 1 << 20

@@ -5,13 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
@@ -134,37 +129,11 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 	}
 }
 
-// freeClaims lets the time pass for which claims of idempotency keys are held, which
-// is not longer than that of an invocation.
+// freeClaims lets the time pass for which claims of idempotency keys are held.
 func (p *Target) freeClaims(t testing.TB, database schema.Database) {
 	t.Helper()
-	const longest = 11 * time.Second // the functions' time-out, and a second
-	for _, table := range database.Tables {
-		if !slices.ContainsFunc(table.Attributes, func(a schema.Attribute) bool { return a.Name == "claimed_until" }) {
-			continue
-		}
-		for _, item := range p.Items(t, table.Name) {
-			until, claimed := item["claimed_until"].(float64)
-			if !claimed {
-				continue
-			}
-			if left := time.Until(time.UnixMilli(int64(until))); left > longest {
-				t.Errorf("a claim is held for %v more; want at most %v", left, longest)
-			}
-			key := map[string]types.AttributeValue{}
-			for _, name := range table.Key.Attributes() {
-				key[name] = &types.AttributeValueMemberS{Value: item[name].(string)}
-			}
-			if _, err := p.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-				TableName: aws.String(p.Tables[table.Name]), Key: key,
-				UpdateExpression:    aws.String("SET claimed_until = :past"),
-				ConditionExpression: aws.String("attribute_exists(claimed_until)"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{
-					":past": &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Add(-time.Second).UnixMilli(), 10)},
-				},
-			}); err != nil {
-				t.Fatalf("let time pass for the claim %v: %v", key, err)
-			}
-		}
+	for _, c := range p.claims(t, database) {
+		c.check(t)
+		c.holdUntil(t, time.Now().Add(-time.Second))
 	}
 }

@@ -1,33 +1,14 @@
 package todo
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
-
-// Requests of every kind, well-formed and not, are answered and never a failure.
-func TestAnyRequestIsAnswered(t *testing.T) {
-	t.Parallel()
-	suite.CheckAnyRequest(t, language, http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity)
-}
-
-// Bodies of up to a megabyte are answered, with every content type and content.
-func TestLargeBodies(t *testing.T) {
-	t.Parallel()
-	suite.CheckLargeBodies(t, language, map[string][]byte{
-		"Title":   fmt.Appendf(nil, `{"title":"%s"}`, strings.Repeat("x", 1<<20-32)),
-		"Number":  fmt.Appendf(nil, `{"title":%s}`, strings.Repeat("9", 200_000)),
-		"Address": fmt.Appendf(nil, `{"name":"Ann","email":"%s@example.com"}`, strings.Repeat("a.", 1<<18)),
-		"Tasks":   fmt.Appendf(nil, `{"action":"set_status","status":"pending","task_ids":["a"%s]}`, strings.Repeat(`,"a"`, 50_000)),
-	})
-}
 
 // The OpenAPI document says of each route what it takes and what it answers.
 func TestDocument(t *testing.T) {

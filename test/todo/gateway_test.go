@@ -10,28 +10,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// A browser may call every route with every header that the platform reads, and
-// read every header that it sends.
-func TestCORS(t *testing.T) {
-	t.Parallel()
-	suite.CheckCORS(t, "/health",
-		[]string{"Content-Type", "Authorization", "Idempotency-Key", "If-Match", "X-Timezone"},
-		[]string{"ETag", "Location", "Idempotency-Replayed", "Retry-After"})
-}
-
-// The OpenAPI document describes the routes that are declared, and no others.
-func TestOpenAPIDocument(t *testing.T) {
-	t.Parallel()
-	suite.CheckDocument(t, "/api/v1/openapi.json")
-}
-
-// Unknown routes are refused.
-func TestUnknownRoutes(t *testing.T) {
-	t.Parallel()
-	suite.CheckUnknownRoutes(t, "GET /", "GET /api/v1", "GET /api/v1/users", "PATCH /api/v1/users/me", "PUT /api/v1/tasks",
-		"GET /api/v1/tasks/x/y", "DELETE /api/v1/tasks", "POST /health", "GET /docs", "GET /openapi.json", "POST /api/v1/openapi.json")
-}
-
 // Whether the API answers can be asked without a token.
 func TestHealth(t *testing.T) {
 	t.Parallel()
@@ -64,7 +42,7 @@ func TestTokens(t *testing.T) {
 				t.Errorf("got items %v; want %v: refused requests leave nothing", count, want)
 			}
 			if environment == "prod" {
-				suite.CheckGatewayErrors(t, on.Target, environment, "/api/v1/openapi.json")
+				suite.CheckGatewayErrors(t, on.Target, environment, suite.Document())
 			}
 		})
 	}
@@ -78,10 +56,4 @@ func TestFunctionAloneTakesNobody(t *testing.T) {
 	if r := on.PastGateway(t, "TodoAPI", http.MethodGet, "/api/v1/tasks"); r.Status != http.StatusUnauthorized || onesynthtest.Field(r.Body, "detail") == "" {
 		t.Errorf("got %v; want 401 in the platform's form", r)
 	}
-}
-
-// The deployed template passes the check that comes before a deployment.
-func TestCheckOfDeployed(t *testing.T) {
-	t.Parallel()
-	suite.CheckDeployed(t)
 }

@@ -13,36 +13,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// No grant is for more than one action on one resource.
-func TestNoGrantHasWildcard(t *testing.T) {
-	t.Parallel()
-	suite.Local(t, "dev").CheckWildcards(t, 5)
-}
-
-// Every permission is used by some request: none is too much.
-func TestEveryGrantIsUsed(t *testing.T) {
-	t.Parallel()
-	suite.Local(t, "dev").CheckGrantsUsed(t, probes)
-}
-
-// Without any one grant the request that needs it is refused: none is too little.
-func TestEveryGrantIsNeeded(t *testing.T) {
-	t.Parallel()
-	suite.Local(t, "dev").CheckGrantsNeeded(t, probes, func(t testing.TB, r onesynthtest.Reply) {
-		t.Helper()
-		if onesynthtest.Field(r.Body, "message") == "Internal Server Error" {
-			return // of the gateway: without its secret the function does not even start
-		}
-		refused(t, r, http.StatusInternalServerError)
-	})
-}
-
-// A run that the schedule may not start is kept in the dead-letter queue.
-func TestUndeliveredRunIsKept(t *testing.T) {
-	t.Parallel()
-	suite.Local(t, "dev").CheckUndelivered(t)
-}
-
 // probes make what every function does happen.
 func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 	target := &target{platform.Local(on)}

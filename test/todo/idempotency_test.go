@@ -2,15 +2,10 @@ package todo
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
-	"github.com/onesynth-cdk/onesynth/local"
-	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
@@ -116,146 +111,6 @@ func TestRepeats(t *testing.T) {
 	deleted := other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	read[struct{}](t, deleted, http.StatusNoContent)
 	isReplay(t, other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), deleted)
-}
-
-// Fifty of the same request at once make one task. All get its answer, or are told
-// to come again while the first is running.
-func TestConcurrentRepeats(t *testing.T) {
-	t.Parallel()
-	on := shared(t)
-	one := newUser(t, on)
-	one.Retry = []int{http.StatusServiceUnavailable}
-	key := withKey(onesynthtest.Unique("key"))
-	const times = 50
-	replies := make([]onesynthtest.Reply, times)
-	if err := onesynthtest.Together(times, func(i int) (err error) {
-		replies[i], err = one.send(t.Context(), http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	bodies := map[string]int{}
-	for _, r := range replies {
-		switch r.Status {
-		case http.StatusCreated:
-			bodies[string(r.Body)]++
-		case http.StatusConflict:
-			if _, told := r.RetryAfter(); !told {
-				t.Errorf("got %v with Retry-After %q", r, r.Header.Get("Retry-After"))
-			}
-			refused(t, r, http.StatusConflict)
-		default:
-			t.Errorf("got %v; want 201, or 409", r)
-		}
-	}
-	if len(bodies) != 1 {
-		t.Errorf("got the answers %v; want one and the same", bodies)
-	}
-	for _, n := range bodies {
-		t.Logf("%d of %d got the answer at once", n, times)
-	}
-	if got := one.all(t, nil); len(got) != 1 {
-		t.Errorf("got %d tasks; want 1", len(got))
-	}
-	if got := one.stats(t); got.Total != 1 {
-		t.Errorf("got %+v; want 1", got)
-	}
-}
-
-// A request that died between its claim and its commit counts as running until its
-// time is up: repeats are told so. Then one of them carries it out.
-func TestDiedRequestIsTakenOver(t *testing.T) {
-	t.Parallel()
-	on := ownRun(t, local.Options{})
-	function := on.Function(t, "TodoAPI")
-	faults := func(f awsapi.Faults) {
-		t.Helper()
-		if err := on.Run.AWS().SetFaults(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	claim := func() map[string]any {
-		for _, item := range on.items(t) {
-			if item["claim"] != nil {
-				return item
-			}
-		}
-		return nil
-	}
-	// until says when the attempt counts as dead. Time passes in the table, not on this
-	// machine.
-	until := func(end time.Time) {
-		t.Helper()
-		item := claim()
-		item["claimed_until"] = end.UnixMilli()
-		on.put(t, item)
-	}
-	// Conflicts hold the attempt up between its claim and its commit, most of the time
-	// long enough to meet it there.
-	var one caller
-	var key http.Header
-	for attempt := 0; ; attempt++ {
-		if attempt == 50 {
-			t.Fatal("no attempt of 50 could be killed under its claim")
-		}
-		one = newUser(t, on)
-		key = withKey(onesynthtest.Unique("key"))
-		faults(awsapi.Faults{TransactionConflict: 0.85})
-		answered := make(chan error, 1)
-		var r onesynthtest.Reply
-		go func() {
-			var err error
-			r, err = one.send(t.Context(), http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
-			answered <- err
-		}()
-		for len(answered) == 0 && claim() == nil {
-			time.Sleep(time.Millisecond)
-		}
-		if _, err := on.Run.Kill(function); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
-			t.Fatal(err)
-		}
-		if err := <-answered; err != nil {
-			t.Fatal(err)
-		}
-		faults(awsapi.Faults{})
-		if r.Status < http.StatusInternalServerError || claim() == nil {
-			continue
-		}
-		// A write that the attempt sent before it was killed may still be carried out.
-		time.Sleep(500 * time.Millisecond)
-		if claim() != nil {
-			break
-		}
-	}
-
-	again := func() onesynthtest.Reply {
-		return one.tryWith(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
-	}
-	// A second after the function's time, which is 10 s.
-	if left := time.Until(time.UnixMilli(int64(claim()["claimed_until"].(float64)))); left > 11*time.Second {
-		t.Errorf("got a claim for another %v; want at most 11 s", left)
-	}
-	created, _ := claim()["created_at"].(float64)
-	if expires, _ := claim()["expiration_timestamp"].(float64); created == 0 || expires != created+86400 {
-		t.Errorf("got a key of %v that expires at %v; want 86,400 seconds between", created, expires)
-	}
-	until(time.Now().Add(time.Hour))
-	waiting := again()
-	refused(t, waiting, http.StatusConflict)
-	if after, _ := waiting.RetryAfter(); after < 3000*time.Second || after > time.Hour {
-		t.Errorf("got %v with Retry-After %q; want an hour, for which the claim is", waiting, waiting.Header.Get("Retry-After"))
-	}
-	invalid(t, one.tryWith(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "other"}), "Idempotency-Key")
-	if got := one.all(t, nil); len(got) != 0 {
-		t.Errorf("got %d tasks of a request that died; want none", len(got))
-	}
-	until(time.Now())
-	made := again()
-	read[task](t, made, http.StatusCreated)
-	isReplay(t, again(), made)
-	if got := one.all(t, nil); len(got) != 1 {
-		t.Errorf("got %d tasks; want 1", len(got))
-	}
 }
 
 // Of those that change the same version, one does.

@@ -3,28 +3,7 @@ package todo
 import (
 	"strings"
 	"testing"
-
-	"github.com/onesynth-cdk/onesynth/test/platform"
 )
-
-// The one table is the seed's.
-func TestTables(t *testing.T) {
-	t.Parallel()
-	suite.CheckTables(t, map[string]platform.Table{
-		"AppData": {Key: "PK SK", TimeToLive: "expiration_timestamp", Stream: "NEW_AND_OLD_IMAGES", Indexes: map[string]string{
-			"GSI1": "GSI1PK GSI1SK ALL",
-			"GSI2": "GSI2PK GSI2SK ALL",
-			"GSI3": "GSI3PK GSI3SK ALL",
-			"GSI4": "GSI4PK GSI4SK ALL",
-		}},
-	})
-}
-
-// Expired items go, and nothing else.
-func TestExpiredItemsAreDeleted(t *testing.T) {
-	t.Parallel()
-	suite.CheckExpiry(t)
-}
 
 // items reads the whole table.
 func (p *target) items(t testing.TB) []map[string]any {

@@ -1,0 +1,57 @@
+package askahuman
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// Ask-a-Human passes the checks that every platform passes.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	suite.Check(t, platform.Scenario{
+		Open: "/human/questions?limit=1",
+		// An answer at night earns one badge more.
+		Walkthrough: "docs/ASKAHUMAN.md", Varies: regexp.MustCompile(`,\{"id":"night_owl"[^}]*\}`),
+		Language: language,
+		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusNotFound},
+		LargeBodies: map[string][]byte{
+			"Prompt":  fmt.Appendf(nil, `{"type":"text","prompt":"%s"}`, strings.Repeat("x", 1<<20-32)),
+			"Number":  fmt.Appendf(nil, `{"type":"text","prompt":"How many are these?","min_responses":%s}`, strings.Repeat("9", 200_000)),
+			"Options": fmt.Appendf(nil, `{"type":"multiple_choice","prompt":"Which one is it?","options":["a"%s]}`, strings.Repeat(`,"a"`, 50_000)),
+		},
+		Probes: probes,
+		Failed: func(t testing.TB, r onesynthtest.Reply) {
+			t.Helper()
+			refused(t, r, http.StatusInternalServerError, "SERVER_ERROR")
+		},
+		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
+			asker, question := newClient(t, &target{on}).newAgent(), textQuestion(2)
+			question.IdempotencyKey = onesynthtest.Unique("key")
+			return platform.Repeat{
+				Function: "AgentAPI",
+				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+					return asker.Send(ctx, http.MethodPost, "/agent/questions", asker.header(), question)
+				},
+				Made: func(t testing.TB) int { return len(asker.list(t, nil).Questions) },
+				Other: func(t testing.TB) {
+					other := question
+					other.Prompt = "Should error messages be shorter?"
+					invalid(t, asker.try(t, http.MethodPost, "/agent/questions", other), "idempotency_key")
+				},
+				Waits: func(t testing.TB, r onesynthtest.Reply) {
+					refused(t, r, http.StatusConflict, "REQUEST_IN_PROGRESS")
+					if r.Header.Get("Retry-After") != "1" {
+						t.Errorf("got %v with Retry-After %q; want 1", r, r.Header.Get("Retry-After"))
+					}
+				},
+			}
+		},
+	})
+}

@@ -1,0 +1,209 @@
+package platform
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Repeat is a request of a new caller with an idempotency key. It makes one thing, and is
+// answered with 201.
+type Repeat struct {
+	// Function is the construct of the function that serves it.
+	Function string
+	// Send makes the request, each time the same one. Any goroutine may call it.
+	Send func(context.Context) (onesynthtest.Reply, error)
+	// Made returns how many things the caller has made.
+	Made func(testing.TB) int
+	// Other makes another request with the key, and checks that it is refused.
+	Other func(testing.TB)
+	// Waits checks a reply while an attempt counts as running for an hour.
+	Waits func(testing.TB, onesynthtest.Reply)
+}
+
+// checkConcurrentRepeats checks that fifty of the same request at once make one thing. All get
+// its answer, or are told to come again while the first is running.
+func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
+	repeat := prepare(t, s.Shared(t))
+	const times = 50
+	replies := make([]onesynthtest.Reply, times)
+	if err := onesynthtest.Together(times, func(i int) (err error) {
+		replies[i], err = repeat.Send(t.Context())
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	bodies := map[string]int{}
+	for _, r := range replies {
+		_, told := r.RetryAfter()
+		switch {
+		case r.Status == http.StatusCreated:
+			bodies[string(r.Body)]++
+		case r.Status != http.StatusConflict || !told:
+			t.Errorf("got %v with Retry-After %q; want 201, or 409 and when to come again", r, r.Header.Get("Retry-After"))
+		}
+	}
+	if len(bodies) != 1 {
+		t.Errorf("got the answers %v; want one and the same", bodies)
+	}
+	if made := repeat.Made(t); made != 1 {
+		t.Errorf("got %d things; want 1", made)
+	}
+}
+
+// checkDiedRequest checks that a request that died between its claim and its commit counts as
+// running until its time is up, which repeats are told. Then one of them carries it out.
+func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
+	on := s.OwnRun(t, local.Options{})
+	faults := func(f awsapi.Faults) {
+		t.Helper()
+		if err := on.Run.AWS().SetFaults(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// until says when the attempt counts as dead. Time passes in the table, not on this machine.
+	until := func(end time.Time) {
+		t.Helper()
+		for _, c := range on.claims(t, s.Platform.Database) {
+			c.holdUntil(t, end)
+		}
+	}
+	held := func() bool { return len(on.claims(t, s.Platform.Database)) > 0 }
+	// Conflicts hold the attempt up between its claim and its commit, most of the time long
+	// enough to meet it there.
+	var repeat Repeat
+	for attempt := 0; ; attempt++ {
+		if attempt == 50 {
+			t.Fatal("no attempt of 50 could be killed under its claim")
+		}
+		repeat = prepare(t, on)
+		faults(awsapi.Faults{TransactionConflict: 0.85})
+		answered := make(chan error, 1)
+		var r onesynthtest.Reply
+		go func() {
+			var err error
+			r, err = repeat.Send(t.Context())
+			answered <- err
+		}()
+		for len(answered) == 0 && !held() {
+			time.Sleep(time.Millisecond)
+		}
+		if _, err := on.Run.Kill(on.Function(t, repeat.Function)); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
+			t.Fatal(err)
+		}
+		if err := <-answered; err != nil {
+			t.Fatal(err)
+		}
+		faults(awsapi.Faults{})
+		if r.Status < http.StatusInternalServerError || !held() {
+			continue
+		}
+		// A write that the attempt sent before it was killed may still be carried out.
+		time.Sleep(500 * time.Millisecond)
+		if held() {
+			break
+		}
+	}
+
+	again := func() onesynthtest.Reply {
+		t.Helper()
+		r, err := repeat.Send(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	for _, c := range on.claims(t, s.Platform.Database) {
+		c.check(t)
+	}
+	until(time.Now().Add(time.Hour))
+	waiting := again()
+	if _, told := waiting.RetryAfter(); waiting.Status != http.StatusConflict || !told {
+		t.Errorf("got %v with Retry-After %q; want 409 and when to come again", waiting, waiting.Header.Get("Retry-After"))
+	}
+	repeat.Waits(t, waiting)
+	repeat.Other(t)
+	if made := repeat.Made(t); made != 0 {
+		t.Errorf("got %d things of a request that died; want none", made)
+	}
+	until(time.Now())
+	made := again()
+	if made.Status != http.StatusCreated {
+		t.Fatalf("got %v; want 201", made)
+	}
+	if r := again(); r.Status != made.Status || string(r.Body) != string(made.Body) {
+		t.Errorf("got %v; want %v", r, made)
+	}
+	if n := repeat.Made(t); n != 1 {
+		t.Errorf("got %d things; want 1", n)
+	}
+}
+
+// claim is an idempotency key that an attempt holds.
+type claim struct {
+	target *Target
+	table  schema.Table
+	item   map[string]any
+}
+
+// claims returns those of all tables.
+func (p *Target) claims(t testing.TB, database schema.Database) []claim {
+	t.Helper()
+	var all []claim
+	for _, table := range database.Tables {
+		if !slices.ContainsFunc(table.Attributes, func(a schema.Attribute) bool { return a.Name == "claimed_until" }) {
+			continue
+		}
+		for _, item := range p.Items(t, table.Name) {
+			if _, held := item["claimed_until"].(float64); held {
+				all = append(all, claim{p, table, item})
+			}
+		}
+	}
+	return all
+}
+
+// check checks that a claim is held for no longer than the functions' time-out of 10 seconds,
+// and a second, and that its item goes.
+func (c claim) check(t testing.TB) {
+	t.Helper()
+	if left := time.Until(time.UnixMilli(int64(c.item["claimed_until"].(float64)))); left > 11*time.Second {
+		t.Errorf("a claim is held for %v more; want at most 11 s", left)
+	}
+	if expires, _ := c.item[c.table.TimeToLive].(float64); time.Until(time.Unix(int64(expires), 0)).Round(time.Hour) != 24*time.Hour {
+		t.Errorf("the claimed key expires at %v; want in 24 hours", time.Unix(int64(expires), 0))
+	}
+}
+
+// holdUntil changes how long the claim is held, unless it is released meanwhile.
+func (c claim) holdUntil(t testing.TB, end time.Time) {
+	t.Helper()
+	key := map[string]types.AttributeValue{}
+	for _, name := range c.table.Key.Attributes() {
+		key[name] = &types.AttributeValueMemberS{Value: c.item[name].(string)}
+	}
+	if _, err := c.target.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(c.target.Tables[c.table.Name]), Key: key,
+		UpdateExpression:    aws.String("SET claimed_until = :end"),
+		ConditionExpression: aws.String("attribute_exists(claimed_until)"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":end": &types.AttributeValueMemberN{Value: strconv.FormatInt(end.UnixMilli(), 10)},
+		},
+	}); err != nil {
+		t.Fatalf("change the claim %v: %v", key, err)
+	}
+}

@@ -1,0 +1,111 @@
+package platform
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+)
+
+// Scenario is what the checks that every platform passes need to know of one. All else they
+// take from its schema.
+type Scenario struct {
+	// Open is the path of a GET that anyone may make, and that a function answers.
+	Open string
+	// Walkthrough is the document whose commands are carried out. Varies are parts of what they
+	// print that may be missing; nil: none.
+	Walkthrough string
+	Varies      *regexp.Regexp
+	// Language is what requests usually are, Statuses what some of them have to get, and
+	// LargeBodies are bodies of the platform's own form that are too large.
+	Language    func(testing.TB, *Target) Language
+	Statuses    []int
+	LargeBodies map[string][]byte
+	// Probes make what every function does happen, and Failed checks a reply to a request
+	// that its function could not carry out.
+	Probes onesynthtest.Scene
+	Failed func(testing.TB, onesynthtest.Reply)
+	// Repeat makes a new caller ready to make one thing, with an idempotency key.
+	Repeat func(testing.TB, *Target) Repeat
+}
+
+// Check runs the checks that every platform passes, each as a test of its own.
+func (s *Suite) Check(t *testing.T, p Scenario) {
+	checks := map[string]func(*testing.T){
+		// A browser may call every route with every header that the platform reads, and read
+		// every header that it sends.
+		"CORS":          func(t *testing.T) { s.CheckCORS(t, p.Open, s.Platform.RequestHeaders, s.Platform.ResponseHeaders) },
+		"Document":      func(t *testing.T) { s.CheckDocument(t, s.Document()) },
+		"UnknownRoutes": s.checkUnknownRoutes,
+		// The deployed template passes the check that comes before a deployment.
+		"Deployed":    func(t *testing.T) { s.CheckDeployed(t) },
+		"Tables":      s.checkTables,
+		"Expiry":      s.checkExpiry,
+		"Walkthrough": func(t *testing.T) { s.CheckWalkthrough(t, p.Walkthrough, p.Varies) },
+		"AnyRequest":  func(t *testing.T) { s.checkAnyRequest(t, p.Language, p.Statuses...) },
+		"LargeBodies": func(t *testing.T) { s.checkLargeBodies(t, p.Language, p.LargeBodies) },
+		// Every permission is used by some request, and the request that needs it is refused
+		// without: none is too much, and none too little.
+		"EveryGrantIsUsed":   func(t *testing.T) { s.Local(t, "dev").CheckGrantsUsed(t, p.Probes) },
+		"EveryGrantIsNeeded": func(t *testing.T) { s.Local(t, "dev").CheckGrantsNeeded(t, p.Probes, p.Failed) },
+		"UndeliveredRun":     func(t *testing.T) { s.Local(t, "dev").CheckUndelivered(t) },
+		"ConcurrentRepeats":  func(t *testing.T) { s.checkConcurrentRepeats(t, p.Repeat) },
+		"DiedRequest":        func(t *testing.T) { s.checkDiedRequest(t, p.Repeat) },
+	}
+	for name, check := range checks {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			check(t)
+		})
+	}
+}
+
+// Document is the path of the platform's OpenAPI document.
+func (s *Suite) Document() string {
+	for _, route := range s.Platform.Routes {
+		if strings.HasSuffix(route.Path, "/openapi.json") {
+			return route.Path
+		}
+	}
+	return ""
+}
+
+// checkUnknownRoutes checks that what is no route is refused: other methods of each route's
+// path, paths below it, and what other frameworks would serve.
+func (s *Suite) checkUnknownRoutes(t *testing.T) {
+	c := NewClient(t, s.Shared(t))
+	requests := []string{"GET /", "GET /docs", "GET /schemas/Body.json", "GET /openapi.yaml"}
+	for _, route := range s.Platform.Routes {
+		path := PathOf(route, "x")
+		requests = append(requests, route.Method+" "+strings.TrimSuffix(path, "/")+"/y/z")
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			requests = append(requests, method+" "+path)
+		}
+	}
+	seen, unknown := map[string]bool{}, 0
+	for _, request := range requests {
+		if method, path := onesynthtest.Split(request); !seen[request] && !s.serves(method, path) {
+			unknown++
+			if r := c.MustSend(t, method, path, nil, nil); r.Status != http.StatusNotFound && r.Status != http.StatusMethodNotAllowed {
+				t.Errorf("got %v; want 404", r)
+			}
+		}
+		seen[request] = true
+	}
+	if unknown < len(s.Platform.Routes) {
+		t.Errorf("got %d unknown routes to try; want some for each route", unknown)
+	}
+}
+
+// serves reports whether a route of the schema serves the request.
+func (s *Suite) serves(method, path string) bool {
+	for _, route := range s.Platform.Routes {
+		pattern := "^" + pathParameter.ReplaceAllLiteralString(route.Path, "[^/]+") + "$"
+		if route.Method == method && regexp.MustCompile(pattern).MatchString(path) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,65 @@
+package todo
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// To-Do passes the checks that every platform passes.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	suite.Check(t, platform.Scenario{
+		Open: "/health", Walkthrough: "docs/TODO.md",
+		Language: language,
+		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity},
+		LargeBodies: map[string][]byte{
+			"Title":   fmt.Appendf(nil, `{"title":"%s"}`, strings.Repeat("x", 1<<20-32)),
+			"Number":  fmt.Appendf(nil, `{"title":%s}`, strings.Repeat("9", 200_000)),
+			"Address": fmt.Appendf(nil, `{"name":"Ann","email":"%s@example.com"}`, strings.Repeat("a.", 1<<18)),
+			"Tasks":   fmt.Appendf(nil, `{"action":"set_status","status":"pending","task_ids":["a"%s]}`, strings.Repeat(`,"a"`, 50_000)),
+		},
+		Probes: probes,
+		Failed: func(t testing.TB, r onesynthtest.Reply) {
+			t.Helper()
+			if onesynthtest.Field(r.Body, "message") == "Internal Server Error" {
+				return // of the gateway: without its secret the function does not even start
+			}
+			refused(t, r, http.StatusInternalServerError)
+		},
+		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
+			one := newUser(t, &target{on})
+			one.Retry = []int{http.StatusServiceUnavailable}
+			key := withKey(onesynthtest.Unique("key"))
+			return platform.Repeat{
+				Function: "TodoAPI",
+				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+					return one.send(ctx, http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
+				},
+				Made: func(t testing.TB) int {
+					all := one.all(t, nil)
+					if counted := one.stats(t); counted.Total != len(all) {
+						t.Errorf("got %d tasks, and %d counted", len(all), counted.Total)
+					}
+					return len(all)
+				},
+				Other: func(t testing.TB) {
+					invalid(t, one.tryWith(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "other"}), "Idempotency-Key")
+				},
+				// An hour, for which the claim is.
+				Waits: func(t testing.TB, r onesynthtest.Reply) {
+					refused(t, r, http.StatusConflict)
+					if after, _ := r.RetryAfter(); after < 3000*time.Second || after > time.Hour {
+						t.Errorf("got %v with Retry-After %q; want an hour", r, r.Header.Get("Retry-After"))
+					}
+				},
+			}
+		},
+	})
+}
