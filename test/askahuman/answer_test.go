@@ -1,63 +1,11 @@
 package askahuman
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
-
-// Answers that do not fit their question are refused and stored nowhere.
-func TestAnswerRefusesInvalid(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker, one := c.newAgent(), c.newPerson()
-	text, choices := asker.ask(t, textQuestion(1)).QuestionID, asker.ask(t, choiceQuestion(1)).QuestionID
-	tests := map[string]struct {
-		body  map[string]any
-		field string
-	}{
-		"Nothing":            {map[string]any{"question_id": text}, "answer"},
-		"Both":               {map[string]any{"question_id": text, "answer": "Yes, by all means.", "selected_option": 0}, "answer"},
-		"EmptyText":          {map[string]any{"question_id": text, "answer": ""}, "answer"},
-		"BlankText":          {map[string]any{"question_id": text, "answer": " \t\n"}, "answer"},
-		"LongText":           {map[string]any{"question_id": text, "answer": strings.Repeat("x", 5001)}, "answer"},
-		"ChoiceForText":      {map[string]any{"question_id": text, "selected_option": 0}, "answer"},
-		"TextForChoice":      {map[string]any{"question_id": choices, "answer": "Submit"}, "selected_option"},
-		"OptionBeyond":       {map[string]any{"question_id": choices, "selected_option": 3}, "selected_option"},
-		"OptionNegative":     {map[string]any{"question_id": choices, "selected_option": -1}, "selected_option"},
-		"ConfidenceNone":     {map[string]any{"question_id": choices, "selected_option": 0, "confidence": 0}, "confidence"},
-		"ConfidenceSix":      {map[string]any{"question_id": choices, "selected_option": 0, "confidence": 6}, "confidence"},
-		"TimeNegative":       {map[string]any{"question_id": choices, "selected_option": 0, "response_time_ms": -5}, "response_time_ms"},
-		"WithoutQuestion":    {map[string]any{"answer": "Yes, by all means."}, "question_id"},
-		"ConfidenceFraction": {map[string]any{"question_id": choices, "selected_option": 0, "confidence": 1.5}, "confidence"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			invalid(t, one.try(t, http.MethodPost, "/human/responses", test.body), test.field)
-		})
-	}
-	t.Run("WithoutFingerprint", func(t *testing.T) {
-		invalid(t, c.MustSend(t, http.MethodPost, "/human/responses", nil, textAnswer(text)), "X-Fingerprint")
-	})
-	t.Run("UnknownQuestion", func(t *testing.T) {
-		refused(t, one.try(t, http.MethodPost, "/human/responses", textAnswer("00000000-0000-4000-8000-000000000000")), http.StatusNotFound, "QUESTION_NOT_FOUND")
-	})
-	t.Run("UnknownZone", func(t *testing.T) {
-		header := one.header()
-		header.Set("X-Timezone", "Mars/Olympus")
-		invalid(t, one.MustSend(t, http.MethodPost, "/human/responses", header, textAnswer(text)), "X-Timezone")
-	})
-	if got := one.stats(t); got.TotalAnswers != 0 {
-		t.Errorf("got %+v after refusals alone; want nothing", got)
-	}
-	if got := asker.question(t, text); got.CurrentResponses != 0 || got.Status != "OPEN" {
-		t.Errorf("got %+v after refusals alone; want OPEN", got)
-	}
-}
 
 // Unicode comes back as it was sent.
 func TestAnswerKeepsText(t *testing.T) {
@@ -196,31 +144,6 @@ func TestStreak(t *testing.T) {
 	one.answer(t, textAnswer(asker.ask(t, textQuestion(5)).QuestionID))
 	if has := one.stats(t); has.StreakDays != 1 {
 		t.Errorf("got a streak of %d; want a new one", has.StreakDays)
-	}
-}
-
-// A day does not count when it is another only because the zone has changed.
-func TestStreakAcrossZones(t *testing.T) {
-	t.Parallel()
-	avoidEndOfHour(t) // which may be the end of a day
-	c := newClient(t, shared(t))
-	asker, one := c.newAgent(), c.newPerson()
-	// It is a day later in the second zone than in the first.
-	zones := []string{"UTC", "Etc/GMT-14"}
-	if time.Now().UTC().Hour() < 10 {
-		zones = []string{"Etc/GMT+12", "UTC"}
-	}
-	for _, zone := range zones {
-		header := one.header()
-		header.Set("X-Timezone", zone)
-		given := textAnswer(asker.ask(t, textQuestion(5)).QuestionID)
-		// 10 for a text, and 5 for an early answer.
-		if got := onesynthtest.Read[receipt](t, one.MustSend(t, http.MethodPost, "/human/responses", header, given), http.StatusCreated); got.PointsEarned != 15 {
-			t.Errorf("%s: got %+v; want 15 points", zone, got)
-		}
-		if has := onesynthtest.Read[stats](t, one.MustSend(t, http.MethodGet, "/human/stats", header, nil), http.StatusOK); has.StreakDays != 1 {
-			t.Errorf("%s: got a streak of %d; want 1", zone, has.StreakDays)
-		}
 	}
 }
 

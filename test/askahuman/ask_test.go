@@ -167,56 +167,6 @@ func TestAskTakesBounds(t *testing.T) {
 	})
 }
 
-// A value out of bounds is refused with the field's name.
-func TestAskRefusesInvalid(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker := c.newAgent()
-	tests := map[string]struct {
-		change func(body map[string]any)
-		field  string
-	}{
-		"PromptShort":     {func(b map[string]any) { b["prompt"] = "Nine sign" }, "prompt"},
-		"PromptLong":      {func(b map[string]any) { b["prompt"] = strings.Repeat("x", 2001) }, "prompt"},
-		"PromptBlank":     {func(b map[string]any) { b["prompt"] = strings.Repeat(" ", 20) }, "prompt"},
-		"PromptAround":    {func(b map[string]any) { b["prompt"] = "  Nine sign \n" }, "prompt"},
-		"PromptBlankLong": {func(b map[string]any) { b["prompt"] = strings.Repeat("x", 2000) + " " }, "prompt"},
-		"PromptMissing":   {func(b map[string]any) { delete(b, "prompt") }, "prompt"},
-		"PromptNumber":    {func(b map[string]any) { b["prompt"] = 1234567890 }, "prompt"},
-		"TypeUnknown":     {func(b map[string]any) { b["type"] = "essay" }, "type"},
-		"NoOptions":       {func(b map[string]any) { delete(b, "options") }, "options"},
-		"OneOption":       {func(b map[string]any) { b["options"] = []string{"Yes"} }, "options"},
-		"ElevenOptions":   {func(b map[string]any) { b["options"] = strings.Split("abcdefghijk", "") }, "options"},
-		"SameOptions":     {func(b map[string]any) { b["options"] = []string{"Yes", "Yes"} }, "options[1]"},
-		"OptionsAround":   {func(b map[string]any) { b["options"] = []string{"Yes", " Yes "} }, "options[1]"},
-		"BlankOption":     {func(b map[string]any) { b["options"] = []string{"Yes", " \t"} }, "options[1]"},
-		"EmptyOption":     {func(b map[string]any) { b["options"] = []string{"Yes", ""} }, "options[1]"},
-		"LongOption":      {func(b map[string]any) { b["options"] = []string{"Yes", strings.Repeat("x", 201)} }, "options[1]"},
-		"NoResponses":     {func(b map[string]any) { b["min_responses"] = 0 }, "min_responses"},
-		"ManyResponses":   {func(b map[string]any) { b["min_responses"] = 51 }, "min_responses"},
-		"Fraction":        {func(b map[string]any) { b["min_responses"] = 2.5 }, "min_responses"},
-		"TimeoutShort":    {func(b map[string]any) { b["timeout_seconds"] = 59 }, "timeout_seconds"},
-		"TimeoutLong":     {func(b map[string]any) { b["timeout_seconds"] = 86401 }, "timeout_seconds"},
-		"AudienceUnknown": {func(b map[string]any) { b["audience"] = []string{"general", "everyone"} }, "audience[1]"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			body := map[string]any{"prompt": "Which button label is clearer?", "type": "multiple_choice", "options": []string{"Submit", "Send"}}
-			test.change(body)
-			invalid(t, asker.try(t, http.MethodPost, "/agent/questions", body), test.field)
-		})
-	}
-	t.Run("WithoutAgent", func(t *testing.T) {
-		t.Parallel()
-		invalid(t, c.MustSend(t, http.MethodPost, "/agent/questions", nil, textQuestion(1)), "X-Agent-Id")
-	})
-	t.Run("NotJSON", func(t *testing.T) {
-		t.Parallel()
-		refused(t, asker.try(t, http.MethodPost, "/agent/questions", []byte("prompt=hello")), http.StatusBadRequest, "VALIDATION_ERROR")
-	})
-}
-
 // An agent sees its own questions, and no others exist for it.
 func TestAgentSeesOnlyItsOwn(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package askahuman
 
 import (
-	"net/http"
 	"net/url"
 	"slices"
 	"testing"
@@ -36,28 +35,6 @@ func TestAgentListPagesWhileMoreAreAsked(t *testing.T) {
 	slices.Reverse(asked)
 	if !slices.Equal(listed, asked) {
 		t.Errorf("got %v; want %v", listed, asked)
-	}
-}
-
-// A list can be of one status.
-func TestAgentListByStatus(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker := c.newAgent()
-	open, partial, closed := asker.ask(t, textQuestion(2)), asker.ask(t, textQuestion(2)), asker.ask(t, textQuestion(2))
-	c.newPerson().answer(t, textAnswer(partial.QuestionID))
-	asker.close(t, closed.QuestionID)
-	for status, want := range map[string]string{"OPEN": open.QuestionID, "PARTIAL": partial.QuestionID, "CLOSED": closed.QuestionID} {
-		page := asker.list(t, url.Values{"status": {status}})
-		if len(page.Questions) != 1 || page.Questions[0].QuestionID != want || page.Questions[0].Status != status {
-			t.Errorf("status %s: got %+v; want %s", status, page.Questions, want)
-		}
-	}
-	if page := asker.list(t, url.Values{"status": {"EXPIRED"}}); len(page.Questions) != 0 {
-		t.Errorf("status EXPIRED: got %+v; want none", page.Questions)
-	}
-	for query, field := range map[string]string{"status=NEW": "status", "limit=-1": "limit", "limit=0": "limit", "limit=x": "limit", "cursor=zzz": "cursor"} {
-		invalid(t, asker.try(t, http.MethodGet, "/agent/questions?"+query, nil), field)
 	}
 }
 
@@ -120,26 +97,4 @@ func TestFeedPagesWhileOthersWrite(t *testing.T) {
 	if counts[own] > 0 || counts[ended] > 0 {
 		t.Error("the feed has a question that the person answered, or one that has ended")
 	}
-}
-
-// The feed can be of an audience.
-func TestFeedByAudience(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker, reader := c.newAgent(), c.newPerson()
-	ids := map[string]string{}
-	for _, tag := range []string{"technical", "ethics", "general"} {
-		question := textQuestion(3)
-		question.Audience = []string{tag}
-		ids[tag] = asker.ask(t, question).QuestionID
-	}
-	has := func(query url.Values, tag string) bool {
-		return slices.ContainsFunc(reader.wholeFeed(t, query), func(q humanQuestion) bool { return q.QuestionID == ids[tag] })
-	}
-	onesynthtest.Settled(t, "all three are in the feed", func() bool { return has(nil, "technical") && has(nil, "ethics") && has(nil, "general") })
-	two := url.Values{"audience": {"technical,ethics"}}
-	if !has(two, "technical") || !has(two, "ethics") || has(two, "general") {
-		t.Error("audience=technical,ethics gave other questions")
-	}
-	invalid(t, reader.try(t, http.MethodGet, "/human/questions?audience=everyone", nil), "audience[0]")
 }

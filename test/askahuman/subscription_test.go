@@ -2,7 +2,6 @@ package askahuman
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
@@ -63,27 +62,4 @@ func TestSubscriptionRenewedWithoutId(t *testing.T) {
 	}
 	onesynthtest.Read[struct{}](t, one.try(t, http.MethodDelete, path+"/"+made.SubscriptionID, nil), http.StatusNoContent)
 	refused(t, one.try(t, http.MethodPut, path, renewal{Token: third}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
-}
-
-// A wrong subscription is refused with the field's name.
-func TestSubscriptionRefusesInvalid(t *testing.T) {
-	t.Parallel()
-	target := shared(t)
-	target.LocalOnly(t, "it uses up an hour's calls of this machine's address")
-	for name, test := range map[string]struct {
-		body  any
-		field string
-	}{
-		"NoToken":       {map[string]any{"min_interval_minutes": 30}, "fcm_token"},
-		"LongToken":     {subscribe{Token: strings.Repeat("x", 4097)}, "fcm_token"},
-		"BrokenToken":   {subscribe{Token: "two words"}, "fcm_token"},
-		"ShortInterval": {subscribe{Token: "t", Interval: 4}, "min_interval_minutes"},
-		"LongInterval":  {subscribe{Token: "t", Interval: 1441}, "min_interval_minutes"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			one := newClient(t, target).newPerson()
-			invalid(t, one.try(t, http.MethodPost, "/human/push/subscribe", test.body), test.field)
-		})
-	}
 }

@@ -124,14 +124,6 @@ type page struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-func (p page) titles() []string {
-	titles := make([]string, len(p.Tasks))
-	for i, one := range p.Tasks {
-		titles[i] = one.Title
-	}
-	return titles
-}
-
 type stats struct {
 	ByStatus   map[string]int `json:"by_status"`
 	ByPriority map[string]int `json:"by_priority"`

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
@@ -171,31 +170,6 @@ func TestInvalid(t *testing.T) {
 	}
 }
 
-// Titles and names need more than white space. The white space around them counts, and is
-// kept.
-func TestBlanksAroundTexts(t *testing.T) {
-	t.Parallel()
-	one := newUser(t, shared(t))
-	longest := " " + strings.Repeat("ü", 198) + "\n"
-	made := one.create(t, input{"title": longest})
-	if made.Title != longest {
-		t.Errorf("got %q; want it as written", made.Title)
-	}
-	if got := read[user](t, one.try(t, http.MethodPut, "/api/v1/users/me", profile{one.email, " Ann "}), http.StatusOK); got.Name != " Ann " {
-		t.Errorf("got %q; want it as written", got.Name)
-	}
-	for _, title := range []string{" \t\n", longest + " "} {
-		invalid(t, one.try(t, http.MethodPost, "/api/v1/tasks", input{"title": title}), "title")
-		invalid(t, one.try(t, http.MethodPatch, made.path(), input{"title": title}), "title")
-	}
-	for _, name := range []string{" \t\n", " " + strings.Repeat("x", 100)} {
-		invalid(t, one.try(t, http.MethodPut, "/api/v1/users/me", profile{one.email, name}), "name")
-	}
-	if got := one.task(t, made.TaskID); got.Version != 1 {
-		t.Errorf("got %+v after refusals; want version 1", got)
-	}
-}
-
 // On every route, another user's task does not exist.
 func TestOtherUsersTask(t *testing.T) {
 	t.Parallel()
@@ -277,38 +251,6 @@ func TestBulk(t *testing.T) {
 	if left := one.all(t, nil); len(left) != 3 || !has(left, kept.TaskID) {
 		t.Errorf("got %+v; want three tasks left", left)
 	}
-}
-
-// "Overdue" is before today where its user is, and open.
-func TestOverdue(t *testing.T) {
-	t.Parallel()
-	on := shared(t)
-	one := newUser(t, on)
-	zone, err := time.LoadLocation("Pacific/Kiritimati") // UTC+14
-	if err != nil {
-		t.Fatal(err)
-	}
-	day := func(in *time.Location, days int) string {
-		return time.Now().In(in).AddDate(0, 0, days).Format(time.DateOnly)
-	}
-	late := one.create(t, input{"title": "late", "due_date": day(time.UTC, -2)})
-	started := one.create(t, input{"title": "started", "due_date": day(time.UTC, -3), "status": "in_progress"})
-	one.create(t, input{"title": "done", "due_date": day(time.UTC, -2), "status": "completed"})
-	one.create(t, input{"title": "given up", "due_date": day(time.UTC, -2), "status": "cancelled"})
-	one.create(t, input{"title": "of no day"})
-	one.create(t, input{"title": "tomorrow", "due_date": day(zone, 1)})
-	there := one.create(t, input{"title": "yesterday there", "due_date": day(zone, -1)})
-	overdue := func(in string) []string {
-		r := one.tryWith(t, http.MethodGet, "/api/v1/tasks?overdue=true", http.Header{"X-Timezone": {in}}, nil)
-		return read[page](t, r, http.StatusOK).titles()
-	}
-	on.indexed(t, "what is overdue in UTC+14 is listed, earliest first", func() bool {
-		return slices.Equal(overdue("Pacific/Kiritimati"), []string{started.Title, late.Title, there.Title})
-	})
-	if got := overdue("Etc/GMT+12"); !slices.Equal(got, []string{started.Title, late.Title}) && !slices.Equal(got, []string{started.Title}) {
-		t.Errorf("got %v in UTC-12; want what was due two days ago in UTC at most", got)
-	}
-	invalid(t, one.tryWith(t, http.MethodGet, "/api/v1/tasks?overdue=true", http.Header{"X-Timezone": {"Mars/Olympus"}}, nil), "X-Timezone")
 }
 
 // No two users have the same address, in any case, also when they come at once.
