@@ -6,13 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
-	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -92,23 +90,6 @@ func TestPropsValidate(t *testing.T) {
 		"ErrPartialSecret": {askahuman.Props{FCMCredentials: partial{}}, []string{"Props.FCMCredentials"}},
 		"ErrNilSecret":     {askahuman.Props{FCMCredentials: (*partial)(nil)}, []string{"Props.FCMCredentials"}},
 		"ErrTokensInNames": {askahuman.Props{Props: platform.Props{Prefix: "${Token[TOKEN.1]}"}, Agents: []string{"${Token[TOKEN.2]}"}}, []string{"Props.Prefix", "Props.Agents[0]"}},
-		// Those of every platform, all at once: package platform tests each.
-		"ErrCommon": {
-			askahuman.Props{
-				Props: platform.Props{
-					JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
-					AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
-					Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 36}}, SecurityGroups: []awsec2.ISecurityGroup{nil},
-					MemoryMegabytes: map[string]int{"nobody": 128}, ReservedConcurrency: map[string]int{"agentapi": -1},
-				},
-			},
-			[]string{
-				"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.Tables.All.RecoveryDays", "Props.DeletionProtection", "Props.Architecture",
-				"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", `Props.RouteThrottles["GET /nowhere"]`, "Props.DomainName", "Props.CertificateARN", "Props.LogLevel", "Props.LogRetention",
-				"Props.SecurityGroups", "Props.SecurityGroups[0]",
-				`Props.MemoryMegabytes["nobody"]`, `Props.ReservedConcurrency["agentapi"]`, "Props.LocalPort",
-			},
-		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -5,15 +5,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
-	"github.com/onesynth-cdk/onesynth/constructs/table"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
 )
 
@@ -61,23 +58,6 @@ func TestPropsValidate(t *testing.T) {
 		"ErrFirstDay":           {todo.Props{LakeProps: platform.LakeProps{LakeFirstDay: "today"}}, []string{"Props.LakeFirstDay"}},
 		"ErrLakeName":           {todo.Props{Props: platform.Props{Prefix: "primary"}}, []string{"Props.Prefix"}},
 		"ErrQueryLimit":         {todo.Props{LakeProps: platform.LakeProps{QueryLimitBytes: 9_999_999}}, []string{"Props.QueryLimitBytes"}},
-		// Those of every platform, all at once: package platform tests each.
-		"ErrCommon": {
-			todo.Props{
-				Props: platform.Props{
-					JWTIssuer: "http://a.example", Prefix: "-", RemoveWithStack: true, DeletionProtection: true, Architecture: "riscv64",
-					AllowedOrigins: []string{"a.example"}, Throttle: httpapi.Throttle{Burst: 1}, RouteThrottles: map[string]httpapi.Throttle{"GET /nowhere": {}}, DomainName: "-", LogLevel: "verbose", LogRetention: 31, LocalPort: 80,
-					Tables: table.DatabaseOptions{All: table.Options{RecoveryDays: 36}}, SecurityGroups: []awsec2.ISecurityGroup{nil},
-					MemoryMegabytes: map[string]int{"nobody": 128}, ReservedConcurrency: map[string]int{"writer": -1},
-				},
-			},
-			[]string{
-				"Props.JWTAudience", "Props.JWTIssuer", "Props.Prefix", "Props.Tables.All.RecoveryDays", "Props.DeletionProtection", "Props.Architecture",
-				"Props.AllowedOrigins[0]", "Props.Throttle.RequestsPerSecond", `Props.RouteThrottles["GET /nowhere"]`, "Props.DomainName", "Props.CertificateARN", "Props.LogLevel", "Props.LogRetention",
-				"Props.SecurityGroups", "Props.SecurityGroups[0]",
-				`Props.MemoryMegabytes["nobody"]`, `Props.ReservedConcurrency["writer"]`, "Props.LocalPort",
-			},
-		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
