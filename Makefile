@@ -157,6 +157,10 @@ bench: node_modules ## Measure, and print figures and ratios
 	go test -run - -bench . ./lambdas/lake ./local/lakequery
 	go run ./bench -arch $(OWN_ARCH)
 
+.PHONY: golden
+golden: ## Write the golden files of templates, after a change that is meant or an upgrade of the CDK
+	go test ./platforms ./constructs/gofunction ./constructs/lake ./constructs/stream ./constructs/table -run Golden -update
+
 .PHONY: access-patterns
 access-patterns: ## Generate docs/ACCESS-PATTERNS.md
 	go test . -run TestAccessPatterns -update
