@@ -68,17 +68,16 @@ func TestErase(t *testing.T) {
 	if err := database.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	const n = 105 // a transaction deletes 99 at most
 	guard := []any{"guards", 1}
 	for name, test := range map[string]struct {
 		erasure dynamo.Erasure
-		// survived is how many writes the first erasure makes, left how many items it
-		// leaves.
-		survived, left int
+		// n is how many items there are, survived how many writes the first erasure
+		// makes, left how many items it leaves. A transaction deletes 99 at most.
+		n, survived, left int
 	}{
-		"Alone":     {dynamo.Erasure{List: "List", Delete: "Drop"}, 40, n - 40},
-		"OfAnIndex": {dynamo.Erasure{List: "ListIndex", Delete: "Drop"}, 70, n - 70},
-		"Together":  {dynamo.Erasure{List: "List", Delete: "Empty", Checks: []dynamo.Write{dynamo.Check("Notes", guard, dynamo.Equal("size", 1))}}, 1, n - 99},
+		"Alone":     {dynamo.Erasure{List: "List", Delete: "Drop"}, 105, 40, 65},
+		"OfAnIndex": {dynamo.Erasure{List: "ListIndex", Delete: "Drop"}, 30, 10, 20},
+		"Together":  {dynamo.Erasure{List: "List", Delete: "Empty", Checks: []dynamo.Write{dynamo.Check("Notes", guard, dynamo.Equal("size", 1))}}, 105, 1, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,12 +97,12 @@ func TestErase(t *testing.T) {
 				}
 				return left
 			}
-			all := []note{{Status: "first", At: n}, {Status: "other", At: 1}, {Status: "guards", At: 1, Size: 1}}
-			for at := range n {
+			all := []note{{Status: "first", At: test.n}, {Status: "other", At: 1}, {Status: "guards", At: 1, Size: 1}}
+			for at := range test.n {
 				all = append(all, note{Status: []string{"first", "second"}[at%2], At: at})
 			}
 			fill(t, tables, all...)
-			client := &dying{Client: tables.Recorder, writes: make(chan struct{}, n)}
+			client := &dying{Client: tables.Recorder, writes: make(chan struct{}, test.n)}
 			for range test.survived {
 				client.writes <- struct{}{}
 			}
@@ -114,7 +113,7 @@ func TestErase(t *testing.T) {
 			erasure := test.erasure
 			erasure.Keep = func(item dynamo.Item) bool {
 				var read note
-				return attributevalue.UnmarshalMap(item, &read) == nil && read.At == n
+				return attributevalue.UnmarshalMap(item, &read) == nil && read.At == test.n
 			}
 			if complete, err := mortal.Erase(hurried{ctx}, erasure, "first", "second"); complete || err != nil || len(client.writes) != test.survived {
 				t.Errorf("without time: got %t, %v with %d writes left; want an end without a write", complete, err, len(client.writes))
@@ -143,7 +142,7 @@ func TestErase(t *testing.T) {
 				}
 			}
 			got := fmt.Sprint(stored("first"), stored("second"), stored("other"), stored("guards"))
-			if want := fmt.Sprint([]int{n}, []int{}, []int{1}, []int{1}); !cmp.Equal(want, got) {
+			if want := fmt.Sprint([]int{test.n}, []int{}, []int{1}, []int{1}); !cmp.Equal(want, got) {
 				t.Errorf("got %s left; want %s", got, want)
 			}
 		})
