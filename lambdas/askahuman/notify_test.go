@@ -41,19 +41,11 @@ func (i *inbox) Send(_ context.Context, m askahuman.PushMessage) error {
 	return nil
 }
 
-// byToken counts messages by token, byLink by link.
+// byToken counts messages by token.
 func (i *inbox) byToken() map[string]int {
 	counts := map[string]int{}
 	for _, m := range i.messages {
 		counts[m.Token]++
-	}
-	return counts
-}
-
-func (i *inbox) byLink() map[string]int {
-	counts := map[string]int{}
-	for _, m := range i.messages {
-		counts[m.Link]++
 	}
 	return counts
 }

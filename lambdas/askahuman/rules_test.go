@@ -302,75 +302,56 @@ func TestStreakBonus(t *testing.T) {
 
 func TestBadges(t *testing.T) {
 	t.Parallel()
-	names := map[string]string{
-		"first_answer": "First Steps", "answers_10": "Getting Started", "answers_100": "Century", "answers_500": "Veteran", "answers_1000": "Legend",
-		"streak_3": "On a Roll", "streak_7": "Week Warrior", "streak_30": "Monthly Maven", "streak_100": "Centurion",
-		"tech_expert": "Tech Expert", "product_pro": "Product Pro", "ethics_advocate": "Ethics Advocate", "creative_mind": "Creative Mind", "generalist": "Generalist",
-		"early_bird": "Early Bird", "night_owl": "Night Owl", "speed_demon": "Speed Demon", "confident": "Confident",
+	old := Question{CreatedAt: noon.Add(-time.Hour)}
+	tests := map[string]struct {
+		name            string
+		before, reached Stats
+	}{
+		"first_answer":    {"First Steps", Stats{}, Stats{TotalAnswers: 1}},
+		"answers_10":      {"Getting Started", Stats{TotalAnswers: 9}, Stats{TotalAnswers: 10}},
+		"answers_100":     {"Century", Stats{TotalAnswers: 99}, Stats{TotalAnswers: 100}},
+		"answers_500":     {"Veteran", Stats{TotalAnswers: 499}, Stats{TotalAnswers: 500}},
+		"answers_1000":    {"Legend", Stats{TotalAnswers: 999}, Stats{TotalAnswers: 1000}},
+		"streak_3":        {"On a Roll", Stats{StreakDays: 2}, Stats{StreakDays: 3}},
+		"streak_7":        {"Week Warrior", Stats{StreakDays: 6}, Stats{StreakDays: 7}},
+		"streak_30":       {"Monthly Maven", Stats{StreakDays: 29}, Stats{StreakDays: 30}},
+		"streak_100":      {"Centurion", Stats{StreakDays: 99}, Stats{StreakDays: 100}},
+		"tech_expert":     {"Tech Expert", inCategory("technical", 24), inCategory("technical", 25)},
+		"product_pro":     {"Product Pro", inCategory("product", 24), inCategory("product", 25)},
+		"ethics_advocate": {"Ethics Advocate", inCategory("ethics", 24), inCategory("ethics", 25)},
+		"creative_mind":   {"Creative Mind", inCategory("creative", 24), inCategory("creative", 25)},
+		"generalist":      {"Generalist", inCategory("general", 24), inCategory("general", 25)},
+		"night_owl":       {"Night Owl", Stats{NightAnswers: 9}, Stats{NightAnswers: 10}},
+		"speed_demon":     {"Speed Demon", Stats{FastAnswers: 4}, Stats{FastAnswers: 5}},
+		"confident":       {"Confident", Stats{ConfidentAnswers: 9}, Stats{ConfidentAnswers: 10}},
 	}
-	all := badges()
-	if len(all) != len(names) {
-		t.Errorf("%d badges, want %d", len(all), len(names))
-	}
-	for _, b := range all {
-		if names[b.id] != b.name {
-			t.Errorf("badge %s is called %q, want %q", b.id, b.name, names[b.id])
+	for id, test := range tests {
+		earns := func(stats Stats) bool { return slices.Contains(newBadges(stats, old, noon), EarnedBadge{id, noon}) }
+		again := test.reached
+		again.Badges = []EarnedBadge{{ID: id}}
+		if earns(test.before) || !earns(test.reached) || earns(again) {
+			t.Errorf("%s: earned %v before, %v when reached, %v again; want it once, when reached", id, earns(test.before), earns(test.reached), earns(again))
 		}
 	}
-	old := Question{CreatedAt: noon.Add(-time.Hour)}
-	for id, test := range map[string]struct {
-		before, reached Stats
-		question        Question
-	}{
-		"first_answer":    {Stats{}, Stats{TotalAnswers: 1}, old},
-		"answers_10":      {Stats{TotalAnswers: 9}, Stats{TotalAnswers: 10}, old},
-		"answers_100":     {Stats{TotalAnswers: 99}, Stats{TotalAnswers: 100}, old},
-		"answers_500":     {Stats{TotalAnswers: 499}, Stats{TotalAnswers: 500}, old},
-		"answers_1000":    {Stats{TotalAnswers: 999}, Stats{TotalAnswers: 1000}, old},
-		"streak_3":        {Stats{StreakDays: 2}, Stats{StreakDays: 3}, old},
-		"streak_7":        {Stats{StreakDays: 6}, Stats{StreakDays: 7}, old},
-		"streak_30":       {Stats{StreakDays: 29}, Stats{StreakDays: 30}, old},
-		"streak_100":      {Stats{StreakDays: 99}, Stats{StreakDays: 100}, old},
-		"tech_expert":     {inCategory("technical", 24), inCategory("technical", 25), old},
-		"product_pro":     {inCategory("product", 24), inCategory("product", 25), old},
-		"ethics_advocate": {inCategory("ethics", 24), inCategory("ethics", 25), old},
-		"creative_mind":   {inCategory("creative", 24), inCategory("creative", 25), old},
-		"generalist":      {inCategory("general", 24), inCategory("general", 25), old},
-		"night_owl":       {Stats{NightAnswers: 9}, Stats{NightAnswers: 10}, old},
-		"speed_demon":     {Stats{FastAnswers: 4}, Stats{FastAnswers: 5}, old},
-		"confident":       {Stats{ConfidentAnswers: 9}, Stats{ConfidentAnswers: 10}, old},
-	} {
-		t.Run(id, func(t *testing.T) {
-			t.Parallel()
-			wants := func(stats Stats) bool {
-				return slices.Contains(newBadges(stats, test.question, noon), EarnedBadge{id, noon})
-			}
-			if wants(test.before) {
-				t.Errorf("earned with %+v", test.before)
-			}
-			if !wants(test.reached) {
-				t.Errorf("not earned with %+v", test.reached)
-			}
-			test.reached.Badges = []EarnedBadge{{ID: id}}
-			if wants(test.reached) {
-				t.Error("earned twice")
-			}
-		})
-	}
-}
-
-func inCategory(category string, answers int) Stats {
-	return Stats{AnswersByCategory: map[string]int{category: answers}}
-}
-
-func TestEarlyBird(t *testing.T) {
-	t.Parallel()
+	// That of being early follows from the question.
 	for after, want := range map[time.Duration]bool{0: true, 2 * time.Minute: true, 2*time.Minute + time.Millisecond: false} {
 		earned := newBadges(Stats{}, Question{CreatedAt: noon.Add(-after)}, noon)
 		if got := slices.Contains(earned, EarnedBadge{"early_bird", noon}); got != want {
 			t.Errorf("%v after creation: earned %v, want %v", after, got, want)
 		}
 	}
+	for _, b := range badges() {
+		if b.id != "early_bird" && tests[b.id].name != b.name || b.id == "early_bird" && b.name != "Early Bird" {
+			t.Errorf("badge %s is called %q", b.id, b.name)
+		}
+	}
+	if len(badges()) != len(tests)+1 {
+		t.Errorf("%d badges, want %d", len(badges()), len(tests)+1)
+	}
+}
+
+func inCategory(category string, answers int) Stats {
+	return Stats{AnswersByCategory: map[string]int{category: answers}}
 }
 
 func TestAwardCounts(t *testing.T) {

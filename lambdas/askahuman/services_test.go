@@ -374,26 +374,6 @@ func TestFeedIsBounded(t *testing.T) {
 	}
 }
 
-// Suspicious answers are the agent's to judge: it reads their flags.
-func TestAnswerFlags(t *testing.T) {
-	t.Parallel()
-	p := newPlatform()
-	p.answer(t, "me", text(p.ask(t, textAsk()).ID, "I am out here."))
-	var got []string
-	for i, answer := range []string{"I am  OUT here.", " it's so: 0 ", " it's so: 1 ", " it's so: 2 ", " it's so: 3 ", " it's so: 4 "} {
-		p.now = p.now.Add(time.Second)
-		q := p.ask(t, textAsk())
-		a := text(q.ID, answer)
-		a.ResponseTimeMS = new(int64(4999 + i))
-		p.answer(t, "me", a)
-		read := storetest.Must(p.Read(t.Context(), "agent", q.ID))(t)
-		got = append(got, fmt.Sprint(read.Responses[0].Flags))
-	}
-	if want := []string{"[suspicious_timing duplicate_content]", "[]", "[]", "[]", "[]", "[pattern_match]"}; !slices.Equal(got, want) {
-		t.Errorf("flags = %v, want %v", got, want)
-	}
-}
-
 func TestAnswerRefused(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()

@@ -34,30 +34,6 @@ func newStoredPlatform(t testing.TB) *platform {
 
 const keyed = `{"prompt":"Which is clearer?","type":"multiple_choice","options":["yes","no"],"idempotency_key":"k"}`
 
-// askTogether asks n times at once and returns the answers, by how often each came.
-// A caller who hears that the first is still running asks again, as a client would.
-func (p *platform) askTogether(t *testing.T, n int) map[string]int {
-	t.Helper()
-	responses := make([]*httptest.ResponseRecorder, n)
-	var group sync.WaitGroup
-	for i := range n {
-		group.Go(func() {
-			for responses[i] == nil || responses[i].Code == http.StatusConflict && t.Context().Err() == nil {
-				responses[i] = p.serve(asAgent("POST /agent/questions", keyed))
-			}
-		})
-	}
-	group.Wait()
-	bodies := map[string]int{}
-	for _, w := range responses {
-		if w.Code != http.StatusCreated {
-			t.Errorf("got %d %s; want 201", w.Code, w.Body)
-		}
-		bodies[w.Body.String()]++
-	}
-	return bodies
-}
-
 // wantQuestions holds the number of the agent's questions.
 func (p *platform) wantQuestions(t *testing.T, n int) {
 	t.Helper()
@@ -138,15 +114,6 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-func TestConcurrentRepeats(t *testing.T) {
-	t.Parallel()
-	p := newStoredPlatform(t)
-	if bodies := p.askTogether(t, 24); len(bodies) != 1 {
-		t.Errorf("got %d different answers: %v; want 1", len(bodies), bodies)
-	}
-	p.wantQuestions(t, 1)
-}
-
 // An ask that is refused has not used its key up, and a repeat is one also when the
 // quota is full.
 func TestIdempotencyAndRefusals(t *testing.T) {
@@ -193,38 +160,6 @@ func (p *platform) askThrough(ask func(context.Context, string, askahuman.Ask) (
 	changed := *p.agentAPI
 	changed.Service = asking{changed.Service, ask}
 	return changed.Handler()
-}
-
-// An attempt that dies before its work is done leaves its claim behind; one that dies after
-// it has left its answer. The kit's tests of keys have the other ends of attempts, and
-// dynamodb's TestCreateQuestionUnderClaim what a question is stored with.
-func TestIdempotencyAfterDeath(t *testing.T) {
-	t.Parallel()
-	p := newStoredPlatform(t)
-	post := func(handler http.Handler, body string) *httptest.ResponseRecorder {
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, asAgent("POST /agent/questions", body).http())
-		return w
-	}
-	dies := p.askThrough(func(context.Context, string, askahuman.Ask) (askahuman.Question, error) { panic("died") })
-	if w := post(dies, keyed); w.Code != http.StatusInternalServerError {
-		t.Errorf("got %d %s; want 500", w.Code, w.Body)
-	}
-	if w := post(p, keyed); w.Code != http.StatusConflict || !strings.Contains(w.Body.String(), `"REQUEST_IN_PROGRESS"`) || w.Header().Get("Retry-After") != "1" {
-		t.Errorf("while it may still run: got %d %s %v; want 409", w.Code, w.Body, w.Header())
-	}
-	p.do(t, asAgent("POST /agent/questions", strings.Replace(keyed, "clearer", "better", 1)), http.StatusBadRequest)
-	p.wantQuestions(t, 0)
-	p.clock.advance(idempotency.DefaultLease)
-	var made askahuman.Question
-	post(p.askThrough(func(ctx context.Context, agent string, ask askahuman.Ask) (askahuman.Question, error) {
-		made, _ = p.agentAPI.Service.Ask(ctx, agent, ask)
-		panic("died")
-	}), keyed)
-	if id := p.ask(t, keyed); id != made.ID {
-		t.Errorf("the repeat made %s; want %s", id, made.ID)
-	}
-	p.wantQuestions(t, 1)
 }
 
 // A repeat that comes while the first runs gets its answer, if that does not take too long.
