@@ -219,22 +219,6 @@ func TestCategories(t *testing.T) {
 	w.check(t)
 }
 
-func TestSearch(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.user(t, "ada")
-	w.task(t, "ada", todo.TaskInput{Title: "Straße fegen", Description: "vor 100% der Häuser"})
-	w.task(t, "ada", todo.TaskInput{Title: "ΣΊΣΥΦΟΣ", Description: "K = 273.15 K"})
-	w.task(t, "ada", todo.TaskInput{Title: "a.*b", Description: "[x]"})
-	for text, want := range map[string]int{
-		"STRAßE": 1, "häuser": 1, "HÄUSER": 1, "σίσυφος": 1, "\u212a": 1, ".*": 1, "[X]": 1, "%": 1, "a": 2, "zzz": 0, "fegenvor": 0, " fegen": 1, "completed": 0,
-	} {
-		if got := w.list(t, "ada", todo.TaskFilter{Search: text, Limit: 1}); len(got) != want {
-			t.Errorf("%q: got %d tasks, want %d", text, len(got), want)
-		}
-	}
-}
-
 // A search that has no time to go on answers with what it has, and a cursor.
 func TestSearchEndsInTime(t *testing.T) {
 	t.Parallel()
@@ -303,7 +287,7 @@ func TestPagesOfOneMegabyte(t *testing.T) {
 func (w *world) fill(t testing.TB, user string, n int, in todo.TaskInput, title func(i int) string) []string {
 	t.Helper()
 	in.Title = title(0)
-	first, err := (&todo.Service{Store: w.storeWithoutFaults(t), Now: func() time.Time { return start }}).CreateTask(t.Context(), user, in)
+	first, err := (&todo.Service{Store: w.storeWithoutFaults(t, "todoapi"), Now: func() time.Time { return start }}).CreateTask(t.Context(), user, in)
 	must(t, err)
 	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	stored, err := w.tables.Client.GetItem(t.Context(), &awsdynamodb.GetItemInput{
@@ -443,12 +427,12 @@ func TestManyTasks(t *testing.T) {
 	}
 
 	// A deletion that has to stop in between, and is carried through by another.
-	w.faults.set(killedAt(30), nil)
+	w.tables.Recorder.Faults(killedAt(30), nil)
 	claimed, claim := w.claimed(t, ctx, "ada", "delete")
 	if complete, err := w.DeleteUser(claimed, "ada"); err == nil || complete {
 		t.Fatalf("got %v, %v", complete, err)
 	}
-	w.faults.set(nil, nil)
+	w.tables.Recorder.Faults(nil, nil)
 	must(t, w.keys.Release(ctx, claim))
 	claimed, _ = w.claimed(t, ctx, "ada", "delete")
 	if complete, err := w.DeleteUser(claimed, "ada"); err != nil || !complete {

@@ -35,7 +35,6 @@ type world struct {
 	store  *dynamodb.Store // as todoapi has it
 	eraser todo.Eraser     // as eraser has it
 	keys   *idempotency.Keys
-	faults *faults
 
 	mu  sync.Mutex
 	now time.Time
@@ -43,15 +42,9 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	database := schema.Todo().Database
-	tables := dynamotest.Open(t, database)
-	w := &world{tables: tables, now: start, faults: &faults{Client: tables.Recorder}}
-	db, err := dynamo.New(w.faults, database, map[string]string{"AppData": "AppData"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.store = dynamodb.New(as(t, db, "todoapi"))
-	w.eraser.Store = dynamodb.New(as(t, db, "eraser"))
+	w := &world{tables: dynamotest.Open(t, schema.Todo().Database), now: start}
+	w.store = dynamodb.New(as(t, w.tables.DB, "todoapi"))
+	w.eraser.Store = dynamodb.New(as(t, w.tables.DB, "eraser"))
 	w.keys = w.store.Keys()
 	w.keys.Now = w.clock
 	w.Service = &todo.Service{Store: w.store, CursorKey: cursorKey, Now: w.clock}
@@ -327,59 +320,6 @@ func (w *world) left(t testing.TB, user string) []string {
 	return keys
 }
 
-// faults is a client that fails when its test says so.
-type faults struct {
-	dynamo.Client
-
-	mu sync.Mutex
-	// before is asked before a request; its error stands for one that never arrives,
-	// or that DynamoDB refuses. after is asked when it is done: its error stands for
-	// an answer that is lost, or a process that dies.
-	before, after func(schema.Operation) error
-}
-
-func (f *faults) set(before, after func(schema.Operation) error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.before, f.after = before, after
-}
-
-func around[I, O any](f *faults, operation schema.Operation, ctx context.Context, input I, request func(context.Context, I, ...func(*awsdynamodb.Options)) (*O, error)) (*O, error) {
-	f.mu.Lock()
-	before, after := f.before, f.after
-	f.mu.Unlock()
-	if before != nil {
-		if err := before(operation); err != nil {
-			return nil, err
-		}
-	}
-	output, err := request(ctx, input)
-	if err == nil && after != nil {
-		err = after(operation)
-	}
-	return output, err
-}
-
-func (f *faults) GetItem(ctx context.Context, input *awsdynamodb.GetItemInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.GetItemOutput, error) {
-	return around(f, schema.GetItem, ctx, input, f.Client.GetItem)
-}
-
-func (f *faults) Query(ctx context.Context, input *awsdynamodb.QueryInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.QueryOutput, error) {
-	return around(f, schema.Query, ctx, input, f.Client.Query)
-}
-
-func (f *faults) DeleteItem(ctx context.Context, input *awsdynamodb.DeleteItemInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.DeleteItemOutput, error) {
-	return around(f, schema.DeleteItem, ctx, input, f.Client.DeleteItem)
-}
-
-func (f *faults) UpdateItem(ctx context.Context, input *awsdynamodb.UpdateItemInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.UpdateItemOutput, error) {
-	return around(f, schema.UpdateItem, ctx, input, f.Client.UpdateItem)
-}
-
-func (f *faults) TransactWriteItems(ctx context.Context, input *awsdynamodb.TransactWriteItemsInput, _ ...func(*awsdynamodb.Options)) (*awsdynamodb.TransactWriteItemsOutput, error) {
-	return around(f, schema.TransactWriteItems, ctx, input, f.Client.TransactWriteItems)
-}
-
 var errKilled = errors.New("the process is dead")
 
 // killedAt fails the n-th and every later request, counted from 0, as for a process
@@ -454,8 +394,10 @@ func (w *world) replay(t testing.TB, user, key string) string {
 	return string(replay.Body)
 }
 
-// storeWithoutFaults is a second store on the same table.
-func (w *world) storeWithoutFaults(t testing.TB) *dynamodb.Store {
+// storeWithoutFaults is a second store on the same table, as a function has it.
+func (w *world) storeWithoutFaults(t testing.TB, function string) *dynamodb.Store {
 	t.Helper()
-	return dynamodb.New(as(t, w.tables.DB, "todoapi"))
+	db, err := dynamo.New(w.tables.Client, schema.Todo().Database, map[string]string{"AppData": "AppData"})
+	must(t, err)
+	return dynamodb.New(as(t, db, function))
 }

@@ -249,33 +249,6 @@ func TestUsersNamespaces(t *testing.T) {
 	w.check(t)
 }
 
-// Nothing is stored for who has no user; reads find nothing.
-func TestStrangers(t *testing.T) {
-	t.Parallel()
-	ctx, w := t.Context(), newWorld(t)
-	_, err := w.CreateTask(ctx, "eve", todo.TaskInput{Title: "x"})
-	is(t, err, todo.ErrUserNotFound)
-	_, err = w.GetUser(ctx, "eve")
-	is(t, err, todo.ErrUserNotFound)
-	_, err = w.UpdateUser(ctx, "eve", todo.UserInput{Email: "eve@example.com", Name: "Eve"})
-	is(t, err, todo.ErrUserNotFound)
-	_, err = w.DeleteUser(ctx, "eve")
-	is(t, err, todo.ErrUserNotFound)
-	if deleted, more, err := w.DeleteCompleted(ctx, "eve"); deleted != 0 || more || err != nil {
-		t.Errorf("got %d, %v, %v", deleted, more, err)
-	}
-	if got := w.list(t, "eve", todo.TaskFilter{}); len(got) != 0 {
-		t.Errorf("got %+v", got)
-	}
-	stats, err := w.Stats(ctx, "eve")
-	if err != nil || stats != (todo.Stats{}) {
-		t.Errorf("got %+v, %v", stats, err)
-	}
-	if left := w.items(t, ""); len(left) != 0 {
-		t.Errorf("stored %+v", left)
-	}
-}
-
 func TestStats(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -402,9 +375,9 @@ func TestDeleteCompletedMeetsOthers(t *testing.T) {
 	for range 5 {
 		all = append(all, w.task(t, "ada", todo.TaskInput{Status: todo.Completed}).ID)
 	}
-	other := &todo.Service{Store: w.storeWithoutFaults(t), CursorKey: cursorKey}
+	other := &todo.Service{Store: w.storeWithoutFaults(t, "todoapi"), CursorKey: cursorKey}
 	done := false
-	w.faults.set(func(operation schema.Operation) error {
+	w.tables.Recorder.Faults(func(operation schema.Operation) error {
 		if operation == "TransactWriteItems" && !done {
 			done = true
 			must(t, second(other.ChangeTask(ctx, "ada", all[0], todo.TaskChange{Priority: new(todo.High)}, 0)))

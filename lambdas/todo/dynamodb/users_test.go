@@ -17,7 +17,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
-	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -110,11 +109,11 @@ func TestUserMeetsOthers(t *testing.T) {
 			w := newWorld(t)
 			w.user(t, "ada")
 			ctx, _ := w.claimed(t, t.Context(), "ada", name)
-			other := &todo.Service{Store: w.storeWithoutFaults(t)}
+			other := &todo.Service{Store: w.storeWithoutFaults(t, "todoapi")}
 			change := sync.OnceFunc(func() {
 				must(t, second(other.UpdateUser(t.Context(), "ada", todo.UserInput{Email: "first@example.com", Name: "First"})))
 			})
-			w.faults.set(func(operation schema.Operation) error {
+			w.tables.Recorder.Faults(func(operation schema.Operation) error {
 				if operation == schema.TransactWriteItems {
 					change()
 				}
@@ -293,12 +292,12 @@ func deletionDies(t *testing.T, step int, by string, lost bool) (died bool) {
 	deletable(t, w)
 	claimed, claim := w.claimed(t, t.Context(), "ada", "delete")
 	if lost {
-		w.faults.set(nil, killedAt(step))
+		w.tables.Recorder.Faults(nil, killedAt(step))
 	} else {
-		w.faults.set(killedAt(step), nil)
+		w.tables.Recorder.Faults(killedAt(step), nil)
 	}
 	complete, err := w.DeleteUser(claimed, "ada")
-	w.faults.set(nil, nil)
+	w.tables.Recorder.Faults(nil, nil)
 	died = err != nil
 	if died && (complete || !errors.Is(err, errKilled)) {
 		t.Fatalf("at %d: got %v, %v", step, complete, err)
@@ -517,7 +516,7 @@ func sorted(items []map[string]any) []map[string]any {
 func TestWriteMeetsDeletion(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
-	quick := &todo.Service{Store: w.storeWithoutFaults(t), Now: w.clock}
+	quick := &todo.Service{Store: w.storeWithoutFaults(t, "todoapi"), Now: w.clock}
 	for name, do := range map[string]func(user string, task todo.Task) error{
 		"title": func(user string, task todo.Task) error {
 			return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChange{Title: new("late")}, 0))
@@ -540,14 +539,14 @@ func TestWriteMeetsDeletion(t *testing.T) {
 				t.Errorf("%s: got %v, %v", name, complete, err)
 			}
 		})
-		w.faults.set(func(operation schema.Operation) error {
+		w.tables.Recorder.Faults(func(operation schema.Operation) error {
 			if operation == schema.TransactWriteItems {
 				begin()
 			}
 			return nil
 		}, nil)
 		is(t, do(name, task), todo.ErrUserNotFound)
-		w.faults.set(nil, nil)
+		w.tables.Recorder.Faults(nil, nil)
 		if got, err := w.store.Task(ctx, name, task.ID); err != nil || got != task {
 			t.Errorf("%s: the task is %+v, %v", name, got, err)
 		}
@@ -595,10 +594,10 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 		t.Fatalf("got %v, %v", complete, err)
 	}
 	deletion, _ := w.deletion(t, "ada")
-	quick := &todo.Service{Store: w.storeWithoutFaults(t), Now: w.clock}
+	quick := &todo.Service{Store: w.storeWithoutFaults(t, "todoapi"), Now: w.clock}
 	var kept todo.Task
 	back := sync.OnceFunc(func() {
-		eraser := todo.Eraser{Store: dynamodb.New(as(t, w.tables.DB, "eraser"))}
+		eraser := todo.Eraser{Store: w.storeWithoutFaults(t, "eraser")}
 		if complete, err := eraser.Erase(ctx, deletion); err != nil || !complete {
 			t.Errorf("got %v, %v", complete, err)
 		}
@@ -607,7 +606,7 @@ func TestEraserMeetsReturnedUser(t *testing.T) {
 		kept, err = quick.CreateTask(ctx, "ada", todo.TaskInput{Title: "after"})
 		must(t, err)
 	})
-	w.faults.set(func(operation schema.Operation) error {
+	w.tables.Recorder.Faults(func(operation schema.Operation) error {
 		if operation == schema.TransactWriteItems {
 			back()
 		}
@@ -719,12 +718,12 @@ func TestAnswersAreKeptWithTheWork(t *testing.T) {
 				}
 			}
 			// The answer to the transaction is lost on the way; the next attempt finds it.
-			w.faults.set(nil, once(retry.ErrBusy))
+			w.tables.Recorder.Faults(nil, once(retry.ErrBusy))
 			if name == "delete user" {
-				w.faults.set(nil, nil)
+				w.tables.Recorder.Faults(nil, nil)
 			}
 			_ = test.do(claimed, w, task)
-			w.faults.set(nil, nil)
+			w.tables.Recorder.Faults(nil, nil)
 			if got := w.replay(t, "ada", "key"); got != test.want {
 				t.Errorf("the key is answered with %q, want %q", got, test.want)
 			}

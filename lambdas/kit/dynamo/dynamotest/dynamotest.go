@@ -132,8 +132,8 @@ type Request struct {
 	Units float64
 }
 
-// Recorder is a client that remembers the requests it makes. It implements
-// [dynamo.Client].
+// Recorder is a client that remembers the requests it makes, and fails when its test says
+// so. It implements [dynamo.Client].
 type Recorder struct {
 	*dynamodb.Client
 
@@ -141,8 +141,18 @@ type Recorder struct {
 	// Zero leaves it to the request. Set it before the first request.
 	PageSize int32
 
-	mu       sync.Mutex
-	requests []Request
+	mu            sync.Mutex
+	requests      []Request
+	before, after func(schema.Operation) error
+}
+
+// Faults sets what is asked around each request from now on; nil: nothing. An error of
+// before stands for a request that never arrives, and one of after for an answer that is
+// lost, or a process that dies.
+func (r *Recorder) Faults(before, after func(schema.Operation) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.before, r.after = before, after
 }
 
 // Requests returns the requests since the last call.
@@ -175,6 +185,14 @@ func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, ne
 			request.Table = table
 		}
 	}
+	r.mu.Lock()
+	before, after := r.before, r.after
+	r.mu.Unlock()
+	if before != nil {
+		if err := before(request.Operation); err != nil {
+			return middleware.InitializeOutput{}, middleware.Metadata{}, err
+		}
+	}
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err != nil {
 		return out, metadata, err
@@ -190,7 +208,10 @@ func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, ne
 		}
 	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.requests = append(r.requests, request)
-	return out, metadata, nil
+	r.mu.Unlock()
+	if after != nil {
+		err = after(request.Operation)
+	}
+	return out, metadata, err
 }
