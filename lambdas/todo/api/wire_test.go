@@ -55,15 +55,3 @@ func TestDocumentBytes(t *testing.T) {
 	_, text := readDocument(t)
 	httpapitest.SameAsFile(t, "testdata/openapi.json", []byte(text))
 }
-
-func TestDocumentIsServed(t *testing.T) {
-	t.Parallel()
-	_, want := readDocument(t)
-	api := newWire(&stub{}, nil, discard())
-	for range 2 {
-		w := request{line: "GET /api/v1/openapi.json"}.do(api)
-		if w.Code != 200 || w.Body.String() != want || w.Header().Get("Content-Type") != "application/json" {
-			t.Errorf("got %d %v, %d bytes", w.Code, w.Header(), w.Body.Len())
-		}
-	}
-}
