@@ -350,7 +350,7 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 // before. It fails when they have not in the time that [Settled] gives.
 func (p *Target) Flush(t testing.TB) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
 	defer cancel()
 	return p.Run.FlushStreams(ctx)
 }
@@ -359,7 +359,7 @@ func (p *Target) Flush(t testing.TB) error {
 // function is refused: what needs it would be tried again for ever.
 func (p *Target) FlushUntilRefused(t testing.TB) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
 	defer cancel()
 	refused := func() (times int) {
 		for _, refusal := range p.Run.AWS().Refused() {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// patience is how long tests wait for what becomes true by itself: so long that, however slow
+// settleTimeout is how long tests wait for what becomes true by itself: so long that, however slow
 // the machine is, only what never becomes true takes it.
-const patience = 150 * time.Second
+const settleTimeout = 150 * time.Second
 
 // Settled waits until something holds that becomes true by itself, such as an index that
 // catches up or a schedule that runs. The test fails if it does not within minutes.
@@ -24,7 +24,7 @@ func SettledSoon(t testing.TB, what string, holds func() bool) {
 
 func settledEvery(t testing.TB, pause time.Duration, what string, holds func() bool) {
 	t.Helper()
-	for range int(patience / pause) {
+	for range int(settleTimeout / pause) {
 		if holds() {
 			return
 		}
@@ -34,5 +34,5 @@ func settledEvery(t testing.TB, pause time.Duration, what string, holds func() b
 		case <-time.After(pause):
 		}
 	}
-	t.Fatalf("%s: not within %v", what, patience)
+	t.Fatalf("%s: not within %v", what, settleTimeout)
 }
