@@ -101,3 +101,17 @@ func ExampleExpiryAt() {
 	fmt.Println(dynamo.ExpiryAt(time.UnixMilli(1_767_225_600_001)))
 	// Output: 1767225601
 }
+
+// Times are text that sorts, and those that are not set are left out.
+func ExampleMarshal() {
+	item, err := dynamo.Marshal(struct {
+		ID       string    `dynamodbav:"id"`
+		AskedAt  time.Time `dynamodbav:"asked_at"`
+		ClosedAt time.Time `dynamodbav:"closed_at,omitempty"`
+	}{"1", time.Date(2026, 2, 2, 10, 30, 0, 0, time.FixedZone("", 3600)), time.Time{}})
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(len(item), item["asked_at"].(*types.AttributeValueMemberS).Value)
+	// Output: 2 2026-02-02T09:30:00.000Z
+}
