@@ -1,13 +1,8 @@
 package api
 
 import (
-	"fmt"
 	"net/http"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -65,114 +60,18 @@ func problems(err error) []validate.Problem {
 	return wrong.Problems
 }
 
-// punctuation is that of the wire format.
-var punctuation = strings.NewReplacer("which is not text: leave", "which is not text; leave", "is not valid UTF-8: send", "is not valid UTF-8; send")
-
-// worded is a problem in the words of the wire format: a sentence that names the field,
-// without a full stop.
+// worded is a problem on the wire.
 func worded(p validate.Problem) Problem {
 	c := p.Constraint
-	wire := Problem{Violation: Violation{Field: p.Field, Constraint: c.Rule}, Message: punctuation.Replace(p.Message)}
-	text, isText := c.Got.(string)
+	wire := Problem{Violation: Violation{Field: p.Field, Constraint: c.Rule}, Message: p.Sentence()}
 	switch c.Rule {
-	case validate.RuleRequired:
-		if p.Field == "body" && strings.HasPrefix(p.Message, "request") {
-			wire.Message = "is missing, but required"
-		}
-	case validate.RuleType:
-		wire.Message = "is " + shown(c.Got) + "; it must be " + typeName(c.Type)
-	case validate.RuleLength:
+	case validate.RuleLength, validate.RuleRange:
 		wire.Min, wire.Max = c.Min, c.Max
-		if c.Got != nil {
-			wire.Message = length(c)
-		}
-	case validate.RuleRange:
-		wire.Min, wire.Max = c.Min, c.Max
-		wire.Message = "is " + shown(c.Got) + "; allowed is " + bounds(c.Min, "%d or more", c.Max, "at most %d", "%d to %d")
 	case validate.RuleEnum:
 		wire.Allowed = c.Allowed
-		if isText {
-			wire.Message = "is " + validate.Quoted(text) + "; allowed is " + strings.Join(c.Allowed[:len(c.Allowed)-1], ", ") + " or " + c.Allowed[len(c.Allowed)-1]
-		}
-	case validate.RuleUnique, validate.RuleConflict:
+	case validate.RuleRequired, validate.RuleType, validate.RuleUnique, validate.RuleConflict:
 	default:
 		wire.Constraint = validate.RuleFormat
 	}
-	switch {
-	case p.Field == "request", p.Field == "body" && (wire.Constraint == validate.RuleFormat || strings.HasPrefix(p.Message, "the ")):
-		// It is a sentence already.
-	case p.Field == "body" || p.Field == "query":
-		wire.Message = "the " + p.Field + " " + wire.Message
-	default:
-		wire.Message = p.Field + " " + wire.Message
-	}
 	return wire
-}
-
-// length says how long a text or a list is, and how long it may be.
-func length(c validate.Constraint) string {
-	needs := bounds(c.Min, "it needs at least %d", c.Max, "at most %d are allowed", "it needs %d to %d")
-	counted := func(n int, one, many string) string {
-		switch n {
-		case 0:
-			return "is empty"
-		case 1:
-			return "has 1 " + one
-		}
-		return fmt.Sprintf("has %d %s", n, many)
-	}
-	switch got := c.Got.(type) {
-	case []any:
-		return counted(len(got), "entry", "entries") + "; " + needs
-	case int:
-		return counted(got, "entry", "entries") + "; " + needs
-	}
-	text, _ := c.Got.(string)
-	n, visible := utf8.RuneCountInString(text), utf8.RuneCountInString(strings.TrimSpace(text))
-	switch {
-	case n == 0 || c.Max != nil && n > *c.Max || c.Min == nil || n < *c.Min:
-		return counted(n, "character", "characters") + "; " + needs
-	case validate.IsBlank(text):
-		return "holds only white space; " + needs
-	default:
-		return counted(visible, "character", "characters") + " without the white space around it; " + needs
-	}
-}
-
-// bounds says what is allowed.
-func bounds(least *int, atLeast string, most *int, atMost, both string) string {
-	switch {
-	case least == nil:
-		return fmt.Sprintf(atMost, *most)
-	case most == nil:
-		return fmt.Sprintf(atLeast, *least)
-	default:
-		return fmt.Sprintf(both, *least, *most)
-	}
-}
-
-// shown is a value as a message shows it.
-func shown(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return "null"
-	case string:
-		return validate.Excerpt(v)
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
-// typeName is a type of JSON Schema in words.
-func typeName(name string) string {
-	return map[string]string{
-		huma.TypeString: "a text", huma.TypeInteger: "a whole number of at most 18 digits", huma.TypeNumber: "a number",
-		huma.TypeBoolean: "true or false", huma.TypeArray: "a list", huma.TypeObject: "an object",
-	}[name]
 }

@@ -144,3 +144,29 @@ func TestTimezone(t *testing.T) {
 		}
 	}
 }
+
+// A sentence follows from what was got and what is allowed.
+func TestSentence(t *testing.T) {
+	t.Parallel()
+	two, ten := 2, 10
+	for want, p := range map[string]validate.Problem{
+		"f is 7; it must be a text":                                             {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleType, Type: "string", Got: 7.0}},
+		"f is an object; it must be a list":                                     {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleType, Type: "array", Got: map[string]any{}}},
+		"the body is null; it must be an object":                                {Field: "body", Constraint: validate.Constraint{Rule: validate.RuleType, Type: "object"}},
+		"f has 1 character; it needs 2 to 10":                                   {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: "a"}},
+		"f has 1 character without the white space around it; it needs 2 to 10": {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: " a "}},
+		"f holds only white space; it needs 2 to 10":                            {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Max: &ten, Got: "   "}},
+		"f is empty; it needs at least 2":                                       {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Min: &two, Got: []any{}}},
+		"f has 11 entries; at most 10 are allowed":                              {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleLength, Max: &ten, Got: 11}},
+		"f is 1; allowed is 2 or more":                                          {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleRange, Min: &two, Got: 1.0}},
+		`f is "x"; allowed is a or b`:                                           {Field: "f", Constraint: validate.Constraint{Rule: validate.RuleEnum, Allowed: []string{"a", "b"}, Got: "x"}},
+		"f is not valid UTF-8; send text":                                       {Field: "f", Message: "is not valid UTF-8: send text", Constraint: validate.Constraint{Rule: validate.RuleFormat}},
+		"the query cannot be read":                                              {Field: "query", Message: "cannot be read"},
+		"the body is missing, but required":                                     {Field: "body", Message: "request body is required", Constraint: validate.Constraint{Rule: validate.RuleRequired}},
+		"x is not JSON":                                                         {Field: "body", Message: "x is not JSON"},
+	} {
+		if got := p.Sentence(); got != want {
+			t.Errorf("got %q; want %q", got, want)
+		}
+	}
+}
