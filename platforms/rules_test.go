@@ -165,6 +165,18 @@ func environmentSize(variables map[string]any) int {
 	return size
 }
 
+// capacity is that of a table of the template by its logical id, as the schema says it.
+func (v variant) capacity(t *testing.T, id string) schema.Capacity {
+	t.Helper()
+	for _, table := range v.described.Database.Tables {
+		if strings.HasSuffix(synthtest.Stable(id), "Database"+table.Name) {
+			return table.Capacity
+		}
+	}
+	t.Errorf("%s: the schema has no such table", id)
+	return schema.Capacity{}
+}
+
 // What holds data outlives its stack, unless the props say otherwise.
 func TestKept(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
@@ -186,8 +198,8 @@ func TestKept(t *testing.T) {
 						t.Errorf("%s: deletion protection: got %v", id, got)
 					}
 				}
-				if r.Properties["BillingMode"] != "PAY_PER_REQUEST" {
-					t.Errorf("%s: got the billing %v", id, r.Properties["BillingMode"])
+				if got, want := synthtest.Capacity(r), v.capacity(t, id); got != want {
+					t.Errorf("%s: got the capacity %+v, want %+v", id, got, want)
 				}
 			case "AWS::Cognito::UserPool":
 				if r.Properties["DeletionProtection"] != protected {

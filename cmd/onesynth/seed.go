@@ -23,7 +23,7 @@ import (
 
 type seedCommand struct {
 	target
-	Name     string `arg:"" help:"Platform, by the name in its schema, such as clarity."`
+	Name     string `arg:"" help:"Platform, by the name in its schema, such as links."`
 	Function string `help:"Function that loads the data, where several stacks have the platform." placeholder:"NAME"`
 }
 

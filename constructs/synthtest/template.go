@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Template is a synthesised AWS CloudFormation template.
@@ -272,4 +274,20 @@ func Paths(tb testing.TB, err error) []string {
 		}
 	}
 	return list
+}
+
+// Capacity returns the capacity that a table of the template is provisioned with; the zero
+// value if it is paid by the request.
+func Capacity(table Resource) schema.Capacity {
+	if table.Properties["BillingMode"] == "PAY_PER_REQUEST" {
+		return schema.Capacity{}
+	}
+	units := func(settings any, kind string) int {
+		least, _ := At(settings, kind+"CapacityAutoScalingSettings", "MinCapacity").(float64)
+		return int(least)
+	}
+	return schema.Capacity{
+		ReadUnits:  units(At(table.Properties, "Replicas", 0, "ReadProvisionedThroughputSettings"), "Read"),
+		WriteUnits: units(table.Properties["WriteProvisionedThroughputSettings"], "Write"),
+	}
 }
