@@ -89,9 +89,14 @@ func (p *Problems) InOrder(form any) {
 	})
 }
 
-// nameOf is the name of a field on the wire, and whether it may be left out.
+// nameOf is the name of a field on the wire, and whether it may be left out. A field that is
+// not on the wire has none.
 func nameOf(field reflect.StructField) (name string, isOptional bool) {
-	if name, options, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+	switch name, options, _ := strings.Cut(field.Tag.Get("json"), ","); name {
+	case "-":
+		return "", true
+	case "":
+	default:
 		return name, options != ""
 	}
 	return field.Tag.Get("query") + field.Tag.Get("header"), true

@@ -1,0 +1,90 @@
+package validate_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+)
+
+// even is a number with a rule of its own.
+type even int
+
+func (e even) Check(p *validate.Problems, field string) {
+	if e%2 != 0 {
+		p.Add(field, validate.RuleConflict, "is odd")
+	}
+}
+
+type box struct {
+	Grams int     `json:"grams" minimum:"1" maximum:"500"`
+	Email string  `json:"email,omitempty" format:"email"`
+	Note  *string `json:"note,omitempty" maxLength:"5"`
+}
+
+// order is a form with an embedded one, and a rule over two of its fields.
+type order struct {
+	Speed string `query:"speed" enum:"slow,fast"`
+	box
+	Stamps []string `json:"stamps,omitempty" minLength:"2" maxLength:"3"`
+	Day    string   `json:"day,omitempty" format:"date"`
+	Pairs  even     `json:"pairs"`
+	Secret string   `json:"-" maxLength:"1"`
+}
+
+func (o order) Check(p *validate.Problems, _ string) {
+	if o.Speed == "fast" && o.Grams > 100 {
+		p.Add("grams", validate.RuleConflict, "is too much for speed")
+	}
+}
+
+func TestCheckers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		form order
+		want string // the fields, in their order
+	}{
+		"OK":        {order{Speed: "slow", box: box{Grams: 1, Email: "a@b.io", Note: new("12345")}, Stamps: []string{"abc"}, Day: "2026-02-28", Secret: "xyz"}, ""},
+		"OKLeftOut": {order{box: box{Grams: 500}}, ""},
+		"Err":       {order{Speed: "x", box: box{Email: "a", Note: new("123456")}, Stamps: []string{"abc", "d"}, Day: "2026-02-30", Pairs: 1}, "speed grams email note stamps[1] day pairs"},
+		"ErrOwn":    {order{Speed: "fast", box: box{Grams: 101}}, "grams"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			if wrong, ok := errors.AsType[*validate.Error](validate.Form(test.form)); ok {
+				for _, p := range wrong.Problems {
+					got = append(got, p.Field)
+				}
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("got %q; want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestMergePatch(t *testing.T) {
+	t.Parallel()
+	type patch struct {
+		Title *string `json:"title,omitempty"`
+		Count *int    `json:"count,omitempty"`
+	}
+	for body, want := range map[string]string{
+		`{}`:                          `{} <nil>`,
+		`{"title":"x"}`:               `{"title":"x"} <nil>`,
+		`{"title":null,"count":null}`: `{"title":"","count":0} <nil>`,
+		`{"title":7,"count":null}`:    `{"title":"","count":0} json: cannot unmarshal number`,
+		`[]`:                          `{} json: cannot unmarshal array`,
+	} {
+		var p patch
+		err := validate.MergePatch([]byte(body), &p)
+		written, marshalErr := json.Marshal(p)
+		if got := fmt.Sprint(string(written), " ", err); marshalErr != nil || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %s; want %s", body, got, want)
+		}
+	}
+}
