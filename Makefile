@@ -148,7 +148,7 @@ bin/lint:
 
 .PHONY: lint
 lint: bin/lint ## Check format, and what go vet and staticcheck.conf look for
-	@unformatted=$$(gofmt -l *.go bench check cmd constructs cron examples gobuild intrinsic lambdas lint local onesynthtest platforms schema test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
+	@unformatted=$$(gofmt -l *.go bench check cmd constructs cron examples finding gobuild intrinsic lambdas lint local onesynthtest platforms schema test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	for module in . test examples/shortener; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
 
 .PHONY: bench

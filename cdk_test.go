@@ -23,7 +23,7 @@ import (
 // copyTree copies the parts of the module that a synth needs.
 func copyTree(t *testing.T, to string) {
 	t.Helper()
-	for _, folder := range []string{"schema", "constructs", "cron", "gobuild", "lambdas", "platforms"} {
+	for _, folder := range []string{"schema", "constructs", "cron", "finding", "gobuild", "lambdas", "platforms"} {
 		if err := os.CopyFS(filepath.Join(to, folder), os.DirFS(folder)); err != nil {
 			t.Fatal(err)
 		}

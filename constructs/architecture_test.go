@@ -128,7 +128,8 @@ func TestDependencies(t *testing.T) {
 		never []string
 	}
 	tests := []test{
-		{"schema", append([]string{module}, aws...)},
+		{"finding", append([]string{module}, aws...)},
+		{"schema", append([]string{module + "c", module + "gobuild", module + "intrinsic", module + "l", module + "o", module + "p"}, aws...)},
 		{"gobuild", append([]string{module}, aws...)},
 		{"cron", append([]string{module}, aws...)},
 		{"intrinsic", append([]string{module}, aws...)},

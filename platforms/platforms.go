@@ -55,7 +55,7 @@ type Platform struct {
 
 // Props are a platform's.
 type Props interface {
-	// Validate returns a *props.Error with all invalid props, or nil.
+	// Validate returns a finding.List with all invalid props, or nil.
 	Validate() error
 	// Accepted returns the findings of cdk-nag that the platform accepts with the props,
 	// beside those that every platform has.

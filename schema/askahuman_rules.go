@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // AskAHumanRules are the numbers of Ask-a-Human that a team may choose. Its
@@ -69,32 +71,27 @@ func DefaultAskAHumanRules() AskAHumanRules {
 	}
 }
 
-// OutOfRange is a number that is too low or too high.
-type OutOfRange struct {
-	// Path names it, such as `RateLimits["read"].Requests`.
-	Path string
-	// Got is the number, Allowed what it may be.
-	Got, Allowed string
-}
-
 // OutOfRange lists the numbers that are too low or too high.
-func (r AskAHumanRules) OutOfRange() []OutOfRange {
-	var found []OutOfRange
+func (r AskAHumanRules) OutOfRange() finding.List {
+	var found finding.List
+	add := func(path, got, allowed string) {
+		found.Append(finding.Finding{Path: path, Got: got, Allowed: allowed, Remedy: "leave it out for the default"})
+	}
 	check := func(path string, got, least, most int) {
 		if got < least || got > most {
-			found = append(found, OutOfRange{path, fmt.Sprint(got), fmt.Sprintf("%d to %d", least, most)})
+			add(path, fmt.Sprint(got), fmt.Sprintf("%d to %d", least, most))
 		}
 	}
 	for _, l := range r.RateLimits {
 		path := fmt.Sprintf("RateLimits[%q]", l.Name)
 		check(path+".Requests", l.Requests, 1, 1_000_000)
 		if l.Window < time.Minute || l.Window > 24*time.Hour || l.Window%time.Second != 0 {
-			found = append(found, OutOfRange{path + ".Window", l.Window.String(), "1m0s to 24h0m0s in whole seconds"})
+			add(path+".Window", l.Window.String(), "1m0s to 24h0m0s in whole seconds")
 		}
 		switch {
 		case l.AddressRequests == 0:
 		case l.Per != PerPerson:
-			found = append(found, OutOfRange{path + ".AddressRequests", fmt.Sprint(l.AddressRequests), fmt.Sprintf("0, for it is counted per %s", l.Per)})
+			add(path+".AddressRequests", fmt.Sprint(l.AddressRequests), fmt.Sprintf("0, for it is counted per %s", l.Per))
 		default:
 			check(path+".AddressRequests", l.AddressRequests, l.Requests, 100_000_000)
 		}
@@ -138,8 +135,8 @@ func ParseAskAHumanRules(text string) (AskAHumanRules, error) {
 	if !slices.EqualFunc(r.RateLimits, byDefault.RateLimits, same) || !maps.EqualFunc(r.Points, byDefault.Points, func(int, int) bool { return true }) {
 		return AskAHumanRules{}, errors.New("rules with other limits or points than the platform has: write what AskAHumanRules.Encode gives")
 	}
-	for _, wrong := range r.OutOfRange() {
-		return AskAHumanRules{}, fmt.Errorf("rules: %s is %s; allowed is %s", wrong.Path, wrong.Got, wrong.Allowed)
+	if err := r.OutOfRange().Err(); err != nil {
+		return AskAHumanRules{}, fmt.Errorf("reading rules: %w", err)
 	}
 	return r, nil
 }

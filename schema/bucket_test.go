@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -65,14 +66,14 @@ func TestValidateBuckets(t *testing.T) {
 			t.Parallel()
 			p := exporting()
 			test.spoil(&p)
-			found, _ := errors.AsType[schema.Findings](p.Validate())
+			found, _ := errors.AsType[finding.List](p.Validate())
 			wants(t, found, test.path, test.got, test.text)
 		})
 	}
 }
 
 // wants reports that no finding is at the path, got that, and says the text.
-func wants(t *testing.T, found schema.Findings, path, got, text string) {
+func wants(t *testing.T, found finding.List, path, got, text string) {
 	t.Helper()
 	for _, f := range found {
 		if f.Path == path && strings.Contains(f.Got, got) && strings.Contains(f.Remedy, text) {

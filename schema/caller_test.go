@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -75,7 +76,7 @@ func TestValidateCallers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			found, _ := errors.AsType[schema.Findings](test.platform.Validate())
+			found, _ := errors.AsType[finding.List](test.platform.Validate())
 			wants(t, found, test.path, test.got, test.text)
 		})
 	}

@@ -57,9 +57,9 @@ func ExamplePlatform_Validate() {
 	platform.Database.Tables[0].TimeToLive = "topic"
 	fmt.Println(platform.Validate())
 	// Output:
-	// the schema has 2 findings:
-	// Tables[Notes].TimeToLive: got "topic", a String: time to live works on a Number of seconds since the Unix epoch only: DynamoDB ignores any other type
-	// AccessPatterns[ListByTopic].Index: got "ByColour": name an index of Notes, or none
+	// 2 findings:
+	//   Tables[Notes].TimeToLive: got "topic", a String, allowed is what DynamoDB takes: time to live works on a Number of seconds since the Unix epoch only: DynamoDB ignores any other type
+	//   AccessPatterns[ListByTopic].Index: got "ByColour", allowed is what the tables have: name an index of Notes, or none
 }
 
 func ExampleDatabase_AccessPattern() {

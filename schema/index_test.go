@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -77,7 +78,7 @@ func TestIndexOfSeveralAttributes(t *testing.T) {
 			t.Parallel()
 			p := wide()
 			test.spoil(&p.Database.Tables[0].Indexes[0], &p.Database.AccessPatterns[1])
-			var found schema.Findings
+			var found finding.List
 			errors.As(p.Validate(), &found)
 			var paths []string
 			for _, f := range found {

@@ -64,7 +64,7 @@ func (c LakeColumn) Source() string {
 }
 
 // Definition returns what the lake's functions must know of it. The error is of
-// the type [Findings] when the lake is not one of the database's, as
+// the type [finding.List] when the lake is not one of the database's, as
 // [Platform.Validate] would say, or when the definition is longer than
 // [MaxLakeDefinitionBytes].
 func (l Lake) Definition(d Database) (LakeDefinition, error) {

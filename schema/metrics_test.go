@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -17,7 +18,7 @@ func TestValidateMetrics(t *testing.T) {
 		schema.Metric{Name: "Tasks Seen", Function: "todoapi", Unit: schema.Count},
 		schema.Metric{Name: "TasksSeen", Function: "nobody", Unit: schema.Count},
 		schema.Metric{Name: "TasksSeen", Function: "todoapi", Unit: "Parsecs"})
-	var found schema.Findings
+	var found finding.List
 	if !errors.As(p.Validate(), &found) {
 		t.Fatalf("got %v, want findings", p.Validate())
 	}

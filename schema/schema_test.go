@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -171,7 +172,7 @@ func TestValidate(t *testing.T) {
 			t.Parallel()
 			p := minimal()
 			test.spoil(&p)
-			var findings schema.Findings
+			var findings finding.List
 			if err := p.Validate(); !errors.As(err, &findings) {
 				t.Fatalf("got %v, want findings", err)
 			}
@@ -205,7 +206,7 @@ func TestFindings(t *testing.T) {
 	p := minimal()
 	p.Routes[0].Caller, p.Routes[0].RateLimit, p.RateLimits = schema.Caller{Name: "No one"}, "", nil
 	err := p.Validate()
-	if want := "the schema has 1 finding:\nRoutes[GET /notes/{id}].Caller: "; err == nil || !strings.HasPrefix(err.Error(), want) {
+	if want := "1 finding:\n  Routes[GET /notes/{id}].Caller: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want it to begin with %q", err, want)
 	}
 }
@@ -216,7 +217,7 @@ func TestValidateReportsEverything(t *testing.T) {
 	p.Database.Tables[0].TimeToLive = "nope"
 	p.Database.AccessPatterns[0].Table = "Nope"
 	p.Routes[0].RateLimit = "nope"
-	var findings schema.Findings
+	var findings finding.List
 	if err := p.Validate(); !errors.As(err, &findings) || len(findings) != 3 {
 		t.Errorf("got %v, want three findings", err)
 	}

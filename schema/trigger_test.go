@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -107,7 +108,7 @@ func TestValidateFunctions(t *testing.T) {
 			t.Parallel()
 			p := minimal()
 			test.spoil(&p)
-			found, _ := errors.AsType[schema.Findings](p.Validate())
+			found, _ := errors.AsType[finding.List](p.Validate())
 			wants(t, found, test.path, test.got, test.text)
 		})
 	}

@@ -5,37 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/finding"
 )
-
-// Finding is one thing wrong with a schema.
-type Finding struct {
-	// Path says where, such as "Tables[Questions].Indexes[ByStatus].Key.Partition".
-	Path string
-	// Got is the value there.
-	Got string
-	// Remedy is what to write instead, and why.
-	Remedy string
-}
-
-// String is the finding in one line.
-func (f Finding) String() string { return fmt.Sprintf("%s: got %s: %s", f.Path, f.Got, f.Remedy) }
-
-// Findings are all things wrong with a schema. It is the error that Validate
-// returns.
-type Findings []Finding
-
-// Error lists the findings, one a line.
-func (f Findings) Error() string {
-	lines := make([]string, len(f))
-	for i, finding := range f {
-		lines[i] = finding.String()
-	}
-	number := fmt.Sprintf("%d findings", len(f))
-	if len(f) == 1 {
-		number = "1 finding"
-	}
-	return "the schema has " + number + ":\n" + strings.Join(lines, "\n")
-}
 
 // DynamoDB's own limits ("Service, account, and table quotas in Amazon
 // DynamoDB", "Naming rules").
@@ -59,25 +31,34 @@ const (
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
-type findings struct{ list Findings }
+// findings gather what is wrong with a schema.
+type findings struct{ list finding.List }
 
 func (f *findings) add(path, got, remedy string, arguments ...any) {
 	if got == "" {
 		got = "nothing"
 	}
-	f.list = append(f.list, Finding{Path: path, Got: got, Remedy: fmt.Sprintf(remedy, arguments...)})
+	f.list = append(f.list, finding.Finding{Path: path, Got: got, Allowed: allowedAt(path), Remedy: fmt.Sprintf(remedy, arguments...)})
 }
 
-func (f *findings) err() error {
-	if len(f.list) == 0 {
-		return nil
+// allowedAt says who takes what a part of a schema says; the remedy has the rule.
+func allowedAt(path string) string {
+	for beginning, takers := range map[string]string{
+		"Tables": "DynamoDB takes", "AccessPatterns": "the tables have", "Functions": "AWS Lambda takes and the data model has",
+		"Routes": "API Gateway and the functions can tell apart", "Lake": "the catalog and the functions take",
+	} {
+		if strings.HasPrefix(path, beginning) {
+			return "what " + takers
+		}
 	}
-	return f.list
+	return "what the constructs can declare"
 }
+
+func (f *findings) err() error { return f.list.Err() }
 
 // Validate refuses what DynamoDB would refuse at the deploy or at the first
 // write, and what the constructs and handlers could not carry out. It returns
-// all [Findings] at once, or nil.
+// all [finding.List] at once, or nil.
 func (d Database) Validate() error {
 	f := &findings{}
 	d.validate(f)

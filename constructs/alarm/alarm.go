@@ -16,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // longestDescription is in bytes ("PutMetricAlarm", Amazon CloudWatch API reference).
@@ -65,9 +66,9 @@ type Props struct {
 	Topic awssns.ITopic
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil.
+// Validate returns a [finding.List] with all invalid props, or nil.
 func (p Props) Validate() error {
-	var f props.Findings
+	var f finding.List
 	if props.IsNil(p.Metric) {
 		f.Add("Props.Metric", nil, "a metric, or an expression of metrics", "say what the alarm watches")
 	}
@@ -81,7 +82,7 @@ func (p Props) Validate() error {
 
 // checkPeriods adds a finding for each of the two below path that is wrong. 0 is right: it
 // stands for a period of five minutes, and for one period.
-func checkPeriods(f *props.Findings, path string, period time.Duration, periods int) {
+func checkPeriods(f *finding.List, path string, period time.Duration, periods int) {
 	if period < 0 || period > longestPeriod || period%time.Minute != 0 {
 		f.Add(path+".Period", period, "1m0s to 24h0m0s in whole minutes", "leave it 0 for the metric's own")
 		return

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // topic is a topic whose methods are not called.
@@ -72,7 +72,7 @@ func TestOptionsCheck(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var f props.Findings
+			var f finding.List
 			region := "eu-west-1"
 			if test.options.Topic != nil {
 				region = ""

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // Options change an alarm that another construct declares. A zero field leaves that
@@ -34,7 +35,7 @@ type Options struct {
 
 // Check adds a finding for each option that is wrong; the zero value is right. The region
 // is the alarm's, or "" while it is unknown.
-func (o Options) Check(f *props.Findings, path, region string) {
+func (o Options) Check(f *finding.List, path, region string) {
 	if o.Off && o != (Options{Off: true}) {
 		f.Add(path+".Off", true, "false with other options", "choose: an alarm that is left out has no options")
 	}
@@ -83,7 +84,7 @@ var topicARN = regexp.MustCompile(`^arn:aws[a-z-]*:sns:([a-z0-9-]+):[0-9]{12}:[A
 
 // CheckTopicARN adds a finding at path if no topic that alarms of the region can notify
 // has the ARN; "" is right. The region is "" while it is not known.
-func CheckTopicARN(f *props.Findings, path, arn, region string) {
+func CheckTopicARN(f *finding.List, path, arn, region string) {
 	if arn == "" || props.IsToken(arn) {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -95,12 +96,12 @@ func isQuestionURL(text string) bool {
 	return len(text) <= longestQuestionURL && questionURL.MatchString(text) && !strings.HasPrefix(text, "//")
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil. [New] does
+// Validate returns a [finding.List] with all invalid props, or nil. [New] does
 // the same first, and then knows the region of the stack, too.
 func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
-	var f props.Findings
+	var f finding.List
 	p.Props.Check(&f, "Props", region, p.described())
 	if p.AgentKeys && p.OpenAgents {
 		f.Add("Props.AgentKeys", true, "false with OpenAgents", "choose: agents either show a key or are trusted without")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -58,7 +58,7 @@ func (p Props) rules() schema.AskAHumanRules {
 }
 
 // checkRules adds what is wrong with the rules.
-func (p Props) checkRules(f *props.Findings) {
+func (p Props) checkRules(f *finding.List) {
 	byDefault := schema.DefaultAskAHumanRules()
 	limits := make([]string, len(byDefault.RateLimits))
 	for i, l := range byDefault.RateLimits {
@@ -66,13 +66,11 @@ func (p Props) checkRules(f *props.Findings) {
 	}
 	checkNames(f, "Props.RateLimits", p.RateLimits, limits)
 	checkNames(f, "Props.Points", p.Points, slices.Sorted(maps.Keys(byDefault.Points)))
-	for _, wrong := range p.rules().OutOfRange() {
-		f.Append(props.Finding{Path: "Props." + wrong.Path, Got: wrong.Got, Allowed: wrong.Allowed, Remedy: "leave it out for the default"})
-	}
+	f.AddAll(p.rules().OutOfRange(), "", "Props.")
 }
 
 // checkNames adds the keys of a map that are none of the names.
-func checkNames[V any](f *props.Findings, path string, values map[string]V, names []string) {
+func checkNames[V any](f *finding.List, path string, values map[string]V, names []string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) {
 			f.Add(fmt.Sprintf("%s[%q]", path, name), name, "one of "+strings.Join(names, ", "), "correct or remove the name")

@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // An event is tried again for as long as AWS Lambda keeps one ("How Lambda handles errors and
@@ -40,9 +41,9 @@ type TriggerProps struct {
 	Key awskms.IKey
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil.
+// Validate returns a [finding.List] with all invalid props, or nil.
 func (p TriggerProps) Validate() error {
-	var f props.Findings
+	var f finding.List
 	if p.Bucket == nil || p.Bucket.Resource == nil {
 		f.Add("TriggerProps.Bucket", nil, "a bucket", "pass a bucket of package bucket")
 	}

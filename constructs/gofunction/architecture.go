@@ -1,6 +1,6 @@
 package gofunction
 
-import "github.com/onesynth-cdk/onesynth/constructs/props"
+import "github.com/onesynth-cdk/onesynth/finding"
 
 // Architecture is the processor that a function runs on, as AWS Lambda spells
 // it. The zero value is [ARM64].
@@ -23,7 +23,7 @@ func (a Architecture) Valid() bool {
 }
 
 // Check adds a finding at path if AWS Lambda does not have the architecture.
-func (a Architecture) Check(f *props.Findings, path string) {
+func (a Architecture) Check(f *finding.List, path string) {
 	if !a.Valid() {
 		f.Add(path, string(a), `"arm64" or "x86_64"`, "use gofunction.ARM64 or gofunction.X86_64")
 	}

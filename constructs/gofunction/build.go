@@ -10,7 +10,7 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/gobuild"
 )
 
@@ -71,7 +71,7 @@ func Start(ctx context.Context, source Source) *Build {
 // Check adds a finding at path if the build was not begun, lacks one of the functions,
 // or is for another architecture; without an architecture any is right. It does not
 // wait for the build. nil is the default.
-func (b *Build) Check(f *props.Findings, path string, architecture Architecture, functions ...string) {
+func (b *Build) Check(f *finding.List, path string, architecture Architecture, functions ...string) {
 	if b == nil {
 		return
 	}

@@ -27,6 +27,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // DefaultTimeout ends an invocation unless [Props.Timeout] says otherwise.
@@ -110,9 +111,9 @@ type Props struct {
 	ReservedConcurrency int
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil.
+// Validate returns a [finding.List] with all invalid props, or nil.
 func (p Props) Validate() error {
-	var f props.Findings
+	var f finding.List
 	switch {
 	case p.Build == nil && p.Package == "":
 		f.Add("Props.Package", p.Package, "the folder of a main package", "name the handler's folder, or set Build and Name")
@@ -144,7 +145,7 @@ func (p Props) Validate() error {
 	return f.Err()
 }
 
-func checkEnvironment(f *props.Findings, path string, variables map[string]string) {
+func checkEnvironment(f *finding.List, path string, variables map[string]string) {
 	size := 0
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		size += len(name) + len(variables[name])
@@ -163,13 +164,13 @@ func checkEnvironment(f *props.Findings, path string, variables map[string]strin
 	}
 }
 
-func checkMemory(f *props.Findings, path string, megabytes int) {
+func checkMemory(f *finding.List, path string, megabytes int) {
 	if megabytes != 0 && (megabytes < minimumMemory || megabytes > maximumMemory) {
 		f.Add(path, megabytes, "128 to 10240", "leave it out for the default")
 	}
 }
 
-func checkConcurrency(f *props.Findings, path string, invocations int) {
+func checkConcurrency(f *finding.List, path string, invocations int) {
 	if invocations < 0 || invocations > props.LargestNumber {
 		f.Add(path, invocations, "1 to 2147483647", "leave it out for no limit")
 	}
@@ -204,7 +205,7 @@ func (s Sizes) Of(names ...string) Sizes {
 // Check adds a finding for each function that has no such memory, concurrency or
 // time-out, and for each that is not among the names. memory, concurrency and timeout
 // are the paths of the maps. The functions of an API have 3 to 30 seconds.
-func (s Sizes) Check(f *props.Findings, memory, concurrency, timeout string, names, ofAPI []string) {
+func (s Sizes) Check(f *finding.List, memory, concurrency, timeout string, names, ofAPI []string) {
 	check := func(path string, sizes map[string]int, size func(one, name string, size int)) {
 		for _, name := range slices.Sorted(maps.Keys(sizes)) {
 			one := fmt.Sprintf("%s[%q]", path, name)
@@ -235,7 +236,7 @@ const logLevelVariable = "LOG_LEVEL"
 
 // CheckLogLevel adds a finding at path if there is no such level; the empty one
 // is the default.
-func CheckLogLevel(f *props.Findings, path, level string) {
+func CheckLogLevel(f *finding.List, path, level string) {
 	switch level {
 	case "", "debug", "info", "warn", "error":
 	default:

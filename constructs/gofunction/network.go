@@ -12,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // mostSecurityGroups is how many a function may have ("Lambda quotas").
@@ -33,7 +34,7 @@ type Network struct {
 
 // Check adds a finding for each value that is wrong; the paths are those of the
 // fields. The region is that of the functions, or "" while it is not known.
-func (n Network) Check(f *props.Findings, vpc, subnets, groups, region string) {
+func (n Network) Check(f *finding.List, vpc, subnets, groups, region string) {
 	there, selected := props.CheckResource(f, vpc, n.VPC, region), n.Subnets != (awsec2.SubnetSelection{})
 	if n.VPC == nil && selected {
 		f.Add(subnets, "a selection", "none without a VPC", "set the VPC, or leave both out")

@@ -5,7 +5,6 @@ package httpapi
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -29,6 +28,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -158,9 +158,9 @@ var (
 	certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:acm:([a-z0-9-]+):[0-9]{12}:certificate/[A-Za-z0-9-]+$`)
 )
 
-// Validate returns a [*props.Error] with all invalid props, or nil.
+// Validate returns a [finding.List] with all invalid props, or nil.
 func (p Props) Validate() error {
-	var f props.Findings
+	var f finding.List
 	if p.Name == "" || len(p.Name) > longestName {
 		f.Add("Props.Name", p.Name, "a name of up to 128 bytes", "name the API")
 	}
@@ -170,10 +170,7 @@ func (p Props) Validate() error {
 	if len(p.Routes) == 0 {
 		f.Add("Props.Routes", p.Routes, "at least one route", "pass the routes of a schema.Platform")
 	}
-	wrong, _ := errors.AsType[schema.Findings](schema.ValidateRoutes(p.Routes))
-	for _, w := range wrong {
-		f.Append(props.Finding{Path: "Props." + w.Path, Got: w.Got, Allowed: "what API Gateway and the functions can tell apart", Remedy: w.Remedy})
-	}
+	f.AddAll(schema.ValidateRoutes(p.Routes), "", "Props.")
 	for i, r := range p.Routes {
 		if function := p.Functions[r.Function]; function == nil || function.Resource == nil {
 			f.Add(fmt.Sprintf("Props.Routes[%d].Function", i), r.Function, "a key of Props.Functions", "declare the function, or correct the route")
@@ -195,7 +192,7 @@ func (p Props) Validate() error {
 
 // checkOpen adds a finding for each route that would be open without its name in
 // OpenRoutes, and for each name there that opens nothing.
-func (p Props) checkOpen(f *props.Findings) {
+func (p Props) checkOpen(f *finding.List) {
 	for i, key := range p.OpenRoutes {
 		at := slices.IndexFunc(p.Routes, func(r schema.Route) bool { return r.Key() == key })
 		if path := fmt.Sprintf("Props.OpenRoutes[%d]", i); at < 0 || !p.Routes[at].Caller.Authenticated() {
@@ -222,7 +219,7 @@ func (p Props) takesToken(r schema.Route) bool {
 
 // Check adds a finding for each value that is wrong; the paths are those of the
 // issuer and of the audience.
-func (j JWT) Check(f *props.Findings, issuer, audience string) {
+func (j JWT) Check(f *finding.List, issuer, audience string) {
 	switch {
 	case j.Issuer == "" && len(j.Audience) > 0:
 		f.Add(audience, j.Audience, "empty without an issuer", "set the issuer, or leave both empty")
@@ -247,7 +244,7 @@ func (j JWT) Check(f *props.Findings, issuer, audience string) {
 }
 
 // Check adds a finding for each value that is wrong; the zero value is right.
-func (t Throttle) Check(f *props.Findings, path string) {
+func (t Throttle) Check(f *finding.List, path string) {
 	if t == (Throttle{}) {
 		return
 	}
@@ -266,7 +263,7 @@ func (t Throttle) within(other Throttle) Throttle {
 
 // CheckRouteThrottles adds a finding for each throttle that is wrong, and for each
 // that is of none of the routes.
-func CheckRouteThrottles(f *props.Findings, path string, throttles map[string]Throttle, routes []schema.Route) {
+func CheckRouteThrottles(f *finding.List, path string, throttles map[string]Throttle, routes []schema.Route) {
 	for _, route := range slices.Sorted(maps.Keys(throttles)) {
 		one := fmt.Sprintf("%s[%q]", path, route)
 		if !slices.ContainsFunc(routes, func(r schema.Route) bool { return r.Key() == route }) {
@@ -278,7 +275,7 @@ func CheckRouteThrottles(f *props.Findings, path string, throttles map[string]Th
 
 // Check adds a finding for each value that is wrong; the paths are those of its
 // fields. The region is that of the API, or "" while it is not known.
-func (d Domain) Check(f *props.Findings, name, certificate, zone, keep, region string) {
+func (d Domain) Check(f *finding.List, name, certificate, zone, keep, region string) {
 	if d.Name == "" {
 		if d.CertificateARN != "" || d.Certificate != nil {
 			f.Add(certificate, "a certificate", "none without a domain name", "set the domain name, or leave both out")
@@ -316,7 +313,7 @@ func (d Domain) Check(f *props.Findings, name, certificate, zone, keep, region s
 }
 
 // CheckOrigins adds a finding for each origin that no browser would send.
-func CheckOrigins(f *props.Findings, path string, origins []string) {
+func CheckOrigins(f *finding.List, path string, origins []string) {
 	for i, o := range origins {
 		if slices.Index(origins, o) < i {
 			f.Add(fmt.Sprintf("%s[%d]", path, i), o, "each origin once", "leave it out")

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // Email says that a user pool sends its emails through Amazon SES. The zero value lets
@@ -37,7 +38,7 @@ type Email struct {
 var configurationSet = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 
 // Check adds a finding for each value that is wrong; the zero value is right.
-func (e Email) Check(f *props.Findings, path string) {
+func (e Email) Check(f *finding.List, path string) {
 	if e == (Email{}) {
 		return
 	}

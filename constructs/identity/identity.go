@@ -11,7 +11,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
-	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 var (
@@ -20,7 +20,7 @@ var (
 )
 
 // checkName adds a finding if a domain's name cannot begin with the name.
-func checkName(f *props.Findings, path, name string) {
+func checkName(f *finding.List, path, name string) {
 	if !domainName.MatchString(name) || reserved.MatchString(name) {
 		f.Add(path, name, `a lower-case letter, then up to 15 lower-case letters, digits and hyphens, without "aws", "amazon" and "cognito"`, "shorten or respell it")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // MachinesProps describe an issuer for programs.
@@ -46,9 +47,9 @@ var (
 // call is the scope that every client may ask for.
 const call = "call"
 
-// Validate returns a [*props.Error] with all invalid props, or nil.
+// Validate returns a [finding.List] with all invalid props, or nil.
 func (p MachinesProps) Validate() error {
-	var f props.Findings
+	var f finding.List
 	checkName(&f, "Props.Name", p.Name)
 	if len(p.Clients) == 0 {
 		f.Add("Props.Clients", p.Clients, "at least one name", "name each program that may have tokens")
@@ -74,7 +75,7 @@ func (p MachinesProps) Validate() error {
 }
 
 // CheckClients adds a finding for each name that a client cannot have.
-func CheckClients(f *props.Findings, path string, clients []string) {
+func CheckClients(f *finding.List, path string, clients []string) {
 	for i, c := range clients {
 		path := fmt.Sprintf("%s[%d]", path, i)
 		if !clientName.MatchString(c) {

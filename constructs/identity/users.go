@@ -13,6 +13,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // UsersProps describe an issuer for people. The zero value is right, but for Name
@@ -56,9 +57,9 @@ type UsersProps struct {
 
 var groupName = regexp.MustCompile(`^[\w.-]{1,128}$`)
 
-// Validate returns a [*props.Error] with all invalid props, or nil.
+// Validate returns a [finding.List] with all invalid props, or nil.
 func (p UsersProps) Validate() error {
-	var f props.Findings
+	var f finding.List
 	if len(p.CallbackURLs) > 0 {
 		checkName(&f, "Props.Name", p.Name)
 	}
@@ -79,7 +80,7 @@ const (
 )
 
 // CheckRedirects adds a finding for each URL that people cannot be sent to.
-func CheckRedirects(f *props.Findings, callbackPath, logoutPath string, callback, logout []string) {
+func CheckRedirects(f *finding.List, callbackPath, logoutPath string, callback, logout []string) {
 	if len(logout) > 0 && len(callback) == 0 {
 		f.Add(logoutPath, logout, "empty without CallbackURLs", "add the callback URLs: without them there are no sign-in pages")
 	}

@@ -12,11 +12,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // Check adds a finding at path if the key cannot encrypt resources in the region,
 // which is "" while it is not known; nil is the default.
-func Check(f *props.Findings, path string, key awskms.IKey, region string) {
+func Check(f *finding.List, path string, key awskms.IKey, region string) {
 	if !props.CheckResource(f, path, key, region) {
 		return
 	}

@@ -1,7 +1,6 @@
 package lake
 
 import (
-	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -101,10 +101,10 @@ type Props struct {
 // databases, tables, and columns") and also a workgroup.
 var catalogName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,127}$`)
 
-// Validate returns a [*props.Error] with all invalid props, or nil. The mistakes in the
+// Validate returns a [finding.List] with all invalid props, or nil. The mistakes in the
 // lake's description are among them.
 func (p Props) Validate() error {
-	var f props.Findings
+	var f finding.List
 	switch {
 	case p.Table == nil || p.Table.Resource == nil:
 		f.Add("Props.Table", nil, "a table with a stream of new and old images", "pass the lake's table")
@@ -114,10 +114,7 @@ func (p Props) Validate() error {
 	if p.Lake.Name == "" {
 		f.Add("Props.Lake", p.Lake.Name, "a lake with a name", "pass the Lake of a schema.Platform")
 	} else if _, err := p.Lake.Definition(p.Database); err != nil {
-		wrong, _ := errors.AsType[schema.Findings](err)
-		for _, w := range wrong {
-			f.Append(props.Finding{Path: "Props." + w.Path, Got: w.Got, Allowed: "what the catalog and the functions take", Remedy: w.Remedy})
-		}
+		f.AddAll(err, "", "Props.")
 	}
 	checkTexts(&f, "Props.Lake", p.Lake)
 	p.Build.Check(&f, "Props.Build", "", writer, compactor)
@@ -155,7 +152,7 @@ const (
 )
 
 // checkTexts adds a finding for each text of the lake that is too long.
-func checkTexts(f *props.Findings, path string, l schema.Lake) {
+func checkTexts(f *finding.List, path string, l schema.Lake) {
 	within := func(path, text string, longest int) {
 		if len(text) > longest {
 			f.Add(path, fmt.Sprintf("%d bytes", len(text)), fmt.Sprintf("up to %d bytes", longest), "shorten it")
@@ -188,7 +185,7 @@ func checkTexts(f *props.Findings, path string, l schema.Lake) {
 // CheckReserved adds a finding at path if a lake cannot have the name because every
 // account has a database or a workgroup of that name ("Configure access to databases and
 // tables in the AWS Glue Data Catalog", "How workgroups work").
-func CheckReserved(f *props.Findings, path, name string) {
+func CheckReserved(f *finding.List, path, name string) {
 	if name == "default" || name == "primary" {
 		f.Add(path, name, "any other name", "Amazon Athena has a database default and a workgroup primary itself: rename it")
 	}
@@ -196,7 +193,7 @@ func CheckReserved(f *props.Findings, path, name string) {
 
 // CheckBatchWindow adds a finding at path if changes cannot be gathered for that time;
 // 0 is the default.
-func CheckBatchWindow(f *props.Findings, path string, window time.Duration) {
+func CheckBatchWindow(f *finding.List, path string, window time.Duration) {
 	if window != 0 && (window < time.Second || window > maximumBatchWindow || window%time.Second != 0) {
 		f.Add(path, window.String(), "1s to 5m0s in whole seconds", "leave it 0 for 10 seconds")
 	}
@@ -204,7 +201,7 @@ func CheckBatchWindow(f *props.Findings, path string, window time.Duration) {
 
 // CheckCompactEvery adds a finding at path if objects cannot be merged at that interval;
 // 0 is the default.
-func CheckCompactEvery(f *props.Findings, path string, every time.Duration) {
+func CheckCompactEvery(f *finding.List, path string, every time.Duration) {
 	if every != 0 && (every < compactorTimeout || every > 24*time.Hour || every%time.Minute != 0) {
 		f.Add(path, every.String(), "15m0s to 24h0m0s in whole minutes", "leave it 0 for an hour")
 	}
@@ -212,7 +209,7 @@ func CheckCompactEvery(f *props.Findings, path string, every time.Duration) {
 
 // CheckFirstDay adds a finding at path if the lake cannot begin on that day; "" is the
 // default. The retention is in days, 0 for none.
-func CheckFirstDay(f *props.Findings, path, day string, retentionDays int) {
+func CheckFirstDay(f *finding.List, path, day string, retentionDays int) {
 	if day == "" {
 		return
 	}
@@ -226,7 +223,7 @@ func CheckFirstDay(f *props.Findings, path, day string, retentionDays int) {
 
 // CheckRetentionDays adds a finding at path if objects cannot be kept for that many
 // days; 0 is the default.
-func CheckRetentionDays(f *props.Findings, path string, days int) {
+func CheckRetentionDays(f *finding.List, path string, days int) {
 	if days < 0 || days > props.LargestNumber {
 		f.Add(path, days, "1 to 2147483647 days", "leave it 0 to keep everything")
 	}
@@ -234,7 +231,7 @@ func CheckRetentionDays(f *props.Findings, path string, days int) {
 
 // CheckQueryLimit adds a finding at path if Amazon Athena has no such limit; 0 is
 // the default.
-func CheckQueryLimit(f *props.Findings, path string, limit int64) {
+func CheckQueryLimit(f *finding.List, path string, limit int64) {
 	if limit != 0 && (limit < minimumQueryLimit || limit > maximumQueryLimit) {
 		f.Add(path, limit, "10000000 to 1000000000000000 bytes", "leave it 0 for 10,000,000,000")
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -109,9 +110,9 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	p.addOutputs(scope, id)
 }
 
-// check returns a [*props.Error] with all props of every platform that are invalid, or nil.
+// check returns a [finding.List] with all props of every platform that are invalid, or nil.
 func (d Declaration) check(region string, described schema.Platform) error {
-	var f props.Findings
+	var f finding.List
 	d.Props.Check(&f, "Props", region, described)
 	d.UserProps.Check(&f, "Props", d.JWTIssuer, described)
 	d.LakeProps.Check(&f, "Props")
@@ -158,8 +159,8 @@ func (p *Platform) issuer(d Declaration) httpapi.JWT {
 		}
 		return jwt
 	case users && agents:
-		var f props.Findings
-		f.Append(props.Finding{Path: "Props.JWTIssuer", Got: "nothing", Allowed: "the issuer of both users and agents", Remedy: "set it: an API takes the tokens of one issuer"})
+		var f finding.List
+		f.Append(finding.Finding{Path: "Props.JWTIssuer", Got: "nothing", Allowed: "the issuer of both users and agents", Remedy: "set it: an API takes the tokens of one issuer"})
 		props.Refuse(fmt.Errorf("%s: %w", p.Schema.Name, f.Err()))
 	case users:
 		p.addUsers(d.UserProps)

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // LakeProps are the props of a platform that has a lake. Its own Props embed them beside
@@ -29,7 +29,7 @@ type LakeProps struct {
 
 // Check adds a finding for each of the props that is invalid. path leads to the props as
 // an importer writes it: "Props" for a platform that embeds them.
-func (p LakeProps) Check(f *props.Findings, path string) {
+func (p LakeProps) Check(f *finding.List, path string) {
 	lake.CheckBatchWindow(f, path+".LakeBatchWindow", p.LakeBatchWindow)
 	lake.CheckCompactEvery(f, path+".CompactEvery", p.CompactEvery)
 	lake.CheckFirstDay(f, path+".LakeFirstDay", p.LakeFirstDay, p.LakeRetentionDays)

@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -126,10 +127,10 @@ func (p *Platform) watch(id, description string, own alarm.Props) {
 
 // refuseUnknownAlarms refuses options of alarms that the platform does not have.
 func (p *Platform) refuseUnknownAlarms() {
-	var f props.Findings
+	var f finding.List
 	for _, id := range slices.Sorted(maps.Keys(p.props.Alarms)) {
 		if !slices.Contains(p.alarmIDs, id) {
-			f.Append(props.Finding{
+			f.Append(finding.Finding{
 				Path: fmt.Sprintf("Props.Alarms[%q]", id), Got: "options of an alarm that there is not",
 				Allowed: "one of " + strings.Join(slices.Sorted(slices.Values(p.alarmIDs)), ", "), Remedy: "respell it, or leave it out",
 			})

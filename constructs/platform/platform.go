@@ -46,6 +46,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -292,7 +293,7 @@ func (p *Platform) addLake(chosen LakeProps) {
 func (p *Platform) lakeBuild() *gofunction.Build {
 	source := gofunction.Source{Architecture: p.props.Architecture}
 	if build := p.props.Build; build != nil {
-		var lacking props.Findings
+		var lacking finding.List
 		build.Check(&lacking, "Props.Build", "", schema.LakeWriter, schema.LakeCompactor)
 		if lacking.Err() == nil {
 			return build

@@ -21,8 +21,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -128,7 +128,7 @@ func TestAddedRoute(t *testing.T) {
 func TestPropsCheckSizesOfLake(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{"hello": nil, "writer": nil, "compactor": nil, "nobody": {`Props.MemoryMegabytes["nobody"]`}} {
-		var f props.Findings
+		var f finding.List
 		platform.Props{MemoryMegabytes: map[string]int{name: 512}}.Check(&f, "Props", "", own())
 		if diff := cmp.Diff(want, synthtest.Paths(t, f.Err())); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -246,16 +246,16 @@ func TestSignUpsOfOthers(t *testing.T) {
 	t.Parallel()
 	described := own()
 	described.Functions[0].Trigger = schema.OnSignUp{}
-	for path, check := range map[string]func(f *props.Findings){
-		"Props.JWTIssuer": func(f *props.Findings) { platform.UserProps{}.Check(f, "Props", "https://a.example", described) },
-		"Props.UserPool": func(f *props.Findings) {
+	for path, check := range map[string]func(f *finding.List){
+		"Props.JWTIssuer": func(f *finding.List) { platform.UserProps{}.Check(f, "Props", "https://a.example", described) },
+		"Props.UserPool": func(f *finding.List) {
 			platform.UserProps{UserPool: struct{ awscognito.IUserPool }{}, UserPoolClients: []awscognito.IUserPoolClient{struct{ awscognito.IUserPoolClient }{}}}.Check(f, "Props", "", described)
 		},
-		"Props.UserPoolTriggers.PostConfirmation": func(f *props.Findings) {
+		"Props.UserPoolTriggers.PostConfirmation": func(f *finding.List) {
 			platform.UserProps{UserPoolTriggers: awscognito.UserPoolTriggers{PostConfirmation: struct{ awslambda.IFunction }{}}}.Check(f, "Props", "", described)
 		},
 	} {
-		var f props.Findings
+		var f finding.List
 		check(&f)
 		if diff := cmp.Diff([]string{path}, synthtest.Paths(t, f.Err())); diff != "" {
 			t.Errorf("findings (-want +got):\n%s", diff)
@@ -269,7 +269,7 @@ func TestNewErrSchema(t *testing.T) {
 	wrong := own()
 	wrong.Functions[0].AccessPatterns = []string{"GetThing"}
 	err := synthtest.PanicOf(func() { platform.Declare(&others{}, nil, "Own", wrong, platform.Declaration{}) })
-	if _, ok := errors.AsType[schema.Findings](err); !ok || !strings.Contains(err.Error(), "Functions[hello].AccessPatterns[0]") {
+	if _, ok := errors.AsType[finding.List](err); !ok || !strings.Contains(err.Error(), "Functions[hello].AccessPatterns[0]") {
 		t.Errorf("got %v, want a finding about the access pattern", err)
 	}
 	var pointing struct {

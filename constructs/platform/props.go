@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -186,7 +187,7 @@ func (p Props) sizes() gofunction.Sizes {
 // sizes those of its lake. path leads to the props as an importer writes it: "Props" for
 // a platform that embeds them. The region is that of its stack, or "" while it is not
 // known.
-func (p Props) Check(f *props.Findings, path, region string, described schema.Platform, others ...string) {
+func (p Props) Check(f *finding.List, path, region string, described schema.Platform, others ...string) {
 	var functions []string
 	for _, folder := range Handlers(described, "", others...).Packages {
 		functions = append(functions, folder[strings.LastIndexByte(folder, '/')+1:])
@@ -230,7 +231,7 @@ var runbookURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Z
 
 // checkAlarms adds a finding for each of the props of alarms that is invalid. Whether
 // there are alarms of those ids shows when [Platform.Operate] declares them.
-func (p Props) checkAlarms(f *props.Findings, path, region string) {
+func (p Props) checkAlarms(f *finding.List, path, region string) {
 	var notified []string
 	if props.CheckResource(f, path+".AlarmTopic", p.AlarmTopic, region) {
 		notified = append(notified, path+".AlarmTopic")
@@ -243,9 +244,9 @@ func (p Props) checkAlarms(f *props.Findings, path, region string) {
 	}
 	for i, one := range notified {
 		if p.NoAlarms {
-			f.Append(props.Finding{Path: one, Got: "one that is notified", Allowed: "none with NoAlarms", Remedy: "nothing would notify it: leave one of the two out"})
+			f.Append(finding.Finding{Path: one, Got: "one that is notified", Allowed: "none with NoAlarms", Remedy: "nothing would notify it: leave one of the two out"})
 		} else if i > 0 {
-			f.Append(props.Finding{Path: one, Got: "another one that is notified", Allowed: "none with " + notified[0], Remedy: "choose one: a topic can notify several, also by email"})
+			f.Append(finding.Finding{Path: one, Got: "another one that is notified", Allowed: "none with " + notified[0], Remedy: "choose one: a topic can notify several, also by email"})
 		}
 	}
 	alarm.CheckTopicARN(f, path+".AlarmTopicARN", p.AlarmTopicARN, region)

@@ -15,9 +15,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -105,7 +105,7 @@ func TestPropsCheck(t *testing.T) {
 			t.Parallel()
 			// An importer may have the props in a field of another name.
 			for _, path := range []string{"Props", "Settings.Asks"} {
-				var f props.Findings
+				var f finding.List
 				test.props.Check(&f, path, "", schema.AskAHuman(), "lambdas/lake/compactor")
 				var want []string
 				for _, p := range test.paths {

@@ -23,11 +23,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -234,7 +234,7 @@ func declareRefused(app awscdk.App, build *gofunction.Build) {
 	described.Database.Tables = append(described.Database.Tables, other)
 	for name, w := range wrongProps {
 		stack := inEurope(app, "wrong-"+name)
-		var f props.Findings
+		var f finding.List
 		w.props(stack).Check(&f, "Props", *stack.Region(), described)
 		messages[name] = fmt.Sprint(f.Err())
 	}

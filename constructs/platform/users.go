@@ -8,6 +8,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -41,7 +42,7 @@ type UserProps struct {
 // Check adds a finding for each of the props that is invalid for the platform, or without
 // effect beside the JWTIssuer, or "", of its [Props]. path leads to the props as an importer
 // writes it: "Props" for a platform that embeds them.
-func (p UserProps) Check(f *props.Findings, path, jwtIssuer string, described schema.Platform) {
+func (p UserProps) Check(f *finding.List, path, jwtIssuer string, described schema.Platform) {
 	p.checkUserPool(f, path, jwtIssuer)
 	if greeter, ok := described.SignUpHandler(); ok {
 		const remedy = "leave it out, or remove the trigger from the schema: only the construct's own user pool invokes the function"
@@ -79,7 +80,7 @@ func (p UserProps) Check(f *props.Findings, path, jwtIssuer string, described sc
 
 // checkUserPool adds a finding for each of the props of an existing user pool that is
 // wrong.
-func (p UserProps) checkUserPool(f *props.Findings, path, jwtIssuer string) {
+func (p UserProps) checkUserPool(f *finding.List, path, jwtIssuer string) {
 	if p.UserPool == nil {
 		if len(p.UserPoolClients) > 0 {
 			f.Add(path+".UserPoolClients", fmt.Sprintf("%d clients", len(p.UserPoolClients)), "none without a UserPool", "set the pool, or leave both out")

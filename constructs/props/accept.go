@@ -10,6 +10,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/regioninfo"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // Refuse ends the program because of a mistake of its author: it
@@ -35,9 +37,9 @@ func Refuse(err error) {
 // Accept refuses a construct, by [Refuse], if one of the errors is not nil, its id is
 // empty, or its scope is nil, in no stack, in a stack of a region that the CDK does not
 // know, or has a construct of that id already. One error has all that is wrong;
-// [errors.As] finds an [*Error] in it. kind names the construct, such as "table".
+// [errors.As] finds a [finding.List] in it. kind names the construct, such as "table".
 func Accept(kind string, scope constructs.Construct, id string, errs ...error) {
-	var f Findings
+	var f finding.List
 	checkPlace(&f, scope, id)
 	if id == "" {
 		f.Add("id", id, "the name of the construct in its scope", "choose one and keep it: logical ids, and with them what is deployed, depend on it")
@@ -46,9 +48,9 @@ func Accept(kind string, scope constructs.Construct, id string, errs ...error) {
 	}
 	var others []error
 	for _, err := range errs {
-		var invalid *Error
+		var invalid finding.List
 		if errors.As(err, &invalid) {
-			f.list = append(f.list, invalid.Findings...)
+			f = append(f, invalid...)
 		} else {
 			others = append(others, err)
 		}
@@ -83,14 +85,14 @@ func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
 
 // checkPlace adds a finding for each thing that is wrong with the place of a construct.
 // The caller checks for an empty id.
-func checkPlace(f *Findings, scope constructs.Construct, id string) {
+func checkPlace(f *finding.List, scope constructs.Construct, id string) {
 	if IsNil(scope) {
-		f.Append(Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack", Remedy: "pass the stack"})
+		f.Append(finding.Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack", Remedy: "pass the stack"})
 		return
 	}
 	stack := stackOf(scope)
 	if stack == nil {
-		f.Append(Finding{Path: "scope", Got: "a construct of no stack", Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
+		f.Append(finding.Finding{Path: "scope", Got: "a construct of no stack", Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
 		return
 	}
 	CheckRegion(f, "scope: Env.Region of the stack", *stack.Region())
@@ -101,7 +103,7 @@ func checkPlace(f *Findings, scope constructs.Construct, id string) {
 
 // CheckRegion adds a finding at path if the CDK knows no region of that name. It accepts
 // a region that is only known at deployment.
-func CheckRegion(f *Findings, path, region string) {
+func CheckRegion(f *finding.List, path, region string) {
 	if region == "" || IsToken(region) || regioninfo.RegionInfo_Get(&region).Partition() != nil {
 		return
 	}

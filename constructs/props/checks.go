@@ -9,6 +9,8 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/interfaces"
+
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // LargestNumber is the largest whole number that every service takes.
@@ -25,7 +27,7 @@ func IsNil(value any) bool {
 // nil pointer, or is known to be in another region than its user; the region is
 // "" while it is not known. It reports whether there is a resource to check; nil is
 // the default.
-func CheckResource(f *Findings, path string, resource interfaces.IEnvironmentAware, region string) bool {
+func CheckResource(f *finding.List, path string, resource interfaces.IEnvironmentAware, region string) bool {
 	if resource == nil {
 		return false
 	}
@@ -48,7 +50,7 @@ var prefix = regexp.MustCompile(`^[a-z][a-z0-9-]{0,30}[a-z0-9]$`)
 
 // CheckPrefix adds a finding at path if physical names cannot begin with the prefix; the
 // empty prefix is the default.
-func CheckPrefix(f *Findings, path, value string) {
+func CheckPrefix(f *finding.List, path, value string) {
 	if value != "" && !prefix.MatchString(value) {
 		f.Add(path, value, "2 to 32 lower-case letters, digits and hyphens, beginning with a letter and not ending with a hyphen", `write something like "aah"`)
 	}
@@ -62,7 +64,7 @@ const longestMetricNamespace = 200
 
 // CheckMetricNamespace adds a finding at path if the namespaces of metrics cannot begin
 // with that one; "" is the default.
-func CheckMetricNamespace(f *Findings, path, namespace string) {
+func CheckMetricNamespace(f *finding.List, path, namespace string) {
 	if namespace == "" {
 		return
 	}
@@ -77,7 +79,7 @@ const LongestEmail = 254
 
 // CheckEmail adds a finding at path unless the text is one email address without a name,
 // of up to [LongestEmail] bytes; "" is the default.
-func CheckEmail(f *Findings, path, address string) {
+func CheckEmail(f *finding.List, path, address string) {
 	if address == "" || IsToken(address) {
 		return
 	}
@@ -97,7 +99,7 @@ func RemovalPolicy(removeWithStack bool) awscdk.RemovalPolicy {
 
 // CheckRemoval adds a finding at path if a resource that goes with its stack is
 // protected from deletion.
-func CheckRemoval(f *Findings, path string, removeWithStack, deletionProtection bool) {
+func CheckRemoval(f *finding.List, path string, removeWithStack, deletionProtection bool) {
 	if removeWithStack && deletionProtection {
 		f.Add(path, true, "false with RemoveWithStack", "protected tables cannot be removed with their stack: set one of the two")
 	}
@@ -105,7 +107,7 @@ func CheckRemoval(f *Findings, path string, removeWithStack, deletionProtection 
 
 // CheckLocalPort adds a finding at path if no server of a developer's machine may
 // have the port; 0 is the default.
-func CheckLocalPort(f *Findings, path string, port int) {
+func CheckLocalPort(f *finding.List, path string, port int) {
 	if port != 0 && (port < 1024 || port > 65535) {
 		f.Add(path, port, "1024 to 65535", "leave it 0 for the default")
 	}

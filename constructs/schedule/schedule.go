@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/cron"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
 // stale is the age at which a run's event is given up: the next run does its work.
@@ -49,9 +50,9 @@ type Props struct {
 	Key awskms.IKey
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil.
+// Validate returns a [finding.List] with all invalid props, or nil.
 func (p Props) Validate() error {
-	var f props.Findings
+	var f finding.List
 	if p.Function == nil || p.Function.Resource == nil {
 		f.Add("Props.Function", nil, "a function", "pass a function of package gofunction")
 	}

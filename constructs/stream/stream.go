@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -73,9 +74,9 @@ type Props struct {
 	ReportItemFailures bool
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil.
+// Validate returns a [finding.List] with all invalid props, or nil.
 func (p Props) Validate() error {
-	var f props.Findings
+	var f finding.List
 	switch {
 	case p.Table == nil || p.Table.Resource == nil:
 		f.Add("Props.Table", nil, "a table with a stream", "pass a table of package table")

@@ -11,8 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/constructs/props"
-
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -259,12 +258,12 @@ func Paths(tb testing.TB, err error) []string {
 	if err == nil {
 		return nil
 	}
-	var invalid *props.Error
+	var invalid finding.List
 	if !errors.As(err, &invalid) {
-		tb.Fatalf("got %T %v, want a *props.Error", err, err)
+		tb.Fatalf("got %T %v, want a finding.List", err, err)
 	}
 	var list []string
-	for _, f := range invalid.Findings {
+	for _, f := range invalid {
 		list = append(list, f.Path)
 		if f.Got == "" || f.Allowed == "" || f.Remedy == "" {
 			tb.Errorf("finding says too little: %+v", f)

@@ -1,7 +1,6 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -34,16 +34,16 @@ type DatabaseProps struct {
 	Options DatabaseOptions
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil. The mistakes in the
+// Validate returns a [finding.List] with all invalid props, or nil. The mistakes in the
 // data model are among them. [NewDatabase] checks what depends on the stack's region.
 func (p DatabaseProps) Validate() error { return p.validate("") }
 
 func (p DatabaseProps) validate(region string) error {
-	var f props.Findings
+	var f finding.List
 	if len(p.Database.Tables) == 0 {
 		f.Add("Props.Database.Tables", p.Database.Tables, "at least one table", "pass a data model, such as the Database of a schema.Platform")
 	}
-	appendDescribed(&f, p.Database.Validate(), "", "Props.Database.")
+	f.AddAll(p.Database.Validate(), "", "Props.Database.")
 	for _, t := range p.Database.Tables {
 		if p.Prefix != "" && !physicalName.MatchString(p.Prefix+"-"+t.PhysicalName) {
 			f.Add("Props.Prefix", p.Prefix, "what makes names of 3 to 255 letters, digits, and _ - .", "change it, or leave it empty for generated names")
@@ -60,8 +60,8 @@ func (p DatabaseProps) validate(region string) error {
 // Check adds a finding below path for each of the Options that is invalid. The
 // region is that of the stack; while it is not known, "", what depends on it is
 // left out.
-func (p DatabaseProps) Check(f *props.Findings, path, region string) {
-	var found props.Findings
+func (p DatabaseProps) Check(f *finding.List, path, region string) {
+	var found finding.List
 	for _, name := range slices.Sorted(maps.Keys(p.Options.Each)) {
 		each := fmt.Sprintf("%s.Each[%q]", path, name)
 		switch _, ok := p.Database.Table(name); {
@@ -99,15 +99,11 @@ func (p DatabaseProps) Check(f *props.Findings, path, region string) {
 		one.Options.check(&found, at, one.environment(region))
 	}
 	// A mistake in All that concerns several tables is reported once.
-	var invalid *props.Error
-	if !errors.As(found.Err(), &invalid) {
-		return
-	}
-	said := map[props.Finding]bool{}
-	for _, finding := range invalid.Findings {
-		if !said[finding] {
-			said[finding] = true
-			f.Append(finding)
+	said := map[finding.Finding]bool{}
+	for _, each := range found {
+		if !said[each] {
+			said[each] = true
+			*f = append(*f, each)
 		}
 	}
 }
@@ -179,13 +175,13 @@ func claim(scope constructs.Construct, name string) string {
 	return where + "/" + name
 }
 
-// checkNames returns an [*props.Error] if a table that is declared already has the
+// checkNames returns a [finding.List] if a table that is declared already has the
 // name of one of these: DynamoDB would refuse the second.
 func (p DatabaseProps) checkNames(scope constructs.Construct) error {
 	if p.Prefix == "" || props.Region(scope) == "" {
 		return nil
 	}
-	var f props.Findings
+	var f finding.List
 	for _, t := range p.tables() {
 		if t.Name == "" {
 			continue

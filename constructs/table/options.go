@@ -15,6 +15,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -194,7 +195,7 @@ type environment struct {
 }
 
 // check adds a finding for each option that is invalid for the table.
-func (o Options) check(f *props.Findings, path string, e environment) {
+func (o Options) check(f *finding.List, path string, e environment) {
 	o.checkCapacity(f, path, e.table)
 	if o.RecoveryDays < 0 || o.RecoveryDays > longestRecovery {
 		f.Add(path+".RecoveryDays", o.RecoveryDays, "1 to 35 days", "leave it 0 for what the table's description says")
@@ -213,7 +214,7 @@ func (o Options) check(f *props.Findings, path string, e environment) {
 
 // checkGiven adds a finding for each resource of the caller that a table or a replica
 // cannot use; nil is the default of each.
-func checkGiven(f *props.Findings, path, region string, stream awskinesis.IStream, policy, streamPolicy awsiam.PolicyDocument) {
+func checkGiven(f *finding.List, path, region string, stream awskinesis.IStream, policy, streamPolicy awsiam.PolicyDocument) {
 	props.CheckResource(f, path+".KinesisStream", stream, region)
 	for i, document := range []awsiam.PolicyDocument{policy, streamPolicy} {
 		if document != nil && props.IsNil(document) {
@@ -222,7 +223,7 @@ func checkGiven(f *props.Findings, path, region string, stream awskinesis.IStrea
 	}
 }
 
-func (o Options) checkCapacity(f *props.Findings, path string, t schema.Table) {
+func (o Options) checkCapacity(f *finding.List, path string, t schema.Table) {
 	given := o.Read != Scaling{} || o.Write != Scaling{}
 	if given && o.OnDemand {
 		f.Add(path+".OnDemand", true, "false with Read and Write", "choose: a table is paid by the request or by its capacity")
@@ -257,7 +258,7 @@ type throughput struct {
 	read, write                                    Scaling
 }
 
-func checkThroughput(f *props.Findings, path string, units throughput, t schema.Table, provisioned bool) {
+func checkThroughput(f *finding.List, path string, units throughput, t schema.Table, provisioned bool) {
 	checkMaximum(f, path+".MaximumReadUnits", units.maximumRead, t, provisioned)
 	checkMaximum(f, path+".MaximumWriteUnits", units.maximumWrite, t, provisioned)
 	leastReads, leastWrites := warmReads, warmWrites
@@ -268,7 +269,7 @@ func checkThroughput(f *props.Findings, path string, units throughput, t schema.
 	checkWarm(f, path+".WarmWriteUnits", units.warmWrite, leastWrites)
 }
 
-func checkMaximum(f *props.Findings, path string, units int, t schema.Table, provisioned bool) {
+func checkMaximum(f *finding.List, path string, units int, t schema.Table, provisioned bool) {
 	switch {
 	case units < 0 || units > props.LargestNumber:
 		f.Add(path, units, "1 to 2147483647 units in a second", "leave it 0 for no maximum")
@@ -277,14 +278,14 @@ func checkMaximum(f *props.Findings, path string, units int, t schema.Table, pro
 	}
 }
 
-func checkWarm(f *props.Findings, path string, units, least int) {
+func checkWarm(f *finding.List, path string, units, least int) {
 	if units != 0 && (units < least || units > props.LargestNumber) {
 		f.Add(path, units, fmt.Sprintf("%d to 2147483647 units in a second", least), "leave it 0: it cannot be less than what the table is ready for anyhow")
 	}
 }
 
 // check adds a finding for each part that is invalid.
-func (s Scaling) check(f *props.Findings, path string, required bool) {
+func (s Scaling) check(f *finding.List, path string, required bool) {
 	if !required && s == (Scaling{}) {
 		return
 	}
@@ -299,10 +300,10 @@ func (s Scaling) check(f *props.Findings, path string, required bool) {
 	}
 }
 
-// checkRegions returns an [*props.Error] if a replica is in a region that the CDK
+// checkRegions returns a [finding.List] if a replica is in a region that the CDK
 // does not know.
 func (o Options) checkRegions(scope constructs.Construct) error {
-	var f props.Findings
+	var f finding.List
 	if !props.IsNil(scope) {
 		for i, r := range o.Replicas {
 			if regionName.MatchString(r.Region) {
@@ -313,7 +314,7 @@ func (o Options) checkRegions(scope constructs.Construct) error {
 	return f.Err()
 }
 
-func (o Options) checkReplicas(f *props.Findings, path string, e environment) {
+func (o Options) checkReplicas(f *finding.List, path string, e environment) {
 	if len(o.Replicas) == 0 {
 		return
 	}
@@ -350,7 +351,7 @@ func (o Options) checkReplicas(f *props.Findings, path string, e environment) {
 	}
 }
 
-func (r Replica) checkKey(f *props.Findings, path string, customerKey bool) {
+func (r Replica) checkKey(f *finding.List, path string, customerKey bool) {
 	match := keyARN.FindStringSubmatch(r.KeyARN)
 	switch {
 	case !customerKey && r.KeyARN != "":

@@ -17,9 +17,9 @@ import (
 	"github.com/aws/jsii-runtime-go"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -120,7 +120,7 @@ func declareRegional(app awscdk.App) {
 	refused := func(region string, declare func()) {
 		defer func() {
 			err, _ := recover().(error)
-			var wrong *props.Error
+			var wrong finding.List
 			if !errors.As(err, &wrong) || !strings.Contains(wrong.Error(), region) {
 				panic(fmt.Sprintf("a replica was not refused as one in %s: %v", region, err))
 			}
@@ -283,7 +283,7 @@ func TestDatabasePropsCheck(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var f props.Findings
+			var f finding.List
 			table.DatabaseProps{Database: database, Options: test.options}.Check(&f, "Tables", test.region)
 			if diff := cmp.Diff(test.paths, synthtest.Paths(t, f.Err())); diff != "" {
 				t.Errorf("findings (-want +got):\n%s", diff)

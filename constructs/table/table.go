@@ -7,12 +7,10 @@
 package table
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
@@ -23,6 +21,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -58,19 +57,19 @@ type Props struct {
 // physicalName is what DynamoDB takes ("Naming rules", DynamoDB developer guide).
 var physicalName = regexp.MustCompile(`^[A-Za-z0-9_.-]{3,255}$`)
 
-// Validate returns a [*props.Error] with all invalid props, or nil. The mistakes in the
+// Validate returns a [finding.List] with all invalid props, or nil. The mistakes in the
 // description, such as a Boolean as a key, are among them. [New] checks what depends on
 // the stack's region.
 func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
-	var f props.Findings
+	var f finding.List
 	described := p.Table
 	if described.PhysicalName == "" {
 		// Only a database that gives its tables names needs it.
 		described.PhysicalName = "unnamed"
 	}
-	appendDescribed(&f, schema.Database{Tables: []schema.Table{described}}.Validate(), "Tables["+described.Name+"]", "Props.Table")
+	f.AddAll(schema.Database{Tables: []schema.Table{described}}.Validate(), "Tables["+described.Name+"]", "Props.Table")
 	if p.Name != "" && !physicalName.MatchString(p.Name) {
 		f.Add("Props.Name", p.Name, "3 to 255 letters, digits, and _ - .", "change it, or leave it empty for a generated name")
 	}
@@ -95,24 +94,15 @@ func (p Props) environment(region string) environment {
 }
 
 // checkKeys adds a finding at path if the props name two keys.
-func checkKeys(f *props.Findings, path string, ownedKey bool, key awskms.IKey) {
+func checkKeys(f *finding.List, path string, ownedKey bool, key awskms.IKey) {
 	if ownedKey && key != nil {
 		f.Add(path, true, "false with a Key", "choose: one key encrypts the table")
 	}
 }
 
-// appendDescribed adds what is wrong with a description, at paths that begin with
-// path in place of described.
-func appendDescribed(f *props.Findings, err error, described, path string) {
-	wrong, _ := errors.AsType[schema.Findings](err)
-	for _, w := range wrong {
-		f.Append(props.Finding{Path: path + strings.TrimPrefix(w.Path, described), Got: w.Got, Allowed: "what DynamoDB takes", Remedy: w.Remedy})
-	}
-}
-
 // checkExisting adds a finding at path if the table lacks what the description
 // needs, or is out of reach. It reports whether there is one.
-func checkExisting(f *props.Findings, path string, existing awsdynamodb.ITable, t schema.Table, region string) bool {
+func checkExisting(f *finding.List, path string, existing awsdynamodb.ITable, t schema.Table, region string) bool {
 	if props.IsNil(existing) {
 		f.Add(path, nil, "a table", "pass one, or leave it out to declare it")
 		return false

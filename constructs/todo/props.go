@@ -3,7 +3,7 @@ package todo
 import (
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
-	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -20,12 +20,12 @@ type Props struct {
 	platform.LakeProps
 }
 
-// Validate returns a [*props.Error] with all invalid props, or nil. [New] does
+// Validate returns a [finding.List] with all invalid props, or nil. [New] does
 // the same first, and then knows the region of the stack, too.
 func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
-	var f props.Findings
+	var f finding.List
 	p.Props.Check(&f, "Props", region, schema.Todo(), lake.Packages()...)
 	p.UserProps.Check(&f, "Props", p.JWTIssuer, schema.Todo())
 	p.LakeProps.Check(&f, "Props")

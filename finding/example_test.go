@@ -1,22 +1,22 @@
-package props_test
+package finding_test
 
 import (
 	"errors"
 	"fmt"
 
-	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-func ExampleFindings() {
-	var f props.Findings
+func ExampleList() {
+	var f finding.List
 	f.Add("Props.Retries", -1, "0 to 185", "leave it 0 for none")
 	f.Add("Props.Name", "", "1 to 64 characters", "give it a name")
 	err := f.Err()
 	fmt.Println(err)
 
-	var invalid *props.Error
+	var invalid finding.List
 	if errors.As(err, &invalid) {
-		fmt.Println(invalid.Findings[1].Path)
+		fmt.Println(invalid[1].Path)
 	}
 	// Output:
 	// 2 findings:

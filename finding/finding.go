@@ -1,0 +1,76 @@
+// Package finding has what is wrong with a configuration: with a schema or the props of a
+// construct. All of it is found at once, before anything is declared.
+package finding
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Finding is one thing that is wrong with a configuration: with a schema, with the props of
+// a construct, or with the construct's scope or id.
+type Finding struct {
+	// Path leads to it, such as "Tables[Questions].Indexes[ByStatus].Key.Partition" or
+	// "Props.Agents[1]".
+	Path string
+	// Got is the value there, as a Go value would be printed, or in words.
+	Got string
+	// Allowed says which values there may be.
+	Allowed string
+	// Remedy says what to do.
+	Remedy string
+}
+
+// String returns the finding as one line.
+func (f Finding) String() string {
+	return fmt.Sprintf("%s: got %s, allowed is %s: %s", f.Path, f.Got, f.Allowed, f.Remedy)
+}
+
+// List is all things that are wrong, in the order of the configuration. As an error
+// it is what every Validate returns: match it with [errors.As]. The zero value is
+// empty and ready to use.
+type List []Finding
+
+// Add notes a finding; got is printed as Go prints it, and a duration as its text,
+// such as "1m30s".
+func (f *List) Add(path string, got any, allowed, remedy string) {
+	if d, ok := got.(time.Duration); ok {
+		got = d.String()
+	}
+	*f = append(*f, Finding{Path: path, Got: fmt.Sprintf("%#v", got), Allowed: allowed, Remedy: remedy})
+}
+
+// Append notes a finding as it is.
+func (f *List) Append(finding Finding) { *f = append(*f, finding) }
+
+// AddAll notes the findings of err, if it has any, with path in place of the beginning of
+// their paths.
+func (f *List) AddAll(err error, beginning, path string) {
+	found, _ := errors.AsType[List](err)
+	for _, each := range found {
+		each.Path = path + strings.TrimPrefix(each.Path, beginning)
+		*f = append(*f, each)
+	}
+}
+
+// Err returns the findings as an error, or nil if there are none.
+func (f List) Err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+// Error returns one line for each finding.
+func (f List) Error() string {
+	lines := []string{fmt.Sprintf("%d findings:", len(f))}
+	if len(f) == 1 {
+		lines[0] = "1 finding:"
+	}
+	for _, finding := range f {
+		lines = append(lines, "  "+finding.String())
+	}
+	return strings.Join(lines, "\n")
+}
