@@ -1,6 +1,10 @@
 package schema
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // Lake says how the stream of one table becomes files that can be queried. It has
 // the items that become rows, their tables, and the views and queries over them.
@@ -31,15 +35,66 @@ type Entity struct {
 	// PartitionPrefix and SortPrefix are what the partition key and the sort key of
 	// its items begin with. Empty: anything.
 	PartitionPrefix, SortPrefix string
-	// Columns are the columns of its table beside [ChangeColumns].
+	// Columns are the columns of its table beside [ChangeColumns] that differ from the
+	// table's attributes, see [Entity.ColumnsOf]. An entity with a prefix shares its table
+	// with others, so it has only the columns that are listed here.
 	Columns []Column
+	// Omit are the attributes that have no column, of an entity without a prefix.
+	// Default: each attribute of the table has one.
+	Omit []string
 }
 
 // ChangeTable is the name of the table of the entity's changes, such as
 // "task_changes".
 func (e Entity) ChangeTable() string { return e.Name + "_changes" }
 
-// Column is one column of a table or view.
+// ColumnsOf returns the columns of the entity's table beside [ChangeColumns], as they
+// follow from the attributes of t. An entity without a prefix has a column for each
+// attribute that Omit does not name, in the table's order, then the listed columns of
+// other attributes. Type and Description of a column are those of its attribute where the column
+// states none: a String becomes text, a Number an integer and a Boolean a boolean. Lists, maps,
+// sets and binaries have no column type.
+func (e Entity) ColumnsOf(t Table) []Column {
+	listed := map[string][]Column{}
+	var order []string
+	if !e.shares() {
+		for _, a := range t.Attributes {
+			if !slices.Contains(e.Omit, a.Name) {
+				order, listed[a.Name] = append(order, a.Name), nil
+			}
+		}
+	}
+	for _, c := range e.Columns {
+		if _, ok := listed[c.Source()]; !ok {
+			order = append(order, c.Source())
+		}
+		listed[c.Source()] = append(listed[c.Source()], c)
+	}
+	var all []Column
+	for _, name := range order {
+		columns := listed[name]
+		if len(columns) == 0 {
+			columns = []Column{{Name: name}}
+		}
+		a, _ := t.Attribute(name)
+		for _, c := range columns {
+			c.Type = cmp.Or(c.Type, columnTypes[a.Type])
+			c.Description = cmp.Or(c.Description, a.Description)
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// shares reports whether the table has items of other entities.
+func (e Entity) shares() bool { return e.PartitionPrefix != "" || e.SortPrefix != "" }
+
+// columnTypes are the types of columns that state none, by the type of the attribute. An
+// integer, not a decimal: a fraction goes to the failure queue, and is not rounded.
+var columnTypes = map[Type]ColumnType{String: ColumnText, Number: ColumnInteger, Boolean: ColumnBoolean}
+
+// Column is one column of a table or view. A column of an entity takes what it does not
+// state from its attribute, see [Entity.ColumnsOf]; a column of a view states its type.
 type Column struct {
 	// Name is its name: lower-case letters, digits and underscores.
 	Name string
@@ -48,7 +103,7 @@ type Column struct {
 	// TrimPrefix is left out of the attribute's text where it begins with it, such
 	// as "TASK#" of a key.
 	TrimPrefix string
-	// Type is its type.
+	// Type is its type, such as [ColumnTimestamp] of a Number.
 	Type ColumnType
 	// Description says what it means.
 	Description string
@@ -167,10 +222,14 @@ func (l Lake) validate(f *findings, d Database) {
 				f.add(path, quoted(prefix), "a prefix needs a key of type String")
 			}
 		}
-		validateColumns(f, path, append(ChangeColumns(), e.Columns...))
-		for _, c := range e.Columns {
-			c.validateSource(f, path+".Columns["+c.Name+"]", table)
+		e.validateOmit(f, path, table)
+		columns := ChangeColumns()
+		for _, c := range e.ColumnsOf(table) {
+			if c.validateSource(f, path+".Columns["+c.Name+"]", table) {
+				columns = append(columns, c)
+			}
 		}
+		validateColumns(f, path, columns)
 	}
 	l.validateLength(f, d)
 	for _, v := range l.Views {
@@ -215,21 +274,40 @@ func validateColumns(f *findings, path string, columns []Column) {
 	}
 }
 
-// validateSource checks that the attribute can become a value of the column.
-func (c Column) validateSource(f *findings, path string, table Table) {
+// validateOmit checks that each attribute left out would have a column otherwise.
+func (e Entity) validateOmit(f *findings, path string, table Table) {
+	if e.shares() && len(e.Omit) > 0 {
+		f.add(path+".Omit", fmt.Sprint(e.Omit), "leave it out: an entity with a prefix has only the columns that are listed")
+		return
+	}
+	for _, name := range e.Omit {
+		if _, ok := table.Attribute(name); !ok {
+			f.add(path+".Omit", quoted(name), "declare the attribute in %s, or take it out", table.Name)
+		}
+		if slices.ContainsFunc(e.Columns, func(c Column) bool { return c.Source() == name }) {
+			f.add(path+".Omit", quoted(name), "Columns lists it: take it out of one of the two")
+		}
+	}
+}
+
+// validateSource checks that the attribute can become a value of the column, and reports
+// whether the column has a type.
+func (c Column) validateSource(f *findings, path string, table Table) bool {
 	a, ok := table.Attribute(c.Source())
 	if !ok {
 		f.add(path+".Attribute", quoted(c.Source()), "declare the attribute in %s, or name one that is declared", table.Name)
-		return
+		return c.Type != ""
+	}
+	if c.Type == "" {
+		f.add(path+".Type", "an attribute of type "+string(a.Type), "no column can show it: name the attribute in Omit, or take the column out")
+		return false
 	}
 	from := map[ColumnType][]Type{
 		ColumnText: {String}, ColumnDate: {String}, ColumnTimestamp: {Number, String},
 		ColumnInteger: {Number}, ColumnDecimal: {Number}, ColumnBoolean: {Boolean},
 	}[c.Type]
-	for _, t := range from {
-		if a.Type == t {
-			return
-		}
+	if !slices.Contains(from, a.Type) {
+		f.add(path+".Type", fmt.Sprintf("%q of a %s", c.Type, a.Type), "a column of this type is made of %v", from)
 	}
-	f.add(path+".Type", fmt.Sprintf("%q of a %s", c.Type, a.Type), "a column of this type is made of %v", from)
+	return true
 }

@@ -82,7 +82,7 @@ func (l Lake) definition(d Database) LakeDefinition {
 	definition := LakeDefinition{Key: table.Key}
 	for _, e := range l.Entities {
 		entity := LakeEntity{Name: e.Name, PartitionPrefix: e.PartitionPrefix, SortPrefix: e.SortPrefix}
-		for _, c := range e.Columns {
+		for _, c := range e.ColumnsOf(table) {
 			attribute, _ := table.Attribute(c.Source())
 			column := LakeColumn{Name: c.Name, Attribute: c.Attribute, TrimPrefix: c.TrimPrefix, Type: c.Type, From: attribute.Type}
 			if column.Attribute == column.Name {

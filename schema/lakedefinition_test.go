@@ -32,16 +32,45 @@ func TestLakeDefinition(t *testing.T) {
 		t.Errorf("key is %v; want %v", definition.Key, table.Key)
 	}
 	for i, want := range todo.Lake.Entities {
-		got := definition.Entities[i]
-		if len(got.Columns) != len(want.Columns) {
-			t.Fatalf("%s has %d columns; want %d", want.Name, len(got.Columns), len(want.Columns))
-		}
-		for j, column := range want.Columns {
+		var columns []LakeColumn
+		for _, column := range want.ColumnsOf(table) {
 			attribute, _ := table.Attribute(column.Source())
-			want := LakeColumn{Name: column.Name, Attribute: column.Attribute, TrimPrefix: column.TrimPrefix, Type: column.Type, From: attribute.Type}
-			if diff := cmp.Diff(want, got.Columns[j]); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", column.Name, diff)
-			}
+			columns = append(columns, LakeColumn{Name: column.Name, Attribute: column.Attribute, TrimPrefix: column.TrimPrefix, Type: column.Type, From: attribute.Type})
+		}
+		if diff := cmp.Diff(columns, definition.Entities[i].Columns); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", want.Name, diff)
+		}
+	}
+}
+
+// Columns follow from the attributes; those listed differ, or are all that an entity with a prefix has.
+func TestColumnsOf(t *testing.T) {
+	t.Parallel()
+	table := Table{Attributes: []Attribute{
+		{"id", String, "Which"}, {"at", Number, "Unix seconds"}, {"n", Number, "How many"}, {"on", Boolean, "Whether"}, {"tags", List, "Tags"},
+	}}
+	id := Column{Name: "id", Type: ColumnText, Description: "Which"}
+	n := Column{Name: "n", Type: ColumnInteger, Description: "How many"}
+	on := Column{Name: "on", Type: ColumnBoolean, Description: "Whether"}
+	for name, test := range map[string]struct {
+		entity Entity
+		want   []Column
+	}{
+		"All":     {Entity{Omit: []string{"tags"}}, []Column{id, {Name: "at", Type: ColumnInteger, Description: "Unix seconds"}, n, on}},
+		"NoType":  {Entity{Omit: []string{"id", "at", "n", "on"}}, []Column{{Name: "tags", Description: "Tags"}}},
+		"Differ":  {Entity{Omit: []string{"tags"}, Columns: []Column{{Name: "when", Attribute: "at", Type: ColumnTimestamp}}}, []Column{id, {Name: "when", Attribute: "at", Type: ColumnTimestamp, Description: "Unix seconds"}, n, on}},
+		"Twice":   {Entity{Omit: []string{"at", "on", "tags"}, Columns: []Column{{Name: "n"}, {Name: "half", Attribute: "n", Type: ColumnDecimal, Description: "A decimal"}}}, []Column{id, n, {Name: "half", Attribute: "n", Type: ColumnDecimal, Description: "A decimal"}}},
+		"Prefix":  {Entity{PartitionPrefix: "A#", Columns: []Column{{Name: "n"}, {Name: "id", TrimPrefix: "A#"}}}, []Column{n, {Name: "id", TrimPrefix: "A#", Type: ColumnText, Description: "Which"}}},
+		"Nothing": {Entity{SortPrefix: "A#"}, nil},
+		"Unknown": {Entity{SortPrefix: "A#", Columns: []Column{{Name: "nope", Type: ColumnText}}}, []Column{{Name: "nope", Type: ColumnText}}},
+	} {
+		got := test.entity.ColumnsOf(table)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		test.entity.Columns = got
+		if diff := cmp.Diff(got, test.entity.ColumnsOf(table)); diff != "" {
+			t.Errorf("%s: completed twice (-once +twice):\n%s", name, diff)
 		}
 	}
 }

@@ -76,7 +76,7 @@ func minimal() schema.Platform {
 		},
 		Lake: schema.Lake{
 			Name: "notes", Table: "Notes",
-			Entities: []schema.Entity{{Name: "note", Columns: []schema.Column{{Name: "body", Attribute: "text", Type: schema.ColumnText}, {Name: "at", Type: schema.ColumnTimestamp}}}},
+			Entities: []schema.Entity{{Name: "note", Columns: []schema.Column{{Name: "body", Attribute: "text"}, {Name: "at", Type: schema.ColumnTimestamp}}, Omit: []string{"tags"}}},
 			Views:    []schema.View{{Name: "bodies", SQL: "SELECT body FROM note_changes", Columns: []schema.Column{{Name: "body", Type: schema.ColumnText}}}},
 			Queries:  []schema.SavedQuery{{Name: "Bodies", SQL: "SELECT * FROM bodies"}},
 		},
@@ -145,13 +145,19 @@ func TestValidate(t *testing.T) {
 		"ErrColumnOfNothing":     {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Attribute = "nope" }, "Lake.Entities[note].Columns[body].Attribute", "declare"},
 		"ErrColumnType":          {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Type = "varchar" }, "Lake.Entities[note].Columns[body].Type", "ColumnText"},
 		"ErrNumberOfString":      {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Type = schema.ColumnInteger }, "Lake.Entities[note].Columns[body].Type", "Number"},
-		"ErrChangeColumn":        {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Name = "event_id" }, "Lake.Entities[note].Columns[4]", "once"},
+		"ErrChangeColumn":        {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Name = "event_id" }, "Lake.Entities[note].Columns[6]", "once"},
 		"ErrPartitionColumn":     {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Name = "event_date" }, "Lake.Entities[note].Columns[event_date].Name", "partitioned"},
-		"ErrViewIsTable":         {func(p *schema.Platform) { p.Lake.Views[0].Name = "note_changes" }, "Lake.Views[note_changes].Name", "once"},
-		"ErrViewOfNoColumns":     {func(p *schema.Platform) { p.Lake.Views[0].Columns = nil }, "Lake.Views[bodies].Columns", "types"},
-		"ErrViewOfNothing":       {func(p *schema.Platform) { p.Lake.Views[0].SQL = "" }, "Lake.Views[bodies].SQL", "SELECT"},
-		"ErrQueryOfNothing":      {func(p *schema.Platform) { p.Lake.Queries[0].SQL = "" }, "Lake.Queries[Bodies]", "SELECT"},
-		"ErrNoCaller":            {func(p *schema.Platform) { p.Routes[0].Caller = schema.Caller{} }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
+		"ErrColumnOfList":        {func(p *schema.Platform) { p.Lake.Entities[0].Omit = nil }, "Lake.Entities[note].Columns[tags].Type", "Omit"},
+		"ErrOmitted":             {func(p *schema.Platform) { p.Lake.Entities[0].Omit = []string{"tags", "nope"} }, "Lake.Entities[note].Omit", "declare"},
+		"ErrOmitsColumn":         {func(p *schema.Platform) { p.Lake.Entities[0].Omit = []string{"tags", "text"} }, "Lake.Entities[note].Omit", "one of the two"},
+		"ErrOmitsOfMany": {func(p *schema.Platform) {
+			p.Lake.Entities[0].SortPrefix, p.Lake.Entities[0].PartitionPrefix = "", "NOTE#"
+		}, "Lake.Entities[note].Omit", "prefix"},
+		"ErrViewIsTable":     {func(p *schema.Platform) { p.Lake.Views[0].Name = "note_changes" }, "Lake.Views[note_changes].Name", "once"},
+		"ErrViewOfNoColumns": {func(p *schema.Platform) { p.Lake.Views[0].Columns = nil }, "Lake.Views[bodies].Columns", "types"},
+		"ErrViewOfNothing":   {func(p *schema.Platform) { p.Lake.Views[0].SQL = "" }, "Lake.Views[bodies].SQL", "SELECT"},
+		"ErrQueryOfNothing":  {func(p *schema.Platform) { p.Lake.Queries[0].SQL = "" }, "Lake.Queries[Bodies]", "SELECT"},
+		"ErrNoCaller":        {func(p *schema.Platform) { p.Routes[0].Caller = schema.Caller{} }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
 		"ErrKeysStay": {func(p *schema.Platform) {
 			table(p).TimeToLive, table(p).Attributes = "", append(table(p).Attributes, schema.IdempotencyAttributes()...)
 			p.Database.AccessPatterns = append(p.Database.AccessPatterns, schema.IdempotencyPatterns("Notes")...)

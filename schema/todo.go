@@ -268,31 +268,35 @@ func todoAccessPatterns() []AccessPattern {
 // todoLake leaves out counts, idempotency keys and email owners, and of users
 // their names and addresses, so that the lake holds no directory of people.
 func todoLake() Lake {
-	task := []Column{
-		{Name: "user_id", Attribute: "PK", TrimPrefix: "TASK#", Type: ColumnText, Description: "The task's owner"},
-		{Name: "task_id", Attribute: "SK", TrimPrefix: "TASK#", Type: ColumnText, Description: "The task's id"},
-		{Name: "title", Type: ColumnText, Description: "Title"},
-		{Name: "description", Type: ColumnText, Description: "Description, if any"},
-		{Name: "status", Type: ColumnText, Description: "pending, in_progress, completed or cancelled"},
-		{Name: "priority", Type: ColumnText, Description: "low, medium, high or urgent, if any"},
-		{Name: "category", Type: ColumnText, Description: "Category, if any"},
-		{Name: "due_date", Type: ColumnDate, Description: "Due date, if any"},
-		{Name: "created_at", Type: ColumnTimestamp, Description: "Creation"},
-		{Name: "updated_at", Type: ColumnTimestamp, Description: "Last change"},
-		{Name: "completed_at", Type: ColumnTimestamp, Description: "Completion, if completed"},
-		{Name: "version", Type: ColumnInteger, Description: "Version"},
+	task := Entity{
+		Name: "task", Description: "A task of a user.", PartitionPrefix: "TASK#", SortPrefix: "TASK#",
+		Columns: []Column{
+			{Name: "user_id", Attribute: "PK", TrimPrefix: "TASK#", Description: "The task's owner"},
+			{Name: "task_id", Attribute: "SK", TrimPrefix: "TASK#", Description: "The task's id"},
+			{Name: "title", Description: "Title"},
+			{Name: "description", Description: "Description, if any"},
+			{Name: "status"},
+			{Name: "priority", Description: "low, medium, high or urgent, if any"},
+			{Name: "category", Description: "Category, if any"},
+			{Name: "due_date", Type: ColumnDate, Description: "Due date, if any"},
+			{Name: "created_at", Type: ColumnTimestamp, Description: "Creation"},
+			{Name: "updated_at", Type: ColumnTimestamp, Description: "Last change"},
+			{Name: "completed_at", Type: ColumnTimestamp, Description: "Completion, if completed"},
+			{Name: "version", Description: "Version"},
+		},
 	}
-	events := append(ChangeColumns(), task...)
+	columns := task.ColumnsOf(todoTable())
+	events := append(ChangeColumns(), columns...)
 	events = append(events, Column{Name: "previous_status", Type: ColumnText, Description: "Status before the change, if there was one"})
 	return Lake{
 		Name:  "todo",
 		Table: "AppData",
 		Entities: []Entity{
-			{Name: "task", Description: "A task of a user.", PartitionPrefix: "TASK#", SortPrefix: "TASK#", Columns: task},
+			task,
 			{
 				Name: "user", Description: "A user, without name and address.", PartitionPrefix: "USER#", SortPrefix: "METADATA",
 				Columns: []Column{
-					{Name: "user_id", Attribute: "PK", TrimPrefix: "USER#", Type: ColumnText, Description: "The user's id"},
+					{Name: "user_id", Attribute: "PK", TrimPrefix: "USER#", Description: "The user's id"},
 					{Name: "created_at", Type: ColumnTimestamp, Description: "Creation"},
 					{Name: "updated_at", Type: ColumnTimestamp, Description: "Last change"},
 				},
@@ -317,7 +321,7 @@ FROM (
 WHERE previous_number IS NULL OR previous_number <> sequence_number`,
 			},
 			{
-				Name: "tasks_current", Columns: task,
+				Name: "tasks_current", Columns: columns,
 				Description: "Each task that exists, as its latest change left it.",
 				SQL: `SELECT
   user_id, task_id, title, description, status, priority, category, due_date, created_at, updated_at, completed_at, version

@@ -74,7 +74,7 @@ const (
 // Lake holds the changes of a table's items as files, and the means to query them.
 type Lake struct {
 	constructs.Construct
-	// Schema is the lake's description.
+	// Schema is the lake's description. Its entities list all their columns.
 	Schema schema.Lake
 	// Bucket holds the changes and the results of queries.
 	Bucket awss3.Bucket

@@ -3,6 +3,7 @@ package lake
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
@@ -116,7 +117,7 @@ func (p Props) Validate() error {
 	} else if _, err := p.Lake.Definition(p.Database); err != nil {
 		f.AddAll(err, "", "Props.")
 	}
-	checkTexts(&f, "Props.Lake", p.Lake)
+	p.checkTexts(&f, "Props.Lake")
 	p.Build.Check(&f, "Props.Build", "", writer, compactor)
 	if p.Build == nil {
 		f.Add("Props.Build", nil, "a build of the lake's functions", "begin one with gofunction.Start whose Source.Packages has lake.Packages()")
@@ -152,7 +153,8 @@ const (
 )
 
 // checkTexts adds a finding for each text of the lake that is too long.
-func checkTexts(f *finding.List, path string, l schema.Lake) {
+func (p Props) checkTexts(f *finding.List, path string) {
+	l := p.Lake
 	within := func(path, text string, longest int) {
 		if len(text) > longest {
 			f.Add(path, fmt.Sprintf("%d bytes", len(text)), fmt.Sprintf("up to %d bytes", longest), "shorten it")
@@ -166,7 +168,8 @@ func checkTexts(f *finding.List, path string, l schema.Lake) {
 	for _, e := range l.Entities {
 		at := path + ".Entities[" + e.Name + "]"
 		within(at+".Description", e.Description, longestDescription)
-		columns(at, e.Columns)
+		described, _ := p.Database.Table(l.Table)
+		columns(at, e.ColumnsOf(described))
 	}
 	for _, v := range l.Views {
 		at := path + ".Views[" + v.Name + "]"
@@ -237,8 +240,13 @@ func CheckQueryLimit(f *finding.List, path string, limit int64) {
 	}
 }
 
-// withDefaults returns the props with their defaults filled in.
+// withDefaults returns the props with their defaults filled in, and with all columns of
+// the lake's entities.
 func (p Props) withDefaults() Props {
+	p.Lake.Entities = slices.Clone(p.Lake.Entities)
+	for i, e := range p.Lake.Entities {
+		p.Lake.Entities[i].Columns = e.ColumnsOf(p.Table.Schema)
+	}
 	if p.BatchWindow == 0 {
 		p.BatchWindow = defaultBatchWindow
 	}

@@ -67,9 +67,7 @@ func own() schema.Platform {
 		}}},
 		Functions: []schema.Function{{Name: "hello", Description: "says hello"}},
 		Routes:    []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerUser, Summary: "Hello"}},
-		Lake: schema.Lake{Name: "own", Table: "Things", Entities: []schema.Entity{{
-			Name: "thing", Description: "A thing.", Columns: []schema.Column{{Name: "id", Type: schema.ColumnText, Description: "Which"}},
-		}}},
+		Lake:      schema.Lake{Name: "own", Table: "Things", Entities: []schema.Entity{{Name: "thing", Description: "A thing."}}},
 	}
 }
 

@@ -113,12 +113,13 @@ func glueColumns(columns []schema.Column) (glue []catalog.Column) {
 	return glue
 }
 
-// described is the catalog's description of a lake whose files are in the bucket.
+// described is the catalog's description of a lake of To-Do whose files are in the bucket.
 func described(lake schema.Lake) catalog.Lake {
 	c := catalog.Lake{Database: lake.Name}
+	table, _ := schema.Todo().Database.Table(lake.Table)
 	for _, e := range lake.Entities {
 		c.Tables = append(c.Tables, catalog.Table{
-			Name: e.ChangeTable(), Columns: glueColumns(slices.Concat(schema.ChangeColumns(), e.Columns)),
+			Name: e.ChangeTable(), Columns: glueColumns(slices.Concat(schema.ChangeColumns(), e.ColumnsOf(table))),
 			PartitionKeys: []catalog.Column{{Name: schema.EventDate, Type: "date"}},
 			Location:      "s3://bucket/events/entity=" + e.Name + "/",
 		})

@@ -186,10 +186,11 @@ func TestTodoColumns(t *testing.T) {
 		schema.ColumnText: "VARCHAR", schema.ColumnInteger: "BIGINT", schema.ColumnDecimal: "DOUBLE", schema.ColumnBoolean: "BOOLEAN",
 		schema.ColumnDate: "DATE", schema.ColumnTimestamp: "TIMESTAMP",
 	}
-	declared := schema.Todo().Lake
+	platform := schema.Todo()
+	declared := platform.Lake
 	relations := map[string][]schema.Column{}
 	for _, e := range declared.Entities {
-		relations[e.ChangeTable()] = append(append(schema.ChangeColumns(), e.Columns...), schema.Column{Name: schema.EventDate, Type: schema.ColumnDate})
+		relations[e.ChangeTable()] = append(append(schema.ChangeColumns(), e.ColumnsOf(platform.Database.Tables[0])...), schema.Column{Name: schema.EventDate, Type: schema.ColumnDate})
 	}
 	for _, v := range declared.Views {
 		relations[v.Name] = v.Columns

@@ -103,12 +103,8 @@ func lake() schema.Lake {
 	return schema.Lake{
 		Name: "shortener", Table: "Clicks",
 		Entities: []schema.Entity{{
-			Name: "click", Description: "The use of a link",
-			Columns: []schema.Column{
-				{Name: "code", Type: schema.ColumnText, Description: "Code of the link"},
-				{Name: "owner", Type: schema.ColumnText, Description: "User whose link it is"},
-				{Name: "clicked_at", Type: schema.ColumnTimestamp, Description: "When it was used"},
-			},
+			Name: "click", Description: "The use of a link", Omit: []string{"id", "expires_at"},
+			Columns: []schema.Column{{Name: "clicked_at", Type: schema.ColumnTimestamp, Description: "When it was used"}},
 		}},
 		Queries: []schema.SavedQuery{{
 			Name: "Most used links of the last 30 days", Description: "Clicks by link. Reads 30 days",
