@@ -15,8 +15,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// askStacks are those of Ask-a-Human alone.
-var askStacks = map[string]func(stack awscdk.Stack, build *gofunction.Build){
+// The stacks of Ask-a-Human alone.
+var _ = ofPlatform("askahuman", stacks{
 	// Two tables, one of them in another stack of the app, and the push credentials are there
 	// already, other tables have options, and what the platform exposes is granted to others.
 	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
@@ -40,4 +40,4 @@ var askStacks = map[string]func(stack awscdk.Stack, build *gofunction.Build){
 		declared.GrantRunNotifier(role)
 		declared.FCMCredentials.GrantRead(declared.AgentAPI.Resource, nil)
 	},
-}
+})

@@ -41,10 +41,16 @@ var (
 	ownedTemplate synthtest.Template
 )
 
-// specials declare the stacks of special, each with the build of the platform's functions, by
-// platform.
-var specials = map[string]map[string]func(stack awscdk.Stack, build *gofunction.Build){
-	"todo": todoStacks, "askahuman": askStacks,
+// stacks declare the stacks of special of one platform, each with the build of its functions.
+type stacks map[string]func(stack awscdk.Stack, build *gofunction.Build)
+
+// specials are the stacks by platform: the file of each platform adds its own.
+var specials = map[string]stacks{}
+
+// ofPlatform adds the stacks of a platform to specials.
+func ofPlatform(name string, s stacks) stacks {
+	specials[name] = s
+	return s
 }
 
 func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }

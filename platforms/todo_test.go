@@ -26,8 +26,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 )
 
-// todoStacks are those of To-Do alone.
-var todoStacks = map[string]func(stack awscdk.Stack, build *gofunction.Build){
+// The stacks of To-Do alone.
+var _ = ofPlatform("todo", stacks{
 	// The platform has a table, a user pool and a domain's zone that are there already.
 	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
 		const tasks = "arn:aws:dynamodb:eu-west-1:123456789012:table/tasks"
@@ -74,7 +74,7 @@ var todoStacks = map[string]func(stack awscdk.Stack, build *gofunction.Build){
 		declared.Lake.GrantCompact(operator)
 		declared.Lake.GrantQuery(awsiam.NewRole(stack, jsii.String("Analyst"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()}))
 	},
-}
+})
 
 // The check of a deployment names the lines of the schema, by what the constructs tell it in the template's metadata.
 func TestCheckNamesTheSchema(t *testing.T) {
