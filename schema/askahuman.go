@@ -125,7 +125,7 @@ func AskAHuman() Platform {
 	}
 }
 
-// timestamps are stored in one width, so that their text sorts as time does.
+// timestamps are stored in one width, so that they sort by time as text, too.
 const timestampFormat = "ISO 8601 in UTC with milliseconds, such as 2026-02-02T09:30:00.000Z"
 
 func askAHumanTables() []Table {

@@ -16,7 +16,7 @@ import (
 // functions find their [AskAHumanRules.Encode] in their environment. To change
 // one, copy [DefaultAskAHumanRules] first.
 type AskAHumanRules struct {
-	// RateLimits are those that the routes of [AskAHuman] name.
+	// RateLimits are the limits that the routes of [AskAHuman] name.
 	RateLimits []RateLimit
 	// OpenQuestions is how many questions of one agent may be open or partial.
 	OpenQuestions int
@@ -48,11 +48,11 @@ const (
 	PointsStreak100 = "streak_100"
 )
 
-// AddressesPerPerson is how many times as often as one person an address may call
-// by default: many people share the address of an office or a mobile network.
+// AddressesPerPerson is the default ratio of an address's rate limit to one person's. Many people
+// share the address of an office or a mobile network.
 const AddressesPerPerson = 20
 
-// DefaultAskAHumanRules are those of the wire contract.
+// DefaultAskAHumanRules returns the rules of the wire contract.
 func DefaultAskAHumanRules() AskAHumanRules {
 	return AskAHumanRules{
 		RateLimits: []RateLimit{
@@ -108,15 +108,15 @@ func (r AskAHumanRules) OutOfRange() finding.List {
 func (r AskAHumanRules) Encode() string {
 	text, err := json.Marshal(r)
 	if err != nil {
-		// There is nothing in rules but numbers and text.
+		// Rules contain only numbers and text, which always encode.
 		panic(fmt.Sprintf("schema: encoding rules: %v", err))
 	}
 	return string(text)
 }
 
 // ParseAskAHumanRules reads what [AskAHumanRules.Encode] wrote; empty text is
-// [DefaultAskAHumanRules]. It refuses unknown fields, numbers out of range, and rules
-// that lack a limit or points of the default ones, or have another.
+// [DefaultAskAHumanRules]. It refuses unknown fields, numbers out of range, and rules whose limits
+// or points have other names than the default ones.
 func ParseAskAHumanRules(text string) (AskAHumanRules, error) {
 	byDefault := DefaultAskAHumanRules()
 	if text == "" {

@@ -36,7 +36,7 @@ type Objects struct {
 type OnObjects struct {
 	// ID is the construct id of the trigger. Default: the function's ID and "Objects".
 	ID string
-	// Objects are those that the function hears of.
+	// Objects are the objects whose creation invokes the function.
 	Objects
 	// Failures describe the queue of the events that the function did not handle, in three
 	// attempts. The queue is part of the trigger.
@@ -64,7 +64,7 @@ func (p Platform) Bucket(name string) (Bucket, bool) {
 	return Bucket{}, false
 }
 
-// BucketsOf returns the buckets that the function puts into, reads, or hears of, each once.
+// BucketsOf returns the buckets that the function writes to, reads, or is invoked by, each once.
 func (p Platform) BucketsOf(f Function) []Bucket {
 	used := slices.Concat(f.Puts, f.Gets)
 	if trigger, ok := f.Trigger.(OnObjects); ok {

@@ -13,37 +13,37 @@ type Caller struct {
 	// Name is what documents, findings and [RateLimit.Per] call them, such as "user": small
 	// letters, digits and -.
 	Name string
-	// Token says whose token Amazon API Gateway asks for on the route: it refuses a request
-	// without a valid one by 401, and functions read the caller from the token's subject.
+	// Token is the kind of token that Amazon API Gateway requires on the route. It answers a
+	// request without a valid one with 401. Functions read the caller from the token's subject.
 	// Default: none.
 	Token Token
-	// Scope is what the token of a program has to allow, such as "links/import": the platform's
-	// name and what the program may do. API Gateway refuses other tokens by 403. Default: any
-	// token will do.
+	// Scope is the scope that a program's token must have, such as "links/import": the platform's
+	// name and what the program may do. API Gateway answers other tokens with 403. Default: any
+	// token is accepted.
 	Scope string
-	// Group is the group of the user pool that users have to be in, such as "admin". The function
-	// refuses others by 403 (lambdas/kit/httpapi), because API Gateway does not read groups. The
-	// platform's own user pool has the group. Default: any user will do.
+	// Group is the group of the user pool that a user must be in, such as "admin". The function
+	// answers others with 403 (lambdas/kit/httpapi), because API Gateway does not read groups. The
+	// platform's own user pool has the group. Default: any user is accepted.
 	Group string
-	// Header is the request header by which functions tell callers apart who show no token,
-	// such as "X-Fingerprint". Default: they are not told apart.
+	// Header is the request header by which functions identify callers without a token, such as
+	// "X-Fingerprint". Default: they are not identified.
 	Header string
 }
 
-// Token says to whom a token is issued.
+// Token says what kind of caller a token is issued to.
 type Token string
 
 // The tokens. The zero value is none.
 const (
 	NoToken Token = ""
-	// TokenOfUser is that of a person who has signed in.
+	// TokenOfUser is issued to a person who has signed in.
 	TokenOfUser Token = "user"
-	// TokenOfProgram is that of a program with credentials of its own.
+	// TokenOfProgram is issued to a program with its own credentials.
 	TokenOfProgram Token = "program"
 )
 
 var (
-	// CallerAnyone needs to show nothing.
+	// CallerAnyone shows no token and no header.
 	CallerAnyone = Caller{Name: "anyone"}
 	// CallerUser is a signed-in user: the subject of a JWT.
 	CallerUser = Caller{Name: "user", Token: TokenOfUser}
@@ -76,12 +76,12 @@ func callersOf(routes []Route) []Caller {
 	return callers
 }
 
-// Groups returns the groups of users that the routes ask for, each once.
+// Groups returns the groups of users that the routes require, each once.
 func (p Platform) Groups() []string {
 	return eachOnce(p.Callers(), func(c Caller) string { return c.Group })
 }
 
-// Scopes returns what the routes ask the tokens of programs to allow, each once, without the
+// Scopes returns the scopes that the routes require of programs' tokens, each once, without the
 // platform's name.
 func (p Platform) Scopes() []string {
 	return eachOnce(p.Callers(), func(c Caller) string { return strings.TrimPrefix(c.Scope, p.Name+"/") })
@@ -118,7 +118,7 @@ func (c Caller) validate(f *findings, path string) {
 	}
 }
 
-// validateCallers checks what the callers of all routes have to be together.
+// validateCallers checks that all callers of one name are equal.
 func validateCallers(f *findings, routes []Route) {
 	callers := callersOf(routes)
 	for _, r := range routes {

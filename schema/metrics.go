@@ -50,7 +50,7 @@ func MetricNamespace(prefix, room string) string {
 // [MetricNamespace] for a function. It is absent where the prefix is the default.
 const MetricNamespaceVariable = "METRIC_NAMESPACE"
 
-// MetricsOf are those of the metrics that a function reports.
+// MetricsOf returns the metrics that the function reports.
 func MetricsOf(function string, metrics []Metric) []Metric {
 	var own []Metric
 	for _, m := range metrics {

@@ -135,13 +135,13 @@ type Index struct {
 	Name string
 	// Key is the index key.
 	Key Key
-	// FurtherPartition are attributes that make up the partition key together with
-	// that of Key: at most 3. All of them have to be equal in a Query.
+	// FurtherPartition are at most 3 attributes that make up the partition key together with
+	// Key.Partition. A Query compares each of them by equality.
 	FurtherPartition []string
-	// FurtherSort are attributes that make up the sort key after that of Key, which
-	// has to be there then: at most 3. Items are sorted by the first, then the second,
-	// and so on; a Query names them from the first on, and only the last that it names
-	// may be compared by anything but equality ("Multi-attribute keys pattern").
+	// FurtherSort are at most 3 attributes that make up the sort key after Key.Sort, which is then
+	// required. Items are sorted by the first, then the second, and so on; a Query names them from
+	// the first on, and only the last that it names may be compared by anything but equality
+	// ("Multi-attribute keys pattern").
 	FurtherSort []string
 	// Projection says which attributes the index holds. The zero value is all.
 	Projection Projection
@@ -166,8 +166,7 @@ func (i Index) SortAttributes() []string {
 	return append([]string{i.Key.Sort}, i.FurtherSort...)
 }
 
-// KeyAttributes returns the attribute names of the index key, those of the
-// partition key first.
+// KeyAttributes returns the attribute names of the index key, the partition key's first.
 func (i Index) KeyAttributes() []string {
 	return append(i.PartitionAttributes(), i.SortAttributes()...)
 }
@@ -251,8 +250,8 @@ type AccessPattern struct {
 	Filter []string
 	// Writes are the parts of a TransactWriteItems.
 	Writes []Write
-	// Offered says that the pattern is for functions that join the platform: none of
-	// its own has to use it.
+	// Offered says that the pattern is for functions that join the platform: no function of its own
+	// has to use it.
 	Offered bool
 	// ByOperators says that the pattern is for a command of operators: no function has
 	// to use it.

@@ -16,9 +16,9 @@ type Trigger interface {
 	validate(f *findings, path string, p Platform, fn Function)
 }
 
-// OnStream invokes a function with the changes of a table, oldest first. Changes that
-// the function fails to handle are tried again, in ever smaller batches, for 23 hours;
-// then [Failures] get their place in the stream.
+// OnStream invokes a function with the changes of a table, oldest first. Changes that the function
+// fails to handle are retried, in ever smaller batches, for 23 hours. Then the queue of [Failures]
+// gets their place in the stream.
 type OnStream struct {
 	// ID is the construct id of the mapping. The alarm on late changes is <ID>AgeAlarm.
 	// Default: the function's ID and "Stream".
@@ -33,8 +33,8 @@ type OnStream struct {
 	// BatchWindow is how long records are gathered for a batch: whole seconds up to 5
 	// minutes. Default: none.
 	BatchWindow time.Duration
-	// After names a function whose time-out is added to BatchWindow: the requests of that
-	// function have ended when their records are handled. Default: none.
+	// After names a function whose time-out is added to BatchWindow, so that its requests have
+	// ended when their records are handled. Default: none.
 	After string
 	// ReportItemFailures says that the function's answer names the record that failed
 	// (events.DynamoDBEventResponse), so that the records before it do not come again.
@@ -47,7 +47,8 @@ type OnStream struct {
 	Failures Failures
 }
 
-// OnSchedule invokes a function again and again. It has Every or Cron.
+// OnSchedule invokes a function at intervals, Every, or at times of a calendar, Cron. It has one of
+// the two.
 type OnSchedule struct {
 	// ID is the construct id of the schedule. The alarm on missing runs is named by the
 	// function: <ID of the function>NotRunAlarm. There is none if two runs can be almost a
@@ -83,9 +84,9 @@ type OnOther struct{}
 
 // Failures describe the queue of what a function could not handle.
 type Failures struct {
-	// ID is the construct id of a stream's queue, and begins the names of the alarm,
-	// <ID>Alarm, and of the output: that of "DeadLetters" is DeadLetterQueueUrl. Default: the
-	// trigger's ID and "DeadLetters".
+	// ID is the construct id of a stream's queue, and begins the names of the alarm, <ID>Alarm, and
+	// of the output: "DeadLetters" gives DeadLetterQueueUrl. Default: the trigger's ID and
+	// "DeadLetters".
 	ID string
 	// Description says for people what is in the queue. Default: for a stream, its Changes
 	// and "that could not be handled"; for a schedule, "runs of the" and the function's
@@ -232,7 +233,7 @@ func (s OnSchedule) validate(f *findings, path string, _ Platform, _ Function) {
 	case s.Every != 0 && s.Cron != "":
 		f.add(path+".Cron", quoted(s.Cron), "write Every or Cron, not both")
 	case s.Cron != "":
-		// When it runs, the construct and a local run work out: they read all of the syntax.
+		// This checks the number of fields. The construct and a local run parse the whole syntax.
 		fields := strings.Fields(s.Cron)
 		if len(fields) != 6 || (fields[2] == "?") == (fields[4] == "?") {
 			f.add(path+".Cron", quoted(s.Cron), `write six fields (minutes hours day-of-month month day-of-week year), with "?" as one of the two days, such as "0 3 * * ? *"`)
@@ -367,7 +368,7 @@ func (p Platform) Secret(name string) (Secret, bool) {
 	return Secret{}, false
 }
 
-// constructIDs are those that constructs/platform takes below a platform's construct.
+// constructIDs are the ids that constructs/platform uses below a platform's construct.
 var constructIDs = []string{"Agents", "AlarmTopic", "API", "Dashboard", "Database", "Lake", "Users"}
 
 // validateIDs checks that no two parts of the platform have the same construct id.

@@ -41,7 +41,8 @@ func (f *findings) add(path, got, remedy string, arguments ...any) {
 	f.list = append(f.list, finding.Finding{Path: path, Got: got, Allowed: allowedAt(path), Remedy: fmt.Sprintf(remedy, arguments...)})
 }
 
-// allowedAt says who takes what a part of a schema says; the remedy has the rule.
+// allowedAt returns what is allowed in a part of a schema, in general terms; the remedy has the
+// rule.
 func allowedAt(path string) string {
 	for beginning, takers := range map[string]string{
 		"Tables": "DynamoDB takes", "AccessPatterns": "the tables have", "Functions": "AWS Lambda takes and the data model has",
@@ -336,7 +337,7 @@ func (p AccessPattern) validate(f *findings, d Database) {
 	}
 }
 
-// validateKept checks that the table can keep what lambdas/kit writes, until it ends.
+// validateKept checks that the table has a time to live and the attributes that lambdas/kit writes.
 func (t Table) validateKept(f *findings, what, attributes string, needed []Attribute) {
 	path := "Tables[" + t.Name + "]"
 	if t.TimeToLive == "" {
