@@ -80,8 +80,8 @@ func (p Props) Validate() error {
 	return f.Err()
 }
 
-// checkPeriods adds a finding for each of the two below path that is wrong. 0 is right: it
-// stands for a period of five minutes, and for one period.
+// checkPeriods adds a finding below path for each of the two values that is invalid. 0 is valid: it
+// means a period of five minutes, and one period.
 func checkPeriods(f *finding.List, path string, period time.Duration, periods int) {
 	if period < 0 || period > longestPeriod || period%time.Minute != 0 {
 		f.Add(path+".Period", period, "1m0s to 24h0m0s in whole minutes", "leave it 0 for the metric's own")

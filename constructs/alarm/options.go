@@ -21,10 +21,10 @@ import (
 type Options struct {
 	// Off leaves the alarm out. Default: it is there.
 	Off bool
-	// Threshold is that of [Props]: above 0. Default: the alarm's own.
+	// Threshold is as in [Props], above 0. Default: the alarm's own.
 	Threshold float64
-	// Periods and Period are those of [Props]. In JSON, Period is in nanoseconds. Default:
-	// the alarm's own.
+	// Periods and Period are as in [Props]. In JSON, Period is in nanoseconds. Default: the alarm's
+	// own.
 	Periods int
 	Period  time.Duration
 	// Topic is what [Props.Topic] is, and TopicARN is the ARN of one that is there already,
@@ -49,8 +49,8 @@ func (o Options) Check(f *finding.List, path, region string) {
 	CheckTopicARN(f, path+".TopicARN", o.TopicARN, region)
 }
 
-// Changes says in words what the options change, such as "threshold 5, period 10m0s", or
-// "" if that is nothing that the alarm's description may speak of.
+// Changes says in words what the options change, such as "threshold 5, period 10m0s", or "" if they
+// change nothing that the alarm's description mentions.
 func (o Options) Changes() string {
 	var words []string
 	if o.Threshold != 0 {
@@ -65,8 +65,7 @@ func (o Options) Changes() string {
 	return strings.Join(words, ", ")
 }
 
-// With returns the props with what the options change. The scope and the id are those
-// that the alarm is declared by.
+// With returns the props with the changes that the options make. scope and id are the alarm's.
 func (p Props) With(scope constructs.Construct, id string, o Options) Props {
 	p.Threshold = cmp.Or(o.Threshold, p.Threshold)
 	p.Periods = cmp.Or(o.Periods, p.Periods)
@@ -78,12 +77,12 @@ func (p Props) With(scope constructs.Construct, id string, o Options) Props {
 	return p
 }
 
-// topicARN is that of a topic that alarms can notify, which no FIFO topic is ("Actions
+// topicARN matches the ARN of a topic that alarms can notify, which excludes FIFO topics ("Actions
 // defined by Amazon SNS", service authorization reference).
 var topicARN = regexp.MustCompile(`^arn:aws[a-z-]*:sns:([a-z0-9-]+):[0-9]{12}:[A-Za-z0-9_-]{1,256}$`)
 
-// CheckTopicARN adds a finding at path if no topic that alarms of the region can notify
-// has the ARN; "" is right. The region is "" while it is not known.
+// CheckTopicARN adds a finding at path unless alarms of the region can notify a topic with the ARN;
+// "" is valid. The region is "" while it is not known.
 func CheckTopicARN(f *finding.List, path, arn, region string) {
 	if arn == "" || props.IsToken(arn) {
 		return

@@ -7,8 +7,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Accepted returns the findings of cdk-nag that the platform accepts with these props, beside
-// those that every platform has.
+// Accepted returns the findings of cdk-nag that the platform accepts with these props, in addition
+// to the findings that every platform accepts.
 func (p Props) Accepted() []nag.Accepted {
 	routes := p.described().RoutesOf
 	accepted := slices.Concat(

@@ -39,20 +39,19 @@ type AskAHuman struct {
 	// Platform has tables, API, alarms and dashboard. Its Agents issue the agents' tokens;
 	// they are nil with OpenAgents, AgentKeys or a JWTIssuer.
 	platform.Platform
-	// AgentAPI serves the routes of agents, HumanAPI those of people, and Notifier
-	// runs on Schedule.
+	// AgentAPI serves the routes of agents, HumanAPI the routes of people, and Notifier runs on
+	// Schedule.
 	AgentAPI, HumanAPI, Notifier *gofunction.Function
 	// Schedule runs the notifier; its dead-letter queue receives the runs that could
 	// not be started or that failed.
 	Schedule *schedule.Schedule
-	// FingerprintSecret is the generated key with which people's fingerprints and
-	// addresses are hashed. It is not rotated: with another key every person would
-	// be a new one.
+	// FingerprintSecret is the generated key with which people's fingerprints and addresses are
+	// hashed. It is not rotated: another key would turn every person into a new one.
 	FingerprintSecret awssecretsmanager.ISecret
-	// FCMCredentials is the service account key for Firebase Cloud Messaging, a JSON
-	// object as the Firebase console gives it. The construct makes it with a key that
-	// authenticates no one: put the real one in before notifications can be sent. With
-	// Props.FCMCredentials it is that one.
+	// FCMCredentials is the service account key for Firebase Cloud Messaging, a JSON object as the
+	// Firebase console gives it. The construct makes it with a key that authenticates no one: put
+	// the real one in before notifications can be sent. With Props.FCMCredentials it is that
+	// secret.
 	FCMCredentials awssecretsmanager.ISecret
 }
 

@@ -23,20 +23,19 @@ const maximumShards = 256
 // Props configure the platform. The zero value gives all of it with secure
 // defaults.
 type Props struct {
-	// Props are those of every platform: docs and defaults are there. Agents show their
-	// tokens of JWTIssuer, and LocalPort is 8080 by default. Where people subscribe, the
-	// default throttle is 100 requests a second with bursts of 200. Functions are
-	// "agentapi", "humanapi" and "notifier", which has 55 seconds by default.
+	// Props are the props of every platform, where the docs and defaults are. Agents show their
+	// tokens of JWTIssuer, and LocalPort is 8080 by default. Where people subscribe, the default
+	// throttle is 100 requests a second with bursts of 200. Functions are "agentapi", "humanapi"
+	// and "notifier", which has 55 seconds by default.
 	platform.Props
 
 	// OpenAgents lets anyone ask, and takes the agent's identity from the
 	// X-Agent-Id header. It is meant for development. Default: agents need a JSON
 	// Web Token, and the agent is its subject.
 	OpenAgents bool
-	// AgentKeys admits the agents that show a key, as X-Agent-Id, which is all that
-	// published clients send, or as a bearer token. The command "onesynth agent" issues
-	// keys, lists them and revokes them; the table AgentKeys has their hashes. Default:
-	// that of OpenAgents.
+	// AgentKeys admits the agents that show a key, as X-Agent-Id, which is all that published
+	// clients send, or as a bearer token. The command "onesynth agent" issues keys, lists them and
+	// revokes them; the table AgentKeys has their hashes. Default: the default of OpenAgents.
 	AgentKeys bool
 	// Agents are the agents that the construct's own user pool has clients for, by
 	// name: at most 50. Default: one, called "agent".
@@ -48,14 +47,13 @@ type Props struct {
 	// it. Default: a secret of the construct's own, to be filled in.
 	FCMCredentials awssecretsmanager.ISecret `json:"-"`
 
-	// Shards is the number of partitions over which shared keys are spread: those of
-	// the open questions and the leaderboards. One partition takes 1,000 writes a
-	// second; a feed or a leaderboard reads every one. docs/SCALE.md says how to change
-	// it on a live table. Allowed: 1 to 256. Default: 1, as in the seed.
+	// Shards is the number of partitions over which each shared key is spread: the open questions
+	// and the leaderboards. One partition takes 1,000 writes a second; a feed or a leaderboard
+	// reads every one. docs/SCALE.md says how to change it on a live table. Allowed: 1 to 256.
+	// Default: 1, as in the seed.
 	Shards int
-	// ReadShards is the number of shards that functions read. It has to be the highest of
-	// the numbers that the tables were written with, and of the one that comes next.
-	// Allowed: Shards to 256. Default: Shards.
+	// ReadShards is the number of shards that functions read: the highest number that the tables
+	// were written with, or will be written with next. Allowed: Shards to 256. Default: Shards.
 	ReadShards int
 	// RateLimits change how often one caller may do a thing, by name: "create" and
 	// "poll" of an agent, "answer", "read" and "subscribe" of a person. Default: those
@@ -96,8 +94,8 @@ func isQuestionURL(text string) bool {
 	return len(text) <= longestQuestionURL && questionURL.MatchString(text) && !strings.HasPrefix(text, "//")
 }
 
-// Validate returns a [finding.List] with all invalid props, or nil. [New] does
-// the same first, and then knows the region of the stack, too.
+// Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
+// also checks what depends on the stack's region.
 func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
@@ -153,8 +151,8 @@ func (p Props) described() schema.Platform {
 	return described
 }
 
-// withDefaults returns the props with their defaults filled in, where these are
-// not those of another construct.
+// withDefaults returns the props with their defaults filled in, except for the defaults that
+// another construct fills in.
 func (p Props) withDefaults() Props {
 	if len(p.Agents) == 0 {
 		p.Agents = []string{"agent"}

@@ -24,7 +24,7 @@ type RateLimit struct {
 	AddressRequests int
 }
 
-// rules are the platform's, with what the props change.
+// rules returns the platform's rules with the changes that the props make.
 func (p Props) rules() schema.AskAHumanRules {
 	rules := schema.DefaultAskAHumanRules()
 	for i, limit := range rules.RateLimits {
@@ -69,7 +69,7 @@ func (p Props) checkRules(f *finding.List) {
 	f.AddAll(p.rules().OutOfRange(), "", "Props.")
 }
 
-// checkNames adds the keys of a map that are none of the names.
+// checkNames adds a finding for each key of the map that is not among the names.
 func checkNames[V any](f *finding.List, path string, values map[string]V, names []string) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) {

@@ -20,7 +20,7 @@ import (
 // formerDays is how long a deleted or replaced object can be brought back.
 const formerDays = 7
 
-// Props describe a bucket. The zero value is right.
+// Props describe a bucket. LogPrefix is required, unless RemoveWithStack is set.
 type Props struct {
 	// Results begins the keys of objects that are deleted after ResultDays. Default: none.
 	Results    string
@@ -91,7 +91,7 @@ func New(scope constructs.Construct, p Props) *Bucket {
 	return b
 }
 
-// expiry is the rule that deletes objects whose keys begin so. Its id is the prefix.
+// expiry returns the rule that deletes the objects below the prefix. Its id is the prefix.
 func expiry(prefix string, days int) *awss3.LifecycleRule {
 	rule := &awss3.LifecycleRule{Id: jsii.String("objects"), Expiration: awscdk.Duration_Days(jsii.Number(days))}
 	if prefix != "" {
@@ -100,7 +100,7 @@ func expiry(prefix string, days int) *awss3.LifecycleRule {
 	return rule
 }
 
-// former is the rule that ends the versions of objects that were deleted or replaced.
+// former returns the rule that deletes the versions of deleted and replaced objects.
 func former() *awss3.LifecycleRule {
 	return &awss3.LifecycleRule{Id: jsii.String("former"), NoncurrentVersionExpiration: awscdk.Duration_Days(jsii.Number(formerDays)), ExpiredObjectDeleteMarker: jsii.Bool(true)}
 }
@@ -144,19 +144,19 @@ func (b *Bucket) resource() awss3.CfnBucket {
 	return b.Resource.Node().DefaultChild().(awss3.CfnBucket)
 }
 
-// Objects is the ARN of all objects whose keys begin so: Amazon S3 has nothing
-// narrower for objects that are yet to be.
+// Objects returns the ARN of all objects below the prefix. Amazon S3 has nothing narrower for
+// objects that do not exist yet.
 func (b *Bucket) Objects(prefix string) string { return *b.Resource.BucketArn() + "/" + prefix + "*" }
 
-// AllowPut lets the function put objects whose keys begin so, and use the key that encrypts
-// them, if it is a customer managed one.
+// AllowPut lets the function put objects below the prefix, and use the key that encrypts them, if
+// it is a customer managed one.
 func (b *Bucket) AllowPut(f *gofunction.Function, prefix string) {
 	f.Allow([]string{"s3:PutObject"}, b.Objects(prefix))
 	key.Allow(b.Resource, f.Role, b.Resource.EncryptionKey(), "s3", key.Write)
 }
 
-// AllowGet lets the function read objects whose keys begin so, and use the key that encrypts
-// them. It may not list them: a missing object is refused like one that it may not read.
+// AllowGet lets the function read objects below the prefix, and use the key that encrypts them. The
+// function may not list them, so Amazon S3 refuses a missing object like a forbidden one.
 func (b *Bucket) AllowGet(f *gofunction.Function, prefix string) {
 	f.Allow([]string{"s3:GetObject"}, b.Objects(prefix))
 	key.Allow(b.Resource, f.Role, b.Resource.EncryptionKey(), "s3", key.Read)

@@ -20,8 +20,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// An event is tried again for as long as AWS Lambda keeps one ("How Lambda handles errors and
-// retries with asynchronous invocation").
+// Delivery of an event is retried for as long as AWS Lambda keeps an event ("How Lambda handles
+// errors and retries with asynchronous invocation").
 const (
 	longest = 6 * time.Hour
 	retries = 2
@@ -31,13 +31,13 @@ const (
 type TriggerProps struct {
 	// Bucket is the bucket of the objects.
 	Bucket *Bucket
-	// Prefix begins the keys of the objects that the function hears of.
+	// Prefix begins the keys of the objects whose creation invokes the function.
 	Prefix string
 	// Function gets the event "Object Created" of Amazon S3.
 	Function *gofunction.Function
 	// Description is shown in the AWS console. Default: none.
 	Description string
-	// Key is that of [deadletter.Props]. Default: a key of Amazon SQS.
+	// Key is as in [deadletter.Props]. Default: a key of Amazon SQS.
 	Key awskms.IKey
 }
 

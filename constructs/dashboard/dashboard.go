@@ -47,8 +47,8 @@ type Function struct {
 // Table is a table on the dashboard.
 type Table struct {
 	Table *table.Table
-	// Operations are those that are made of it. Default: none, and no errors are shown,
-	// which DynamoDB counts by operation.
+	// Operations are the API operations that requests make of it. Default: none, and no graph of
+	// errors, which DynamoDB counts by operation.
 	Operations []schema.Operation
 }
 
@@ -66,8 +66,8 @@ type Queue struct {
 	Queue awssqs.Queue
 }
 
-// width is that of a graph: three are side by side ("Dashboard body structure and
-// syntax", Amazon CloudWatch API reference: 24 units).
+// width is the width of a graph: three fit side by side ("Dashboard body structure and syntax",
+// Amazon CloudWatch API reference: 24 units).
 const width = 8
 
 // New declares a dashboard.
@@ -114,7 +114,7 @@ func line(m awscloudwatch.Metric, label, statistic string) awscloudwatch.Metric 
 	return m.With(&awscloudwatch.MetricOptions{Label: &label, Statistic: &statistic})
 }
 
-// percentiles are the lines of a time.
+// percentiles returns the lines of a metric's p50, p90 and p99.
 func percentiles(m awscloudwatch.Metric, label string) []awscloudwatch.IMetric {
 	var lines []awscloudwatch.IMetric
 	for _, p := range []string{"p50", "p90", "p99"} {

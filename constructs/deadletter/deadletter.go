@@ -18,8 +18,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 )
 
-// kept is how long messages can be looked into: the longest that Amazon SQS keeps
-// them ("Amazon SQS quotas").
+// kept is how long messages stay in a queue: the longest that Amazon SQS keeps them ("Amazon SQS
+// quotas").
 const kept = 14 * 24 * time.Hour
 
 // Props describe a queue. The zero value is right.
@@ -54,9 +54,8 @@ func NewQueue(scope constructs.Construct, id string, p Props) awssqs.Queue {
 	return queue
 }
 
-// OnFailure sends to the queue what was handed over to the function, without waiting for the
-// outcome, and failed: after that many retries, or when it is that old. A function has one
-// such queue.
+// OnFailure sends the function's failed asynchronous events to the queue, after that many retries
+// or at that age. A function has one such queue.
 func OnFailure(scope constructs.Construct, f *gofunction.Function, queue awssqs.IQueue, age time.Duration, retries int) {
 	awslambda.NewCfnEventInvokeConfig(scope, jsii.String("Failures"), &awslambda.CfnEventInvokeConfigProps{
 		FunctionName:             f.Resource.FunctionName(),

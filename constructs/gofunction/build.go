@@ -106,9 +106,8 @@ func (b *Build) Wait() error {
 	return b.err
 }
 
-// Binary waits for the build and returns the binary of the package whose last
-// path element is name. The errors are those of [Build.Wait], and an error if
-// the build has no such package.
+// Binary waits for the build and returns the binary of the package whose last path element is name.
+// It returns the errors of [Build.Wait], and an error if the build has no such package.
 func (b *Build) Binary(name string) (Binary, error) {
 	if err := b.Wait(); err != nil {
 		return Binary{}, err

@@ -102,9 +102,9 @@ type Props struct {
 	// and the logs. If the app does not declare it, its policy has to let Amazon
 	// CloudWatch Logs use it. Default: keys of AWS.
 	Key awskms.IKey
-	// Network is where in a VPC the function runs. AWS Lambda needs its permissions for
-	// this on all resources, so the function's role then has one statement on them, which
-	// holds for AWS Lambda and not for the function's code. Default: outside of any VPC.
+	// Network is where in a VPC the function runs. AWS Lambda needs its permissions for this on all
+	// resources, so the function's role then has one statement on them, which applies to AWS Lambda
+	// and not to the function's code. Default: outside of any VPC.
 	Network Network
 	// ReservedConcurrency limits how many invocations run at once, and keeps as
 	// many for this function. Default: 0, no limit and no reserve.
@@ -179,8 +179,8 @@ func checkConcurrency(f *finding.List, path string, invocations int) {
 // Sizes are the sizes of several functions by name, which is the last element of
 // a function's package.
 type Sizes struct {
-	// MemoryMegabytes and ReservedConcurrency are those of [Props], and TimeoutSeconds is
-	// its Timeout in seconds, except that 0 is not allowed. Default: those of each function.
+	// MemoryMegabytes and ReservedConcurrency are as in [Props]. TimeoutSeconds is Props.Timeout in
+	// seconds, except that 0 is not allowed. Default: each function's own.
 	MemoryMegabytes, ReservedConcurrency, TimeoutSeconds map[string]int
 }
 
@@ -285,7 +285,7 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
 	})
 	f.Allow([]string{"logs:CreateLogStream", "logs:PutLogEvents"}, *f.LogGroup.LogGroupArn())
-	// AWS Lambda gives this to the role by a grant, which does not outlive the role.
+	// AWS Lambda gives the role this permission by a grant, which does not outlive the role.
 	key.Allow(f, f.Role, p.Key, "lambda", key.Read)
 
 	timeout, memory := p.Timeout, p.MemoryMegabytes

@@ -24,16 +24,16 @@ type Network struct {
 	// VPC is the network. Its subnets need a way to the services of AWS that the
 	// function uses: VPC endpoints, or a NAT gateway. Default: none.
 	VPC awsec2.IVpc
-	// Subnets are those of the VPC that the function runs in; not public ones, in
-	// which functions have no public address. Default: private ones with a way out.
+	// Subnets are the subnets of the VPC that the function runs in; not public ones, in which
+	// functions have no public address. Default: private ones with a way out.
 	Subnets awsec2.SubnetSelection
 	// SecurityGroups control the function's traffic: at most 5. Default: one of its own
 	// that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup
 }
 
-// Check adds a finding for each value that is wrong; the paths are those of the
-// fields. The region is that of the functions, or "" while it is not known.
+// Check adds a finding for each value that is wrong; the arguments give the paths of the fields.
+// The region is the functions' region, or "" while it is not known.
 func (n Network) Check(f *finding.List, vpc, subnets, groups, region string) {
 	there, selected := props.CheckResource(f, vpc, n.VPC, region), n.Subnets != (awsec2.SubnetSelection{})
 	if n.VPC == nil && selected {
@@ -67,7 +67,7 @@ func (n Network) Check(f *finding.List, vpc, subnets, groups, region string) {
 // selectSubnets returns why AWS Lambda, or the CDK, would not take the subnets that
 // are selected in the VPC.
 func (n Network) selectSubnets() (err error) {
-	// The CDK throws what it finds, which would otherwise end the app halfway.
+	// The CDK throws an error here. Unless recovered, it would end the app halfway.
 	defer func() {
 		if thrown := recover(); thrown != nil {
 			message, _, _ := strings.Cut(fmt.Sprint(thrown), "\n")
@@ -104,10 +104,10 @@ func (f *Function) attach(description *awslambda.FunctionProps, n Network) {
 	}
 	actions := jsii.Strings("ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
 		"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
-	// AWS Lambda acts as the role, and wants these on all resources ("Giving Lambda
-	// functions access to resources in an Amazon VPC": required IAM permissions). The
-	// code of a function needs none of them, and does not get them: what it calls
-	// has the function's ARN in its context.
+	// AWS Lambda acts as the role, and requires these on all resources ("Giving Lambda functions
+	// access to resources in an Amazon VPC": required IAM permissions). The function's own code
+	// needs none of them and is denied them: a request of the code has the function's ARN in its
+	// context.
 	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{Actions: actions, Resources: jsii.Strings("*")}))
 	stack := awscdk.Stack_Of(f)
 	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{

@@ -52,8 +52,8 @@ func pruneFolder(folder string) {
 	}
 }
 
-// addAssets adds the paths of the assets that the assembly in a folder names, with
-// those of the assemblies within it.
+// addAssets adds the paths of the assets that the assembly in a folder names, and the assemblies
+// within it.
 func addAssets(named map[string]bool, folder string) error {
 	var manifest struct {
 		Artifacts map[string]struct {
@@ -93,8 +93,8 @@ func readJSON(file string, into any) error {
 	return json.Unmarshal(content, into)
 }
 
-// isOwn reports whether an asset is one that [New] made: a folder with a bootstrap
-// alone, and with the hash of its hash as name, which the CDK makes of the AssetHash.
+// isOwn reports whether [New] made the asset: a folder that contains only bootstrap, and whose name
+// is the hash that the CDK makes of the AssetHash, here the bootstrap's hash.
 func isOwn(asset string) bool {
 	entries, err := os.ReadDir(asset)
 	if err != nil || len(entries) != 1 || entries[0].Name() != "bootstrap" {

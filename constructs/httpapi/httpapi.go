@@ -90,11 +90,11 @@ type Props struct {
 	// JWT is the authorizer of the routes whose callers have to show a token. Default: no authorizer; then each of these routes has to be in
 	// OpenRoutes.
 	JWT JWT
-	// OpenRoutes are those of these routes that the API serves without a token,
-	// by method and path, such as "GET /notes": because their function checks callers
-	// itself, or because anyone may be who they say they are. The function has to be told,
-	// too: by default it refuses a request without a token
-	// (by the Identify of an Identity of lambdas/kit/httpapi.Config.Callers). Default: none.
+	// OpenRoutes are the routes among these that the API serves without a token, by method and
+	// path, such as "GET /notes": their function checks callers itself, or accepts what they say of
+	// themselves. The function has to be configured for it, too: by default it refuses a request
+	// without a token (by the Identify of an Identity of lambdas/kit/httpapi.Config.Callers).
+	// Default: none.
 	OpenRoutes []string
 
 	// AllowedOrigins are the web pages that may call the API from a browser, such
@@ -153,7 +153,7 @@ var (
 	// domainName matches what Amazon API Gateway takes, except wildcards, which would give
 	// the API no address ("AWS::ApiGatewayV2::DomainName", CloudFormation reference).
 	domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`)
-	// certificateARN is that of a certificate ("Resources defined by AWS Certificate
+	// certificateARN matches the ARN of a certificate ("Resources defined by AWS Certificate
 	// Manager", service authorization reference).
 	certificateARN = regexp.MustCompile(`^arn:aws[a-z-]*:acm:([a-z0-9-]+):[0-9]{12}:certificate/[A-Za-z0-9-]+$`)
 )
@@ -212,13 +212,13 @@ func (p Props) checkOpen(f *finding.List) {
 	}
 }
 
-// takesToken reports whether the API asks for a token on the route.
+// takesToken reports whether the API requires a token on the route.
 func (p Props) takesToken(r schema.Route) bool {
 	return p.JWT.Issuer != "" && r.Caller.Authenticated() && !slices.Contains(p.OpenRoutes, r.Key())
 }
 
-// Check adds a finding for each value that is wrong; the paths are those of the
-// issuer and of the audience.
+// Check adds a finding for each value that is wrong, at the paths of the issuer and of the
+// audience.
 func (j JWT) Check(f *finding.List, issuer, audience string) {
 	switch {
 	case j.Issuer == "" && len(j.Audience) > 0:
@@ -256,13 +256,13 @@ func (t Throttle) Check(f *finding.List, path string) {
 	}
 }
 
-// within is the lower of both limits; the zero value, no limit, stays.
+// within returns the lower of both limits. The zero value, no limit, stays zero.
 func (t Throttle) within(other Throttle) Throttle {
 	return Throttle{RequestsPerSecond: min(t.RequestsPerSecond, other.RequestsPerSecond), Burst: min(t.Burst, other.Burst)}
 }
 
-// CheckRouteThrottles adds a finding for each throttle that is wrong, and for each
-// that is of none of the routes.
+// CheckRouteThrottles adds a finding for each throttle that is wrong, and for each whose key is
+// none of the routes.
 func CheckRouteThrottles(f *finding.List, path string, throttles map[string]Throttle, routes []schema.Route) {
 	for _, route := range slices.Sorted(maps.Keys(throttles)) {
 		one := fmt.Sprintf("%s[%q]", path, route)
@@ -273,8 +273,8 @@ func CheckRouteThrottles(f *finding.List, path string, throttles map[string]Thro
 	}
 }
 
-// Check adds a finding for each value that is wrong; the paths are those of its
-// fields. The region is that of the API, or "" while it is not known.
+// Check adds a finding for each value that is wrong; the arguments give the paths of the fields.
+// The region is the API's, or "" while it is not known.
 func (d Domain) Check(f *finding.List, name, certificate, zone, keep, region string) {
 	if d.Name == "" {
 		if d.CertificateARN != "" || d.Certificate != nil {
@@ -347,13 +347,12 @@ type API struct {
 	url string
 }
 
-// accessLogFields are those that answer who called what, how it ended, and where
-// the time went ("Customize HTTP API access logs", API Gateway developer guide).
-// Of the caller they have only the address. They have no header and no body, and no
-// path, since it may hold a capability; they have the route's key instead. Each value is in
-// quotes, because API Gateway writes a hyphen, which is not JSON, for a value that a request
-// lacks. So the error is message, which has no quotes, and not messageString, which
-// brings its own.
+// accessLogFields say who called what, how it ended, and where the time went ("Customize HTTP API
+// access logs", API Gateway developer guide). Of the caller they have only the address. They have
+// no header and no body. They have the route's key instead of the path, which may contain a
+// capability. Each value is in quotes, because API Gateway writes a hyphen, which is not JSON, for
+// a value that a request lacks. So the error is message, which has no quotes, and not
+// messageString, which brings its own.
 var accessLogFields = map[string]string{
 	"requestId":          "$context.requestId",
 	"requestTime":        "$context.requestTime",
@@ -446,10 +445,10 @@ func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
 	}
 }
 
-// mostScoped is how many routes may call a function by a permission each. All of a
-// function's permissions together have 20 KB ("Lambda quotas", resource-based policy),
-// and one has about half a kilobyte, more with long names. Beyond that, any route of the
-// API may call a function.
+// mostScoped is the largest number of routes for which a function gets a permission each. All of a
+// function's permissions together have 20 KB ("Lambda quotas", resource-based policy), and one has
+// about half a kilobyte, more with long names. Beyond that, any route of the API may call a
+// function.
 const mostScoped = 20
 
 // tell writes the routes of the schema into the template's metadata.
@@ -546,8 +545,7 @@ func (a *API) addStage(p Props) {
 	}
 }
 
-// URL returns the API's address, without a slash at the end: that of its own
-// domain name, if it has one.
+// URL returns the API's address, without a slash at the end: its own domain name's, if it has one.
 func (a *API) URL() string { return a.url }
 
 // MetricServerErrors counts the responses from 500 up: a sum over five minutes
@@ -580,8 +578,8 @@ func (a *API) MetricServerErrorRate() awscloudwatch.MathExpression {
 	return rate("100 * errors / requests", "5xx of 100 requests", map[string]awscloudwatch.IMetric{"errors": a.MetricServerErrors(nil), "requests": a.MetricRequests(nil)})
 }
 
-// busy is how many requests five minutes need before a rate of refusals means more
-// than one caller's experiments.
+// busy is the number of requests in five minutes from which on a rate of refusals means more than
+// one caller's experiments.
 const busy = 100
 
 // MetricClientErrorRate is how many of a hundred requests end with 400 to 499, in

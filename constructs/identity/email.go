@@ -27,8 +27,8 @@ type Email struct {
 	// Identity is the verified identity in Amazon SES of the stack's account: the address of
 	// From, or its domain or one above. Default: the domain of From.
 	Identity string
-	// Region is the region of the identity. Cognito takes its own, and in some regions
-	// others ("AWS::Cognito::UserPool", EmailConfiguration). Default: that of the stack.
+	// Region is the region of the identity. Cognito takes its own, and in some regions others
+	// ("AWS::Cognito::UserPool", EmailConfiguration). Default: the stack's region.
 	Region string
 	// ConfigurationSet is one of Amazon SES, which counts deliveries, bounces and
 	// complaints. Default: none.
@@ -69,7 +69,7 @@ func (e Email) configure(scope constructs.Construct, pool awscognito.UserPool) {
 		region = *stack.Region()
 	}
 	if identity == "" {
-		// Check has read it already.
+		// Check has parsed it already.
 		from, _ := mail.ParseAddress(e.From)
 		identity = domainOf(from.Address)
 	}

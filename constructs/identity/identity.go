@@ -48,8 +48,7 @@ func Issuer(scope constructs.Construct, pool awscognito.IUserPool) string {
 	return fmt.Sprintf("https://cognito-idp.%s.%s/%s", *pool.Env().Region, *awscdk.Stack_Of(scope).UrlSuffix(), *pool.UserPoolId())
 }
 
-// passwordLength is more than the 8 of NIST SP 800-63B, since a second factor
-// need not be there.
+// passwordLength is more than the 8 of NIST SP 800-63B, since a second factor is optional.
 const passwordLength = 12
 
 func passwordPolicy() *awscognito.PasswordPolicy {

@@ -25,11 +25,10 @@ type MachinesProps struct {
 	// Clients are the programs that may have tokens, by name. Each is a subject of
 	// its own. Required: at least one.
 	Clients []string
-	// Scopes are what tokens can allow beside "call", which every client may ask for. Default:
-	// none.
+	// Scopes are the scopes beside "call", which every client may request. Default: none.
 	Scopes []string
-	// ClientScopes are those of Scopes that a client may ask for, by its name. Default: a
-	// client may ask for all.
+	// ClientScopes are the Scopes that a client may request, by the client's name. Default: each
+	// client may request all.
 	ClientScopes map[string][]string
 	// RemoveWithStack deletes the pool, and with it all clients, with the stack.
 	// Default: the pool outlives the stack.
@@ -44,7 +43,7 @@ var (
 	scopeName  = regexp.MustCompile(`^[\w.-]{1,64}$`)
 )
 
-// call is the scope that every client may ask for.
+// call is the scope that every client may request.
 const call = "call"
 
 // Validate returns a [finding.List] with all invalid props, or nil.
@@ -103,7 +102,8 @@ type Machines struct {
 	Issuer string
 	// TokenEndpoint is the URL that a client posts its credentials to.
 	TokenEndpoint string
-	// Scope is what a client asks for. Further scopes have the same beginning, the name and /.
+	// Scope is the scope that a client requests. Further scopes begin like it, with the name and a
+	// slash.
 	Scope string
 }
 

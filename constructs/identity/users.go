@@ -16,11 +16,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// UsersProps describe an issuer for people. The zero value is right, but for Name
-// with CallbackURLs.
+// UsersProps describe an issuer for people. The zero value is valid. CallbackURLs require a Name.
 type UsersProps struct {
-	// Name begins the domain of the sign-in pages. Required with CallbackURLs, and
-	// of no use without. Allowed: as in [MachinesProps.Name].
+	// Name begins the domain of the sign-in pages. Required with CallbackURLs, and without effect
+	// otherwise. Allowed: as in [MachinesProps.Name].
 	Name string
 	// InviteOnly lets only administrators create users. Default: people sign up by
 	// themselves, and confirm their email address.
@@ -101,7 +100,7 @@ func CheckRedirects(f *finding.List, callbackPath, logoutPath string, callback, 
 	check(logoutPath, logout)
 }
 
-// redirects reports whether Amazon Cognito lets people be sent there
+// redirects reports whether Amazon Cognito accepts the URL as a place to send people to
 // ("CreateUserPoolClient", API reference: CallbackURLs).
 func redirects(address string) bool {
 	u, err := url.Parse(address)
@@ -120,7 +119,7 @@ func redirects(address string) bool {
 }
 
 const (
-	// tokenAge is how long access and identity tokens hold.
+	// tokenAge is how long access and identity tokens are valid.
 	tokenAge = 1 // hour
 	// refreshAge is how long people stay signed in without coming back.
 	refreshAge = 30 // days

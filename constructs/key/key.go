@@ -53,11 +53,10 @@ func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IK
 	})
 }
 
-// AllowLogs lets Amazon CloudWatch Logs encrypt the log groups of the account and
-// region of scope with the key ("Encrypt log data in CloudWatch Logs using AWS
-// Key Management Service"). It adds to the policy of a key that the app declares;
-// that of one from elsewhere has to say so by itself. Without a key, nil, it does
-// nothing.
+// AllowLogs lets Amazon CloudWatch Logs encrypt the log groups of the account and region of scope
+// with the key ("Encrypt log data in CloudWatch Logs using AWS Key Management Service"). It adds to
+// the policy of a key that the app declares; the policy of any other key has to allow it already.
+// Without a key, nil, it does nothing.
 func AllowLogs(scope constructs.IConstruct, key awskms.IKey) {
 	if key == nil {
 		return
@@ -87,8 +86,8 @@ func AllowRules(scope constructs.IConstruct, key awskms.IKey) {
 	allowService(scope, key, "events.amazonaws.com", Write, "aws:SourceArn", "events", "rule/*")
 }
 
-// allowService lets a service of AWS use a key for what a condition key says is
-// one of its resources in the account and region of scope.
+// allowService lets a service of AWS use a key for its own resources in the account and region of
+// scope, which a condition key restricts it to.
 func allowService(scope constructs.IConstruct, key awskms.IKey, principal string, actions []string, condition, service, resources string) {
 	stack := awscdk.Stack_Of(scope)
 	key.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{

@@ -11,11 +11,11 @@ type Accepted struct {
 	// Resource is the construct path of the resource below the platform's construct, such
 	// as "CursorSecret/Resource".
 	Resource string
-	// Reason says in whole sentences why the rule need not hold.
+	// Reason says in whole sentences why the finding is acceptable.
 	Reason string
 }
 
-// OpenRoutes accepts for one reason that API Gateway asks for no token on routes, which are
+// OpenRoutes accepts, for one reason, that API Gateway requires no token on the routes. They are
 // given by method and path, such as "GET /health".
 func OpenRoutes(reason string, routes ...string) []Accepted {
 	var all []Accepted

@@ -34,7 +34,7 @@ type Construct interface {
 //lint:ignore U1000 a struct that embeds Platform is a Construct by it
 func (p *Platform) parts() *Platform { return p }
 
-// Declaration is what a platform's props and its package say beside the schema.
+// Declaration is what a platform's props and its package add to the schema.
 type Declaration struct {
 	Props
 	// UserProps are for a platform with routes of users.
@@ -49,11 +49,11 @@ type Declaration struct {
 	// if it has routes whose callers show a token of a program. Required with such routes, unless Props.JWTIssuer is set or
 	// OpenRoutes has all of them.
 	Agents []string
-	// AgentScopes are what the clients of agents may ask for, by the agent's name: of the
-	// scopes that the schema's callers have, those without the platform's name. Default: an
-	// agent may ask for all of them.
+	// AgentScopes are the scopes that the client of an agent may request, by the agent's name. They
+	// are scopes of the schema's callers, without the platform's name. Default: each agent may
+	// request all of them.
 	AgentScopes map[string][]string
-	// OpenRoutes are those of [httpapi.Props.OpenRoutes]. Default: none.
+	// OpenRoutes are as in [httpapi.Props.OpenRoutes]. Default: none.
 	OpenRoutes []string
 	// Throttles limit the routes of a rate limit, by its name, where they are below
 	// Props.Throttle. Default: none.
@@ -69,14 +69,14 @@ type Declaration struct {
 	ServerErrorAlarm string
 }
 
-// Declare makes of a construct of that id, declares below it all that the schema describes,
-// and fills in its [Platform]. Call [Ready] before, which checks the props, or set
-// Declaration.Module. Below the construct the ids
-// Database, API, Users, Agents, Lake, Dashboard and AlarmTopic are taken, those that the
-// schema names, and those that end with Alarm or AlarmTopic.
+// Declare initialises of as the construct with that id, declares below it all that the schema
+// describes, and fills in its [Platform]. Call [Ready] before, which checks the props, or set
+// Declaration.Module. Declare uses these ids below the construct: Database, API, Users, Agents,
+// Lake, Dashboard and AlarmTopic, the ids that the schema names, and all that end with Alarm or
+// AlarmTopic.
 //
-// It ends the program, by [props.Refuse], with the error of [schema.Platform.Validate]
-// before it declares anything, and if the props change an alarm that there is not.
+// It ends the program, by [props.Refuse], with the error of [schema.Platform.Validate] before it
+// declares anything, and if the props change an alarm that does not exist.
 //
 // Alarms notify no one without one of Props.AlarmTopic, AlarmTopicARN and AlarmEmail: a
 // synth warns of it. The description of each has the address of the Runbook, which says
@@ -145,8 +145,8 @@ func (p *Platform) begin(of Construct, scope constructs.Construct, id string, de
 	})
 }
 
-// issuer says whose tokens the API takes, and declares a user pool if no other one is
-// given for the callers who have to show who they are.
+// issuer says whose tokens the API accepts. It declares a user pool if routes require tokens and
+// the props name no other issuer.
 func (p *Platform) issuer(d Declaration) httpapi.JWT {
 	users, agents := p.closed(schema.TokenOfUser, d.OpenRoutes), p.closed(schema.TokenOfProgram, d.OpenRoutes)
 	switch {
@@ -256,7 +256,7 @@ type failureQueue struct {
 	queue     awssqs.Queue
 }
 
-// queues are those of the triggers, in the order of the functions.
+// queues returns the failure queues of the triggers, in the order of the functions.
 func (p *Platform) queues() []failureQueue {
 	var all []failureQueue
 	for _, f := range p.Schema.Functions {

@@ -33,8 +33,8 @@ const (
 	slow = 1000
 	// behind is the lowest age at which an alarm calls a waiting change late.
 	behind = 5 * time.Minute
-	// lasting is how many periods in a row a failure has to last if short ones pass by
-	// themselves: requests are tried again.
+	// lasting is how many periods in a row a failure has to last before it alarms, where retries
+	// get past a short one.
 	lasting = 3
 	// longestWatched is how far back an alarm can look ("Creating a CloudWatch alarm",
 	// Amazon CloudWatch user guide).
@@ -77,7 +77,7 @@ func (p *Platform) operate(serverErrorAlarm string) {
 	}
 }
 
-// addTopic finds or declares what all alarms notify, if anything.
+// addTopic finds or declares the topic of all alarms, if they have one.
 func (p *Platform) addTopic() {
 	id := jsii.String("AlarmTopic")
 	switch {
@@ -85,7 +85,7 @@ func (p *Platform) addTopic() {
 		p.topic = awssns.Topic_FromTopicArn(p.construct, id, &p.props.AlarmTopicARN)
 	case p.props.AlarmEmail != "":
 		topic := awssns.NewTopic(p.construct, id, &awssns.TopicProps{MasterKey: p.props.Key, EnforceSSL: jsii.Bool(true)})
-		// A topic with a policy takes messages only from those whom the policy names.
+		// A topic with a policy accepts messages only from the principals that the policy names.
 		stack := awscdk.Stack_Of(p.construct)
 		topic.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("cloudwatch.amazonaws.com"), nil)},

@@ -50,10 +50,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Handlers are the functions of a platform as [gofunction.Start] builds them, with
-// those of other packages of the module that it needs. They are in the module of
-// this library: for a platform of your own, set the Module of what it returns, and
-// leave out the packages of a lake, which [Platform.Lake] then builds.
+// Handlers returns what [gofunction.Start] builds for a platform: its functions, and other packages
+// of the module that it needs. They are in the module of this library. For a platform of your own,
+// set the Module of what it returns, and leave out the packages of a lake, which are then built for
+// [Platform.Lake].
 func Handlers(described schema.Platform, architecture gofunction.Architecture, others ...string) gofunction.Source {
 	source := gofunction.Source{Architecture: architecture}
 	for _, f := range described.Functions {
@@ -63,10 +63,9 @@ func Handlers(described schema.Platform, architecture gofunction.Architecture, o
 	return source
 }
 
-// Ready checks the props before anything is declared. It ends the program, by
-// [props.Refuse], if check finds props that are wrong in the region of the scope,
-// or if the functions do not build. It returns their build: the given one, or
-// without it that of the source.
+// Ready checks the props before anything is declared. It ends the program, by [props.Refuse], if
+// check finds props that are wrong in the region of the scope, or if the functions do not build. It
+// returns their build: the given one, or, without it, a new one of the source.
 func Ready(scope constructs.Construct, name, id string, check func(region string) error, build *gofunction.Build, source gofunction.Source) *gofunction.Build {
 	props.Accept(name, scope, id, check(props.Region(scope)))
 	if build == nil {
@@ -93,7 +92,7 @@ type Platform struct {
 	Buckets map[string]*bucket.Bucket
 	// API is its HTTP API. It is nil if the schema has no routes.
 	API *httpapi.API
-	// Users issues the tokens of people, and Agents those of programs. They are nil if the
+	// Users issues the tokens of people, and Agents the tokens of programs. They are nil if the
 	// schema has no such callers, or if others issue the tokens.
 	Users  *identity.Users
 	Agents *identity.Machines
@@ -101,8 +100,7 @@ type Platform struct {
 	// the name of the function that runs.
 	Streams   map[string]*stream.Mapping
 	Schedules map[string]*schedule.Schedule
-	// DeadLetters are the queues of what functions could not handle, by the name of the
-	// function: those of its trigger.
+	// DeadLetters are the failure queues of the triggers, by the name of the function.
 	DeadLetters map[string]awssqs.Queue
 	// Lake is what the changes of a table become. It is nil if the schema has no lake.
 	Lake *lake.Lake
@@ -117,8 +115,8 @@ type Platform struct {
 	props     Props
 	// declared are the functions in the order of their declaration.
 	declared []function
-	// topic is the one of all alarms, or nil. alarmIDs are those of all alarms, also of
-	// such as are off, and silent is how many alarms notify no one.
+	// topic is the topic of all alarms, or nil. alarmIDs has the ids of all alarms, including those
+	// that are off. silent counts the alarms that notify no one.
 	topic    awssns.ITopic
 	alarmIDs []string
 	silent   int

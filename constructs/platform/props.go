@@ -75,15 +75,15 @@ type Props struct {
 	// [gofunction.Props.Network] for what it costs in permissions. Default: outside of any
 	// VPC.
 	VPC awsec2.IVpc `json:"-"`
-	// Subnets are those of the VPC that the functions run in; not public ones. Default:
+	// Subnets are the subnets of the VPC that the functions run in; not public ones. Default:
 	// private ones with a way out.
 	Subnets awsec2.SubnetSelection `json:"-"`
 	// SecurityGroups control the functions' traffic: at most 5. Default: one for each
 	// function that lets everything out and nothing in.
 	SecurityGroups []awsec2.ISecurityGroup `json:"-"`
 
-	// Architecture is the processor of the functions. Default: that of the Build, or
-	// else [gofunction.ARM64].
+	// Architecture is the processor of the functions. Default: the Build's, or else
+	// [gofunction.ARM64].
 	Architecture gofunction.Architecture
 	// MemoryMegabytes is the memory of functions in MB, 128 to 10240, by the name that
 	// the schema gives them, and of a lake's "writer" and "compactor". Processor time grows
@@ -93,9 +93,9 @@ type Props struct {
 	// keeps as many of the account's for it, by the same names: 1 or more. Default:
 	// no limit and no reserve.
 	ReservedConcurrency map[string]int
-	// TimeoutSeconds ends an invocation of a function that takes longer, in seconds, by the
-	// same names: 3 to 30 for a function of the API, 1 to 900 for others. Default: that of
-	// the platform, or else 10; writer 120, compactor 900.
+	// TimeoutSeconds ends an invocation of a function that takes longer, in seconds, by the same
+	// names: 3 to 30 for a function of the API, 1 to 900 for others. Default: the platform's, or
+	// else 10; writer 120, compactor 900.
 	TimeoutSeconds map[string]int
 	// AllowedOrigins are the web pages that may call the API from a browser, such
 	// as "https://example.com". Default: "*", any page: see
@@ -107,15 +107,15 @@ type Props struct {
 	// RouteThrottles limit single routes instead, by method and path, such as
 	// "POST /agent/questions". Default: Throttle, or less where the platform says so.
 	RouteThrottles map[string]httpapi.Throttle
-	// DomainName is the API's own, such as "api.example.com"; its DNS record has to
-	// point to the output ApiDomainTarget. Default: none, the API has the name that
-	// Amazon API Gateway gives it.
+	// DomainName is the API's own domain name, such as "api.example.com"; its DNS record has to
+	// point to the output ApiDomainTarget. Default: none, the API has the name that Amazon API
+	// Gateway gives it.
 	DomainName string
 	// CertificateARN is the certificate of AWS Certificate Manager for DomainName, in
 	// the region of the stack. Default: Certificate; one of them is required with
 	// DomainName.
 	CertificateARN string
-	// Certificate is the same as a construct. Default: CertificateARN.
+	// Certificate is the certificate as a construct. Default: CertificateARN.
 	Certificate awscertificatemanager.ICertificate `json:"-"`
 	// HostedZone is the hosted zone of Amazon Route 53 in which DomainName gets records that
 	// point to the API. Default: none; the output ApiDomainTarget says where yours has to
@@ -132,10 +132,10 @@ type Props struct {
 	// Tracing sends traces of the functions to AWS X-Ray: see
 	// [gofunction.Props.Tracing] for what it costs in permissions. Default: off.
 	Tracing bool
-	// AlarmTopic is notified when an alarm goes off, and when it is over. The policy of the
-	// topic, if it has one of its own, has to let cloudwatch.amazonaws.com publish. The
-	// policy of an encrypted topic's key has to let it use the key; the construct sees to
-	// that for a key that the app declares. Default: that of AlarmTopicARN or AlarmEmail.
+	// AlarmTopic is notified when an alarm goes off, and when it is over. The policy of the topic,
+	// if it has one of its own, has to let cloudwatch.amazonaws.com publish. The policy of an
+	// encrypted topic's key has to let it use the key; the construct sees to that for a key that
+	// the app declares. Default: the topic of AlarmTopicARN or AlarmEmail.
 	AlarmTopic awssns.ITopic `json:"-"`
 	// AlarmTopicARN is the ARN of a topic that is there already, in the region of the
 	// stack, to be notified instead. Default: none.
@@ -182,11 +182,10 @@ func (p Props) sizes() gofunction.Sizes {
 	return gofunction.Sizes{MemoryMegabytes: p.MemoryMegabytes, ReservedConcurrency: p.ReservedConcurrency, TimeoutSeconds: p.TimeoutSeconds}
 }
 
-// Check adds a finding for each of the props that is invalid for the platform,
-// whose functions are those that [Handlers] makes of the same arguments, and for
-// sizes those of its lake. path leads to the props as an importer writes it: "Props" for
-// a platform that embeds them. The region is that of its stack, or "" while it is not
-// known.
+// Check adds a finding for each of the props that is invalid for the platform. Its functions are
+// the ones that [Handlers] returns for the same arguments; sizes may name its lake's functions,
+// too. path leads to the props as an importer writes it: "Props" for a platform that embeds them.
+// The region is the stack's, or "" while it is not known.
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform, others ...string) {
 	var functions []string
 	for _, folder := range Handlers(described, "", others...).Packages {
@@ -229,8 +228,8 @@ const longestRunbook = 400
 // runbookURL is an https URL (RFC 3986).
 var runbookURL = regexp.MustCompile(`^https://[A-Za-z0-9.-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~!$&'()*+,;=:@%/?#-]*)?$`)
 
-// checkAlarms adds a finding for each of the props of alarms that is invalid. Whether
-// there are alarms of those ids shows when [Platform.Operate] declares them.
+// checkAlarms adds a finding for each of the props of alarms that is invalid. [Declare] checks the
+// ids when it has declared the alarms.
 func (p Props) checkAlarms(f *finding.List, path, region string) {
 	var notified []string
 	if props.CheckResource(f, path+".AlarmTopic", p.AlarmTopic, region) {

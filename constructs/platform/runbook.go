@@ -12,9 +12,9 @@ const library = "github.com/onesynth-cdk/onesynth"
 // Reference).
 var commit = regexp.MustCompile(`-([0-9a-f]{12})$`)
 
-// runbook is the address of docs/OPERATIONS.md of the version of this library that a
-// program was built with. In the library's own module, and where a folder replaces it,
-// there is no version that others could look up: it is then that of the main branch.
+// runbook is the address of docs/OPERATIONS.md of the version of this library that a program was
+// built with. In the library's own module, and where a folder replaces it, there is no version that
+// others could look up; the address then leads to the main branch.
 func runbook(info *debug.BuildInfo) string {
 	version := "main"
 	if info != nil {

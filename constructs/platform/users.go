@@ -15,9 +15,9 @@ import (
 // UserProps are the props of a platform that people sign in to. Its own Props embed them
 // beside [Props].
 type UserProps struct {
-	// UserPool is an Amazon Cognito user pool that exists already, and UserPoolClients are
-	// its app clients whose tokens the API takes: 1 to 50. The pool may be in another region;
-	// import it by its ARN then. Default: that of JWTIssuer.
+	// UserPool is an Amazon Cognito user pool that exists already, and UserPoolClients are its app
+	// clients whose tokens the API takes: 1 to 50. The pool may be in another region; import it by
+	// its ARN then. Default: JWTIssuer says who issues the tokens.
 	UserPool        awscognito.IUserPool         `json:"-"`
 	UserPoolClients []awscognito.IUserPoolClient `json:"-"`
 	// UserPoolTriggers are functions that the construct's own user pool calls, at sign-up

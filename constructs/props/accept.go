@@ -19,8 +19,8 @@ import (
 // [testing.Testing] is true, it panics with the error instead, so that the test can
 // recover it.
 //
-// The CDK for Go has no errors, it panics. What a panic prints above its stack is
-// hard to find, and its stack leads nowhere near to the mistake.
+// The CDK for Go panics instead of returning errors. The message above a panic's stack is hard to
+// find, and the stack does not lead to the mistake.
 func Refuse(err error) {
 	if testing.Testing() {
 		panic(err)

@@ -23,7 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// stale is the age at which a run's event is given up: the next run does its work.
+// stale is the age at which a run's event is dropped: the next run does its work.
 const stale = 5 * time.Minute
 
 // longestDescription is in bytes ("CreateSchedule", Amazon EventBridge Scheduler API
@@ -46,7 +46,7 @@ type Props struct {
 	TimeZone string
 	// Description is shown in the AWS console. Default: none.
 	Description string
-	// Key is that of [deadletter.Props]. Default: a key of Amazon SQS.
+	// Key is as in [deadletter.Props]. Default: a key of Amazon SQS.
 	Key awskms.IKey
 }
 
@@ -113,8 +113,8 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 	constructs.NewConstruct_Override(s, scope, &id)
 	s.DeadLetters = deadletter.NewQueue(s, "DeadLetters", deadletter.Props{Key: p.Key})
 
-	// The scheduler hands a run over and does not wait for it: what then fails is
-	// the function's to report.
+	// The scheduler hands a run over and does not wait for it. AWS Lambda reports a run that fails
+	// after that.
 	deadletter.OnFailure(s, p.Function, s.DeadLetters, stale, 1)
 
 	s.Role = awsiam.NewRole(s, jsii.String("Role"), &awsiam.RoleProps{
@@ -149,7 +149,7 @@ func (s *Schedule) when(p Props) awsscheduler.ScheduleExpression {
 	if p.Cron == "" {
 		return awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.Every.Minutes())))
 	}
-	// Validate has read the expression.
+	// Validate has parsed the expression.
 	expression, _ := p.expression()
 	s.Longest = cron.Longest(expression)
 	zone := awscdk.TimeZone_ETC_UTC()

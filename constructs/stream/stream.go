@@ -44,15 +44,15 @@ type Props struct {
 	Table *table.Table
 	// Function handles the records.
 	Function *gofunction.Function
-	// OnFailure receives which records were given up, when they have become too old
-	// or have been tried too often.
+	// OnFailure receives the places of the records that were given up, because they were too old or
+	// had been tried too often.
 	OnFailure awssqs.IQueue
 
-	// Filters are patterns of records ("Lambda event filtering"); the function gets
-	// those that any of them matches. At most 5. Default: every record.
+	// Filters are patterns of records ("Lambda event filtering"); the function gets the records
+	// that any of them matches. At most 5. Default: every record.
 	Filters []map[string]any
-	// BatchSize is how many records one invocation gets at most: 1 to 10,000, as far
-	// as 6 MB hold them. Default: 100.
+	// BatchSize is how many records one invocation gets at most: 1 to 10,000, as far as they fit
+	// into 6 MB. Default: 100.
 	BatchSize int
 	// BatchWindow is how long records are gathered for a batch: whole seconds up to
 	// 5 minutes. Default: none, a record is handled as soon as it is read.
@@ -191,7 +191,7 @@ func (m *Mapping) MetricAge(options *awscloudwatch.MetricOptions) awscloudwatch.
 func filterCriteria(patterns []map[string]any) *awslambda.CfnEventSourceMapping_FilterCriteriaProperty {
 	var filters []any
 	for _, p := range patterns {
-		// Validate has seen that it can be written.
+		// Validate has checked that it can be encoded.
 		text, _ := json.Marshal(p)
 		filters = append(filters, &awslambda.CfnEventSourceMapping_FilterProperty{Pattern: jsii.String(string(text))})
 	}

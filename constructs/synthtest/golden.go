@@ -22,10 +22,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// Golden compares templates with the text files of a folder, each named after its template.
-// The file of base has that template as a whole, and the other files have the differences to
-// it; without a base each file has the whole. The flag -update writes the files, and takes no logical id away that has to stay
-// ([Gone]).
+// Golden compares templates with the text files of a folder, each named after its template. The
+// file of base has that template as a whole, and the other files have the differences to it;
+// without a base each file has the whole. The flag -update writes the files, but fails where that
+// would remove a logical id that has to stay ([Gone]).
 //
 // A golden file has a line for each resource (or output, or other part), and an indented one
 // for each property that fits into a line. It has references as ${ID} or ${ID.Attribute}, JSON
@@ -102,8 +102,8 @@ func read(file string) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(content), "\n"), "\n"), err
 }
 
-// Gone returns the resources, as lines of a golden file of a whole template, that are no
-// longer there and whose logical ids never change: those of what holds data, and of what
+// Gone returns the resources, as lines of a golden file of a whole template, that are no longer
+// there although their logical ids must not change: resources with data, and resources that
 // CloudFormation cannot replace ([check.UniqueTypes]).
 func Gone(golden, got []string) []string {
 	return slices.DeleteFunc(slices.Clone(golden), func(line string) bool {
@@ -229,14 +229,14 @@ func render(template Template) (golden, error) {
 		}
 	}
 	for path, warnings := range template.Warnings {
-		// The path begins with the stack, of which each template has another.
+		// The path begins with the stack, which differs between templates.
 		_, below, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		g["Warnings "+below] = append(g["Warnings "+below], warnings...)
 	}
 	return g, nil
 }
 
-// mostLine is how many bytes a part of a template has that is written as one line.
+// mostLine is the largest part of a template, in bytes, that is written as one line.
 const mostLine = 160
 
 // flatten writes a value as lines, each with the path of its value.
@@ -305,7 +305,7 @@ func inline(value any) string {
 
 var (
 	assetHash = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
-	// prestoView is how the catalog has a view.
+	// prestoView is the form in which the catalog stores a view.
 	prestoView = regexp.MustCompile(`^/\* Presto View: ([A-Za-z0-9+/=]+) \*/$`)
 )
 

@@ -18,18 +18,17 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 )
 
-// ValidationVariable tells the CDK whether to hold templates against the rules of AWS
-// CloudFormation, which costs ten seconds of processor time for the smallest one. The
-// tests in test/security do that for all; by default, [Main] does not.
+// ValidationVariable tells the CDK whether to check templates by the rules of AWS CloudFormation,
+// which costs ten seconds of processor time for the smallest one. The tests in test/security check
+// all templates; by default, [Main] checks none.
 const ValidationVariable = "CDK_VALIDATION"
 
 // childVariable tells a child process of Main which folder to write.
 const childVariable = "ONESYNTH_SYNTHTEST_FOLDER"
 
-// Main is for TestMain: it synthesises what declare declares, once, hands the
-// folder of the cloud assembly to use, runs the tests and exits. The CDK is one
-// process that takes one call at a time, so tests look at the assembly instead of
-// calling the CDK.
+// Main is for TestMain: it synthesises what declare declares, once, hands the folder of the cloud
+// assembly to use, runs the tests and exits. The CDK is one process that takes one call at a time,
+// so tests read the assembly instead of calling the CDK.
 //
 // The synthesis runs in a child process, because closing the CDK is a data race
 // within jsii, which would fail every test under the race detector. Built

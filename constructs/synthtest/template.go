@@ -20,7 +20,7 @@ type Template struct {
 	Resources map[string]Resource
 	Outputs   map[string]struct{ Value any }
 	Metadata  map[string]any
-	// Warnings are those of the synth, by construct path, such as "/stack/Platform".
+	// Warnings are the warnings of the synth, by construct path, such as "/stack/Platform".
 	Warnings map[string][]string `json:"-"`
 	// Source is the template as written.
 	Source string `json:"-"`
@@ -203,7 +203,7 @@ type Statement struct {
 	Condition any
 }
 
-// Statements returns those of all policies of the template.
+// Statements returns the statements of all policies of the template.
 func (t Template) Statements() []Statement {
 	var all []Statement
 	for id, r := range t.Resources {

@@ -30,7 +30,7 @@ type DatabaseProps struct {
 	RemoveWithStack, DeletionProtection, OwnedKey bool
 	// Key is that of [Props], for every table that does not exist already.
 	Key awskms.IKey
-	// Options are those of the tables. Default: the zero value.
+	// Options are the options of the tables. Default: the zero value.
 	Options DatabaseOptions
 }
 
@@ -57,9 +57,8 @@ func (p DatabaseProps) validate(region string) error {
 	return f.Err()
 }
 
-// Check adds a finding below path for each of the Options that is invalid. The
-// region is that of the stack; while it is not known, "", what depends on it is
-// left out.
+// Check adds a finding below path for each of the Options that is invalid. The region is the
+// stack's. While it is not known, "", Check leaves out what depends on it.
 func (p DatabaseProps) Check(f *finding.List, path, region string) {
 	var found finding.List
 	for _, name := range slices.Sorted(maps.Keys(p.Options.Each)) {
@@ -203,8 +202,8 @@ func (p DatabaseProps) claimNames(scope constructs.Construct) {
 	}
 }
 
-// Table returns the table of that logical name. It ends the program, by
-// [props.Refuse], if there is none: the names are those of the data model.
+// Table returns the table of that logical name. It ends the program, by [props.Refuse], if the data
+// model has no table of that name.
 func (d *Database) Table(name string) *Table {
 	for _, t := range d.Tables {
 		if t.Schema.Name == name {

@@ -65,8 +65,8 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 	resource := table.Node().DefaultChild().(awsdynamodb.CfnGlobalTable)
 	if o.ResourcePolicy != nil {
 		for i, r := range o.Replicas {
-			// A feature flag of the app decides otherwise whether a replica has the policy
-			// of its table.
+			// Otherwise a feature flag of the app would decide whether a replica has the policy of
+			// its table.
 			if r.ResourcePolicy == nil {
 				resource.AddPropertyDeletionOverride(jsii.String(fmt.Sprintf("Replicas.%d.ResourcePolicy", i)))
 			}

@@ -10,9 +10,9 @@ import (
 // Package local/assembly reads it.
 const existingMetadata = "onesynth:existing-table"
 
-// describe says in the assembly, beside the template, what the table is: a local
-// run has no other way to know a table that no template declares. It says so as
-// AWS::DynamoDB::Table does, with the table's ARN.
+// describe writes a description of the table into the assembly, beside the template. A local run
+// has no other way to know a table that no template declares. The description is an
+// AWS::DynamoDB::Table with the table's ARN.
 func (t *Table) describe() {
 	described := map[string]any{
 		"Arn":                  *t.Resource.TableArn(),
@@ -54,8 +54,7 @@ func keySchema(partition, sort []string) []any {
 	return keys
 }
 
-// definitions are those of the attributes that are keys, of the table or of an
-// index.
+// definitions returns the definitions of the key attributes, of the table and of its indexes.
 func definitions(t schema.Table) []any {
 	var list []any
 	defined := map[string]bool{}

@@ -9,7 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// namespace is that of DynamoDB's metrics ("DynamoDB metrics and dimensions").
+// namespace is the namespace of DynamoDB's metrics ("DynamoDB metrics and dimensions").
 const namespace = "AWS/DynamoDB"
 
 // MetricThrottledRequests counts the requests of those operations that the table or
@@ -35,13 +35,12 @@ func (t *Table) MetricConsumedWrites() awscloudwatch.Metric {
 	return t.metric("ConsumedWriteCapacityUnits", nil)
 }
 
-// ofOperations is the sum of a metric that DynamoDB has for each operation only.
+// ofOperations returns the sum over operations of a metric that DynamoDB reports by operation only.
 func (t *Table) ofOperations(name string, operations []schema.Operation) awscloudwatch.MathExpression {
 	using := map[string]awscloudwatch.IMetric{}
 	var terms []string
 	for _, o := range operations {
-		// A graph of several tables needs names that are not the same, with a small
-		// letter first.
+		// A graph of several tables needs different names, each with a small letter first.
 		term := strings.ToLower(t.Schema.Name) + name + string(o)
 		terms = append(terms, "FILL("+term+", 0)")
 		using[term] = t.metric(name, map[string]*string{"Operation": jsii.String(string(o))})

@@ -11,9 +11,10 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// tell writes the data model of the table into the template's metadata: what DynamoDB does not know, such as all
-// attributes of its items, and what the schema says of the rest. onesynth check compares it with that of the deployed
-// template. The declared resource is nil for a table that exists already.
+// tell writes the data model of the table into the template's metadata: what DynamoDB does not
+// know, such as all attributes of its items, and what the schema says of the rest. onesynth check
+// compares it with the deployed template's. The declared resource is nil for a table that exists
+// already.
 func (t *Table) tell(declared awscdk.CfnElement) {
 	attributes, indexes := map[string]any{}, map[string]any{}
 	for _, a := range t.Schema.Attributes {

@@ -49,15 +49,13 @@ type Options struct {
 	// Read and Write are provisioned capacity of the table and of each of its indexes,
 	// instead of what is described. One needs the other. Default: as described.
 	Read, Write Scaling
-	// WarmReadUnits and WarmWriteUnits are the units in a second that the table and
-	// each of its indexes are ready for at once, as for a launch. They are paid for
-	// once and cannot be lowered. Allowed: from 12,000 reads and 4,000 writes up
-	// on-demand, from the minimum of Read and Write up otherwise. Default: that
-	// of DynamoDB for new tables.
+	// WarmReadUnits and WarmWriteUnits are the units in a second that the table and each of its
+	// indexes are ready for at once, as for a launch. They are paid for once and cannot be lowered.
+	// Allowed: from 12,000 reads and 4,000 writes up on-demand, from the minimum of Read and Write
+	// up otherwise. Default: DynamoDB's default for new tables.
 	WarmReadUnits, WarmWriteUnits int
-	// Indexes are throughputs of indexes by name, where they are not those of the
-	// table. Every table that the options are for needs the index: see
-	// [DatabaseOptions.Each]. Default: those of the table.
+	// Indexes are throughputs of indexes by name, where they differ from the table's. Every table
+	// that the options are for needs the index: see [DatabaseOptions.Each]. Default: the table's.
 	Indexes map[string]IndexOptions
 
 	// RecoveryDays is how far back point-in-time recovery reaches: 1 to 35 days. It
@@ -82,12 +80,12 @@ type Options struct {
 	// Default: none.
 	KinesisStream awskinesis.IStream
 
-	// Replicas are copies of the table in other regions that are read and written like
-	// the table: a global table, eventually consistent, where the last writer wins. A
-	// transaction or condition sees one region only, so write to one region at a time.
-	// The stack needs a region of its own. The table gets a stream of new and old images if it
-	// is described without one, and capacity that is not on-demand counts for each
-	// region. To take a replica out of the list deletes its data. Default: none.
+	// Replicas are copies of the table in other regions that are read and written like the table: a
+	// global table, eventually consistent, where the last writer wins. A transaction or condition
+	// sees one region only, so write to one region at a time. The stack needs a region of its own.
+	// The table gets a stream of new and old images if it is described without one, and capacity
+	// that is not on-demand counts for each region. Removing a replica from the list deletes its
+	// data. Default: none.
 	Replicas []Replica
 }
 
@@ -106,9 +104,8 @@ type Scaling struct {
 
 // IndexOptions are the throughput of an index. A zero field has the table's value.
 type IndexOptions struct {
-	// MaximumReadUnits, MaximumWriteUnits, WarmReadUnits and WarmWriteUnits are those
-	// of [Options]. An index that takes fewer writes than its table holds the table's
-	// writes back.
+	// MaximumReadUnits, MaximumWriteUnits, WarmReadUnits and WarmWriteUnits are those of [Options].
+	// An index that takes fewer writes than its table throttles the table's writes.
 	MaximumReadUnits, MaximumWriteUnits, WarmReadUnits, WarmWriteUnits int
 	// Read and Write are those of [Options]; each may be given alone.
 	Read, Write Scaling
@@ -162,13 +159,13 @@ type DatabaseOptions struct {
 	All Options
 	// Each are the options of single tables by logical name, instead of All.
 	Each map[string]Options
-	// Existing are tables that exist already, by logical name: they are used
-	// and granted, and nothing is declared or changed in their place. Import them with their
-	// stream's ARN if the data model gives them a stream, and with their customer
-	// managed key if they have one, as [awsdynamodb.TableV2_FromTableAttributes] does.
-	// They are tables of the stack's account and region, and none is there twice. Keys, indexes, stream view and time to live have to be those of the data model,
-	// which cannot be checked here. The assembly describes them to a local run, beside the
-	// template. Default: every table is declared.
+	// Existing are tables that exist already, by logical name: they are used and granted, and
+	// nothing is declared or changed in their place. Import them with their stream's ARN if the
+	// data model gives them a stream, and with their customer managed key if they have one, as
+	// [awsdynamodb.TableV2_FromTableAttributes] does. Each is a table of the stack's account and
+	// region and is listed once. Its keys, indexes, stream view and time to live have to match the
+	// data model, which cannot be checked here. The assembly describes them to a local run, beside
+	// the template. Default: every table is declared.
 	Existing map[string]awsdynamodb.ITable
 }
 

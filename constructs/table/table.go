@@ -42,9 +42,9 @@ type Props struct {
 	// leaves no trace in AWS CloudTrail. Default: the account's AWS managed key
 	// aws/dynamodb. Data is encrypted at rest either way.
 	OwnedKey bool
-	// Key is a customer managed key that encrypts the table. [Table.Grant] then lets
-	// grantees use it through DynamoDB; the key's policy has to leave that to IAM, as that
-	// of a key of the CDK does. Default: see OwnedKey.
+	// Key is a customer managed key that encrypts the table. [Table.Grant] then lets grantees use
+	// it through DynamoDB; the key's policy has to leave that to IAM, as the policy of a CDK key
+	// does. Default: see OwnedKey.
 	Key awskms.IKey
 	// Options are what DynamoDB offers beyond that. Default: the zero value.
 	Options Options

@@ -2,8 +2,8 @@ package todo
 
 import "github.com/onesynth-cdk/onesynth/constructs/nag"
 
-// Accepted returns the findings of cdk-nag that the platform accepts with these props, beside
-// those that every platform has.
+// Accepted returns the findings of cdk-nag that the platform accepts with these props, in addition
+// to the findings that every platform accepts.
 func (p Props) Accepted() []nag.Accepted {
 	return append(
 		nag.OpenRoutes("Monitors of the API send no token; the answer has no data.", "GET /health"),

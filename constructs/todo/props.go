@@ -10,18 +10,18 @@ import (
 // Props configure the platform. The zero value gives all of it with secure
 // defaults.
 type Props struct {
-	// Props are those of every platform: docs and defaults are there. Users show their
-	// tokens of JWTIssuer, and LocalPort is 8081 by default. Functions are "todoapi" and
-	// "eraser", which has 300 seconds by default.
+	// Props are the props of every platform, where the docs and defaults are. Users show their
+	// tokens of JWTIssuer, and LocalPort is 8081 by default. Functions are "todoapi" and "eraser",
+	// which has 300 seconds by default.
 	platform.Props
-	// UserProps are those of every platform that people sign in to.
+	// UserProps are the props of every platform that people sign in to.
 	platform.UserProps
-	// LakeProps are those of every platform that has a lake.
+	// LakeProps are the props of every platform that has a lake.
 	platform.LakeProps
 }
 
-// Validate returns a [finding.List] with all invalid props, or nil. [New] does
-// the same first, and then knows the region of the stack, too.
+// Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
+// also checks what depends on the stack's region.
 func (p Props) Validate() error { return p.validate("") }
 
 func (p Props) validate(region string) error {
@@ -32,8 +32,8 @@ func (p Props) validate(region string) error {
 	return f.Err()
 }
 
-// withDefaults returns the props with their defaults filled in, where these are
-// not those of another construct.
+// withDefaults returns the props with their defaults filled in, except for the defaults that
+// another construct fills in.
 func (p Props) withDefaults() Props {
 	if p.LocalPort == 0 {
 		p.LocalPort = 8081

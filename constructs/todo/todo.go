@@ -25,14 +25,14 @@ type Todo struct {
 	constructs.Construct
 	// Platform has table, API, user pool, lake, alarms and dashboard.
 	platform.Platform
-	// TodoAPI serves the routes. Eraser finishes the deletions of users whose
-	// requests could not, from the table's stream.
+	// TodoAPI serves the routes. Eraser reads the table's stream and finishes the deletions of
+	// users that their requests did not finish.
 	TodoAPI, Eraser *gofunction.Function
 	// CursorSecret is the generated key that signs the cursors of lists. With
 	// another key, cursors that were handed out are refused.
 	CursorSecret awssecretsmanager.ISecret
-	// Erasure hands deletions to the eraser, and DeadLetters receives where in the
-	// stream those are that it could not finish.
+	// Erasure hands deletions to the eraser. DeadLetters receives the places in the stream of the
+	// deletions that the eraser could not finish.
 	Erasure     *stream.Mapping
 	DeadLetters awssqs.Queue
 }
@@ -57,9 +57,8 @@ func New(scope constructs.Construct, id string, p Props) *Todo {
 	return t
 }
 
-// MetricDeadLetters is how many batches of deletions wait that could not be
-// finished: a maximum over five minutes unless options say otherwise; options may
-// be nil.
+// MetricDeadLetters is how many batches of unfinished deletions wait in the queue: a maximum over
+// five minutes unless options say otherwise; options may be nil.
 func (t *Todo) MetricDeadLetters(options *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 	return t.DeadLetters.MetricApproximateNumberOfMessagesVisible(options)
 }
