@@ -15,23 +15,22 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
-// loadAWS reads the configuration that Lambda puts into the environment: it
-// asks nothing of the network.
+// loadAWS reads the configuration that Lambda puts into the environment, without using the network.
 func loadAWS(ctx context.Context) (aws.Config, error) {
 	loaded, err := config.LoadDefaultConfig(ctx, config.WithRetryer(Retryer))
 	return WithAttemptTimeout(loaded, AttemptTimeout), err
 }
 
-// AttemptTimeout ends an attempt at a request to an AWS service that has not been
-// answered: far above what DynamoDB, Secrets Manager and SQS take, and far enough
-// below what is left of an invocation for another attempt or several.
+// AttemptTimeout ends an unanswered attempt at a request to an AWS service. It is far above what
+// DynamoDB, Secrets Manager and SQS need, and low enough that an invocation has time for further
+// attempts.
 const AttemptTimeout = 2 * time.Second
 
-// WithAttemptTimeout returns the configuration for clients that end each attempt at
-// a request, from the connection to the end of the answer, after that time. It is
-// for services whose requests take longer or shorter than others'. The attempt is
-// made again, as [Retryer] says. AWS may have carried it out, as if its answer had
-// been lost. A client of the configuration that is not the SDK's own stays as it is.
+// WithAttemptTimeout returns the configuration for clients that end each attempt at a request, from
+// the connection to the end of the answer, after that time. It is for services whose requests take
+// longer or shorter than others'. [Retryer] repeats the attempt. AWS may have carried out the first
+// one, as when an answer is lost. A client of the configuration that is not the SDK's own stays as
+// it is.
 func WithAttemptTimeout(config aws.Config, timeout time.Duration) aws.Config {
 	switch client := config.HTTPClient.(type) {
 	case nil:
@@ -59,8 +58,8 @@ func Retryer() aws.Retryer {
 	})}
 }
 
-// policy is the SDK's standard retry mode with the context's budget in the place of
-// its own, which is one for all requests of a process.
+// policy is the SDK's standard retry mode, with the context's budget instead of the SDK's budget
+// for all requests of a process.
 type policy struct{ *awsretry.Standard }
 
 // GetAttemptToken begins an attempt.
@@ -80,8 +79,8 @@ func (p policy) GetRetryToken(ctx context.Context, _ error) (func(error) error, 
 	return func(error) error { return nil }, retry.BudgetFrom(ctx).Again()
 }
 
-// contended reports whether DynamoDB refused a request for what others do at the same
-// time. The SDK takes that for final.
+// contended reports whether DynamoDB refused a request because of concurrent ones. The SDK would
+// not repeat it.
 func contended(err error) bool {
 	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
 	if !ok {

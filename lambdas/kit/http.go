@@ -27,10 +27,9 @@ import (
 // [API.MaxBodyBytes] does not say otherwise: 256 KiB.
 const DefaultMaxBodyBytes = 256 << 10
 
-// API serves a platform's HTTP routes. It is an [http.Handler]; [NewHTTPHandler]
-// puts it behind API Gateway. Around the routes it limits and reads the body,
-// turns a panic into an error, and writes one log line for each request, which
-// holds nothing of what was sent or answered.
+// API serves a platform's HTTP routes. It is an [http.Handler]; [NewHTTPHandler] puts it behind API
+// Gateway. Around the routes it limits and reads the body, turns a panic into an error, and writes
+// one log line for each request, which quotes nothing of what was sent or answered.
 type API struct {
 	// Routes are the operations, registered with method and path. A request that
 	// none of them matches is a [*validate.Error].
@@ -38,11 +37,11 @@ type API struct {
 	// Protected are the routes, as Routes have them, that only callers with a verified
 	// token may call: others get [ErrNoToken]. Default: none.
 	Protected []string
-	// Error is the platform's form of an error, written as JSON. The error is a
-	// [*validate.Error], or, when a handler panicked, any other; the form must not
-	// reveal such an error to the caller. Of the former, Status is 400 for a request that
-	// cannot be read, 401 for one without a token where one is needed, 404 or 405 for one
-	// that matches no route, 413 for one that is too large.
+	// Error is the platform's form of an error, written as JSON. The error is a [*validate.Error],
+	// or, when a handler panicked, any other; the form must not reveal such an error to the caller.
+	// The Status of a [*validate.Error] is 400 for a request that cannot be read, 401 for one
+	// without a token where one is needed, 404 or 405 for one that matches no route, 413 for one
+	// that is too large.
 	Error func(context.Context, error) (status int, body any)
 	// MaxBodyBytes is the largest body. Zero: [DefaultMaxBodyBytes].
 	MaxBodyBytes int64
@@ -72,8 +71,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r = r.WithContext(ctx)
 	recorder := &statusRecorder{ResponseWriter: w}
-	// Answers hold texts of strangers. No browser may take one for a page, and no
-	// cache may keep one for another caller.
+	// Answers contain texts of strangers. No browser may render one as a page, and no cache may
+	// keep one for another caller.
 	recorder.Header().Set("X-Content-Type-Options", "nosniff")
 	recorder.Header().Set("Cache-Control", "no-store")
 	defer func() {
@@ -110,9 +109,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// match reports what keeps the request from the routes. A route is matched by
-// its own method only, and the path is taken as it is: where the mux would
-// answer HEAD with GET, or redirect to a cleaned path, API Gateway has no route.
+// match returns why no route serves the request. It matches a route by its own method only, and
+// takes the path as it is: where the mux would answer HEAD with GET, or redirect to a cleaned path,
+// API Gateway has no route.
 func (a *API) match(r *http.Request, pattern string) *validate.Error {
 	if strings.HasPrefix(pattern, r.Method+" ") && isClean(r.URL.Path) {
 		return nil
@@ -142,8 +141,8 @@ func (a *API) allowed(r *http.Request) []string {
 
 func isClean(p string) bool { return path.Clean(p) == p && strings.HasPrefix(p, "/") }
 
-// readBody reads the body, so that what is wrong with it (too large, not the
-// base64 it claims to be) is found before any operation.
+// readBody reads the body, so that a body that is too large, or not valid base64, is refused before
+// any operation.
 func (a *API) readBody(r *http.Request) error {
 	if r.Body == nil {
 		return nil
@@ -238,7 +237,7 @@ func (h *httpHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error
 		h.api.log().ErrorContext(ctx, "invocation failed", "error", err.Error())
 		return nil, err
 	}
-	// The adapter's errors quote the request: the caller may see that, a log not.
+	// The adapter's errors quote the request, which the caller may see, but not a log.
 	status, body := h.api.errorResponse(ctx, validate.Refused(http.StatusBadRequest, "request", validate.Constraint{Rule: validate.RuleFormat},
 		"this is not an HTTP request that can be read: check the escapes in the path, the Host header and the method"))
 	h.api.logAccess(ctx, status, began)

@@ -22,8 +22,8 @@ type Invocation struct {
 	Route string
 	// SourceAddress is the IP address that an HTTP request came from.
 	SourceAddress string
-	// Claims are those of the JWT that API Gateway has verified. Nil: the route
-	// has no authorizer.
+	// Claims are the claims of the JWT that API Gateway has verified. Nil: the route has no
+	// authorizer.
 	Claims map[string]string
 }
 
@@ -64,17 +64,16 @@ func WithInvocation(ctx context.Context, invocation Invocation) context.Context 
 	return context.WithValue(ctx, invocationKey{}, &invocation)
 }
 
-// invocations counts those of a process. The zero value has seen none.
+// invocations counts the invocations of a process. The zero value has seen none.
 type invocations struct{ begun atomic.Bool }
 
-// answerTime is what an invocation keeps of its time for its answer, and a short one
-// a tenth.
+// answerTime is how much of its time an invocation reserves for its answer. A short invocation
+// reserves a tenth.
 const answerTime = time.Second
 
-// begin returns the context of the next invocation's work; the caller cancels it. The
-// context has the invocation, and the budget of its requests. It ends before the
-// invocation does, so that there is time for an answer also when something that the
-// work waits for gives none.
+// begin returns the context of the next invocation's work; the caller cancels it. The context has
+// the invocation, and the budget of its requests. It ends before the invocation does, which leaves
+// time for an answer when the work waits for something that never answers.
 func (i *invocations) begin(ctx context.Context, budget int) (context.Context, context.CancelFunc) {
 	invocation := &Invocation{ColdStart: i.begun.CompareAndSwap(false, true)}
 	if lambda, ok := lambdacontext.FromContext(ctx); ok {

@@ -153,7 +153,7 @@ func initialise(ctx context.Context, platform string, getenv func(string) string
 	handler, err := func() (handler lambda.Handler, err error) {
 		defer func() {
 			if reason := recover(); reason != nil {
-				// The words can quote no caller, because no event has come yet.
+				// The error cannot quote a caller, because no event has arrived yet.
 				err = fmt.Errorf("panic: %v", reason)
 				log.ErrorContext(ctx, "panic", "error", err.Error(), "stack", string(debug.Stack()))
 			}
@@ -175,9 +175,9 @@ func initialise(ctx context.Context, platform string, getenv func(string) string
 	return handler, err
 }
 
-// reportInitError tells Lambda why the function cannot start ("Lambda runtime
-// API": initialization error), so that its own record names the reason and not
-// only an exit status. It ignores its own errors: the log has the reason already.
+// reportInitError tells Lambda why the function cannot start ("Lambda runtime API": initialization
+// error), so that its own record names the reason and not only an exit status. It ignores its own
+// errors, because the log already has the reason.
 func reportInitError(ctx context.Context, runtimeAPI string, reason error) {
 	if runtimeAPI == "" {
 		return

@@ -54,9 +54,9 @@ func (h invocationLogger) WithGroup(name string) slog.Handler {
 	return invocationLogger{h.Handler.WithGroup(name)}
 }
 
-// panicked logs a panic that was recovered, and returns it as an error. Only the
-// runtime's own words are kept: others may quote what was sent. The stack, which has
-// no texts, tells the place.
+// panicked logs a panic that was recovered, and returns it as an error. It keeps only the runtime's
+// own messages: others may quote what was sent. The stack, which contains no texts, shows the
+// place.
 func panicked(ctx context.Context, log *slog.Logger, reason any) error {
 	err := fmt.Errorf("a panic with a %T", reason)
 	if own, ok := reason.(runtime.Error); ok {
@@ -66,7 +66,7 @@ func panicked(ctx context.Context, log *slog.Logger, reason any) error {
 	return err
 }
 
-// milliseconds is a duration as log lines and metrics give it.
+// milliseconds returns a duration in the form of log lines and metrics.
 func milliseconds(d time.Duration) float64 {
 	return float64(d.Microseconds()) / 1000
 }

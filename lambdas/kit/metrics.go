@@ -10,10 +10,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Metrics writes metrics as lines in CloudWatch's embedded metric format
-// ("Embedding metrics within logs"), which costs no API call. Every metric has
-// one dimension, FunctionName, as those of AWS/Lambda do: it keeps the
-// environments of one account apart. A nil *Metrics writes nothing.
+// Metrics writes metrics as lines in CloudWatch's embedded metric format ("Embedding metrics within
+// logs"), which costs no API call. Every metric has one dimension, FunctionName, as in AWS/Lambda:
+// it separates the environments of one account. A nil *Metrics writes nothing.
 type Metrics struct {
 	// Namespace is the CloudWatch namespace, such as "Onesynth/askahuman".
 	Namespace string
@@ -57,9 +56,8 @@ type metricMetadata struct {
 	CloudWatchMetrics []metricDirective
 }
 
-// Emit writes the values as one line; one name stands at most once in it. The
-// format allows 100 metrics to a line. A line that cannot be written is lost: a metric
-// must not fail a request.
+// Emit writes the values as one line, which may have each name once. The format allows 100 metrics
+// to a line. A line that cannot be written is lost: a metric must not fail a request.
 func (m *Metrics) Emit(ctx context.Context, metrics ...Metric) {
 	if m == nil || m.Writer == nil || len(metrics) == 0 {
 		return

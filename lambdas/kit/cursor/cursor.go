@@ -17,7 +17,7 @@ const minKey = 16
 // version begins every cursor: a later layout takes the next number.
 const version = 1
 
-// ErrKey is a key that is missing, or has fewer than 16 bytes.
+// ErrKey says that a key is missing, or has fewer than 16 bytes.
 var ErrKey = errors.New("the secret that signs cursors is missing or too short")
 
 // Key is the secret that cursors are signed with, the same in every process: 16 bytes at
@@ -32,8 +32,8 @@ func (k Key) Check() error {
 	return nil
 }
 
-// Sign makes a cursor of a position in a list. list is all that makes the list what it is:
-// whose it is, and every filter. Callers can read the position.
+// Sign makes a cursor of a position in a list. list identifies the list: its owner, and every
+// filter. Callers can read the position.
 func (k Key) Sign(position string, list ...string) string {
 	signed := append([]byte{version}, k.signature(position, list)...)
 	return base64.RawURLEncoding.EncodeToString(append(signed, position...))
@@ -46,7 +46,7 @@ func (k Key) Position(cursor string, list ...string) (position string, ok bool) 
 		return "", true
 	}
 	read, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	// The decoder passes over line breaks.
+	// The decoder ignores line breaks.
 	if err != nil || strings.ContainsAny(cursor, "\r\n") || len(read) <= 1+sha256.Size || read[0] != version {
 		return "", false
 	}
@@ -57,7 +57,7 @@ func (k Key) Position(cursor string, list ...string) (position string, ok bool) 
 func (k Key) signature(position string, list []string) []byte {
 	mac := hmac.New(sha256.New, k)
 	for _, part := range append([]string{position}, list...) {
-		// The length before each keeps parts of any content apart.
+		// The length before each part separates parts of any content.
 		_ = binary.Write(mac, binary.BigEndian, uint64(len(part)))
 		mac.Write([]byte(part))
 	}

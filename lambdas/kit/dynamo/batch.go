@@ -21,11 +21,10 @@ import (
 // API reference).
 const maxBatch = 100
 
-// BatchGet reads the items with these keys, partition key first each, 100 with a request.
-// The result has an item for each key, in the order of the keys; nil where there is none.
-// A key may be there more than once. Items have the attributes of their key also if the
-// pattern does not name them. What DynamoDB leaves out, because it is too much or for
-// load, is asked for again.
+// BatchGet reads the items with these keys, partition key first each, 100 with a request. The
+// result has an item for each key, in the order of the keys; nil where there is none. A key may be
+// given more than once. Items have the attributes of their key also if the pattern does not name
+// them. BatchGet requests the items again that DynamoDB leaves out, for their size or for load.
 func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]Item, error) {
 	p, table, err := db.pattern(pattern, schema.BatchGetItem)
 	if err != nil {
@@ -80,8 +79,8 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 	return items, nil
 }
 
-// keyText is the key of an item as text that no other key has. DynamoDB may give a
-// number back in another form than it got.
+// keyText returns the key of an item as a unique text. DynamoDB may return a number in another form
+// than it was sent.
 func keyText(table schema.Table, item Item) string {
 	var b strings.Builder
 	for _, name := range table.Key.Attributes() {

@@ -1,13 +1,13 @@
-// Package dynamo reaches a platform's tables by the access patterns that its
-// schema declares, and in no other way: table and index names, key conditions,
-// projections and consistency come from the pattern, so that what a handler asks
-// is what its role was granted and what the documentation says.
+// Package dynamo reaches a platform's tables by the access patterns that its schema declares, and
+// in no other way: table and index names, key conditions, projections and consistency come from the
+// pattern, so that a handler requests exactly what its role was granted and what the documentation
+// says.
 //
 // Every expression is built with placeholders, so reserved words such as status
 // and names such as _leaderboard need no care.
 //
-// A client of kit's configuration repeats what may succeed another time; what has
-// not then is ErrBusy or ErrUnanswered of package retry, from every method.
+// A client of kit's configuration repeats requests that may succeed another time. Once it gives up,
+// every method returns ErrBusy or ErrUnanswered of package retry.
 package dynamo
 
 import (
@@ -43,7 +43,7 @@ type Client interface {
 // Item is an item, or the key of one, as DynamoDB has it.
 type Item = map[string]types.AttributeValue
 
-// ConditionError says that a write's condition did not hold.
+// ConditionError says that a write's condition failed.
 type ConditionError struct {
 	// Item is the item as it is; nil if there is none.
 	Item Item
@@ -52,8 +52,8 @@ type ConditionError struct {
 // Error says so.
 func (e *ConditionError) Error() string { return "the condition of the write does not hold" }
 
-// TransactionError says that a transaction was not done because conditions of
-// some of its writes did not hold.
+// TransactionError says that a transaction changed nothing because conditions of some of its writes
+// failed.
 type TransactionError struct {
 	failed map[int]Item
 }
@@ -63,15 +63,15 @@ func (e *TransactionError) Error() string {
 	return fmt.Sprintf("the conditions of %d of the transaction's writes do not hold", len(e.failed))
 }
 
-// Failed reports whether the condition of the i-th write of the call did not
-// hold, and gives that write's item as it is; nil if there is none.
+// Failed reports whether the condition of the i-th write of the call failed, and returns that
+// write's current item; nil if there is none.
 func (e *TransactionError) Failed(i int) (Item, bool) {
 	item, ok := e.failed[i]
 	return item, ok
 }
 
-// Held turns the error of a write into whether its condition, or all conditions of a
-// transaction, held. Any other error stays.
+// Held turns the error of a write into whether its condition, or all conditions of a transaction,
+// were true. It returns any other error unchanged.
 func Held(err error) (bool, error) {
 	_, condition := errors.AsType[*ConditionError](err)
 	if _, transaction := errors.AsType[*TransactionError](err); condition || transaction {
@@ -99,10 +99,10 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 	return &DB{client: client, database: database, names: names}, nil
 }
 
-// Open returns the tables of a platform as one of its functions may use them
-// ([DB.As]). Their physical names stand in the environment variables that the construct
-// sets ([schema.Table.EnvironmentVariable]). A function that joins a platform by
-// GrantAccessPatterns opens a platform to whose Functions it has added itself.
+// Open returns the tables of a platform as one of its functions may use them ([DB.As]). Their
+// physical names are in the environment variables that the construct sets
+// ([schema.Table.EnvironmentVariable]). A function that joins a platform by GrantAccessPatterns
+// opens a platform to whose Functions it has added itself.
 func Open(environment kit.Environment, platform schema.Platform, function string) (*DB, error) {
 	names := map[string]string{}
 	for _, t := range platform.Database.Tables {
@@ -115,10 +115,10 @@ func Open(environment kit.Environment, platform schema.Platform, function string
 	return db.As(platform, function)
 }
 
-// As returns the tables as a function of their platform may use them. A request by an
-// access pattern that the schema does not give the function is not made: its error says
-// what to add to the schema. The role of the function would refuse it, or allow it by
-// chance, for another pattern's sake.
+// As returns the tables as a function of their platform may use them. A request by an access
+// pattern that the schema does not give the function fails without being sent; its error says what
+// to add to the schema. The function's role would refuse the request, or allow it by chance because
+// of another pattern.
 func (db *DB) As(platform schema.Platform, function string) (*DB, error) {
 	f, ok := platform.Function(function)
 	if !ok {
@@ -173,10 +173,9 @@ func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (boo
 	return true, nil
 }
 
-// Query is what a pattern's query leaves open.
+// Query has the parameters that a pattern's query leaves open.
 type Query struct {
-	// Values are those of the pattern's key conditions, in order; Between takes
-	// two.
+	// Values are the values of the pattern's key conditions, in order; Between takes two.
 	Values []any
 	// Filter drops items after they are read. The zero value drops none.
 	Filter expression.ConditionBuilder
@@ -186,8 +185,8 @@ type Query struct {
 	PageSize int
 }
 
-// Items reads the items of a query, page after page to the end, as they are
-// wanted. After an error it ends.
+// Items reads the items of a query, page by page to the end, as the caller iterates. It ends after
+// an error.
 func (db *DB) Items(ctx context.Context, pattern string, query Query) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		input, err := db.queryInput(pattern, query)
@@ -217,7 +216,7 @@ func (db *DB) Items(ctx context.Context, pattern string, query Query) iter.Seq2[
 // Page is a part of a query's items.
 type Page struct {
 	Items []Item
-	// Evaluated is how many items were read, those included that the filter dropped.
+	// Evaluated is how many items were read, including those that the filter dropped.
 	Evaluated int
 	// Next is the key after which to go on, for [Query.StartAfter]; nil: the query
 	// ends here. The filter may have dropped its item.
@@ -316,14 +315,14 @@ func (db *DB) queryInput(pattern string, query Query) (*dynamodb.QueryInput, err
 	return input, nil
 }
 
-// Put stores one item, replacing what has its key, if the condition (the zero value:
-// always) holds. It costs half of a transaction that does the same. It returns a
-// [*ConditionError] when the condition does not hold.
+// Put stores one item, replacing the item with its key, if the condition (the zero value: always)
+// is true. It costs half as much as a transaction of one write. It returns a [*ConditionError] when
+// the condition is false.
 //
-// An attempt whose answer was lost is repeated. A condition that does not hold after the
-// write itself, such as [Absent], then refuses the repeat, and ConditionError.Item is
-// what this call has written. Use [DB.Transact], which knows its own writes, if you
-// could not tell that from another's.
+// An attempt whose answer was lost is repeated. A condition that the write itself makes false, such
+// as [Absent], then refuses the repeat, and ConditionError.Item is what this call has written. Use
+// [DB.Transact], which recognises its own writes, if you cannot tell such an item from another
+// caller's.
 func (db *DB) Put(ctx context.Context, pattern string, item any, condition expression.ConditionBuilder) error {
 	w, err := db.alone(pattern, Write{operation: schema.PutItem, item: item, condition: condition})
 	if err != nil {
@@ -336,8 +335,8 @@ func (db *DB) Put(ctx context.Context, pattern string, item any, condition expre
 	return failure(pattern, err)
 }
 
-// Delete removes the item with this key, as [DB.Put] stores one. It is no error if there
-// is none, unless the condition wants one.
+// Delete removes the item with this key, as [DB.Put] stores one. It is no error if there is none,
+// unless the condition requires one.
 func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition expression.ConditionBuilder) error {
 	w, err := db.alone(pattern, Write{operation: schema.DeleteItem, key: key, condition: condition})
 	if err != nil {
@@ -350,8 +349,8 @@ func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition e
 	return failure(pattern, err)
 }
 
-// Update changes one item, as [DB.Put] stores one. It reads the attributes that it
-// changed, as they are after it, into out, unless out is nil.
+// Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that
+// it changed into out, unless out is nil.
 func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder, out any) error {
 	w, err := db.alone(pattern, Write{operation: schema.UpdateItem, key: key, update: update, condition: condition})
 	if err != nil {
@@ -395,31 +394,31 @@ type Write struct {
 	condition expression.ConditionBuilder
 }
 
-// Put stores an item in a table, replacing what has its key, if the condition
-// (the zero value: always) holds.
+// Put stores an item in a table, replacing the item with its key, if the condition (the zero value:
+// always) is true.
 func Put(table string, item any, condition expression.ConditionBuilder) Write {
 	return Write{table: table, operation: schema.PutItem, item: item, condition: condition}
 }
 
-// Update changes the item with this key, or makes it, if the condition holds.
+// Update changes the item with this key, or creates it, if the condition is true.
 func Update(table string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder) Write {
 	return Write{table: table, operation: schema.UpdateItem, key: key, update: update, condition: condition}
 }
 
-// Delete removes the item with this key, if the condition holds.
+// Delete removes the item with this key, if the condition is true.
 func Delete(table string, key []any, condition expression.ConditionBuilder) Write {
 	return Write{table: table, operation: schema.DeleteItem, key: key, condition: condition}
 }
 
-// Check lets a transaction happen only if the condition holds for the item with
-// this key, which it leaves as it is.
+// Check lets a transaction succeed only if the condition is true of the item with this key, which
+// it does not change.
 func Check(table string, key []any, condition expression.ConditionBuilder) Write {
 	return Write{table: table, operation: schema.ConditionCheckItem, key: key, condition: condition}
 }
 
-// Transact does all of the writes or none. They are the pattern's, in its order;
-// optional ones may be left out. Conflicts with other transactions are retried
-// by the client. It returns a [*TransactionError] when conditions do not hold.
+// Transact does all of the writes or none. They are the pattern's, in its order; optional ones may
+// be left out. Conflicts with other transactions are retried by the client. It returns a
+// [*TransactionError] when conditions fail.
 func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) error {
 	p, _, err := db.pattern(pattern, schema.TransactWriteItems)
 	if err != nil {
@@ -434,9 +433,8 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 			return fmt.Errorf("%s: write %d, %s %s: %w", pattern, i, w.operation, w.table, err)
 		}
 	}
-	// One token for all attempts: when the answer to one was lost, the next does not
-	// meet its own writes, but is told of their success ("Idempotency",
-	// TransactWriteItems).
+	// One token for all attempts: if the answer to one was lost, the next does not conflict with
+	// its writes, but reports their success ("Idempotency", TransactWriteItems).
 	token := cryptorand.Text()
 	_, err = db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token})
 	var canceled *types.TransactionCanceledException
@@ -508,7 +506,7 @@ func (db *DB) transactItem(w Write) (converted types.TransactWriteItem, err erro
 	return converted, nil
 }
 
-// allOld makes the error of a condition that does not hold carry the item.
+// allOld makes the error of a failed condition carry the item.
 const allOld = types.ReturnValuesOnConditionCheckFailureAllOld
 
 // prepared is a write as DynamoDB takes it, on its own or in a transaction.
@@ -518,7 +516,7 @@ type prepared struct {
 	expression.Expression
 }
 
-// alone prepares the write that a pattern is.
+// alone prepares the single write of a pattern.
 func (db *DB) alone(pattern string, w Write) (prepared, error) {
 	p, _, err := db.pattern(pattern, w.operation)
 	if err != nil {
@@ -543,7 +541,7 @@ func (db *DB) prepare(w Write) (part prepared, err error) {
 	if err != nil {
 		return part, err
 	}
-	// A builder of nothing is an error.
+	// An empty builder is an error.
 	builder, built := expression.NewBuilder(), false
 	if w.operation == schema.UpdateItem {
 		builder, built = builder.WithUpdate(w.update), true

@@ -19,20 +19,20 @@ const (
 	// eraseParallel is how many items are deleted at once, each on its own. One
 	// partition key takes 1,000 writes a second.
 	eraseParallel = 16
-	// eraseMargin is how long before the end of its context an erasure stops: an attempt
-	// that gets no answer, and the next one, have time.
+	// eraseMargin is how long before the end of its context an erasure stops: time for an
+	// unanswered attempt and the next one.
 	eraseMargin = kit.AttemptTimeout + time.Second
 )
 
 // Erasure says how everything under a partition key is deleted.
 type Erasure struct {
-	// List is the pattern that reads what is there: a Query by the partition key alone,
-	// of the table or of an index, which returns the key of the table. Let it be
-	// consistent: an index may not have an item yet.
+	// List is the pattern that reads what is there: a Query by the partition key alone, of the
+	// table or of an index, which returns the key of the table. Make it consistent: an index may
+	// lack a new item.
 	List string
 	// Delete is the pattern that deletes. A DeleteItem deletes each item on its own. A
-	// TransactWriteItems of Checks and a repeated DeleteItem costs twice as much, and
-	// deletes nothing once a check does not hold.
+	// TransactWriteItems of Checks and a repeated DeleteItem costs twice as much, and deletes
+	// nothing once a check fails.
 	Delete string
 	// Checks begin each transaction, such as the [Check] that the deletion still goes on.
 	Checks []Write
@@ -44,13 +44,13 @@ type Erasure struct {
 // left of what was there when it began. If not, the context ends in less than 3 seconds:
 // call it again, in this process or in another one.
 //
-// The table itself remembers how far an erasure has come, because a deleted item is not
-// listed again. So a process may die at any point, and several may erase the same. Make
-// sure that something calls again, such as a stream record that comes again until it is
-// handled, and that nothing adds items meanwhile.
+// The table itself remembers how far an erasure has come, because a deleted item is not listed
+// again. So a process may die at any point, and several may erase the same items. Make sure that
+// something calls Erase again, such as a stream record that is retried until it is handled, and
+// that nothing adds items meanwhile.
 //
-// There is no BatchWriteItem, because IAM cannot allow it to delete without letting it
-// write. Erase returns a [*TransactionError] when a check does not hold.
+// Erase does not use BatchWriteItem, because IAM cannot allow it to delete without allowing it to
+// write. Erase returns a [*TransactionError] when a check fails.
 func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete bool, err error) {
 	_, table, err := db.pattern(e.List, schema.Query)
 	if err != nil {

@@ -11,12 +11,12 @@ import (
 // Name is an attribute in an expression. A dot in it is part of the name.
 func Name(attribute string) expression.NameBuilder { return expression.NameNoDotSplit(attribute) }
 
-// Absent holds for items without the attribute, and where there is no item.
+// Absent is true of items without the attribute, and where there is no item.
 func Absent(attribute string) expression.ConditionBuilder {
 	return expression.AttributeNotExists(Name(attribute))
 }
 
-// Equal holds for items whose attribute has the value.
+// Equal is true of items whose attribute has the value.
 func Equal(attribute string, value any) expression.ConditionBuilder {
 	return Name(attribute).Equal(expression.Value(value))
 }
@@ -30,8 +30,8 @@ func ExpiryAt(t time.Time) int64 {
 	return t.Unix()
 }
 
-// FormatTime writes a moment in UTC with milliseconds. It has one width, so that text sorts
-// as time does.
+// FormatTime writes a moment in UTC with milliseconds. The text has one width, so that it sorts by
+// time.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 // Marshal makes an item of a struct with tags of package attributevalue. Times are written by

@@ -15,15 +15,15 @@ type List struct {
 	// Pattern is the query, with Values, that reads it.
 	Pattern string
 	Values  []any
-	// Key signs the cursors, and Scope is whose list it is, with all that narrows it: a
-	// cursor is for no other list.
+	// Key signs the cursors. Scope identifies the list, by its owner and all filters: a cursor is
+	// valid for no other list.
 	Key   cursor.Key
 	Scope []string
 }
 
-// ReadPage reads up to most items of a list, from a cursor of it on; "" is the beginning.
-// next is the cursor of the page that follows; "" is the end. It returns a [*validate.Error]
-// of the field cursor for one that the list has not handed out.
+// ReadPage reads up to most items of a list, from a cursor of it on; "" is the beginning. next is
+// the cursor of the page that follows; "" is the end. For a cursor of another list it returns a
+// [*validate.Error] of the field cursor.
 func ReadPage[T any](ctx context.Context, db *DB, list List, from string, most int) (items []T, next string, err error) {
 	if err := list.Key.Check(); err != nil {
 		return nil, "", err

@@ -19,10 +19,10 @@ import (
 
 // Caller is who sent a request.
 type Caller struct {
-	// ID is who it is: the subject of a token, or what [Identity.Identify] says. Empty: it
-	// is not known.
+	// ID identifies the caller: the subject of a token, or the result of [Identity.Identify].
+	// Empty: the caller is unknown.
 	ID string
-	// Address is what callers are counted by who are not known, and all of one address
+	// Address is what rate limits count unknown callers by, and all callers of one address
 	// together. Empty: nothing is counted by address.
 	Address string
 }
@@ -35,12 +35,12 @@ func CallerFrom(ctx context.Context) Caller {
 	return Caller{}
 }
 
-// Identity says how the callers of one kind identify themselves. The zero value is that
-// of callers who need not.
+// Identity says how the callers of one kind identify themselves. The zero value is for callers who
+// need not.
 type Identity struct {
-	// Identify returns the caller, or an error that refuses the request. Nil: the subject of
-	// the verified token, without which no request is let in, of callers for whom
-	// [schema.Caller.Authenticated] is true; otherwise no one.
+	// Identify returns the caller, or an error that refuses the request. Nil: callers with
+	// [schema.Caller.Authenticated] are the subject of the verified token, which they must have;
+	// other callers are unknown.
 	Identify func(*Context) (Caller, error)
 	// Schemes are the security schemes of the OpenAPI document, by name. Each alone is enough.
 	Schemes map[string]*huma.SecurityScheme
@@ -53,16 +53,16 @@ type Identity struct {
 	Errors []error
 }
 
-// ByToken identifies callers by the subject of a JWT that API Gateway has verified. scheme
-// is what the OpenAPI document calls it, and description what it says of it.
+// ByToken identifies callers by the subject of a JWT that API Gateway has verified. scheme is the
+// name of the security scheme in the OpenAPI document, and description its description.
 func ByToken(scheme, description string) Identity {
 	return Identity{Schemes: map[string]*huma.SecurityScheme{
 		scheme: {Type: "http", Scheme: "bearer", BearerFormat: "JWT", Description: description},
 	}}
 }
 
-// ByHeader takes callers for who they say they are in a header. check refuses what is no
-// name of a caller.
+// ByHeader identifies callers by a header, without proof. check refuses what is not a caller's
+// name.
 func ByHeader(header *huma.Param, check func(name string) error) Identity {
 	header.Schema.Pattern = noControl
 	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
@@ -71,9 +71,10 @@ func ByHeader(header *huma.Param, check func(name string) error) Identity {
 	}}
 }
 
-// ByFingerprint tells anonymous people apart by a fingerprint of the browser in a header,
-// of at most the MaxLength of its Schema. A caller is its keyed hash, and the address that
-// of the IP address. A missing fingerprint is refused where an operation needs the caller.
+// ByFingerprint distinguishes anonymous people by a browser fingerprint in a header, at most as
+// long as the MaxLength of its Schema. Caller.ID is the fingerprint's keyed hash, and
+// Caller.Address the IP address's. A missing fingerprint is refused where an operation needs the
+// caller.
 func ByFingerprint(header *huma.Param, hasher Hasher) Identity {
 	longest := *header.Schema.MaxLength
 	header.Schema.Pattern = noControl
@@ -104,8 +105,8 @@ func (h Hasher) Person(ctx context.Context, fingerprint string) (string, error) 
 	return h.sum(ctx, fingerprint)
 }
 
-// Address is the HMAC-SHA-256 of an IP address, in hexadecimal. No fingerprint has
-// the same: none begins with the character NUL.
+// Address is the HMAC-SHA-256 of an IP address, in hexadecimal. No fingerprint has the same hash:
+// none begins with the character NUL.
 func (h Hasher) Address(ctx context.Context, address string) (string, error) {
 	return h.sum(ctx, "\x00address\x00"+address)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// rules are the rules by the beginnings of huma's messages, the longer before what
-// they begin with.
+// rules maps the beginnings of huma's messages to rules, longer beginnings before their own
+// prefixes.
 var rules = []struct {
 	message string
 	rule    validate.Rule
@@ -49,8 +49,7 @@ func ruleOf(message string) validate.Rule {
 	return ""
 }
 
-// constraint is the rule that huma found broken. The zero value: none that a form
-// states.
+// constraint returns the broken rule that huma found. The zero value: no rule that a form states.
 func (s *Server) constraint(operation *huma.Operation, detail *huma.ErrorDetail) validate.Constraint {
 	var missing string
 	if _, err := fmt.Sscanf(detail.Message, validation.MsgExpectedRequiredProperty, &missing); err == nil {

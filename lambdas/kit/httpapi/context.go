@@ -24,8 +24,8 @@ type Context struct {
 	Route schema.Route
 
 	caller Caller
-	// key, content and ifMatch are of an operation of [Mutate]: content is all that makes the
-	// request what it is.
+	// key, content and ifMatch are set for an operation of [Mutate]. content is all that identifies
+	// the request.
 	key     string
 	content []byte
 	ifMatch Precondition
@@ -40,13 +40,13 @@ type Context struct {
 
 type requestKey struct{}
 
-// requestFrom is the request that the context of an operation belongs to; nil outside of one.
+// requestFrom returns the request that the context of an operation belongs to; nil outside of one.
 func requestFrom(ctx context.Context) *Context {
 	request, _ := ctx.Value(requestKey{}).(*Context)
 	return request
 }
 
-// humaContext can be embedded: its name is not that of one of its methods.
+// humaContext can be embedded, because its name differs from the names of its methods.
 type humaContext = huma.Context
 
 // Unwrap returns the context within.
@@ -64,9 +64,8 @@ func (c *Context) Declared() Operation {
 // Query reads the query as net/url does.
 func (c *Context) Query(name string) string { return c.query.Get(name) }
 
-// Header returns a header. One that stands several times is one list, as API
-// Gateway hands it on. A media type is reduced to its name in lower case, as it is
-// compared; JSON is all there is to accept.
+// Header returns a header. A repeated header becomes one list, as from API Gateway. A media type is
+// reduced to its name in lower case, for comparison; Accept is always JSON.
 func (c *Context) Header(name string) string {
 	var values []string
 	c.EachHeader(func(each, value string) {
@@ -86,7 +85,7 @@ func (c *Context) Header(name string) string {
 	return value
 }
 
-// Body returns the body. [kit.API] has read it, and has seen to its size.
+// Body returns the body. [kit.API] has read it and checked its size.
 func (c *Context) Body() ([]byte, error) {
 	if c.hasBody {
 		return c.body, nil

@@ -11,8 +11,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Document is the OpenAPI 3.1 document of the operations, as JSON. It changes
-// [Server.OpenAPI], so it is for a server that serves nothing.
+// Document is the OpenAPI 3.1 document of the operations, as JSON. It changes [Server.OpenAPI], so
+// call it on a server that serves no requests.
 func (s *Server) Document() ([]byte, error) {
 	document := s.api.OpenAPI()
 	document.Info.Description += ofGateway
@@ -48,8 +48,8 @@ func (s *Server) Document() ([]byte, error) {
 	return body, nil
 }
 
-// allowNull completes what huma says of fields that may be null: by JSON Schema
-// ("Validation", 6.1.2) an enum without null does not allow it, for any type.
+// allowNull completes huma's description of fields that may be null: by JSON Schema ("Validation",
+// 6.1.2) an enum without null does not allow it, for any type.
 func allowNull(form *huma.Schema) {
 	for _, field := range form.Properties {
 		if field.Nullable && len(field.Enum) > 0 && !slices.Contains(field.Enum, nil) {
@@ -63,8 +63,8 @@ type documentOutput struct {
 	Body        []byte
 }
 
-// RegisterDocument declares the operation that answers with the OpenAPI document.
-// That is made when it is first asked for: no other request waits for it.
+// RegisterDocument declares the operation that answers with the OpenAPI document. The first request
+// for the document makes it, so no other request waits for it.
 func RegisterDocument(s *Server, operation Operation, document func() ([]byte, error)) {
 	operation.Form = &huma.Schema{Type: huma.TypeObject}
 	made := sync.OnceValues(document)

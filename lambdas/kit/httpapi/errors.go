@@ -19,12 +19,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// Errors say how a platform answers errors. From one table come the answers to requests
-// and the responses of the OpenAPI document, with their examples. The zero value
-// answers in the form of Amazon API Gateway, which is [GatewayError].
+// Errors say how a platform answers errors. One table gives both the answers to requests and the
+// responses of the OpenAPI document, with their examples. The zero value answers in the form of
+// Amazon API Gateway, which is [GatewayError].
 type Errors struct {
-	// Known are the errors of the platform. The first that matches counts, and after all of
-	// them those that the kit knows:
+	// Known are the errors of the platform. The first that matches is used, and if none does, the
+	// kit's own:
 	//
 	//   - [*validate.Error] with its own status,
 	//   - [*idempotency.RunningError] and [idempotency.ErrClaimLost] with 409,
@@ -37,26 +37,26 @@ type Errors struct {
 	Unknown KnownError
 	// Body is the form of an error: the value that is written as JSON. Nil: [GatewayError].
 	Body func(context.Context, Failure) any
-	// Always are examples of the errors that every operation of the document has, OfBodies
-	// those of operations with a body, and OfCallers those of operations whose callers are
-	// not just anyone. An unknown error is always one of them, and kit.ErrNoToken is where
-	// a token is needed.
+	// Always are examples of the errors of every operation in the document, OfBodies of the
+	// operations with a body, and OfCallers of the operations that are not for
+	// [schema.CallerAnyone]. The document adds an unknown error to all, and kit.ErrNoToken where a
+	// token is needed.
 	Always, OfBodies, OfCallers []error
 }
 
-// KnownError is an error, or a kind of errors, that callers are told of.
+// KnownError is an error, or a kind of errors, that is revealed to callers.
 type KnownError struct {
-	// Match returns the error that the answer is about, which is err or one that it
-	// wraps; nil if there is none. [Is], [As] and [Refused] are such functions.
+	// Match returns the error to answer, which is err or one that it wraps; nil if there is none.
+	// [Is], [As] and [Refused] are such functions.
 	Match func(err error) error
 	// Status is 400 or above.
 	Status int
 	// Code is the platform's name of the error, for programs. Empty: it has none.
 	Code string
-	// Message is what callers are told. Empty: the text of the error.
+	// Message is the text for callers. Empty: the text of the error.
 	Message string
-	// RetryAfter is when to try again. Zero: when the method RetryAt of the error says, if
-	// it has one, which returns a [time.Time].
+	// RetryAfter is when to try again. Zero: the [time.Time] that the error's method RetryAt
+	// returns, if it has one.
 	RetryAfter time.Duration
 	// Description is what the document says of it. Empty: the code, or else the name of the
 	// status.
@@ -93,7 +93,7 @@ func Refused(status int) func(error) error {
 	}
 }
 
-// ErrForbidden is a caller who is known, but may not do this.
+// ErrForbidden says that the caller is known, but may not do this.
 var ErrForbidden = errors.New("you may not do this: it is for callers of another group")
 
 // errUnknown stands for an error that must not be revealed.
@@ -171,9 +171,9 @@ func (s *Server) known(err error) Failure {
 	return Failure{KnownError: unknown, Err: err}
 }
 
-// describeErrors adds to an operation a response for each status of the errors, with an
-// example of each. headers are those of every answer. One error with a code or a
-// description of its own is the response's; several are numbered.
+// describeErrors adds to an operation a response for each status of the errors, with an example of
+// each. headers are the headers of every answer. A response of one error has that error's code or
+// description; several errors are numbered.
 func (s *Server) describeErrors(described *huma.Operation, errs []error, headers map[string]*huma.Header) {
 	failures := map[int][]Failure{}
 	for _, err := range errs {

@@ -22,8 +22,8 @@ const ofGateway = ` Amazon API Gateway answers some requests itself, with {"mess
 	`429 when all callers together send too many requests, 431 when the request line and the headers have more than 10,240 bytes, ` +
 	`400 when it cannot read the request, 500 when the function fails, and 503 when the function cannot take the request or takes too long.`
 
-// describeGateway adds to an operation the errors of Amazon API Gateway that a caller has
-// to expect: beside the platform's form, where an error of the same status has that.
+// describeGateway adds to an operation the errors of Amazon API Gateway that a caller has to
+// expect. Where the platform has an error of the same status, the response has both forms.
 func (s *Server) describeGateway(operation *huma.Operation) {
 	statuses := []int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
 	if route, _ := s.Route(operation.Method, operation.Path); s.needsToken(route) {

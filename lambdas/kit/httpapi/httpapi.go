@@ -27,9 +27,8 @@ type Config struct {
 	Platform schema.Platform
 	// Description says in the OpenAPI document what the platform is for.
 	Description string
-	// Strict refuses undeclared input: unknown fields, a field that stands twice, and
-	// query parameters that are unknown, empty or stand twice. Otherwise they are
-	// ignored.
+	// Strict refuses undeclared input: unknown and repeated fields, and unknown, empty and repeated
+	// query parameters. Otherwise they are ignored.
 	Strict bool
 	// Callers say how callers identify themselves, by the kind that the routes name. A kind
 	// that is missing is the zero [Identity].
@@ -47,8 +46,8 @@ type Config struct {
 	Idempotency Idempotency
 	// Now is the clock. Nil: [time.Now].
 	Now func() time.Time
-	// Log receives the errors that are answered with 500 and above, which appear nowhere
-	// else. Nil: [slog.Default].
+	// Log receives the errors that are answered with 500 and above. They are logged nowhere else.
+	// Nil: [slog.Default].
 	Log *slog.Logger
 }
 
@@ -87,7 +86,7 @@ func New(config Config) *Server {
 	return s
 }
 
-// OpenAPI is the document as far as operations are registered, to be completed.
+// OpenAPI returns the document of the operations registered so far. The caller may complete it.
 func (s *Server) OpenAPI() *huma.OpenAPI { return s.api.OpenAPI() }
 
 // Handler is the API ready to be served. It panics if a registered route has a rate limit
@@ -113,7 +112,7 @@ func (s *Server) Handler() *kit.API {
 	}
 }
 
-// needsToken reports whether the route is for callers with a verified token alone.
+// needsToken reports whether the route is only for callers with a verified token.
 func (s *Server) needsToken(route schema.Route) bool {
 	return route.Caller.Authenticated() && s.config.Callers[route.Caller].Identify == nil
 }
@@ -191,7 +190,7 @@ func (s *Server) bodyForm(operation *huma.Operation) *huma.Schema {
 
 type problemsKey struct{}
 
-// problemsFrom are the problems that a strict server found besides those of values.
+// problemsFrom returns the problems that a strict server found in addition to those of values.
 func problemsFrom(ctx context.Context) []validate.Problem {
 	problems, _ := ctx.Value(problemsKey{}).([]validate.Problem)
 	return problems
@@ -200,7 +199,7 @@ func problemsFrom(ctx context.Context) []validate.Problem {
 // failed is a failure on its way through huma.
 type failed struct{ Failure }
 
-// Error says no more than the status: the body is what is written.
+// Error has only the status: the answer has the body.
 func (e *failed) Error() string { return http.StatusText(e.Status) }
 
 // GetStatus returns the status, for huma.
@@ -232,8 +231,8 @@ func (s *Server) write(ctx *Context, failure Failure) {
 	}
 }
 
-// transform gives errors the platform's form: what operations return, and what
-// huma finds wrong with a request.
+// transform gives errors the platform's form, both those that operations return and those that huma
+// finds in a request.
 func (s *Server) transform(ctx huma.Context, _ string, value any) (any, error) {
 	switch value := value.(type) {
 	case *failed:

@@ -52,7 +52,7 @@ func unmarshalWhole(data []byte, v any) error {
 	if mismatch, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok || !strings.HasPrefix(mismatch.Value, "number ") {
 		return err
 	}
-	// A text first: what is in it is no number.
+	// Texts come first: digits within them are no number.
 	part := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|(-?[0-9]+)\.0+([\s,\]}]|$)`)
 	return json.Unmarshal(part.ReplaceAllFunc(data, func(found []byte) []byte {
 		if found[0] == '"' {
@@ -62,7 +62,7 @@ func unmarshalWhole(data []byte, v any) error {
 	}), v)
 }
 
-// repeatedName finds a name that stands twice in one object of valid JSON.
+// repeatedName finds a name that occurs twice in one object of valid JSON.
 func repeatedName(data []byte) (string, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()

@@ -43,8 +43,8 @@ func (s *Server) count(ctx *Context, caller Caller) error {
 	return nil
 }
 
-// describeLimit adds to an operation the limit of its route, and to headers those that tell
-// of it.
+// describeLimit adds the limit of its route to an operation, and the headers that report it to
+// headers.
 func (s *Server) describeLimit(described *huma.Operation, route schema.Route, headers map[string]*huma.Header) {
 	limit, ok := s.config.Platform.RateLimit(route.RateLimit)
 	if !ok {

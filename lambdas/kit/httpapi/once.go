@@ -32,18 +32,17 @@ type Idempotency struct {
 	Keys idempotency.Claims
 	// Description says in the OpenAPI document what the key does.
 	Description string
-	// Passing are errors that may pass, although the caller is told of them: their answers
-	// are not kept. Nor are those with 500 and above.
+	// Passing are known errors that a later attempt may not meet: their answers are not kept.
+	// Answers with 500 and above are not kept either.
 	Passing []error
-	// Headers are those that follow from an answer, so that a replay has them too, such as
-	// ETag. It may be nil.
+	// Headers returns the headers that follow from an answer, such as ETag, so that a replay has
+	// them too. It may be nil.
 	Headers func(idempotency.Response) http.Header
 }
 
-// Mutate declares an operation that is carried out once for each idempotency key, which
-// its requests have to have. work does it, and answer gives status and body from its
-// result, nil for no body; a store passes the same result to [idempotency.Transact]. Without
-// answer, the result is the body.
+// Mutate declares an operation that is carried out once for each idempotency key. Its requests must
+// have one. work does it, and answer gives status and body from its result, nil for no body; a
+// store passes the same result to [idempotency.Transact]. Without answer, the result is the body.
 //
 // Two requests with a key are the same if method, path, If-Match and body are. A repeat has
 // the first answer; while the first attempt is running, it is refused with a
@@ -140,13 +139,13 @@ func (s *Server) readAttempt(ctx *Context) error {
 		return err
 	}
 	address := ctx.URL()
-	// No two different requests have the same: only the body, which is last, can hold a line
+	// Different requests have different contents: only the body, which is last, can contain a line
 	// feed.
 	ctx.content = append(fmt.Appendf(nil, "%s\n%s\n%s\n", op.Method, address.EscapedPath(), ifMatch), body...)
 	return nil
 }
 
-// readKey is the idempotency key of a header.
+// readKey reads the idempotency key of a header.
 func readKey(header string) (string, error) {
 	wrong := ""
 	switch length := len([]rune(header)); {

@@ -18,7 +18,7 @@ import (
 
 // Operation declares what one route does.
 type Operation struct {
-	// Method and Path are those of a route of the platform.
+	// Method and Path name a route of the platform.
 	Method, Path string
 	// ID names the operation in the OpenAPI document.
 	ID string
@@ -26,44 +26,44 @@ type Operation struct {
 	Description string
 	// Status is the status of success. Zero: 200.
 	Status int
-	// Form is a value of the form of success, or [OneOf], if the type of the output does not
-	// say it.
+	// Form is a value of the form of success, or [OneOf], unless the type of the output is that
+	// form.
 	Form any
-	// Also are other answers that are no failures, by status: the body of each.
+	// Also are the bodies of further successful answers, by status.
 	Also map[int]any
-	// Headers are those of success, by name: what each says.
+	// Headers describe the headers of success, by name.
 	Headers map[string]string
-	// Parameters are those that the type of the input does not have.
+	// Parameters are the parameters that the type of the input lacks.
 	Parameters []*huma.Param
-	// Precisely is what the document says where the rules allow less than the form that the
-	// type of the input states: by place, such as "path.task_id", "header.X-Timezone" and
-	// "body.due_date". What is checked stays.
+	// Precisely is what the document says where the rules allow less than the form that the type of
+	// the input states: by place, such as "path.task_id", "header.X-Timezone" and "body.due_date".
+	// It does not change what is checked.
 	Precisely Forms
-	// Variants are the forms that the body may have, exactly one of them. Empty: that of the
-	// type of the input.
+	// Variants are the forms of the body, which has exactly one of them. Empty: the form of the
+	// input's type.
 	Variants []Variant
 	// Errors are examples of the errors that only this operation has.
 	Errors []error
-	// IfMatch names what the header If-Match is about, such as "the task", of an operation of
-	// [Mutate]: [IfMatch] then has the precondition. Empty: the operation has none.
+	// IfMatch names what the header If-Match protects, such as "the task", for an operation of
+	// [Mutate]. [IfMatch] then returns the precondition. Empty: the operation has none.
 	IfMatch string
-	// NeedsCaller refuses callers who do not say who they are, where the route's callers
-	// need not.
+	// NeedsCaller refuses unidentified callers on a route whose callers need not identify
+	// themselves.
 	NeedsCaller bool
 
-	// read reads the headers of a request before its body, and describe completes the
-	// description: both are of operations of [Mutate].
+	// read reads the headers of a request before its body, and describe completes the description:
+	// [Mutate] sets both.
 	read     func(*Context) error
 	describe func(*huma.Operation)
 }
 
-// OneOf are values of the forms that an answer may have.
+// OneOf has a value of each form that an answer may have.
 type OneOf []any
 
-// operationKey is the metadata of huma's operation that has ours.
+// operationKey is the key of our operation in the metadata of huma's.
 const operationKey = "operation"
 
-// huma is the operation as huma has it, of that route.
+// huma returns huma's form of the operation, with that route.
 func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
@@ -141,9 +141,9 @@ func (s *Server) form(value any) *huma.Schema {
 	}
 }
 
-// Register declares an operation and the function that serves it. The platform's route with
-// the same method and path gives its summary. Register panics if there is no such route: the
-// API would let no request through, and nothing would say who may call.
+// Register declares an operation and the function that serves it. The platform's route with the
+// same method and path gives its summary. Register panics if there is no such route, because the
+// API would pass no request on and the caller would be undefined.
 func Register[I, O any](s *Server, op Operation, serve func(context.Context, *I) (*O, error)) {
 	huma.Register(s.api, s.declare(op), func(ctx context.Context, input *I) (*O, error) {
 		if err := s.refused(ctx); err != nil {

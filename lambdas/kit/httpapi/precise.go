@@ -18,8 +18,8 @@ type Variant struct {
 	Fields Forms
 }
 
-// precise makes the document say of an operation what its rules allow, where the form that
-// huma checks allows more.
+// precise makes the document of an operation as strict as its rules, where the form that huma
+// checks allows more.
 func (s *Server) precise(operation *huma.Operation) {
 	op, _ := operation.Metadata[operationKey].(Operation)
 	for _, place := range slices.Sorted(maps.Keys(op.Precisely)) {
@@ -118,17 +118,16 @@ func NoItems(form *huma.Schema) {
 	form.MinItems, form.MaxItems = nil, &none
 }
 
-// AtLeast says that a list has so many entries, each once.
+// AtLeast says that a list has at least that many entries, each once.
 func AtLeast(entries int) func(*huma.Schema) {
 	return func(form *huma.Schema) { form.MinItems, form.UniqueItems = &entries, true }
 }
 
-// NotBlank says that text has a character that can be seen, among those of Unicode's first
-// 256.
+// NotBlank says that text has a visible character among Unicode's first 256.
 var NotBlank = Pattern(`[^\u0000-\u0020\u007f-\u00a0\u00ad]`)
 
-// noControl is the pattern of a header without control characters. Those above U+007F
-// reach a function as bytes of no character.
+// noControl is the pattern of a header without control characters. Characters above U+007F reach a
+// function as invalid bytes.
 const noControl = `^[^\u0000-\u001f\u007f]*$`
 
 // entityTags is the pattern of If-Match (RFC 9110, section 13.1.1): empty, *, or a list of

@@ -18,15 +18,15 @@ const noVersion = -1
 // ETag is the entity tag of a version (RFC 9110, section 8.8.3).
 func ETag(version int) string { return strconv.Quote(strconv.Itoa(version)) }
 
-// Precondition is an If-Match header (RFC 9110, section 13.1.1). The zero value
-// holds on any version.
+// Precondition is an If-Match header (RFC 9110, section 13.1.1). The zero value matches any
+// version.
 type Precondition struct {
 	given    bool
 	versions []int
 }
 
-// IfMatch returns the precondition of the request that the context belongs to, of an
-// operation with [Operation.IfMatch].
+// IfMatch returns the precondition of the context's request, for an operation with
+// [Operation.IfMatch].
 func IfMatch(ctx context.Context) Precondition {
 	if request := requestFrom(ctx); request != nil {
 		return request.ifMatch

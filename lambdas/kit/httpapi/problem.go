@@ -19,22 +19,21 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// noBody is what huma says of a body that is not there.
+// noBody is huma's message for a missing body.
 const noBody = "request body is required"
 
 // ruleLocation begins the location of a [validate.Problem] on its way through huma.
 const ruleLocation = "rule"
 
-// Input is the input of an operation whose body is held to its rules ([validate.Form]).
+// Input is the input of an operation whose body is checked by its rules ([validate.Form]).
 type Input[B any] struct{ Body B }
 
 // Resolve checks the rules, for huma.
 func (i *Input[B]) Resolve(huma.Context) []error { return Check(i.Body) }
 
-// Check holds a form to its rules ([validate.Form]), once for each request and before its
-// key is claimed. What it returns is for a method Resolve of a type of inputs
-// ([huma.Resolver]): the problems join those that forms find, unless one of these is of the
-// same field.
+// Check checks a form by its rules ([validate.Form]), once for each request and before its key is
+// claimed. Return its result from the method Resolve of an input type ([huma.Resolver]). Its
+// problems are added to huma's, except for fields in which huma found one.
 func Check(form any) (broken []error) {
 	wrong, ok := errors.AsType[*validate.Error](validate.Form(form))
 	if !ok {
@@ -80,8 +79,8 @@ func unknownField(name string) validate.Problem {
 	return validate.Problem{Field: clipped(name), Message: "is not known here: leave it out, or check its spelling"}
 }
 
-// miscased are the fields of a body that differ from the form's in case alone: huma, as
-// encoding/json, takes the one for the other.
+// miscased returns the fields of a body whose names differ from the form's only in case. huma, like
+// encoding/json, accepts them.
 func miscased(body []byte, form *huma.Schema) []validate.Problem {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(body, &fields) != nil {
@@ -121,7 +120,7 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 	for _, detail := range model.Errors {
 		p := s.problem(operation, detail)
 		isRule := strings.HasPrefix(detail.Location, ruleLocation+".")
-		// The rules have not seen a body that is no object.
+		// The rules have not checked a body that is no object.
 		if isRule && slices.ContainsFunc(found, func(other validate.Problem) bool { return other.Field == p.Field || other.Field == "body" }) {
 			continue
 		}
@@ -188,7 +187,7 @@ func shown(value any) string {
 	}
 }
 
-// clipped is a name that the caller chose, no longer than a message should be.
+// clipped returns a name that the caller chose, cut to a length that fits into a message.
 func clipped(name string) string {
 	if name == "" {
 		return `""`
@@ -200,13 +199,14 @@ func clipped(name string) string {
 	return name
 }
 
-// Unreadable is a [*validate.Error] with status 400: a header or a query that cannot be read.
+// Unreadable returns a [*validate.Error] with status 400, for a header or a query that cannot be
+// read.
 func Unreadable(field string, constraint validate.Constraint, message string) error {
 	return &validate.Error{Status: http.StatusBadRequest, Problems: []validate.Problem{{Field: field, Message: message, Constraint: constraint}}}
 }
 
-// RetryAfter is what the header Retry-After says of a time: whole seconds, rounded
-// up, and at least one.
+// RetryAfter returns the header Retry-After for a time: whole seconds, rounded up, and at least
+// one.
 func RetryAfter(d time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

@@ -8,9 +8,9 @@
 // then another attempt takes over. If the first one was merely slow, it can no longer
 // commit.
 //
-// The rules under the transaction know nothing of it: the claim travels in the
-// context ([WithClaim]). The keys are items with the attributes of
-// schema.IdempotencyAttributes, in any table that has a time to live.
+// The platform's rules know nothing of this: the claim travels in the context ([WithClaim]). The
+// keys are items with the attributes of schema.IdempotencyAttributes, in any table that has a time
+// to live.
 package idempotency
 
 import (
@@ -48,8 +48,8 @@ const leaseMargin = 2 * time.Second
 const (
 	// releaseTimeout is how long giving a claim back may take.
 	releaseTimeout = time.Second
-	// lateReleaseTimeout is how far past the deadline of its context that may go: the
-	// second that is left of the invocation then is for the answer too.
+	// lateReleaseTimeout is how far past the deadline of its context a release may go. The
+	// invocation then has a second left, also for the answer.
 	lateReleaseTimeout = 400 * time.Millisecond
 )
 
@@ -98,11 +98,11 @@ type Keys struct {
 	key   func(scope, key string) []any
 }
 
-// New returns the keys that are kept in a table of a database with
-// schema.IdempotencyPatterns. key gives the primary key, partition key first, of
-// the item of a key within a scope, which is whose key it is. It must tell apart
-// any two pairs, and fit into DynamoDB's limits for every text that a caller sends. Nil: the
-// table has a partition key alone, a String, which then begins with KEY#.
+// New returns the keys that are kept in a table of a database with schema.IdempotencyPatterns. key
+// gives the primary key, partition key first, of the item of a key within a scope, which identifies
+// the key's owner. It must differ for any two pairs, and fit into DynamoDB's limits for every text
+// that a caller sends. Nil: the table has a partition key alone, a String, which then begins with
+// KEY#.
 func New(db *dynamo.DB, table string, key func(scope, key string) []any) *Keys {
 	if key == nil {
 		key = func(scope, key string) []any {
@@ -127,10 +127,9 @@ const (
 	responseData  = "response_data"
 )
 
-// Begin claims a key for this attempt at a request, for as long as lease, or, if
-// that is zero, until two seconds after the deadline of the context, when the
-// invocation is certainly dead. request is all that makes the request what it is:
-// two attempts are at the same one if it is equal.
+// Begin claims a key for this attempt at a request, for as long as lease, or, if that is zero,
+// until two seconds after the deadline of the context, when the invocation is certainly dead.
+// request identifies the request: two attempts with equal values are attempts at the same request.
 //
 // If it returns a claim, carry the request out, and end the claim with [Transact],
 // [Keys.Settle] or [Keys.Release]. If it returns a replay, the request has been carried
@@ -148,8 +147,8 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 	until := now.Add(lease)
 	sum := sha256.Sum256(request)
 	digest := hex.EncodeToString(sum[:])
-	// The token is this attempt's alone. A claim that has it already is the attempt's
-	// own, whose answer was lost on the way.
+	// Only this attempt has the token. A claim that has it already is the attempt's own, whose
+	// answer was lost on the way.
 	claim = &Claim{keys: k, key: k.key(scope, key), token: cryptorand.Text()}
 	fresh := dynamo.Absent(requestDigest)
 	// DynamoDB deletes expired items late.
@@ -183,7 +182,7 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 	return claim, nil, nil
 }
 
-// outcome is the request's outcome by an item that cannot be claimed.
+// outcome returns the request's outcome from an item that cannot be claimed.
 func outcome(stored dynamo.Item, digest string) (*Response, error) {
 	var existing item
 	if err := attributevalue.UnmarshalMap(stored, &existing); err != nil {
@@ -270,7 +269,7 @@ func (c *Claim) Kept() (Response, bool) {
 // Key returns the primary key of the key's item, partition key first.
 func (c *Claim) Key() []any { return slices.Clone(c.key) }
 
-// holds is the condition that the claim is still the attempt's.
+// holds returns the condition that the claim is still the attempt's.
 func (c *Claim) holds() expression.ConditionBuilder {
 	return dynamo.Name(claimToken).Equal(expression.Value(c.token))
 }
@@ -300,11 +299,10 @@ func ClaimFrom(ctx context.Context) *Claim {
 // The pattern's last write is then schema.KeepAnswer of the table of the keys. The
 // answer is made from result.
 //
-// It returns [ErrClaimLost], and writes nothing, when the claim is no longer the
-// attempt's, also if other conditions do not hold. The writes have in a
-// [*dynamo.TransactionError] the places that they have in the call. One request has
-// one answer: a transaction that does not complete the work is one of
-// [dynamo.DB.Transact] itself.
+// It returns [ErrClaimLost], and writes nothing, when the claim is no longer the attempt's, also if
+// other conditions fail. The indexes of a [*dynamo.TransactionError] are those of the writes in the
+// call. One request has one answer: use [dynamo.DB.Transact] for a transaction that does not
+// complete the work.
 func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, writes ...dynamo.Write) error {
 	p, ok := ctx.Value(contextKey{}).(pending)
 	if !ok {
@@ -318,7 +316,7 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 		return fmt.Errorf("%s: make the answer to keep: %w", pattern, err)
 	}
 	kept := dynamo.Update(p.claim.keys.table, p.claim.key, keep(response), p.claim.holds())
-	// The caller's slice stays as it is: it may try again with it.
+	// The caller's slice stays unchanged: the caller may try again with it.
 	err = db.Transact(ctx, pattern, append(slices.Clone(writes), kept)...)
 	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
 		if _, lost := refused.Failed(len(writes)); lost {
@@ -332,15 +330,15 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 	return nil
 }
 
-// keep is the update that puts an answer in the claim's place.
+// keep returns the update that replaces the claim with an answer.
 func keep(response Response) expression.UpdateBuilder {
 	return expression.Set(dynamo.Name(responseCode), expression.Value(response.Status)).
 		Set(dynamo.Name(responseData), expression.Value(bodyAttribute(response.Body))).
 		Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil))
 }
 
-// bodyAttribute is text as long as it can be, so that people can read it at the
-// table: DynamoDB takes only UTF-8 for text.
+// bodyAttribute returns text where possible, so that people can read it in the table. DynamoDB
+// accepts only UTF-8 as text.
 func bodyAttribute(body []byte) types.AttributeValue {
 	if utf8.Valid(body) {
 		return &types.AttributeValueMemberS{Value: string(body)}

@@ -24,9 +24,9 @@ type Claims interface {
 type Request struct {
 	// Keys remember requests.
 	Keys Claims
-	// Scope is whose key it is, and Key the key.
+	// Scope identifies the owner of the key, and Key is the key.
 	Scope, Key string
-	// Content is all that makes the request what it is.
+	// Content identifies the request: a repeat has the same.
 	Content []byte
 	// Wait is how long an attempt waits for another one that is running. Zero: not
 	// at all.
@@ -34,8 +34,8 @@ type Request struct {
 	// Answer makes the answer from the result of the work. A store that keeps answers with
 	// its work passes the same result to [Transact].
 	Answer func(result any) (Response, error)
-	// Refusal is the answer to an error of the work, and whether the same would come again,
-	// so that it is kept. Nil: the answers to errors are not kept.
+	// Refusal returns the answer to an error of the work, and whether a repeat would meet the same
+	// error, so that the answer is kept. Nil: the answers to errors are not kept.
 	Refusal func(err error) (response Response, final bool)
 	// Log receives what callers need not know. Nil: [slog.Default].
 	Log *slog.Logger
@@ -47,9 +47,9 @@ const (
 	lastInterval  = 200 * time.Millisecond
 )
 
-// Do carries the request out, or returns the answer that it had before. It returns the
-// errors of [Keys.Begin], and those of the work that have no final answer; the next attempt
-// is then carried out.
+// Do carries the request out, or returns the answer that it had before. It returns the errors of
+// [Keys.Begin], and the errors of the work without a final answer; the next attempt then does the
+// work.
 func (r Request) Do(ctx context.Context, work func(context.Context) (result any, err error)) (response Response, replayed bool, err error) {
 	if r.Keys == nil {
 		return Response{}, false, errors.New("a request has an idempotency key, and there is nothing to remember it")
@@ -82,7 +82,7 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 	case errors.Is(err, ErrClaimLost):
 		return Response{}, false, err
 	case err != nil:
-		// The answer holds: the next attempt would find the same.
+		// The answer is correct: the next attempt would find the same.
 		r.log().WarnContext(ctx, "an answer was not kept", "error", err.Error())
 		r.release(ctx, claim)
 	}

@@ -1,5 +1,5 @@
-// Package metricstest compares the metrics that handlers report with those of package
-// schema, so that a dashboard shows no metric that no handler reports.
+// Package metricstest compares the metrics that handlers report with the schema's, so that every
+// metric on a dashboard has a handler that reports it.
 package metricstest
 
 import (

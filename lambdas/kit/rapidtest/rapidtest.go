@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Main is for TestMain: it lets rapid make that many histories instead of its
-// default of 100, and exits. The flag says otherwise, for one package at a time:
+// Main is for TestMain: it lets rapid make that many histories instead of its default of 100, and
+// exits. A flag overrides the number, for one package at a time:
 //
 //	go test ./lambdas/todo/dynamodb -run TestRandomHistories -rapid.checks 1000
 func Main(m *testing.M, histories int) {

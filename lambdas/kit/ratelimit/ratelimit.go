@@ -39,7 +39,7 @@ func (s State) Header() http.Header {
 	}
 }
 
-// LimitedError is a call beyond a limit.
+// LimitedError says that a call is beyond a limit.
 type LimitedError struct{ State }
 
 // Error says when to try again.

@@ -1,14 +1,13 @@
-// Package retry is the one policy by which everything in a function tries again:
-// how often, after which pauses, and how much of that one invocation may do.
+// Package retry is the one policy by which everything in a function retries: how often, after which
+// pauses, and how many retries one invocation may make.
 //
-// A request that AWS refuses, or does not answer, has up to [Attempts] attempts, with
-// [Delay] between. All requests of an invocation draw on one
-// [Budget], which the context carries: when it is used up, the invocation fails
-// with [ErrBusy] or [ErrUnanswered] and lets its caller come again. So a caller
-// learns soon that there is no answer, and what is overloaded is not loaded further
+// A request that AWS refuses, or does not answer, has up to [Attempts] attempts, with [Delay]
+// between. All requests of an invocation draw on one [Budget], which the context carries: when it
+// is used up, the invocation fails with [ErrBusy] or [ErrUnanswered], and its caller may retry. So
+// a caller learns soon that there is no answer, and an overloaded service gets no further load
 // ("Timeouts, retries, and backoff with jitter", Amazon Builders' Library).
 //
-// Work that others were faster with is computed again by [Do], with the same pauses.
+// [Do] repeats work that lost a race, with the same pauses.
 package retry
 
 import (
@@ -24,8 +23,8 @@ var (
 	// ErrBusy says that AWS refused a request for load or contention until the
 	// retries ran out. The last attempt changed nothing.
 	ErrBusy = errors.New("too much is going on at once: try again shortly")
-	// ErrUnanswered says that a request had no answer in time, or a broken one. What it
-	// was to change may have changed.
+	// ErrUnanswered says that a request had no answer in time, or a broken one. The request may
+	// have been carried out.
 	ErrUnanswered = errors.New("there was no answer in time: try again shortly")
 	// ErrExhausted says that the invocation may make no further attempt.
 	ErrExhausted = errors.New("the invocation has used up its budget of attempts")
@@ -34,16 +33,16 @@ var (
 const (
 	// Attempts is how often one request is made, at most.
 	Attempts = 8
-	// Rounds is how often [Do] does work, at most: more than an invocation that a
-	// caller waits for has time for. In each round of many that meet, one gets through.
+	// Rounds is how often [Do] does work, at most: more often than a caller's invocation has time
+	// for. In each round, one of the conflicting attempts succeeds.
 	Rounds = 60
 	// The delay doubles from the first to the longest.
 	firstDelay, longestDelay = 20 * time.Millisecond, 400 * time.Millisecond
 )
 
-// Delay is the pause before the attempt that follows the given one, from 1: any
-// part of 20 ms, of 40 ms, and so on, up to 400 ms. That is full jitter: those who
-// met once are spread over all of it.
+// Delay is the pause before the attempt that follows the given one, from 1: any part of 20 ms, of
+// 40 ms, and so on, up to 400 ms. That is full jitter: attempts that met once spread over the whole
+// pause.
 func Delay(attempt int) time.Duration {
 	longest := longestDelay
 	if attempt < 6 {
@@ -52,9 +51,8 @@ func Delay(attempt int) time.Duration {
 	return rand.N(longest) + 1
 }
 
-// Do does work until it returns something else than an error that matches again.
-// It gives up after [Rounds], or when the context ends; its error matches again
-// then, too.
+// Do repeats work while its error matches again. It gives up after [Rounds], or when the context
+// ends, with an error that still matches again.
 func Do(ctx context.Context, again error, work func() error) error {
 	for round := 1; ; round++ {
 		err := work()
@@ -70,9 +68,9 @@ func Do(ctx context.Context, again error, work func() error) error {
 	}
 }
 
-// Rest waits before the rest of a request is made that AWS carried out in part. The
-// round, from 1, draws on the budget of the context as an attempt that was refused. It
-// returns [ErrBusy] after [Attempts] rounds, [ErrExhausted], or the error of the context.
+// Rest waits before the rest of a request that AWS carried out in part. The round, from 1, draws on
+// the budget of the context as an attempt that was refused. It returns [ErrBusy] after [Attempts]
+// rounds, [ErrExhausted], or the error of the context.
 func Rest(ctx context.Context, round int) error {
 	if round >= Attempts {
 		return ErrBusy
@@ -113,7 +111,7 @@ const (
 	// Unanswered: its time was over, the connection broke, or AWS failed. AWS may have
 	// carried it out.
 	Unanswered
-	// Abandoned: its caller waits for it no more.
+	// Abandoned: its caller no longer waits for it.
 	Abandoned
 )
 
@@ -127,13 +125,13 @@ const (
 
 // What invocations may spend, in attempts that fail.
 const (
-	// ForCaller is for one that a caller waits for: no more requests are made under
-	// sustained throttling than this and [ForRelease] together.
+	// ForCaller is for an invocation that a caller waits for. Under sustained throttling it makes
+	// no more requests than this and [ForRelease] together.
 	ForCaller = 11
-	// ForBatch is for one whose batch or run comes again, and which makes up to 16
+	// ForBatch is for an invocation whose batch or run is retried, and which makes up to 16
 	// requests at once.
 	ForBatch = 40
-	// ForRelease is for giving back what a failed request holds.
+	// ForRelease is for releasing what a failed request has claimed.
 	ForRelease = 3
 )
 
@@ -146,7 +144,7 @@ type Budget struct {
 	running int // attempts
 }
 
-// NewBudget returns a budget of so many attempts that fail.
+// NewBudget returns a budget of that many failed attempts.
 func NewBudget(failed int) *Budget {
 	return &Budget{most: failed * cost, left: failed * cost}
 }
@@ -178,8 +176,8 @@ func (b *Budget) end(outcome Outcome) {
 	}
 }
 
-// Again returns [ErrExhausted] unless a request may be repeated. It may if the budget is
-// enough for the case that it and all attempts under way fail.
+// Again returns [ErrExhausted] unless a request may be repeated. It may if the budget suffices even
+// if it and all attempts under way fail.
 func (b *Budget) Again() error {
 	if b == nil {
 		return nil
@@ -205,8 +203,8 @@ func BudgetFrom(ctx context.Context) *Budget {
 	return budget
 }
 
-// ToRelease returns a context for giving back what a request holds that has failed:
-// it ends at that time, also when ctx has ended, and has a budget of its own.
+// ToRelease returns a context for releasing what a failed request has claimed. It ends at that
+// time, even if ctx has ended, and has its own budget.
 func ToRelease(ctx context.Context, end time.Time) (context.Context, context.CancelFunc) {
 	ctx = WithBudget(context.WithoutCancel(ctx), NewBudget(ForRelease))
 	return context.WithDeadline(ctx, end)

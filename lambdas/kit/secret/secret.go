@@ -43,9 +43,8 @@ func Read(ctx context.Context, environment kit.Environment, variable string) (st
 	return New(environment.AWS, arn[0], 0).Value(ctx)
 }
 
-// Value returns the secret string, which is never empty. An error is not kept:
-// the next call tries again. If that may succeed, the error is ErrBusy or ErrUnanswered
-// of package retry.
+// Value returns the secret string, which is never empty. An error is not kept: the next call tries
+// again. The error is ErrBusy or ErrUnanswered of package retry if the next call may succeed.
 func (s *Secret) Value(ctx context.Context) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

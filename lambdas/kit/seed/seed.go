@@ -39,13 +39,13 @@ type Progress struct {
 	Added int `json:"added"`
 }
 
-// Load returns the handler that loads the items, in their order. put adds an item and
-// reports true, or finds it there and reports false: it has to put the item under a key that
-// follows from the item, on the condition that no item has that key. So several loads, one
-// after the other or at the same time, add each item once, and keep what has changed since.
+// Load returns the handler that loads the items, in their order. put adds an item and reports true,
+// or finds it there and reports false: it has to put the item under a key that follows from the
+// item, on the condition that no item has that key. So several loads, one after the other or at the
+// same time, add each item once, and leave items unchanged that exist.
 //
-// An invocation ends after [Chunk] items, or when half of its time is up. An error of put
-// ends it, too: the items before stay, and a repetition of the request finds them.
+// An invocation ends after [Chunk] items, or when half of its time is up. An error of put ends it,
+// too. The items before stay, and a repeated request finds them.
 func Load[T any](items []T, put func(context.Context, T) (added bool, err error)) func(context.Context, Request) (Progress, error) {
 	return func(ctx context.Context, request Request) (Progress, error) {
 		progress := Progress{Next: request.Next, Total: len(items)}

@@ -16,7 +16,7 @@ type Checker interface {
 	Check(p *Problems, field string)
 }
 
-// Form is an [*Error] with all that is wrong with a form, in the order of its fields, or nil:
+// Form returns an [*Error] with all that is wrong with a form, in the order of its fields, or nil:
 // what [Problems.Form] finds, and the form's own rules if it is a [Checker].
 func Form(form any) error {
 	var p Problems
@@ -28,10 +28,10 @@ func Form(form any) error {
 	return p.Err()
 }
 
-// Form checks a struct against the tags from which its description in an OpenAPI document
-// comes, too, so that a limit is stated once: minLength and maxLength of a text, minimum and
-// maximum of a whole number, enum of a text, the formats email and date. Those of a list hold
-// for each of its texts. A field that is a [Checker] is held to its own rules instead.
+// Form checks a struct against the tags from which its description in an OpenAPI document comes,
+// too, so that a limit is stated once: minLength and maxLength of a text, minimum and maximum of a
+// whole number, enum of a text, the formats email and date. A list's tags apply to each of its
+// texts. A field that is a [Checker] is checked by its own rules instead.
 //
 // A field has the name of its tag json, query or header. Form passes over a field that was
 // left out, which is nil, or zero where the tag json has omitempty or there is none, and over
@@ -70,8 +70,8 @@ func MergePatch(data []byte, form any) error {
 	return err
 }
 
-// InOrder sorts the problems as the form has their fields and, of a list, its entries. What
-// is no field of the form, such as a header, goes first.
+// InOrder sorts the problems as the form has their fields and, of a list, its entries. Problems of
+// other parts, such as a header, come first.
 func (p *Problems) InOrder(form any) {
 	fields := reflect.VisibleFields(reflect.TypeOf(form))
 	place := func(problem Problem) (field, entry int) {
@@ -89,8 +89,8 @@ func (p *Problems) InOrder(form any) {
 	})
 }
 
-// nameOf is the name of a field on the wire, and whether it may be left out. A field that is
-// not on the wire has none.
+// nameOf returns the name of a field on the wire, and whether it may be left out. A field that is
+// not on the wire has no name.
 func nameOf(field reflect.StructField) (name string, isOptional bool) {
 	switch name, options, _ := strings.Cut(field.Tag.Get("json"), ","); name {
 	case "-":

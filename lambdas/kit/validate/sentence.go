@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// punctuation leaves a sentence without a colon, so that several stand in one message.
+// punctuation removes the colon from a sentence, so that one message may have several sentences.
 var punctuation = strings.NewReplacer("which is not text: leave", "which is not text; leave", "is not valid UTF-8: send", "is not valid UTF-8; send")
 
-// Sentence is the problem in one sentence that names the field, what was got and what is
-// allowed, without a full stop. It follows from the constraint, and otherwise from the message.
+// Sentence is the problem in one sentence that names the field, what was got and what is allowed,
+// without a full stop. It is made from the constraint, or else from the message.
 func (p Problem) Sentence() string {
 	c, message := p.Constraint, punctuation.Replace(p.Message)
 	text, isText := c.Got.(string)
@@ -81,7 +81,7 @@ func bounds(least *int, atLeast string, most *int, atMost, both string) string {
 	}
 }
 
-// shown is a value as a message shows it.
+// shown returns a value in the form of a message.
 func shown(value any) string {
 	switch v := value.(type) {
 	case nil:

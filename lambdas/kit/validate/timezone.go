@@ -16,9 +16,9 @@ func Timezone(name string) (*time.Location, error) {
 	return zone, p.Err()
 }
 
-// Timezone is the time zone of that IANA name; UTC when it is empty. A name that is no time
-// zone is a problem of [TimezoneHeader], and nil: days counted in another zone than the
-// caller's would be a surprise later.
+// Timezone is the time zone of that IANA name; UTC when it is empty. An unknown name is a problem
+// of [TimezoneHeader], and the result is nil: days in another zone than the caller's would surprise
+// later.
 func (p *Problems) Timezone(name string) *time.Location {
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
@@ -28,7 +28,7 @@ func (p *Problems) Timezone(name string) *time.Location {
 	return zone
 }
 
-// Excerpt is [Quoted], and of text that is cut the number of its characters.
+// Excerpt is [Quoted], and adds the number of characters to text that is cut.
 func Excerpt(text string) string {
 	if n := utf8.RuneCountInString(text); n > mostQuoted {
 		return fmt.Sprintf("%s of %d characters", Quoted(text), n)

@@ -1,6 +1,5 @@
-// Package validate checks what a caller sends against the rules of a platform, and gathers
-// all that is wrong, so that the caller hears of everything at once. [Error] is the one type
-// for what is wrong with a request.
+// Package validate checks what a caller sends against the rules of a platform, and gathers all that
+// is wrong into one answer. [Error] is the one type for what is wrong with a request.
 package validate
 
 import (
@@ -65,12 +64,12 @@ type Problem struct {
 	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"title"`
 	// Message says what was got and what is allowed.
 	Message string `json:"message" doc:"What was got and what is allowed." example:"is missing, but required"`
-	// Constraint is the rule that the value breaks. The zero value: the message alone says
-	// what is wrong.
+	// Constraint is the rule that the value breaks. The zero value: only the message says what is
+	// wrong.
 	Constraint Constraint `json:"-"`
 }
 
-// Error is a request that is refused for itself: for what it holds, or for how it was sent.
+// Error says that a request is invalid, by its content or by its form.
 type Error struct {
 	// Status is the HTTP status of the answer. Zero is 422: values break rules. Any other
 	// has one problem.
@@ -106,7 +105,7 @@ func Refused(status int, field string, constraint Constraint, message string) *E
 // Problems gathers what is wrong. The zero value is ready to use.
 type Problems struct{ found []Problem }
 
-// Err is nil when nothing is wrong, else an [*Error].
+// Err returns nil when nothing is wrong, else an [*Error].
 func (p *Problems) Err() error {
 	if len(p.found) == 0 {
 		return nil
@@ -123,9 +122,9 @@ func (p *Problems) add(field string, constraint Constraint, format string, argum
 	p.found = append(p.found, Problem{Field: field, Message: fmt.Sprintf(format, arguments...), Constraint: constraint})
 }
 
-// Text checks what a person wrote: UTF-8 without the character NUL, of least to most
-// characters. White space around it counts towards the most, not towards the least, and
-// where anything is needed, some of it can be seen.
+// Text checks what a person wrote: UTF-8 without the character NUL, of least to most characters.
+// White space around it counts towards the most, not towards the least. A text that must not be
+// empty has a visible character.
 func (p *Problems) Text(field, value string, least, most int) {
 	length, visible := utf8.RuneCountInString(value), utf8.RuneCountInString(strings.TrimSpace(value))
 	constraint := Constraint{Rule: RuleLength, Min: &least, Max: &most, Got: value}
@@ -190,9 +189,8 @@ func (p *Problems) Range(field string, got any, least, most *int) {
 	p.add(field, Constraint{Rule: RuleRange, Min: least, Max: most, Got: got}, "is %v; allowed is %s", got, allowed)
 }
 
-// Date checks a day as YYYY-MM-DD, of the years 0001 to 9999: the range in which text sorts
-// as days do, and every SQL engine has the same calendar. Empty is none. It reports
-// whether there is one.
+// Date checks a day as YYYY-MM-DD, of the years 0001 to 9999. In that range text sorts by day, and
+// every SQL engine has the same calendar. Empty text is no day. Date reports whether there is one.
 func (p *Problems) Date(field, value string) bool {
 	if value == "" {
 		return false

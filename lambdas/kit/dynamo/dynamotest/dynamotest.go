@@ -60,8 +60,8 @@ func Open(t testing.TB, database schema.Database) *Tables {
 	return &Tables{DB: db, Client: client, Recorder: recorder, Wire: wire}
 }
 
-// Refused returns a database whose requests reach no engine: each attempt is answered
-// so, by operation. Its clock may be that of a bubble (testing/synctest).
+// Refused returns a database whose requests reach no engine: each attempt gets the answer of its
+// operation. Its clock may be that of a bubble (testing/synctest).
 func Refused(t testing.TB, database schema.Database, answer func(operation string) Answer) (*dynamo.DB, *Wire) {
 	t.Helper()
 	names := map[string]string{}
@@ -146,9 +146,9 @@ type Recorder struct {
 	before, after func(schema.Operation) error
 }
 
-// Faults sets what is asked around each request from now on; nil: nothing. An error of
-// before stands for a request that never arrives, and one of after for an answer that is
-// lost, or a process that dies.
+// Faults sets the functions that run around each request from now on; nil: none. An error of before
+// simulates a request that never arrives, and an error of after an answer that is lost, or a
+// process that dies.
 func (r *Recorder) Faults(before, after func(schema.Operation) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,8 +164,8 @@ func (r *Recorder) Requests() []Request {
 	return requests
 }
 
-// record is around each request. The inputs and outputs of the client have their fields
-// in common, and no interface.
+// record wraps each request. The inputs and outputs of the client have their fields in common, and
+// no interface.
 func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 	request := Request{Operation: schema.Operation(awsmiddleware.GetOperationName(ctx))}
 	input := reflect.ValueOf(in.Parameters).Elem()

@@ -14,12 +14,12 @@ import (
 // returns a function that makes it. Measure ignores the requests of the preparation.
 type Cases map[string]func() (request func() error)
 
-// Measure makes the request of each access pattern, in their order, compares it
-// with its declaration, and logs what it consumed. A pattern without a case is
-// an error, and so is one whose request is not made.
+// Measure makes the request of each access pattern, in their order, compares it with its
+// declaration, and logs what it consumed. It is an error if a pattern has no case, or if a case
+// does not make the pattern's request.
 //
-// own picks, of a pattern's requests with its operation, table and index, those
-// that are its own, where others look the same; nil: all are.
+// own selects a pattern's own requests among those with its operation, table and index, where other
+// patterns have the same; nil: all are its own.
 func (t *Tables) Measure(tb testing.TB, patterns []schema.AccessPattern, cases Cases, own func(pattern string, made []Request) []Request) {
 	tb.Helper()
 	var text strings.Builder

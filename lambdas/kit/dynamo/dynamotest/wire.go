@@ -12,7 +12,7 @@ import (
 // Answer is what DynamoDB answers to a request. The zero value leaves it to the
 // engine.
 type Answer struct {
-	// Done lets the engine do the request before it is answered so.
+	// Done lets the engine carry out the request before it gets this answer.
 	Done bool
 	// Code is the code of an error, such as ProvisionedThroughputExceededException.
 	Code string
@@ -30,8 +30,8 @@ func Canceled(reasons ...string) Answer {
 	return Answer{Code: "TransactionCanceledException", Reasons: reasons}
 }
 
-// Wire carries the attempts of a client to the engine, below all that repeats them.
-// It implements [dynamodb.HTTPClient].
+// Wire carries the attempts of a client to the engine, below the retries. It implements
+// [dynamodb.HTTPClient].
 type Wire struct {
 	// Engine does requests.
 	Engine dynamodb.HTTPClient
@@ -83,7 +83,7 @@ func (w *Wire) Do(r *http.Request) (*http.Response, error) {
 		if answer.Code == "" && answer.Err == nil || err != nil {
 			return response, err
 		}
-		// A write that the engine refuses was not done: its answer says so.
+		// The engine did not do a write that it refuses: its answer must arrive.
 		if response.StatusCode != http.StatusOK {
 			return response, nil
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Document is an OpenAPI document, as far as tests look at it.
+// Document is the part of an OpenAPI document that tests read.
 type Document struct {
 	OpenAPI string
 	Info    struct{ Description string }
@@ -183,9 +183,9 @@ func (d Document) HasStatuses(t testing.TB, want map[string]string) {
 // ofEveryAnswer are the headers that say how to treat an answer, of any status.
 var ofEveryAnswer = map[string]bool{"Cache-Control": true, "Content-Type": true, "Www-Authenticate": true, "X-Content-Type-Options": true}
 
-// States checks that the description of each place holds the statements. A place is
-// info, an operation such as "get /tasks", one of its parameters such as
-// "get /tasks?limit", or a property of a form such as "Task.title".
+// States checks that the description of each place contains the statements. A place is info, an
+// operation such as "get /tasks", one of its parameters such as "get /tasks?limit", or a property
+// of a form such as "Task.title".
 func (d Document) States(t testing.TB, want map[string][]string) {
 	t.Helper()
 	for place, statements := range want {
@@ -271,8 +271,8 @@ func hasHeader(headers map[string]any, name string) bool {
 	return false
 }
 
-// operation is that of the route which a request matches; a path without variables
-// goes before one with them.
+// operation returns the operation whose route a request matches. A path without variables takes
+// precedence over one with variables.
 func (d Document) operation(request *http.Request) (found Operation, ok bool) {
 	parts := strings.Split(request.URL.EscapedPath(), "/")
 	best := len(parts)

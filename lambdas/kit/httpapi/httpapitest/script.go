@@ -20,18 +20,18 @@ import (
 
 var update = flag.Bool("update", false, "write the answers of this run into the scripts of testdata")
 
-// Script makes the requests of a file, one after the other, and holds their answers to
-// those that the file has, byte for byte: status, headers and body. The flag -update
-// writes the answers into the file instead.
+// Script makes the requests of a file, one after the other, and compares their answers with the
+// file's, byte for byte: status, headers and body. The flag -update writes the answers into the
+// file instead.
 //
 // A request is a line "METHOD /path", then its headers, then its body in one line after
 // "> ". The header As is the subject of a verified token. Its answer follows in lines that
 // begin with "<". A line "! command" calls command with what follows; it returns the
 // handler of the requests that come next. Lines that begin with "#" are comments.
 //
-// A random value that an answer holds, which is a UUID or a cursor, is <id 1>, <cursor 1>
-// and so on, in the order in which they first appear after a command; requests name them
-// likewise. In a request <x*300> is 300 times x.
+// A random value in an answer, a UUID or a cursor, is written as <id 1>, <cursor 1> and so on, in
+// the order of first appearance after a command. Requests name it likewise. In a request <x*300> is
+// 300 times x.
 func Script(t *testing.T, file string, command func(*testing.T, string) http.Handler) {
 	t.Helper()
 	before, err := os.ReadFile(file)
@@ -171,8 +171,8 @@ func (n names) known(text string) string {
 // lines are the places of a document that begin a line in a file.
 var lines = regexp.MustCompile(`"(get|post|put|patch|delete|responses|schemas|properties|[0-9]{3}|/[^"]*|[A-Z][A-Za-z]+)":[\[{]`)
 
-// SameAsFile holds an OpenAPI document to a file, byte for byte; the file has line feeds
-// besides, so that people can read it. The flag -update writes the file.
+// SameAsFile compares an OpenAPI document with a file, byte for byte. The file has line feeds in
+// addition, so that people can read it. The flag -update writes the file.
 func SameAsFile(t *testing.T, file string, document []byte) {
 	t.Helper()
 	got := lines.ReplaceAll(bytes.TrimSpace(document), []byte("\n$0"))

@@ -26,9 +26,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Suite holds the API of a function to what all APIs of the kit promise, on every route
-// that its OpenAPI document describes: good requests are made of the document's examples,
-// and bad ones of its limits. What the answers say in detail is for a [Script].
+// Suite checks that the API of a function keeps the promises of all APIs of the kit, on every route
+// that its OpenAPI document describes. It makes good requests from the document's examples, and bad
+// ones from its limits. A [Script] checks the answers in detail.
 type Suite struct {
 	// Platform has the routes.
 	Platform schema.Platform
@@ -46,7 +46,7 @@ type Suite struct {
 // ServiceError is an error that an operation may return.
 type ServiceError struct {
 	Err error
-	// Status is that of the answer.
+	// Status is the status of the answer.
 	Status int
 	// Passing says that the answer is not kept under the request's idempotency key.
 	Passing bool
@@ -94,7 +94,7 @@ type call struct {
 	method, path, body string
 	header             http.Header
 	query              url.Values
-	// subject is that of the verified token; empty: there is none.
+	// subject is the verified token's; empty: there is no token.
 	subject string
 	form    map[string]any
 }
@@ -143,7 +143,7 @@ func (s Suite) serve(d Document) *run {
 	return r
 }
 
-// do makes a request of which the service does the work.
+// do makes a request with the given work of the service.
 func (r *run) do(c call, work func() error) *httptest.ResponseRecorder {
 	r.begun, r.settled, r.released, r.calls, r.work = 0, 0, 0, 0, work
 	r.log.Reset()
@@ -152,7 +152,7 @@ func (r *run) do(c call, work func() error) *httptest.ResponseRecorder {
 	return w
 }
 
-// good is the work of a service that does what is asked for.
+// good is the work of a service that succeeds.
 func good() error { return nil }
 
 // answers checks that a good request is answered with success.
@@ -363,8 +363,8 @@ func (s Suite) testSuccess(t *testing.T, api *run, c call) {
 	}
 }
 
-// Every error has its status, on every route. One that would come again is kept; one that
-// may not come again is not, nor is what was not foreseen, of which the caller learns nothing.
+// Every error has its status, on every route. An error that a retry would meet again is kept; an
+// error that may pass is not. An unforeseen error is not kept either, nor revealed to the caller.
 func (s Suite) testErrors(t *testing.T, api *run, c call) {
 	errs := append([]ServiceError{{Err: errors.New("a secret"), Status: http.StatusInternalServerError, Passing: true}}, s.Errors...)
 	for _, test := range errs {
@@ -397,8 +397,8 @@ func (s Suite) testErrors(t *testing.T, api *run, c call) {
 	}
 }
 
-// A panic is an error of which the caller learns nothing. It leaves the claim to its lease:
-// the work may or may not be done.
+// A panic is an error that is not revealed to the caller. Its claim stays until the lease ends,
+// because the work may or may not be done.
 func (s Suite) testPanic(t *testing.T, api *run, c call) {
 	w := api.do(c, func() error { panic("a secret") })
 	if api.calls > 0 && (w.Code != http.StatusInternalServerError || !json.Valid(w.Body.Bytes()) || strings.Contains(w.Body.String(), "secret") || api.settled+api.released > 0) {
@@ -471,7 +471,7 @@ func (s Suite) testBody(t *testing.T, api *run, c call) {
 	}
 }
 
-// A body is held to the form that is described, field by field, in characters.
+// A body has to match the described form, field by field, in characters.
 func (s Suite) testFields(t *testing.T, api *run, c call) {
 	if c.form == nil {
 		return
@@ -519,7 +519,7 @@ func (s Suite) testFields(t *testing.T, api *run, c call) {
 	}
 }
 
-// isOfAnotherVariant reports whether a body with a field that this variant has not is one of
+// isOfAnotherVariant reports whether a body with a field that this variant lacks is valid as
 // another variant.
 func (d Document) isOfAnotherVariant(c call, property map[string]any, body string) bool {
 	var value any
@@ -527,7 +527,7 @@ func (d Document) isOfAnotherVariant(c call, property map[string]any, body strin
 		len(d.mismatches("body", c.RequestBody.Content["application/json"].Schema, value)) == 0
 }
 
-// A query is held to the parameters that are described; one that cannot be read is refused.
+// A query has to match the described parameters; one that cannot be read is refused.
 func (s Suite) testQuery(t *testing.T, api *run, c call) {
 	query := func(name string, values ...string) call {
 		other := c
@@ -573,7 +573,7 @@ func (d Document) isStrict() bool {
 	return false
 }
 
-// A key is looked at before the body, and what the keys refuse is not begun.
+// The key is checked before the body, and a request that the keys refuse is not begun.
 func (s Suite) testKeys(t *testing.T, api *run, c call) {
 	if !c.isOnce() {
 		return
@@ -602,7 +602,7 @@ func (s Suite) testKeys(t *testing.T, api *run, c call) {
 	api.Refusal = nil
 }
 
-// A precondition is described where there is one, with its failure, and is looked at before
+// The document describes each precondition and its failure, and the precondition is checked before
 // a key is claimed.
 func (s Suite) testIfMatch(t *testing.T, api *run, c call) {
 	_, described := c.Responses["412"]
@@ -618,7 +618,7 @@ func (s Suite) testIfMatch(t *testing.T, api *run, c call) {
 	}
 }
 
-// Logs hold nothing of what was sent, and a line for each request.
+// The log has a line for each request, and quotes nothing of what was sent.
 func (s Suite) testLog(t *testing.T, api *run, c call) {
 	const secret = "xyzzy"
 	requests := []call{c, c, c.with("If-Match", secret), c.with("If-Match", `"`+secret+`"`).with(httpapi.KeyHeader, secret)}
@@ -640,9 +640,9 @@ func (s Suite) testLog(t *testing.T, api *run, c call) {
 	}
 }
 
-// Fuzz answers every event that API Gateway might send, never with 500 and as described;
-// what is refused for itself claims no key. Each event has the headers that operations need.
-// more are seeds beside the good requests.
+// Fuzz answers every event that API Gateway might send, never with 500 and as described; an invalid
+// request claims no key. Each event has the headers that operations need. more are seeds beside the
+// good requests.
 func (s Suite) Fuzz(f *testing.F, more ...string) {
 	d := Parse(f, s.Document)
 	needed := map[string]string{"host": "api.example.com"}
