@@ -20,8 +20,8 @@ const (
 	// AgentKeyPrefix begins every key, so that people and secret scanners know one
 	// when they see it. 52 letters and digits of base32 (A-Z, 2-7) follow.
 	AgentKeyPrefix = "aah_"
-	// agentKeyIDLength is how many digits of a key's hash people tell it by: of a
-	// million keys, two share an id with a chance of 1 in 500.
+	// agentKeyIDLength is how many digits of a key's hash make its id. Among a million keys, two
+	// share an id with a chance of 1 in 500.
 	agentKeyIDLength = 12
 	// markEvery is how exact the last use of a key is.
 	markEvery = time.Hour
@@ -75,30 +75,30 @@ func CheckAgentID(field, id string) error {
 	return p.Err()
 }
 
-// AgentKeyStore is what [AgentKeys] needs stored.
+// AgentKeyStore is the storage that [AgentKeys] needs.
 type AgentKeyStore interface {
 	// CreateAgentKey stores a new key. To store the same one again changes nothing.
 	CreateAgentKey(ctx context.Context, key AgentKey) error
 	// AgentKey reads a key as it is now; CreatedAt may be left out. It returns
 	// [ErrAgentKeyNotFound].
 	AgentKey(ctx context.Context, hash string) (AgentKey, error)
-	// AgentKeys reads all keys, those of one agent together. One that was stored a
-	// moment ago may not be among them.
+	// AgentKeys reads all keys, those of one agent together. A key that was stored a moment ago may
+	// be missing.
 	AgentKeys(ctx context.Context) ([]AgentKey, error)
-	// RevokeAgentKey keeps when a key was revoked. An earlier revocation stays. It
-	// returns [ErrAgentKeyNotFound].
+	// RevokeAgentKey stores when a key was revoked. An earlier revocation stays. It returns
+	// [ErrAgentKeyNotFound].
 	RevokeAgentKey(ctx context.Context, hash string, now time.Time) error
-	// MarkAgentKeyUsed keeps now as the last use of a key that is neither revoked nor
-	// was used after since. It reports whether it did.
+	// MarkAgentKeyUsed stores now as the last use of a key, unless the key is revoked or was used
+	// after since. It reports whether it did.
 	MarkAgentKeyUsed(ctx context.Context, hash string, since, now time.Time) (bool, error)
 }
 
-// AgentKeys issues keys to agents, and identifies agents by them. It keeps only the hash
-// of a key: a lost key cannot be found again, only revoked.
+// AgentKeys issues keys to agents, and identifies agents by them. It keeps only the hash of a key:
+// a lost key cannot be recovered, only revoked.
 type AgentKeys struct {
 	// Store keeps the keys. Required.
 	Store AgentKeyStore
-	// Unmarked is called when the last use of a key could not be kept, which fails no
+	// Unmarked is called when the last use of a key could not be stored, which does not fail the
 	// request. Nil is allowed.
 	Unmarked func(context.Context, error)
 	// Now is the clock. Nil: [time.Now].
@@ -123,9 +123,8 @@ func (a *AgentKeys) Issue(ctx context.Context, agentID string) (key string, kept
 	return key, kept, nil
 }
 
-// Agent returns the agent that a key names. It returns [ErrUnknownAgentKey], after
-// the same one read of the store, for any text that is no key, for an unknown key and
-// for a revoked one.
+// Agent returns the agent that a key names. It returns [ErrUnknownAgentKey] for a text that is no
+// key, an unknown key and a revoked one. Each takes one read of the store.
 func (a *AgentKeys) Agent(ctx context.Context, key string) (agentID string, err error) {
 	kept, err := a.Store.AgentKey(ctx, HashAgentKey(key))
 	switch {
@@ -145,8 +144,8 @@ func (a *AgentKeys) Agent(ctx context.Context, key string) (agentID string, err 
 	return kept.AgentID, nil
 }
 
-// List returns all keys, by agent, the oldest first. One that was issued a moment ago
-// may not be among them.
+// List returns all keys, by agent, the oldest first. A key that was issued a moment ago may be
+// missing.
 func (a *AgentKeys) List(ctx context.Context) ([]AgentKey, error) {
 	keys, err := a.Store.AgentKeys(ctx)
 	if err != nil {

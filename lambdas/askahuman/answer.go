@@ -21,7 +21,7 @@ type Answer struct {
 	ResponseTimeMS *int64  `json:"response_time_ms,omitempty" nullable:"true" minimum:"0" doc:"Milliseconds from seeing the question to sending the answer." example:"42000"`
 }
 
-// validate returns an [*validate.Error] with all that is wrong for any question.
+// validate returns an [*validate.Error] with all that would be wrong as an answer to any question.
 func (a Answer) validate(personHash string) error {
 	var p problems
 	if personHash == "" {
@@ -62,7 +62,8 @@ type Receipt struct {
 	PointsEarned int     `json:"points_earned" example:"12"`
 	NewBadges    []Badge `json:"new_badges" nullable:"false"`
 	TotalPoints  int     `json:"total_points" example:"112"`
-	// Submitted is the state of the question after it, and SinceAsked how old that is.
+	// Submitted is the state of the question after the answer, and SinceAsked the age of the
+	// question.
 	Submitted  Submitted     `json:"-"`
 	SinceAsked time.Duration `json:"-"`
 }
@@ -70,9 +71,9 @@ type Receipt struct {
 // Answer stores a person's answer and its points; zone decides when the person's
 // days begin and end, nil is UTC.
 //
-// It returns an [*validate.Error], [ErrQuestionNotFound], [ErrAlreadyAnswered] (also
-// when the question has ended since), [ErrQuestionClosed], or an error that wraps
-// [ErrStale] when so many answer at once that trying again later is better.
+// It returns an [*validate.Error], [ErrQuestionNotFound], [ErrAlreadyAnswered] (also when the
+// question has ended since), [ErrQuestionClosed], or, when too many answer at once, an error that
+// wraps [ErrStale]: try again later.
 func (p *People) Answer(ctx context.Context, personHash string, zone *time.Location, answer Answer) (Receipt, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -133,7 +134,7 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 	}, nil
 }
 
-// response is the answer as it is stored.
+// response returns the answer in its stored form.
 func (a Answer) response(question Question, personHash string, now time.Time) Response {
 	response := Response{
 		ID:             ResponseID(question.ID, personHash),
@@ -159,8 +160,8 @@ func (a Answer) response(question Question, personHash string, now time.Time) Re
 	return response
 }
 
-// refusal is why a question that has ended takes no answer from this person. It
-// is read after the end was seen: the person's own answer may have been the last.
+// refusal returns why an ended question takes no answer from this person. It reads the person's
+// answer after the end, because that answer may have ended the question.
 func (p *People) refusal(ctx context.Context, personHash, questionID string) error {
 	answered, err := p.Store.HasAnswered(ctx, questionID, personHash)
 	switch {

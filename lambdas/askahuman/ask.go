@@ -11,16 +11,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Agents is the side of the platform that AI agents see: they ask, read the
-// answers, list and close their own questions. Another agent's question does not exist
-// for them.
+// Agents is the side of the platform that AI agents see: they ask, read the answers, list and close
+// their own questions. They cannot see another agent's question.
 type Agents struct {
 	// Store keeps the questions and answers.
 	Store AgentStore
 	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
-	// Ended is called once for each question that this ends, with the status that it
-	// has then, also from several goroutines. Nil is allowed.
+	// Ended is called once for each question that a method ends, with its new status, possibly from
+	// several goroutines at once. Nil is allowed.
 	Ended func(ctx context.Context, status Status)
 }
 
@@ -38,8 +37,8 @@ type Ask struct {
 // timeout is for how long answers are taken.
 func (a Ask) timeout() time.Duration { return time.Duration(*a.TimeoutSeconds) * time.Second }
 
-// WithDefaults returns the ask with its defaults filled in. Two asks want the same
-// question if they are then equal, except for the idempotency key.
+// WithDefaults returns the ask with its defaults filled in. Two asks are for the same question if
+// they are then equal, except for the idempotency key.
 func (a Ask) WithDefaults() Ask {
 	if len(a.Audience) == 0 {
 		a.Audience = []string{defaultCategory}
@@ -81,7 +80,7 @@ func (a Ask) validateOptions(p *problems) {
 	}
 	seen := map[string]int{}
 	for i, option := range a.Options {
-		// White space around an option cannot be seen, so it does not tell two apart.
+		// White space around an option is invisible, so it does not make two options different.
 		text := strings.TrimSpace(option)
 		if first, ok := seen[text]; ok {
 			p.Add(fmt.Sprintf("options[%d]", i), validate.RuleUnique, "is the same as options[%d]; give each option once", first)
@@ -145,9 +144,9 @@ func (a *Agents) Read(ctx context.Context, agentID, questionID string) (Question
 	if !isID(questionID) {
 		return QuestionWithResponses{}, ErrQuestionNotFound
 	}
-	// Question and answers are two reads: an answer may come between them. They are
-	// read at once, and when they disagree again, the question first, so that no
-	// answer it counts is ever missing below.
+	// Question and answers are two reads: an answer may come between them. They run at once. When
+	// they disagree, they are repeated one after the other, the question first, so that no counted
+	// answer is missing below.
 	const attempts = 3
 	var read QuestionWithResponses
 	for attempt := range attempts {
@@ -234,9 +233,8 @@ func (a *Agents) List(ctx context.Context, agentID string, status Status, limit 
 	return questions, next, nil
 }
 
-// Close ends one of the agent's questions early; its answers stay readable. One
-// that has ended already stays as it is. It returns [ErrQuestionNotFound], also
-// for another agent's.
+// Close ends one of the agent's questions early; its answers stay readable. A question that has
+// ended already stays as it is. It returns [ErrQuestionNotFound], also for another agent's.
 func (a *Agents) Close(ctx context.Context, agentID, questionID string) error {
 	now := clock(a.Now)
 	question, err := a.own(ctx, agentID, questionID, now)

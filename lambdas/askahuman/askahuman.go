@@ -1,5 +1,5 @@
-// Package askahuman holds the rules of Ask-a-Human: AI agents ask questions,
-// people answer them anonymously, agents read the answers.
+// Package askahuman has the rules of Ask-a-Human: AI agents ask questions, people answer them
+// anonymously, agents read the answers.
 //
 // [Agents], [People] and [Notifier] are the three sides of the platform. Each
 // declares the store that it needs and knows no AWS type; package dynamodb
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The errors that callers tell apart. Each is one code of the wire format.
+// The errors that callers distinguish. Each is one code of the wire format.
 var (
 	// ErrQuestionNotFound: there is no such question, its retention has ended,
 	// or it is another agent's.
@@ -53,8 +53,7 @@ const (
 )
 
 // The limits that rules and stores build on; the tags of [Ask], [Answer] and the forms of
-// subscriptions state those of single fields. Lengths are in characters (Unicode code
-// points).
+// subscriptions state the limits of single fields. Lengths are in characters (Unicode code points).
 const (
 	MinOptions, MaxOptions           = 2, 10
 	DefaultResponses                 = 5
@@ -81,8 +80,8 @@ func Audiences() []string {
 	return []string{"technical", "product", "ethics", "creative", "general"}
 }
 
-// Question is a question and its state. Its tags, and those of [Response], [Stats] and
-// [AgentKey], are the names under which a table keeps it.
+// Question is a question and its state. Its tags, like the tags of [Response], [Stats] and
+// [AgentKey], are the names of the attributes in the table.
 type Question struct {
 	ID                string       `dynamodbav:"question_id"`
 	Status            Status       `dynamodbav:"status"`
@@ -142,8 +141,8 @@ type Response struct {
 	ContentLength  int          `dynamodbav:"content_length,omitempty"` // of a text answer, in characters
 }
 
-// RecentAnswer is the part of a person's earlier answer that the feed needs, to leave
-// its question out, and the flags, to find repetition.
+// RecentAnswer is the part of a person's earlier answer that the feed needs to leave out its
+// question, and that the flags need to find repetition.
 type RecentAnswer struct {
 	QuestionID    string    `dynamodbav:"question_id"`
 	ContentDigest string    `dynamodbav:"content_digest"` // empty: multiple choice
@@ -191,7 +190,7 @@ const (
 	PeriodAllTime Period = "all_time"
 )
 
-// Subscription is a device that wants to be notified.
+// Subscription is a device that receives notifications.
 type Subscription struct {
 	ID                 string
 	Token              string
@@ -211,6 +210,6 @@ type Position struct {
 	ID        string
 }
 
-// FormatTime writes a moment as the wire format and the stores have it: in UTC with
-// milliseconds. It has one width, so that text sorts as time does.
+// FormatTime writes a moment in the form of the wire format and the stores: in UTC with
+// milliseconds. The text has one width, so that it sorts by time.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -71,8 +71,7 @@ func answeredIn(category string) func(Stats, Question, time.Time) bool {
 	}
 }
 
-// newBadges are the badges that a person has earned by an answer at now and did
-// not have before.
+// newBadges returns the badges that a person earns by an answer at now.
 func newBadges(stats Stats, question Question, now time.Time) []EarnedBadge {
 	var earned []EarnedBadge
 	for _, b := range badges() {
@@ -84,8 +83,7 @@ func newBadges(stats Stats, question Question, now time.Time) []EarnedBadge {
 	return earned
 }
 
-// withNames adds each badge's name; a badge of a later version keeps its id for
-// one.
+// withNames adds each badge's name; a badge of a later version has its id as the name.
 func withNames(earned []EarnedBadge) []Badge {
 	named := make([]Badge, len(earned))
 	for i, e := range earned {
@@ -99,8 +97,7 @@ func withNames(earned []EarnedBadge) []Badge {
 	return named
 }
 
-// category is the category in which an answer to the question counts: its first
-// audience tag.
+// category returns the category in which an answer to the question counts: its first audience tag.
 func category(question Question) string {
 	if len(question.Audience) == 0 {
 		return defaultCategory

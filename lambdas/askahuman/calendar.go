@@ -2,7 +2,7 @@ package askahuman
 
 import "time"
 
-// dateFormat is how dates are kept: they sort as text.
+// dateFormat is the stored form of dates, in which they sort as text.
 const dateFormat = time.DateOnly
 
 // Day is the UTC day of a moment, YYYY-MM-DD: the key of a daily leaderboard.

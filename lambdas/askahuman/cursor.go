@@ -17,12 +17,11 @@ const cursorSize = 1 + 8 + 16
 
 var errCursor = errors.New("malformed cursor")
 
-// latestCursorTime is the last moment whose text still sorts: five-digit years do
-// not.
+// latestCursorTime is the last moment that still sorts as text: five-digit years do not.
 var latestCursorTime = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
 
-// formatCursor writes a position for a caller to hand back. It holds the place in a
-// list, never the list's owner: the caller's identity always chooses the list.
+// formatCursor writes a position for a caller to hand back. It contains the place in a list, never
+// the list's owner: the caller's identity always selects the list.
 func formatCursor(p Position) string {
 	id, err := uuid.Parse(p.ID)
 	if err != nil {
@@ -52,7 +51,7 @@ func parseCursor(cursor string) (Position, error) {
 		CreatedAt: time.UnixMilli(int64(milliseconds)).UTC(),
 		ID:        uuid.UUID(b[9:]).String(),
 	}
-	// Decoders pass over line breaks and spare bits.
+	// Decoders ignore line breaks and spare bits.
 	if formatCursor(position) != cursor {
 		return Position{}, errCursor
 	}

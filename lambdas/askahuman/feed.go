@@ -11,9 +11,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// People is the side of the platform that people see: they find questions, answer
-// them, earn points and subscribe to notifications. A person is known by a hash
-// of the fingerprint that their device sends, and by nothing else.
+// People is the side of the platform that people see: they find questions, answer them, earn points
+// and subscribe to notifications. Only a hash of the fingerprint that their device sends identifies
+// a person.
 type People struct {
 	// Store keeps the questions, answers, stats and subscriptions.
 	Store PeopleStore
@@ -24,11 +24,11 @@ type People struct {
 }
 
 const (
-	// feedSpare is how many questions more than are wanted are read at a time for
-	// a feed, for those that the person has answered.
+	// feedSpare is how many questions beyond the limit a feed reads at a time, to make up for those
+	// that the person has answered.
 	feedSpare = 10
-	// feedExamined is how many questions one call looks at, at most: someone who
-	// has answered nearly all of them gets a short page and a cursor.
+	// feedExamined is how many questions one call reads, at most. A person who has answered nearly
+	// all of them gets a short page and a cursor.
 	feedExamined = 500
 )
 
@@ -38,9 +38,9 @@ const (
 // more; a page has at most MaxListLimit; 0 is DefaultListLimit; cursor is the next of
 // the page before.
 //
-// next is empty when there are no more. A page may be short, even empty, and yet
-// have a next one. An answer given within the last moments may still be offered.
-// Feed returns an [*validate.Error].
+// next is empty when there are no more. A page may be short, even empty, and still have a next one.
+// A question answered within the last moments may still be offered. Feed returns an
+// [*validate.Error].
 func (p *People) Feed(ctx context.Context, personHash string, audience []string, limit int, cursor string) (questions []Question, next string, err error) {
 	var invalid problems
 	for i, tag := range audience {
@@ -101,8 +101,8 @@ func positionOf(question Question) Position {
 	return Position{CreatedAt: question.CreatedAt, ID: question.ID}
 }
 
-// answered are the open questions that the person has answered. No question is
-// open for longer than MaxTimeout, so older answers do not matter.
+// answered returns the open questions that the person has answered. No question is open for longer
+// than MaxTimeout, so it reads no older answers.
 func (p *People) answered(ctx context.Context, personHash string, now time.Time) (map[string]bool, error) {
 	if personHash == "" {
 		return nil, nil

@@ -22,7 +22,7 @@ const (
 )
 
 const (
-	// RecentAnswersCompared is how many of a person's recent answers are looked at.
+	// RecentAnswersCompared is how many of a person's recent answers are compared.
 	RecentAnswersCompared = 20
 
 	suspiciousText           = 5 * time.Second
@@ -31,8 +31,8 @@ const (
 	minimalTexts             = 5  // in a row, this one included
 )
 
-// flagsFor are an answer's flags, in the order above. recent are the person's
-// answers before it, newest first.
+// flagsFor returns an answer's flags, in the order above. recent has the person's answers before
+// it, newest first.
 func flagsFor(response Response, recent []RecentAnswer) []string {
 	var flags []string
 	if isSuspiciouslyFast(response) {
@@ -58,9 +58,9 @@ func isSuspiciouslyFast(response Response) bool {
 	return response.ResponseTimeMS >= 0 && response.ResponseTimeMS < least.Milliseconds()
 }
 
-// onlyMinimalTexts reports whether an answer and the text answers just before it,
-// minimalTexts in all, are each of minimalLength or less. Fewer texts prove
-// nothing: many a question is answered by one word.
+// onlyMinimalTexts reports whether an answer and the text answers just before it, minimalTexts in
+// all, are each of minimalLength or less. Fewer texts prove nothing, because one word answers many
+// questions.
 func onlyMinimalTexts(response Response, recent []RecentAnswer) bool {
 	if response.ContentLength > minimalLength {
 		return false

@@ -7,9 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// ResponseID is the one id that a person's answer to a question can have: a
-// UUID (version 8) derived from both, so that a second answer meets the first
-// one's key.
+// ResponseID returns the one id that a person's answer to a question can have: a UUID (version 8)
+// derived from both, so that a second answer has the same key as the first.
 func ResponseID(questionID, personHash string) string {
 	digest := sha256.Sum256([]byte("response\x00" + questionID + "\x00" + personHash))
 	id := uuid.UUID(digest[:16])
@@ -21,15 +20,15 @@ func ResponseID(questionID, personHash string) string {
 // newID is a random UUID (version 4).
 func newID() string { return uuid.NewString() }
 
-// isID reports whether s is a UUID as [newID] writes it: other spellings of the
-// same UUID are other keys to a store, and so no id at all.
+// isID reports whether s is a UUID as [newID] writes it. Another spelling of the same UUID is
+// another key to a store, so it is no id.
 func isID(s string) bool {
 	id, err := uuid.Parse(s)
 	return err == nil && id.String() == s
 }
 
-// clock reads a service's clock. Stores keep milliseconds, so that is all the
-// rules see: what is computed before a write and after a read agrees.
+// clock reads a service's clock. It returns whole milliseconds, as stores keep them, so that values
+// before a write and after a read agree.
 func clock(now func() time.Time) time.Time {
 	if now == nil {
 		now = time.Now

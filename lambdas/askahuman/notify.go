@@ -16,9 +16,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
-// Notifier asks people for the answers that questions still need, and marks overdue
-// questions expired. Runs may overlap, and the next run makes up for one that dies: a
-// run claims everything in the store before it acts.
+// Notifier asks people for the answers that questions still need, and marks overdue questions
+// expired. Runs may overlap, and the next run continues the work of one that dies, because a run
+// claims everything in the store before it acts.
 type Notifier struct {
 	// Store keeps the questions and subscriptions.
 	Store NotifierStore
@@ -47,8 +47,8 @@ const (
 )
 
 const (
-	// peoplePerAnswer is how many people are notified for each answer that a
-	// question is short of: most do not answer at once (wire contract: notifier).
+	// peoplePerAnswer is how many people are notified for each missing answer of a question: most
+	// do not answer at once (wire contract: notifier).
 	peoplePerAnswer = 3
 	// poolSize is how many subscriptions a run reads, at most, and samplesPerPlace
 	// how many for each notification it has to send: enough to draw from.
@@ -57,9 +57,9 @@ const (
 	questionsPerRun = 500
 	// workers is how many notifications or writes are under way at once.
 	workers = 16
-	// timeToSpare is how long before the end of its time a run begins nothing new:
-	// what is claimed by then can still be sent, for sendTime at most, and marked or
-	// released, and then the questions given back, each for releaseTime at most.
+	// timeToSpare is how long before its deadline a run begins nothing new. It can then still send
+	// what it has claimed, for sendTime at most, mark or release that, and release the questions,
+	// each for releaseTime at most.
 	timeToSpare = 12 * time.Second
 	sendTime    = 5 * time.Second
 	releaseTime = 3 * time.Second
@@ -85,8 +85,8 @@ type Report struct {
 	// Questions is how many questions people were notified of, Notified how many
 	// notifications were sent.
 	Questions, Notified int
-	// Deactivated is how many subscriptions had a dead token, Released how many
-	// people may be notified again at once because theirs could not be sent.
+	// Deactivated is how many subscriptions had a dead token, Released how many people may be
+	// notified again at once because their notification could not be sent.
 	Deactivated, Released int
 	// Waiting is how many questions are left for the next run.
 	Waiting int
@@ -100,10 +100,9 @@ type Report struct {
 // Run does what is due. It stops in good time before the context's deadline and
 // leaves the rest to the next run.
 //
-// It returns an error only when it could not even read what is due: then trying
-// again at once may do what this run did not. Every other failure is in the report,
-// and its question stays due: the next run is the better retry, because it sees what this one
-// has done.
+// It returns an error only when it could not read what is due: then a retry at once may succeed.
+// Every other failure is in the report, and its question stays due. The next run is the better
+// retry, because it sees what this one has done.
 func (n *Notifier) Run(ctx context.Context) (Report, error) {
 	run := &notifierRun{Notifier: n, ctx: ctx}
 	short, err := run.expireOverdue()
@@ -166,7 +165,7 @@ func (r *notifierRun) expireOverdue() ([]Question, error) {
 	return short, nil
 }
 
-// missing is how many answers a question still needs.
+// missing returns how many answers a question still needs.
 func missing(question Question) int { return question.RequiredResponses - question.CurrentResponses }
 
 // claimedQuestion is a question that this run notifies people of.
@@ -217,7 +216,7 @@ func (r *notifierRun) notify(short []Question) error {
 	}
 	close(notifications)
 	sending.Wait()
-	// All end by then, however many there are and however slow the store is.
+	// All end by then, for any number of them and any delay of the store.
 	end := time.Now().Add(releaseTime)
 	var settling errgroup.Group
 	settling.SetLimit(workers)
@@ -275,7 +274,7 @@ func (r *notifierRun) claim(question Question) *claimedQuestion {
 	return claimed
 }
 
-// shorten is a prompt on one line of at most bodyLength characters.
+// shorten returns a prompt as one line of at most bodyLength characters.
 func shorten(prompt string) string {
 	line := strings.Join(strings.Fields(prompt), " ")
 	if utf8.RuneCountInString(line) <= bodyLength {
@@ -343,9 +342,9 @@ func (r *notifierRun) sendOnce(message PushMessage) error {
 	return r.Push.Send(ctx, message)
 }
 
-// mayHaveArrived reports whether a failed notification may have arrived, because no
-// answer came in time. The run neither tries it again nor releases its claim: one
-// notification too few is better than more than a person chose.
+// mayHaveArrived reports whether a failed notification may have arrived, because no answer came in
+// time. The run neither tries it again nor releases its claim: a missing notification is better
+// than more than the person chose.
 func mayHaveArrived(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
@@ -388,8 +387,8 @@ func (r *notifierRun) mark(subscription Subscription, question *claimedQuestion,
 	r.fail("remember a notification of question "+question.ID, err)
 }
 
-// deactivate takes a subscription with a dead token out of use. The claim goes first:
-// the person's next token has not been notified.
+// deactivate takes a subscription with a dead token out of use. It releases the claim first,
+// because the person's next token has not been notified.
 func (r *notifierRun) deactivate(subscription Subscription, claimedAt time.Time) {
 	r.release(subscription, claimedAt)
 	err := r.Store.DeactivateSubscription(r.ctx, subscription, clock(r.Now))
@@ -409,8 +408,7 @@ func (r *notifierRun) release(subscription Subscription, claimedAt time.Time) bo
 	return err == nil
 }
 
-// settle leaves a question to the next run when this one could not send what it claimed
-// the question for.
+// settle leaves a question to the next run when this run could not send its notifications.
 func (r *notifierRun) settle(question *claimedQuestion, end time.Time) {
 	if question.reached && !question.cut {
 		return
@@ -421,13 +419,13 @@ func (r *notifierRun) settle(question *claimedQuestion, end time.Time) {
 	}
 	ctx, cancel := retry.ToRelease(r.ctx, end)
 	defer cancel()
-	// Due since it was read to be, so it keeps its place among the due ones.
+	// Its due time is as it was read, so it keeps its place among the due ones.
 	_, err := r.Store.ClaimQuestion(ctx, question.Question, notifiedAt, question.before.DueAt)
 	r.fail("give question "+question.ID+" back", err)
 	r.record(func(report *Report) { report.Waiting++ })
 }
 
-// lastContext is for undoing a claim: it is valid also after the run's time is over.
+// lastContext returns a context for undoing a claim, which is valid even after the run's deadline.
 func (r *notifierRun) lastContext() (context.Context, context.CancelFunc) {
 	return retry.ToRelease(r.ctx, time.Now().Add(releaseTime))
 }

@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// ErrStale says that the items that a write was computed from have changed: read
-// again and compute again.
+// ErrStale says that the items that a write was computed from have changed: read and compute again.
 var ErrStale = errors.New("the stored item has changed since it was read")
 
-// PeopleStore is what [People] needs stored.
+// PeopleStore is the storage that [People] needs.
 type PeopleStore interface {
 	// Question reads one question as it is now. It returns [ErrQuestionNotFound].
 	Question(ctx context.Context, id string, now time.Time) (Question, error)
@@ -26,8 +25,8 @@ type PeopleStore interface {
 	// NotifiedAt is when the person was notified of the question; zero: never, or of
 	// another one since.
 	NotifiedAt(ctx context.Context, questionID, personHash string) (time.Time, error)
-	// Stats reads a person's stats; those of a person who never answered are
-	// zero except for the hash.
+	// Stats reads a person's stats. They are zero, except for the hash, if the person never
+	// answered.
 	Stats(ctx context.Context, personHash string) (Stats, error)
 	// SubmitResponse stores the answer, counts it on the question (closing it with
 	// the last one) and stores the stats, all or nothing. question is as it was
@@ -37,8 +36,8 @@ type PeopleStore interface {
 	// the question is no longer [Question.UnderHalf]; it may also return that when only
 	// the count changed.
 	SubmitResponse(ctx context.Context, question Question, response Response, stats Stats) (Submitted, error)
-	// Top reads the highest entries of a board, highest first. day is the UTC day
-	// or Monday that Day and Week of [Stats] hold; empty for all time.
+	// Top reads the highest entries of a board, highest first. day is the UTC day or Monday as in
+	// Day and Week of [Stats]; empty for all time.
 	Top(ctx context.Context, period Period, day string, limit int) ([]BoardEntry, error)
 	// CountAbove counts the people of a board with more than points, up to
 	// [MaxRank].
@@ -62,7 +61,7 @@ type PeopleStore interface {
 type Submitted struct {
 	// Status is its status after the answer.
 	Status Status
-	// First says that no answer came before. It is true for one answer of a question.
+	// First says that no answer came before. It is true of exactly one answer to a question.
 	First bool
 }
 

@@ -14,7 +14,7 @@ const longText = 100
 
 // Rewards are the points that people earn.
 type Rewards struct {
-	// Points are those of [schema.AskAHumanRules]; nil: the default ones.
+	// Points are as in [schema.AskAHumanRules]; nil: the default ones.
 	Points map[string]int
 	// DailyPoints is the most that a person earns on one UTC day; 0: the default.
 	DailyPoints int
@@ -31,11 +31,10 @@ func (r Rewards) withDefaults() Rewards {
 	return r
 }
 
-// pointsFor are the points of an answer to a question on its own: without the bonus
-// of a streak, and before the limit of a day. question is as it was before the
-// answer; notifiedAt is when this person was notified of it, zero: never. The
-// moment comes from the platform's own mark, never from the client, so the bonus
-// cannot be forged.
+// pointsFor returns the points of an answer to a question on its own: without the bonus of a
+// streak, and before the limit of a day. question is as it was before the answer; notifiedAt is
+// when this person was notified of it, zero: never. The moment comes from the platform's own mark,
+// never from the client, so the bonus cannot be forged.
 func (r Rewards) pointsFor(question Question, response Response, notifiedAt time.Time) int {
 	points := r.Points[schema.PointsMultipleChoice]
 	if question.Type == TypeText {
@@ -97,9 +96,9 @@ func (r Rewards) award(stats Stats, question Question, response Response, notifi
 	return earned, after, earnedBadges
 }
 
-// startPeriods sets the day's and the week's points to zero when a new one has
-// begun. If the clock is behind that of the last answer, the points count in the last
-// answer's day. Otherwise two clocks would let a person earn the limit of a day twice.
+// startPeriods sets the day's and the week's points to zero when a new one has begun. If the clock
+// is behind the last answer's, the points count in the last answer's day. Otherwise two clocks
+// would let a person earn the limit of a day twice.
 func (s Stats) startPeriods(now time.Time) Stats {
 	if day := Day(now); day > s.Day {
 		s.Day, s.DailyPoints, s.DailyAnswers = day, 0, 0

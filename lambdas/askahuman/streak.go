@@ -24,8 +24,8 @@ func (r Rewards) streakBonus(days int) int {
 // localDate is the calendar date of a moment in a person's zone.
 func localDate(t time.Time, zone *time.Location) string { return t.In(zone).Format(dateFormat) }
 
-// dayAfter is the calendar date after a date. Dates are counted, not hours: days
-// of 23 and 25 hours are days.
+// dayAfter returns the calendar date after a date. It counts dates, not hours: days of 23 and 25
+// hours are days.
 func dayAfter(date string) string {
 	t, err := time.Parse(dateFormat, date)
 	if err != nil {
@@ -34,8 +34,8 @@ func dayAfter(date string) string {
 	return t.AddDate(0, 0, 1).Format(dateFormat)
 }
 
-// streakAfter is the streak with an answer at now, and whether that answer counts
-// a day. s is as before the answer.
+// streakAfter is the streak with an answer at now, and whether that answer counts a day. s is the
+// state before the answer.
 //
 // The zone is what the person says it is, and may differ from one answer to the
 // next. A day counts when it is a later date than the last one that counted, and
@@ -68,8 +68,8 @@ func (s Stats) streakAsOf(now time.Time, zone *time.Location) int {
 	return s.StreakDays
 }
 
-// lastAnswerDate is the date in the zone when the person last answered: each
-// answer updates the stats.
+// lastAnswerDate returns the date in the zone of the person's last answer, which is the last update
+// of the stats.
 func (s Stats) lastAnswerDate(zone *time.Location) string {
 	if s.UpdatedAt.IsZero() {
 		return s.StreakLastDate

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// NewSubscription is a device that wants to be notified.
+// NewSubscription is a request to notify a device.
 type NewSubscription struct {
 	Token    string `json:"fcm_token" minLength:"1" maxLength:"4096" doc:"The device's Firebase Cloud Messaging token, without white space."`
 	Interval *int   `json:"min_interval_minutes,omitempty" nullable:"true" minimum:"5" maximum:"1440" doc:"The least time from a notification of the person, on any of their devices, to the next one on this device; 30 by default." example:"30"`
@@ -110,7 +110,7 @@ func (p *People) Unsubscribe(ctx context.Context, id string) error {
 	return because(p.Store.Unsubscribe(ctx, id), "end subscription "+id)
 }
 
-// validateDevice returns an [*validate.Error] with what is wrong with a form and its tokens.
+// validateDevice returns an [*validate.Error] with all that is wrong with a form and its tokens.
 func validateDevice(form any, token, oldToken *string) error {
 	var p problems
 	p.Form(form)

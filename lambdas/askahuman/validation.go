@@ -8,12 +8,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// problems gathers what is wrong with a request, so that the caller hears of
-// everything at once.
+// problems gathers all that is wrong with a request into one answer.
 type problems struct{ validate.Problems }
 
-// limit is how many items a caller gets of a list: 0 is the default, and more than
-// the most is the most.
+// limit returns how many items of a list a caller gets: 0 means the default, and more than the most
+// means the most.
 func (p *problems) limit(value, byDefault, most int) int {
 	if value == 0 {
 		return byDefault
@@ -32,16 +31,16 @@ func (p *problems) cursor(value string) Position {
 	return position
 }
 
-// repeated checks that a tag of an audience stands there once. One that is no tag is wrong
-// for that alone.
+// repeated checks that an audience has each tag once. It passes over values that are no tags, which
+// have their own problem.
 func (p *problems) repeated(tags []string, i int) {
 	if slices.Contains(Audiences(), tags[i]) && slices.Contains(tags[:i], tags[i]) {
 		p.Add(fmt.Sprintf("audience[%d]", i), validate.RuleUnique, "is %q again; give each tag once", tags[i])
 	}
 }
 
-// because adds to an error what was being done. The errors that callers tell
-// apart stay as they are: their text is for people. nil stays nil.
+// because wraps an error with the action that failed. It returns the errors that callers
+// distinguish unchanged, because their text is for people, and nil for nil.
 func because(err error, doing string) error {
 	if err == nil {
 		return nil

@@ -41,11 +41,11 @@ type Report struct {
 	Unfinished bool `json:"unfinished"`
 }
 
-// Compactor merges the small objects of the lake, sorted by sequence number and
-// with each change once. What it does not know is left alone.
+// Compactor merges the small objects of the lake, sorted by sequence number and with each change
+// once. It leaves unknown objects alone.
 //
-// A query that has listed the objects when they are merged may find one of them
-// gone, and fails: asked again, it finds the merged one.
+// A query that lists the objects before a merge may find one of them deleted, and fails; a repeated
+// query finds the merged object.
 //
 // It may run while the writer writes. Two runs at once lose nothing, but may write
 // a change twice, and one of them may fail on objects that the other has deleted.
@@ -71,9 +71,9 @@ func NewCompactor(d schema.LakeDefinition, bucket Bucket) *Compactor {
 	return c
 }
 
-// Run merges until there is nothing to merge, or until shortly before the
-// context's deadline, and reports on it. What could not be read or written does
-// not keep the rest; the error has all of it.
+// Run merges until there is nothing to merge, or until shortly before the context's deadline, and
+// reports on it. A failure to read or write an object does not stop the rest; the error has all
+// failures.
 func (c *Compactor) Run(ctx context.Context) (Report, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -189,7 +189,7 @@ func (r *run) partition(ctx context.Context, p partition, objects []Object) {
 	}
 }
 
-// without returns the objects but those with the keys of others.
+// without returns the objects except those with the keys of others.
 func without(objects []Object, others ...Object) []Object {
 	keys := map[string]bool{}
 	for _, o := range others {

@@ -17,9 +17,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// record is a stream record as Lambda gives it ("Using Lambda to process records
-// from Amazon DynamoDB Streams": example event). It is read in two steps, because
-// records of items that are no entity's are not looked at further.
+// record is a stream record as Lambda gives it ("Using Lambda to process records from Amazon
+// DynamoDB Streams": example event). It is read in two steps, because records of other items than
+// entities' need only the first.
 type record struct {
 	EventID   string `json:"eventID"`
 	EventName string `json:"eventName"`
@@ -47,9 +47,9 @@ type converter struct {
 	tables     map[string]*table // by entity
 }
 
-// convert makes a row of a record. It returns nothing when the record is of an
-// item that is no entity's, and a failure, whose cause is for people, when it
-// cannot. It does not panic, for any record.
+// convert makes a row of a record. It returns nothing for a record of an item that is no entity's.
+// If it cannot convert the record, it returns a failure, whose cause is for people. It does not
+// panic, for any record.
 func (c *converter) convert(raw json.RawMessage) (made *row, parsed record, failure *Failure) {
 	entity := ""
 	failed := func(cause string) *Failure {
@@ -111,10 +111,9 @@ func (c *converter) tableOf(r record) (*table, error) {
 	return nil, nil
 }
 
-// row converts a record of the table's entity. A removal is a row for any attributes of the
-// item: otherwise an item that could not be a row would stay in the lake, as it was
-// before, for ever. A column that cannot show its attribute is null then, except the
-// columns of the key.
+// row converts a record of the table's entity. A removal becomes a row for any attributes of the
+// item. Otherwise an item that cannot be converted would stay in the lake for ever, as it was
+// before. A column that cannot show its attribute is null then, except the columns of the key.
 func (t *table) row(r record) (*row, error) {
 	if r.EventID == "" {
 		return nil, errors.New("the record has no eventID: without one, the lake cannot tell whether it has the change already")
@@ -287,9 +286,9 @@ func convertColumn(c schema.LakeColumn, raw json.RawMessage) (parquet.Value, err
 	return null, fmt.Errorf("a column of type %q is not known", c.Type)
 }
 
-// number is how DynamoDB writes numbers, of 38 digits and exponents to ±130
-// ("Supported data types and naming rules in Amazon DynamoDB"), with some room.
-// An exact calculation with a longer one would take longer than it is worth.
+// number matches how DynamoDB writes numbers, of 38 digits and exponents to ±130 ("Supported data
+// types and naming rules in Amazon DynamoDB"), with some room. An exact calculation with a longer
+// one would take longer than it is worth.
 var number = regexp.MustCompile(`^[+-]?(\d{1,200}(\.\d{0,200})?|\.\d{1,200})([eE][+-]?\d{1,3})?$`)
 
 // rational reads a number exactly.
@@ -319,7 +318,7 @@ func decimal(text string) (float64, error) {
 	return n, nil
 }
 
-// The years that SQL's timestamps are good for.
+// The years that SQL's timestamps support.
 var (
 	firstTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	endOfTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -328,7 +327,7 @@ var (
 // unixTime reads seconds since the Unix epoch, with fractions cut to the
 // millisecond.
 func unixTime(text string) (time.Time, error) {
-	// As most are; the exact calculation takes longer than the rest of the row.
+	// The fast path for most numbers: the exact calculation takes longer than the rest of the row.
 	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil && seconds >= firstTime.Unix() && seconds < endOfTime.Unix() {
 		return time.Unix(seconds, 0).UTC(), nil
 	}

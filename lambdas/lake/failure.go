@@ -27,9 +27,8 @@ type Failure struct {
 	Record json.RawMessage `json:"record,omitempty"`
 }
 
-// message is the failure as text that a queue takes: without a record's images,
-// which alone can be 800 KB, where it would be too long, and without the record
-// where that does not help.
+// message returns the failure as text that fits into a queue's message. If it would be too long, it
+// leaves out the record's images, which alone can be 800 KB, and if that does not help, the record.
 func (f Failure) message() (string, error) {
 	record := f.Record
 	if !json.Valid(record) {
@@ -52,8 +51,8 @@ func (f Failure) message() (string, error) {
 	return f.encode()
 }
 
-// encode writes no character that Amazon SQS refuses: of those that are in JSON
-// unescaped, U+FFFE and U+FFFF ("SendMessage", Amazon SQS API reference).
+// encode writes no character that Amazon SQS refuses: among those that JSON leaves unescaped,
+// U+FFFE and U+FFFF ("SendMessage", Amazon SQS API reference).
 func (f Failure) encode() (string, error) {
 	text, err := json.Marshal(f)
 	if err != nil {

@@ -6,11 +6,10 @@
 //
 //	events/entity=<entity>/event_date=<YYYY-MM-DD>/<object>.parquet
 //
-// An object is named after the changes that the batch has, so that a batch that
-// is delivered again rewrites the same objects with the same bytes. Batches that
-// are cut in another way the second time may put a change into two objects. The
-// [Compactor] merges small objects, and holds each change once by its event id;
-// until it has run, the lake's views do.
+// An object is named after the changes that the batch has, so that a batch that is delivered again
+// rewrites the same objects with the same bytes. If the second delivery divides the records into
+// other batches, a change may be in two objects. The [Compactor] merges small objects and keeps
+// each change once, by its event id. Until it has run, the lake's views remove duplicates.
 package lake
 
 import (
@@ -37,8 +36,8 @@ type Object struct {
 
 // ObjectWriter has the methods of a bucket that the [Writer] needs.
 type ObjectWriter interface {
-	// Put writes an object, in the place of the one with this key if there is one.
-	// No reader sees a part of it.
+	// Put writes an object, replacing the one with this key if there is one. No reader sees a part
+	// of it.
 	Put(ctx context.Context, key string, body io.ReadSeeker) error
 }
 

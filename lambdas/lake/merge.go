@@ -23,7 +23,7 @@ type merge struct {
 	inputs []Object
 	// shadows are left as they are; rows of inputs that they have are dropped.
 	shadows []Object
-	// generation is that of the outputs.
+	// generation is the generation of the outputs.
 	generation int
 	// target is the size in bytes at which an output ends.
 	target int64
@@ -127,8 +127,8 @@ func (m *merge) open(ctx context.Context) ([]*source, error) {
 	return sources, nil
 }
 
-// sourceQueue has the source of the lowest row first. Of sources with the same
-// row it is a shadow, and else the one whose key is lower.
+// sourceQueue has the source of the lowest row first. Among sources with the same row, shadows come
+// first, then the lower key.
 type sourceQueue []*source
 
 func (q sourceQueue) Len() int      { return len(q) }

@@ -61,8 +61,8 @@ func digest(parts []string) string {
 
 var keyPattern = regexp.MustCompile(`^events/entity=([a-z][a-z0-9_]*)/event_date=(\d{4}-\d{2}-\d{2})/(c-)?(\d{40})-(\d{40})(?:-(\d{1,9}))?-[0-9a-f]{20}\.parquet$`)
 
-// parseKey reads the key of one of the lake's objects. Any other is none of the
-// lake's: it is left alone.
+// parseKey reads the key of one of the lake's objects. Any other key is not the lake's: its object
+// is left alone.
 func parseKey(key string) (name, bool) {
 	match := keyPattern.FindStringSubmatch(key)
 	if match == nil || (match[3] != "") != (match[6] != "") || match[4] > match[5] {

@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// table is how an entity's changes stand in a Parquet file.
+// table is the form of an entity's changes in a Parquet file.
 type table struct {
 	entity schema.LakeEntity
 	// columns are all of them, [schema.ChangeColumns] first.
@@ -50,7 +50,7 @@ func newTable(e schema.LakeEntity) *table {
 		}
 		node := nodeOf(c.Type)
 		if i == t.eventID || i == t.sequence {
-			// Each is there once, which a dictionary only makes longer.
+			// Each value occurs once, so a dictionary would only add to the length.
 			node = parquet.Encoded(parquet.String(), &parquet.Plain)
 		}
 		add(schema.LakeColumn{Name: c.Name, Type: c.Type}, parquet.Required(node))
@@ -105,7 +105,7 @@ func nodeOf(t schema.ColumnType) parquet.Node {
 	return parquet.Encoded(parquet.String(), &parquet.RLEDictionary)
 }
 
-// placed is the value as one of the column at that place.
+// placed returns the value as one of the column at that index.
 func (t *table) placed(v parquet.Value, column int) parquet.Value {
 	definition := 0
 	if column >= len(t.columns)-len(t.entity.Columns) && !v.IsNull() {

@@ -38,7 +38,7 @@ type source struct {
 	reader *objectReader
 	// columns are in the order of the table; nil: the file has none of this name.
 	columns []*cursor
-	// sequence and eventID are those of columns that the rows are ordered by.
+	// sequence and eventID are the columns that the rows are ordered by.
 	sequence, eventID *cursor
 	// shadow says that only sequence and eventID are read: the rows stay where they
 	// are, and others that are the same are dropped.
@@ -118,7 +118,7 @@ func (s *source) bind(t *table, file *parquet.File) error {
 	return nil
 }
 
-// failed says whose error it is: the bucket's, or else the object's.
+// failed returns the bucket's error, if there is one, or else the object's.
 func (s *source) failed(err error) error {
 	if s.reader.err != nil {
 		return fmt.Errorf("read %s: %w", s.key, s.reader.err)
@@ -156,7 +156,7 @@ func isSequence(text []byte) bool {
 
 var errUneven = errors.New("its columns are not of the same length")
 
-// row reads the rest of the row into values. They hold until the next advance.
+// row reads the rest of the row into values. They are valid until the next advance.
 func (s *source) row(t *table, values parquet.Row) error {
 	for i, c := range s.columns {
 		if c == nil {
@@ -204,8 +204,8 @@ func (s *source) close() {
 	}
 }
 
-// cursor gives the values of a column, over all row groups. A value holds until
-// the next one is asked for.
+// cursor gives the values of a column, over all row groups. A value is valid until the next one is
+// read.
 type cursor struct {
 	value parquet.Value
 
@@ -293,7 +293,7 @@ type objectReader struct {
 	err    error
 }
 
-// ReadAt is as [io.ReaderAt] wants it.
+// ReadAt implements [io.ReaderAt].
 func (r *objectReader) ReadAt(p []byte, offset int64) (int, error) {
 	if r.whole != nil {
 		return r.whole.ReadAt(p, offset)

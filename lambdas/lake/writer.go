@@ -30,8 +30,8 @@ var ErrDeadline = errors.New("too little time is left of the invocation to write
 const (
 	// writeTime is the least time that an invocation has for writing.
 	writeTime = 2 * time.Second
-	// sendsAtOnce is how many messages are sent at the same time. A batch of nothing
-	// but records that cannot be converted, up to 10,000, has to be done in time too.
+	// sendsAtOnce is how many messages are sent at the same time. A batch of up to 10,000 records
+	// that all cannot be converted has to be done in time, too.
 	sendsAtOnce = 16
 )
 
@@ -42,9 +42,9 @@ type Writer struct {
 	converter converter
 	// Log is the log. Nil: slog.Default().
 	Log *slog.Logger
-	// Metrics takes, for each batch, LakeRows; LakeDelay, the time from its oldest
-	// change to the landing of it; LakeFailures, the records that could not be
-	// converted; and LakeWriteFailures, 1 when the batch failed. Nil: none.
+	// Metrics takes, for each batch, LakeRows; LakeDelay, the time until its oldest change was
+	// written; LakeFailures, the records that could not be converted; and LakeWriteFailures, 1 when
+	// the batch failed. Nil: none.
 	Metrics *kit.Metrics
 	// Now is the clock. Nil: time.Now.
 	Now func() time.Time
@@ -55,10 +55,9 @@ func NewWriter(d schema.LakeDefinition, bucket ObjectWriter, failures Failures) 
 	return &Writer{bucket: bucket, failures: failures, converter: converter{definition: d, tables: tablesOf(d)}}
 }
 
-// Handle writes a batch and reports on it. Any error is one of the whole batch:
-// the stream delivers it again, and writing it again changes no object that is written
-// already. Records that cannot be converted are no error: they are in the failure queue
-// when Handle returns nil, at least once.
+// Handle writes a batch and reports on it. An error is of the whole batch: the stream delivers the
+// batch again, and writing it again changes no object that is already written. Records that cannot
+// be converted are no error: they are in the failure queue when Handle returns nil, at least once.
 func (w *Writer) Handle(ctx context.Context, batch Batch) error {
 	written, err := w.write(ctx, batch)
 	log := w.Log
@@ -102,7 +101,7 @@ func (w *Writer) write(ctx context.Context, batch Batch) (written, error) {
 			return all, fmt.Errorf("write %s: %w", o.key, err)
 		}
 	}
-	// Last, because a message that is sent again is there twice.
+	// Messages come last, because a repeated batch would send them again.
 	sends, ctx := errgroup.WithContext(ctx)
 	sends.SetLimit(sendsAtOnce)
 	for _, message := range messages {

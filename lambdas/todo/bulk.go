@@ -10,10 +10,9 @@ import (
 // readsAtOnce is how many tasks of a bulk change are read at the same time.
 const readsAtOnce = 10
 
-// SetStatuses gives up to [MaxBulkTasks] tasks a status. All that may have it get
-// it in one write; the others are listed as failed with [ErrTaskNotFound] or
-// [ErrTaskCompleted]. A task that has the status already counts as changed, and
-// stays as it is.
+// SetStatuses gives up to [MaxBulkTasks] tasks a status. One write changes all tasks that may have
+// it. The others are listed as failed, with [ErrTaskNotFound] or [ErrTaskCompleted]. A task that
+// has the status already counts as changed, and stays as it is.
 //
 // It returns [ErrUserNotFound] when the user is deleted at the same time.
 func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, status Status) (BulkResult, error) {
@@ -60,16 +59,16 @@ func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, st
 	return result, nil
 }
 
-// DeleteCompleted deletes a user's completed tasks, in writes of up to
-// [MaxBulkTasks]. It stops before the invocation ends; then more is true: call it
-// again. deleted counts those of this call.
+// DeleteCompleted deletes a user's completed tasks, in writes of up to [MaxBulkTasks]. It stops
+// before the invocation ends; then more is true: call it again. deleted counts the tasks that this
+// call deleted.
 //
 // It returns [ErrUserNotFound] when the user is deleted at the same time.
 func (s *Service) DeleteCompleted(ctx context.Context, user string) (deleted int, more bool, err error) {
 	tasks, after, err := s.completed(ctx, user, "")
 	for err == nil && len(tasks) > 0 {
-		// Whether this write is the last is known before it, for it says what the
-		// request comes to.
+		// The last write is known to be the last before it is made, because it keeps the request's
+		// answer.
 		var following []Task
 		if after != "" {
 			following, after, err = s.completed(ctx, user, after)
@@ -114,8 +113,8 @@ func (s *Service) completed(ctx context.Context, user, after string) ([]Task, st
 	return listed.Tasks, listed.Next, nil
 }
 
-// deleteTasks deletes those of the tasks that still exist and are completed, and
-// returns how many. result gives the request's result for that number.
+// deleteTasks deletes the tasks that still exist and are completed, and returns how many. result
+// returns the request's result for that number.
 func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, result func(n int) *Deleted) (int, error) {
 	ids := make([]string, len(tasks))
 	for i, task := range tasks {

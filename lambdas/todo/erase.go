@@ -10,20 +10,20 @@ import (
 type Deletion struct {
 	// User is the user's id.
 	User string
-	// ID tells it from other deletions of a user who came back, and when it began: a
-	// UUID (version 7). Empty: it is complete.
+	// ID distinguishes the deletions of a user who came back, and says when each began: a UUID
+	// (version 7). Empty: the deletion is complete.
 	ID string
 }
 
-// ErrDeletionOver says that the deletion has been completed meanwhile. What the
-// user has now is new, and stays.
+// ErrDeletionOver says that the deletion has been completed meanwhile. The user's present items are
+// new, and stay.
 var ErrDeletionOver = errors.New("the deletion is complete already")
 
-// EraserStore is what [Eraser] needs stored.
+// EraserStore is the storage that [Eraser] needs.
 type EraserStore interface {
-	// EraseItems deletes what is the user's, if the deletion is still going on;
-	// otherwise it returns [ErrDeletionOver]. It reports whether that is complete: it
-	// ends before the context does.
+	// EraseItems deletes what is the user's, if the deletion is still going on; otherwise it
+	// returns [ErrDeletionOver]. It ends before the context does, and reports whether it has
+	// deleted everything.
 	EraseItems(ctx context.Context, deletion Deletion) (complete bool, err error)
 	// FinishDeletion ends the deletion, if it is still going on.
 	FinishDeletion(ctx context.Context, deletion Deletion) error

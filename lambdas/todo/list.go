@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxEvaluated is how many tasks one request looks at, so that neither a search
-	// nor a filter that keeps little has no end.
+	// maxEvaluated is how many tasks one request evaluates, at most: it bounds a search, and a
+	// filter that keeps little.
 	maxEvaluated = 5000
-	// maxBatch is how many tasks one read looks at.
+	// maxBatch is how many tasks one read evaluates.
 	maxBatch = 1000
 )
 
@@ -39,11 +39,11 @@ type Listing struct {
 	Most int
 }
 
-// Listed is a part of a list of tasks. Positions hold in the same list alone, and
-// also when the task there is gone.
+// Listed is a part of a list of tasks. A position is valid only in the same list, even after its
+// task is deleted.
 type Listed struct {
 	Tasks []Task
-	// Positions are those of Tasks.
+	// Positions are the positions of Tasks.
 	Positions []string
 	// Evaluated is how many tasks were looked at.
 	Evaluated int
@@ -54,9 +54,9 @@ type Listed struct {
 // ListTasks lists a user's tasks; an unknown user has none. A list follows a change of
 // a task within a moment.
 //
-// A page ends when it is full, or when 5,000 tasks were looked at or the context's
-// deadline is near: then it has fewer tasks than its limit, and a cursor. Cursors hold for the same user and the
-// same filter; any other is an [*validate.Error] on the field cursor.
+// A page ends when it is full, or when 5,000 tasks were looked at or the context's deadline is
+// near: then it has fewer tasks than its limit, and a cursor. A cursor is valid for the same user
+// and filter; for any other cursor it returns an [*validate.Error] on the field cursor.
 func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (TaskList, error) {
 	if err := s.CursorKey.Check(); err != nil {
 		return TaskList{}, err
@@ -81,7 +81,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 	}
 	matches := search(f.Search)
 	page := TaskList{Tasks: []Task{}}
-	// One task more than the page tells that there is another page.
+	// One task more than the page shows that there is another page.
 	listing.Most = f.Limit + 1
 	var listed Listed
 	exists, err := s.withUser(ctx, user, func() (err error) {
@@ -131,7 +131,7 @@ func (t TaskFilter) withDefaults() TaskFilter {
 	return t
 }
 
-// search is whether a task's title or description has the text, in any case.
+// search reports whether a task's title or description has the text, in any case.
 func search(text string) func(Task) bool {
 	if text == "" {
 		return func(Task) bool { return true }
@@ -142,8 +142,8 @@ func search(text string) func(Task) bool {
 	}
 }
 
-// fold makes texts equal that differ in case alone, by Unicode's simple folding,
-// as [strings.EqualFold] has it.
+// fold makes texts equal that differ only in case, by Unicode's simple folding, like
+// [strings.EqualFold].
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -154,8 +154,7 @@ func fold(text string) string {
 	}, text)
 }
 
-// list is what makes the list what it is. The size of the page may change from one to the
-// next.
+// list returns what identifies the list. The size of the page may change from page to page.
 func (t TaskFilter) list(user string, zone *time.Location) []string {
 	list := []string{user, string(t.Status), string(t.Priority), string(t.Category), string(t.DueFrom), string(t.DueTo), t.Search, string(t.Sort)}
 	if t.Overdue == Yes {

@@ -15,13 +15,12 @@ import (
 // Service has the operations on a user's tasks and on the user. It is safe for
 // concurrent use.
 //
-// A user who is being deleted is no user: nothing of theirs is found or changed, though
+// A user who is being deleted counts as deleted: methods find and change nothing of theirs, though
 // the store may still have it.
 //
-// The input of each method has passed [validate.Form], which package httpapi calls once for
-// a request, before the request's key is claimed. A write that meets others on the same task or user is
-// computed again; when that goes on for too long, it returns an error that wraps
-// [ErrStale].
+// The input of each method has passed [validate.Form], which package httpapi calls once for a
+// request, before the request's key is claimed. A write that conflicts with others on the same task
+// or user is computed again. After too many conflicts it returns an error that wraps [ErrStale].
 type Service struct {
 	// Store keeps everything.
 	Store Store
@@ -34,8 +33,8 @@ type Service struct {
 	Completed func(ctx context.Context, tasks int)
 }
 
-// Store is what [Service] needs stored. Each write is all or nothing. Each write of
-// tasks returns [ErrUserNotFound] when there is no user, also when it is being deleted.
+// Store is the storage that [Service] needs. Each write is all or nothing. Each write of tasks
+// returns [ErrUserNotFound] when there is no user, also when it is being deleted.
 type Store interface {
 	// User reads a user as it is now. It returns [ErrUserNotFound].
 	User(ctx context.Context, id string) (User, error)
@@ -71,24 +70,24 @@ type Store interface {
 	// BeginDeletion deletes a user's own item, if it still is as it was read; from
 	// then on no item of the user can be added. It returns [ErrStale].
 	BeginDeletion(ctx context.Context, read User, deletion Deletion) error
-	// ResumeDeletion returns the deletion of a user that goes on, and whether an
-	// attempt at the same request began it. Its ID is empty when such an attempt's was
-	// completed. It returns [ErrUserNotFound] when there is none.
+	// ResumeDeletion returns a user's deletion in progress, and whether an attempt at the same
+	// request began it. The ID is empty when such an attempt has completed its deletion. It returns
+	// [ErrUserNotFound] when there is none.
 	ResumeDeletion(ctx context.Context, user string) (deletion Deletion, own bool, err error)
 	EraserStore
 }
 
-// margin is what is left of an invocation's work when long work stops, so that there
-// is time for its end.
-const margin = 3 * time.Second
+// stopTime is how long before the invocation's deadline long work stops, to leave time for its last
+// steps.
+const stopTime = 3 * time.Second
 
 // recompute does work until it is not stale.
 func recompute(ctx context.Context, doing string, work func() error) error {
 	return because(retry.Do(ctx, ErrStale, work), doing)
 }
 
-// because adds to an error the action that failed. The errors that callers tell
-// apart stay as they are: their text is for people. nil stays nil.
+// because wraps an error with the action that failed. It returns the errors that callers
+// distinguish unchanged, because their text is for people, and nil for nil.
 func because(err error, doing string) error {
 	if err == nil {
 		return nil
@@ -110,11 +109,11 @@ func because(err error, doing string) error {
 // soon that long work has to stop.
 func outOfTime(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) < margin
+	return ctx.Err() != nil || ok && time.Until(deadline) < stopTime
 }
 
-// now is the moment in whole seconds, which is what stores keep: what is computed
-// before a write and after a read agrees.
+// now returns the moment in whole seconds, as stores keep it, so that values before a write and
+// after a read agree.
 func (s *Service) now() time.Time { return s.moment().Truncate(time.Second) }
 
 func (s *Service) moment() time.Time {
@@ -124,7 +123,7 @@ func (s *Service) moment() time.Time {
 	return s.Now().UTC()
 }
 
-// newID is a UUID (version 7) of the moment: ids sort as the service's clock goes.
+// newID returns a UUID (version 7) of the moment: ids sort by the service's clock.
 func newID(moment time.Time) (string, error) {
 	id, err := uuid.NewV7()
 	if err != nil {
@@ -137,8 +136,8 @@ func newID(moment time.Time) (string, error) {
 	return id.String(), nil
 }
 
-// isID reports whether s is a UUID as [newID] writes it: other spellings of the
-// same UUID are other keys to a store, and so no id at all.
+// isID reports whether s is a UUID as [newID] writes it. Another spelling of the same UUID is
+// another key to a store, so it is no id.
 func isID(s string) bool {
 	id, err := uuid.Parse(s)
 	return err == nil && id.String() == s

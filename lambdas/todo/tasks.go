@@ -15,7 +15,7 @@ func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Ta
 			return err
 		}
 		now := moment.Truncate(time.Second)
-		task = in.over(Task{ID: id, Status: Pending, CreatedAt: now, UpdatedAt: now, Version: 1})
+		task = in.applyTo(Task{ID: id, Status: Pending, CreatedAt: now, UpdatedAt: now, Version: 1})
 		if task.Status == Completed {
 			task.CompletedAt = Moment{now}
 		}
@@ -46,13 +46,13 @@ func (s *Service) GetTask(ctx context.Context, user, id string) (Task, error) {
 // It returns [ErrTaskNotFound], a [*VersionError], [ErrTaskCompleted] or
 // [ErrUserNotFound].
 func (s *Service) ReplaceTask(ctx context.Context, user, id string, in TaskInput, ifVersion int) (Task, error) {
-	return s.change(ctx, user, id, ifVersion, in.over)
+	return s.change(ctx, user, id, ifVersion, in.applyTo)
 }
 
 // ChangeTask changes fields of a task. It takes ifVersion and returns errors as
 // [Service.ReplaceTask] does.
 func (s *Service) ChangeTask(ctx context.Context, user, id string, c TaskChange, ifVersion int) (Task, error) {
-	return s.change(ctx, user, id, ifVersion, c.over)
+	return s.change(ctx, user, id, ifVersion, c.applyTo)
 }
 
 // DeleteTask deletes a task. ifVersion is the version that it must have; 0: any.
@@ -124,8 +124,8 @@ func (s *Service) read(ctx context.Context, user, id string, ifVersion int) (Tas
 	return task, nil
 }
 
-// next is the version of a task that follows read and has the content of wanted;
-// read itself when that has it already. It returns [ErrTaskCompleted].
+// next returns the version of a task that follows read, with the content of wanted. It returns read
+// itself if the content is the same. It returns [ErrTaskCompleted].
 func next(read, wanted Task, now time.Time) (Task, error) {
 	if wanted == read {
 		return read, nil
@@ -143,8 +143,8 @@ func next(read, wanted Task, now time.Time) (Task, error) {
 	return wanted, nil
 }
 
-// over is the task with the content of the input.
-func (in TaskInput) over(task Task) Task {
+// applyTo returns the task with the content of the input.
+func (in TaskInput) applyTo(task Task) Task {
 	task.Title, task.Description = in.Title, in.Description
 	task.Priority, task.Category, task.DueDate = in.Priority, in.Category, in.DueDate
 	if in.Status != "" {
@@ -153,8 +153,8 @@ func (in TaskInput) over(task Task) Task {
 	return task
 }
 
-// over is the task with the change made.
-func (c TaskChange) over(task Task) Task {
+// applyTo returns the task with the change made.
+func (c TaskChange) applyTo(task Task) Task {
 	set(&task.Title, c.Title)
 	set(&task.Description, c.Description)
 	set(&task.Status, c.Status)
@@ -170,7 +170,7 @@ func set[T any](field, value *T) {
 	}
 }
 
-// later keeps times in order when clocks are not.
+// later keeps times in order when clocks disagree.
 func later(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b

@@ -61,7 +61,7 @@ func (d Date) MarshalJSON() ([]byte, error) { return nullable(string(d)) }
 // Check implements [validate.Checker].
 func (d Date) Check(p *validate.Problems, field string) { p.Date(field, string(d)) }
 
-// Text is text that may be none, which is the zero value.
+// Text is an optional text. The zero value is none.
 type Text string
 
 // MarshalJSON writes null for none.
@@ -73,12 +73,12 @@ func nullable(text string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false) // whoever writes the whole decides
+	encoder.SetEscapeHTML(false) // the writer of the whole document escapes, or not
 	err := encoder.Encode(text)
 	return b.Bytes(), err
 }
 
-// Moment is a time that may be none, which is the zero value.
+// Moment is an optional time. The zero value is none.
 type Moment struct{ time.Time }
 
 // MarshalJSON writes null for none.
@@ -93,7 +93,7 @@ func (m Moment) MarshalJSON() ([]byte, error) {
 // in UTC.
 type User struct {
 	ID string `json:"user_id" doc:"The subject of the user's token."`
-	// Email is as given; no two users have one that differs in case alone.
+	// Email is as given; the addresses of two users differ in more than case.
 	Email     string    `json:"email" format:"email" example:"ann@example.com"`
 	Name      string    `json:"name" example:"Ann"`
 	CreatedAt time.Time `json:"created_at" example:"2026-02-02T09:30:00Z"`
@@ -153,8 +153,8 @@ func (c *TaskChange) UnmarshalJSON(data []byte) error {
 // TaskIDs are ids of different tasks.
 type TaskIDs []string
 
-// Check implements [validate.Checker]. An id that no task can have is none that is wrong:
-// there is no such task.
+// Check implements [validate.Checker]. It accepts an id that no task can have: such a task is not
+// found.
 func (ids TaskIDs) Check(p *validate.Problems, field string) {
 	for i, id := range ids {
 		if slices.Contains(ids[:i], id) {
@@ -163,7 +163,7 @@ func (ids TaskIDs) Check(p *validate.Problems, field string) {
 	}
 }
 
-// Flag is true, false or, as the zero value, nothing, in a query.
+// Flag is a flag in a query: true, false or, as the zero value, not given.
 type Flag string
 
 // Yes is a flag that is set.
@@ -182,8 +182,8 @@ const (
 	ByCategory Sort = "category"   // by category
 )
 
-// TaskFilter says which tasks to list, also on the wire. A zero value of a field does not
-// narrow; the limit is then [DefaultPageSize].
+// TaskFilter says which tasks to list, also on the wire. A field's zero value does not narrow the
+// list; a zero limit is [DefaultPageSize].
 type TaskFilter struct {
 	Status   Status   `query:"status" enum:"pending,in_progress,completed,cancelled" doc:"Only tasks of this status."`
 	Priority Priority `query:"priority" enum:"low,medium,high,urgent" doc:"Only tasks of this priority."`
@@ -198,7 +198,8 @@ type TaskFilter struct {
 	Timezone string   `header:"X-Timezone" maxLength:"64" doc:"IANA name of the time zone that says which day is today; UTC by default." example:"Europe/Berlin"`
 }
 
-// Check implements [validate.Checker]. Whether a cursor is one shows when it is used.
+// Check implements [validate.Checker]. It does not check the cursor, which is checked when it is
+// used.
 func (t TaskFilter) Check(p *validate.Problems, _ string) {
 	var ignored validate.Problems // of the fields themselves
 	from, to := ignored.Date("due_from", string(t.DueFrom)), ignored.Date("due_to", string(t.DueTo))
@@ -277,9 +278,8 @@ var (
 	ErrTaskNotFound = errors.New("there is no such task")
 	// ErrTaskCompleted says that a completed task's status would change.
 	ErrTaskCompleted = errors.New("a completed task is not reopened")
-	// ErrStale says that the items that a write was computed from have changed. The
-	// services compute again; they return it when so many write at once that trying
-	// again later is better.
+	// ErrStale says that the items that a write was computed from have changed. The services
+	// compute again. They return ErrStale when too many write at once: try again later.
 	ErrStale = errors.New("the stored item has changed since it was read: try again shortly")
 )
 

@@ -26,8 +26,8 @@ func (s *Service) GetUser(ctx context.Context, id string) (User, error) {
 	return user, because(err, "read the user")
 }
 
-// UpdateUser changes a user's name and email address. One that has them already
-// stays as it is. It returns [ErrUserNotFound] or [ErrEmailTaken].
+// UpdateUser changes a user's name and email address. A user who has them already stays unchanged.
+// It returns [ErrUserNotFound] or [ErrEmailTaken].
 func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User, error) {
 	var user User
 	err := recompute(ctx, "change the user", func() error {
@@ -49,12 +49,12 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 	return user, nil
 }
 
-// DeleteUser deletes a user and everything of it. From its first write on there
-// is no such user. It reports whether it is complete: the rest, when the invocation
-// nears its end, goes on in the background ([Eraser]).
+// DeleteUser deletes a user and all their items. After its first write the user no longer exists.
+// It reports whether the deletion is complete: near the invocation's deadline it leaves the rest to
+// the background ([Eraser]).
 //
-// It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request is
-// at it, or was less than 15 minutes ago.
+// It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request carries out the
+// deletion, or began it less than 15 minutes ago.
 func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
 	var deletion Deletion
 	err = recompute(ctx, "begin to delete the user", func() error {
@@ -97,14 +97,13 @@ func (s *Service) withUser(ctx context.Context, user string, read func() error) 
 	return true, readErr
 }
 
-// abandonedAfter is how old a deletion is that no request carries out any more: no
-// invocation of a Lambda function is longer.
+// abandonedAfter is the age from which on no request carries out a deletion any more: no invocation
+// of a Lambda function is longer.
 const abandonedAfter = 15 * time.Minute
 
-// resumeDeletion finds the deletion of a user who is gone already. It leaves one that
-// another request began to that request and to the eraser, until the deletion is
-// abandoned. Then it takes the deletion over: otherwise it would never be finished, and
-// the user could not come back.
+// resumeDeletion finds the deletion of a user who is deleted already. It leaves one that another
+// request began to that request and to the eraser, until the deletion is abandoned. Then it takes
+// the deletion over: otherwise it would never be finished, and the user could not come back.
 func (s *Service) resumeDeletion(ctx context.Context, user string) (Deletion, error) {
 	deletion, own, err := s.Store.ResumeDeletion(ctx, user)
 	if err != nil || own {

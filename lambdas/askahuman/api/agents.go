@@ -28,8 +28,8 @@ type AgentService interface {
 type AgentAPI struct {
 	// Service carries requests out.
 	Service AgentService
-	// Options are those of both APIs. Metrics receives the metric Asked; those of questions
-	// that end come from [CountEnded].
+	// Options are the options of both APIs. Metrics receives the metric Asked; [CountEnded] emits
+	// the metrics of ended questions.
 	Options
 	// Keys remember which asks with an idempotency key were answered, and how. An ask
 	// with a key fails without them.
@@ -164,7 +164,7 @@ func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
 		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.Rules.OpenQuestions),
-		// At least 10 characters without the white space around them.
+		// At least 10 characters, not counting the white space around them.
 		Precisely: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`), "body.options[0]": httpapi.NotBlank, "body.audience": httpapi.DistinctItems},
 		Variants: []httpapi.Variant{
 			{Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeText)), "options": httpapi.NoItems}},
@@ -216,8 +216,8 @@ func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 	}, func() ([]byte, error) { return Document(s.agents, s.Rules) })
 }
 
-// ask is the request as one ask. The idempotency key may come in the header, in the body,
-// or, if it is the same, in both.
+// ask returns the ask of the request. The idempotency key may come in the header, in the body, or
+// in both if equal.
 func (i *askInput) ask() (askahuman.Ask, error) {
 	ask := askahuman.Ask(i.Body)
 	switch key := ask.IdempotencyKey; {

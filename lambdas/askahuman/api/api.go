@@ -1,12 +1,11 @@
-// Package api serves Ask-a-Human over HTTP, in the wire format that published
-// clients speak. [AgentAPI] serves the routes of AI agents, [HumanAPI] those of
-// people, [Document] describes both.
+// Package api serves Ask-a-Human over HTTP, in the wire format that published clients speak.
+// [AgentAPI] serves the routes of AI agents, [HumanAPI] the routes of people, and [Document]
+// describes both.
 //
-// One declaration per operation gives its routing, its validation and its part
-// of the OpenAPI document. Where the wire format is silent, the API decides:
-// fields and query parameters that are not known are ignored; null has the effect of
-// leaving an optional field out; a body without a Content-Type is taken for JSON,
-// one with another type is refused.
+// One declaration per operation gives its routing, its validation and its part of the OpenAPI
+// document. Where the wire format is silent, the API decides: it ignores unknown fields and query
+// parameters; it treats null as an optional field left out; it reads a body without a Content-Type
+// as JSON, and refuses one with another type.
 package api
 
 import (

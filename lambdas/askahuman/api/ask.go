@@ -13,9 +13,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 )
 
-// repeatWait is how long a repeat waits for the first request, since published clients
-// know no answer that says that a request is still running. It is much longer than an ask
-// takes: a request that then still runs has most likely died.
+// repeatWait is how long a repeat waits for the first request, because published clients know no
+// answer for a request that is still running. It is much longer than an ask takes: a first request
+// that has not ended by then has most likely died.
 const repeatWait = 2 * time.Second
 
 // asker asks, and with an idempotency key asks once.
@@ -26,8 +26,8 @@ type asker struct {
 	metrics *kit.Metrics
 }
 
-// ask stores a question, unless the ask repeats one with the same idempotency key:
-// then it returns the first answer.
+// ask stores a question. If the ask repeats one with the same idempotency key, it returns the first
+// answer instead.
 func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (made Submission, err error) {
 	store := func(ctx context.Context) (any, error) {
 		question, err := a.service.Ask(ctx, agent, ask)
@@ -43,7 +43,7 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (made S
 		}
 		return submission(question.(askahuman.Question)), nil
 	}
-	// A request that is refused for its content does not use its key up.
+	// A request with invalid content does not use up its key.
 	ask = ask.WithDefaults()
 	if err := ask.Validate(); err != nil {
 		return Submission{}, err
@@ -64,9 +64,9 @@ func (a asker) ask(ctx context.Context, agent string, ask askahuman.Ask) (made S
 	return made, nil
 }
 
-// content is all that makes an ask what it is: the place of the key does not matter, nor
-// whether defaults were spelled out. JSON keeps fields of any content apart. Keys of the last
-// 24 hours have a digest of these very bytes, so their form stays.
+// content returns the bytes that identify an ask. They are the same wherever the key is, and
+// whether or not defaults are spelled out. JSON separates fields of any content. Never change the
+// form: keys of the last 24 hours have a digest of these bytes.
 func content(ask askahuman.Ask) ([]byte, error) {
 	content, err := json.Marshal(struct {
 		Prompt            string
@@ -82,7 +82,7 @@ func content(ask askahuman.Ask) ([]byte, error) {
 	return content, nil
 }
 
-// answer is the answer to an ask that has made a question.
+// answer returns the answer to an ask that has created a question.
 func answer(result any) (idempotency.Response, error) {
 	question, ok := result.(askahuman.Question)
 	if !ok {

@@ -6,8 +6,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Document is the OpenAPI 3.1 document of all routes, as JSON, for agents that are
-// identified in that way.
+// Document returns the OpenAPI 3.1 document of all routes, as JSON, for agents with that kind of
+// identity.
 func Document(agents AgentIdentity, rules *schema.AskAHumanRules) ([]byte, error) {
 	s := newServer(Options{Rules: rules}, agents, nil, Hasher{})
 	registerAgents(s, nil, nil)

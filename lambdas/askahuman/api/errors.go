@@ -26,10 +26,9 @@ type ErrorBody struct {
 	Details *Violations `json:"details,omitempty" doc:"With VALIDATION_ERROR: what is wrong."`
 }
 
-// failures say how errors are answered, where an agent may have so many open questions.
-// The wire format lists the codes of questions and answers; UNAUTHORIZED, NOT_FOUND,
-// METHOD_NOT_ALLOWED, SUBSCRIPTION_NOT_FOUND and REQUEST_IN_PROGRESS are for cases on which
-// it is silent.
+// failures returns the answers to errors, for a quota of open questions. The wire format lists the
+// codes of questions and answers; UNAUTHORIZED, NOT_FOUND, METHOD_NOT_ALLOWED,
+// SUBSCRIPTION_NOT_FOUND and REQUEST_IN_PROGRESS are for cases on which it is silent.
 func failures(openQuestions int) httpapi.Errors {
 	const inProgress = "an earlier request with this idempotency key has not been answered yet: send this one again, unchanged, in a second"
 	answer := func(code string, status int, match func(error) error) httpapi.KnownError {
@@ -77,6 +76,6 @@ func failures(openQuestions int) httpapi.Errors {
 	}
 }
 
-// unanswered is what a caller is told whose request met no answer of AWS in time. It
-// is the one SERVER_ERROR with another status than 500: to come again helps.
+// unanswered is the message to a caller whose request got no answer of AWS in time. It is the one
+// SERVER_ERROR with another status than 500, because a retry helps.
 const unanswered = "this took too long, and may have been done or not: look, or send the same again in a second, with its idempotency key if it has one"

@@ -18,16 +18,16 @@ const (
 	fingerprintHeader = schema.FingerprintHeader
 )
 
-// AgentIdentity says how agents are identified.
+// AgentIdentity is a way of identifying agents.
 type AgentIdentity int
 
 // The ways in which agents are identified.
 const (
 	// ByToken: an agent is the subject of the JWT that API Gateway has verified.
 	ByToken AgentIdentity = iota
-	// ByHeader: an agent is the one that its X-Agent-Id header names.
+	// ByHeader: the X-Agent-Id header names the agent.
 	ByHeader
-	// ByKey: an agent is the one that its key was issued to.
+	// ByKey: the agent is the one that the key was issued to.
 	ByKey
 )
 
@@ -45,7 +45,7 @@ func (by AgentIdentity) identity(keys AgentKeys) httpapi.Identity {
 	case ByHeader:
 		header := httpapi.HeaderParameter(agentHeader, true, askahuman.MaxAgentIDLength, "Who asks: an id of the agent's own choice.", "my-agent")
 		identity = httpapi.ByHeader(header, func(id string) error {
-			// An id is stored and shown as it is: a key, which is a secret, must not be one.
+			// Ids are stored and shown unchanged, so a key, which is a secret, must not be one.
 			if strings.HasPrefix(id, askahuman.AgentKeyPrefix) {
 				return validate.Errorf(agentHeader, validate.RuleFormat, "begins with %s, as keys do, but this environment takes no keys; send an id of your choice that is no secret", askahuman.AgentKeyPrefix)
 			}
@@ -68,7 +68,7 @@ func (by AgentIdentity) identity(keys AgentKeys) httpapi.Identity {
 	return identity
 }
 
-// people are told apart by a fingerprint.
+// people are identified by a fingerprint.
 func people(hasher Hasher) httpapi.Identity {
 	identity := httpapi.ByFingerprint(httpapi.HeaderParameter(fingerprintHeader, false, askahuman.MaxFingerprintLength,
 		"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2"), hasher)

@@ -29,7 +29,7 @@ type PeopleService interface {
 type HumanAPI struct {
 	// Service carries requests out.
 	Service PeopleService
-	// Options are those of both APIs. Metrics receives the metrics Answered, Closed,
+	// Options are the options of both APIs. Metrics receives the metrics Answered, Closed,
 	// TimeToFirstAnswer and Subscribed.
 	Options
 	// Hasher makes people and addresses anonymous.
@@ -60,7 +60,7 @@ type HumanQuestion struct {
 	CreatedAt       string   `json:"created_at" format:"date-time" example:"2026-02-02T09:30:00.000Z"`
 }
 
-// HumanQuestionList is a page of questions that want answers.
+// HumanQuestionList is a page of questions that need answers.
 type HumanQuestionList struct {
 	Questions  []HumanQuestion `json:"questions" nullable:"false" doc:"Newest first."`
 	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
@@ -87,7 +87,7 @@ type AnswerBody askahuman.Answer
 
 type subscribeInput struct{ Body SubscribeBody }
 
-// SubscribeBody is a device that wants to be notified.
+// SubscribeBody is a new subscription of a device.
 type SubscribeBody askahuman.NewSubscription
 
 type changeInput struct {

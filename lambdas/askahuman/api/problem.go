@@ -39,7 +39,7 @@ func details(problems []validate.Problem) *Violations {
 	return &Violations{Violation: wire[0].Violation, Problems: wire}
 }
 
-// sentences are what is wrong for people.
+// sentences returns what is wrong, in words for people.
 func (v *Violations) sentences() string {
 	sentences := make([]string, len(v.Problems))
 	for i, p := range v.Problems {
@@ -48,7 +48,7 @@ func (v *Violations) sentences() string {
 	return strings.Join(sentences, ". ")
 }
 
-// problems are those of a request that is refused for its content; nil: err is another error.
+// problems returns the problems of a request with invalid content; nil: err is another error.
 func problems(err error) []validate.Problem {
 	if err == idempotency.ErrOtherRequest {
 		err = validate.Errorf("idempotency_key", validate.RuleConflict, "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key")
@@ -60,7 +60,7 @@ func problems(err error) []validate.Problem {
 	return wrong.Problems
 }
 
-// worded is a problem on the wire.
+// worded returns a problem in its wire form.
 func worded(p validate.Problem) Problem {
 	c := p.Constraint
 	wire := Problem{Violation: Violation{Field: p.Field, Constraint: c.Rule}, Message: p.Sentence()}

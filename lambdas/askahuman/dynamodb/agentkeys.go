@@ -23,8 +23,8 @@ type AgentKeys struct{ db *dynamo.DB }
 // NewAgentKeys returns a store on the table.
 func NewAgentKeys(db *dynamo.DB) *AgentKeys { return &AgentKeys{db: db} }
 
-// OpenAgentKeys returns the store of a function on the table that its environment
-// names, or nil if it names none: agents have no keys then.
+// OpenAgentKeys returns the store of a function on the table that its environment names, or nil if
+// it names none: then agents have no keys.
 func OpenAgentKeys(environment kit.Environment, function string) (*AgentKeys, error) {
 	if environment.Getenv(schema.AgentKeys().Tables[0].EnvironmentVariable()) == "" {
 		return nil, nil
@@ -39,8 +39,8 @@ func OpenAgentKeys(environment kit.Environment, function string) (*AgentKeys, er
 // listedKey is the key of all items in the index.
 const listedKey = "KEY"
 
-// CreateAgentKey implements [askahuman.AgentKeyStore]. It has no condition: no other
-// key has the hash, and a repeat after a lost answer would fail one.
+// CreateAgentKey implements [askahuman.AgentKeyStore]. It has no condition: no other key has the
+// hash, and a condition would fail a repeat after a lost answer.
 func (s *AgentKeys) CreateAgentKey(ctx context.Context, key askahuman.AgentKey) error {
 	return s.db.Update(ctx, "CreateAgentKey", []any{key.Hash},
 		expression.Set(dynamo.Name("agent_id"), expression.Value(key.AgentID)).
@@ -94,7 +94,7 @@ func (s *AgentKeys) MarkAgentKeyUsed(ctx context.Context, hash string, since, no
 			dynamo.Absent("last_used_at").Or(dynamo.Name("last_used_at").LessThanEqual(expression.Value(formatTime(since))))), nil))
 }
 
-// kept holds for a key that exists: no update may make one.
+// kept is true of a key that exists: no update may create one.
 func kept() expression.ConditionBuilder {
 	return expression.AttributeExists(dynamo.Name("key_hash"))
 }

@@ -77,8 +77,8 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(hash[:])
 }
 
-// answerable holds for questions whose stored status takes answers. The shard
-// follows the status, so it compares the beginning.
+// answerable is true of questions whose stored status takes answers. It compares the beginning,
+// because the shard follows the status.
 func answerable() expression.ConditionBuilder {
 	return dynamo.Name("status").BeginsWith(string(askahuman.StatusOpen)).
 		Or(dynamo.Name("status").BeginsWith(string(askahuman.StatusPartial)))

@@ -56,8 +56,8 @@ func questionOf(item dynamo.Item) (askahuman.Question, error) {
 	return q.domain(), nil
 }
 
-// quota and the key of an idempotency key are keys in the Guards table. Callers'
-// own text is digested: it may be longer than a key can be.
+// quota and the key of an idempotency key are keys in the Guards table. They contain a digest of
+// callers' text, which may be longer than a key can be.
 func quota(agentID string) []any { return []any{"OPEN#" + digest(agentID)} }
 
 // Keys returns the idempotency keys of agents' requests. Their scope is the agent.
@@ -67,9 +67,9 @@ func (s *Store) Keys() *idempotency.Keys {
 	})
 }
 
-// openQuestions is the item of Guards that lists an agent's questions that are open or
-// partial. Each has one place of the quota. The item is a set and no count, so that a
-// place is given back once, however often that is tried, and a lost one can be found.
+// openQuestions is the item of Guards that lists an agent's questions that are open or partial.
+// Each question uses one place of the quota. The item is a set instead of a count, so that repeated
+// returns free a place once, and a lost place can be found.
 type openQuestions struct {
 	IDs []string `dynamodbav:"open_question_ids,stringset"`
 }
@@ -84,9 +84,8 @@ func quotaEnd(now time.Time) expression.ValueBuilder {
 	return expression.Value(dynamo.ExpiryAt(now.Add(2 * askahuman.MaxTimeout)))
 }
 
-// CreateQuestion implements [askahuman.AgentStore]. Under a claim of [Store.Keys] it
-// keeps what the question is answered with, and may return
-// [idempotency.ErrClaimLost].
+// CreateQuestion implements [askahuman.AgentStore]. Under a claim of [Store.Keys] it keeps the
+// answer to the ask, and may return [idempotency.ErrClaimLost].
 func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question) error {
 	for {
 		open, err := s.createQuestion(ctx, q)
@@ -127,10 +126,9 @@ func (s *Store) createQuestion(ctx context.Context, q askahuman.Question) (open 
 	return listed.IDs, askahuman.ErrQuotaExceeded
 }
 
-// freePlaces gives the places back of questions that take no answers at now, and reports
-// how many these are: nothing marked them expired, and DynamoDB may have deleted them
-// since. A question and its place are stored at once, so one that is listed and cannot
-// be read is gone.
+// freePlaces returns the places of questions that take no answers at now, and reports how many
+// these are. Nothing marked them expired, and DynamoDB may have deleted them since. A question and
+// its place are stored in one transaction, so a listed question that cannot be read is gone.
 func (s *Store) freePlaces(ctx context.Context, agentID string, open []string, now time.Time) (int, error) {
 	var mu sync.Mutex
 	var lost []string
@@ -226,7 +224,7 @@ func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status as
 	if status == askahuman.StatusClosed {
 		update = update.Set(dynamo.Name("closed_at"), expression.Value(formatTime(now))).
 			Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(now.Add(askahuman.KeepClosed))))
-		// An overdue question is expired, not closed.
+		// An overdue question expires instead of being closed.
 		condition = condition.And(dynamo.Name("deadline").GreaterThan(expression.Value(formatTime(now))))
 	} else {
 		update = update.Set(dynamo.Name("expires_at"), expression.Value(dynamo.ExpiryAt(q.Deadline.Add(askahuman.KeepExpired))))
@@ -241,7 +239,7 @@ func (s *Store) EndQuestion(ctx context.Context, q askahuman.Question, status as
 func returnPlace(q askahuman.Question, now time.Time) dynamo.Write {
 	return dynamo.Update("Guards", quota(q.AgentID),
 		expression.Delete(dynamo.Name("open_question_ids"), idSet(q.ID)).
-			// An update makes an item that is not there: this one must not stay for good.
+			// An update creates a missing item, which must not stay for ever.
 			Set(dynamo.Name("expires_at"), dynamo.Name("expires_at").IfNotExists(quotaEnd(now))),
 		expression.ConditionBuilder{})
 }
@@ -249,8 +247,8 @@ func returnPlace(q askahuman.Question, now time.Time) dynamo.Write {
 // OpenQuestions implements [askahuman.PeopleStore]: it merges the open and the
 // partial questions of all shards, so that none of them waits behind another.
 func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Position, now time.Time) ([]askahuman.Question, bool, error) {
-	// Any timestamp is under "9". One question more than is wanted shows that there are
-	// further ones; the one that the page comes after is read again.
+	// Any timestamp is below "9". One question more than the limit shows that there are further
+	// ones, and the question before the page is read again.
 	from, wanted := "9", limit+1
 	if after != (askahuman.Position{}) {
 		from, wanted = formatTime(after.CreatedAt), wanted+1
@@ -265,8 +263,8 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 			}))
 		}
 	}
-	// Questions of one millisecond come in no order from the index, so they are
-	// gathered and put in order together: the position of a page depends on it.
+	// The index returns questions of one millisecond in no order. They are gathered and sorted,
+	// because the position of a page depends on their order.
 	var questions, group []askahuman.Question
 	flush := func() {
 		slices.SortFunc(group, func(a, b askahuman.Question) int { return strings.Compare(b.ID, a.ID) })
@@ -319,7 +317,7 @@ func (s *Store) DueQuestions(ctx context.Context, now time.Time, yield func(aska
 		if err := attributevalue.UnmarshalMap(item, &key); err != nil {
 			return fmt.Errorf("read due question: %w", err)
 		}
-		// The index holds keys alone, and may be a moment behind.
+		// The index has only keys, and may be a moment behind.
 		q, err := s.Question(ctx, key.ID, now)
 		if errors.Is(err, askahuman.ErrQuestionNotFound) {
 			continue
@@ -345,8 +343,8 @@ func (s *Store) ClaimQuestion(ctx context.Context, q askahuman.Question, notifie
 	} else {
 		update = update.Set(dynamo.Name("notified_at"), expression.Value(formatTime(notifiedAt)))
 	}
-	// One write in a transaction: its token lets an attempt whose answer was lost
-	// recognise its own write, which an update takes for another run's.
+	// One write in a transaction: by its token a retry recognises its own write after a lost
+	// answer. An update would take it for another run's.
 	return dynamo.Held(s.db.Transact(ctx, "ClaimQuestion", dynamo.Update("Questions", []any{q.ID}, update,
 		answerable().And(dynamo.Equal("due_at", formatTime(q.DueAt))))))
 }

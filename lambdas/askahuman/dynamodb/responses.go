@@ -82,8 +82,8 @@ func (s *Store) RecentAnswers(ctx context.Context, personHash string, since time
 	return answers, nil
 }
 
-// place is the place of an answer among those that its question wants. A single answer
-// is both first and last.
+// place is the place of an answer among those that its question needs. A single answer is both
+// first and last.
 type place struct{ first, last bool }
 
 // nextPlace is the place of the next answer.
@@ -93,9 +93,9 @@ func nextPlace(q askahuman.Question) place {
 
 // SubmitResponse implements [askahuman.PeopleStore].
 func (s *Store) SubmitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response, stats askahuman.Stats) (askahuman.Submitted, error) {
-	// The first answer is told from the others, and the last closes the question; only
-	// the count says which these are. A write holds for the counts of its place only,
-	// so guessing wrong costs a second try and can never store an answer too many.
+	// The first answer is recorded as such, and the last closes the question; only the count shows
+	// which these are. A write succeeds only at the counts of its place, so a wrong guess costs a
+	// second try and never stores an answer too many.
 	next := nextPlace(q)
 	for {
 		status, err := s.submit(ctx, q, r, stats, next)

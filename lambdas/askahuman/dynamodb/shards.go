@@ -18,10 +18,10 @@ import (
 // takes 1,000 writes a second ("Best practices for designing and using partition
 // keys effectively", DynamoDB). The zero value is one key, as in the seed.
 //
-// A key is value itself for one shard, and value#0, value#1, … for several. So the
-// keys of a number are among those of every higher one, except value itself,
-// which is always read. Stores whose Read is high enough can write with different
-// numbers at the same time, so the number of a live table can change.
+// A key is value itself for one shard, and value#0, value#1, … for several. So a higher number
+// includes the keys of every lower one, except value itself, which is always read. Stores whose
+// Read is high enough can write with different numbers at the same time, so the number of a live
+// table can change.
 type Shards struct {
 	// Write is the number of keys that are written; under 1 means 1.
 	Write int
@@ -57,18 +57,17 @@ func (s Shards) keys(value string) []string {
 	return keys
 }
 
-// pageSize is how many items of each key to read at a time for limit items of all
-// together: twice the part that is each key's on average, so that nearly always
-// one page is enough.
+// pageSize is how many items of each key to read at a time for limit items in total: twice each
+// key's average share, so that one page is nearly always enough.
 func (s Shards) pageSize(limit int) int {
 	return min(limit, 2*limit/s.Read+spare)
 }
 
 const (
-	// spare is how many items more than on average a key with few may have.
+	// spare is how many items above the average a key with few may have.
 	spare = 4
-	// parallel is how many keys are read at once: more would need more connections
-	// than they save time.
+	// parallel is how many keys are read at once: more would cost more in connections than they
+	// save.
 	parallel = 32
 )
 
@@ -82,8 +81,8 @@ func unsharded(value string) string {
 // list is a query's items, in the order of its sort key.
 type list = iter.Seq2[dynamo.Item, error]
 
-// merge makes one list of several that are each sorted by an attribute, reading
-// of each no further than is wanted. It ends after an error.
+// merge makes one list of several that are each sorted by an attribute. It reads each list only as
+// far as the caller iterates, and ends after an error.
 func merge(attribute string, descending bool, lists ...list) list {
 	return func(yield func(dynamo.Item, error) bool) {
 		type source struct {

@@ -26,7 +26,7 @@ type stats struct {
 	WeeklyBoard    string               `dynamodbav:"weekly_board,omitempty"`
 }
 
-// newStats is the item that follows the version which st was read at.
+// newStats returns the item that replaces the version at which st was read.
 func (s *Store) newStats(st askahuman.Stats) stats {
 	item := stats{Stats: st, Badges: []string{}, BadgesEarnedAt: map[string]time.Time{}, Leaderboard: s.shards.key(leaderboard, st.PersonHash)}
 	item.Version++
@@ -102,8 +102,8 @@ func (s *Store) Top(ctx context.Context, period askahuman.Period, day string, li
 				return nil, fmt.Errorf("read leaderboard: %s: %w", attribute, err)
 			}
 		}
-		// Someone who earns points meanwhile can be in the lists twice, the higher
-		// points, which are the later, first.
+		// A person who earns points meanwhile can be in the lists twice. The higher points, which
+		// are newer, come first.
 		if seen[entry.PersonHash] {
 			continue
 		}
@@ -126,7 +126,7 @@ func (s *Store) CountAbove(ctx context.Context, period askahuman.Period, day str
 	group.SetLimit(parallel)
 	for _, key := range s.shards.keys(b.key) {
 		group.Go(func() error {
-			// No further than the ranks that are shown.
+			// Only as far as the ranks that are shown.
 			left := askahuman.MaxRank - int(above.Load())
 			if left <= 0 {
 				return nil

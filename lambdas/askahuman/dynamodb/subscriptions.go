@@ -39,8 +39,8 @@ func tokenKey(token string) string { return "TOKEN#" + digest(token) }
 
 func personKey(personHash string) string { return "PERSON#" + personHash }
 
-// ofPerson is the write that makes a subscription the person's last one; none for an
-// unknown person.
+// ofPerson returns the write that makes a subscription the person's last one; none for an unknown
+// person.
 func ofPerson(personHash, subscriptionID string) []dynamo.Write {
 	if personHash == "" {
 		return nil
@@ -48,10 +48,10 @@ func ofPerson(personHash, subscriptionID string) []dynamo.Write {
 	return []dynamo.Write{dynamo.Put("Subscriptions", subscription{ID: personKey(personHash), TokenOwner: subscriptionID}, expression.ConditionBuilder{})}
 }
 
-// notOfPerson is the write that takes a subscription, which ends or becomes another
-// person's, out of its person's item: heir is then their last one, empty: the item
-// goes. It is none when the item does not name the subscription. It has to be done on
-// condition that the subscription is as it was read before.
+// notOfPerson returns the write that removes a subscription, which ends or becomes another
+// person's, from its person's item. heir is then their last one; empty: the item is deleted. It
+// returns none when the item does not name the subscription. Make the write on the condition that
+// the subscription is unchanged since it was read.
 func (s *Store) notOfPerson(ctx context.Context, sub subscription, heir string) ([]dynamo.Write, error) {
 	if sub.PersonHash == "" {
 		return nil, nil
@@ -204,8 +204,8 @@ func (s *Store) renew(ctx context.Context, existing subscription, interval time.
 	return renewed, err
 }
 
-// unchangedSubscription holds while a subscription is as it was read: it has the same
-// token and person, and has neither been changed nor notified.
+// unchangedSubscription is true while a subscription is as it was read: with the same token and
+// person, and neither changed nor notified since.
 func unchangedSubscription(existing subscription) expression.ConditionBuilder {
 	return dynamo.Equal("fcm_token", existing.Token).And(
 		samePerson(existing.PersonHash),
@@ -213,7 +213,7 @@ func unchangedSubscription(existing subscription) expression.ConditionBuilder {
 		dynamo.Equal("last_notified_at", existing.LastNotifiedAt))
 }
 
-// samePerson holds for subscriptions of a person; empty: of an unknown one.
+// samePerson is true of a person's subscriptions; empty: of an unknown person's.
 func samePerson(personHash string) expression.ConditionBuilder {
 	if personHash == "" {
 		return dynamo.Absent("fingerprint_hash")
@@ -392,9 +392,8 @@ func (s *Store) DueSubscriptions(ctx context.Context, now time.Time, limit int) 
 	return subscriptions, nil
 }
 
-// guardNotified is the part that is read of the item of Guards that keeps when a person
-// was last notified, on any device. A run claims the person in it before it sends
-// anything.
+// guardNotified is what is read of the item of Guards that says when a person was last notified, on
+// any device. A run claims the person in that item before it sends anything.
 type guardNotified struct {
 	NotifiedAt string `dynamodbav:"notified_at"`
 	QuestionID string `dynamodbav:"question_id"`
@@ -402,12 +401,12 @@ type guardNotified struct {
 
 func notifiedKey(personHash string) []any { return []any{"NOTIFIED#" + personHash} }
 
-// notifiedEnd is when a person's item may go: no interval is longer.
+// notifiedEnd is when a person's item may expire: no interval is longer.
 func notifiedEnd(at time.Time) expression.ValueBuilder {
 	return expression.Value(dynamo.ExpiryAt(at.Add(askahuman.MaxInterval)))
 }
 
-// dueAsRead holds while a subscription can be notified as it was read.
+// dueAsRead is true while a subscription is as due as it was read.
 func dueAsRead(sub askahuman.Subscription) expression.ConditionBuilder {
 	return dynamo.Equal("active", active).And(
 		dynamo.Equal("fcm_token", sub.Token),
@@ -489,8 +488,8 @@ func (s *Store) NotifiedAt(ctx context.Context, questionID, personHash string) (
 	return parseTime(item.NotifiedAt)
 }
 
-// ReleaseSubscription implements [askahuman.NotifierStore]. The two writes are no
-// transaction: each is right on its own, even if the other's item has changed.
+// ReleaseSubscription implements [askahuman.NotifierStore]. The two writes need no transaction:
+// each is right on its own, even if the other's item has changed.
 func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscription, claimedAt time.Time) error {
 	at := formatTime(claimedAt)
 	before := newSubscription(sub)

@@ -33,7 +33,7 @@ const (
 
 	scope           = "https://www.googleapis.com/auth/firebase.messaging"
 	defaultTokenURI = "https://oauth2.googleapis.com/token"
-	// unset stands in a secret that has not been filled in.
+	// unset is in a secret that has not been filled in.
 	unset = "unset"
 	// timeout bounds one request when the caller brings no client of their own.
 	timeout = 10 * time.Second
@@ -67,9 +67,9 @@ type Client struct {
 
 var _ askahuman.Push = (*Client)(nil)
 
-// New returns a client for the project of a service account, whose key file
-// serviceAccountJSON is. endpoint is the base URL of the service; empty is
-// [Endpoint]. client should have a timeout; nil is one of New's own. New asks nothing of the network.
+// New returns a client for the project of a service account, whose key file serviceAccountJSON is.
+// endpoint is the base URL of the service; empty is [Endpoint]. client should have a timeout; nil
+// is one of New's own. New does not use the network.
 //
 // It returns [ErrNotConfigured] for the placeholder, or an error that says what is
 // wrong with the key file and never shows any of it.
@@ -166,7 +166,7 @@ func newMessage(m askahuman.PushMessage) message {
 	var body message
 	body.Message.Token = m.Token
 	body.Message.Notification = notification{Title: m.Title, Body: m.Body}
-	// link and url are the same: pages read the one or the other.
+	// link and url are the same: pages read one or the other.
 	body.Message.Data = map[string]string{"link": m.Link, "url": m.Link, "question_id": m.QuestionID, "type": string(m.Type)}
 	// FCM refuses a message whose link is not https ("WebpushFcmOptions"). The
 	// page's own service worker reads the data.
@@ -200,9 +200,8 @@ func (c *Client) Send(ctx context.Context, m askahuman.PushMessage) error {
 	return c.post(ctx, body, token)
 }
 
-// token is an access token, other than one that was refused. Callers who ask during a
-// fetch share its result, so that a slow or failing token endpoint gets one request and
-// not one from each in turn.
+// token returns an access token other than the refused one. Concurrent callers share one fetch, so
+// that a slow or failing token endpoint gets one request instead of one from each.
 func (c *Client) token(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
 	c.mu.Lock()
 	current := c.current
@@ -231,8 +230,8 @@ func (c *Client) token(ctx context.Context, refused *oauth2.Token) (*oauth2.Toke
 	}
 }
 
-// fetchToken asks for a new token. It serves every caller who waits, so it is in
-// no caller's context: the client's timeout bounds it.
+// fetchToken requests a new token. It serves all waiting callers, so it uses no caller's context:
+// the client's timeout bounds it.
 func (c *Client) fetchToken() (*oauth2.Token, error) {
 	ctx := context.WithValue(context.Background(), oauth2.HTTPClient, c.http)
 	token, err := c.config.TokenSource(ctx).Token()
@@ -243,7 +242,7 @@ func (c *Client) fetchToken() (*oauth2.Token, error) {
 	if !answered {
 		return nil, &askahuman.PushUnavailableError{Err: fmt.Errorf("get an access token: %w", err)}
 	}
-	// The answer's body is left out: it belongs to an exchange of credentials.
+	// The error leaves out the answer's body, because it belongs to an exchange of credentials.
 	status := refusal.Response.StatusCode
 	if status == http.StatusTooManyRequests || status >= 500 {
 		return nil, &askahuman.PushUnavailableError{
@@ -271,7 +270,7 @@ func (c *Client) post(ctx context.Context, body []byte, token *oauth2.Token) err
 	defer response.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(response.Body, answerLimit))
 	if response.StatusCode == http.StatusOK {
-		// It was taken, whether or not the whole answer arrived.
+		// FCM accepted the message, even if part of the answer was lost.
 		return nil
 	}
 	if err != nil && ctx.Err() != nil {

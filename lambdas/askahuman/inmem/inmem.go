@@ -1,7 +1,7 @@
-// Package inmem stores Ask-a-Human in memory, for tests of rules. These make tens of
-// thousands of calls, which take microseconds here and about 20 ms each on DynamoDB Local,
-// and some of them run on a clock of their own, which allows no network. Package storetest
-// holds this store and the real one to the same contract.
+// Package inmem stores Ask-a-Human in memory, for tests of rules. These make tens of thousands of
+// calls, which take microseconds here and about 20 ms each on DynamoDB Local, and some of them run
+// on a clock of their own, which allows no network. Package storetest checks this store and the
+// real one by the same contract.
 package inmem
 
 import (
@@ -50,7 +50,7 @@ type notified struct {
 	question      string
 }
 
-// locked calls do with the store locked, unless the context has ended.
+// locked calls do while it holds the store's lock, unless the context has ended.
 func locked[T any](ctx context.Context, s *Store, do func() (T, error)) (T, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,7 +65,7 @@ func locked[T any](ctx context.Context, s *Store, do func() (T, error)) (T, erro
 	return do()
 }
 
-// change is [locked] for what has no result.
+// change is [locked] for functions without a result.
 func change(ctx context.Context, s *Store, do func() error) error {
 	_, err := locked(ctx, s, func() (struct{}, error) { return struct{}{}, do() })
 	return err
@@ -295,8 +295,8 @@ func (s *Store) Subscribe(ctx context.Context, subscription askahuman.Subscripti
 	})
 }
 
-// notOfPerson takes a subscription, which ends or becomes another person's, out of
-// what its person made last: that is then heir, empty: none.
+// notOfPerson replaces a subscription, which ends or becomes another person's, as its person's last
+// one by heir; empty: by none.
 func (s *Store) notOfPerson(subscription askahuman.Subscription, heir string) {
 	switch {
 	case s.lastOf[subscription.PersonHash] != subscription.ID:

@@ -14,8 +14,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 )
 
-// credentialsAge is how long the push credentials are used before the secret is
-// read again: new ones hold after that at the latest.
+// credentialsAge is how long the push credentials are used before the secret is read again: new
+// ones are in use after that at the latest.
 const credentialsAge = 10 * time.Minute
 
 // credentials is the secret with the key file of a Firebase service account.
@@ -61,9 +61,9 @@ func (f *function) handle(ctx context.Context, _ json.RawMessage) error {
 	return errors.Join(unread, err)
 }
 
-// refresh makes the push client from the present credentials. It returns an error when
-// they cannot be read. Then the run uses those read before; without any, it sends
-// nothing, and questions still expire.
+// refresh makes the push client from the present credentials. It returns an error when they cannot
+// be read. Then the run uses the credentials read before. Without any, it sends nothing, and
+// questions still expire.
 func (f *function) refresh(ctx context.Context) error {
 	value, err := f.credentials.Value(ctx)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command notifier is the Lambda function that runs every minute: it notifies
-// people of questions that are short of answers, and marks overdue ones expired.
+// Command notifier is the Lambda function that runs every minute: it notifies people of questions
+// that need answers, and marks overdue ones expired.
 package main
 
 import (

@@ -37,7 +37,7 @@ func mustKeep(t *testing.T, s askahuman.AgentKeyStore, key, agentID string) aska
 	return kept
 }
 
-// holdsKeys checks that the store has those keys, read one by one and all together.
+// holdsKeys checks that the store has those keys, both one by one and in the list.
 func holdsKeys(t *testing.T, s askahuman.AgentKeyStore, want ...askahuman.AgentKey) {
 	t.Helper()
 	got := Must(s.AgentKeys(t.Context()))(t)

@@ -116,8 +116,8 @@ func submitRefused(t *testing.T, s Store) {
 	}
 }
 
-// submitStale checks that stats hold on the version they were read at. That the
-// question's count has changed is not always stale, but must never be lost.
+// submitStale checks that stats are written only on the version that was read. A changed count of
+// the question is not always stale, but must never be lost.
 func submitStale(t *testing.T, s Store) {
 	first, second := newQuestion("agent", start), newQuestion("agent", start)
 	mustCreate(t, s, first, second)
@@ -290,7 +290,7 @@ func boards(t *testing.T, s Store) {
 	wantEqual(t, "entry", entries, []askahuman.BoardEntry{{PersonHash: person(1), Points: 40, Answers: 2}})
 }
 
-// answering are people on the store, at a moment.
+// answering returns the people's service on the store, at a moment.
 func answering(s Store, now time.Time) *askahuman.People {
 	return &askahuman.People{Store: s, Now: func() time.Time { return now }}
 }
@@ -306,8 +306,8 @@ func answerOnce(t *testing.T, people *askahuman.People, person, questionID strin
 	return outcome{receipt, err}
 }
 
-// wantConsistent checks that what people were told is what is stored: as many
-// answers as receipts, and each person's points the sum of theirs.
+// wantConsistent checks that the store agrees with the receipts: as many answers as receipts, and
+// each person's points are the sum of their receipts.
 func wantConsistent(t *testing.T, s Store, q askahuman.Question, outcomes map[string][]outcome) {
 	t.Helper()
 	accepted := 0

@@ -62,7 +62,7 @@ func mustClaim(t *testing.T, s Store, id, questionID string, now time.Time) {
 	}
 }
 
-// subscribe checks that one who was never notified can be at once.
+// subscribe checks that a person who was never notified can be notified at once.
 func subscribe(t *testing.T, s Store) {
 	subscription := newSubscription("token", person(0), start)
 	stored := mustSubscribe(t, s, subscription)
@@ -384,7 +384,7 @@ func mustMark(t *testing.T, s Store, personHash, questionID string, claimedAt ti
 	OK(t, s.MarkNotified(t.Context(), personHash, questionID, claimedAt))
 }
 
-// wantRefused tries a claim on a subscription that is due, and is not to be had.
+// wantRefused tries a claim on a subscription that is due, and checks that it is refused.
 func wantRefused(t *testing.T, s Store, id string, now time.Time) {
 	t.Helper()
 	subscription, ok := due(t, s, now)[id]
@@ -405,7 +405,7 @@ func markNotified(t *testing.T, s Store) {
 	wantNotified(t, s, first, person(1), time.Time{})
 	wantNotified(t, s, second, person(0), time.Time{})
 
-	// Of a later question there is nothing before it is sent; then it is the last one.
+	// A later question does not count before its notification is sent; then it is the last one.
 	later := start.Add(30 * time.Minute)
 	mustClaim(t, s, subscription.ID, second, later)
 	wantNotified(t, s, first, person(0), start)
@@ -415,8 +415,8 @@ func markNotified(t *testing.T, s Store) {
 	wantNotified(t, s, second, person(0), later)
 }
 
-// claimPerson has a person with a device that they want to hear from often, and one
-// from which seldom: what one of them got counts for the other.
+// claimPerson has a person with two devices of different intervals: a notification on one counts
+// for the other.
 func claimPerson(t *testing.T, s Store) {
 	often, seldom := newSubscription("often", person(0), start), newSubscription("seldom", person(0), start)
 	often.Interval, seldom.Interval = 5*time.Minute, time.Hour
@@ -425,8 +425,8 @@ func claimPerson(t *testing.T, s Store) {
 	other := mustSubscribe(t, s, newSubscription("another person's", person(1), start))
 	question := uuid.NewString()
 
-	// While the first notification is under way, the other device waits, but for
-	// nothing longer: the notification may not be sent.
+	// While the first notification is under way, the other device waits, but no longer: the
+	// notification may never be sent.
 	mustClaim(t, s, seldom.ID, question, start)
 	wantRefused(t, s, often.ID, start)
 	wantRefused(t, s, often.ID, start.Add(5*time.Minute-time.Millisecond))
@@ -447,8 +447,8 @@ func claimPerson(t *testing.T, s Store) {
 	wantRefused(t, s, seldom.ID, start.Add(time.Hour))
 	wantDue(t, s, second.Add(time.Hour-time.Millisecond), often.ID, other.ID)
 
-	// A claim that is undone leaves what was before it, also when no one knows whether
-	// that arrived.
+	// An undone claim restores the state before it, also when it is unknown whether that
+	// notification arrived.
 	third := second.Add(time.Hour)
 	mustClaim(t, s, seldom.ID, question, third)
 	fourth := third.Add(5 * time.Minute)
@@ -498,8 +498,8 @@ func claimSubscriptionRace(t *testing.T, s Store) {
 	})
 }
 
-// releaseSubscription checks that what was not sent leaves nothing to wait for, on any
-// device, and what was sent before it counts as before.
+// releaseSubscription checks that an unsent notification makes no device wait, and that earlier
+// notifications count as before.
 func releaseSubscription(t *testing.T, s Store) {
 	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
 	other := mustSubscribe(t, s, newSubscription("another device", person(0), start))
@@ -513,7 +513,7 @@ func releaseSubscription(t *testing.T, s Store) {
 			t.Errorf("released: last %v, next %v; want %v and %v", after.LastNotifiedAt, after.NextNotificationAt, before.LastNotifiedAt, before.NextNotificationAt)
 		}
 		mustClaim(t, s, other.ID, sent, at)
-		// The claim of another moment is not this one's to undo.
+		// A release does not undo the claim of another moment.
 		OK(t, s.ReleaseSubscription(t.Context(), before, at.Add(-time.Minute)))
 		wantRefused(t, s, subscription.ID, at)
 		mustMark(t, s, person(0), sent, at)

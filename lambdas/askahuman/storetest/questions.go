@@ -44,8 +44,8 @@ func quotaExceeded(t *testing.T, s Store) {
 	mustCreate(t, s, surplus)
 }
 
-// quotaLostPlaces has questions end without a mark: their places are there for the next
-// asks, each once, whenever the mark comes.
+// quotaLostPlaces has questions end without a mark: the next asks get their places, each once,
+// whenever the mark comes.
 func quotaLostPlaces(t *testing.T, s Store) {
 	const overdue = 3
 	var ended []askahuman.Question
@@ -259,8 +259,8 @@ func openPages(t *testing.T, s Store, limit int, now time.Time) []string {
 	return all
 }
 
-// openQuestions checks that open and partial ones are one list: those nearly done
-// do not wait behind the new ones.
+// openQuestions checks that open and partial questions are one list: nearly answered ones do not
+// wait behind new ones.
 func openQuestions(t *testing.T, s Store) {
 	var want []string
 	for i := range 9 {

@@ -19,11 +19,11 @@ func (p Problem) Sentence() string {
 	case c.Rule == RuleRequired && p.Field == "body" && strings.HasPrefix(p.Message, "request"):
 		message = "is missing, but required"
 	case c.Rule == RuleType:
-		message = "is " + shown(c.Got) + "; it must be " + typeName(c.Type)
+		message = "is " + render(c.Got) + "; it must be " + typeName(c.Type)
 	case c.Rule == RuleLength && c.Got != nil:
 		message = length(c)
 	case c.Rule == RuleRange:
-		message = "is " + shown(c.Got) + "; allowed is " + bounds(c.Min, "%d or more", c.Max, "at most %d", "%d to %d")
+		message = "is " + render(c.Got) + "; allowed is " + bounds(c.Min, "%d or more", c.Max, "at most %d", "%d to %d")
 	case c.Rule == RuleEnum && isText:
 		last := len(c.Allowed) - 1
 		message = "is " + Quoted(text) + "; allowed is " + strings.Join(c.Allowed[:last], ", ") + " or " + c.Allowed[last]
@@ -81,8 +81,8 @@ func bounds(least *int, atLeast string, most *int, atMost, both string) string {
 	}
 }
 
-// shown returns a value in the form of a message.
-func shown(value any) string {
+// render returns a value in the form of a message.
+func render(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "null"

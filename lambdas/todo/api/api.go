@@ -1,12 +1,11 @@
 // Package api serves To-Do over HTTP. One declaration per operation gives its
 // routing, its validation and its part of the OpenAPI document.
 //
-// Where the wire contract is silent, the API decides: moments are RFC 3339 text
-// in UTC with whole seconds, as the table keeps them; an optional field without a
-// value is null in an answer, and null or "" in a request; unknown fields, fields
-// that stand twice, and unknown, empty or repeated query parameters are refused,
-// since each is a mistake that would otherwise go unseen; a body without a
-// Content-Type is taken for JSON.
+// Where the wire contract is silent, the API decides: moments are RFC 3339 text in UTC with whole
+// seconds, as the table keeps them; an optional field without a value is null in an answer, and
+// null or "" in a request; unknown and repeated fields, and unknown, empty and repeated query
+// parameters are refused, since each is a mistake that would otherwise go unnoticed; a body without
+// a Content-Type is read as JSON.
 package api
 
 import (
@@ -105,7 +104,7 @@ func newServer(a *API) *server {
 	return s
 }
 
-// headersOf are the headers that follow from the answer to a mutation.
+// headersOf returns the headers that follow from the answer to a mutation.
 func headersOf(response idempotency.Response) http.Header {
 	header := http.Header{}
 	var thing struct {

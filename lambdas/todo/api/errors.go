@@ -21,7 +21,7 @@ type InvalidResponse struct {
 	Detail []validate.Problem `json:"detail" nullable:"false" minItems:"1" doc:"Everything that is wrong."`
 }
 
-// failures say how errors are answered.
+// failures returns the answers to errors.
 func failures() httpapi.Errors {
 	return httpapi.Errors{
 		Known: []httpapi.KnownError{

@@ -7,7 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 )
 
-// Document is the OpenAPI 3.1 document of all routes, as JSON.
+// Document returns the OpenAPI 3.1 document of all routes, as JSON.
 func Document() ([]byte, error) { return newServer(&API{}).Document() }
 
 // Health says that the API answers.

@@ -38,7 +38,7 @@ type (
 	listInput struct{ todo.TaskFilter }
 )
 
-// Resolve holds the filter to the rules.
+// Resolve checks the filter by the rules, for huma.
 func (i *listInput) Resolve(huma.Context) []error { return httpapi.Check(i.TaskFilter) }
 
 type taskOutput struct {
@@ -130,8 +130,8 @@ func (s *server) registerTasks() {
 	}, func(context.Context, *TaskPath, any) (int, any) { return http.StatusNoContent, nil })
 }
 
-// taskHeaders are described of answers that have a task, location of those that have
-// made something.
+// taskHeaders describe the headers of answers with a task, location the header of answers that have
+// created something.
 func taskHeaders() map[string]string {
 	return map[string]string{"ETag": "The task's version, for If-Match."}
 }
@@ -146,7 +146,8 @@ func createdTask() map[string]string {
 	return headers
 }
 
-// currentVersion is the version of a task that a change was not meant for.
+// currentVersion returns the current version of a task, from the error of a change that was meant
+// for another one.
 func currentVersion(err error) (int, bool) {
 	other, ok := errors.AsType[*todo.VersionError](err)
 	if !ok {

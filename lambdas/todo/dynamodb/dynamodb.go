@@ -1,11 +1,10 @@
 // Package dynamodb stores To-Do in DynamoDB: the table and access patterns of
 // schema.Todo.
 //
-// Items that must agree are written in one transaction: a task with the keys of all
-// four indexes, the counts that it is in, and the answer to the request that writes
-// it ([idempotency.Transact]). A write holds only on the items that it was computed
-// from. A user's counts exist, without a deletion, as long as the user does, so nothing
-// is added to a user who is gone.
+// Items that must agree are written in one transaction: a task with the keys of all four indexes,
+// the counts that it is in, and the answer to the request that writes it ([idempotency.Transact]).
+// A write succeeds only if the items that it was computed from are unchanged. A user's counts
+// exist, without a deletion, as long as the user does, so nothing is added to a deleted user.
 package dynamodb
 
 import (
@@ -49,8 +48,7 @@ func (s *Store) Keys() *idempotency.Keys {
 
 const table = "AppData"
 
-// The keys of the items. Text of callers is the last part of a key, so that no two
-// keys are equal, for any text.
+// The keys of the items. Callers' text is the last part of a key, so that keys differ for any text.
 const (
 	metadata          = "METADATA"
 	userPrefix        = "USER#"
@@ -63,8 +61,7 @@ const (
 
 func countsKey(user string) []any { return []any{countsPrefix + user, metadata} }
 
-// idempotencyKey digests the caller's key: it may be longer than a sort key can
-// be.
+// idempotencyKey digests the caller's key, which may be longer than a sort key can be.
 func idempotencyKey(user, key string) []any {
 	digest := sha256.Sum256([]byte(key))
 	return []any{idempotencyPrefix + user, "KEY#" + hex.EncodeToString(digest[:])}
@@ -84,18 +81,17 @@ func toUnix(t time.Time) int64 {
 	return t.Unix()
 }
 
-// refusal says what it means that the condition of the write at a place of a
-// transaction does not hold.
+// refusal is what it means that the condition of the write at an index of a transaction failed.
 type refusal struct {
 	write int
 	means error
 }
 
-// refusals are in the order in which callers learn of them.
+// refusals are in order of precedence: the caller gets the first one.
 type refusals []refusal
 
-// meaning is what the refusal of a transaction means: [todo.ErrStale] if nothing
-// else is said. Any other error stays as it is.
+// meaning returns what the refusal of a transaction means, by default [todo.ErrStale]. It returns
+// any other error unchanged.
 func (r refusals) meaning(err error) error {
 	refused, ok := errors.AsType[*dynamo.TransactionError](err)
 	if !ok {

@@ -37,7 +37,7 @@ func (s *Store) FinishDeletion(ctx context.Context, deletion todo.Deletion) erro
 	erased := todo.Erased{Complete: true}
 	finished, err := dynamo.Held(idempotency.Transact(ctx, s.db, pattern, erased, dynamo.Delete(table, key, goesOn)))
 	if err == nil && !finished {
-		// Another one was faster; what is left to do is to keep the answer.
+		// Another attempt was faster; only the answer remains to be kept.
 		return idempotency.Transact(ctx, s.db, pattern, erased)
 	}
 	return err

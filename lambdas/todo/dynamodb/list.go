@@ -13,8 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
-// plan is how a list is read: the part that the key conditions of a pattern express,
-// and the part that the filter has to.
+// plan says how to read a list: which part the key conditions of a pattern express, and which part
+// the filter.
 type plan struct {
 	pattern string
 	// index is the index that the pattern reads; empty: the table.
@@ -25,7 +25,7 @@ type plan struct {
 }
 
 func planOf(l todo.Listing) plan {
-	// The key conditions take their part out of rest; the filter expresses what is left.
+	// Key conditions remove their part from rest; the filter expresses what remains.
 	var p plan
 	rest := l
 	withStatus := func() {
@@ -74,8 +74,8 @@ func planOf(l todo.Listing) plan {
 			}
 			rest.DueFrom, rest.DueTo = "", ""
 		}
-	// Newest first: in each of these the id alone decides. The category comes first
-	// because it tells most tasks apart.
+	// Newest first: in each of these the id alone decides the order. The category comes first
+	// because it narrows most.
 	case l.Category != "":
 		withCategory()
 	case l.Priority != todo.NoPriority:

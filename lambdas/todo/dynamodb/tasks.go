@@ -13,9 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
-// task is a TASK# item. It is always written whole, so that the index keys are
-// those of its attributes; without the attribute the keys are absent, and the task
-// is not in the index.
+// task is a TASK# item. It is always written whole, so that the index keys agree with its
+// attributes. Without the attribute the keys are absent, and the task is not in the index.
 type task struct {
 	PK          string `dynamodbav:"PK"`
 	SK          string `dynamodbav:"SK"`
@@ -78,7 +77,7 @@ func dueDateKey(d todo.Date) string { return "DUEDATE#" + string(d) + "#" }
 
 func priorityKey(p todo.Priority) string { return "PRIORITY#" + string(p) + "#" }
 
-// categoryEscapes keep the # that ends the category the only one.
+// categoryEscapes make the # that ends the category the only one.
 var categoryEscapes = strings.NewReplacer("%", "%25", "#", "%23")
 
 func categoryKey(category todo.Text) string {
@@ -117,8 +116,8 @@ func (s *Store) Stats(ctx context.Context, user string) (todo.Stats, error) {
 	}, nil
 }
 
-// countChanges are the differences of each attribute of the counts between the tasks
-// that were read and the tasks now.
+// countChanges returns by how much each attribute of the counts changes from the tasks as read to
+// the new ones.
 func countChanges(read, tasks []todo.Task) map[string]int {
 	changes := map[string]int{}
 	add := func(t todo.Task, n int) {
@@ -139,8 +138,8 @@ func countChanges(read, tasks []todo.Task) map[string]int {
 	return changes
 }
 
-// recount appends the change of a user's counts to writes, or a check of the counts if
-// none changes. Either holds only if there is such a user, who is not being deleted.
+// recount appends the change of a user's counts to writes, or a check of the counts if none
+// changes. Either fails if there is no such user, or if the user is being deleted.
 func recount(writes []dynamo.Write, user string, read, tasks []todo.Task) []dynamo.Write {
 	exists := expression.AttributeExists(dynamo.Name("PK")).And(dynamo.Absent("deletion"))
 	changes := countChanges(read, tasks)
@@ -154,8 +153,8 @@ func recount(writes []dynamo.Write, user string, read, tasks []todo.Task) []dyna
 	return append(writes, dynamo.Update(table, countsKey(user), update, exists))
 }
 
-// stale is the meaning of refusals of writes that each have the version of a task as
-// condition, and of the counts after them.
+// stale is the meaning of refusals of writes on the condition of a task's version, and of the
+// counts after them.
 func stale(tasks int) refusals { return refusals{{tasks, todo.ErrUserNotFound}} }
 
 // Task implements [todo.Store].

@@ -48,8 +48,7 @@ type email struct {
 	UserID string `dynamodbav:"user_id"`
 }
 
-// emailKey has the address in lower case: most mail servers do not tell cases
-// apart, and people less so.
+// emailKey has the address in lower case: most mail servers ignore case, and people do.
 func emailKey(address string) []any { return []any{emailPrefix + strings.ToLower(address), metadata} }
 
 func putEmail(u todo.User) dynamo.Write {
@@ -99,7 +98,7 @@ func (s *Store) BeginDeletion(ctx context.Context, read todo.User, deletion todo
 	if claim := idempotency.ClaimFrom(ctx); claim != nil {
 		writes = append(writes, dynamo.Update(table, claim.Key(), mark, expression.AttributeExists(dynamo.Name("request_digest"))))
 	}
-	// The answer is not kept yet: the work is not done.
+	// The answer is not kept yet, because the work is not done.
 	err := s.db.Transact(ctx, "BeginUserDeletion", writes...)
 	return refusals{{0, todo.ErrStale}, {3, idempotency.ErrClaimLost}}.meaning(err)
 }
