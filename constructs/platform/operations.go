@@ -261,9 +261,9 @@ func (p *Platform) watchLake(l *lake.Lake) {
 
 // show declares the dashboard.
 func (p *Platform) show() awscloudwatch.Dashboard {
-	shown := dashboard.Props{Alarms: p.Alarms, API: p.API}
+	contents := dashboard.Props{Alarms: p.Alarms, API: p.API}
 	add := func(name, room string, f *gofunction.Function, metrics []schema.Metric) {
-		shown.Functions = append(shown.Functions, dashboard.Function{
+		contents.Functions = append(contents.Functions, dashboard.Function{
 			Name: name, Function: f, Namespace: schema.MetricNamespace(p.props.MetricNamespace, room), Metrics: schema.MetricsOf(name, metrics),
 		})
 	}
@@ -271,25 +271,25 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 		add(f.name, p.Schema.Name, f.function, p.Schema.Metrics)
 	}
 	for _, t := range p.Database.Tables {
-		shown.Tables = append(shown.Tables, dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
+		contents.Tables = append(contents.Tables, dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
 	}
 	for _, f := range p.Schema.Functions {
 		if trigger, ok := f.Trigger.(schema.OnStream); ok {
-			shown.Streams = append(shown.Streams, dashboard.Stream{Name: trigger.WithDefaults(f).ID, Mapping: p.Streams[f.Name]})
+			contents.Streams = append(contents.Streams, dashboard.Stream{Name: trigger.WithDefaults(f).ID, Mapping: p.Streams[f.Name]})
 		}
 	}
 	for _, q := range p.queues() {
-		shown.Queues = append(shown.Queues, dashboard.Queue{Name: q.holds, Queue: q.queue})
+		contents.Queues = append(contents.Queues, dashboard.Queue{Name: q.holds, Queue: q.queue})
 	}
 	if l := p.Lake; l != nil {
 		add(schema.LakeWriter, schema.LakeRoom, l.Writer, schema.LakeMetrics())
 		add(schema.LakeCompactor, schema.LakeRoom, l.Compactor, schema.LakeMetrics())
-		shown.Streams = append(shown.Streams, dashboard.Stream{Name: "Lake", Mapping: l.Mapping})
-		shown.Queues = append(shown.Queues,
+		contents.Streams = append(contents.Streams, dashboard.Stream{Name: "Lake", Mapping: l.Mapping})
+		contents.Queues = append(contents.Queues,
 			dashboard.Queue{Name: "records that are not in the lake", Queue: l.Failures},
 			dashboard.Queue{Name: "runs of the compactor", Queue: l.Schedule.DeadLetters})
 	}
-	return dashboard.New(p.construct, "Dashboard", shown)
+	return dashboard.New(p.construct, "Dashboard", contents)
 }
 
 // function is a function of the platform, by construct id and by name.
