@@ -402,7 +402,11 @@ func TestSavedQueriesSayTheirDays(t *testing.T) {
 	t.Parallel()
 	reads := regexp.MustCompile(`\. Reads (all|\d+) days(,|$)`)
 	for name, environments := range variants {
-		for _, q := range environments[platformtest.Zero].Schema.Lake.Queries {
+		var queries []schema.SavedQuery
+		for _, l := range environments[platformtest.Zero].Schema.Lakes {
+			queries = append(queries, l.Queries...)
+		}
+		for _, q := range queries {
 			days := reads.FindStringSubmatch(q.Description)
 			switch {
 			case days == nil:

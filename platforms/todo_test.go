@@ -71,8 +71,8 @@ var _ = ofPlatform("todo", stacks{
 		})
 		operator := awsiam.NewRole(stack, jsii.String("Operator"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()})
 		declared.GrantAccessPatterns(operator, "GetTask", "ListTasksByStatus")
-		declared.Lake.GrantCompact(operator)
-		declared.Lake.GrantQuery(awsiam.NewRole(stack, jsii.String("Analyst"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()}))
+		declared.Lakes["todo"].GrantCompact(operator)
+		declared.Lakes["todo"].GrantQuery(awsiam.NewRole(stack, jsii.String("Analyst"), &awsiam.RoleProps{AssumedBy: awsiam.NewAccountRootPrincipal()}))
 	},
 })
 

@@ -189,30 +189,28 @@ func (l Lake) Entity(name string) (Entity, bool) {
 // and columns").
 const lakeName = `^[a-z][a-z0-9_]*$`
 
-// validate adds what the catalog, or the first record of the stream, would refuse.
-func (l Lake) validate(f *findings, d Database) {
-	if l.Name == "" && l.Table == "" && len(l.Entities) == 0 && len(l.Views) == 0 && len(l.Queries) == 0 {
-		return
-	}
+// validate adds what the catalog, or the first record of the stream, would refuse. at is
+// the path to the lake.
+func (l Lake) validate(f *findings, at string, d Database) {
 	const named = "write lower-case letters, digits and underscores, beginning with a letter"
 	if !matches(lakeName, l.Name) {
-		f.add("Lake.Name", quoted(l.Name), named)
+		f.add(at+".Name", quoted(l.Name), named)
 	}
 	table, ok := d.Table(l.Table)
 	if !ok {
-		f.add("Lake.Table", quoted(l.Table), "name a declared table")
+		f.add(at+".Table", quoted(l.Table), "name a declared table")
 		return
 	}
 	if table.Stream != StreamNewAndOldImages {
-		f.add("Lake.Table", quoted(l.Table), "its stream is %q: a lake needs %s, because a removal's row comes from the old image", table.Stream, StreamNewAndOldImages)
+		f.add(at+".Table", quoted(l.Table), "its stream is %q: a lake needs %s, because a removal's row comes from the old image", table.Stream, StreamNewAndOldImages)
 	}
 	if len(l.Entities) == 0 {
-		f.add("Lake.Entities", "", "name at least one kind of item")
+		f.add(at+".Entities", "", "name at least one kind of item")
 	}
-	unique(f, "Lake.Entities", l.Entities, func(e Entity) string { return e.Name })
+	unique(f, at+".Entities", l.Entities, func(e Entity) string { return e.Name })
 	relations := map[string]bool{}
 	for _, e := range l.Entities {
-		path := "Lake.Entities[" + e.Name + "]"
+		path := at + ".Entities[" + e.Name + "]"
 		if !matches(lakeName, e.Name) {
 			f.add(path+".Name", quoted(e.Name), named)
 		}
@@ -231,9 +229,9 @@ func (l Lake) validate(f *findings, d Database) {
 		}
 		validateColumns(f, path, columns)
 	}
-	l.validateLength(f, d)
+	l.validateLength(f, at, d)
 	for _, v := range l.Views {
-		path := "Lake.Views[" + v.Name + "]"
+		path := at + ".Views[" + v.Name + "]"
 		if !matches(lakeName, v.Name) {
 			f.add(path+".Name", quoted(v.Name), named)
 		}
@@ -249,10 +247,10 @@ func (l Lake) validate(f *findings, d Database) {
 		}
 		validateColumns(f, path, v.Columns)
 	}
-	unique(f, "Lake.Queries", l.Queries, func(q SavedQuery) string { return q.Name })
+	unique(f, at+".Queries", l.Queries, func(q SavedQuery) string { return q.Name })
 	for _, q := range l.Queries {
 		if q.Name == "" || q.SQL == "" {
-			f.add("Lake.Queries["+q.Name+"]", quoted(q.SQL), "write a name and a SELECT")
+			f.add(at+".Queries["+q.Name+"]", quoted(q.SQL), "write a name and a SELECT")
 		}
 	}
 }

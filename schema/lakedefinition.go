@@ -69,7 +69,7 @@ func (c LakeColumn) Source() string {
 // [MaxLakeDefinitionBytes].
 func (l Lake) Definition(d Database) (LakeDefinition, error) {
 	f := &findings{}
-	l.validate(f, d)
+	l.validate(f, "Lake", d)
 	if err := f.err(); err != nil {
 		return LakeDefinition{}, err
 	}
@@ -96,9 +96,9 @@ func (l Lake) definition(d Database) LakeDefinition {
 }
 
 // validateLength adds what the functions' environment would refuse.
-func (l Lake) validateLength(f *findings, d Database) {
+func (l Lake) validateLength(f *findings, at string, d Database) {
 	if length := len(l.definition(d).Encode()); length > MaxLakeDefinitionBytes {
-		f.add("Lake.Entities", fmt.Sprintf("a definition of %d bytes", length),
+		f.add(at+".Entities", fmt.Sprintf("a definition of %d bytes", length),
 			"it stands in a function's environment, which has room for %d: leave out columns, or shorten their names", MaxLakeDefinitionBytes)
 	}
 }

@@ -11,7 +11,7 @@ import (
 func TestLakeDefinition(t *testing.T) {
 	t.Parallel()
 	todo := Todo()
-	definition, err := todo.Lake.Definition(todo.Database)
+	definition, err := todo.Lakes[0].Definition(todo.Database)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,14 +24,14 @@ func TestLakeDefinition(t *testing.T) {
 	if diff := cmp.Diff(definition, read); diff != "" {
 		t.Errorf("reading what was written (-written +read):\n%s", diff)
 	}
-	if len(definition.Entities) != len(todo.Lake.Entities) {
-		t.Fatalf("got %d entities; want %d", len(definition.Entities), len(todo.Lake.Entities))
+	if len(definition.Entities) != len(todo.Lakes[0].Entities) {
+		t.Fatalf("got %d entities; want %d", len(definition.Entities), len(todo.Lakes[0].Entities))
 	}
-	table, _ := todo.Database.Table(todo.Lake.Table)
+	table, _ := todo.Database.Table(todo.Lakes[0].Table)
 	if definition.Key != table.Key {
 		t.Errorf("key is %v; want %v", definition.Key, table.Key)
 	}
-	for i, want := range todo.Lake.Entities {
+	for i, want := range todo.Lakes[0].Entities {
 		var columns []LakeColumn
 		for _, column := range want.ColumnsOf(table) {
 			attribute, _ := table.Attribute(column.Source())
@@ -79,7 +79,7 @@ func TestColumnsOf(t *testing.T) {
 func TestLakeEntityMatches(t *testing.T) {
 	t.Parallel()
 	todo := Todo()
-	definition, err := todo.Lake.Definition(todo.Database)
+	definition, err := todo.Lakes[0].Definition(todo.Database)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,22 +107,22 @@ func TestLakeEntityMatches(t *testing.T) {
 func TestLakeDefinitionRefuses(t *testing.T) {
 	t.Parallel()
 	todo := Todo()
-	other := todo.Lake
+	other := todo.Lakes[0]
 	other.Table = "Nowhere"
 	if _, err := other.Definition(todo.Database); err == nil || !strings.Contains(err.Error(), "Lake.Table") {
 		t.Errorf("a lake of a table that is not there: got %v", err)
 	}
-	long := todo.Lake
+	long := todo.Lakes[0]
 	long.Entities = nil
 	for i := range 20 {
-		e := todo.Lake.Entities[0]
+		e := todo.Lakes[0].Entities[0]
 		e.Name = fmt.Sprintf("task_%d", i)
 		long.Entities = append(long.Entities, e)
 	}
 	if _, err := long.Definition(todo.Database); err == nil || !strings.Contains(err.Error(), "environment") {
 		t.Errorf("a lake of 240 columns: got %v", err)
 	}
-	todo.Lake = long
+	todo.Lakes = []Lake{long}
 	if err := todo.Validate(); err == nil || !strings.Contains(err.Error(), "environment") {
 		t.Errorf("a platform with a lake of 240 columns: got %v", err)
 	}

@@ -43,9 +43,9 @@ type Platform struct {
 	RequestHeaders, ResponseHeaders []string
 	// Metrics are the metrics that its functions report.
 	Metrics []Metric
-	// Lake says how the changes of one of its tables become files to query. The
-	// zero value is no lake.
-	Lake Lake
+	// Lakes say how the changes of its tables become files to query. Default: none. The
+	// first keeps its construct ids, so add others after it: see [Platform.LakeID].
+	Lakes []Lake
 }
 
 // Database is a data model: tables, and the only ways in which they are used.

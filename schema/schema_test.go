@@ -57,6 +57,17 @@ func TestGrantsOfTransactions(t *testing.T) {
 	}
 }
 
+// The ids of the first lake stay when others come.
+func TestLakeID(t *testing.T) {
+	t.Parallel()
+	p := schema.Platform{Lakes: []schema.Lake{{Name: "notes"}, {Name: "click_events"}, {Name: "b2"}}}
+	for name, want := range map[string]string{"notes": "Lake", "click_events": "LakeClickEvents", "b2": "LakeB2"} {
+		if got := p.LakeID(name); got != want {
+			t.Errorf("%s: got %s, want %s", name, got, want)
+		}
+	}
+}
+
 // minimal is a valid platform for the cases below to break.
 func minimal() schema.Platform {
 	return schema.Platform{
@@ -74,12 +85,12 @@ func minimal() schema.Platform {
 				{Name: "Move", Operation: schema.TransactWriteItems, Writes: []schema.Write{{Table: "Notes", Operation: schema.PutItem}}},
 			},
 		},
-		Lake: schema.Lake{
+		Lakes: []schema.Lake{{
 			Name: "notes", Table: "Notes",
 			Entities: []schema.Entity{{Name: "note", Columns: []schema.Column{{Name: "body", Attribute: "text"}, {Name: "at", Type: schema.ColumnTimestamp}}, Omit: []string{"tags"}}},
 			Views:    []schema.View{{Name: "bodies", SQL: "SELECT body FROM note_changes", Columns: []schema.Column{{Name: "body", Type: schema.ColumnText}}}},
 			Queries:  []schema.SavedQuery{{Name: "Bodies", SQL: "SELECT * FROM bodies"}},
-		},
+		}},
 		RateLimits: []schema.RateLimit{{Name: "read", Requests: 1, Window: time.Hour, Per: schema.PerUser}},
 		Functions:  []schema.Function{{Name: "api", AccessPatterns: []string{"GetNote", "ListByText", "Move"}}},
 		Routes:     []schema.Route{{Method: "GET", Path: "/notes/{id}", Function: "api", Caller: schema.CallerUser, RateLimit: "read"}},
@@ -138,25 +149,32 @@ func TestValidate(t *testing.T) {
 		"ErrUnknownLimit":        {func(p *schema.Platform) { p.Routes[0].RateLimit = "nope" }, "Routes[GET /notes/{id}].RateLimit", "declared"},
 		"ErrMethod":              {func(p *schema.Platform) { p.Routes[0].Method = "get" }, "Routes[get /notes/{id}].Method", "GET"},
 		"ErrSameRouteOtherName":  {func(p *schema.Platform) { r := p.Routes[0]; r.Path = "/notes/{other}"; p.Routes = append(p.Routes, r) }, "Routes[1]", "once"},
-		"ErrLakeName":            {func(p *schema.Platform) { p.Lake.Name = "My Lake" }, "Lake.Name", "underscores"},
-		"ErrLakeOfNoTable":       {func(p *schema.Platform) { p.Lake.Table = "Nope" }, "Lake.Table", "declared table"},
-		"ErrLakeWithoutStream":   {func(p *schema.Platform) { table(p).Stream = schema.StreamNone }, "Lake.Table", "NEW_AND_OLD_IMAGES"},
-		"ErrLakeOfNothing":       {func(p *schema.Platform) { p.Lake.Entities = nil }, "Lake.Entities", "at least one"},
-		"ErrColumnOfNothing":     {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Attribute = "nope" }, "Lake.Entities[note].Columns[body].Attribute", "declare"},
-		"ErrColumnType":          {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Type = "varchar" }, "Lake.Entities[note].Columns[body].Type", "ColumnText"},
-		"ErrNumberOfString":      {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Type = schema.ColumnInteger }, "Lake.Entities[note].Columns[body].Type", "Number"},
-		"ErrChangeColumn":        {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Name = "event_id" }, "Lake.Entities[note].Columns[6]", "once"},
-		"ErrPartitionColumn":     {func(p *schema.Platform) { p.Lake.Entities[0].Columns[0].Name = "event_date" }, "Lake.Entities[note].Columns[event_date].Name", "partitioned"},
-		"ErrColumnOfList":        {func(p *schema.Platform) { p.Lake.Entities[0].Omit = nil }, "Lake.Entities[note].Columns[tags].Type", "Omit"},
-		"ErrOmitted":             {func(p *schema.Platform) { p.Lake.Entities[0].Omit = []string{"tags", "nope"} }, "Lake.Entities[note].Omit", "declare"},
-		"ErrOmitsColumn":         {func(p *schema.Platform) { p.Lake.Entities[0].Omit = []string{"tags", "text"} }, "Lake.Entities[note].Omit", "one of the two"},
+		"ErrLakeName":            {func(p *schema.Platform) { p.Lakes[0].Name = "My Lake" }, "Lakes[My Lake].Name", "underscores"},
+		"ErrLakeOfNoTable":       {func(p *schema.Platform) { p.Lakes[0].Table = "Nope" }, "Lakes[notes].Table", "declared table"},
+		"ErrLakeWithoutStream":   {func(p *schema.Platform) { table(p).Stream = schema.StreamNone }, "Lakes[notes].Table", "NEW_AND_OLD_IMAGES"},
+		"ErrLakeOfNothing":       {func(p *schema.Platform) { p.Lakes[0].Entities = nil }, "Lakes[notes].Entities", "at least one"},
+		"ErrColumnOfNothing":     {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Attribute = "nope" }, "Lakes[notes].Entities[note].Columns[body].Attribute", "declare"},
+		"ErrColumnType":          {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Type = "varchar" }, "Lakes[notes].Entities[note].Columns[body].Type", "ColumnText"},
+		"ErrNumberOfString":      {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Type = schema.ColumnInteger }, "Lakes[notes].Entities[note].Columns[body].Type", "Number"},
+		"ErrChangeColumn":        {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Name = "event_id" }, "Lakes[notes].Entities[note].Columns[6]", "once"},
+		"ErrPartitionColumn":     {func(p *schema.Platform) { p.Lakes[0].Entities[0].Columns[0].Name = "event_date" }, "Lakes[notes].Entities[note].Columns[event_date].Name", "partitioned"},
+		"ErrLakeTwice":           {func(p *schema.Platform) { p.Lakes = append(p.Lakes, p.Lakes[0]) }, "Lakes[1]", "once"},
+		"ErrEmptyLake":           {func(p *schema.Platform) { p.Lakes = append(p.Lakes, schema.Lake{}) }, "Lakes[].Name", "underscores"},
+		"ErrLakeID": {func(p *schema.Platform) {
+			other := p.Lakes[0]
+			other.Name = "of_notes"
+			p.Lakes, p.Functions[0].ID = append(p.Lakes, other), "LakeOfNotes"
+		}, "Functions[api].ID", "another construct id"},
+		"ErrColumnOfList": {func(p *schema.Platform) { p.Lakes[0].Entities[0].Omit = nil }, "Lakes[notes].Entities[note].Columns[tags].Type", "Omit"},
+		"ErrOmitted":      {func(p *schema.Platform) { p.Lakes[0].Entities[0].Omit = []string{"tags", "nope"} }, "Lakes[notes].Entities[note].Omit", "declare"},
+		"ErrOmitsColumn":  {func(p *schema.Platform) { p.Lakes[0].Entities[0].Omit = []string{"tags", "text"} }, "Lakes[notes].Entities[note].Omit", "one of the two"},
 		"ErrOmitsOfMany": {func(p *schema.Platform) {
-			p.Lake.Entities[0].SortPrefix, p.Lake.Entities[0].PartitionPrefix = "", "NOTE#"
-		}, "Lake.Entities[note].Omit", "prefix"},
-		"ErrViewIsTable":     {func(p *schema.Platform) { p.Lake.Views[0].Name = "note_changes" }, "Lake.Views[note_changes].Name", "once"},
-		"ErrViewOfNoColumns": {func(p *schema.Platform) { p.Lake.Views[0].Columns = nil }, "Lake.Views[bodies].Columns", "types"},
-		"ErrViewOfNothing":   {func(p *schema.Platform) { p.Lake.Views[0].SQL = "" }, "Lake.Views[bodies].SQL", "SELECT"},
-		"ErrQueryOfNothing":  {func(p *schema.Platform) { p.Lake.Queries[0].SQL = "" }, "Lake.Queries[Bodies]", "SELECT"},
+			p.Lakes[0].Entities[0].SortPrefix, p.Lakes[0].Entities[0].PartitionPrefix = "", "NOTE#"
+		}, "Lakes[notes].Entities[note].Omit", "prefix"},
+		"ErrViewIsTable":     {func(p *schema.Platform) { p.Lakes[0].Views[0].Name = "note_changes" }, "Lakes[notes].Views[note_changes].Name", "once"},
+		"ErrViewOfNoColumns": {func(p *schema.Platform) { p.Lakes[0].Views[0].Columns = nil }, "Lakes[notes].Views[bodies].Columns", "types"},
+		"ErrViewOfNothing":   {func(p *schema.Platform) { p.Lakes[0].Views[0].SQL = "" }, "Lakes[notes].Views[bodies].SQL", "SELECT"},
+		"ErrQueryOfNothing":  {func(p *schema.Platform) { p.Lakes[0].Queries[0].SQL = "" }, "Lakes[notes].Queries[Bodies]", "SELECT"},
 		"ErrNoCaller":        {func(p *schema.Platform) { p.Routes[0].Caller = schema.Caller{} }, "Routes[GET /notes/{id}].Caller", "CallerAnyone"},
 		"ErrKeysStay": {func(p *schema.Platform) {
 			table(p).TimeToLive, table(p).Attributes = "", append(table(p).Attributes, schema.IdempotencyAttributes()...)

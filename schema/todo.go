@@ -63,7 +63,7 @@ func Todo() Platform {
 			{Name: "EraserFailures", Function: "eraser", Unit: Count, Description: "deletions that failed, and come again"},
 		},
 		Routes: todoRoutes(),
-		Lake:   todoLake(),
+		Lakes:  []Lake{todoLake()},
 	}
 }
 

@@ -358,6 +358,22 @@ func (p Platform) SeedOutput() string {
 	return "Seed" + strings.ToUpper(p.Name[:1]) + p.Name[1:] + "FunctionName"
 }
 
+// LakeID is the construct id of the lake of that name, which begins the ids of its alarms
+// and outputs: "Lake" for the platform's first, and "LakeClickEvents" for another with the
+// name click_events.
+func (p Platform) LakeID(name string) string {
+	id := "Lake"
+	if len(p.Lakes) > 0 && p.Lakes[0].Name == name {
+		return id
+	}
+	for part := range strings.SplitSeq(name, "_") {
+		if part != "" {
+			id += strings.ToUpper(part[:1]) + part[1:]
+		}
+	}
+	return id
+}
+
 // Secret returns the secret of that name.
 func (p Platform) Secret(name string) (Secret, bool) {
 	for _, s := range p.Secrets {
@@ -388,6 +404,12 @@ func (p Platform) validateIDs(f *findings) {
 	}
 	for _, b := range p.Buckets {
 		take("Buckets["+b.Name+"].Name", b.Name)
+	}
+	for i, l := range p.Lakes {
+		// The first has an id that every platform keeps for it.
+		if i > 0 {
+			take("Lakes["+l.Name+"].Name", p.LakeID(l.Name))
+		}
 	}
 	for _, fn := range p.Functions {
 		path := "Functions[" + fn.Name + "]"

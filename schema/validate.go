@@ -74,7 +74,10 @@ func (p Platform) Validate() error {
 		f.add("Name", quoted(p.Name), "write lower-case letters and digits: it names the platform's packages")
 	}
 	p.Database.validate(f)
-	p.Lake.validate(f, p.Database)
+	unique(f, "Lakes", p.Lakes, func(l Lake) string { return l.Name })
+	for _, l := range p.Lakes {
+		l.validate(f, "Lakes["+l.Name+"]", p.Database)
+	}
 	limits := p.validateLimits(f)
 	functions := unique(f, "Functions", p.Functions, func(fn Function) string { return fn.Name })
 	for _, fn := range p.Functions {

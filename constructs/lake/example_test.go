@@ -22,9 +22,9 @@ func ExampleNew() {
 	platform := schema.Todo()
 	database := table.NewDatabase(stack, "Database", table.DatabaseProps{Database: platform.Database})
 	lake.New(stack, "Lake", lake.Props{
-		Table:         database.Table(platform.Lake.Table),
+		Table:         database.Table(platform.Lakes[0].Table),
 		Database:      platform.Database,
-		Lake:          platform.Lake,
+		Lake:          platform.Lakes[0],
 		Build:         build,
 		RetentionDays: 365,
 	})

@@ -113,7 +113,7 @@ func (p Props) Validate() error {
 		f.Add("Props.Table", p.Table.Schema.Name, "the lake's table, "+p.Lake.Table, "pass the table that Props.Lake.Table names")
 	}
 	if p.Lake.Name == "" {
-		f.Add("Props.Lake", p.Lake.Name, "a lake with a name", "pass the Lake of a schema.Platform")
+		f.Add("Props.Lake", p.Lake.Name, "a lake with a name", "pass one of the Lakes of a schema.Platform")
 	} else if _, err := p.Lake.Definition(p.Database); err != nil {
 		f.AddAll(err, "", "Props.")
 	}

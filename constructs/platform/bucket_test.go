@@ -21,7 +21,7 @@ import (
 // them and puts exports, all encrypted with a key of the app.
 func declareExporting(app awscdk.App, build *gofunction.Build) {
 	described := own()
-	described.Lake = schema.Lake{}
+	described.Lakes = nil
 	described.Routes = []schema.Route{{
 		Method: "GET", Path: "/export", Function: "hello", Caller: schema.Caller{Name: "exporter", Token: schema.TokenOfProgram, Scope: "own/export"}, Summary: "Export",
 	}}

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
+	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
@@ -39,7 +40,7 @@ type Declaration struct {
 	Props
 	// UserProps are for a platform with routes of users.
 	UserProps
-	// LakeProps are for a platform with a lake.
+	// LakeProps are for a platform with lakes.
 	LakeProps
 	// Module is the path of your own module with the main packages of the functions.
 	// [Declare] then checks the props and builds the functions. Default: the platform's
@@ -72,8 +73,8 @@ type Declaration struct {
 // Declare initialises of as the construct with that id, declares below it all that the schema
 // describes, and fills in its [Platform]. Call [Ready] before, which checks the props, or set
 // Declaration.Module. Declare uses these ids below the construct: Database, API, Users, Agents,
-// Lake, Dashboard and AlarmTopic, the ids that the schema names, and all that end with Alarm or
-// AlarmTopic.
+// Lake, Dashboard and AlarmTopic, the ids that the schema names (for a further lake see
+// [schema.Platform.LakeID]), and all that end with Alarm or AlarmTopic.
 //
 // It ends the program, by [props.Refuse], with the error of [schema.Platform.Validate] before it
 // declares anything, and if the props change an alarm that does not exist.
@@ -105,7 +106,7 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 	for _, f := range described.Functions {
 		p.addTrigger(f)
 	}
-	p.addLake(d.LakeProps)
+	p.addLakes(d.LakeProps)
 	p.operate(d.ServerErrorAlarm)
 	p.addOutputs(scope, id)
 }
@@ -130,6 +131,7 @@ func (p *Platform) begin(of Construct, scope constructs.Construct, id string, de
 		Streams:     map[string]*stream.Mapping{},
 		Schedules:   map[string]*schedule.Schedule{},
 		DeadLetters: map[string]awssqs.Queue{},
+		Lakes:       map[string]*lake.Lake{},
 		construct:   of,
 		props:       own,
 	}

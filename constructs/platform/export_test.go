@@ -19,7 +19,7 @@ func DeclareTimes(of Construct, scope constructs.Construct, id string, described
 		}
 	}
 	p.addAPI(d)
-	p.addLake(d.LakeProps)
+	p.addLakes(d.LakeProps)
 	p.operate(d.ServerErrorAlarm)
 	p.addOutputs(scope, id)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/finding"
 )
 
-// LakeProps are the props of a platform that has a lake. Its own Props embed them beside
-// [Props].
+// LakeProps are the props of a platform that has lakes: each holds for all of them. The
+// platform's own Props embed them beside [Props].
 type LakeProps struct {
 	// LakeBatchWindow is how long changes are gathered before they land in the lake:
 	// see [lake.Props.BatchWindow]. Default: 10 seconds.
@@ -25,6 +25,38 @@ type LakeProps struct {
 	// QueryLimitBytes ends a query of the lake that reads more: see
 	// [lake.Props.QueryLimitBytes]. Default: 10,000,000,000.
 	QueryLimitBytes int64
+}
+
+// firstLake is the construct id of a platform's first lake.
+const firstLake = "Lake"
+
+// declaredLake is a lake as alarms, dashboard and outputs name it.
+type declaredLake struct {
+	*lake.Lake
+	// id is its construct id. name is empty for the platform's first lake, and otherwise a
+	// space and its name.
+	id, name string
+}
+
+// of names the lake after one of its parts, unless it is the first.
+func (l declaredLake) of() string {
+	if l.name == "" {
+		return ""
+	}
+	return " of the lake" + l.name
+}
+
+// lakes are those of the platform, in the order of the schema.
+func (p *Platform) lakes() []declaredLake {
+	var all []declaredLake
+	for _, described := range p.Schema.Lakes {
+		l := declaredLake{Lake: p.Lakes[described.Name], id: p.Schema.LakeID(described.Name)}
+		if l.id != firstLake {
+			l.name = " " + described.Name
+		}
+		all = append(all, l)
+	}
+	return all
 }
 
 // Check adds a finding for each of the props that is invalid. path leads to the props as

@@ -18,7 +18,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
 	"github.com/onesynth-cdk/onesynth/constructs/dashboard"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
-	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
@@ -52,7 +51,7 @@ func (p *Platform) operate(serverErrorAlarm string) {
 		if p.API != nil {
 			p.watchAPI(cmp.Or(serverErrorAlarm, "ServerErrorAlarm"))
 		}
-		p.watchFunctions(p.Lake)
+		p.watchFunctions()
 		p.watchTables()
 		for _, f := range p.Schema.Functions {
 			switch trigger := f.Trigger.(type) {
@@ -66,8 +65,8 @@ func (p *Platform) operate(serverErrorAlarm string) {
 		for _, q := range p.queues() {
 			p.watch(q.id+"Alarm", q.holds+" are in the queue of failures", alarm.Props{Metric: q.queue.MetricApproximateNumberOfMessagesVisible(nil)})
 		}
-		if p.Lake != nil {
-			p.watchLake(p.Lake)
+		for _, l := range p.lakes() {
+			p.watchLake(l)
 		}
 		p.refuseUnknownAlarms()
 		p.warnOfSilence()
@@ -159,12 +158,12 @@ func (p *Platform) watchAPI(serverErrorAlarm string) {
 		alarm.Props{Metric: p.API.MetricLatency(&awscloudwatch.MetricOptions{Statistic: jsii.String("p99")}), Threshold: slow, Periods: lasting, Percentile: true})
 }
 
-func (p *Platform) watchFunctions(l *lake.Lake) {
+func (p *Platform) watchFunctions() {
 	for _, f := range p.declared {
 		p.watch(f.id+"Alarm", "the function "+f.name+" failed", alarm.Props{Metric: f.function.MetricErrors(nil)})
 	}
 	all := slices.Clone(p.declared)
-	if l != nil {
+	for _, l := range p.lakes() {
 		all = append(all, function{function: l.Writer}, function{function: l.Compactor})
 	}
 	for i, some := range slices.Collect(slices.Chunk(all, mostMetrics)) {
@@ -248,15 +247,15 @@ func (p *Platform) watchStream(id string, m *stream.Mapping, changes, handler st
 		alarm.Props{Metric: m.MetricAge(nil), Threshold: float64(longest.Milliseconds())})
 }
 
-func (p *Platform) watchLake(l *lake.Lake) {
-	p.watchStream("Lake", l.Mapping, "changes", "the lake")
-	p.watch("LakeFailuresAlarm", "records that cannot become rows, or that came too late, are in the lake's failure queue",
+func (p *Platform) watchLake(l declaredLake) {
+	p.watchStream(l.id, l.Mapping, "changes", "the lake"+l.name)
+	p.watch(l.id+"FailuresAlarm", "records that cannot become rows, or that came too late, are in the lake"+l.name+"'s failure queue",
 		alarm.Props{Metric: l.MetricFailureQueue(nil)})
-	p.watch("LakeWriteAlarm", "objects of the lake could not be written", alarm.Props{Metric: l.MetricWriteFailures(nil)})
-	p.watch("LakeWriterAlarm", "the function writer failed", alarm.Props{Metric: l.Writer.MetricErrors(nil)})
-	p.watch("LakeCompactionAlarm", "small objects of the lake could not be merged", alarm.Props{Metric: l.MetricCompactionFailures(nil)})
-	p.watch("LakeCompactorAlarm", "runs of the compactor are in the dead-letter queue", alarm.Props{Metric: l.Schedule.MetricDeadLetters(nil)})
-	p.watchSchedule("LakeCompactor", l.Schedule)
+	p.watch(l.id+"WriteAlarm", "objects of the lake"+l.name+" could not be written", alarm.Props{Metric: l.MetricWriteFailures(nil)})
+	p.watch(l.id+"WriterAlarm", "the function writer"+l.of()+" failed", alarm.Props{Metric: l.Writer.MetricErrors(nil)})
+	p.watch(l.id+"CompactionAlarm", "small objects of the lake"+l.name+" could not be merged", alarm.Props{Metric: l.MetricCompactionFailures(nil)})
+	p.watch(l.id+"CompactorAlarm", "runs of the compactor"+l.of()+" are in the dead-letter queue", alarm.Props{Metric: l.Schedule.MetricDeadLetters(nil)})
+	p.watchSchedule(l.id+"Compactor", l.Schedule)
 }
 
 // show declares the dashboard.
@@ -264,11 +263,11 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 	contents := dashboard.Props{Alarms: p.Alarms, API: p.API}
 	add := func(name, room string, f *gofunction.Function, metrics []schema.Metric) {
 		contents.Functions = append(contents.Functions, dashboard.Function{
-			Name: name, Function: f, Namespace: schema.MetricNamespace(p.props.MetricNamespace, room), Metrics: schema.MetricsOf(name, metrics),
+			Name: name, Function: f, Namespace: schema.MetricNamespace(p.props.MetricNamespace, room), Metrics: metrics,
 		})
 	}
 	for _, f := range p.declared {
-		add(f.name, p.Schema.Name, f.function, p.Schema.Metrics)
+		add(f.name, p.Schema.Name, f.function, schema.MetricsOf(f.name, p.Schema.Metrics))
 	}
 	for _, t := range p.Database.Tables {
 		contents.Tables = append(contents.Tables, dashboard.Table{Table: t, Operations: p.Schema.Database.Operations(t.Schema.Name)})
@@ -281,13 +280,13 @@ func (p *Platform) show() awscloudwatch.Dashboard {
 	for _, q := range p.queues() {
 		contents.Queues = append(contents.Queues, dashboard.Queue{Name: q.holds, Queue: q.queue})
 	}
-	if l := p.Lake; l != nil {
-		add(schema.LakeWriter, schema.LakeRoom, l.Writer, schema.LakeMetrics())
-		add(schema.LakeCompactor, schema.LakeRoom, l.Compactor, schema.LakeMetrics())
-		contents.Streams = append(contents.Streams, dashboard.Stream{Name: "Lake", Mapping: l.Mapping})
+	for _, l := range p.lakes() {
+		add(schema.LakeWriter+l.of(), schema.LakeRoom, l.Writer, schema.MetricsOf(schema.LakeWriter, schema.LakeMetrics()))
+		add(schema.LakeCompactor+l.of(), schema.LakeRoom, l.Compactor, schema.MetricsOf(schema.LakeCompactor, schema.LakeMetrics()))
+		contents.Streams = append(contents.Streams, dashboard.Stream{Name: l.id, Mapping: l.Mapping})
 		contents.Queues = append(contents.Queues,
-			dashboard.Queue{Name: "records that are not in the lake", Queue: l.Failures},
-			dashboard.Queue{Name: "runs of the compactor", Queue: l.Schedule.DeadLetters})
+			dashboard.Queue{Name: "records that are not in the lake" + l.name, Queue: l.Failures},
+			dashboard.Queue{Name: "runs of the compactor" + l.of(), Queue: l.Schedule.DeadLetters})
 	}
 	return dashboard.New(p.construct, "Dashboard", contents)
 }

@@ -33,7 +33,7 @@ func declareLarge(app awscdk.App, build *gofunction.Build) {
 // declareQuiet declares a platform without an API, whose function runs every night.
 func declareQuiet(app awscdk.App, build *gofunction.Build) {
 	described := own()
-	described.Routes, described.Lake = nil, schema.Lake{}
+	described.Routes, described.Lakes = nil, nil
 	described.Functions[0].Trigger = schema.OnSchedule{Cron: "0 3 * * ? *", TimeZone: "Europe/Vienna"}
 	platform.Declare(&others{}, awscdk.NewStack(app, jsii.String("quiet"), nil), "Quiet", described, platform.Declaration{Props: platform.Props{Build: build}})
 }

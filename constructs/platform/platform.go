@@ -53,7 +53,7 @@ import (
 // Handlers returns what [gofunction.Start] builds for a platform: its functions, and other packages
 // of the module that it needs. They are in the module of this library. For a platform of your own,
 // set the Module of what it returns, and leave out the packages of a lake, which are then built for
-// [Platform.Lake].
+// [Platform.Lakes].
 func Handlers(described schema.Platform, architecture gofunction.Architecture, others ...string) gofunction.Source {
 	source := gofunction.Source{Architecture: architecture}
 	for _, f := range described.Functions {
@@ -102,8 +102,8 @@ type Platform struct {
 	Schedules map[string]*schedule.Schedule
 	// DeadLetters are the failure queues of the triggers, by the name of the function.
 	DeadLetters map[string]awssqs.Queue
-	// Lake is what the changes of a table become. It is nil if the schema has no lake.
-	Lake *lake.Lake
+	// Lakes are what the changes of tables become, by the name in the schema.
+	Lakes map[string]*lake.Lake
 	// Alarms watch the platform. There are none with Props.NoAlarms.
 	Alarms []awscloudwatch.Alarm
 	// Dashboard shows the platform. It is nil with Props.NoDashboard.
@@ -257,18 +257,30 @@ func (p *Platform) addAPI(d Declaration) {
 	})
 }
 
-// addLake declares the lake of the schema, if there is one. Its functions are built here,
-// unless the platform's build has a writer and a compactor.
-func (p *Platform) addLake(chosen LakeProps) {
-	if p.Schema.Lake.Name == "" {
+// addLakes declares the lakes of the schema. Their functions are built here, once, unless the
+// platform's build has a writer and a compactor.
+func (p *Platform) addLakes(chosen LakeProps) {
+	if len(p.Schema.Lakes) == 0 {
 		return
 	}
-	p.Lake = lake.New(p.construct, "Lake", lake.Props{
-		Table:           p.Database.Table(p.Schema.Lake.Table),
+	build := p.lakeBuild()
+	for _, described := range p.Schema.Lakes {
+		p.Lakes[described.Name] = p.addLake(described, build, chosen)
+	}
+}
+
+func (p *Platform) addLake(described schema.Lake, build *gofunction.Build, chosen LakeProps) *lake.Lake {
+	catalogName := strings.ReplaceAll(p.props.Prefix, "-", "_")
+	id := p.Schema.LakeID(described.Name)
+	if catalogName != "" && id != firstLake {
+		catalogName += "_" + described.Name
+	}
+	return lake.New(p.construct, id, lake.Props{
+		Table:           p.Database.Table(described.Table),
 		Database:        p.Schema.Database,
-		Lake:            p.Schema.Lake,
-		Build:           p.lakeBuild(),
-		CatalogName:     strings.ReplaceAll(p.props.Prefix, "-", "_"),
+		Lake:            described,
+		Build:           build,
+		CatalogName:     catalogName,
 		BatchWindow:     chosen.LakeBatchWindow,
 		CompactEvery:    chosen.CompactEvery,
 		FirstDay:        chosen.LakeFirstDay,
@@ -327,12 +339,12 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 	if f, ok := p.Schema.Seeder(); ok {
 		o.Add(p.Schema.SeedOutput(), "Function that onesynth seed invokes, to load initial data", p.Functions[f.Name].Resource.FunctionName())
 	}
-	if l := p.Lake; l != nil {
-		o.Add("LakeBucketName", "Bucket of the lake", l.Bucket.BucketName())
-		o.Add("LakeDatabaseName", "Name of the lake's database in the AWS Glue catalog", l.Catalog.Ref())
-		o.Add("LakeWorkGroupName", "Name of the Amazon Athena workgroup to query the lake in", l.WorkGroup.Ref())
-		o.Add("LakeFailureQueueUrl", "Address of the queue of records that cannot become rows", l.Failures.QueueUrl())
-		o.Add("LakeDeadLetterQueueUrl", "Address of the queue of failed runs of the compactor", l.Schedule.DeadLetters.QueueUrl())
+	for _, l := range p.lakes() {
+		o.Add(l.id+"BucketName", "Bucket of the lake"+l.name, l.Bucket.BucketName())
+		o.Add(l.id+"DatabaseName", "Name of the lake"+l.name+"'s database in the AWS Glue catalog", l.Catalog.Ref())
+		o.Add(l.id+"WorkGroupName", "Name of the Amazon Athena workgroup to query the lake"+l.name+" in", l.WorkGroup.Ref())
+		o.Add(l.id+"FailureQueueUrl", "Address of the queue of records that cannot become rows"+l.of(), l.Failures.QueueUrl())
+		o.Add(l.id+"DeadLetterQueueUrl", "Address of the queue of failed runs of the compactor"+l.of(), l.Schedule.DeadLetters.QueueUrl())
 	}
 	if u := p.Users; u != nil {
 		o.Add("UserPoolId", "User pool in which people sign up", u.Resource.UserPoolId())

@@ -67,7 +67,7 @@ func own() schema.Platform {
 		}}},
 		Functions: []schema.Function{{Name: "hello", Description: "says hello"}},
 		Routes:    []schema.Route{{Method: "GET", Path: "/hello", Function: "hello", Caller: schema.CallerUser, Summary: "Hello"}},
-		Lake:      schema.Lake{Name: "own", Table: "Things", Entities: []schema.Entity{{Name: "thing", Description: "A thing."}}},
+		Lakes:     []schema.Lake{{Name: "own", Table: "Things", Entities: []schema.Entity{{Name: "thing", Description: "A thing."}}}},
 	}
 }
 
@@ -77,8 +77,13 @@ func declare(app awscdk.App) {
 	build := gofunction.Start(context.Background(), source)
 	stack := awscdk.NewStack(app, jsii.String("own"), nil)
 	o := &others{}
-	platform.Declare(o, stack, "Own", own(), platform.Declaration{
-		Props: platform.Props{Build: build, JWTIssuer: "https://login.example.com", JWTAudience: []string{"own"}},
+	described := own()
+	second := described.Database.Tables[0]
+	second.Name, second.PhysicalName = "Clicks", "clicks"
+	described.Database.Tables = append(described.Database.Tables, second)
+	described.Lakes = append(described.Lakes, schema.Lake{Name: "click_events", Table: "Clicks", Entities: []schema.Entity{{Name: "click", Description: "A click."}}})
+	platform.Declare(o, stack, "Own", described, platform.Declaration{
+		Props: platform.Props{Build: build, Prefix: "acme-own", JWTIssuer: "https://login.example.com", JWTAudience: []string{"own"}},
 	})
 	o.API.Resource.AddRoutes(&awsapigatewayv2.AddRoutesOptions{
 		Path: jsii.String("/added"), Authorizer: o.API.Authorizer,
@@ -102,6 +107,73 @@ func TestLakeOfAnotherModule(t *testing.T) {
 		_, function := template.One(t, "AWS::Lambda::Function", id)
 		if got := synthtest.Text(synthtest.At(function.Properties, "Architectures")); got != `["x86_64"]` {
 			t.Errorf("%s: got the architectures %s, want x86_64", id, got)
+		}
+	}
+}
+
+// Each lake has its own bucket, catalog and functions, which reach nothing of the other.
+func TestLakes(t *testing.T) {
+	t.Parallel()
+	got := map[string][]string{}
+	for id, database := range template.Named("AWS::Glue::Database") {
+		got["catalogs"] = append(got["catalogs"], id+": "+synthtest.Text(synthtest.At(database.Properties, "DatabaseInput", "Name")))
+	}
+	for id, mapping := range template.Named("AWS::Lambda::EventSourceMapping") {
+		target := synthtest.Stable(synthtest.Text(mapping.Properties["FunctionName"]))
+		function, _ := template.One(t, "AWS::Lambda::Function", target)
+		variables := synthtest.At(template.Resources[function].Properties, "Environment", "Variables")
+		definition, err := schema.ParseLakeDefinition(synthtest.Text(synthtest.At(variables, "LAKE_DEFINITION")))
+		if err != nil {
+			t.Fatalf("%s: %v", id, err)
+		}
+		got["writers"] = append(got["writers"], strings.Join([]string{
+			synthtest.Stable(synthtest.Text(mapping.Properties["EventSourceArn"])), target,
+			synthtest.Stable(synthtest.Text(synthtest.At(variables, "LAKE_BUCKET"))), definition.Entities[0].Name,
+		}, " "))
+	}
+	for _, s := range template.Statements() {
+		for _, r := range s.Resources {
+			if s.Effect == "Allow" && strings.Contains(r, "*") {
+				got["wildcards"] = append(got["wildcards"], synthtest.Stable(s.Owner)+": "+synthtest.Stable(r))
+			}
+		}
+	}
+	for kind, ids := range map[string][]string{
+		"outputs": slices.Collect(maps.Keys(template.Outputs)), "alarms": slices.Collect(maps.Keys(template.Named("AWS::CloudWatch::Alarm"))),
+	} {
+		for _, id := range ids {
+			if rest, ok := strings.CutPrefix(id, "OwnLakeClickEvents"); ok {
+				got[kind] = append(got[kind], rest)
+			}
+		}
+	}
+	for kind := range got {
+		slices.Sort(got[kind])
+		got[kind] = slices.Compact(got[kind])
+	}
+	want := map[string][]string{
+		"catalogs": {"OwnLakeCatalog: acme_own", "OwnLakeClickEventsCatalog: acme_own_click_events"},
+		"writers": {
+			"OwnDatabaseClicks.StreamArn OwnLakeClickEventsWriter OwnLakeClickEventsBucket click",
+			"OwnDatabaseThings.StreamArn OwnLakeWriter OwnLakeBucket thing",
+		},
+		"wildcards": {
+			"OwnLakeAccessLogsPolicy: OwnLakeAccessLogs.Arn/lake/*",
+			"OwnLakeClickEventsAccessLogsPolicy: OwnLakeClickEventsAccessLogs.Arn/lake/*",
+			"OwnLakeClickEventsCompactorRoleDefaultPolicy: OwnLakeClickEventsBucket.Arn/events/*",
+			"OwnLakeClickEventsWriterRoleDefaultPolicy: OwnLakeClickEventsBucket.Arn/events/*",
+			"OwnLakeCompactorRoleDefaultPolicy: OwnLakeBucket.Arn/events/*",
+			"OwnLakeWriterRoleDefaultPolicy: OwnLakeBucket.Arn/events/*",
+		},
+		"outputs": {"BucketName", "DatabaseName", "DeadLetterQueueUrl", "FailureQueueUrl", "WorkGroupName"},
+		"alarms":  {"AgeAlarm", "CompactionAlarm", "CompactorAlarm", "CompactorNotRunAlarm", "FailuresAlarm", "WriteAlarm", "WriterAlarm"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, kind := range []string{"AWS::Glue::Database", "AWS::S3::Bucket", "AWS::Lambda::EventSourceMapping"} {
+		if found := quiet.OfType(kind); len(found) > 0 {
+			t.Errorf("a platform without lakes: got %d of %s", len(found), kind)
 		}
 	}
 }
@@ -138,7 +210,7 @@ func TestPropsCheckSizesOfLake(t *testing.T) {
 // signed up.
 func declareSignUp(app awscdk.App, build *gofunction.Build) {
 	described := own()
-	described.Lake = schema.Lake{}
+	described.Lakes = nil
 	described.Secrets = []schema.Secret{{Name: "Pepper", Variable: "PEPPER_SECRET_ARN", Description: "What is hashed along"}}
 	described.Routes = append(described.Routes, schema.Route{
 		Method: "GET", Path: "/admin", Function: "hello", Caller: schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}, Summary: "Say hello to all",

@@ -183,7 +183,7 @@ func (p Props) sizes() gofunction.Sizes {
 }
 
 // Check adds a finding for each of the props that is invalid for the platform. Its functions are
-// the ones that [Handlers] returns for the same arguments; sizes may name its lake's functions,
+// the ones that [Handlers] returns for the same arguments; sizes may name its lakes' functions,
 // too. path leads to the props as an importer writes it: "Props" for a platform that embeds them.
 // The region is the stack's, or "" while it is not known.
 func (p Props) Check(f *finding.List, path, region string, described schema.Platform, others ...string) {
@@ -192,12 +192,12 @@ func (p Props) Check(f *finding.List, path, region string, described schema.Plat
 		functions = append(functions, folder[strings.LastIndexByte(folder, '/')+1:])
 	}
 	sized := slices.Clone(functions)
-	if described.Lake.Name != "" && !slices.Contains(sized, schema.LakeWriter) {
+	if len(described.Lakes) > 0 && !slices.Contains(sized, schema.LakeWriter) {
 		sized = append(sized, schema.LakeWriter, schema.LakeCompactor)
 	}
 	p.jwt().Check(f, path+".JWTIssuer", path+".JWTAudience")
 	props.CheckPrefix(f, path+".Prefix", p.Prefix)
-	if described.Lake.Name != "" {
+	if len(described.Lakes) > 0 {
 		lake.CheckReserved(f, path+".Prefix", p.Prefix)
 	}
 	table.DatabaseProps{Database: described.Database, RemoveWithStack: p.RemoveWithStack, Key: p.Key, Options: p.Tables}.Check(f, path+".Tables", region)

@@ -91,7 +91,7 @@ var refusals = map[string]struct {
 	}, ""},
 	"ErrUnknownAlarm": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
 		described := own()
-		described.Routes, described.Lake, described.Functions[0].Trigger = nil, schema.Lake{}, schema.OnOther{}
+		described.Routes, described.Lakes, described.Functions[0].Trigger = nil, nil, schema.OnOther{}
 		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build, Alarms: map[string]alarm.Options{
 			"HelloAlarm": {Threshold: 2}, "ThrottlesAlarm": {Off: true}, "HelpAlarm": {Off: true},
 		}}})
@@ -100,7 +100,7 @@ var refusals = map[string]struct {
 	// A week of hours is 168 of them.
 	"ErrAlarmOfSchedule": {func(_ awscdk.App, stack awscdk.Stack, build *gofunction.Build) {
 		described := own()
-		described.Routes, described.Lake, described.Functions[0].Trigger = nil, schema.Lake{}, schema.OnSchedule{Every: 24 * time.Hour}
+		described.Routes, described.Lakes, described.Functions[0].Trigger = nil, nil, schema.OnSchedule{Every: 24 * time.Hour}
 		platform.Declare(&others{}, stack, "Own", described, platform.Declaration{Props: platform.Props{Build: build, Alarms: map[string]alarm.Options{
 			"HelloNotRunAlarm": {Periods: 169},
 		}}})
@@ -230,7 +230,7 @@ func declareRefused(app awscdk.App, build *gofunction.Build) {
 	// One of its tables exists, and another is declared.
 	described := own()
 	other := described.Database.Tables[0]
-	other.Name, described.Database.Tables[0].Stream, described.Lake = "Others", "", schema.Lake{}
+	other.Name, described.Database.Tables[0].Stream, described.Lakes = "Others", "", nil
 	described.Database.Tables = append(described.Database.Tables, other)
 	for name, w := range wrongProps {
 		stack := inEurope(app, "wrong-"+name)

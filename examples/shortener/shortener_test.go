@@ -179,7 +179,7 @@ func TestLake(t *testing.T) {
 		Code, Owner string
 		Clicks      int
 	}
-	rows := laketest.Query[row](t, laketest.Open(t, target), links.Platform().Lake.Queries[0].SQL)
+	rows := laketest.Query[row](t, laketest.Open(t, target), links.Platform().Lakes[0].Queries[0].SQL)
 	if want := (row{code, owner, 3}); !slices.Contains(rows, want) {
 		t.Errorf("got %v; want %v", rows, want)
 	}

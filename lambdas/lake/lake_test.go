@@ -29,7 +29,7 @@ import (
 func todo(t testing.TB) schema.LakeDefinition {
 	t.Helper()
 	platform := schema.Todo()
-	d, err := platform.Lake.Definition(platform.Database)
+	d, err := platform.Lakes[0].Definition(platform.Database)
 	if err != nil {
 		t.Fatal(err)
 	}

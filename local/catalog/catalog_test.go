@@ -87,6 +87,25 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// Each of two lakes of a stack has the workgroup of its database's name.
+func TestWorkgroups(t *testing.T) {
+	t.Parallel()
+	declared := object{}
+	for _, name := range []string{"clicks", "shop", "visits"} {
+		declared["D"+name] = object{"Type": "AWS::Glue::Database", "Properties": object{"DatabaseInput": object{"Name": name}}}
+		declared["G"+name] = object{"Type": "AWS::Athena::WorkGroup", "Properties": object{"Name": name}}
+	}
+	lakes, err := read(t, declared)
+	if err != nil || len(lakes) != 3 {
+		t.Fatalf("got %d lakes, %v", len(lakes), err)
+	}
+	for _, lake := range lakes {
+		if lake.Workgroup != lake.Database {
+			t.Errorf("%s: got the workgroup %s", lake.Database, lake.Workgroup)
+		}
+	}
+}
+
 // A platform in two regions has two catalogs of one name.
 func TestRegions(t *testing.T) {
 	t.Parallel()

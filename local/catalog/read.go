@@ -38,9 +38,8 @@ func readEnvironment(source *assembly.Assembly) ([]Lake, error) {
 	for _, database := range source.Resources("AWS::Glue::Database") {
 		lake := Lake{Database: database.Name, Stack: database.Stack.Name, Tables: []Table{}, Views: []View{}, Queries: []Query{}}
 		for _, group := range database.Stack.Resources {
-			if group.Type == "AWS::Athena::WorkGroup" {
+			if group.Type == "AWS::Athena::WorkGroup" && (lake.Workgroup == "" || group.Name == database.Name) {
 				lake.Workgroup = group.Name
-				break
 			}
 		}
 		lakes = append(lakes, lake)

@@ -29,7 +29,7 @@ func TestCheck(t *testing.T) {
 				v := view(l, "tasks_current")
 				v.SQL = strings.Replace(v.SQL, "title", "titel", 1)
 			},
-			wants: [][]string{{"database " + schema.Todo().Lake.Name + ", view tasks_current", `"titel"`, "LINE ", "^"}},
+			wants: [][]string{{"database " + schema.Todo().Lakes[0].Name + ", view tasks_current", `"titel"`, "LINE ", "^"}},
 		},
 		"a view that is not there": {
 			change: func(l *catalog.Lake) { view(l, "kpis").SQL = "SELECT count(*) AS users\nFROM people" },
@@ -83,7 +83,7 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			lake := described(schema.Todo().Lake)
+			lake := described(schema.Todo().Lakes[0])
 			c.change(&lake)
 			findings, err := lakequery.Check(t.Context(), lake)
 			if err != nil {
@@ -107,7 +107,7 @@ func TestCheck(t *testing.T) {
 }
 
 func BenchmarkCheck(b *testing.B) {
-	lake := described(schema.Todo().Lake)
+	lake := described(schema.Todo().Lakes[0])
 	for b.Loop() {
 		if findings, err := lakequery.Check(b.Context(), lake); err != nil || len(findings) > 0 {
 			b.Fatal(findings, err)

@@ -134,7 +134,7 @@ func described(lake schema.Lake) catalog.Lake {
 }
 
 func todo(objects map[string][]byte) *run {
-	return &run{lakes: []catalog.Lake{described(schema.Todo().Lake)}, objects: objects}
+	return &run{lakes: []catalog.Lake{described(schema.Todo().Lakes[0])}, objects: objects}
 }
 
 type change struct {

@@ -187,7 +187,7 @@ func TestTodoColumns(t *testing.T) {
 		schema.ColumnDate: "DATE", schema.ColumnTimestamp: "TIMESTAMP",
 	}
 	platform := schema.Todo()
-	declared := platform.Lake
+	declared := platform.Lakes[0]
 	relations := map[string][]schema.Column{}
 	for _, e := range declared.Entities {
 		relations[e.ChangeTable()] = append(append(schema.ChangeColumns(), e.ColumnsOf(platform.Database.Tables[0])...), schema.Column{Name: schema.EventDate, Type: schema.ColumnDate})

@@ -11,11 +11,18 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// Open copies the lake of a run as it is now, for queries. [onesynthtest.Target.Flush] lands
-// in it what was written before. The copy goes with the test.
+// Open is [OpenDatabase] for a run with one lake.
 func Open(t testing.TB, target *onesynthtest.Target) *lakequery.Lake {
 	t.Helper()
-	opened, err := lakequery.Open(t.Context(), target.Run.ConsoleURL(), lakequery.Options{})
+	return OpenDatabase(t, target, "")
+}
+
+// OpenDatabase copies the lake with that database as it is now, for queries. The database is
+// an output of the stack, such as target.Outputs["LakeClicksDatabaseName"]. [onesynthtest.Target.Flush] lands
+// in it what was written before. The copy goes with the test.
+func OpenDatabase(t testing.TB, target *onesynthtest.Target, database string) *lakequery.Lake {
+	t.Helper()
+	opened, err := lakequery.Open(t.Context(), target.Run.ConsoleURL(), lakequery.Options{Database: database})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func Platform() schema.Platform {
 		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key"},
 		ResponseHeaders: []string{"Idempotency-Replayed", "Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"},
 		Metrics:         []schema.Metric{{Name: "LinksExpired", Function: "expirer", Unit: schema.Count, Description: "links deleted after their last day"}},
-		Lake:            lake(),
+		Lakes:           []schema.Lake{lake()},
 	}
 }
 
