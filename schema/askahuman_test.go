@@ -9,8 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// TestAskAHumanIsTheSeed holds the model against the seed (ADR-02), whose values
-// are written out here once more.
+// TestAskAHumanIsTheSeed compares the model with the seed (ADR-02), whose values are repeated here.
 func TestAskAHumanIsTheSeed(t *testing.T) {
 	t.Parallel()
 	d := schema.AskAHuman().Database

@@ -11,7 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// exporting is a platform whose function hears of uploads, reads them, and puts exports.
+// exporting is a platform whose function is invoked by uploads, reads them, and puts exports.
 func exporting() schema.Platform {
 	p := minimal()
 	p.Buckets = []schema.Bucket{{Name: "Exports", Variable: "EXPORTS_BUCKET"}}
@@ -72,7 +72,7 @@ func TestValidateBuckets(t *testing.T) {
 	}
 }
 
-// wants reports that no finding is at the path, got that, and says the text.
+// wants fails the test unless a finding has the path and the value, and contains the text.
 func wants(t *testing.T, found finding.List, path, got, text string) {
 	t.Helper()
 	for _, f := range found {

@@ -11,7 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Callers of a platform that is none of this module.
+// Callers of a platform outside this module.
 var (
 	admin    = schema.Caller{Name: "admin", Token: schema.TokenOfUser, Group: "admin"}
 	importer = schema.Caller{Name: "importer", Token: schema.TokenOfProgram, Scope: "notes/import"}

@@ -114,7 +114,7 @@ func TestValidateFunctions(t *testing.T) {
 	}
 }
 
-// Without names of its own, a trigger has those of its function.
+// A trigger without names gets them from its function.
 func TestTriggerDefaults(t *testing.T) {
 	t.Parallel()
 	f := schema.Function{Name: "sweeper"}
