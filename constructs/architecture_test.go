@@ -107,9 +107,9 @@ func rooms(t *testing.T, folders ...string) []string {
 	return all
 }
 
-// Data flows one way: schema to constructs and lambdas, and what these make to
-// AWS or to the local run. So handlers compile in seconds, and the local run
-// cannot know more than the assembly says.
+// Data flows one way: from schema to constructs and lambdas, and from their output to AWS or the
+// local run. So handlers compile in seconds, and the local run cannot know more than the assembly
+// says.
 func TestDependencies(t *testing.T) {
 	t.Parallel()
 	cdk := []string{"github.com/aws/aws-cdk-go/", "github.com/aws/constructs-go/", "github.com/aws/jsii-runtime-go", "github.com/cdklabs/"}
@@ -124,7 +124,7 @@ func TestDependencies(t *testing.T) {
 	type test struct {
 		// part is a folder of the module, with all folders below it.
 		part string
-		// never are the beginnings of import paths that it must not need.
+		// never are prefixes of import paths that it must not need.
 		never []string
 	}
 	tests := []test{

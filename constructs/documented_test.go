@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Every prop of a construct says what is without it: its default, or that it is
-// required. It may leave that to the prop of another construct that it is.
+// Every prop of a construct documents its default, or that it is required. It may refer to the same
+// prop of another construct.
 func TestPropsAreDocumented(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*/*.go")
@@ -44,7 +44,7 @@ func TestPropsAreDocumented(t *testing.T) {
 						comment = field.Doc.Text()
 					}
 					for _, name := range field.Names {
-						// One comment may be of several fields, and then names them.
+						// A comment of several fields names each.
 						if (field.Doc == nil && !strings.Contains(comment, name.Name)) || !saysWithout(comment, whole, name.Name) {
 							t.Errorf("%s: %s.%s says neither its default nor that it is required", file, described.Name.Name, name.Name)
 						}
@@ -58,8 +58,8 @@ func TestPropsAreDocumented(t *testing.T) {
 	}
 }
 
-// saysWithout reports whether the comment of a prop, or that of all props, says
-// what is without it.
+// saysWithout reports whether the comment of a prop, or of all props, documents the prop's default
+// or that it is required.
 func saysWithout(comment, whole, name string) bool {
 	for _, words := range []string{"Default:", "Required", "those of [", "that of ["} {
 		if strings.Contains(comment, words) {

@@ -28,7 +28,7 @@ func TestPropsValidate(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		props askahuman.Props
-		// paths are those of the findings, in order.
+		// paths are the paths of the findings, in order.
 		paths []string
 	}{
 		"Zero":              {askahuman.Props{}, nil},
@@ -101,7 +101,7 @@ func TestPropsValidate(t *testing.T) {
 	}
 }
 
-// numbered are as many names.
+// numbered returns that many names.
 func numbered(n int) []string {
 	var names []string
 	for i := range n {

@@ -37,7 +37,7 @@ func TestMachinesPropsValidate(t *testing.T) {
 	}
 }
 
-// many are as many URLs.
+// many returns that many URLs.
 func many(n int) []string {
 	var urls []string
 	for i := range n {

@@ -17,8 +17,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// declareExporting declares a platform whose function hears of the uploads to a bucket, reads
-// them and puts exports, all encrypted with a key of the app.
+// declareExporting declares a platform whose function is invoked by uploads to a bucket, reads them
+// and puts exports, all encrypted with a key of the app.
 func declareExporting(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Lakes = nil
@@ -36,8 +36,7 @@ func declareExporting(app awscdk.App, build *gofunction.Build) {
 	})
 }
 
-// A bucket is as safe as that of a lake. A function may put and read below its prefixes, and
-// no more.
+// A bucket is as safe as a lake's. A function may only put and read below its prefixes.
 func TestDeclareBucket(t *testing.T) {
 	t.Parallel()
 	bucket, resource := exporting.One(t, "AWS::S3::Bucket", "OwnExportsBucket")
@@ -84,7 +83,7 @@ func TestDeclareBucket(t *testing.T) {
 }
 
 // New objects reach the function by a rule of Amazon EventBridge, which nothing else may use.
-// What fails is in a queue with an alarm. The CDK adds no function of its own.
+// Failed events are in a queue with an alarm. The CDK adds no function of its own.
 func TestDeclareObjects(t *testing.T) {
 	t.Parallel()
 	bucket, _ := exporting.One(t, "AWS::S3::Bucket", "OwnExportsBucket")

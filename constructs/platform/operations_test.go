@@ -52,7 +52,7 @@ func TestDeclareSeed(t *testing.T) {
 	}
 }
 
-// A platform without an API has all but what is about one.
+// A platform without an API has all parts except the API's.
 func TestOperateWithoutAPI(t *testing.T) {
 	t.Parallel()
 	if diff := cmp.Diff([]string{"QuietHelloAlarm", "QuietHelloNotRunAlarm", "QuietHelloScheduleDeadLettersAlarm", "QuietThrottlesAlarm"}, slices.Sorted(maps.Keys(quiet.Named("AWS::CloudWatch::Alarm")))); diff != "" {

@@ -99,8 +99,8 @@ func declare(app awscdk.App) {
 	declareRefused(app, build)
 }
 
-// The functions of a platform of another module are in that, and those of its lake
-// in this one: for the same processor.
+// The functions of another module's platform are in that module, and its lake's functions in this
+// one, both for the same processor.
 func TestLakeOfAnotherModule(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"OwnHello", "OwnLakeWriter", "OwnLakeCompactor"} {
@@ -206,8 +206,7 @@ func TestPropsCheckSizesOfLake(t *testing.T) {
 	}
 }
 
-// declareSignUp declares a platform whose function reads a secret, and gets those who
-// signed up.
+// declareSignUp declares a platform whose function reads a secret, and is invoked by sign-ups.
 func declareSignUp(app awscdk.App, build *gofunction.Build) {
 	described := own()
 	described.Lakes = nil
@@ -231,7 +230,7 @@ func TestDeclareConstruct(t *testing.T) {
 	}
 }
 
-// The schema says all of a function.
+// The schema describes a function completely.
 func TestDeclareFunction(t *testing.T) {
 	t.Parallel()
 	_, function := signUp.One(t, "AWS::Lambda::Function", "OwnHello")
@@ -280,7 +279,7 @@ func TestDeclareGroup(t *testing.T) {
 	}
 }
 
-// A route for programs takes a token with its scope alone, and an agent may ask for the scopes
+// A route for programs accepts only a token with its scope, and an agent may request the scopes
 // that the platform gives it.
 func TestDeclareScopes(t *testing.T) {
 	t.Parallel()
@@ -311,7 +310,7 @@ func TestDeclareScopes(t *testing.T) {
 	}
 }
 
-// Who has users elsewhere gets no sign-ups of them.
+// A platform with another issuer's users gets no sign-ups.
 func TestSignUpsOfOthers(t *testing.T) {
 	t.Parallel()
 	described := own()
@@ -333,7 +332,7 @@ func TestSignUpsOfOthers(t *testing.T) {
 	}
 }
 
-// A pattern that is misspelt would be a permission that is missing.
+// A misspelt pattern would be a missing permission.
 func TestNewErrSchema(t *testing.T) {
 	t.Parallel()
 	wrong := own()

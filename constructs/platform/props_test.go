@@ -21,7 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// topic stands for one: nothing of it is looked at.
+// topic is a stub: the checks use nothing of it.
 type topic struct{ awssns.ITopic }
 
 // Nothing of these is there.
@@ -40,7 +40,7 @@ func TestPropsCheck(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		props platform.Props
-		// paths are those of the findings, in order.
+		// paths are the paths of the findings, in order.
 		paths []string
 	}{
 		"Zero":                   {platform.Props{}, nil},

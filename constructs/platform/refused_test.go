@@ -41,8 +41,8 @@ func database(scope constructs.Construct, id, prefix string) {
 	table.NewDatabase(scope, id, table.DatabaseProps{Database: own().Database, Prefix: prefix})
 }
 
-// refusals are what only the CDK can tell to be wrong. Each declares it, and all
-// below a stack of its own; want is part of the message, "" if it is right.
+// refusals are mistakes that only the CDK can find. Each declares one below a stack of its own;
+// want is part of the message, "" if there is no mistake.
 var refusals = map[string]struct {
 	declare func(app awscdk.App, stack awscdk.Stack, build *gofunction.Build)
 	want    string
@@ -119,7 +119,7 @@ var refusals = map[string]struct {
 	}, "own Own: a *gofunction.CompileError"},
 }
 
-// wrongProps are props that only the CDK can tell to be wrong, with the paths of what is found.
+// wrongProps are props whose mistakes only the CDK can find, with the paths of the findings.
 var wrongProps = map[string]struct {
 	props func(stack awscdk.Stack) platform.Props
 	paths []string
@@ -130,7 +130,7 @@ var wrongProps = map[string]struct {
 	"OwnAlias": {func(stack awscdk.Stack) platform.Props {
 		return platform.Props{Key: awskms.NewKey(stack, jsii.String("Key"), nil).AddAlias(jsii.String("alias/own"))}
 	}, []string{"Props.Key"}},
-	// All of another region at once, and what is wrong anywhere beside it.
+	// Everything of another region at once, and further mistakes.
 	"OtherRegion": {func(stack awscdk.Stack) platform.Props {
 		return platform.Props{
 			Prefix:     "-",
@@ -283,7 +283,7 @@ func TestWrongProps(t *testing.T) {
 	}
 }
 
-// Every construct refuses a place that the CDK would only panic about.
+// Every construct refuses a place at which the CDK would panic.
 func TestMisplaced(t *testing.T) {
 	t.Parallel()
 	places := map[string]string{

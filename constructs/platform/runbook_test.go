@@ -29,7 +29,7 @@ func TestUnmissed(t *testing.T) {
 	}
 }
 
-// An alarm leads those it notifies to the page of the version that is deployed.
+// An alarm links to the page of the deployed version.
 func TestRunbook(t *testing.T) {
 	t.Parallel()
 	library := func(version string, replace *debug.Module) *debug.BuildInfo {

@@ -49,14 +49,14 @@ func readDescriptions(folder string) error {
 	return nil
 }
 
-// declareExisting uses a table that exists, beside those of declareOptions.
+// declareExisting uses a table that exists, in addition to the tables of declareOptions.
 func declareExisting(stack awscdk.Stack) {
 	there := awsdynamodb.TableV2_FromTableArn(stack, jsii.String("There-wide"), jsii.String("arn:aws:dynamodb:eu-central-1:111122223333:table/old-wide"))
 	table.New(stack, "ExistingWide", table.Props{Table: wide, Existing: there})
 }
 
-// A table that exists is described as the same table is declared, with its ARN, and
-// the template says nothing of it.
+// The description of an existing table equals the table's declaration, with its ARN, and the
+// template does not mention the table.
 func TestExistingIsDescribed(t *testing.T) {
 	t.Parallel()
 	want := map[string]map[string]any{}
@@ -88,7 +88,7 @@ func TestExistingIsDescribed(t *testing.T) {
 		t.Errorf("descriptions (-want +got):\n%s", diff)
 	}
 	for name, model := range synthesised.Metadata {
-		// The template has data models, which TestModel looks at, and nothing else.
+		// Apart from data models, which TestModel checks, the template is empty.
 		if strings.Contains(name, "existing-table") || synthtest.At(model, "table") == nil || synthtest.At(model, "Arn") != nil {
 			t.Errorf("the template has the description: its metadata is %v", synthesised.Metadata)
 		}

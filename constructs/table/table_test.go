@@ -78,7 +78,7 @@ func declare(app awscdk.App) {
 	declareRegional(app)
 }
 
-// find returns the table whose logical id begins so.
+// find returns the table whose logical id begins with the text.
 func find(t *testing.T, prefix string) (map[string]any, string) {
 	t.Helper()
 	return findIn(t, synthesised, prefix)

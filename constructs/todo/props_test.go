@@ -30,7 +30,7 @@ func TestPropsValidate(t *testing.T) {
 	}
 	tests := map[string]struct {
 		props todo.Props
-		// paths are those of the findings, in order.
+		// paths are the paths of the findings, in order.
 		paths []string
 	}{
 		"Zero":                  {todo.Props{}, nil},
