@@ -51,7 +51,7 @@ func TestAgentKeys(t *testing.T) {
 	names(mine, "ann")
 	names(next, "ann")
 	names(other, "Bob's agent (β)")
-	// Nothing that is near to a key, or that names it, is one.
+	// A text that resembles or names a key is no key.
 	for _, wrong := range []string{"", "ann", kept.Hash, kept.ID(), mine[:len(mine)-1], mine + "A", strings.ToLower(mine), " " + mine, strings.Repeat("k", 9000), "\xff"} {
 		names(wrong, "")
 	}
@@ -66,7 +66,7 @@ func TestAgentKeys(t *testing.T) {
 	if again, err := keys.Revoke(ctx, kept.ID()); err != nil || again != revoked {
 		t.Errorf("revoked again: got %+v, %v; want %+v", again, err, revoked)
 	}
-	// One that was found somewhere is named by itself.
+	// A leaked key identifies itself.
 	if found, err := keys.Revoke(ctx, next); err != nil || found.Hash != keptNext.Hash {
 		t.Errorf("got %+v, %v", found, err)
 	}
@@ -141,7 +141,7 @@ func (s unmarkable) MarkAgentKeyUsed(ctx context.Context, _ string, _, _ time.Ti
 	return false, s.err
 }
 
-// That the use of a key cannot be kept does not keep the agent from its work.
+// A failure to store the use of a key does not stop the agent.
 func TestMarkFails(t *testing.T) {
 	t.Parallel()
 	reason := errors.New("no capacity")

@@ -29,8 +29,8 @@ type arrival struct {
 	known    bool // the notifier has remembered that it was sent
 }
 
-// outside is all that a notifier does not see: devices, and a push service and a store
-// that fail at random. Devices change between runs only.
+// outside is the notifier's environment: devices, and a push service and a store that fail at
+// random. Devices change between runs only.
 type outside struct {
 	*notifying
 	devices map[string]device // by id
@@ -128,7 +128,7 @@ func (o *outside) run(t *rapid.T, runs int) {
 			}
 		}
 	}
-	// What earns the points of a quick answer is what arrived, and is known to have.
+	// Only a notification that is known to have arrived earns the points of a quick answer.
 	for _, a := range o.arrivals {
 		if a.device.person == "" {
 			continue
@@ -160,9 +160,9 @@ func (o *outside) arrived(person, question string, at time.Time) bool {
 	return false
 }
 
-// TestRunRandomHistories has people with several devices, dead tokens, lost answers and
-// overlapping runs: they are never notified more often than they chose, marks say what
-// arrived, and whose interval has passed is notified.
+// TestRunRandomHistories has people with several devices, dead tokens, lost answers and overlapping
+// runs: they are never notified more often than they chose, marks record what arrived, and people
+// whose interval has passed are notified.
 func TestRunRandomHistories(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -239,8 +239,8 @@ func TestRunRandomHistories(t *testing.T) {
 			"run": func(t *rapid.T) { o.run(t, rapid.IntRange(1, 3).Draw(t, "runs")) },
 		})
 
-		// With all well again, nothing keeps anyone waiting but what arrived. While a run
-		// tries a dead device, it may pass over the person's other ones.
+		// Once all works again, only notifications that arrived make people wait. While a run tries
+		// a dead device, it may pass over the person's other ones.
 		o.calm = true
 		may := map[string]bool{}
 		for _, d := range o.devices {

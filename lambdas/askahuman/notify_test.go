@@ -247,7 +247,7 @@ func TestRunDeadTokens(t *testing.T) {
 		return nil
 	}
 	n.askFor(t, 3)
-	// The others take the places of those who cannot be reached.
+	// Other people replace those who cannot be reached.
 	wantReport(t, n.run(t), askahuman.Report{Questions: 1, Notified: 6, Deactivated: 3})
 	n.now = n.now.Add(24 * time.Hour)
 	n.inbox.fail = func(_ int, m askahuman.PushMessage) error {
@@ -312,8 +312,8 @@ func TestRunMarksWhatWasSent(t *testing.T) {
 	}
 }
 
-// TestLastNotificationCounts holds what lets a store keep a person's last notification
-// alone: an earlier one is too long ago for the points of a quick answer.
+// TestLastNotificationCounts checks why a store need keep only a person's last notification: an
+// earlier one is too old for the points of a quick answer.
 func TestLastNotificationCounts(t *testing.T) {
 	t.Parallel()
 	if askahuman.MinInterval < askahuman.NotificationBonusWindow {
@@ -445,7 +445,7 @@ func TestRunOutOfTime(t *testing.T) {
 	n := newNotifying()
 	n.subscribe(t, 3)
 	q := n.askFor(t, 1)
-	// Less time is left than a run keeps in hand.
+	// Less time is left than a run reserves.
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	report, err := n.notifier.Run(ctx)
@@ -492,7 +492,7 @@ func TestRunTimeEndsWhileSending(t *testing.T) {
 	}
 }
 
-// hanging is a store that does not answer who gives a question back.
+// hanging is a store that does not answer a release of a question.
 type hanging struct {
 	*inmem.Store
 	claimed sync.Map

@@ -73,7 +73,7 @@ func TestPointsFor(t *testing.T) {
 	}
 }
 
-// awardAt gives someone one plain text answer's points (10).
+// awardAt gives a person the points of one plain text answer (10).
 func awardAt(stats Stats, at time.Time, zone *time.Location) (int, Stats, []EarnedBadge) {
 	question := Question{Type: TypeText, RequiredResponses: 2, CurrentResponses: 1, CreatedAt: at.Add(-time.Hour), Audience: []string{"product", "ethics"}}
 	return defaultRewards().award(stats, question, Response{CreatedAt: at, ResponseTimeMS: -1}, time.Time{}, zone)
@@ -333,7 +333,7 @@ func TestBadges(t *testing.T) {
 			t.Errorf("%s: earned %v before, %v when reached, %v again; want it once, when reached", id, earns(test.before), earns(test.reached), earns(again))
 		}
 	}
-	// That of being early follows from the question.
+	// The points for being early follow from the question.
 	for after, want := range map[time.Duration]bool{0: true, 2 * time.Minute: true, 2*time.Minute + time.Millisecond: false} {
 		earned := newBadges(Stats{}, Question{CreatedAt: noon.Add(-after)}, noon)
 		if got := slices.Contains(earned, EarnedBadge{"early_bird", noon}); got != want {

@@ -215,7 +215,7 @@ func TestAskAnything(t *testing.T) {
 	})
 }
 
-// An id that no question can have names none, and another agent's question is none.
+// An impossible id and another agent's question are not found.
 func TestNoSuchQuestion(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
@@ -265,7 +265,7 @@ func TestReadAgreesWithItself(t *testing.T) {
 	}
 }
 
-// The status of each question is that of the moment, and a cursor is of the caller's own list.
+// Each question has its present status, and a cursor is valid for the caller's own list.
 func TestList(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()
@@ -568,7 +568,7 @@ func TestLeaderboard(t *testing.T) {
 	}
 }
 
-// crowded is a store with so many people ahead.
+// crowded is a store in which that many people have more points.
 type crowded struct {
 	*inmem.Store
 	ahead int

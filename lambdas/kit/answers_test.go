@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// No browser takes an answer for a page and no cache keeps one for another caller: an
-// answer of a route, one that tells of an error, and one after a panic.
+// No browser takes an answer for a page and no cache keeps one for another caller: an answer of a
+// route, an error, and an answer after a panic.
 func TestAnswersAreData(t *testing.T) {
 	t.Parallel()
 	routes := http.NewServeMux()

@@ -99,7 +99,7 @@ type counter struct {
 	N  int    `dynamodbav:"n"`
 }
 
-// An attempt that is not answered ends by itself and is made again; what the first one has done is not done twice.
+// An unanswered attempt ends by itself and is repeated; the work of the first is not done twice.
 func TestAnAttemptEndsByItself(t *testing.T) {
 	t.Parallel()
 	body := func(r *http.Request) {
@@ -136,7 +136,7 @@ func TestAnAttemptEndsByItself(t *testing.T) {
 	}
 }
 
-// A service that never answers is asked until the time is over, and no longer.
+// A service that never answers gets attempts until the time is over, and no longer.
 func TestAttemptsEndWithTheirContext(t *testing.T) {
 	t.Parallel()
 	db, attempts := hanging(t, 1000, func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { _, _ = io.Copy(io.Discard, r.Body) })
@@ -174,8 +174,8 @@ type throttling struct {
 	atOnce int
 }
 
-// A caller of a throttled table is answered in 5 seconds, after 15 requests at most,
-// with what the request held given back as far as the table lets it.
+// A caller of a throttled table is answered in 5 seconds, after 15 requests at most, with the
+// request's claim released if the table allows it.
 func TestThrottledCallerIsAnswered(t *testing.T) {
 	t.Parallel()
 	for _, share := range []float64{1, 0.98, 0.5, 0.05} {
@@ -193,8 +193,8 @@ func TestThrottledCallerIsAnswered(t *testing.T) {
 	}
 }
 
-// answered holds one invocation's work against the bounds: a claim, rounds of reads
-// and a write, and, when one fails, the release of the claim.
+// answered checks one invocation's work by the bounds: a claim, rounds of reads and a write, and,
+// when one fails, the release of the claim.
 func answered(t *testing.T, test throttling, seed uint64) {
 	t.Helper()
 	const rounds = 4

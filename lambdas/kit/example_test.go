@@ -37,7 +37,7 @@ func failure(_ context.Context, err error) (status int, body any) {
 	return http.StatusInternalServerError, map[string]string{"error": "internal error"}
 }
 
-// One line on standard output is what CloudWatch makes metrics of.
+// CloudWatch makes metrics of one line on standard output.
 func ExampleMetrics_Emit() {
 	metrics := &kit.Metrics{
 		Namespace: "Onesynth/orders", Function: "orders-api", Writer: os.Stdout,

@@ -189,7 +189,7 @@ func claiming(subject string) func(*events.APIGatewayV2HTTPRequest) {
 	}
 }
 
-// Who shows a token is let in.
+// A caller with a token is admitted.
 func TestProtectedRoute(t *testing.T) {
 	t.Parallel()
 	e := event("POST", "/mine/1")

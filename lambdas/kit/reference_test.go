@@ -51,7 +51,7 @@ func section(t *testing.T, heading string) [][]string {
 	return rows[2:]
 }
 
-// The reference of fields names what the logger writes, and nothing else.
+// The reference of fields names exactly the fields that the logger writes.
 func TestFieldReference(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -188,8 +188,8 @@ func TestCompactLeftover(t *testing.T) {
 	}
 }
 
-// An object that is not the lake's, or cannot be read, stays as it is and keeps nothing
-// else from being merged.
+// An object that is not the lake's, or cannot be read, stays as it is and does not stop the merge
+// of others.
 func TestCompactLeavesAlone(t *testing.T) {
 	t.Parallel()
 	m := newMemory()
@@ -378,7 +378,7 @@ func TestCompactDeadline(t *testing.T) {
 	}
 }
 
-// A bucket that fails for one partition does not keep the others.
+// A bucket that fails for one partition does not stop the others.
 func TestCompactFails(t *testing.T) {
 	t.Parallel()
 	m := newMemory()

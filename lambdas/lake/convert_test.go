@@ -124,8 +124,7 @@ func TestConvertColumn(t *testing.T) {
 	}
 }
 
-// Every number that DynamoDB holds and a 64-bit integer too is read exactly,
-// however it is written.
+// Every number that fits both DynamoDB and a 64-bit integer is read exactly, in any notation.
 func TestWholeNumber(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

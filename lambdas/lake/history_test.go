@@ -29,7 +29,7 @@ type history struct {
 	last []int
 	// tasks are the items, for the next change of one.
 	tasks map[string]item
-	// rows, by event id, are what the lake must hold: those of tasks and of users.
+	// rows, by event id, are the rows that the lake must contain, of tasks and of users.
 	rows   map[string]taskRow
 	users  map[string]bool
 	poison map[string]string // what the cause must say, by event id
@@ -183,9 +183,8 @@ func heal(m *memory) { m.before, m.after = nil, nil }
 // time.
 func TestMain(m *testing.M) { rapidtest.Main(m, 20) }
 
-// TestHistories: through failures of batches, processes and objects, the lake
-// comes to hold each change once, and every record that cannot be converted is in
-// the failure queue; and at no time is a change lost that was there.
+// TestHistories: through failures of batches, processes and objects, the lake ends with each change
+// once, every record that cannot be converted is in the failure queue, and no change is ever lost.
 func TestHistories(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

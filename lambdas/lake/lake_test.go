@@ -336,7 +336,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// The columns stand in the order of the definition.
+// The columns are in the order of the definition.
 func TestColumnOrder(t *testing.T) {
 	t.Parallel()
 	d := todo(t)
@@ -424,7 +424,7 @@ func TestWriterDeadline(t *testing.T) {
 	}
 }
 
-// A batch of nothing but poison is in the queue, every record of it.
+// Every record of a batch of poison is in the queue.
 func TestPoisonedBatch(t *testing.T) {
 	t.Parallel()
 	m := newMemory()

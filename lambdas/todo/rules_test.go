@@ -191,7 +191,7 @@ func TestTaskIDs(t *testing.T) {
 	}
 }
 
-// Every pair of statuses: only a completed task is bound to stay as it is.
+// Every pair of statuses: only a completed task keeps its status.
 func TestTransitions(t *testing.T) {
 	t.Parallel()
 	before := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -223,7 +223,7 @@ func TestTransitions(t *testing.T) {
 			}
 		}
 	}
-	// A clock that goes back does not take the task with it.
+	// A clock that goes back does not move a task's times back.
 	if got, err := next(Task{UpdatedAt: now}, Task{Title: "t", UpdatedAt: now}, before); err != nil || !got.UpdatedAt.Equal(now) {
 		t.Errorf("got %+v, %v", got, err)
 	}
@@ -270,8 +270,7 @@ func TestFold(t *testing.T) {
 	})
 }
 
-// A store that is stale for ever is given up, and what callers tell apart stays as it
-// is.
+// A store that stays stale ends the attempts, and errors that callers distinguish stay as they are.
 func TestRecomputeEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -20,8 +20,7 @@ func (p *platform) issue(t *testing.T, agent string) string {
 	return key
 }
 
-// A key names its agent in either header, and the agent is all that anything behind
-// it sees.
+// A key names its agent in either header, and the service sees only the agent.
 func TestAgentKeys(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(withKeys)
@@ -92,7 +91,7 @@ func (brokenKeys) Agent(context.Context, string) (string, error) {
 	return "", errors.New("GetAgentKey: no table")
 }
 
-// Keys that cannot be read let no one in, and no key is in a line of the log.
+// Without readable keys every agent is refused, and no key is in the log.
 func TestAgentKeysFail(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(withKeys)

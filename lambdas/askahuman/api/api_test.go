@@ -108,7 +108,7 @@ func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller
 	return state, nil
 }
 
-// callers are who has been counted towards any limit.
+// callers returns the callers that were counted towards any limit.
 func (l *limiter) callers() (callers []string) {
 	for key := range l.used {
 		_, caller, _ := strings.Cut(key, " ")
@@ -174,8 +174,8 @@ var openDocument = sync.OnceValues(func() (d httpapitest.Document, err error) {
 	return d, json.Unmarshal(body, &d)
 })
 
-// do makes the request, holds its answer to the status and to the OpenAPI document,
-// and returns the body.
+// do makes the request, checks its answer by the status and the OpenAPI document, and returns the
+// body.
 func (p *platform) do(t *testing.T, r request, status int) map[string]any {
 	t.Helper()
 	w := p.serve(r)

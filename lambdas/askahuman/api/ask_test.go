@@ -34,7 +34,7 @@ func newStoredPlatform(t testing.TB) *platform {
 
 const keyed = `{"prompt":"Which is clearer?","type":"multiple_choice","options":["yes","no"],"idempotency_key":"k"}`
 
-// wantQuestions holds the number of the agent's questions.
+// wantQuestions checks the number of the agent's questions.
 func (p *platform) wantQuestions(t *testing.T, n int) {
 	t.Helper()
 	if got := p.do(t, asAgent("GET /agent/questions?limit=50", ""), http.StatusOK)["questions"].([]any); len(got) != n {
@@ -114,8 +114,7 @@ func TestIdempotency(t *testing.T) {
 	}
 }
 
-// An ask that is refused has not used its key up, and a repeat is one also when the
-// quota is full.
+// A refused ask has not used up its key, and a repeat gets its answer even when the quota is full.
 func TestIdempotencyAndRefusals(t *testing.T) {
 	t.Parallel()
 	p := newStoredPlatform(t)
@@ -202,7 +201,7 @@ func (w watched) Begin(ctx context.Context, scope, key string, request []byte, l
 	return claim, replay, err
 }
 
-// The answer does not reveal what is wrong with the keys, and no question is stored.
+// The answer does not reveal why the keys failed, and no question is stored.
 func TestKeysFail(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -233,8 +232,8 @@ func (c *content) Begin(_ context.Context, _, _ string, request []byte, _ time.D
 	return nil, nil, retry.ErrBusy
 }
 
-// A repeat of a request that an earlier version has answered is known by the digest which
-// that version kept: of these bytes.
+// A repeat of a request that an earlier version has answered is recognised by the digest of these
+// bytes, which that version kept.
 func TestKeyContentOfEarlierVersions(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

@@ -52,7 +52,7 @@ func TestRenewSubscription(t *testing.T) {
 		}
 		return p.do(t, r, status)["subscription_id"]
 	}
-	// There is no subscription yet, and an unknown token is no claim on one.
+	// There is no subscription yet, and an unknown token finds none.
 	ann := p.do(t, asPerson("ann", "POST /human/push/subscribe", `{"fcm_token":"ann-1","min_interval_minutes":1440}`), 201)["subscription_id"]
 	renew("", `{"fcm_token":"ann-2"}`, 404)
 	renew("eve", `{"fcm_token":"ann-2"}`, 404)

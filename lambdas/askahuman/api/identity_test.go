@@ -14,8 +14,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Who may name themselves is counted by the name. What no one may be named is in TestWire
-// and TestOddInputs.
+// Callers who name themselves are counted by the name. TestWire and TestOddInputs have the names
+// that are refused.
 func TestOpenAgents(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"a", strings.Repeat("é", 128), "my agent (test)"} {
@@ -27,7 +27,7 @@ func TestOpenAgents(t *testing.T) {
 	}
 }
 
-// With tokens, X-Agent-Id says nothing, and the subject everything.
+// With tokens, the subject names the agent, and X-Agent-Id has no effect.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	p := newPlatform(withTokens, func(p *platform) { p.limiter.unlimited = true })
@@ -119,7 +119,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// When a limit cannot be counted, the caller is not let through unseen.
+// When a limit cannot be counted, the request is refused.
 func TestRateLimiterFails(t *testing.T) {
 	t.Parallel()
 	p := newPlatform()

@@ -19,8 +19,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// stub is both services. Each method calls work once, and returns its error. What the real
-// services refuse for itself, it refuses as they do.
+// stub is both services. Each method calls work once, and returns its error. It refuses invalid
+// requests as the real services do.
 type stub struct{ work func() error }
 
 // people are real ones, on a store in which nothing is.
@@ -87,7 +87,7 @@ func (s stub) RenewSubscription(ctx context.Context, person string, device askah
 }
 func (s stub) Unsubscribe(context.Context, string) error { return s.work() }
 
-// suite holds one of the functions to what all APIs of the kit promise.
+// suite checks that one of the functions keeps the promises of all APIs of the kit.
 func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, api.Options) *kit.API) httpapitest.Suite {
 	t.Helper()
 	document, err := api.Document(api.ByToken, nil)

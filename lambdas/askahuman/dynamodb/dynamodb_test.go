@@ -55,7 +55,7 @@ func (f functions) EndQuestion(ctx context.Context, q askahuman.Question, status
 	return f.NotifierStore.EndQuestion(ctx, q, status, now)
 }
 
-// How many questions an agent may have open is a team's to choose.
+// A team can choose how many questions an agent may have open.
 func TestQuota(t *testing.T) {
 	t.Parallel()
 	store := dynamodb.New(dynamotest.Open(t, schema.AskAHuman().Database).DB, dynamodb.Shards{})
@@ -67,9 +67,8 @@ func TestQuota(t *testing.T) {
 	}
 }
 
-// Time to live deletes a question that nothing has marked, and an agent's list of open
-// questions, in any order: no place is lost, none is given back twice, and nothing
-// stays for good.
+// Time to live deletes a question that nothing has marked, and an agent's list of open questions,
+// in any order: no place is lost or returned twice, and nothing stays for ever.
 func TestQuotaAfterTimeToLive(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -159,8 +158,8 @@ func TestLostClaims(t *testing.T) {
 	}
 }
 
-// A call counts once, also when the answers to its attempts are lost, and a limit is
-// what it says.
+// A call counts once, also when the answers to its attempts are lost, and a limit allows exactly
+// its number.
 func TestLostCount(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, schema.AskAHuman().Database)

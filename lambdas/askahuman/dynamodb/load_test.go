@@ -22,8 +22,8 @@ import (
 // ("Best practices for designing and using partition keys effectively").
 const keyLimit = 1000
 
-// TestHottestKey drives the answers of one second through the key function, and
-// holds the writes of the hottest index key against what one key takes.
+// TestHottestKey drives the answers of one second through the key function, and compares the writes
+// of the hottest index key with the limit of one key.
 func TestHottestKey(t *testing.T) {
 	t.Parallel()
 	const answers, perQuestion = 100_000, 10

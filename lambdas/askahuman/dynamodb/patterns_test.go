@@ -45,8 +45,8 @@ func newSubscription(token string) askahuman.Subscription {
 	}
 }
 
-// TestEveryAccessPattern makes each pattern's request through the store that the
-// handlers use, holds it against its declaration, and prints what it consumed.
+// TestEveryAccessPattern makes each pattern's request through the store that the handlers use,
+// compares it with its declaration, and prints what it consumed.
 func TestEveryAccessPattern(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

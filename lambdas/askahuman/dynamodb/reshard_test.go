@@ -64,8 +64,8 @@ func TestChangeOfShards(t *testing.T) {
 	}
 }
 
-// TestFewerShardsDrain lets go of the keys of the old number, when nothing is left
-// under them: the old questions have ended, and everybody has answered once more.
+// TestFewerShardsDrain stops reading the keys of the old number when nothing is left under them:
+// the old questions have ended, and every person has answered once more.
 func TestFewerShardsDrain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 11)
@@ -185,7 +185,7 @@ func TestChangeOfShardsUnderLoad(t *testing.T) {
 	}
 }
 
-// once reports what was seen twice, and what was not seen though it was there.
+// once reports entries that were read twice, and entries that were missing.
 func once(t *testing.T, what string, seen map[string]int, there []string) {
 	t.Helper()
 	for id, n := range seen {
@@ -208,7 +208,7 @@ type world struct {
 	random *rand.Rand
 	asked  int
 	page   int // how many questions a page of the feed has
-	// open is how many answers a question has; points are those of people.
+	// open is how many answers a question has; points are people's points.
 	open, points map[string]int
 }
 
@@ -345,7 +345,7 @@ func (w *world) walkFeed(reader *dynamodb.Store, writers []*dynamodb.Store) {
 	once(w.t, "feed", seen, there)
 }
 
-// checkBoards holds leaderboards and ranks against the points that were given.
+// checkBoards compares leaderboards and ranks with the points that were given.
 func (w *world) checkBoards(reader *dynamodb.Store, writers []*dynamodb.Store) {
 	w.t.Helper()
 	for _, period := range []askahuman.Period{askahuman.PeriodAllTime, askahuman.PeriodDaily, askahuman.PeriodWeekly} {

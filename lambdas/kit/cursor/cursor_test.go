@@ -24,7 +24,7 @@ func ExampleKey_Sign() {
 	// false
 }
 
-// A cursor is its list's alone, and no other text is one.
+// A cursor is valid for its own list alone, and no other text is valid.
 func TestPosition(t *testing.T) {
 	t.Parallel()
 	key := cursor.Key("0123456789abcdef")

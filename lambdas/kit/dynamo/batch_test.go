@@ -69,7 +69,7 @@ func TestBatchInParts(t *testing.T) {
 	}
 }
 
-// A batch of which nothing more is read fails, within the budget of the invocation.
+// A batch that makes no progress fails, within the budget of the invocation.
 func TestBatchGivesUp(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

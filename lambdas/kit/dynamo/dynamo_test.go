@@ -257,8 +257,8 @@ func TestOnlyDeclaredRequests(t *testing.T) {
 	}
 }
 
-// A function makes the requests of its own access patterns. The error of any other says
-// what to add to the schema, and nothing is asked of the table.
+// A function makes the requests of its own access patterns. The error of any other says what to add
+// to the schema, and no request is made.
 func TestOnlyTheFunctionsOwnPatterns(t *testing.T) {
 	t.Parallel()
 	platform := schema.Platform{Name: "notes", Database: notes(), Functions: []schema.Function{{Name: "reader", AccessPatterns: []string{"Get"}}}}
@@ -342,8 +342,7 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// What may succeed another time is tried again, and has an error of its own when it
-// does not.
+// Requests that may succeed another time are retried, and have their own error if they fail.
 func TestContention(t *testing.T) {
 	t.Parallel()
 	always := func(answer dynamotest.Answer) (answers []dynamotest.Answer) {

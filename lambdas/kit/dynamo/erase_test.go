@@ -52,8 +52,8 @@ type hurried struct{ context.Context }
 
 func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(3 * time.Second), true }
 
-// Everything under a partition key is deleted, page after page, but what stays. An
-// erasure that died at some write is finished by the next one.
+// Everything under a partition key is deleted, page after page, except what Keep keeps. The next
+// erasure finishes one that died at some write.
 func TestErase(t *testing.T) {
 	t.Parallel()
 	database := notes()
@@ -71,8 +71,8 @@ func TestErase(t *testing.T) {
 	guard := []any{"guards", 1}
 	for name, test := range map[string]struct {
 		erasure dynamo.Erasure
-		// n is how many items there are, survived how many writes the first erasure
-		// makes, left how many items it leaves. A transaction deletes 99 at most.
+		// n is the number of items, survived the number of writes that the first erasure makes,
+		// left the number of items that it leaves. A transaction deletes 99 at most.
 		n, survived, left int
 	}{
 		"Alone":     {dynamo.Erasure{List: "List", Delete: "Drop"}, 105, 40, 65},

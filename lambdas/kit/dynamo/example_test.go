@@ -72,8 +72,8 @@ func ExampleDB_Transact() {
 	}
 }
 
-// An index of keys says which items, and one request reads them. Those of a user who
-// leaves are deleted by the same index.
+// An index of keys lists the items, and one request reads them. The same index serves to delete the
+// items of a user who leaves.
 func ExampleDB_BatchGet() {
 	var db *dynamo.DB // of a platform with these patterns
 	ctx := context.Background()
@@ -102,7 +102,7 @@ func ExampleExpiryAt() {
 	// Output: 1767225601
 }
 
-// Times are text that sorts, and those that are not set are left out.
+// Times are text that sorts; zero times are left out.
 func ExampleMarshal() {
 	item, err := dynamo.Marshal(struct {
 		ID       string    `dynamodbav:"id"`

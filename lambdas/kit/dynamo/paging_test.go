@@ -11,7 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// A list is read page by page to its end, in its order, and takes no cursor of another list.
+// A list is read page by page to its end, in its order, and refuses a cursor of another list.
 func TestReadPage(t *testing.T) {
 	t.Parallel()
 	ctx, db := t.Context(), dynamotest.Open(t, notes())

@@ -28,8 +28,8 @@ func (c *counted) CountRequest(_ context.Context, limit schema.RateLimit, caller
 	return state, nil
 }
 
-// Callers are who their token, their header or their fingerprint says, and only those of a
-// group get where one is needed. Who is refused is not counted.
+// A token, a header or a fingerprint identifies a caller, and a route of a group admits only its
+// members. Refused callers are not counted.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	const agentHeader, fingerprintHeader = "X-Agent", "X-Fingerprint"

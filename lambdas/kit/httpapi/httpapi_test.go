@@ -140,7 +140,7 @@ func serveTo(subject string, handler http.Handler, line, body string, headers ..
 	return w
 }
 
-// A mistake that no request could find in time ends the start of the function.
+// A mistake that requests would reveal too late stops the function's start.
 func TestErrDeclaration(t *testing.T) {
 	t.Parallel()
 	cancel := func(context.Context, *struct{}) (*cancelOutput, error) { return &cancelOutput{}, nil }
@@ -242,8 +242,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Without a token no one gets in where the schema says that callers have to show who
-// they are, unless the route is open by name.
+// A route whose callers need a token refuses requests without one, unless it is open by name.
 func TestNoToken(t *testing.T) {
 	t.Parallel()
 	handler := server(true, &bytes.Buffer{}).Handler()

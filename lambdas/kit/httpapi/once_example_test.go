@@ -16,7 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// remembered are idempotency keys in memory; those of a platform are [idempotency.Keys].
+// remembered are idempotency keys in memory; a platform uses [idempotency.Keys].
 type remembered struct {
 	last    string
 	answers map[string]idempotency.Response
@@ -45,7 +45,7 @@ type Link struct {
 
 var errTaken = errors.New("the name is taken")
 
-// A link is made once, however often the request is sent, and so is a refusal given.
+// A link is created once, however often the request is sent, and a refusal is repeated unchanged.
 func ExampleMutate() {
 	server := httpapi.New(httpapi.Config{
 		Platform: schema.Platform{Name: "links", Title: "Links", Routes: []schema.Route{

@@ -171,8 +171,8 @@ func (h *hangingTable) UpdateItem(ctx context.Context, _ *dynamodb.UpdateItemInp
 	return nil, ctx.Err()
 }
 
-// Also a caller whose work hangs, and whose claim cannot be given back, gets an answer
-// before the invocation ends.
+// A caller whose work hangs, and whose claim cannot be released, still gets an answer before the
+// invocation ends.
 func TestHangingTable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

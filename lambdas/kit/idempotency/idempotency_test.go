@@ -417,7 +417,7 @@ func TestTransact(t *testing.T) {
 		if _, failed := refused.Failed(0); !failed {
 			t.Error("the write whose condition does not hold is not among the failed")
 		}
-		// The work may be tried otherwise under the same claim, once.
+		// The work may be retried in another way under the same claim, once.
 		if err := idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always)); err != nil {
 			t.Fatal(err)
 		}
@@ -546,8 +546,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 	s.claim(t, "released")
 
-	// A transaction whose success is never learnt of: the attempt gives up, and the
-	// next one is told the answer.
+	// A transaction whose success stays unknown: the attempt gives up, and the next one gets the
+	// answer.
 	claim = s.claim(t, "unknown")
 	s.Wire.Lose(100)
 	if err := place(t.Context(), s.DB, "2", created, claim); !errors.Is(err, retry.ErrUnanswered) {
@@ -563,8 +563,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// A claim that may be stored, but of whose answers none arrived, is released: the next
-// attempt need not wait for the lease of one that never began.
+// A claim that may be stored, but whose answers were all lost, is released: the next attempt need
+// not wait for the lease of an attempt that never began.
 func TestUnansweredClaimIsReleased(t *testing.T) {
 	t.Parallel()
 	s := open(t)
@@ -588,9 +588,8 @@ func TestUnansweredClaimIsReleased(t *testing.T) {
 // Each step of a history asks the table several times.
 func TestMain(m *testing.M) { rapidtest.Main(m, 40) }
 
-// Random histories of attempts at one request, which die anywhere, wake up again
-// late, and hold each other up: the work is done at most once, and every answer is
-// the same.
+// Random histories of attempts at one request, which die anywhere, resume late, and conflict: the
+// work is done at most once, and every answer is the same.
 func TestRandomAttempts(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, shop())
@@ -688,9 +687,9 @@ func TestRandomAttempts(t *testing.T) {
 	})
 }
 
-// Attempts that really race, with leases that end under them: the first few to claim
-// the key go on only when another has taken over. The clock goes by what happens
-// alone, however slow the machine is.
+// Attempts that really race, with leases that end under them: the first few to claim the key go on
+// only when another has taken over. The clock advances only with events, so a slow machine does not
+// matter.
 func TestRacingAttempts(t *testing.T) {
 	t.Parallel()
 	s := open(t)

@@ -167,7 +167,7 @@ func TestBudget(t *testing.T) {
 	})
 }
 
-// What a failed request holds can be given back when its time and budget are over.
+// A failed request can release its claim even when its time and budget are over.
 func TestToRelease(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -87,7 +87,7 @@ type parcel struct {
 	Other  bool     `json:"other" minimum:"1"`
 }
 
-// A form is held to its own tags, and what else is wrong with it stands among its fields.
+// A form is checked by its own tags, and its further problems are sorted among its fields.
 func TestForm(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -145,7 +145,7 @@ func TestTimezone(t *testing.T) {
 	}
 }
 
-// A sentence follows from what was got and what is allowed.
+// A sentence is made from the value and what is allowed.
 func TestSentence(t *testing.T) {
 	t.Parallel()
 	two, ten := 2, 10

@@ -94,7 +94,7 @@ func invalidFields(t *testing.T, w *httptest.ResponseRecorder) string {
 // there is one, and returns its error.
 type stub struct {
 	work func() error
-	// id is that of the task. Empty: x.
+	// id is the task's. Empty: x.
 	id string
 
 	mu     sync.Mutex

@@ -21,8 +21,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// platform is the API over the real store, with a clock that a test sets. Each
-// answer is held to the OpenAPI document.
+// platform is the API over the real store, with a clock that a test sets. Each answer is checked by
+// the OpenAPI document.
 type platform struct {
 	api     *kit.API
 	served  func(*http.Request, *httptest.ResponseRecorder)
@@ -78,7 +78,7 @@ func (p *platform) advance(d time.Duration) {
 	p.now = p.now.Add(d)
 }
 
-// do makes the request, holds it to the status, and returns the body.
+// do makes the request, checks its status, and returns the body.
 func (p *platform) do(t testing.TB, r request, status int) map[string]any {
 	t.Helper()
 	w := r.do(p)
@@ -107,7 +107,7 @@ func TestPassingFailuresAreNotKept(t *testing.T) {
 	p.do(t, task, 404)
 	p.do(t, as("ann", "POST /api/v1/users/me", `{"email":"ann@example.com","name":"Ann"}`), 201)
 	p.do(t, task, 201)
-	// Nor is what never reached the rules.
+	// A request that never reached the rules is not kept either.
 	if got := invalidFields(t, as("ann", "POST /api/v1/tasks", `{"title":""}`).with("Idempotency-Key: k").do(p)); got != "title" {
 		t.Errorf("got %s", got)
 	}
@@ -124,8 +124,8 @@ func (d dying) CreateTask(ctx context.Context, user string, input todo.TaskInput
 	panic("dies")
 }
 
-// An attempt that died after its work was done has its answer kept: the next hears
-// it at once, and no second task is made.
+// The answer of an attempt that died after its work is kept: the next attempt gets it at once, and
+// no second task is created.
 func TestDeathAfterCommit(t *testing.T) {
 	t.Parallel()
 	p := newUser(t)

@@ -30,8 +30,8 @@ func TestRandomHistories(t *testing.T) {
 	})
 }
 
-// history is a random history. Its exported methods are what may happen in it, each with
-// what the model wants of it.
+// history is a random history. Its exported methods are what may happen in it, each with what the
+// model expects.
 type history struct {
 	t     *testing.T
 	world *world
@@ -142,9 +142,8 @@ func (h *history) request(r *rapid.T, user, key string, do func(context.Context)
 	return answer, err, false
 }
 
-// do sends a request, again if it dies, and at some later point once more: each answer is
-// the same. It reports whether the request succeeded, which it does unless an error is
-// wanted.
+// do sends a request, again if it dies, and once more later, and checks that the answers are the
+// same. It reports whether the request succeeded, which it must unless an error is expected.
 func (h *history) do(r *rapid.T, user, name string, want error, do func(context.Context) (any, error)) (answer string, ok bool) {
 	h.attempts++
 	key := fmt.Sprint(name, " ", h.attempts)
@@ -345,8 +344,8 @@ func (h *history) DeleteCompleted(r *rapid.T) {
 	maps.DeleteFunc(h.model.tasks[user], func(_ string, task todo.Task) bool { return task.Status == todo.Completed })
 }
 
-// Check is the oracle: after each step the model agrees with what is read, every index with
-// the table item by item, the counts with a recount, and nothing is left of who is gone.
+// Check is the oracle: after each step the model agrees with what is read, every index with the
+// table item by item, the counts with a recount, and nothing is left of deleted users.
 func (h *history) Check(r *rapid.T) {
 	for _, finding := range h.world.disagreements(h.t) {
 		r.Error(finding)

@@ -90,8 +90,8 @@ func TestFiltersAndOrders(t *testing.T) {
 					for _, overdue := range []todo.Flag{"", todo.Yes} {
 						for _, text := range []string{"", "bread", "ÄRGER"} {
 							for _, sort := range []todo.Sort{todo.ByDefault, todo.ByCreation, todo.ByStatus, todo.ByDueDate, todo.ByPriority, todo.ByCategory} {
-								// Every eleventh of 2,592: it shares no factor with the loops,
-								// and so each pair of values comes up, with those of the limit.
+								// Every eleventh of 2,592: it shares no factor with the loops, and
+								// so each pair of values occurs, with each limit.
 								if n++; n%11 != 0 {
 									continue
 								}
@@ -219,7 +219,7 @@ func TestCategories(t *testing.T) {
 	w.check(t)
 }
 
-// A search that has no time to go on answers with what it has, and a cursor.
+// A search without time to go on returns what it has found, and a cursor.
 func TestSearchEndsInTime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -384,8 +384,8 @@ func TestManyTasks(t *testing.T) {
 	}
 
 	for _, f := range []todo.TaskFilter{{Limit: 100}, {Limit: 100, Status: todo.Pending}} {
-		// Page after page, while the task that the cursor stands at is deleted, others
-		// behind and before it too, and new ones come.
+		// Page after page, while the task at the cursor and tasks before and after it are deleted,
+		// and new ones are created.
 		seen := map[string]bool{}
 		gone := map[string]bool{}
 		w.now = start.Add(24 * time.Hour)
@@ -443,7 +443,7 @@ func TestManyTasks(t *testing.T) {
 	}
 }
 
-// A cursor holds for its user and its filter, and no one else can make one.
+// A cursor is valid for its user and its filter, and callers cannot forge one.
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)

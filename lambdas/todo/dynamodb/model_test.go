@@ -12,7 +12,7 @@ import (
 type model struct {
 	users map[string]todo.User
 	tasks map[string]map[string]todo.Task
-	// deleting are users of whom something may be left to erase, and since when.
+	// deleting are users with items that may be left to erase, and since when.
 	deleting map[string]bool
 	since    map[string]time.Time
 }
@@ -23,7 +23,7 @@ func newModel() model {
 
 func (m *model) isUser(id string) bool { return !m.users[id].CreatedAt.IsZero() }
 
-// needsUser is the error of what only a user may do.
+// needsUser returns the error of an operation that only a user may do.
 func (m *model) needsUser(id string) error {
 	if !m.isUser(id) {
 		return todo.ErrUserNotFound

@@ -14,9 +14,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// TestEveryAccessPattern makes each pattern's request as the handlers do, through
-// the service and under a claim on an idempotency key, holds it against its
-// declaration, and prints what it consumed.
+// TestEveryAccessPattern makes each pattern's request as the handlers do, through the service and
+// under a claim on an idempotency key, compares it with its declaration, and prints what it
+// consumed.
 func TestEveryAccessPattern(t *testing.T) {
 	t.Parallel()
 	platform := schema.Todo()

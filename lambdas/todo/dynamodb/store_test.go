@@ -130,7 +130,7 @@ func ids(tasks []todo.Task) []string {
 	return all
 }
 
-// is fails the test unless the error is the one wanted; nil wants none.
+// is fails the test unless the error is the wanted one; nil means none.
 func is(t testing.TB, err, want error) {
 	t.Helper()
 	if !errors.Is(err, want) || (want == nil) != (err == nil) {
@@ -190,9 +190,8 @@ var indexes = []index{
 	{"GSI1", "status", "STATUS#"}, {"GSI2", "due_date", "DUEDATE#"}, {"GSI3", "priority", "PRIORITY#"}, {"GSI4", "category", "CATEGORY#"},
 }
 
-// disagreements holds everything that is stored against everything else, item by
-// item: each index against the table, the counts against a recount, addresses
-// against users, and what there is of whom against who there is.
+// disagreements compares all stored items with each other: each index with the table, the counts
+// with a recount, addresses with users, and each item with its owner.
 func (w *world) disagreements(t testing.TB) []string {
 	t.Helper()
 	var found []string
@@ -378,7 +377,7 @@ func (w *world) claimed(t testing.TB, ctx context.Context, user, key string) (co
 	}), claim
 }
 
-// replay is what the key is answered with; "" as long as it is not.
+// replay returns the kept answer of the key; "" while there is none.
 func (w *world) replay(t testing.TB, user, key string) string {
 	t.Helper()
 	claim, replay, err := w.keys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)

@@ -216,7 +216,7 @@ func TestMissingAndForeignTasks(t *testing.T) {
 	}
 }
 
-// Ids of users that look like the keys of others' items lead nowhere else.
+// Ids of users that look like the keys of others' items do not reach those items.
 func TestUsersNamespaces(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
@@ -266,7 +266,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// Versions hold updates and deletes to what the caller has seen.
+// A version lets an update or delete succeed only on what the caller has seen.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
@@ -276,7 +276,7 @@ func TestVersions(t *testing.T) {
 	for _, version := range []int{1, 3, 99} {
 		for name, err := range map[string]error{
 			"PUT": second(w.ReplaceTask(ctx, "ada", task.ID, todo.TaskInput{Title: "x"}, version)),
-			// Also when it would change nothing, or could not.
+			// This is so even if it would change nothing, or would be refused.
 			"PATCH":  second(w.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("second")}, version)),
 			"DELETE": w.DeleteTask(ctx, "ada", task.ID, version),
 		} {
@@ -342,7 +342,7 @@ func TestDeleteCompleted(t *testing.T) {
 			kept := w.task(t, "ada", todo.TaskInput{Title: "kept"})
 			want := n
 			if n > 50 {
-				// Without time, one write, and the caller is told to go on.
+				// Without time it makes one write, and asks the caller to go on.
 				deleted, more, err := w.DeleteCompleted(hurried{t.Context()}, "ada")
 				if err != nil || deleted != 50 || !more {
 					t.Errorf("without time: got %d, %v, %v", deleted, more, err)

@@ -62,7 +62,7 @@ func TestUsers(t *testing.T) {
 	w.check(t)
 }
 
-// Of many who want one address at once, exactly one gets it.
+// Of many users who claim one address at once, exactly one gets it.
 func TestEmailRace(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
@@ -156,7 +156,7 @@ func TestNoLostUpdate(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	// Of those who insist on the version that they saw, one gets through.
+	// Of many changes of the same version, one succeeds.
 	var through atomic.Int32
 	for i := range 10 {
 		wait.Go(func() {
@@ -175,7 +175,7 @@ func TestNoLostUpdate(t *testing.T) {
 	w.check(t)
 }
 
-// Many do everything at once with the same few tasks; afterwards all agrees.
+// Many users of every operation at once on the same few tasks leave a consistent table.
 func TestConcurrentWritesAgree(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
@@ -212,8 +212,8 @@ func TestConcurrentWritesAgree(t *testing.T) {
 	w.check(t)
 }
 
-// A conflict that DynamoDB reports is tried again; one that goes on is not for
-// ever, and changes nothing.
+// A conflict that DynamoDB reports is retried; one that goes on ends with an error, and changes
+// nothing.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)
@@ -404,7 +404,7 @@ func TestDeletionGoesOn(t *testing.T) {
 	if complete, err := eraser.Erase(hurried{t.Context()}, deletion); complete || err != nil {
 		t.Errorf("without time: got %v, %v", complete, err)
 	}
-	// Two at once do no harm.
+	// Two erasures at once do no harm.
 	var wait sync.WaitGroup
 	for range 3 {
 		wait.Go(func() {
@@ -553,8 +553,8 @@ func TestWriteMeetsDeletion(t *testing.T) {
 	}
 }
 
-// A deletion that its request, and the eraser, gave up on is not one for ever: who
-// deletes the user again finishes it.
+// A deletion that its request and the eraser gave up does not stay for ever: another deletion of
+// the user finishes it.
 func TestAbandonedDeletion(t *testing.T) {
 	t.Parallel()
 	ctx, w := t.Context(), newWorld(t)

@@ -144,7 +144,7 @@ func TestErasesWhatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-// The eraser ignores records that tell of no deletion, with any content.
+// The eraser ignores records without a deletion, with any content.
 func TestPassesOverOtherRecords(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, nil)
@@ -185,7 +185,7 @@ type hurried struct{ context.Context }
 
 func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Second), true }
 
-// One that fails is told by its sequence number; the others are done.
+// The answer names a failed record by its sequence number; the others are done.
 func TestReportsFailures(t *testing.T) {
 	t.Parallel()
 	store := &sick{user: "bob"}
