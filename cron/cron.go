@@ -19,7 +19,7 @@ type Expression interface {
 	Next(after time.Time) time.Time
 }
 
-// ErrExpression is the kind of every error that Parse returns.
+// ErrExpression matches every error that Parse returns.
 var ErrExpression = errors.New("not a schedule expression")
 
 // Parse reads a schedule expression of EventBridge Scheduler ("Schedule types", EventBridge Scheduler user
@@ -263,7 +263,7 @@ func parseWeekDays(text string) (func(int, time.Month, int) bool, error) {
 	return func(year int, month time.Month, day int) bool { return set&(1<<weekday(year, month, day)) != 0 }, nil
 }
 
-// weekday counts as AWS does: 1 is Sunday.
+// weekday numbers the days as AWS does: 1 is Sunday.
 func weekday(year int, month time.Month, day int) int {
 	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Weekday()) + 1
 }
@@ -333,7 +333,7 @@ func (c *cron) within(year int, month time.Month, day int, after time.Time) time
 	return time.Time{}
 }
 
-// looked is how many runs Longest looks at: enough for each minute of a month, twice.
+// looked is how many runs Longest examines: twice the minutes of a month.
 const looked = 100_000
 
 // Longest is the longest time between two of the first 100,000 runs of the expression, in the

@@ -155,7 +155,7 @@ func TestNextProperties(t *testing.T) {
 
 func itoa(n int) string { return string([]byte{byte('0' + n/10), byte('0' + n%10)}) }
 
-// FuzzParse holds that any text is parsed or refused, and that what is parsed moves forward.
+// FuzzParse checks that any text is parsed or refused, and that parsed expressions move forward.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"rate(1 minute)", "cron(0/5 8-17 ? * MON-FRI 2026)", "cron(0 0 LW * ? *)", "at(2026-01-01T00:00:00)", "cron(0 0 ? * 2#1 *)"} {
 		f.Add(seed)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Finding is one thing that is wrong with a configuration: with a schema, with the props of
-// a construct, or with the construct's scope or id.
+// Finding is one mistake in a configuration: in a schema, in the props of a construct, or in the
+// construct's scope or id.
 type Finding struct {
 	// Path leads to it, such as "Tables[Questions].Indexes[ByStatus].Key.Partition" or
 	// "Props.Agents[1]".
@@ -28,9 +28,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: got %s, allowed is %s: %s", f.Path, f.Got, f.Allowed, f.Remedy)
 }
 
-// List is all things that are wrong, in the order of the configuration. As an error
-// it is what every Validate returns: match it with [errors.As]. The zero value is
-// empty and ready to use.
+// List has everything that is wrong, in the order of the configuration. Every Validate returns it
+// as its error: match it with [errors.As]. The zero value is empty and ready to use.
 type List []Finding
 
 // Add notes a finding; got is printed as Go prints it, and a duration as its text,

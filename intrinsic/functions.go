@@ -192,8 +192,9 @@ func (e *Evaluator) variable(name string, variables map[string]any, path string)
 	return e.Text(value, path)
 }
 
-// subnets cuts the first blocks off a range of addresses. The arguments are the range, how many blocks there are to be, and
-// how many bits tell the addresses of one block apart ("Fn::Cidr", AWS CloudFormation template reference).
+// subnets returns the first blocks of a range of addresses. The arguments are the range, the number
+// of blocks, and the number of bits for the addresses within a block ("Fn::Cidr", AWS
+// CloudFormation template reference).
 func subnets(arguments []string) ([]any, error) {
 	const usage = "write [range, 1 to 256 blocks, bits of a block]"
 	if len(arguments) != 3 {

@@ -1,6 +1,6 @@
-// Package intrinsic evaluates the values of CloudFormation templates: intrinsic functions and conditions. It knows no resource and
-// no stack. What a value refers to, its user says: a local run, to which everything must be known, and the comparison of two
-// templates, to which most is not.
+// Package intrinsic evaluates the values of CloudFormation templates: intrinsic functions and
+// conditions. It knows no resource and no stack: its user resolves references. In a local run
+// everything must be known; in the comparison of two templates most is not.
 package intrinsic
 
 import (
@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// Names are what the values of a template refer to. Results are as those of [Evaluator.Value]; errors go to its caller as they are.
-// Path leads to the reference, for errors.
+// Names resolves what the values of a template refer to. Results have the form of
+// [Evaluator.Value]'s; its caller gets errors unchanged. Path leads to the reference, for errors.
 type Names interface {
 	// Ref returns what Ref gives for a parameter, a resource or a pseudo parameter other than AWS::NoValue.
 	Ref(name, path string) (any, error)
@@ -27,7 +27,7 @@ type Names interface {
 
 // Evaluator evaluates the values of one template. It is not safe for concurrent use.
 //
-// Values are those of JSON with numbers as [json.Number].
+// Values are JSON's, with numbers as [json.Number].
 type Evaluator struct {
 	// Names are what values refer to.
 	Names Names
@@ -36,15 +36,15 @@ type Evaluator struct {
 	Mappings   map[string]map[string]map[string]any
 	// Problem makes the error for a value that is wrong.
 	Problem func(path, problem string) error
-	// Partial leaves an expression in its place if it refers to what Names does not know, or if it is wrong. Its arguments are
-	// evaluated as far as they go.
+	// Partial keeps an expression if it is wrong, or refers to something that Names does not know.
+	// Its arguments are evaluated as far as they go.
 	Partial bool
 
 	// verdicts are the conditions that were decided, and nil for one that is being decided.
 	verdicts map[string]*bool
 }
 
-// Absent is what Ref AWS::NoValue gives: the property or element that has it is left out.
+// Absent is the result of Ref AWS::NoValue: the property or element with it is left out.
 type Absent struct{}
 
 // unknown is an expression that stays, with its arguments evaluated.
@@ -54,7 +54,8 @@ func (e *Evaluator) problem(path, format string, arguments ...any) error {
 	return e.Problem(path, fmt.Sprintf(format, arguments...))
 }
 
-// Value evaluates a value, at the top to Absent for one that is left out. All problems of its parts come back together.
+// Value evaluates a value; a left-out value is Absent. It returns all problems of its parts
+// together.
 func (e *Evaluator) Value(value any, path string) (any, error) {
 	evaluated, err := e.value(value, path)
 	if e.Partial {
@@ -63,7 +64,7 @@ func (e *Evaluator) Value(value any, path string) (any, error) {
 	return evaluated, err
 }
 
-// plain replaces expressions that stay by what a template has for them.
+// plain replaces each kept expression by its form in a template.
 func plain(value any) any {
 	switch value := value.(type) {
 	case unknown:
@@ -146,7 +147,8 @@ func (e *Evaluator) function(name string, argument any, path string) (any, error
 	return value, nil
 }
 
-// arguments evaluates those of a function. One that is absent keeps its place: a branch of Fn::If may be.
+// arguments evaluates the arguments of a function. An absent argument keeps its place, because a
+// branch of Fn::If may be absent.
 func (e *Evaluator) arguments(argument any, path string) (any, error) {
 	list, ok := argument.([]any)
 	if !ok {

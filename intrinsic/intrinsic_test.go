@@ -13,7 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/intrinsic"
 )
 
-// names are those of tests: a parameter and an attribute are known, all else is not.
+// names knows one parameter and one attribute, and nothing else.
 type names struct{}
 
 var errUnknown = errors.New("unknown")
@@ -59,7 +59,7 @@ func parse(t *testing.T, text string) (value any) {
 	return value
 }
 
-// What is known is evaluated in both ways; what is not is a problem in one, and stays in the other.
+// Both ways evaluate what is known. What is unknown is a problem in one, and stays in the other.
 func TestValue(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ value, want, problem string }{
@@ -114,7 +114,8 @@ func TestPartialAgrees(t *testing.T) {
 	})
 }
 
-// An expression that is not known is evaluated once, however deep: twice a level would take a lifetime.
+// An unknown expression is evaluated once at any depth: twice at each level would take exponential
+// time.
 func TestDepth(t *testing.T) {
 	t.Parallel()
 	value := any(map[string]any{"Ref": "Other"})

@@ -25,7 +25,7 @@ type Client struct {
 	URL string
 	// HTTP makes the requests.
 	HTTP *http.Client
-	// Header are headers of every request. Those of a request take their place.
+	// Header are headers of every request. A request's own headers replace them.
 	Header http.Header
 	// Retry are statuses of replies. When a reply of such a status has Retry-After, the
 	// client makes the request again after that time. Default: none.
@@ -42,8 +42,8 @@ const mostRetries = 20
 // addresses counts the loopback addresses that have been given to clients.
 var addresses atomic.Uint32
 
-// NewClient returns a client of its own address, where the target has addresses to
-// give: a platform may limit requests by address.
+// NewClient returns a client with its own address, where the target has several: a platform may
+// limit requests by address.
 func NewClient(t testing.TB, target *Target) *Client {
 	t.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}
@@ -72,8 +72,8 @@ type Reply struct {
 	Status  int
 	Header  http.Header
 	Body    []byte
-	// Retries is how often the client had made the request before, by [Client.Retry]. The
-	// platform may have carried it out then.
+	// Retries is how often the client had made the request before, by [Client.Retry]. The platform
+	// may have carried out an earlier attempt.
 	Retries int
 }
 
@@ -83,8 +83,8 @@ func (r Reply) String() string {
 	return fmt.Sprintf("%s: %d %.*s", r.Request, r.Status, most, r.Body)
 }
 
-// RetryAfter is the time after which the platform tells a client to make the request
-// again, at least a second; ok is false without it.
+// RetryAfter returns how long the platform asks the client to wait before it makes the request
+// again, at least a second; ok is false if it does not ask.
 func (r Reply) RetryAfter() (after time.Duration, ok bool) {
 	seconds, err := strconv.Atoi(r.Header.Get("Retry-After"))
 	return time.Duration(seconds) * time.Second, err == nil && seconds > 0
@@ -146,7 +146,7 @@ func (c *Client) sendOnce(ctx context.Context, method, path string, header http.
 	return Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: received}, nil
 }
 
-// MustSend is Send for when the connection has to hold.
+// MustSend is Send, and fails the test if the connection fails.
 func (c *Client) MustSend(t testing.TB, method, path string, header http.Header, body any) Reply {
 	t.Helper()
 	r, err := c.Send(t.Context(), method, path, header, body)
@@ -156,7 +156,7 @@ func (c *Client) MustSend(t testing.TB, method, path string, header http.Header,
 	return r
 }
 
-// Read decodes a reply of the status that is wanted.
+// Read decodes a reply, which must have that status.
 func Read[T any](t testing.TB, r Reply, status int) T {
 	t.Helper()
 	var value T
@@ -185,7 +185,7 @@ func Field(body []byte, name string) string {
 	return text
 }
 
-// Unique makes a name that no other test, and no run before, has used.
+// Unique makes a name that no other test and no earlier run has used.
 func Unique(prefix string) string { return prefix + "-" + strings.ToLower(Random(12)) }
 
 // Random returns n random letters and digits, at most 26.

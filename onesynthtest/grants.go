@@ -24,13 +24,12 @@ type Probe struct {
 	Function string
 	// Name says what it does.
 	Name string
-	// Do makes it do so. An error says that it could not be reached.
+	// Do makes it do so. An error says that the platform could not be reached.
 	Do func(t testing.TB) (Reply, error)
 }
 
-// Scene makes ready what probes need to be there, and returns probes that together
-// use every operation of every function and schedule. end removes what later scenes
-// would meet.
+// Scene prepares what probes need, and returns probes that together use every operation of every
+// function and schedule. end removes what would disturb later scenes.
 type Scene func(t testing.TB, target *Target) (probes []Probe, end func())
 
 // roles are the roles of a run's functions and schedules, as synthesised.
@@ -54,8 +53,7 @@ func isScheduler(role *policy.Role) bool {
 	return role.Trusts(policy.Scheduler, map[string]string{policy.SourceAccount: "000000000000"})
 }
 
-// caller is what the run calls who acts under a role: schedules are told apart from
-// functions.
+// caller is the run's name for the user of a role. It differs between schedules and functions.
 func (r *roles) caller(name string) string {
 	if isScheduler(r.byName[name]) {
 		return "schedule/" + name
@@ -63,8 +61,8 @@ func (r *roles) caller(name string) string {
 	return name
 }
 
-// act lets a function or schedule go on under another role. A function's instances
-// end: they know what they once were allowed to read.
+// act lets a function or schedule go on under another role. A function's instances end, because
+// they remember what they were once allowed to read.
 func (r *roles) act(t testing.TB, target *Target, name string, role *policy.Role) {
 	t.Helper()
 	target.Run.AWS().Register(Unique("TEST"), r.caller(name), role)
@@ -80,25 +78,25 @@ func (r *roles) act(t testing.TB, target *Target, name string, role *policy.Role
 	}
 }
 
-// readsStream tells whether a role is that of a function which gets the records of
-// a stream. What Lambda needs for that it asks for when the mapping is made.
+// readsStream reports whether a role is a function's that gets the records of a stream. Lambda uses
+// the grants for that when the mapping is made.
 func readsStream(role *policy.Role) bool {
 	return slices.ContainsFunc(role.Grants(), func(g policy.Grant) bool { return strings.Contains(g.Resource, "/stream/") })
 }
 
-// whenMapped tells whether a grant is asked for when a stream's mapping is made.
+// whenMapped reports whether a grant is used when a stream's mapping is made.
 func whenMapped(role *policy.Role, grant policy.Grant) bool {
 	return readsStream(role) && (strings.Contains(grant.Resource, "/stream/") || grant.Action == "sqs:SendMessage")
 }
 
-// failsAway tells whether a grant lets a function whose runs have no waiting caller
-// report those that fail.
+// failsAway reports whether a grant lets a function whose runs have no waiting caller report failed
+// runs.
 func failsAway(role *policy.Role, grant policy.Grant) bool {
 	return grant.Action == "sqs:SendMessage" && !readsStream(role) && !isScheduler(role)
 }
 
-// undelivered tells whether a grant is that of a schedule to tell of what it cannot
-// deliver: CheckUndelivered is about that.
+// undelivered reports whether a grant lets a schedule report what it cannot deliver, which
+// CheckUndelivered checks.
 func undelivered(role *policy.Role, grant policy.Grant) bool {
 	return grant.Action == "sqs:SendMessage" && isScheduler(role)
 }
@@ -123,7 +121,7 @@ func (s *Suite) CheckWildcards(t *testing.T, functions int) {
 	}
 }
 
-// withoutAllowed is a resource without the wildcard that it may end in.
+// withoutAllowed returns a resource without the wildcard that it may end with.
 func withoutAllowed(resource string) string {
 	switch {
 	case strings.HasPrefix(resource, "arn:aws:logs:"):
@@ -140,8 +138,7 @@ func withoutAllowed(resource string) string {
 // immediate makes failures final without a wait.
 func immediate(int) time.Duration { return 0 }
 
-// CheckGrantsUsed checks that every permission is used by some probe: none is too
-// much.
+// CheckGrantsUsed checks that some probe uses every permission: none is superfluous.
 func (s *Suite) CheckGrantsUsed(t *testing.T, scene Scene) {
 	t.Helper()
 	var all roles
@@ -195,10 +192,10 @@ func (r *roles) fail(t testing.TB, target *Target, name string, role *policy.Rol
 	return event
 }
 
-// CheckGrantsNeeded checks that without any one grant what needs it is refused: none
-// is too little. isFailure checks the answer to a request that failed therefore. Every function
-// of the platform needs a probe. What no probe names keeps its grants: leave a lake's functions
-// out, whose grants this module's own tests take away.
+// CheckGrantsNeeded takes away each grant in turn, and checks that a request which needs it is
+// refused: nothing else allows the request. isFailure checks the answer to such a request. Every
+// function of the platform needs a probe. Functions that no probe names keep their grants: leave
+// out a lake's functions, which this module's own tests check.
 func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(testing.TB, Reply)) {
 	t.Helper()
 	var all roles
@@ -346,8 +343,8 @@ func (s *Suite) CheckUndelivered(t *testing.T) {
 	}
 }
 
-// Flush lets the functions that get the records of streams take what was written
-// before. It fails when they have not in the time that [Settled] gives.
+// Flush lets the functions that get the records of streams handle what was written before. It fails
+// when they have not done so in the time of [Settled].
 func (p *Target) Flush(t testing.TB) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)
@@ -355,8 +352,8 @@ func (p *Target) Flush(t testing.TB) error {
 	return p.Run.FlushStreams(ctx)
 }
 
-// FlushUntilRefused is Flush, but ends with an error as soon as a request of a
-// function is refused: what needs it would be tried again for ever.
+// FlushUntilRefused is Flush, but ends with an error as soon as a request of a function is refused:
+// the batch would be retried for ever.
 func (p *Target) FlushUntilRefused(t testing.TB) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), settleTimeout)

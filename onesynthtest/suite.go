@@ -43,7 +43,7 @@ import (
 // Suite is the tests of one platform. They share one assembly, one DynamoDB and, as far as
 // they can, one run. It is safe for concurrent use.
 type Suite struct {
-	// Platform is what the tests are about.
+	// Platform is the platform under test.
 	Platform schema.Platform
 	// Construct is the id of the platform's construct: the names of its outputs begin with it.
 	Construct string
@@ -51,7 +51,7 @@ type Suite struct {
 	Stack string
 	// App is the folder with the main package of the CDK app. Default: the folder of the test.
 	App string
-	// Arguments are those of the app. Default: none.
+	// Arguments are the arguments of the app. Default: none.
 	Arguments []string
 	// Synthesised is the folder of an assembly that is there already. Default: the tests
 	// synthesise App.
@@ -81,9 +81,8 @@ func (s *Suite) Main(m *testing.M) {
 	os.Exit(status)
 }
 
-// SetParallel lets as many tests run at once as there are processors three times. A test
-// waits now and then; with many more of them, requests would meet the time-outs of their
-// functions. [Suite.Main] does it.
+// SetParallel runs three tests at once for each processor, because tests often wait. With many
+// more, functions would exceed their time-outs. [Suite.Main] calls it.
 func SetParallel() error {
 	// A fuzzer takes the flag for its number of processes.
 	if flag.Lookup("test.fuzz").Value.String() != "" {
@@ -104,7 +103,7 @@ func (s *Suite) Close() error {
 	return os.RemoveAll(s.folder)
 }
 
-// Shared returns the run of all tests that leave it in order for others.
+// Shared returns the run of all tests that leave no trace that others would notice.
 func (s *Suite) Shared(t testing.TB) *Target {
 	t.Helper()
 	s.shared.once.Do(func() { s.shared.Target, s.shared.err = s.start(t.Context(), t, local.Options{}) })
@@ -114,8 +113,8 @@ func (s *Suite) Shared(t testing.TB) *Target {
 	return s.shared.Target
 }
 
-// OwnRun returns a run that no other test uses, for tests that inject faults, kill, or look at
-// everything. It ends with the test. Its schedules run by name only.
+// OwnRun returns a run that no other test uses, for tests that inject faults, kill handlers, or
+// check everything. It ends with the test. Its schedules run by name only.
 func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
 	t.Helper()
 	options.NoSchedules = true
@@ -152,8 +151,8 @@ func running(t testing.TB, target *Target, err error) *Target {
 	return target
 }
 
-// Hurried is a run whose schedules come round within moments, and then every minute, and
-// whose streams' records expire after two seconds, however long that would take.
+// Hurried returns a run whose schedules first run within moments and then every minute, and whose
+// streams' records expire after two seconds.
 func (s *Suite) Hurried(t testing.TB, options local.Options) *Target {
 	t.Helper()
 	return s.EditedRun(t, options, func(template []byte) []byte {
@@ -183,8 +182,7 @@ func (s *Suite) start(ctx context.Context, t testing.TB, options local.Options) 
 func (s *Suite) run(t testing.TB, folder string, options local.Options) (*Target, error) {
 	options.Assembly, options.Stacks = folder, []string{s.stack()}
 	options.DynamoDB, options.AccessKey = enginetest.Engine(t).URL(), enginetest.AccessKey()
-	// Many that start at once on few processors would take the database's time to
-	// answer the others.
+	// Many runs that start at once on few processors would slow the database for the others.
 	s.starting.Lock()
 	// A shared run outlives the test that starts it.
 	run, err := local.Start(context.WithoutCancel(t.Context()), options)
@@ -215,12 +213,12 @@ func (s *Suite) short(name string) string {
 	return name
 }
 
-// declares tells whether a function, by its name in the run, is one of the platform's schema.
+// declares reports whether a function, by its name in the run, is one of the platform's schema.
 func (s *Suite) declares(name string) bool {
 	return slices.ContainsFunc(s.Platform.Functions, func(f schema.Function) bool { return strings.Contains(name, f.ConstructID()) })
 }
 
-// serves tells whether a function, by its name in the run, serves routes.
+// serves reports whether a function, by its name in the run, serves routes.
 func (s *Suite) serves(name string) bool {
 	for _, route := range s.Platform.Routes {
 		if f, ok := s.Platform.Function(route.Function); ok && strings.Contains(name, f.ConstructID()) {

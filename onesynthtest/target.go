@@ -22,9 +22,9 @@ type Target struct {
 	URL string
 	// Tables are the physical names of its tables, by the names of the schema.
 	Tables map[string]string
-	// Outputs are the stack's, by their names without the construct's.
+	// Outputs are the stack's outputs, by name without the construct's.
 	Outputs map[string]string
-	// Database reaches the tables, past the platform.
+	// Database reaches the tables directly.
 	Database *dynamodb.Client
 	// Run is the local run. It is nil of a platform that runs elsewhere.
 	Run *local.Runner
@@ -115,7 +115,7 @@ func (p *Target) Items(t testing.TB, table string) []map[string]any {
 	return all
 }
 
-// Function is the name of the local run's function whose construct is so called.
+// Function returns the name of the local run's function whose construct has that name.
 func (p *Target) Function(t testing.TB, name string) string {
 	t.Helper()
 	for _, f := range p.Run.Functions().Functions() {
@@ -127,8 +127,8 @@ func (p *Target) Function(t testing.TB, name string) string {
 	return ""
 }
 
-// Schedule is the name of the local run's schedule whose construct is so called; "" is its
-// only one.
+// Schedule returns the name of the local run's schedule whose construct has that name; "" means the
+// only schedule.
 func (p *Target) Schedule(t testing.TB, name string) string {
 	t.Helper()
 	var found []string
@@ -151,8 +151,7 @@ func (p *Target) Delete(t testing.TB, table string, key ...string) {
 	}
 }
 
-// Token is a token of the run's issuer, as its console makes it of a request: sub,
-// and what else is to be in it.
+// Token returns a token of the run's issuer, as its console makes it: with sub and further claims.
 func (p *Target) Token(t testing.TB, request map[string]any) string {
 	t.Helper()
 	issuer := NewClient(t, p)

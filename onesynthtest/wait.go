@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// settleTimeout is how long tests wait for what becomes true by itself: so long that, however slow
-// the machine is, only what never becomes true takes it.
+// settleTimeout is how long tests wait for a condition to become true by itself: long enough for
+// the slowest machine, so that only a condition that never becomes true reaches it.
 const settleTimeout = 150 * time.Second
 
-// Settled waits until something holds that becomes true by itself, such as an index that
-// catches up or a schedule that runs. The test fails if it does not within minutes.
+// Settled waits for a condition that becomes true by itself, such as an index that catches up or a
+// schedule that runs. The test fails if it does not become true within minutes.
 func Settled(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	settledEvery(t, 250*time.Millisecond, what, holds)

@@ -17,8 +17,8 @@ import (
 
 // The stacks of Ask-a-Human alone.
 var _ = ofPlatform("askahuman", stacks{
-	// Two tables, one of them in another stack of the app, and the push credentials are there
-	// already, other tables have options, and what the platform exposes is granted to others.
+	// Two tables, one of them in another stack of the app, and the push credentials exist already;
+	// other tables have options; and other functions get grants on the platform's resources.
 	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
 		responses, _ := schema.AskAHuman().Database.Table("Responses")
 		shared := awscdk.NewStack(stack.Node().Root().(constructs.Construct), jsii.String("shared"), nil)

@@ -37,7 +37,7 @@ var (
 	// special are templates of props that only one platform has, or that only Go can set, by
 	// platform and stack.
 	special = map[string]map[string]synthtest.Template{}
-	// ownedTemplate is that of what the company has.
+	// ownedTemplate is the template of the company's resources.
 	ownedTemplate synthtest.Template
 )
 
@@ -55,8 +55,8 @@ func ofPlatform(name string, s stacks) stacks {
 
 func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
 
-// environments returns those of package platformtest and flags. The company's is for another
-// processor.
+// environments returns the environments of package platformtest, and flags. The company's is for
+// another processor.
 func environments() (map[string][]*platforms.Platform, error) {
 	all, err := platformtest.Environments("..")
 	if err != nil {
@@ -182,8 +182,8 @@ func TestLogicalIDs(t *testing.T) {
 	}
 }
 
-// The golden files of all platforms hold every logical id that docs/VERSIONS.md promises to
-// keep, and -update takes none away.
+// The golden files of all platforms contain every logical id that docs/VERSIONS.md promises to
+// keep, and -update removes none.
 func TestGone(t *testing.T) {
 	t.Parallel()
 	held := map[string]bool{}
@@ -213,8 +213,7 @@ func TestGone(t *testing.T) {
 	}
 }
 
-// A stack may have a platform several times, also below one scope: nothing of theirs has one
-// name.
+// A stack may have a platform several times, also below one scope: their names do not collide.
 func TestTwice(t *testing.T) {
 	t.Parallel()
 	named := map[string][]any{

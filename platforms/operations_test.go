@@ -29,8 +29,8 @@ func document(t *testing.T, name string) string {
 	return string(content)
 }
 
-// Each alarm says whose it is and where what to do is explained, and docs/OPERATIONS.md does
-// explain it. Without data all is well, unless the data is what is awaited.
+// Each alarm names its platform and links to the explanation of what to do, which
+// docs/OPERATIONS.md has. Missing data means that all is well, except for alarms that expect data.
 func TestAlarms(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		explained := v.Common().Runbook
@@ -107,7 +107,7 @@ func resource(dimensions []string) string {
 	return ""
 }
 
-// The dashboard shows everything that the platform has, and all that its functions report, and
+// The dashboard shows all parts of the platform and all metrics that its functions report, and
 // nothing else.
 func TestDashboard(t *testing.T) { each(t, checkDashboard) }
 

@@ -57,8 +57,8 @@ type Platform struct {
 type Props interface {
 	// Validate returns a finding.List with all invalid props, or nil.
 	Validate() error
-	// Accepted returns the findings of cdk-nag that the platform accepts with the props,
-	// beside those that every platform has.
+	// Accepted returns the findings of cdk-nag that the platform accepts with the props, in
+	// addition to the findings that every platform accepts.
 	Accepted() []nag.Accepted
 }
 
@@ -88,7 +88,7 @@ func (p *Platform) Name() string { return p.Schema.Name }
 // Common returns the props that every platform has.
 func (p *Platform) Common() *platform.Props { return p.common }
 
-// Handlers are the platform's functions as [gofunction.Start] builds them, for the processor
+// Handlers returns the source of the platform's functions for [gofunction.Start], for the processor
 // of the props.
 func (p *Platform) Handlers() gofunction.Source { return p.handlers(p.common.Architecture) }
 
@@ -96,14 +96,13 @@ func (p *Platform) Handlers() gofunction.Source { return p.handlers(p.common.Arc
 // construct, it ends the program if the props are invalid.
 func (p *Platform) Declare(scope constructs.Construct) { p.declare(scope) }
 
-// embedded are the parts of a field's path that name the types in constructs/platform which
-// Props embed.
+// embedded matches the parts of a field's path that name embedded types of constructs/platform.
 var embedded = regexp.MustCompile(`\b(Props|UserProps|LakeProps)\.`)
 
-// Configure returns the platforms as an environment of cdk.json describes them: a JSON
-// object that has the props of platforms, by the platforms' names. Upper and lower case are
-// alike, as in all that package encoding/json reads. A platform that is not there has the
-// zero props. An unknown platform and an unknown prop are errors.
+// Configure returns the platforms as an environment of cdk.json describes them: a JSON object that
+// has the props of platforms, by the platforms' names. Names match in any case, as in package
+// encoding/json. A platform that is missing has the zero props. An unknown platform and an unknown
+// prop are errors.
 func Configure(environment []byte) ([]*Platform, error) {
 	all := All()
 	var members map[string]json.RawMessage

@@ -16,11 +16,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The rules are what no golden file shows: that something is nowhere, or follows from the
-// schema and the props. Package test/security has those of encryption and TLS.
+// The rules are what no golden file shows: that something is absent, or follows from the schema and
+// the props. Package test/security has the rules of encryption and TLS.
 
-// objects is the narrowest that Amazon S3 has for objects that are yet to be: all whose keys
-// begin so.
+// objects matches the narrowest resource that Amazon S3 has for objects that do not exist yet: all
+// keys with a prefix.
 var objects = regexp.MustCompile(`^[A-Za-z0-9]+\.Arn/[a-z]+/\*$`)
 
 // networkActions are what AWS Lambda needs to put a function into a VPC.
@@ -37,8 +37,8 @@ func TestNoWildcards(t *testing.T) {
 				synthtest.Text(synthtest.At(s.Condition, "ArnLike", "lambda:SourceFunctionArn")) == "arn:AWS::Partition:lambda:AWS::Region:AWS::AccountId:function:*" {
 				denied++
 			}
-			// X-Ray's actions take no resource, as Props.Tracing says, and AWS Lambda wants
-			// those of the network on everything, as gofunction.Props.Network says.
+			// X-Ray's actions take no resource, as Props.Tracing says, and AWS Lambda requires the
+			// network's on all resources, as gofunction.Props.Network says.
 			tracing := v.Common().Tracing && slices.Equal(s.Actions, []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"})
 			network := v.environment == platformtest.Company && slices.Equal(s.Actions, networkActions)
 			if s.Effect != "Allow" || tracing || network {
@@ -53,7 +53,7 @@ func TestNoWildcards(t *testing.T) {
 					t.Errorf("%s allows %v on %v: want no wildcard", s.Owner, s.Actions, s.Resources)
 				}
 			}
-			// A role that may list a whole bucket knows more than the objects that it may read.
+			// A role that may list a whole bucket learns of more objects than it may read.
 			if slices.Contains(s.Actions, "s3:ListBucket") && synthtest.At(s.Condition, "StringLike", "s3:prefix") == nil {
 				t.Errorf("%s allows %v with the condition %v: want one on s3:prefix", s.Owner, s.Actions, s.Condition)
 			}
@@ -80,8 +80,8 @@ func TestNoWildcards(t *testing.T) {
 	})
 }
 
-// A function may do with the tables what its access patterns need, and nothing else; and the
-// schema says what invokes it.
+// A function may make exactly the requests of its access patterns, and the schema says what invokes
+// it.
 func TestFunctions(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		found := v.template.Named("AWS::Lambda::Function")
@@ -151,8 +151,8 @@ func invokers(template synthtest.Template) map[string]string {
 	return found
 }
 
-// environmentSize is how much of AWS Lambda's 4 KB the variables take, where what is known at
-// deployment only counts with 100 bytes.
+// environmentSize returns how much of AWS Lambda's 4 KB the variables take. A part that is only
+// known at deployment counts as 100 bytes.
 func environmentSize(variables map[string]any) int {
 	size := 0
 	for name, value := range variables {
@@ -165,7 +165,7 @@ func environmentSize(variables map[string]any) int {
 	return size
 }
 
-// capacity is that of a table of the template by its logical id, as the schema says it.
+// capacity returns a table's capacity by the schema, by its logical id in the template.
 func (v variant) capacity(t *testing.T, id string) schema.Capacity {
 	t.Helper()
 	for _, table := range v.described.Database.Tables {
@@ -177,7 +177,7 @@ func (v variant) capacity(t *testing.T, id string) schema.Capacity {
 	return schema.Capacity{}
 }
 
-// What holds data outlives its stack, unless the props say otherwise.
+// Resources with data outlive their stack, unless the props say otherwise.
 func TestKept(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		common := v.Common()
@@ -257,7 +257,7 @@ func TestRoutes(t *testing.T) {
 				t.Errorf("%s: got permission for %s, want that of a route's path", id, arn)
 			}
 		}
-		// Only a pool of the construct's own, or the issuer of the props, makes tokens.
+		// Only the construct's own pool, or the issuer of the props, issues tokens.
 		pools := len(v.template.OfType("AWS::Cognito::UserPool"))
 		if want := authorized && v.Common().JWTIssuer == ""; (pools == 1) != want {
 			t.Errorf("got %d user pools with an authorizer: %v", pools, authorized)
@@ -273,8 +273,7 @@ func TestSafeByDefault(t *testing.T) {
 	}
 }
 
-// The stage limits all callers together, and its access log has nothing of a request but its
-// route.
+// The stage limits all callers together, and its access log has only the route of a request.
 func TestStage(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {
 		_, stage := v.template.One(t, "AWS::ApiGatewayV2::Stage", "")
@@ -290,8 +289,8 @@ func TestStage(t *testing.T) {
 		if err := json.Unmarshal([]byte(synthtest.At(stage.Properties, "AccessLogSettings", "Format").(string)), &format); err != nil {
 			t.Fatalf("access log format is not JSON: %v", err)
 		}
-		// A path may hold a capability, and callers choose the other fields. What has quotes
-		// of its own would break the line.
+		// A path may contain a capability, and callers choose the other fields. A value with its
+		// own quotes would break the line.
 		for field, logged := range format {
 			for _, refused := range []string{"messageString", "$context.path", "$context.authorizer.claims", "$context.identity.userAgent", "$request"} {
 				if strings.Contains(logged, refused) {
@@ -305,8 +304,8 @@ func TestStage(t *testing.T) {
 	})
 }
 
-// A customer managed key encrypts all that can be, and roles use it through the services whose
-// data they read or write, only.
+// A customer managed key encrypts all that can be encrypted, and roles use it only through the
+// services whose data they read or write.
 func TestKey(t *testing.T) {
 	t.Parallel()
 	imported := func(v any) bool {
@@ -351,7 +350,7 @@ func TestKey(t *testing.T) {
 			}
 		})
 	}
-	// The key's own policy allows two services, each for what is of this account.
+	// The key's own policy allows two services, each for this account's resources.
 	_, owned := ownedTemplate.One(t, "AWS::KMS::Key", "Key")
 	allowed := map[string]any{}
 	for _, s := range synthtest.List(synthtest.At(owned.Properties, "KeyPolicy", "Statement")) {

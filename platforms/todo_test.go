@@ -28,7 +28,7 @@ import (
 
 // The stacks of To-Do alone.
 var _ = ofPlatform("todo", stacks{
-	// The platform has a table, a user pool and a domain's zone that are there already.
+	// The platform uses a table, a user pool and a domain's zone that exist already.
 	"existing": func(stack awscdk.Stack, build *gofunction.Build) {
 		const tasks = "arn:aws:dynamodb:eu-west-1:123456789012:table/tasks"
 		zone := awsroute53.HostedZone_FromHostedZoneAttributes(stack, jsii.String("Zone"), &awsroute53.HostedZoneAttributes{HostedZoneId: jsii.String("Z1"), ZoneName: jsii.String("example.com")})
@@ -52,7 +52,7 @@ var _ = ofPlatform("todo", stacks{
 			},
 		})
 	},
-	// What the platform exposes is granted to others, the pool calls a function before a
+	// Other functions get grants on the platform's resources, the pool calls a function before a
 	// sign-up, and functions run in chosen subnets.
 	"granted": func(stack awscdk.Stack, build *gofunction.Build) {
 		declared := todo.New(stack, "Todo", todo.Props{
@@ -76,7 +76,7 @@ var _ = ofPlatform("todo", stacks{
 	},
 })
 
-// The check of a deployment names the lines of the schema, by what the constructs tell it in the template's metadata.
+// The check of a deployment names the lines of the schema, from the template's metadata.
 func TestCheckNamesTheSchema(t *testing.T) {
 	t.Parallel()
 	type object = map[string]any

@@ -52,7 +52,7 @@ func follow(t testing.TB, target *onesynthtest.Target, code string) (onesynthtes
 	return r, r.Header.Get("Location")
 }
 
-// A link is made once, followed by anyone, and read and deleted by its owner alone.
+// A link is created once. Anyone may follow it; only its owner may read and delete it.
 func TestLink(t *testing.T) {
 	t.Parallel()
 	target := suite.Shared(t)
@@ -116,7 +116,7 @@ func TestList(t *testing.T) {
 	refused(t, alice.MustSend(t, "GET", "/links?cursor=AQ", nil, nil), http.StatusUnprocessableEntity, "cursor")
 }
 
-// A user who makes more links than an hour allows is told when to come again.
+// A user who creates more links than an hour allows learns when to try again.
 func TestRateLimit(t *testing.T) {
 	t.Parallel()
 	target := suite.Shared(t)
@@ -133,7 +133,7 @@ func TestRateLimit(t *testing.T) {
 	t.Errorf("got no 429 within %d calls", limit+1)
 }
 
-// Links end with their last day, every night at three in Vienna.
+// Expired links are deleted every night at three in Vienna.
 func TestExpiry(t *testing.T) {
 	t.Parallel()
 	target := suite.Shared(t)
@@ -185,13 +185,13 @@ func TestLake(t *testing.T) {
 	}
 }
 
-// Each role may do what its function does, and no more.
+// Each role allows exactly what its function does.
 func TestGrants(t *testing.T) {
 	t.Parallel()
 	t.Run("Wildcards", func(t *testing.T) { suite.CheckWildcards(t, 6) })
 	t.Run("Used", func(t *testing.T) { suite.CheckGrantsUsed(t, probes) })
 	t.Run("Needed", func(t *testing.T) {
-		// Those of the lake are the library's.
+		// The library checks the lake's functions.
 		own := func(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 			all, end := probes(t, target)
 			return slices.DeleteFunc(all, func(p onesynthtest.Probe) bool { return strings.HasPrefix(p.Function, "Lake") }), end
@@ -202,21 +202,21 @@ func TestGrants(t *testing.T) {
 	})
 }
 
-// probes make what every function does happen.
+// probes make every function do its work.
 func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 	alice := target.As(t, onesynthtest.Unique("alice"))
 	alice.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	kept, deleted, over := created(t, alice).Code, created(t, alice).Code, created(t, alice).Code
 	yesterday := time.Now().Add(-36 * time.Hour).Format(time.DateOnly)
 	target.Set(t, "Links", "code", over, map[string]any{"expires_on": yesterday})
-	// Small objects for the compactor to merge: those of two batches.
+	// Small objects for the compactor to merge, from two batches.
 	for range 2 {
 		follow(t, target, kept)
 		if err := target.Flush(t); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// The writer has this one to take.
+	// The writer gets this one.
 	follow(t, target, kept)
 	request := func(name, method, path string, header http.Header, body any) onesynthtest.Probe {
 		return onesynthtest.Probe{Function: "Linksapi", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
@@ -249,7 +249,7 @@ func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, fu
 		}
 }
 
-// Every access pattern is made on a real engine, as it is declared.
+// Every access pattern works on a real engine as declared.
 func TestAccessPatterns(t *testing.T) {
 	t.Parallel()
 	tables := dynamotest.Open(t, links.Platform().Database)

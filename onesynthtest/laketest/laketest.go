@@ -18,8 +18,8 @@ func Open(t testing.TB, target *onesynthtest.Target) *lakequery.Lake {
 }
 
 // OpenDatabase copies the lake with that database as it is now, for queries. The database is
-// an output of the stack, such as target.Outputs["LakeClicksDatabaseName"]. [onesynthtest.Target.Flush] lands
-// in it what was written before. The copy goes with the test.
+// an output of the stack, such as target.Outputs["LakeClicksDatabaseName"]. [onesynthtest.Target.Flush]
+// brings earlier changes into it. The copy is removed with the test.
 func OpenDatabase(t testing.TB, target *onesynthtest.Target, database string) *lakequery.Lake {
 	t.Helper()
 	opened, err := lakequery.Open(t.Context(), target.Run.ConsoleURL(), lakequery.Options{Database: database})

@@ -30,9 +30,9 @@ const (
 	Zero = "tokens"
 )
 
-// Environments returns the platforms by environment: those of cdk.json, those that stand
-// beside the constructs, with props that the others leave out, and [Company]. root is the
-// folder of the module.
+// Environments returns the platforms by environment: the environments of cdk.json, those beside the
+// constructs, with props that the others leave out, and [Company]. root is the folder of the
+// module.
 func Environments(root string) (map[string][]*platforms.Platform, error) {
 	var configuration struct {
 		Context struct {
@@ -69,7 +69,7 @@ func Environments(root string) (map[string][]*platforms.Platform, error) {
 	return all, nil
 }
 
-// Own returns the environments that stand beside the platform's construct, by name.
+// Own returns the environments beside the platform's construct, by name.
 func Own(root string, p *platforms.Platform) (own map[string]json.RawMessage, err error) {
 	return own, readJSON(filepath.Join(root, "constructs", p.Name(), "testdata", "environments.json"), &own)
 }

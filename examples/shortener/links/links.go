@@ -1,5 +1,5 @@
 // Package links is the contract of the shortener, which its construct and its handlers read:
-// tables, the only requests to them, functions, routes and lake.
+// tables, access patterns, functions, routes and lake.
 package links
 
 import (
@@ -16,7 +16,7 @@ func Platform() schema.Platform {
 	return schema.Platform{
 		Name: "shortener", Title: "Shortener", Description: "Users make short links, and see who follows them",
 		Database: schema.Database{Prefix: "shortener", Tables: tables(), AccessPatterns: accessPatterns()},
-		// A role may do what these patterns need, and nothing else.
+		// A role may do exactly what these patterns need.
 		Functions: []schema.Function{
 			{
 				Name: "linksapi", Description: "Serves the routes of links", Secrets: []string{"CursorSecret"},

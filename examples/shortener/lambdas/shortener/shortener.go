@@ -19,13 +19,13 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
-// The errors that callers are told of.
+// The errors that callers see.
 var (
 	ErrNotFound = errors.New("there is no such link")
 	ErrTaken    = errors.New("the code is taken: choose another one, or leave it out")
 )
 
-// Link is a link, as it is stored and as the API has it.
+// Link is a link, in the form of both the table and the API.
 type Link struct {
 	Code      string    `json:"code,omitempty" dynamodbav:"code" pattern:"^[A-Za-z0-9_-]{3,40}$" doc:"What follows the host in the short address. Default: a random one." example:"home"`
 	URL       string    `json:"url" dynamodbav:"url" pattern:"^https?://[^/]" maxLength:"2000" doc:"Where it leads." example:"https://example.com/"`
@@ -100,7 +100,7 @@ func (s *Service) Follow(ctx context.Context, code string) (url string, err erro
 	}, expression.ConditionBuilder{})
 }
 
-// days is how many last days Expire looks back: should it not have run, it makes up for it.
+// days is how many days Expire looks back, to make up for missed runs.
 const days = 7
 
 // Expire deletes the links whose last day is over, and returns how many it found.
