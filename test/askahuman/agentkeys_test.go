@@ -24,7 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// maxMarkTries is how often a test asks again until the last use of a key is kept.
+// maxMarkTries is how often a test repeats a request until the last use of a key is stored.
 const maxMarkTries = 10
 
 // keyedTarget is a run of the environment prod, whose agents show keys.
@@ -175,8 +175,8 @@ func TestAgentKeys(t *testing.T) {
 	k.checkNowhere(t, ann, spare, bob)
 }
 
-// checkRefusals checks that each text is refused on every route of agents, in the form
-// of the contract, and that all cost the same: nothing tells which of them is a key.
+// checkRefusals checks that each text is refused on every route of agents, in the form of the
+// contract, and that all cost the same: nothing reveals which of them is a key.
 func (k *keyedTarget) checkRefusals(t *testing.T, c *client, texts map[string]string) {
 	t.Helper()
 	var first []byte
@@ -242,7 +242,7 @@ func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 	}
 }
 
-// Many requests at once with a new key keep one use of it.
+// Many requests at once with a new key store one use of it.
 func TestAgentKeyUsedAtOnce(t *testing.T) {
 	t.Parallel()
 	k := keyedRun(t, local.Options{})
@@ -268,7 +268,7 @@ func TestAgentKeyUsedAtOnce(t *testing.T) {
 				units += row.WriteUnits
 			}
 		}
-		// The index has one write for a mark: a condition that does not hold writes none.
+		// The index has one write for a mark: a failed condition writes none.
 		if units > float64(keys) {
 			t.Fatalf("got %g write units of the index for %d keys; want one for each", units, keys)
 		}
@@ -279,7 +279,8 @@ func TestAgentKeyUsedAtOnce(t *testing.T) {
 	t.Errorf("no mark was kept for any of %d keys", maxMarkTries)
 }
 
-// Without leave to read keys no one gets in; without leave to mark them, all do.
+// Without permission to read keys, every agent is refused; without permission to mark them, none
+// is.
 func TestAgentKeyGrants(t *testing.T) {
 	t.Parallel()
 	for action, status := range map[string]int{"dynamodb:GetItem": http.StatusInternalServerError, "dynamodb:UpdateItem": http.StatusOK} {

@@ -24,7 +24,7 @@ func TestAnswerKeepsText(t *testing.T) {
 	}
 }
 
-// Stats and badges are those of the answers given.
+// Stats and badges follow from the answers given.
 func TestStatsAndBadges(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
@@ -127,7 +127,7 @@ func TestStreak(t *testing.T) {
 		then := time.Now().UTC().AddDate(0, 0, -days)
 		return map[string]any{"streak_last_date": then.Format(time.DateOnly), "updated_at": then.Format("2006-01-02T15:04:05.000Z"), "streak_days": 2}
 	}
-	// Nothing but time is missing: it passes in the table.
+	// Only time has to pass: it passes in the table.
 	target.Set(t, "UserStats", "fingerprint_hash", hash, yesterday(1))
 	got := one.answer(t, textAnswer(asker.ask(t, textQuestion(5)).QuestionID))
 	// 10 for a text, 5 for an early answer, 10 for the third day.
@@ -165,7 +165,7 @@ func TestLengthWithoutBlanks(t *testing.T) {
 	}
 }
 
-// Suspicious answers are taken, paid and flagged.
+// Suspicious answers are stored, earn points, and are flagged.
 func TestSuspiciousAnswersAreFlagged(t *testing.T) {
 	t.Parallel()
 	target := shared(t)
@@ -178,7 +178,7 @@ func TestSuspiciousAnswersAreFlagged(t *testing.T) {
 		if got.PointsEarned < 15 {
 			t.Errorf("got %+v; want the points of any answer", got)
 		}
-		// The agent is told, for it is the agent's to judge.
+		// The agent sees the flag, because the agent judges.
 		return asker.question(t, asked).Responses[0].Flags
 	}
 	for _, test := range []struct {

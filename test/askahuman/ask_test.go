@@ -167,7 +167,7 @@ func TestAskTakesBounds(t *testing.T) {
 	})
 }
 
-// An agent sees its own questions, and no others exist for it.
+// An agent sees only its own questions.
 func TestAgentSeesOnlyItsOwn(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))

@@ -138,12 +138,12 @@ type ask struct {
 	IdempotencyKey string   `json:"idempotency_key,omitempty"`
 }
 
-// textQuestion is a question that wants so many texts.
+// textQuestion is a question that needs so many texts.
 func textQuestion(answers int) ask {
 	return ask{Prompt: "Should error messages apologise to people?", Type: "text", MinResponses: answers}
 }
 
-// choiceQuestion is a question that wants so many choices.
+// choiceQuestion is a question that needs so many choices.
 func choiceQuestion(answers int) ask {
 	return ask{Prompt: "Which button label is clearer?", Type: "multiple_choice", Options: []string{"Submit", "Send", "Confirm"}, MinResponses: answers}
 }
@@ -185,7 +185,7 @@ type agentPage struct {
 	NextCursor string          `json:"next_cursor"`
 }
 
-// shows is what it sends as X-Agent-Id.
+// shows returns what the agent sends as X-Agent-Id.
 func (a agent) shows() string { return cmp.Or(a.key, a.id) }
 
 func (a agent) header() http.Header { return http.Header{"X-Agent-Id": {a.shows()}} }

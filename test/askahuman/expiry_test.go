@@ -21,8 +21,7 @@ func TestQuestionExpires(t *testing.T) {
 	asked := asker.ask(t, question)
 	early := c.newPerson()
 	early.answer(t, textAnswer(asked.QuestionID))
-	// The deadline that is stored is the one that was told, and nothing but time is
-	// missing: it passes in the table.
+	// The stored deadline is the one of the answer. Only time has to pass: it passes in the table.
 	stored := target.Item(t, "Questions", "question_id", asked.QuestionID)
 	if deadline, err := time.Parse(time.RFC3339, stored["deadline"].(string)); err != nil || !deadline.Equal(asked.ExpiresAt) || asked.ExpiresAt.Sub(asked.CreatedAt) != time.Minute {
 		t.Errorf("got deadline %v of a question asked at %v that is told to expire at %v; want a minute later", stored["deadline"], asked.CreatedAt, asked.ExpiresAt)

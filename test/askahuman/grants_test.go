@@ -13,13 +13,12 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 	return s.probes(), func() { s.end(t) }
 }
 
-// scene is what the probes need to be there before grants are taken away.
+// scene is what the probes need before grants are taken away.
 type scene struct {
 	*client
 	target *target
 	asker  agent
-	// answered has an answer of one; toClose wants one more, toDelete is open; toPart
-	// wants many.
+	// answered has its one answer; toClose needs one more, toDelete is open, and toPart needs many.
 	answered, toClose, toDelete, toPart string
 	one                                 person
 	// own is a subscription of one, taken the token of another's.
@@ -51,7 +50,7 @@ func newScene(t testing.TB, target *target) *scene {
 	return s
 }
 
-// end removes what a later scene's notifications would meet.
+// end removes what would disturb a later scene's notifications.
 func (s *scene) end(t testing.TB) {
 	t.Helper()
 	for _, id := range s.subscribed {

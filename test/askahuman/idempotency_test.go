@@ -14,15 +14,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// A repeated ask is answered as the first was, to the byte, also after the question
-// has changed.
+// A repeated ask has the first answer, to the byte, also after the question has changed.
 func TestRepeatedAskIsOneQuestion(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))
 	asker := c.newAgent()
 	question := textQuestion(2)
 	question.IdempotencyKey = onesynthtest.Unique("key")
-	// A refused ask does not use the key up.
+	// A refused ask does not use up the key.
 	refused := question
 	refused.Prompt = "Too short      "
 	invalid(t, asker.try(t, http.MethodPost, "/agent/questions", refused), "prompt")

@@ -14,8 +14,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// Killing handlers in the middle of requests loses nothing that was acknowledged,
-// and who tries again until there is an answer has done it once.
+// Killing handlers in the middle of requests loses nothing that was acknowledged, and a request
+// that is repeated until it is answered takes effect once.
 func TestKilledHandlersLoseNothing(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
@@ -41,9 +41,9 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 		kills.Add(1)
 		return err
 	}
-	// until repeats a request until the platform itself answers. An attempt that was
-	// killed counts as running until its function's time is up: while it does, the
-	// next one is told when to come again.
+	// until repeats a request until the platform itself answers. A killed attempt counts as running
+	// until its function's time is up. Until then the answer to the next attempt says when to try
+	// again.
 	const patience = 3 * time.Minute
 	until := func(function string, request func() (onesynthtest.Reply, error)) (onesynthtest.Reply, error) {
 		for attempts, begun := 0, time.Now(); attempts < 25 && time.Since(begun) < patience; {

@@ -54,7 +54,7 @@ func TestRateLimits(t *testing.T) {
 				target.LocalOnly(t, "it uses up an hour's calls of this machine's address")
 			}
 			avoidEndOfHour(t)
-			// In any order of counting, each count is told once.
+			// In any order of counting, each count is reported once.
 			const workers = 8
 			told := make(chan limits, test.limit)
 			var retries atomic.Int32 // each may have been counted, too
@@ -110,7 +110,7 @@ func TestRateLimits(t *testing.T) {
 			}
 		})
 	}
-	// One caller's limit is no other's, also behind the same address.
+	// Each caller has a limit of its own, also behind the same address.
 	if got := c.newPerson().leaderboard(t, nil); got.Period != "all_time" {
 		t.Errorf("got %+v; want the leaderboard", got)
 	}

@@ -54,8 +54,8 @@ func subscribers(t testing.TB, target *target, n int) (people []person, tokens [
 	return people, tokens
 }
 
-// A new question is notified of at once, to three times as many people as it wants
-// answers, with title, text and link; who answers at once earns more.
+// A new question notifies three times as many people as it needs answers, at once, with title, text
+// and link. A person who answers at once earns more.
 func TestNotifications(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
@@ -114,9 +114,9 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
-// A question that is still short is notified of again after a quarter of an hour,
-// to people whose interval has passed. A person with two devices is one person, and
-// the shorter of their intervals holds.
+// A question that still needs answers notifies again after a quarter of an hour, people whose
+// interval has passed. A person with two devices is one person, and the shorter of their intervals
+// counts.
 func TestNotifiedAgain(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
@@ -137,7 +137,7 @@ func TestNotifiedAgain(t *testing.T) {
 	if got := target.pushes(t); len(got) != people {
 		t.Fatalf("got %d notifications after another question; want %d", len(got), people)
 	}
-	// Nothing but time is missing: it passes in the tables.
+	// Only time has to pass: it passes in the tables.
 	target.turnBack(t, "Questions", "question_id", asked.QuestionID, "due_at", 16*time.Minute)
 	for _, item := range target.Items(t, "Subscriptions") {
 		if item["next_notification_at"] != nil && item["fcm_token"] != seldom {
@@ -168,8 +168,8 @@ func (p *target) turnBack(t testing.TB, table, key, value, attribute string, by 
 	p.Set(t, table, key, value, map[string]any{attribute: time.Now().Add(-by).UTC().Format("2006-01-02T15:04:05.000Z")})
 }
 
-// A dead token ends its subscription's notifications, and only its own. It earns no
-// points for being quick, and its person waits for nothing that never was.
+// A dead token ends the notifications of its subscription alone. It earns no points for a quick
+// answer, and its person need not wait for the interval.
 func TestDeadTokenIsDeactivated(t *testing.T) {
 	t.Parallel()
 	target := ownRun(t, local.Options{})
@@ -230,10 +230,9 @@ func TestOutageIsRetried(t *testing.T) {
 	}
 }
 
-// Overlapping runs notify no person twice, and of no question more people than it
-// needs, also when runs fail. It does not run beside other tests: on a machine that is
-// overloaded, a request to DynamoDB ends without an answer, and a run notifies rather
-// one person too few.
+// Overlapping runs notify no person twice, and for no question more people than it needs, also when
+// runs fail. The test does not run beside others: on an overloaded machine a request to DynamoDB
+// gets no answer, and a run then notifies one person too few.
 func TestOverlappingRunsNotifyOnce(t *testing.T) {
 	tests := map[string]struct {
 		faults awsapi.Faults
@@ -313,7 +312,8 @@ func TestOverlappingRunsNotifyOnce(t *testing.T) {
 				}
 			}
 			for link, n := range perQuestion {
-				// A notification that died with a run, or was lost, is not sent again: rather one too few.
+				// A notification that died with a run, or was lost, is not sent again: too few are
+				// better than too many.
 				if n > 3 || n < 3 && name == "Undisturbed" {
 					t.Errorf("%s: got %d notifications; want 3", link, n)
 				}

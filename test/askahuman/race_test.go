@@ -13,9 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// When many race for a question's last places, and DynamoDB refuses or loses
-// requests meanwhile, exactly as many answers are stored as were wanted, and points
-// are what was told.
+// When many race for a question's last places, and DynamoDB refuses or loses requests meanwhile,
+// exactly as many answers are stored as the question needs, and points are what the answers said.
 func TestRaces(t *testing.T) {
 	t.Parallel()
 	for name, faults := range map[string]awsapi.Faults{
@@ -33,7 +32,7 @@ func TestRaces(t *testing.T) {
 			if faults.DropResponse > 0 {
 				rounds = 5
 			}
-			// The sum of all points that were told, and how many answers and people had them.
+			// The sum of all points in answers, and how many answers and people had them.
 			told, answered, earned := 0, 0, 0
 			for round := range rounds {
 				// Reads are limited by address: each round has its own.
@@ -81,15 +80,14 @@ func TestRaceAsDeployed(t *testing.T) {
 	raceAcrossQuestions(t, c, 0)
 }
 
-// storedBefore tells whether an answer was refused because an attempt before, which the
-// platform told to come again, had stored it.
+// storedBefore reports whether an answer was refused because an earlier attempt, which got no
+// success, had stored it.
 func storedBefore(r onesynthtest.Reply) bool {
 	p, err := problemOf(r)
 	return err == nil && r.Retries > 0 && r.Status == http.StatusConflict && p.Code == "ALREADY_ANSWERED"
 }
 
-// raceOfPeople has 64 people race for 5 places, and returns the points that were
-// told.
+// raceOfPeople has 64 people race for 5 places, and returns the points of the receipts.
 func raceOfPeople(t *testing.T, c *client, round int) int {
 	t.Helper()
 	const racers, places = 64, 5
@@ -156,8 +154,8 @@ func raceOfPeople(t *testing.T, c *client, round int) int {
 	return told
 }
 
-// raceWithOneself has one person answer the same question 24 times at once, and
-// returns the points that were told.
+// raceWithOneself has one person answer the same question 24 times at once, and returns the points
+// of the receipts.
 func raceWithOneself(t *testing.T, c *client, round int) int {
 	t.Helper()
 	const times = 24
@@ -206,8 +204,8 @@ func raceWithOneself(t *testing.T, c *client, round int) int {
 // is worth more than a day's points.
 const manyQuestions = 24
 
-// raceAcrossQuestions has one person answer many questions at once, and returns the
-// points that were told.
+// raceAcrossQuestions has one person answer many questions at once, and returns the points of the
+// receipts.
 func raceAcrossQuestions(t *testing.T, c *client, round int) int {
 	t.Helper()
 	asker, one := c.newAgent(), c.newPerson()

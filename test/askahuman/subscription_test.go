@@ -34,8 +34,8 @@ func TestSubscription(t *testing.T) {
 	refused(t, one.try(t, http.MethodPut, path, subscribe{Interval: 30}), http.StatusNotFound, "SUBSCRIPTION_NOT_FOUND")
 }
 
-// The service worker of the original's page knows its new token, and nothing else: the
-// person's fingerprint, or the old token, says which subscription it renews.
+// The service worker of the original's page knows only its new token: the person's fingerprint, or
+// the old token, says which subscription it renews.
 func TestSubscriptionRenewedWithoutId(t *testing.T) {
 	t.Parallel()
 	c := newClient(t, shared(t))

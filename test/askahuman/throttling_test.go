@@ -10,8 +10,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// Every route answers in its form, no matter how much DynamoDB throttles. A request that
-// is sent again is carried out once. The notifier makes up for runs that failed.
+// Every route answers in its form, no matter how much DynamoDB throttles. A repeated request is
+// carried out once. The notifier makes up for failed runs.
 func TestThrottling(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})

@@ -8,8 +8,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// Where agents need tokens, as in the environment tokens, an agent is who its token
-// says, and people need none.
+// Where agents need tokens, as in the environment tokens, the token names the agent, and people
+// need none.
 func TestAgentsNeedTokens(t *testing.T) {
 	t.Parallel()
 	target := &target{suite.OwnRunOf(t, "tokens", local.Options{})}
@@ -38,7 +38,7 @@ func TestAgentsNeedTokens(t *testing.T) {
 	other := "Bearer " + token("agent-two")
 	refused(t, try(http.MethodGet, "/agent/questions/"+asked.QuestionID, other, nil), http.StatusNotFound, "QUESTION_NOT_FOUND")
 
-	// Who comes past the gateway has no token.
+	// A request that bypasses the gateway has no token.
 	r := target.PastGateway(t, "AgentAPI", http.MethodGet, "/agent/questions")
 	refused(t, r, http.StatusUnauthorized, "UNAUTHORIZED")
 

@@ -21,8 +21,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// deployed deploys the stack to the account of the current credentials, unless
-// it is to be taken as it is, and reads its outputs.
+// deployed deploys the stack to the account of the current credentials, unless the tests use it as
+// it is, and reads its outputs.
 func (s *Suite) deployed(t testing.TB) (*Target, error) {
 	ctx := context.Background()
 	environment := environmentOnAWS()
@@ -59,14 +59,14 @@ func (s *Suite) deployed(t testing.TB) (*Target, error) {
 		if target.URL, err = emulatedURL(emulator, target.URL); err != nil {
 			return nil, err
 		}
-		// An emulator starts an instance of a function for each request at a time, as AWS
-		// does, but on this machine. With fifty of them, nothing is answered in time.
+		// An emulator starts an instance of a function for each request at a time, as AWS does, but
+		// on this machine. With fifty of them, no request is answered in time.
 		target.slots = make(chan struct{}, 8)
 	}
 	return target, nil
 }
 
-// environmentOnAWS is that of cdk.json which is tested on AWS.
+// environmentOnAWS returns the environment of cdk.json that is tested on AWS.
 func environmentOnAWS() string {
 	if environment := os.Getenv("ONESYNTH_TEST_ENVIRONMENT"); environment != "" {
 		return environment
@@ -74,7 +74,7 @@ func environmentOnAWS() string {
 	return "dev"
 }
 
-// usable tells what is missing before minutes have gone into a deployment.
+// usable reports what is missing, before a deployment takes minutes.
 func usable(ctx context.Context, configuration aws.Config) error {
 	if configuration.Region == "" {
 		return errors.New("there is no AWS region: set AWS_REGION, or AWS_PROFILE to a profile that has one")

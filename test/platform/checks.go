@@ -25,7 +25,7 @@ import (
 
 var pathParameter = regexp.MustCompile(`\{[^}]*\}`)
 
-// PathOf is the path of a route for some value of its parameters.
+// PathOf returns the path of a route with some value for each parameter.
 func PathOf(route schema.Route, parameter string) string {
 	return pathParameter.ReplaceAllLiteralString(route.Path, parameter)
 }
@@ -136,7 +136,7 @@ func capacityOf(table *types.TableDescription) schema.Capacity {
 	return schema.Capacity{ReadUnits: int(aws.ToInt64(table.ProvisionedThroughput.ReadCapacityUnits)), WriteUnits: int(aws.ToInt64(table.ProvisionedThroughput.WriteCapacityUnits))}
 }
 
-// checkTables checks that the tables that the engine describes are those of the schema.
+// checkTables checks that the engine's descriptions of the tables match the schema.
 func (s *Suite) checkTables(t *testing.T) {
 	target := s.Shared(t)
 	if len(target.Tables) != len(s.Platform.Database.Tables) {
@@ -214,8 +214,7 @@ func keyOf(schema []types.KeySchemaElement) string {
 	return key
 }
 
-// checkExpiry checks that of every table what has expired is deleted, and nothing
-// else.
+// checkExpiry checks that the expired items of every table are deleted, and no others.
 func (s *Suite) checkExpiry(t *testing.T) {
 	target := s.Shared(t)
 	target.LocalOnly(t, "DynamoDB deletes expired items within days")
@@ -268,8 +267,8 @@ func (s *Suite) checkExpiry(t *testing.T) {
 	}
 }
 
-// CheckTokens checks that a run takes none but valid tokens on the routes, methods
-// with their paths. headers go with every request.
+// CheckTokens checks that a run accepts only valid tokens on the routes, methods with their paths.
+// headers go with every request.
 func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header, routes ...string) {
 	t.Helper()
 	c := NewClient(t, target)
@@ -314,8 +313,8 @@ func (s *Suite) CheckTokens(t *testing.T, target *Target, headers http.Header, r
 	}
 }
 
-// Protected are the routes of the platform that take none but callers with tokens,
-// for CheckTokens.
+// Protected returns the routes of the platform that only callers with tokens may call, for
+// CheckTokens.
 func (s *Suite) Protected() []string {
 	var routes []string
 	for _, route := range s.Platform.Routes {

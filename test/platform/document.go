@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// CheckDocument holds the OpenAPI document at a path of the API to what the API answers:
-// Schemathesis sends requests that the document allows, and requests that it does not, with
-// those headers ("Authorization: Bearer …"). ONESYNTH_TEST_SCHEMATHESIS names the program;
-// without it, the test is skipped.
+// CheckDocument checks that the API's answers match the OpenAPI document at a path: Schemathesis
+// sends requests that the document allows, and requests that it does not, with those headers
+// ("Authorization: Bearer …"). ONESYNTH_TEST_SCHEMATHESIS names the program; without it, the test
+// is skipped.
 func CheckDocument(t *testing.T, target *Target, path string, headers ...string) {
 	t.Helper()
 	program := os.Getenv("ONESYNTH_TEST_SCHEMATHESIS")

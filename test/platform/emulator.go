@@ -21,12 +21,12 @@ import (
 // Reference Guide).
 const endpoint = "AWS_ENDPOINT_URL"
 
-// lacks is what an emulator of AWS does without for one platform, each with the reason.
-// It is on the list for as long as it fails: what works fails the tests until it is off.
+// lacks lists what an emulator of AWS lacks for one platform, each with the reason. An entry that
+// works fails the tests until it is removed.
 type lacks struct {
 	// Resources are types that the emulator refuses. They are left out of the template.
 	Resources map[string]string `json:"resources"`
-	// Checks are those that fail on the emulator, by the names that Lacking gets.
+	// Checks are the checks that fail on the emulator, by the names that Lacking gets.
 	Checks map[string]string `json:"checks"`
 
 	mutex sync.Mutex
@@ -54,7 +54,7 @@ func readLacks(file, platform string) (*lacks, error) {
 	return all[platform], nil
 }
 
-// judge tells why a known failure is one, or the error to report of the check.
+// judge returns why a known failure is one, or the error that the check has to report.
 func (l *lacks) judge(check string, failure error) (known string, err error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -79,8 +79,8 @@ func (l *lacks) untried() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(l.Checks)), func(name string) bool { return l.tried[name] })
 }
 
-// Lacking reports a failed check, unless an emulator is known to fail it. Of such a
-// check it reports a success: the list of what the emulator lacks is then too long.
+// Lacking reports a failed check, unless an emulator is known to fail it. It reports the success of
+// such a check, because the list of what the emulator lacks is then too long.
 func (p *Target) Lacking(t testing.TB, check string, failure error) {
 	t.Helper()
 	known, err := p.lacks.judge(check, failure)
@@ -172,7 +172,7 @@ func without(assembly, stack string, types []string) (string, error) {
 	return folder, nil
 }
 
-// templateHash is under which hash a manifest of assets has the template.
+// templateHash returns the hash of the template in a manifest of assets.
 func templateHash(manifest, template string) (string, error) {
 	content, err := os.ReadFile(manifest)
 	if err != nil {

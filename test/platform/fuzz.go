@@ -24,9 +24,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// rawRequest is a request that may be wrong in every part. What would end it early,
-// such as a line break in a header, is taken out: then another request is sent, and
-// not a wrong one.
+// rawRequest is a request that may be wrong in every part. It leaves out what would end it early,
+// such as a line break in a header, which would make it another request instead of a wrong one.
 type rawRequest struct {
 	method, path, query string
 	header              []string // name, value, name, value, …
@@ -38,7 +37,7 @@ func (r rawRequest) String() string {
 	return fmt.Sprintf("%s %q?%q, headers %q, body of %d bytes %.*q", r.method, r.path, r.query, r.header, len(r.body), most, r.body)
 }
 
-// target is the path with the query, as it stands in the first line.
+// target returns the path with the query, as in the first line.
 func (r rawRequest) target() string {
 	token := func(s string) string {
 		return strings.Map(func(c rune) rune {
@@ -68,7 +67,7 @@ func (r rawRequest) write(w io.Writer, host string) error {
 	return err
 }
 
-// Language is what requests of a platform usually are.
+// Language describes a platform's usual requests.
 type Language struct {
 	// Headers returns the headers that the platform reads, as they usually are.
 	Headers func() map[string]string
@@ -85,7 +84,7 @@ type Language struct {
 	IsError func(onesynthtest.Reply) error
 }
 
-// fuzzed is a run that requests of any kind are sent to.
+// fuzzed is a run that gets requests of any kind.
 type fuzzed struct {
 	*Target
 	host     string
@@ -108,8 +107,8 @@ func (s *Suite) newFuzzed(t testing.TB, learn func(testing.TB, *Target) Language
 	return &fuzzed{Target: target, host: address.Host, routes: s.Platform.Routes, language: learn(t, target)}
 }
 
-// check sends a request from an address of its own and checks what must hold for
-// every answer: it is no failure, and an error is of the platform's form.
+// check sends a request from its own address and checks every answer: it is no failure, and an
+// error has the platform's form.
 func (f *fuzzed) check(r rawRequest) error {
 	n := f.addresses.Add(1)
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 2, byte(n>>8), byte(n))}, Timeout: 10 * time.Second}
@@ -121,7 +120,7 @@ func (f *fuzzed) check(r rawRequest) error {
 	if err := connection.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		return err
 	}
-	// A server may answer before it has read all, and then takes no more.
+	// A server may answer before it has read the whole request, and then reads no more.
 	writing := make(chan error, 1)
 	go func() { writing <- r.write(connection, f.host) }()
 	response, err := http.ReadResponse(bufio.NewReader(connection), &http.Request{Method: r.method})
@@ -170,8 +169,8 @@ func (f *fuzzed) check(r rawRequest) error {
 	return fmt.Errorf("got %v, which has not the form of an error", got)
 }
 
-// notHTTP tells whether the connection was reset because of a first line that is no
-// HTTP: a server need not read on then.
+// notHTTP reports whether the connection was reset because the first line is not HTTP: a server
+// need not read on then.
 func (f *fuzzed) notHTTP(r rawRequest, err error) bool {
 	if _, parsed := url.ParseRequestURI(r.target()); parsed == nil || !errors.Is(err, syscall.ECONNRESET) {
 		return false
@@ -217,7 +216,7 @@ func (s *Suite) checkAnyRequest(t *testing.T, learn func(testing.TB, *Target) La
 		}
 	}
 	t.Logf("answers by status: %v; %d were no HTTP", counts, f.byHTTP.Load())
-	// Else the requests were too wrong to get anywhere.
+	// Otherwise the requests were too wrong to reach any handler.
 	for _, status := range statuses {
 		if counts[status] < 20 {
 			t.Errorf("got %d answers of status %d; want at least 20", counts[status], status)
@@ -314,8 +313,8 @@ func (s *Suite) Fuzz(f *testing.F, learn func(testing.TB, *Target) Language) {
 	})
 }
 
-// validHeaderName leaves out what would be another request: what is no token, and
-// what says how the request is framed.
+// validHeaderName leaves out names that would change the request: names that are no token, and
+// names of the request's framing.
 func validHeaderName(name string) bool {
 	for _, c := range name {
 		if !strings.ContainsRune("!#$%&'*+-.^_`|~", c) && (c > 'z' || !('0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c)) {

@@ -131,8 +131,8 @@ func announce(t *testing.T, target *Target, method, path string, header http.Hea
 	return onesynthtest.Reply{Request: method + " " + path, Status: response.StatusCode, Header: response.Header, Body: body}
 }
 
-// PastGateway invokes a function of a local run with a request that has not come
-// through the gateway, and returns what it answers.
+// PastGateway invokes a function of a local run with a request that bypasses the gateway, and
+// returns its answer.
 func (p *Target) PastGateway(t testing.TB, function, method, path string) onesynthtest.Reply {
 	t.Helper()
 	p.LocalOnly(t, "it invokes the function past the gateway")

@@ -35,8 +35,8 @@ type Repeat struct {
 	Waits func(testing.TB, onesynthtest.Reply)
 }
 
-// checkConcurrentRepeats checks that fifty of the same request at once make one thing. All get
-// its answer, or are told to come again while the first is running.
+// checkConcurrentRepeats checks that fifty of the same request at once make one thing. All get its
+// answer, or the answer to try again while the first is running.
 func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
 	repeat := prepare(t, s.Shared(t))
 	const times = 50
@@ -66,7 +66,8 @@ func (s *Suite) checkConcurrentRepeats(t *testing.T, prepare func(testing.TB, *T
 }
 
 // checkDiedRequest checks that a request that died between its claim and its commit counts as
-// running until its time is up, which repeats are told. Then one of them carries it out.
+// running until its time is up, and that answers to repeats say when that is. Then one repeat
+// carries it out.
 func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target) Repeat) {
 	on := s.OwnRun(t, local.Options{})
 	faults := func(f awsapi.Faults) {
@@ -83,8 +84,8 @@ func (s *Suite) checkDiedRequest(t *testing.T, prepare func(testing.TB, *Target)
 		}
 	}
 	held := func() bool { return len(on.claims(t, s.Platform.Database)) > 0 }
-	// Conflicts hold the attempt up between its claim and its commit, most of the time long
-	// enough to meet it there.
+	// Conflicts delay the attempt between its claim and its commit, usually long enough to kill it
+	// there.
 	var repeat Repeat
 	for attempt := 0; ; attempt++ {
 		if attempt == 50 {
@@ -160,7 +161,7 @@ type claim struct {
 	item   map[string]any
 }
 
-// claims returns those of all tables.
+// claims returns the claims of all tables.
 func (p *Target) claims(t testing.TB, database schema.Database) []claim {
 	t.Helper()
 	var all []claim
@@ -177,8 +178,8 @@ func (p *Target) claims(t testing.TB, database schema.Database) []claim {
 	return all
 }
 
-// check checks that a claim is held for no longer than the functions' time-out of 10 seconds,
-// and a second, and that its item goes.
+// check checks that a claim ends within the functions' time-out of 10 seconds, and a second, and
+// that its item expires.
 func (c claim) check(t testing.TB) {
 	t.Helper()
 	if left := time.Until(time.UnixMilli(int64(c.item["claimed_until"].(float64)))); left > 11*time.Second {

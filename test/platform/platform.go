@@ -25,9 +25,8 @@
 // ONESYNTH_TEST_LACKS names a list of what the emulator lacks, such as
 // emulator/ministack.json; `make test-emulator` does all of it.
 //
-// Of terratest, shell and http-helper are used. Its package aws is not: it
-// brings the clients of thirty services, which take three minutes to compile on two
-// processors.
+// The tests use terratest's shell and http-helper, but not its package aws: it brings the clients
+// of thirty services, which take three minutes to compile on two processors.
 package platform
 
 import (
@@ -47,9 +46,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Suite is the tests of one platform. They share what takes long to start.
+// Suite is the tests of one platform, which share what is slow to start.
 type Suite struct {
-	// Platform is what the tests are about.
+	// Platform is the platform under test.
 	Platform schema.Platform
 	// Construct is the id of the platform's construct: names of outputs begin with it.
 	Construct string
@@ -96,10 +95,10 @@ func (s *Suite) close() error {
 	return failed
 }
 
-// OnAWS tells whether the checks are to go to AWS.
+// OnAWS reports whether the tests run against AWS.
 func OnAWS() bool { return os.Getenv("ONESYNTH_TEST_TARGET") == "aws" }
 
-// Shared returns the target that all tests use that leave it in order for others.
+// Shared returns the target of all tests that leave no trace that others would notice.
 func (s *Suite) Shared(t testing.TB) *Target {
 	t.Helper()
 	switch os.Getenv("ONESYNTH_TEST_TARGET") {
@@ -116,7 +115,7 @@ func (s *Suite) Shared(t testing.TB) *Target {
 	return s.onAWS
 }
 
-// Local returns the suite of an environment of cdk.json on this machine.
+// Local returns the suite of an environment of cdk.json, on this machine.
 func (s *Suite) Local(t testing.TB, environment string) *onesynthtest.Suite {
 	t.Helper()
 	if OnAWS() {
@@ -146,9 +145,8 @@ func (s *Suite) of(t testing.TB, environment string) *onesynthtest.Suite {
 	return made
 }
 
-// OwnRun returns a local run of the environment dev that no other test uses, for
-// tests that inject faults, kill, or look at everything. Its schedules run by name
-// only.
+// OwnRun returns a local run of the environment dev that no other test uses, for tests that inject
+// faults, kill handlers, or check everything. Its schedules run by name only.
 func (s *Suite) OwnRun(t testing.TB, options local.Options) *Target {
 	t.Helper()
 	return s.OwnRunOf(t, "dev", options)

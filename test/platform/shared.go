@@ -9,8 +9,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// Scenario is what the checks that every platform passes need to know of one. All else they
-// take from its schema.
+// Scenario is what the checks of every platform need to know of one, beyond its schema.
 type Scenario struct {
 	// Open is the path of a GET that anyone may make, and that a function answers.
 	Open string
@@ -18,13 +17,13 @@ type Scenario struct {
 	// print that may be missing; nil: none.
 	Walkthrough string
 	Varies      *regexp.Regexp
-	// Language is what requests usually are, Statuses what some of them have to get, and
+	// Language describes usual requests, Statuses are the required statuses of some, and
 	// LargeBodies are bodies of the platform's own form that are too large.
 	Language    func(testing.TB, *Target) Language
 	Statuses    []int
 	LargeBodies map[string][]byte
-	// Probes make what every function does happen, and Failed checks a reply to a request
-	// that its function could not carry out.
+	// Probes make every function do its work, and Failed checks a reply to a request that its
+	// function could not carry out.
 	Probes onesynthtest.Scene
 	Failed func(testing.TB, onesynthtest.Reply)
 	// Repeat makes a new caller ready to make one thing, with an idempotency key.
@@ -46,8 +45,8 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		"Walkthrough": func(t *testing.T) { s.CheckWalkthrough(t, p.Walkthrough, p.Varies) },
 		"AnyRequest":  func(t *testing.T) { s.checkAnyRequest(t, p.Language, p.Statuses...) },
 		"LargeBodies": func(t *testing.T) { s.checkLargeBodies(t, p.Language, p.LargeBodies) },
-		// Every permission is used by some request, and the request that needs it is refused
-		// without: none is too much, and none too little.
+		// Some request uses every permission, and without it that request is refused: no permission
+		// is superfluous or missing.
 		"EveryGrantIsUsed":   func(t *testing.T) { s.Local(t, "dev").CheckGrantsUsed(t, p.Probes) },
 		"EveryGrantIsNeeded": func(t *testing.T) { s.Local(t, "dev").CheckGrantsNeeded(t, p.Probes, p.Failed) },
 		"UndeliveredRun":     func(t *testing.T) { s.Local(t, "dev").CheckUndelivered(t) },
@@ -72,7 +71,7 @@ func (s *Suite) Document() string {
 	return ""
 }
 
-// checkUnknownRoutes checks that what is no route is refused: other methods of each route's
+// checkUnknownRoutes checks that requests of no route are refused: other methods of each route's
 // path, paths below it, and what other frameworks would serve.
 func (s *Suite) checkUnknownRoutes(t *testing.T) {
 	c := NewClient(t, s.Shared(t))

@@ -20,7 +20,7 @@ type Target struct {
 	// Nil in a local run.
 	users  *cognitoidentityprovider.Client
 	athena *athena.Client
-	// lacks are those of an emulator, and slots its requests at a time; nil: any number.
+	// lacks is what an emulator lacks, and slots limits its concurrent requests; nil: any number.
 	lacks *lacks
 	slots chan struct{}
 }
@@ -47,7 +47,7 @@ func NewClient(t testing.TB, target *Target) *onesynthtest.Client {
 	return client
 }
 
-// queued lets as many requests at once through as there are slots.
+// queued limits concurrent requests to the number of slots.
 type queued struct {
 	through http.RoundTripper
 	slots   chan struct{}

@@ -13,34 +13,33 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// Request is a request that can be sent more than once, and what it comes to.
+// Request is a request that can be sent more than once, and its expected outcome.
 type Request struct {
 	// Send makes the request, each time the same one. Any goroutine may call it.
 	Send func(context.Context) (onesynthtest.Reply, error)
-	// Status is the status of success. Begun is that of a success whose rest follows in the
-	// background, and Repeated that of a repeat after a success that was not answered. 0:
-	// there is none.
+	// Status is the status of success. Begun is the status of a success whose rest follows in the
+	// background, and Repeated the status of a repeat after an unanswered success. 0: there is
+	// none.
 	Status, Begun, Repeated int
-	// Check looks at what is stored after the success: the request was carried out
-	// once. Nil: it changes nothing.
+	// Check checks what is stored after the success: the request was carried out once. Nil: it
+	// changes nothing.
 	Check func(t testing.TB, r onesynthtest.Reply)
 }
 
 func (r Request) succeeded(status int) bool { return status == r.Status || status == r.Begun }
 
-// mostRequests is how many requests to DynamoDB a caller of a throttled table costs.
+// mostRequests is how many requests to DynamoDB one call makes at most while a table is throttled.
 const mostRequests = 15
 
 // mostRetries is how often a request is sent again after the faults.
 const mostRetries = 20
 
-// CheckThrottling sends a request to every route of the platform while DynamoDB
-// throttles few, half, nearly all and all requests. The platform answers each with
-// success, or with Retry-After, a status of busy, and the form that the OpenAPI document
-// at path describes. Sent again afterwards, each request is carried out once. No claim of
-// an idempotency key is held for longer than its invocation. prepare makes a new request
-// to each route. disturbed has functions in the background work under the same faults,
-// and background awaits in the end that they have done their work.
+// CheckThrottling sends a request to every route of the platform while DynamoDB throttles few,
+// half, nearly all and all requests. The platform answers each with success, or with Retry-After, a
+// status of busy, and the form that the OpenAPI document at path describes. Repeated afterwards,
+// each request is carried out once. No claim of an idempotency key outlasts its invocation. prepare
+// makes a new request to each route. disturbed has functions in the background work under the same
+// faults, and background awaits in the end that they have done their work.
 func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy []int, prepare map[string]func(*testing.T) Request, disturbed func(t *testing.T, share float64), background func(t *testing.T)) {
 	t.Helper()
 	described := target.document(t, path)
@@ -129,7 +128,7 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 	}
 }
 
-// freeClaims lets the time pass for which claims of idempotency keys are held.
+// freeClaims lets time pass until claims of idempotency keys end.
 func (p *Target) freeClaims(t testing.TB, database schema.Database) {
 	t.Helper()
 	for _, c := range p.claims(t, database) {

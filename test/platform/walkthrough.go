@@ -16,8 +16,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local"
 )
 
-// command is one that people are shown, with what it prints; shown is empty when that
-// is left out.
+// command is a command of a document, with its documented output in shown, which is empty if the
+// document leaves it out.
 type command struct{ line, shown string }
 
 // Onesynth builds the command onesynth, and returns its path.
@@ -96,8 +96,7 @@ var (
 	anyTime      = regexp.MustCompile(`\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z`)
 )
 
-// agree compares what is shown with what was printed, and learns which id stands for
-// which.
+// agree compares the documented output with the printed one, and learns which ids correspond.
 func agree(shown, printed string, ids map[string]string) error {
 	were, are := anyID.FindAllString(shown, -1), anyID.FindAllString(printed, -1)
 	if len(were) == len(are) {

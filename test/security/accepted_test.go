@@ -11,12 +11,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// everywhere are the findings that every platform accepts, by what they are about. Each
-// applies where the template, or the platform's schema, shows its reason. What only one
-// platform accepts stands beside its construct ([platforms.Props]).
+// everywhere has the findings that every platform accepts, by subject. Each applies where the
+// template, or the platform's schema, shows its reason. Findings that only one platform accepts are
+// listed beside its construct ([platforms.Props]).
 var everywhere = map[string]struct {
 	rule *regexp.Regexp
-	// applies says whether the resource is one that the reason is true of.
+	// applies reports whether the reason is true of the resource.
 	applies func(s stack, id, rule string) bool
 	reason  string
 }{
@@ -99,7 +99,7 @@ var everywhere = map[string]struct {
 // objectsOfLake is the rule about a role that may use all objects below events/ of a bucket.
 var objectsOfLake = regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::<(\w+)\.Arn>/events/\*\]$`)
 
-// acceptedEverywhere returns the names of what accepts a finding on every platform.
+// acceptedEverywhere returns the names of the entries that accept a finding on every platform.
 func (s stack) acceptedEverywhere(id, rule string) []string {
 	var names []string
 	for name, accepted := range everywhere {
@@ -110,8 +110,8 @@ func (s stack) acceptedEverywhere(id, rule string) []string {
 	return names
 }
 
-// accepted returns what the platform of the stack accepts beside that, with paths below the
-// stack.
+// accepted returns the further findings that the platform of the stack accepts, with paths below
+// the stack.
 func (s stack) accepted() []nag.Accepted {
 	all := s.platform.Props.Accepted()
 	for i := range all {
@@ -126,8 +126,7 @@ func references(value any, id string) bool {
 	return text == id || text == id+".Arn"
 }
 
-// takesFailures reports whether a queue gets what mappings, functions or schedules could not
-// do.
+// takesFailures reports whether a queue gets the failures of mappings, functions or schedules.
 func (s stack) takesFailures(queue, _ string) bool {
 	for _, kind := range []string{"AWS::Lambda::EventSourceMapping", "AWS::Lambda::EventInvokeConfig"} {
 		for _, r := range s.template.OfType(kind) {

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
-// A finding stays only with a reason, and a reason only with a finding.
+// Every accepted finding has a reason, and every reason a finding.
 func TestFindings(t *testing.T) {
 	t.Parallel()
 	needed := map[string]bool{} // of everywhere

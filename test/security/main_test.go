@@ -1,5 +1,5 @@
-// Package security holds the stacks against the rules of cdk-nag, and against those
-// that it has no eye for.
+// Package security checks the stacks by the rules of cdk-nag, and by further rules that cdk-nag
+// lacks.
 package security
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 )
 
-// stacks are those of the platforms in each environment, such as "todo-prod".
+// stacks are the stacks of the platforms in each environment, such as "todo-prod".
 var stacks map[string]stack
 
 // stack is a synthesised stack.
@@ -34,7 +34,7 @@ type stack struct {
 	paths map[string]string
 }
 
-// finding is that a resource does not keep a rule.
+// finding says that a resource breaks a rule.
 type finding struct {
 	// Rule is its name, with what was found where one resource may have several, as
 	// cdk-nag writes it.
@@ -130,8 +130,8 @@ type entry struct {
 	Data any
 }
 
-// metadataOf is what the assembly says of a stack's constructs, by path. The CDK
-// writes it into the manifest, or into a file that the manifest names.
+// metadataOf returns the assembly's metadata of a stack's constructs, by path. The CDK writes it
+// into the manifest, or into a file that the manifest names.
 func metadataOf(folder, name string) (map[string][]entry, error) {
 	var manifest struct {
 		Artifacts map[string]struct {

@@ -14,24 +14,24 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// reports are what cdk-nag's packs say of the templates, by stack and by pack. Those
-// of testdata are among them.
+// reports are the reports of cdk-nag's packs on the templates, by stack and by pack, the templates
+// of testdata included.
 var reports map[string]map[string]report
 
-// packs are those of cdk-nag that nag.js holds templates against.
+// packs are the packs of cdk-nag by which nag.js checks templates.
 var packs = []string{"AwsSolutions", "Serverless"}
 
-// report is what a pack says of a template.
+// report is the report of a pack on a template.
 type report struct {
 	// Kept is how often the pack saw a rule kept.
 	Kept int
-	// Findings are what is not kept. They name resources by logical id.
+	// Findings are the broken rules. They name resources by logical id.
 	Findings []finding
 	// Undecided are rules that could not judge a resource, and why.
 	Undecided []struct{ Rule, Resource, Cause string }
 }
 
-// runNag holds templates against cdk-nag's packs, in one run of nag.js.
+// runNag checks templates by cdk-nag's packs, in one run of nag.js.
 func runNag(files ...string) (map[string]map[string]report, error) {
 	if _, err := os.Stat("node_modules"); err != nil {
 		return nil, fmt.Errorf("cdk-nag is not installed: run make test/security/node_modules in the root of the repository: %w", err)

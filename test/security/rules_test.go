@@ -10,17 +10,17 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
-// rule is what every resource of some types has to keep.
+// rule is a rule for every resource of some types.
 type rule struct {
 	// Types are the resource types that it is about.
 	Types []string
-	// Keeps says whether the resource with that logical id keeps it.
+	// Keeps reports whether the resource with that logical id follows the rule.
 	Keeps func(t synthtest.Template, id string, r synthtest.Resource) bool
 	// Broken is a property, or several, that breaks the rule.
 	Broken string
 }
 
-// rules are our own, for what cdk-nag's packs do not look at.
+// rules are our own, for what cdk-nag's packs do not check.
 var rules = map[string]rule{
 	"Own-TableRecovery": {[]string{"AWS::DynamoDB::GlobalTable"}, everyReplica(func(replica any) bool {
 		return synthtest.At(replica, "PointInTimeRecoverySpecification", "PointInTimeRecoveryEnabled") == true
@@ -83,9 +83,8 @@ var rules = map[string]rule{
 		length, _ := synthtest.At(r.Properties, "Policies", "PasswordPolicy", "MinimumLength").(float64)
 		return length >= 12
 	}), `{"Policies": {"PasswordPolicy": {"MinimumLength": 8}}}`},
-	// The errors of a wrong password and of an unknown user are alike, so that no one
-	// learns who has an account; and no client takes passwords in the clear, or has the
-	// service's defaults.
+	// The errors of a wrong password and of an unknown user are equal, so that they do not reveal
+	// who has an account. No client accepts passwords in the clear, or has the service's defaults.
 	"Own-ClientTellsNothing": {[]string{"AWS::Cognito::UserPoolClient"}, keeps(func(r synthtest.Resource) bool {
 		flows := synthtest.List(r.Properties["ExplicitAuthFlows"])
 		if len(flows) == 0 || slices.Contains(flows, any("ALLOW_USER_PASSWORD_AUTH")) || slices.Contains(flows, any("ALLOW_ADMIN_USER_PASSWORD_AUTH")) {
@@ -110,8 +109,8 @@ func everyReplica(keeping func(any) bool) func(synthtest.Template, string, synth
 	})
 }
 
-// refusesWithoutTLS is kept by resources that a policy of that type is about, by the
-// property, and denies everything to everyone who comes without TLS.
+// refusesWithoutTLS is followed by resources that a policy of that type names in the property, if
+// the policy denies everything to every caller without TLS.
 func refusesWithoutTLS(policies, about string) func(synthtest.Template, string, synthtest.Resource) bool {
 	return func(t synthtest.Template, id string, _ synthtest.Resource) bool {
 		for _, policy := range t.OfType(policies) {
@@ -129,8 +128,7 @@ func refusesWithoutTLS(policies, about string) func(synthtest.Template, string, 
 	}
 }
 
-// narrow says whether a statement allows single actions to a service, and not to
-// everyone.
+// narrow reports whether a statement allows single actions to a service, and not to everyone.
 func narrow(statement any) bool {
 	principal, _ := synthtest.At(statement, "Principal").(map[string]any)
 	if len(principal) == 0 {

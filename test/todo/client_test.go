@@ -15,7 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// caller is who has a token.
+// caller is a caller with a token.
 type caller struct {
 	*onesynthtest.Client
 	id, email, token string
@@ -47,7 +47,7 @@ func newUser(t testing.TB, target *target) caller {
 	return c
 }
 
-// header has the token, and of a mutation a new idempotency key.
+// header returns the token, and a new idempotency key for a mutation.
 func (c caller) header(method string) http.Header {
 	header := http.Header{"Authorization": {"Bearer " + c.token}}
 	if method != http.MethodGet {
@@ -81,7 +81,7 @@ func withKey(key string) http.Header { return http.Header{"Idempotency-Key": {ke
 
 func ifMatch(version int) http.Header { return http.Header{"If-Match": {fmt.Sprintf(`"%d"`, version)}} }
 
-// read decodes a reply of the status that is wanted.
+// read decodes a reply, which must have that status.
 func read[T any](t testing.TB, r onesynthtest.Reply, status int) T {
 	t.Helper()
 	return onesynthtest.Read[T](t, r, status)

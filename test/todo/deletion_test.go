@@ -20,7 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// left are the items of a user but for idempotency keys.
+// left returns the items of a user except idempotency keys.
 func (p *target) left(t testing.TB, id string) []map[string]any {
 	t.Helper()
 	return slices.DeleteFunc(p.items(t), func(item map[string]any) bool {
@@ -28,8 +28,8 @@ func (p *target) left(t testing.TB, id string) []map[string]any {
 	})
 }
 
-// A deletion that is killed half way is finished by the eraser. Then nothing is left
-// but the request's own answer, and who comes back is new and stays.
+// The eraser finishes a deletion that is killed half way. Then only the request's own answer is
+// left, and a user who comes back is new and stays.
 func TestKilledDeletionIsFinished(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
@@ -73,8 +73,8 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		if !half {
 			continue
 		}
-		// The user cannot come back while there is a deletion, which is as long as there is
-		// something of it: the eraser may be faster than a machine that stands still.
+		// The user cannot come back before the deletion is complete, which it may already be: the
+		// eraser may be faster than the test.
 		back := one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"})
 		if counts := on.Item(t, "AppData", "PK", "COUNTS#"+one.id, "SK", "METADATA"); counts != nil && counts["deletion"] != nil {
 			refused(t, back, http.StatusConflict)
@@ -100,7 +100,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 			t.Errorf("got %d messages in %s", n, queue.Name)
 		}
 	}
-	// A second request hears that it is done.
+	// A second request learns that the deletion is complete.
 	var answered onesynthtest.Reply
 	onesynthtest.Settled(t, "the request is answered", func() bool {
 		answered = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
@@ -119,7 +119,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.change(t, again.TaskID, input{"title": "Another life still"})
-	// Everything is delivered again and again: that never ends.
+	// Everything is delivered again and again, without end.
 	soon, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	if err := on.Run.FlushStreams(soon); !errors.Is(err, context.DeadlineExceeded) {
@@ -140,8 +140,8 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	}
 }
 
-// A user with as many tasks as there is no time for in one request is deleted all
-// the same, and cannot come back before.
+// A user with more tasks than one request has time to delete is deleted completely, and cannot come
+// back before.
 func TestLongDeletionGoesOn(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
@@ -179,8 +179,8 @@ func TestLongDeletionGoesOn(t *testing.T) {
 	read[user](t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusCreated)
 }
 
-// A deletion that the eraser cannot finish before its record expires is kept in its
-// queue, for people to look at.
+// A deletion that the eraser cannot finish before its record expires is kept in its queue, for
+// operators.
 func TestFailedErasureIsKept(t *testing.T) {
 	t.Parallel()
 	on := &target{suite.Hurried(t, local.Options{NoSchedules: true, Role: func(name string, role *policy.Role) *policy.Role {

@@ -10,7 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// Whether the API answers can be asked without a token.
+// The health check needs no token.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	c := platform.NewClient(t, shared(t).Target)
@@ -19,7 +19,7 @@ func TestHealth(t *testing.T) {
 	}
 }
 
-// Every route of users takes none but valid tokens, in every environment.
+// Every route of users accepts only valid tokens, in every environment.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	for _, environment := range []string{"dev", "prod"} {
@@ -48,8 +48,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// A request that reaches the function by another way than the gateway has no token
-// either.
+// A request that bypasses the gateway has no token either.
 func TestFunctionAloneTakesNobody(t *testing.T) {
 	t.Parallel()
 	on := shared(t)

@@ -13,14 +13,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// probes make what every function does happen.
+// probes make every function do its work.
 func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 	target := &target{platform.Local(on)}
 	one, leaving := newUser(t, target), newUser(t, target)
 	made := one.create(t, input{"title": "a", "status": "completed"})
 	changed, deleted := one.create(t, input{"title": "b"}), one.create(t, input{"title": "c"})
 	leaving.create(t, input{"title": "d"})
-	// Small objects for the compactor to merge: those of two batches.
+	// Small objects for the compactor to merge, from two batches.
 	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 			{Function: "LakeCompactor", Name: "Compact", Do: compact},
 			{Function: "LakeSchedule", Name: "Deliver", Do: compact},
 		}, func() {
-			// The refused work is done, now that it is allowed: nothing was lost.
+			// The refused work is done once it is allowed: nothing was lost.
 			if err := on.Flush(t); err != nil {
 				t.Error(err)
 			}
@@ -78,8 +78,8 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		}
 }
 
-// abandon leaves a user as a deletion does that died after it began: without the
-// user's own item, with tasks. Only the eraser goes on with it.
+// abandon leaves a user in the state of a deletion that died after it began: without the user's own
+// item, with tasks. Only the eraser continues it.
 func (p *target) abandon(t testing.TB) (id string) {
 	t.Helper()
 	id = onesynthtest.Unique("user")
@@ -89,7 +89,7 @@ func (p *target) abandon(t testing.TB) (id string) {
 	return id
 }
 
-// put stores an item, past the platform.
+// put stores an item directly in the table.
 func (p *target) put(t testing.TB, item map[string]any) {
 	t.Helper()
 	encoded, err := attributevalue.MarshalMap(item)

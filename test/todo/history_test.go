@@ -20,15 +20,15 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// Users act at once and repeat requests, DynamoDB and Amazon S3 refuse requests or answer too
-// late, handlers die, and items that cannot be rows come past the platform. After every burst,
-// the indexes agree with the tasks, the counts with a recount, repeats with the first answer,
-// each change is there, and of users who are gone nothing is. In the end, the lake has each
-// change once, before and after it is compacted.
+// Users act at once and repeat requests, DynamoDB and Amazon S3 refuse requests or answer too late,
+// handlers die, and items that cannot be rows are written directly. After every burst, the indexes
+// agree with the tasks, the counts with a recount, and repeats with the first answer; each change
+// is there, and nothing of deleted users. In the end, the lake has each change once, before and
+// after it is compacted.
 //
-// member_test.go makes the requests up, model_test.go has what the answers tell, and
-// oracle_test.go compares that with the table and the lake. ONESYNTH_TEST_SEED repeats a
-// history, as far as what happens at once can be repeated.
+// member_test.go generates the requests, model_test.go has the state that the answers imply, and
+// oracle_test.go compares that with the table and the lake. ONESYNTH_TEST_SEED repeats a history,
+// as far as what happens at once can be repeated.
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -179,8 +179,8 @@ func (l *lake) delivery(t testing.TB) (found struct{ Redelivered, Failures, Invo
 	return found
 }
 
-// makeTrouble delivers in small batches, compacts again and again, and kills one and
-// the other while they work. All the while, what is in the lake once has to stay.
+// makeTrouble delivers in small batches, compacts again and again, and kills writer and compactor
+// while they work. All the while, changes in the lake have to stay there.
 func makeTrouble(t *testing.T, l *history) (end func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	schedule := l.Schedule(t, "")

@@ -22,8 +22,8 @@ func isReplay(t testing.TB, again, first onesynthtest.Reply) {
 	}
 }
 
-// Every repeated mutation is answered to the byte as the first time, also after later
-// changes, and refuses the key with another request.
+// Every repeated mutation has the first answer, to the byte, also after later changes, and its key
+// is refused with another request.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
@@ -69,7 +69,7 @@ func TestRepeats(t *testing.T) {
 	for i, next := range requests {
 		asked := answered{request: next(), key: onesynthtest.Unique("key")}
 		if asked.path == "/api/v1/tasks" {
-			// A refused request does not use the key up.
+			// A refused request does not use up the key.
 			invalid(t, one.tryWith(t, asked.method, asked.path, withKey(asked.key), input{"title": " "}), "title")
 		}
 		asked.reply = one.tryWith(t, asked.method, asked.path, withKey(asked.key), asked.body)
@@ -106,14 +106,14 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("got %v for another user's key; want another task", created)
 	}
 
-	// The deletion's answer outlives everything else that was the user's.
+	// The deletion's answer outlives all other items of the user.
 	key := withKey(onesynthtest.Unique("key"))
 	deleted := other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	read[struct{}](t, deleted, http.StatusNoContent)
 	isReplay(t, other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), deleted)
 }
 
-// Of those that change the same version, one does.
+// Of several changes of the same version, one succeeds.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()
 	on := shared(t)

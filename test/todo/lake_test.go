@@ -49,7 +49,7 @@ func (l *lake) compact(t testing.TB) {
 	}
 }
 
-// objects are the keys of the lake's objects.
+// objects returns the keys of the lake's objects.
 func (l *lake) objects(t testing.TB) []string {
 	t.Helper()
 	all, err := l.Run.Buckets().Objects(l.bucket, "")
@@ -63,7 +63,7 @@ func (l *lake) objects(t testing.TB) []string {
 	return keys
 }
 
-// copied is the lake as it is now, for queries.
+// copied returns a copy of the lake as it is now, for queries.
 func (l *lake) copied(t testing.TB) *lakequery.Lake {
 	t.Helper()
 	return laketest.Open(t, l.Target.Target)
@@ -75,7 +75,7 @@ type storedTask struct {
 	task
 }
 
-// name tells tasks apart.
+// name identifies a task.
 func (s storedTask) name() string { return s.UserID + " " + s.TaskID }
 
 // String has every field, for comparison and for failure messages.
@@ -126,8 +126,8 @@ type failure struct {
 	} `json:"record"`
 }
 
-// failed are the messages of the failure queue by event. The same one may be there
-// several times, as a batch may be written several times.
+// failed returns the messages of the failure queue by event. A message may be there several times,
+// because a batch may be written several times.
 func (l *lake) failed(t testing.TB) map[string]failure {
 	t.Helper()
 	all := map[string]failure{}
@@ -154,7 +154,7 @@ func count(t testing.TB, from *lakequery.Lake, text string) int {
 	return rows[0].N
 }
 
-// compareTasks tells what one side has and the other has not.
+// compareTasks returns the differences between the two sides.
 func compareTasks(t testing.TB, what string, got, want []storedTask) {
 	t.Helper()
 	wanted := map[string]string{}

@@ -45,9 +45,8 @@ func (c command) must(t testing.TB, arguments ...string) string {
 	return stdout
 }
 
-// From a token to the history of a task on the command line: changes land by
-// themselves, in each form of an answer they are the same, and what is asked wrongly is
-// told so.
+// From a token to the history of a task on the command line: changes land by themselves, each
+// output format has the same, and a wrong query gets an error.
 func TestLakeOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	l := lakeOf(t, ownRun(t, local.Options{}))

@@ -63,8 +63,8 @@ func TestCursorIsBound(t *testing.T) {
 	}
 }
 
-// seedTasks stores tasks as the platform would, past it: for as many as would take
-// long otherwise. Their titles are their numbers. It returns their ids.
+// seedTasks stores tasks directly in the table, in the platform's form, where creating them would
+// take long. Their titles are their numbers. It returns their ids.
 func (p *target) seedTasks(t testing.TB, owner string, n int) []string {
 	t.Helper()
 	statuses, priorities := []string{"pending", "in_progress", "completed", "cancelled"}, []string{"low", "medium", "high", "urgent", ""}
@@ -132,9 +132,8 @@ func (p *target) readUnits(t testing.TB) float64 {
 	return units
 }
 
-// However many tasks a user has, a page costs what a page costs, a search or filter
-// looks at 5,000 at most, and no list misses or repeats a task because of what
-// happens meanwhile.
+// The cost of a page does not grow with the number of tasks, a search or filter reads 5,000 tasks
+// at most, and no list misses or repeats a task because of concurrent changes.
 func TestManyTasks(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})

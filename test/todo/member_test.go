@@ -25,8 +25,8 @@ type member struct {
 	alive     bool
 	address   string
 	addresses []string
-	// tasks are those that there may be, and past those of the user's former lives, of
-	// whose last changes no answer tells.
+	// tasks are the tasks that may exist, and past the tasks of the user's former lives, whose last
+	// changes no answer reports.
 	tasks, past map[string]*known
 	// comes, leaves and renames are the user's own changes. maybe is how many renames may
 	// have been made before the user was gone.
@@ -36,9 +36,9 @@ type member struct {
 	// answered are the last requests, to be repeated.
 	answered []step
 	number   int
-	// contested is the task that a whole burst is about; empty: there is none.
+	// contested is the one task of a whole burst; empty: there is none.
 	contested string
-	// failed says that something was not true, which the end need not repeat.
+	// failed says that a check failed, which the last check need not repeat.
 	failed bool
 }
 
@@ -150,7 +150,7 @@ func sameAnswer(a, b onesynthtest.Reply) bool {
 	return a.Status == b.Status && bytes.Equal(a.Body, b.Body)
 }
 
-// repeat repeats what was answered, now and before.
+// repeat repeats requests that were answered, in this burst and before.
 func (m *member) repeat(ctx context.Context, steps []step, leaving bool) error {
 	for _, s := range steps {
 		// While the user is deleted, only the deletion's own answer is sure to be kept. A
@@ -179,8 +179,8 @@ func (m *member) come() step {
 	return step{kind: "come", method: http.MethodPost, path: "/api/v1/users/me", body: profile{fmt.Sprintf("%s.%d@example.com", m.id, m.number), "Ann"}}
 }
 
-// anyTask is a task that there may be, or now and then one that there never was; in
-// some bursts it is always the same.
+// anyTask returns a task that may exist, or sometimes one that never existed; in some bursts it is
+// always the same.
 func (m *member) anyTask() string {
 	if m.contested != "" {
 		return m.contested
@@ -217,7 +217,7 @@ func (m *member) someFields(whole bool) map[string]any {
 	return fields
 }
 
-// next is something that the user may do.
+// next returns something that the user may do.
 func (m *member) next() step {
 	id := m.anyTask()
 	path := "/api/v1/tasks/" + id

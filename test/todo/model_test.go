@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// known is what the answers told of a task.
+// known is what the answers said of a task.
 type known struct {
-	// edits are all that became of it by requests of its own: fields by version.
+	// edits are the results of requests for this task alone: fields by version.
 	edits map[int]map[string]any
 	// versions are the answers themselves.
 	versions map[int]storedTask
@@ -24,7 +24,7 @@ type known struct {
 	gone      bool
 }
 
-// learn takes in what the answers say. A user who is leaving may be gone at any step.
+// learn records what the answers say. A user who is leaving may be deleted at any step.
 func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 	cleared := 0
 	deleted := map[string]bool{}

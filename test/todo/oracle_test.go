@@ -77,7 +77,7 @@ func (m *member) check(ctx context.Context) error {
 	return m.compareIndexes(ctx, tasks, m.id)
 }
 
-// check compares a stored task with what the answers told of it.
+// check compares a stored task with what the answers said of it.
 func (k *known) check(item map[string]any) error {
 	if k == nil || k.gone {
 		return errors.New("it should not be there")
@@ -110,7 +110,7 @@ func (k *known) check(item map[string]any) error {
 	return nil
 }
 
-// keysOf are the keys of all four indexes as a task's attributes say.
+// keysOf returns the keys of all four indexes by a task's attributes.
 func keysOf(item map[string]any) map[string]any {
 	owner := "OWNER#" + of(item)
 	id := strings.TrimPrefix(item["SK"].(string), "TASK#")
@@ -129,8 +129,8 @@ func keysOf(item map[string]any) map[string]any {
 
 var indexes = []string{"GSI1", "GSI2", "GSI3", "GSI4"}
 
-// compareIndexes compares the indexes with tasks, item by item: those of one owner,
-// or all when it is empty.
+// compareIndexes compares the indexes with tasks, item by item: one owner's tasks, or all if owner
+// is empty.
 func (h *history) compareIndexes(ctx context.Context, tasks []map[string]any, owner string) error {
 	for _, index := range indexes {
 		want := map[string]map[string]any{}
@@ -167,8 +167,7 @@ func (h *history) compareIndexes(ctx context.Context, tasks []map[string]any, ow
 	return nil
 }
 
-// checkIndexes compares the whole indexes with the whole table, without the tasks of the one
-// who writes past the platform.
+// checkIndexes compares the whole indexes with the whole table, without the tasks of the poisoner.
 func (h *history) checkIndexes(ctx context.Context, without string) error {
 	all, err := h.read(ctx, dynamodb.NewScanPaginator(h.Database, &dynamodb.ScanInput{TableName: aws.String(h.Tables["AppData"]), ConsistentRead: aws.Bool(true)}))
 	if err != nil {
@@ -388,7 +387,7 @@ func compareEvents(t *testing.T, events map[string][]taskEvent, members []*membe
 	}
 }
 
-// checkEvents compares the changes of a task with what the answers told of it.
+// checkEvents compares the changes of a task with what the answers said of it.
 func (m *member) checkEvents(id string, events []taskEvent) error {
 	k, past := m.tasks[id], m.past[id] != nil
 	exists := k != nil && !k.gone
@@ -463,7 +462,7 @@ func compareUsers(t *testing.T, rows []userEvent, stored map[string]string, memb
 	}
 }
 
-// compareMetrics checks the figures of the lake by those of the API.
+// compareMetrics compares the figures of the lake with the API's.
 func compareMetrics(t *testing.T, from *lakequery.Lake, members []*member, users int) {
 	t.Helper()
 	type metrics struct {

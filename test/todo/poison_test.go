@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// poisoner writes items past the platform; some cannot be rows.
+// poisoner writes items directly into the table; some cannot be rows.
 type poisoner struct {
 	l    *lake
 	user string

@@ -11,13 +11,13 @@ func (p *target) items(t testing.TB) []map[string]any {
 	return p.Items(t, "AppData")
 }
 
-// prefixOf says what an item is: the beginning of its partition key.
+// prefixOf returns the kind of an item: the beginning of its partition key.
 func prefixOf(item map[string]any) string {
 	prefix, _, _ := strings.Cut(item["PK"].(string), "#")
 	return prefix
 }
 
-// of is whose an item is: the end of its partition key; of an address its owner.
+// of returns the owner of an item: the end of its partition key, or the owner of an address.
 func of(item map[string]any) string {
 	if prefixOf(item) == "EMAIL" {
 		return item["user_id"].(string)

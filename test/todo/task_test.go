@@ -14,7 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// A user comes, keeps a task until it is done, looks at it from all sides, and goes.
+// A user signs up, keeps a task until it is done, reads it in every way, and leaves.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
@@ -106,8 +106,8 @@ func has(tasks []task, id string) bool {
 	return slices.ContainsFunc(tasks, func(one task) bool { return one.TaskID == id })
 }
 
-// indexed waits until something holds of the indexes, which on AWS follow the table
-// within a moment, and in a local run at once.
+// indexed waits until a condition is true of the indexes, which on AWS follow the table within a
+// moment, and in a local run at once.
 func (p *target) indexed(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	if p.Run == nil {
@@ -119,8 +119,7 @@ func (p *target) indexed(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Input that breaks a rule is refused with all that is wrong, and nothing is stored
-// of it.
+// Input that breaks a rule is refused with all that is wrong, and none of it is stored.
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
@@ -209,7 +208,7 @@ func TestOtherUsersTask(t *testing.T) {
 	}
 }
 
-// A change of the status of many tasks is one of all for which it is allowed.
+// A change of the status of many tasks changes all tasks for which it is allowed.
 func TestBulk(t *testing.T) {
 	t.Parallel()
 	on := shared(t)

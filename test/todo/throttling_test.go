@@ -12,8 +12,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// Every route answers in its form, no matter how much DynamoDB throttles. A request that
-// is sent again is carried out once. A deletion is finished in the background.
+// Every route answers in its form, no matter how much DynamoDB throttles. A repeated request is
+// carried out once. A deletion is finished in the background.
 func TestThrottling(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
@@ -123,7 +123,7 @@ func TestThrottling(t *testing.T) {
 		"GET /api/v1/openapi.json": reads("/api/v1/openapi.json"),
 		"GET /health":              reads("/health"),
 	}, func(t *testing.T, share float64) {
-		// A deletion that cannot be carried through is given back to the stream.
+		// A deletion that cannot be finished goes back to the stream.
 		event := fmt.Sprintf(`{"Records":[{"eventID":"e","dynamodb":{"SequenceNumber":"7","Keys":{"PK":{"S":"COUNTS#%s"}},"NewImage":{"deletion":{"S":"%s"}}}}]}`,
 			deleted[len(deleted)-1].id, "01980000-0000-7000-8000-000000000000")
 		result, err := on.Run.Invoke(t.Context(), on.Function(t, "Eraser"), []byte(event))
