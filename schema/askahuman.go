@@ -16,7 +16,7 @@ var (
 	// CallerAgent is an AI agent: the subject of a JWT, or the one that an issued key
 	// names, or, on an open platform, what its X-Agent-Id header says.
 	CallerAgent = Caller{Name: "agent", Token: TokenOfProgram, Header: AgentHeader}
-	// CallerPerson is an anonymous person, told apart by the X-Fingerprint header.
+	// CallerPerson is an anonymous person, identified by the X-Fingerprint header.
 	CallerPerson = Caller{Name: "person", Header: FingerprintHeader}
 )
 

@@ -84,7 +84,7 @@ func (o OnObjects) validate(f *findings, path string, p Platform, fn Function) {
 	o.Objects.validate(f, path, p)
 	for i, put := range fn.Puts {
 		if put.Bucket == o.Bucket && (strings.HasPrefix(put.Prefix, o.Prefix) || strings.HasPrefix(o.Prefix, put.Prefix)) {
-			f.add(fmt.Sprintf("%s.Puts[%d]", strings.TrimSuffix(path, ".Trigger"), i), quoted(put.Prefix), "put below another prefix than that of the trigger, %q: the function would invoke itself without end", o.Prefix)
+			f.add(fmt.Sprintf("%s.Puts[%d]", strings.TrimSuffix(path, ".Trigger"), i), quoted(put.Prefix), "put below another prefix than the trigger's, %q: the function would invoke itself without end", o.Prefix)
 		}
 	}
 	validateTriggerIDs(f, path, o.ID, o.Failures)

@@ -273,7 +273,7 @@ func (t Table) validateFurther(f *findings, path string, index Index) {
 	seen := map[string]bool{index.Key.Partition: true, index.Key.Sort: true}
 	check := func(part string, names []string) {
 		if len(names) >= maxKeyAttributes {
-			f.add(path+"."+part, fmt.Sprintf("%d attributes", len(names)), "write at most %d: with that of Key they are the %d that DynamoDB allows", maxKeyAttributes-1, maxKeyAttributes)
+			f.add(path+"."+part, fmt.Sprintf("%d attributes", len(names)), "write at most %d: with the attribute of Key they are the %d that DynamoDB allows", maxKeyAttributes-1, maxKeyAttributes)
 		}
 		for i, name := range names {
 			at := fmt.Sprintf("%s.%s[%d]", path, part, i)

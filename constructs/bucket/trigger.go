@@ -48,7 +48,7 @@ func (p TriggerProps) Validate() error {
 		f.Add("TriggerProps.Bucket", nil, "a bucket", "pass a bucket of package bucket")
 	}
 	if p.Prefix == "" {
-		f.Add("TriggerProps.Prefix", p.Prefix, `what keys begin with, such as "exports/"`, "say of which objects the function hears")
+		f.Add("TriggerProps.Prefix", p.Prefix, `what keys begin with, such as "exports/"`, "say which objects invoke the function")
 	}
 	if p.Function == nil || p.Function.Resource == nil {
 		f.Add("TriggerProps.Function", nil, "a function", "pass a function of package gofunction")

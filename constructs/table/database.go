@@ -83,7 +83,7 @@ func (p DatabaseProps) Check(f *finding.List, path, region string) {
 		}
 		physical := *existing.TableName()
 		if other, twice := used[physical]; twice {
-			found.Add(at, "the table that is "+other+", too", "each table once", "the items of one would be read as those of the other: pass a table of its own")
+			found.Add(at, "the same table as "+other, "each table once", "each would read the items of the other: pass a table of its own")
 		}
 		used[physical] = name
 	}

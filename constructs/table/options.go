@@ -337,7 +337,7 @@ func (o Options) checkReplicas(f *finding.List, path string, e environment) {
 		r.checkKey(f, at+".KeyARN", e.customerKey)
 		props.CheckRemoval(f, at+".DeletionProtection", e.removed, r.DeletionProtection)
 		if r.RecoveryDays < 0 || r.RecoveryDays > longestRecovery {
-			f.Add(at+".RecoveryDays", r.RecoveryDays, "1 to 35 days", "leave it 0 for that of the table")
+			f.Add(at+".RecoveryDays", r.RecoveryDays, "1 to 35 days", "leave it 0 for the table's")
 		}
 		r.Read.check(f, at+".Read", false)
 		if (r.Read != Scaling{}) && read == (Scaling{}) {

@@ -82,8 +82,8 @@ type AgentKeyStore interface {
 	// AgentKey reads a key as it is now; CreatedAt may be left out. It returns
 	// [ErrAgentKeyNotFound].
 	AgentKey(ctx context.Context, hash string) (AgentKey, error)
-	// AgentKeys reads all keys, those of one agent together. A key that was stored a moment ago may
-	// be missing.
+	// AgentKeys reads all keys, grouped by agent. A key that was stored a moment ago may be
+	// missing.
 	AgentKeys(ctx context.Context) ([]AgentKey, error)
 	// RevokeAgentKey stores when a key was revoked. An earlier revocation stays. It returns
 	// [ErrAgentKeyNotFound].

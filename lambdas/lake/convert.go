@@ -84,7 +84,7 @@ func (c *converter) convert(raw json.RawMessage) (made *row, parsed record, fail
 // tableOf is the table of the record's entity, or nil.
 func (c *converter) tableOf(r record) (*table, error) {
 	if len(r.Change.Keys) == 0 {
-		return nil, errors.New("the record has no Keys: a stream record has those of its item")
+		return nil, errors.New("the record has no Keys: a stream record has the keys of its item")
 	}
 	var keys [2]string
 	for i, name := range c.definition.Key.Attributes() {

@@ -44,9 +44,9 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 	// until repeats a request until the platform itself answers. A killed attempt counts as running
 	// until its function's time is up. Until then the answer to the next attempt says when to try
 	// again.
-	const patience = 3 * time.Minute
+	const maxWait = 3 * time.Minute
 	until := func(function string, request func() (onesynthtest.Reply, error)) (onesynthtest.Reply, error) {
-		for attempts, begun := 0, time.Now(); attempts < 25 && time.Since(begun) < patience; {
+		for attempts, begun := 0, time.Now(); attempts < 25 && time.Since(begun) < maxWait; {
 			r, err := request()
 			if err != nil {
 				return r, err
@@ -69,7 +69,7 @@ func TestKilledHandlersLoseNothing(t *testing.T) {
 			}
 			failures.Add(1)
 		}
-		return onesynthtest.Reply{}, fmt.Errorf("got no answer in 25 attempts and %v", patience)
+		return onesynthtest.Reply{}, fmt.Errorf("got no answer in 25 attempts and %v", maxWait)
 	}
 
 	// Asks repeated with their key are one question each.

@@ -47,7 +47,7 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 		}
 		return parsed.Host
 	}
-	ids := map[string]string{} // those of the document, and what they are in this run
+	ids := map[string]string{} // from the ids of the document to the ids of this run
 	var before []string        // assignments and functions
 	for _, c := range commands {
 		// The shown addresses of the console, and of the API at the port of its stack, are at

@@ -65,8 +65,8 @@ func (m *member) do(ctx context.Context, s step) (onesynthtest.Reply, error) {
 		header = http.Header{}
 	}
 	header.Set("Idempotency-Key", s.key)
-	const patience = 100
-	for range patience {
+	const maxAttempts = 100
+	for range maxAttempts {
 		r, err := m.caller.send(ctx, s.method, s.path, header, s.body)
 		if err != nil {
 			return r, err
@@ -84,7 +84,7 @@ func (m *member) do(ctx context.Context, s step) (onesynthtest.Reply, error) {
 		}
 		time.Sleep(pause)
 	}
-	return onesynthtest.Reply{}, fmt.Errorf("%s %s had no final answer in %d attempts", s.method, s.path, patience)
+	return onesynthtest.Reply{}, fmt.Errorf("%s %s had no final answer in %d attempts", s.method, s.path, maxAttempts)
 }
 
 // burst does some things at once, waits for all answers, and checks.

@@ -50,7 +50,7 @@ type ConditionError struct {
 }
 
 // Error says so.
-func (e *ConditionError) Error() string { return "the condition of the write does not hold" }
+func (e *ConditionError) Error() string { return "the condition of the write failed" }
 
 // TransactionError says that a transaction changed nothing because conditions of some of its writes
 // failed.
@@ -60,7 +60,7 @@ type TransactionError struct {
 
 // Error says which writes.
 func (e *TransactionError) Error() string {
-	return fmt.Sprintf("the conditions of %d of the transaction's writes do not hold", len(e.failed))
+	return fmt.Sprintf("the conditions of %d of the transaction's writes failed", len(e.failed))
 }
 
 // Failed reports whether the condition of the i-th write of the call failed, and returns that

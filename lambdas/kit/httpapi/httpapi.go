@@ -190,7 +190,7 @@ func (s *Server) bodyForm(operation *huma.Operation) *huma.Schema {
 
 type problemsKey struct{}
 
-// problemsFrom returns the problems that a strict server found in addition to those of values.
+// problemsFrom returns the problems that only a strict server finds.
 func problemsFrom(ctx context.Context) []validate.Problem {
 	problems, _ := ctx.Value(problemsKey{}).([]validate.Problem)
 	return problems
