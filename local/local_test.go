@@ -829,7 +829,7 @@ func TestWithoutEffect(t *testing.T) {
 		resources[fmt.Sprint("Beside", i)] = object{"Type": kind}
 	}
 	resources["Beside4"].(object)["Properties"] = object{"ScheduleExpression": "rate(1 minute)", "Targets": []object{{"Id": "Target", "Arn": arn("Function")}}}
-	resources["RulePermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
+	resources["BesidePermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
 		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "events.amazonaws.com", "SourceArn": arn("Beside4"),
 	}}
 	_, printed := start(t, changed, func(o *local.Options) { o.AllowUnsupported = []string{"AWS::EKS::Cluster"} })

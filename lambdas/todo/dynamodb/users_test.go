@@ -233,8 +233,11 @@ func TestConflicts(t *testing.T) {
 	})
 	hurried, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
+	// The time may end while a read waits for its answer.
 	_, err := w.ChangeTask(hurried, "ada", task.ID, todo.TaskChange{Title: new("x")}, 0)
-	is(t, err, todo.ErrStale)
+	if !errors.Is(err, todo.ErrStale) && !errors.Is(err, retry.ErrUnanswered) {
+		t.Errorf("got %v", err)
+	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
 	is(t, w.DeleteTask(ended, "ada", task.ID, 0), context.Canceled)
