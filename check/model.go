@@ -61,11 +61,16 @@ func find(models map[string]model, is func(path string, m model) bool) (model, b
 	return model{}, false
 }
 
-// catalogModelOf returns the model of a table or view of the catalog; the zero value if there is none.
+// catalogModelOf returns the model of a table or view of the catalog; the zero value if there is none. Its line names the lake,
+// which the template's begins with "Lake".
 func catalogModelOf(models map[string]model, table *resource) catalogModel {
 	database, name := text(table.at("DatabaseName", "Ref")), text(table.at("TableInput", "Name"))
 	m, _ := find(models, func(_ string, m model) bool { return m.Catalog == database && m.Tables[name].Line != "" })
-	return m.Tables[name]
+	found := m.Tables[name]
+	if rest, ok := strings.CutPrefix(found.Line, "Lake."); ok {
+		found.Line = "Lakes[" + m.Lake + "]." + rest
+	}
+	return found
 }
 
 // models returns the models in the Metadata of a template. It skips values of another form, which belong to other tools.

@@ -106,7 +106,7 @@ func (c *comparison) nameBy(kind kind, r *resource) string {
 	deployed, had := find(c.deployedModels, is)
 	proposed, has := find(c.proposedModels, is)
 	if had && has && deployed.Lake != proposed.Lake {
-		return "Lake.Name of the schema"
+		return "Lakes[" + proposed.Lake + "].Name of the schema"
 	}
 	return kind.name + " of " + r.place()
 }

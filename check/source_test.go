@@ -132,19 +132,19 @@ func TestSources(t *testing.T) {
 		"Column": {func(r resources, m models) {
 			column(r)
 			m["Lake"]["tables"].(object)["task_changes"].(object)["columns"].(object)["title"] = "bigint"
-		}, "column-title:" + lakeTable, "Lake.Entities[task].Columns[title].Type of the schema", nil},
+		}, "column-title:" + lakeTable, "Lakes[todo].Entities[task].Columns[title].Type of the schema", nil},
 		"ColumnAttribute": {func(r resources, m models) {
 			m["Lake"]["tables"].(object)["task_changes"].(object)["attributes"] = object{"title": "heading"}
-		}, "column-title:" + lakeTable, "Lake.Entities[task].Columns[title] of the schema", nil},
+		}, "column-title:" + lakeTable, "Lakes[todo].Entities[task].Columns[title] of the schema", nil},
 		"ColumnOverridden": {func(r resources, m models) { column(r) }, "column-title:" + lakeTable, "an override of Columns of " + stack + "Lake/Catalog-task_changes", nil},
 		"EntityDropped": {func(r resources, m models) {
 			delete(r, lakeTable)
 			delete(m["Lake"]["tables"].(object), "task_changes")
-		}, "drop:" + lakeTable, "the schema, without Lake.Entities[task]", nil},
+		}, "drop:" + lakeTable, "the schema, without Lakes[todo].Entities[task]", nil},
 		"LakeName": {func(r resources, m models) {
 			set(t, r, lakeCatalog, "tasks_c830184b", "DatabaseInput", "Name")
 			m["Lake"]["lake"] = "tasks"
-		}, "rename:" + lakeCatalog, "Lake.Name of the schema", nil},
+		}, "rename:" + lakeCatalog, "Lakes[tasks].Name of the schema", nil},
 		"CatalogName": {func(r resources, m models) { set(t, r, lakeCatalog, "other", "DatabaseInput", "Name") }, "rename:" + lakeCatalog, "DatabaseInput.Name of " + stack + "Lake/Catalog", nil},
 		"Grants": {func(r resources, m models) {
 			policy(r)

@@ -103,17 +103,17 @@ func TestCheckNamesTheSchema(t *testing.T) {
 			delete(at(resources, "TodoDatabaseAppDataA1556560", "Properties"), "TimeToLiveSpecification")
 			delete(at(metadata, "onesynth:Todo/Database/AppData"), "timeToLive")
 		},
-		"column-title: Lake.Entities[task].Columns[title] of the schema": func(_, metadata object) {
+		"column-title: Lakes[todo].Entities[task].Columns[title] of the schema": func(_, metadata object) {
 			at(metadata, "onesynth:Todo/Lake", "tables", "task_changes", "attributes")["title"] = "heading"
 		},
-		"column-task_id: Lake.Entities[task].Columns[task_id] of the schema": func(_, metadata object) {
+		"column-task_id: Lakes[todo].Entities[task].Columns[task_id] of the schema": func(_, metadata object) {
 			attributes := at(metadata, "onesynth:Todo/Lake", "tables", "task_changes", "attributes")
 			if attributes["task_id"] != "SK without TASK#" {
 				t.Fatalf("task_id: got %v", attributes["task_id"])
 			}
 			attributes["task_id"] = "SK"
 		},
-		"drop: the schema, without Lake.Views[kpis]": func(resources, metadata object) {
+		"drop: the schema, without Lakes[todo].Views[kpis]": func(resources, metadata object) {
 			delete(resources, "TodoLakeCatalogkpisDFC72755")
 		},
 		"grants: Functions[todoapi].AccessPatterns of the schema": func(resources, metadata object) {
