@@ -116,15 +116,18 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 		}
 		return &validate.Error{Status: model.Status, Problems: []validate.Problem{unreadable}}
 	}
-	found := slices.Clone(others)
+	found, wrong := slices.Clone(others), map[string]bool{}
+	for _, p := range others {
+		wrong[p.Field] = true
+	}
 	for _, detail := range model.Errors {
 		p := s.problem(operation, detail)
 		isRule := strings.HasPrefix(detail.Location, ruleLocation+".")
 		// The rules have not checked a body that is no object.
-		if isRule && slices.ContainsFunc(found, func(other validate.Problem) bool { return other.Field == p.Field || other.Field == "body" }) {
+		if isRule && (wrong[p.Field] || wrong["body"]) {
 			continue
 		}
-		found = append(found, p)
+		found, wrong[p.Field] = append(found, p), true
 	}
 	if len(found) == 0 {
 		found = []validate.Problem{{Field: "body", Message: model.Detail}}
