@@ -39,7 +39,7 @@ func Environments(root string) (map[string][]*platforms.Platform, error) {
 			Environments map[string]map[string]json.RawMessage
 		}
 	}
-	if err := readJSON(filepath.Join(root, "cdk.json"), &configuration); err != nil {
+	if err := ReadJSON(filepath.Join(root, "cdk.json"), &configuration); err != nil {
 		return nil, err
 	}
 	members := configuration.Context.Environments
@@ -71,10 +71,11 @@ func Environments(root string) (map[string][]*platforms.Platform, error) {
 
 // Own returns the environments beside the platform's construct, by name.
 func Own(root string, p *platforms.Platform) (own map[string]json.RawMessage, err error) {
-	return own, readJSON(filepath.Join(root, "constructs", p.Name(), "testdata", "environments.json"), &own)
+	return own, ReadJSON(filepath.Join(root, "constructs", p.Name(), "testdata", "environments.json"), &own)
 }
 
-func readJSON(file string, into any) error {
+// ReadJSON reads a JSON file. Its errors name the file.
+func ReadJSON(file string, into any) error {
 	content, err := os.ReadFile(file)
 	if err != nil {
 		return err

@@ -3,7 +3,6 @@
 package security
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -139,13 +138,13 @@ func metadataOf(folder, name string) (map[string][]entry, error) {
 			AdditionalMetadataFile string
 		}
 	}
-	if err := readJSON(filepath.Join(folder, "manifest.json"), &manifest); err != nil {
+	if err := platformtest.ReadJSON(filepath.Join(folder, "manifest.json"), &manifest); err != nil {
 		return nil, err
 	}
 	all := manifest.Artifacts[name].Metadata
 	if file := manifest.Artifacts[name].AdditionalMetadataFile; file != "" {
 		more := map[string][]entry{}
-		if err := readJSON(filepath.Join(folder, file), &more); err != nil {
+		if err := platformtest.ReadJSON(filepath.Join(folder, file), &more); err != nil {
 			return nil, err
 		}
 		if all == nil {
@@ -156,15 +155,4 @@ func metadataOf(folder, name string) (map[string][]entry, error) {
 		}
 	}
 	return all, nil
-}
-
-func readJSON(file string, into any) error {
-	content, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(content, into); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	return nil
 }

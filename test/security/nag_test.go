@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/mod/modfile"
+
+	"github.com/onesynth-cdk/onesynth/platforms/platformtest"
 )
 
 // reports are the reports of cdk-nag's packs on the templates, by stack and by pack, the templates
@@ -110,7 +112,7 @@ func TestVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	var packages struct{ DevDependencies map[string]string }
-	if err := readJSON("package.json", &packages); err != nil {
+	if err := platformtest.ReadJSON("package.json", &packages); err != nil {
 		t.Fatal(err)
 	}
 	for path, name := range map[string]string{"github.com/aws/aws-cdk-go/awscdk/v2": "aws-cdk-lib", "github.com/aws/constructs-go/constructs/v10": "constructs"} {
