@@ -56,12 +56,7 @@ func (o OnObjects) WithDefaults(of Function) OnObjects {
 
 // Bucket returns the bucket of that name.
 func (p Platform) Bucket(name string) (Bucket, bool) {
-	for _, b := range p.Buckets {
-		if b.Name == name {
-			return b, true
-		}
-	}
-	return Bucket{}, false
+	return named(p.Buckets, name, func(x Bucket) string { return x.Name })
 }
 
 // BucketsOf returns the buckets that the function writes to, reads, or is invoked by, each once.
@@ -101,7 +96,7 @@ func (o Objects) validate(f *findings, path string, p Platform) {
 
 // validateObjects checks the objects that a function puts and reads.
 func (p Platform) validateObjects(f *findings, path string, fn Function) {
-	for part, all := range map[string][]Objects{"Puts": fn.Puts, "Gets": fn.Gets} {
+	check := func(part string, all []Objects) {
 		for i, o := range all {
 			at := fmt.Sprintf("%s.%s[%d]", path, part, i)
 			o.validate(f, at, p)
@@ -110,6 +105,8 @@ func (p Platform) validateObjects(f *findings, path string, fn Function) {
 			}
 		}
 	}
+	check("Puts", fn.Puts)
+	check("Gets", fn.Gets)
 }
 
 // validateBuckets checks the buckets, and that a function uses each.

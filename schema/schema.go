@@ -429,34 +429,28 @@ func (t Table) Projects(index Index, attribute string) bool {
 	return false
 }
 
+// named returns the first value of that name.
+func named[T any](values []T, name string, nameOf func(T) string) (found T, ok bool) {
+	i := slices.IndexFunc(values, func(value T) bool { return nameOf(value) == name })
+	if i < 0 {
+		return found, false
+	}
+	return values[i], true
+}
+
 // Table returns the table of that logical name.
 func (d Database) Table(name string) (Table, bool) {
-	for _, t := range d.Tables {
-		if t.Name == name {
-			return t, true
-		}
-	}
-	return Table{}, false
+	return named(d.Tables, name, func(x Table) string { return x.Name })
 }
 
 // AccessPattern returns the pattern of that name.
 func (d Database) AccessPattern(name string) (AccessPattern, bool) {
-	for _, p := range d.AccessPatterns {
-		if p.Name == name {
-			return p, true
-		}
-	}
-	return AccessPattern{}, false
+	return named(d.AccessPatterns, name, func(x AccessPattern) string { return x.Name })
 }
 
 // RateLimit returns the limit of that name.
 func (p Platform) RateLimit(name string) (RateLimit, bool) {
-	for _, l := range p.RateLimits {
-		if l.Name == name {
-			return l, true
-		}
-	}
-	return RateLimit{}, false
+	return named(p.RateLimits, name, func(x RateLimit) string { return x.Name })
 }
 
 // RoutesOf returns the keys of the routes that those callers may call, in the order of
@@ -473,12 +467,7 @@ func (p Platform) RoutesOf(callers ...Caller) []string {
 
 // Function returns the function of that name.
 func (p Platform) Function(name string) (Function, bool) {
-	for _, f := range p.Functions {
-		if f.Name == name {
-			return f, true
-		}
-	}
-	return Function{}, false
+	return named(p.Functions, name, func(x Function) string { return x.Name })
 }
 
 // Grant is what a role must be allowed for a function's access patterns: one

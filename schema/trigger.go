@@ -376,12 +376,7 @@ func (p Platform) LakeID(name string) string {
 
 // Secret returns the secret of that name.
 func (p Platform) Secret(name string) (Secret, bool) {
-	for _, s := range p.Secrets {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return Secret{}, false
+	return named(p.Secrets, name, func(x Secret) string { return x.Name })
 }
 
 // constructIDs are the ids that constructs/platform uses below a platform's construct.
