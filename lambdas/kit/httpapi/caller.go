@@ -64,7 +64,6 @@ func ByToken(scheme, description string) Identity {
 // ByHeader identifies callers by a header, without proof. check refuses what is not a caller's
 // name.
 func ByHeader(header *huma.Param, check func(name string) error) Identity {
-	header.Schema.Pattern = noControl
 	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
 		name := ctx.Header(header.Name)
 		return Caller{ID: name}, check(name)
@@ -77,7 +76,6 @@ func ByHeader(header *huma.Param, check func(name string) error) Identity {
 // caller.
 func ByFingerprint(header *huma.Param, hasher Hasher) Identity {
 	longest := *header.Schema.MaxLength
-	header.Schema.Pattern = noControl
 	return Identity{Header: header, Identify: func(ctx *Context) (Caller, error) {
 		fingerprint := ctx.Header(header.Name)
 		switch length := utf8.RuneCountInString(fingerprint); {

@@ -82,11 +82,11 @@ func JSON(form *huma.Schema, example any) map[string]*huma.MediaType {
 	return map[string]*huma.MediaType{"application/json": {Schema: form, Example: example}}
 }
 
-// HeaderParameter describes a request header of 1 to longest characters; 0: any
-// number.
+// HeaderParameter describes a request header of 1 to longest characters, without control
+// characters; 0: any number.
 func HeaderParameter(name string, required bool, longest int, description, example string) *huma.Param {
 	least := 1
-	form := &huma.Schema{Type: huma.TypeString, MinLength: &least}
+	form := &huma.Schema{Type: huma.TypeString, MinLength: &least, Pattern: noControl}
 	if longest > 0 {
 		form.MaxLength = &longest
 	}

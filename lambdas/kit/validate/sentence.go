@@ -23,7 +23,7 @@ func (p Problem) Sentence() string {
 	case c.Rule == RuleLength && c.Got != nil:
 		message = length(c)
 	case c.Rule == RuleRange:
-		message = "is " + render(c.Got) + "; allowed is " + bounds(c.Min, "%d or more", c.Max, "at most %d", "%d to %d")
+		message = "is " + render(c.Got) + "; allowed is " + numbers(c.Min, c.Max)
 	case c.Rule == RuleEnum && isText:
 		last := len(c.Allowed) - 1
 		message = "is " + Quoted(text) + "; allowed is " + strings.Join(c.Allowed[:last], ", ") + " or " + c.Allowed[last]
@@ -67,6 +67,11 @@ func length(c Constraint) string {
 	default:
 		return counted(visible, "character", "characters") + " without the white space around it; " + needs
 	}
+}
+
+// numbers says which numbers a range has.
+func numbers(least, most *int) string {
+	return bounds(least, "%d or more", most, "at most %d", "%d to %d")
 }
 
 // bounds says what is allowed.

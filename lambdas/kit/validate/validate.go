@@ -177,16 +177,7 @@ func (p *Problems) Number(field string, value, least, most int) {
 
 // Range adds a number that is out of its range; nil: it has no such bound.
 func (p *Problems) Range(field string, got any, least, most *int) {
-	allowed := ""
-	switch {
-	case most == nil:
-		allowed = fmt.Sprintf("%d or more", *least)
-	case least == nil:
-		allowed = fmt.Sprintf("at most %d", *most)
-	default:
-		allowed = fmt.Sprintf("%d to %d", *least, *most)
-	}
-	p.add(field, Constraint{Rule: RuleRange, Min: least, Max: most, Got: got}, "is %v; allowed is %s", got, allowed)
+	p.add(field, Constraint{Rule: RuleRange, Min: least, Max: most, Got: got}, "is %v; allowed is %s", got, numbers(least, most))
 }
 
 // Date checks a day as YYYY-MM-DD, of the years 0001 to 9999. In that range text sorts by day, and
