@@ -50,9 +50,7 @@ func (p TriggerProps) Validate() error {
 	if p.Prefix == "" {
 		f.Add("TriggerProps.Prefix", p.Prefix, `what keys begin with, such as "exports/"`, "say which objects invoke the function")
 	}
-	if p.Function == nil || p.Function.Resource == nil {
-		f.Add("TriggerProps.Function", nil, "a function", "pass a function of package gofunction")
-	}
+	p.Function.Check(&f, "TriggerProps.Function")
 	key.Check(&f, "TriggerProps.Key", p.Key, "")
 	return f.Err()
 }

@@ -234,6 +234,13 @@ func (s Sizes) Check(f *finding.List, memory, concurrency, timeout string, names
 // logLevelVariable is where handlers find the level.
 const logLevelVariable = "LOG_LEVEL"
 
+// Check adds a finding at path if there is no function, or it is declared nowhere.
+func (f *Function) Check(found *finding.List, path string) {
+	if f == nil || f.Resource == nil {
+		found.Add(path, nil, "a function", "pass a function of package gofunction")
+	}
+}
+
 // CheckLogLevel adds a finding at path if there is no such level; the empty one
 // is the default.
 func CheckLogLevel(f *finding.List, path, level string) {

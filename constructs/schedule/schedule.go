@@ -53,9 +53,7 @@ type Props struct {
 // Validate returns a [finding.List] with all invalid props, or nil.
 func (p Props) Validate() error {
 	var f finding.List
-	if p.Function == nil || p.Function.Resource == nil {
-		f.Add("Props.Function", nil, "a function", "pass a function of package gofunction")
-	}
+	p.Function.Check(&f, "Props.Function")
 	switch {
 	case p.Cron != "" && p.Every != 0:
 		f.Add("Props.Cron", p.Cron, "empty with Every", "leave one of the two out")

@@ -83,9 +83,7 @@ func (p Props) Validate() error {
 	case p.Table.Schema.Stream == schema.StreamNone:
 		f.Add("Props.Table", p.Table.Schema.Name, "a table with a stream", "set Stream in the table's schema")
 	}
-	if p.Function == nil || p.Function.Resource == nil {
-		f.Add("Props.Function", nil, "a function", "pass a function of package gofunction")
-	}
+	p.Function.Check(&f, "Props.Function")
 	if props.IsNil(p.OnFailure) {
 		f.Add("Props.OnFailure", nil, "a queue", "pass a queue of package deadletter: without one, records that are given up are lost")
 	}

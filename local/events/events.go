@@ -96,6 +96,8 @@ func readRule(a *assembly.Assembly, resource *assembly.Resource, declared proper
 		}
 		read.targets = append(read.targets, function.Name)
 	}
+	slices.Sort(read.targets)
+	read.targets = slices.Compact(read.targets)
 	return read, nil
 }
 
@@ -147,7 +149,7 @@ func (rules Rules) Deliver(created buckets.Created, functions Functions, log fun
 		if passes, err := r.filter.Passes(text); err != nil || !passes {
 			continue
 		}
-		for _, function := range slices.Compact(slices.Sorted(slices.Values(r.targets))) {
+		for _, function := range r.targets {
 			if _, err := functions.InvokeAsync(function, text); err != nil {
 				log(fmt.Sprintf("rule %s: the event of %s in bucket %s did not reach %s: %v", r.name, created.Object.Key, created.Bucket, function, err))
 			}
