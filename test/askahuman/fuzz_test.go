@@ -15,7 +15,7 @@ func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }
 // The OpenAPI document says of each route what it takes and what it answers.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	platform.CheckDocument(t, shared(t).Target, "/openapi.json")
+	suite.CheckAnswers(t)
 }
 
 // language is what agents and people usually ask.

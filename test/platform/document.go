@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// CheckDocument checks that the API's answers match the OpenAPI document at a path: Schemathesis
-// sends requests that the document allows, and requests that it does not, with those headers
-// ("Authorization: Bearer …"). ONESYNTH_TEST_SCHEMATHESIS names the program; without it, the test
-// is skipped.
-func CheckDocument(t *testing.T, target *Target, path string, headers ...string) {
+// CheckAnswers checks that the API's answers match the platform's OpenAPI document: Schemathesis
+// sends requests that the document allows, and requests that it does not, with the headers
+// ("Authorization: Bearer …"). ONESYNTH_TEST_SCHEMATHESIS names the program; without it, the test is
+// skipped.
+func (s *Suite) CheckAnswers(t *testing.T, headers ...string) {
 	t.Helper()
 	program := os.Getenv("ONESYNTH_TEST_SCHEMATHESIS")
 	if program == "" {
 		t.Skip("ONESYNTH_TEST_SCHEMATHESIS names no program: run make test-documents")
 	}
 	folder := filepath.Join(Root(t), "test", "schemathesis")
-	arguments := []string{"--config-file", filepath.Join(folder, "schemathesis.toml"), "run", target.URL + path, "--request-timeout", "60"}
+	arguments := []string{"--config-file", filepath.Join(folder, "schemathesis.toml"), "run", s.Shared(t).URL + s.Document(), "--request-timeout", "60"}
 	for _, header := range headers {
 		arguments = append(arguments, "--header", header)
 	}

@@ -13,8 +13,7 @@ import (
 // The OpenAPI document says of each route what it takes and what it answers.
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	target := shared(t)
-	platform.CheckDocument(t, target.Target, "/api/v1/openapi.json", "Authorization: Bearer "+newUser(t, target).token)
+	suite.CheckAnswers(t, "Authorization: Bearer "+newUser(t, shared(t)).token)
 }
 
 // FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
