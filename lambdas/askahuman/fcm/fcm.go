@@ -203,13 +203,14 @@ func (c *Client) Send(ctx context.Context, m askahuman.PushMessage) error {
 // token returns an access token other than the refused one. Concurrent callers share one fetch, so
 // that a slow or failing token endpoint gets one request instead of one from each.
 func (c *Client) token(ctx context.Context, refused *oauth2.Token) (*oauth2.Token, error) {
-	c.mu.Lock()
-	current := c.current
-	c.mu.Unlock()
-	if current.Valid() && current != refused {
+	if current := c.kept(); current.Valid() && current != refused {
 		return current, nil
 	}
 	fetched := c.fetching.DoChan("", func() (any, error) {
+		// Another fetch may have ended between the look above and this one.
+		if current := c.kept(); current.Valid() && current != refused {
+			return current, nil
+		}
 		token, err := c.fetchToken()
 		if err != nil {
 			return nil, err
@@ -228,6 +229,12 @@ func (c *Client) token(ctx context.Context, refused *oauth2.Token) (*oauth2.Toke
 		}
 		return result.Val.(*oauth2.Token), nil
 	}
+}
+
+func (c *Client) kept() *oauth2.Token {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.current
 }
 
 // fetchToken requests a new token. It serves all waiting callers, so it uses no caller's context:
