@@ -1,0 +1,38 @@
+package clarity
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Errors, to be matched with errors.Is.
+var (
+	// ErrAttemptNotFound says that there is no such attempt.
+	ErrAttemptNotFound = errors.New("there is no such attempt")
+	// ErrForbidden says that the attempt is another user's.
+	ErrForbidden = errors.New("this attempt is another user's")
+	// ErrNotInProgress says that the attempt is completed or abandoned, so that it stays as it is.
+	ErrNotInProgress = errors.New("the attempt is no longer in progress, so it stays as it is: begin another one")
+	// ErrNotCompleted says that the attempt is not completed, so that it is not evaluated.
+	ErrNotCompleted = errors.New("the attempt is not completed: complete it first, which also evaluates it")
+	// ErrScenarioNotFound says that there is no such scenario.
+	ErrScenarioNotFound = errors.New("there is no such scenario")
+	// ErrScenarioInactive says that the scenario takes no new attempts.
+	ErrScenarioInactive = errors.New("the scenario is not active any more: choose another one of GET /scenarios")
+	// ErrNoProfile says that the user has no profile yet.
+	ErrNoProfile = errors.New("there is no profile yet: the first evaluated attempt makes one")
+	// ErrStale says that an item has changed since a write was computed from it. Services compute
+	// again, and return it when too many write at once.
+	ErrStale = errors.New("the stored item has changed since it was read: try again shortly")
+)
+
+// VersionError says that the attempt has another version than the caller expected.
+type VersionError struct {
+	// Current is the attempt's version.
+	Current int
+}
+
+// Error says which version the attempt has.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("the attempt has version %d: read it again, and make the change to what it is now", e.Current)
+}
