@@ -70,6 +70,28 @@ func ByHeader(header *huma.Param, check func(name string) error) Identity {
 	}}
 }
 
+// ByKey identifies callers by a secret key, which is a bearer token or else in a header. scheme is
+// the name of the header's security scheme in the OpenAPI document, and description its
+// description. identify returns the id of a key's owner; for any other key, including none, it
+// returns unknown.
+func ByKey(scheme, header, description string, identify func(ctx context.Context, key string) (id string, err error), unknown error) Identity {
+	return Identity{
+		Schemes: map[string]*huma.SecurityScheme{
+			scheme:            {Type: "apiKey", In: "header", Name: header, Description: description},
+			scheme + "Bearer": {Type: "http", Scheme: "bearer", Description: "The same key. It counts before that of " + header + "."},
+		},
+		Errors: []error{unknown},
+		Identify: func(ctx *Context) (caller Caller, err error) {
+			key := ctx.Header(header)
+			if scheme, token, _ := strings.Cut(ctx.Header("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+				key = strings.TrimSpace(token)
+			}
+			caller.ID, err = identify(ctx.Context(), key)
+			return caller, err
+		},
+	}
+}
+
 // ByFingerprint distinguishes anonymous people by a browser fingerprint in a header, at most as
 // long as the MaxLength of its Schema. Caller.ID is the fingerprint's keyed hash, and
 // Caller.Address the IP address's. A missing fingerprint is refused where an operation needs the

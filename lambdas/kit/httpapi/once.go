@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -26,10 +28,12 @@ const (
 	maxKeyLength = 255
 )
 
-// Idempotency says how the operations of [Mutate] are carried out once.
+// Idempotency says how the operations of [Mutate] and [ServeOnce] are carried out once.
 type Idempotency struct {
 	// Keys remember requests; each caller's are a scope of their own.
 	Keys idempotency.Claims
+	// Wait is how long a repeat waits while the first attempt is running. Zero: not at all.
+	Wait time.Duration
 	// Description says in the OpenAPI document what the key does.
 	Description string
 	// Passing are known errors that a later attempt may not meet: their answers are not kept.
@@ -45,8 +49,8 @@ type Idempotency struct {
 // store passes the same result to [idempotency.Transact]. Without answer, the result is the body.
 //
 // Two requests with a key are the same if method, path, If-Match and body are. A repeat has
-// the first answer; while the first attempt is running, it is refused with a
-// [*idempotency.RunningError].
+// the first answer; while the first attempt is running, it waits for [Idempotency.Wait] at most, and
+// is then refused with a [*idempotency.RunningError].
 func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R, error), answer func(context.Context, *I, R) (status int, body any)) {
 	if answer == nil {
 		answer = func(_ context.Context, _ *I, result R) (int, any) { return cmp.Or(op.Status, http.StatusOK), result }
@@ -54,14 +58,8 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 	Register(s, s.once(op), func(ctx context.Context, input *I) (*mutated, error) {
 		request := requestFrom(ctx)
 		response, replayed, err := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Log: s.config.Log,
-			Answer: func(result any) (idempotency.Response, error) {
-				typed, ok := result.(R)
-				if !ok && result != nil {
-					return idempotency.Response{}, fmt.Errorf("the store keeps the answer to a %T; the operation gives a %T", result, typed)
-				}
-				return kept(answer(ctx, input, typed))
-			},
+			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Wait: s.config.Idempotency.Wait, Log: s.config.Log,
+			Answer: answered(func(result R) (int, any) { return answer(ctx, input, result) }),
 			Refusal: func(err error) (idempotency.Response, bool) {
 				if !s.isFinal(err) {
 					return idempotency.Response{}, false
@@ -89,6 +87,50 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 		}
 		return output, nil
 	})
+}
+
+// ServeOnce is [Serve] for an operation that is carried out once for each idempotency key, where the
+// input has the key, and need not have one. key returns it, or "" for a request that is carried out
+// each time, and the content that identifies the request; its error refuses the request, which uses
+// no key up. work and answer are as in [Mutate]. The answer to an error is not kept.
+func ServeOnce[I, R, B any](s *Server, op Operation, key func(*I) (key string, content []byte, err error), work func(context.Context, *I) (R, error), answer func(R) B) {
+	status := cmp.Or(op.Status, http.StatusOK)
+	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
+	Serve(s, op, func(ctx context.Context, input *I) (body B, err error) {
+		request := idempotency.Request{
+			Keys: s.config.Idempotency.Keys, Scope: CallerFrom(ctx).ID, Wait: s.config.Idempotency.Wait, Log: s.config.Log,
+			Answer: answered(func(result R) (int, any) { return status, answer(result) }),
+		}
+		if request.Key, request.Content, err = key(input); err != nil {
+			return body, err
+		}
+		if request.Key == "" {
+			result, err := work(ctx, input)
+			if err != nil {
+				return body, err
+			}
+			return answer(result), nil
+		}
+		response, _, err := request.Do(ctx, func(ctx context.Context) (any, error) { return work(ctx, input) })
+		if err != nil {
+			return body, err
+		}
+		if err := json.Unmarshal(response.Body, &body); err != nil {
+			return body, fmt.Errorf("reading the kept answer: %w", err)
+		}
+		return body, nil
+	})
+}
+
+// answered returns the function that makes the answer from the result of the work.
+func answered[R any](answer func(R) (status int, body any)) func(result any) (idempotency.Response, error) {
+	return func(result any) (idempotency.Response, error) {
+		typed, ok := result.(R)
+		if !ok && result != nil {
+			return idempotency.Response{}, fmt.Errorf("the store keeps the answer to a %T; the operation gives a %T", result, typed)
+		}
+		return kept(answer(typed))
+	}
 }
 
 // mutated is the answer of an operation of [Mutate].

@@ -43,18 +43,19 @@ const (
 // Constraint is the rule that a value breaks, with what the rule allows.
 type Constraint struct {
 	// Rule is the kind of rule.
-	Rule Rule
+	Rule Rule `json:"constraint" enum:"required,type,length,range,enum,format,unique,conflict" doc:"The kind of rule that it breaks: length counts the characters of a text or the entries of a list, unique says that a value stands twice, conflict that it does not go with another one." example:"length"`
 	// Type is the type that a form states, by its name in JSON Schema: "string",
 	// "integer", "array", …
-	Type string
+	Type string `json:"-"`
 	// Min and Max are the bounds of a RuleLength or RuleRange; nil: there is none.
-	Min, Max *int
+	Min *int `json:"min,omitempty" doc:"Of a length or range: the least that is allowed." example:"10"`
+	Max *int `json:"max,omitempty" doc:"Of a length or range: the most that is allowed." example:"2000"`
 	// Allowed are the values of a RuleEnum.
-	Allowed []string
+	Allowed []string `json:"allowed,omitempty" nullable:"false" doc:"Of an enum: what is allowed." example:"[\"text\",\"multiple_choice\"]"`
 	// Got is the value: nil, string, float64, bool, []any or map[string]any of a body, also
 	// int64 of a parameter; of a list that a platform's rule counted, the number of entries
 	// as int.
-	Got any
+	Got any `json:"-"`
 }
 
 // Problem is what is wrong with one part of a request.
