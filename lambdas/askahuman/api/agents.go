@@ -3,8 +3,10 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -54,16 +56,25 @@ func CountEnded(metrics *kit.Metrics) func(context.Context, askahuman.Status) {
 
 // Handler returns the handler of the routes.
 func (a *AgentAPI) Handler() *kit.API {
-	by := ByToken
-	switch {
-	case a.OpenAgents:
-		by = ByHeader
-	case a.AgentKeys != nil:
-		by = ByKey
-	}
-	s := newServer(a.Options, by, a.AgentKeys, Hasher{})
-	registerAgents(s, a.Service, a.Keys)
+	s := a.server()
+	a.register(s)
 	return s.Handler()
+}
+
+// Document returns the OpenAPI 3.1 document of all routes, those of people included, as JSON.
+func (a *AgentAPI) Document() ([]byte, error) {
+	s := a.server()
+	a.register(s)
+	(&HumanAPI{}).register(s)
+	s.OpenAPI().Tags = []*huma.Tag{
+		{Name: "agents", Description: "What AI agents call."},
+		{Name: "people", Description: "What people's apps call."},
+	}
+	return s.Document()
+}
+
+func (a *AgentAPI) server() *httpapi.Server {
+	return a.Options.server(a.identity(), httpapi.Hasher{}, httpapi.Idempotency{Keys: a.Keys, Wait: repeatWait})
 }
 
 type askInput struct {
@@ -157,43 +168,42 @@ type AgentQuestionList struct {
 	NextCursor string          `json:"next_cursor,omitempty" doc:"Where the next page begins, if there is one."`
 }
 
-// registerAgents declares the routes of the function agentapi.
-func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
+// register declares the routes of the function agentapi.
+func (a *AgentAPI) register(s *httpapi.Server) {
 	questionID := httpapi.Forms{"path.question_id": httpapi.Format("uuid")}
-	asker := asker{service: service, keys: keys, log: s.Log, metrics: s.Metrics}
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.ServeOnce(s, httpapi.Operation{
 		Method: http.MethodPost, Path: "/agent/questions", ID: "askQuestion", Status: http.StatusCreated,
-		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", s.Rules.OpenQuestions),
+		Description: fmt.Sprintf("Stores a question and shows it to people. At most %d questions of one agent are open or partial at a time; one whose deadline has passed does not count. Repeated with the same idempotency key it answers as it did the first time; while the first request is running, a repeat waits for it for 2 seconds.", a.rules().OpenQuestions),
 		// At least 10 characters, not counting the white space around them.
 		Precisely: httpapi.Forms{"body.prompt": httpapi.Pattern(`\S[^\u0000]{8,}\S`), "body.options[0]": httpapi.NotBlank, "body.audience": httpapi.DistinctItems},
 		Variants: []httpapi.Variant{
 			{Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeText)), "options": httpapi.NoItems}},
 			{Required: []string{"options"}, Fields: httpapi.Forms{"type": httpapi.Only(string(askahuman.TypeMultipleChoice)), "options": httpapi.AtLeast(askahuman.MinOptions)}},
 		},
-		Errors: []error{askahuman.ErrQuotaExceeded, &idempotency.RunningError{}},
-	}, func(ctx context.Context, input *askInput) (Submission, error) {
-		ask, err := input.ask()
-		if err != nil {
-			return Submission{}, err
+		Errors: []error{askahuman.ErrQuotaExceeded},
+	}, (*askInput).key, func(ctx context.Context, input *askInput) (askahuman.Question, error) {
+		question, err := a.Service.Ask(ctx, caller(ctx), askahuman.Ask(input.Body))
+		if err == nil {
+			a.Metrics.Emit(ctx, kit.Count("Asked", 1))
 		}
-		return asker.ask(ctx, caller(ctx), ask)
-	})
+		return question, err
+	}, submission)
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions/{question_id}", ID: "readQuestion", Status: http.StatusOK,
 		Description: "Returns one of the agent's own questions with the answers it has so far. Questions are kept for 7 days after they close and for 24 hours after they expire; another agent's is not found.",
 		Precisely:   questionID,
 		Errors:      []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (AgentQuestionWithResponses, error) {
-		question, err := service.Read(ctx, caller(ctx), input.ID)
+		question, err := a.Service.Read(ctx, caller(ctx), input.ID)
 		return agentQuestionWithResponses(question), err
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/agent/questions", ID: "listQuestions", Status: http.StatusOK,
 		Description: "Returns a page of the agent's own questions, newest first.",
 	}, func(ctx context.Context, input *agentListInput) (AgentQuestionList, error) {
-		questions, next, err := service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit, input.Cursor)
+		questions, next, err := a.Service.List(ctx, caller(ctx), askahuman.Status(input.Status), input.Limit, input.Cursor)
 		page := AgentQuestionList{Questions: make([]AgentQuestion, len(questions)), NextCursor: next}
 		for i, question := range questions {
 			page.Questions[i] = agentQuestion(question)
@@ -201,33 +211,62 @@ func registerAgents(s *server, service AgentService, keys idempotency.Claims) {
 		return page, err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Register(s, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/agent/questions/{question_id}", ID: "closeQuestion", Status: http.StatusNoContent,
 		Description: "Closes one of the agent's own questions before its deadline. Its answers stay readable. One that has ended already stays as it is.",
 		Precisely:   questionID,
 		Errors:      []error{askahuman.ErrQuestionNotFound},
 	}, func(ctx context.Context, input *questionInput) (*struct{}, error) {
-		return nil, service.Close(ctx, caller(ctx), input.ID)
+		return nil, a.Service.Close(ctx, caller(ctx), input.ID)
 	})
 
-	httpapi.RegisterDocument(s.Server, httpapi.Operation{
+	httpapi.RegisterDocument(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/openapi.json", ID: "readDocument", Status: http.StatusOK,
 		Description: "Returns the description of all routes, those of people included.",
-	}, func() ([]byte, error) { return Document(s.agents, s.Rules) })
+	}, a.Document)
 }
 
-// ask returns the ask of the request. The idempotency key may come in the header, in the body, or
-// in both if equal.
-func (i *askInput) ask() (askahuman.Ask, error) {
-	ask := askahuman.Ask(i.Body)
-	switch key := ask.IdempotencyKey; {
-	case i.IdempotencyKey == "":
-	case key == nil:
-		ask.IdempotencyKey = &i.IdempotencyKey
-	case *key != i.IdempotencyKey:
-		return ask, validate.Errorf("idempotency_key", validate.RuleConflict, "differs from the header X-Idempotency-Key; send the key once, or the same in both")
+// repeatWait is how long a repeat waits for the first request, because published clients know no
+// answer for a request that is still running. It is much longer than an ask takes: a first request
+// that has not ended by then has most likely died.
+const repeatWait = 2 * time.Second
+
+// key returns the idempotency key, which may come in the header, in the body, or in both if equal,
+// and the bytes that identify the ask. They are the same wherever the key is, and whether or not
+// defaults are spelled out. JSON separates fields of any content. Never change the form: keys of
+// the last 24 hours have a digest of these bytes.
+func (i *askInput) key() (key string, content []byte, err error) {
+	switch inBody := i.Body.IdempotencyKey; {
+	case inBody == nil && i.IdempotencyKey == "":
+		return "", nil, nil
+	case inBody == nil:
+		i.Body.IdempotencyKey = &i.IdempotencyKey
+	case i.IdempotencyKey != "" && *inBody != i.IdempotencyKey:
+		return "", nil, validate.Errorf("idempotency_key", validate.RuleConflict, "differs from the header X-Idempotency-Key; send the key once, or the same in both")
 	}
-	return ask, nil
+	ask := askahuman.Ask(i.Body).WithDefaults()
+	if err := ask.Validate(); err != nil {
+		return "", nil, err
+	}
+	content, err = json.Marshal(struct {
+		Prompt            string
+		Type              askahuman.QuestionType
+		Options, Audience []string
+		Responses         int
+		Timeout           time.Duration
+		IdempotencyKey    string
+	}{ask.Prompt, ask.Type, ask.Options, ask.Audience, *ask.MinResponses, time.Duration(*ask.TimeoutSeconds) * time.Second, ""})
+	return *ask.IdempotencyKey, content, err
+}
+
+func submission(question askahuman.Question) Submission {
+	return Submission{
+		QuestionID: question.ID,
+		Status:     string(question.Status),
+		PollURL:    "/agent/questions/" + question.ID,
+		ExpiresAt:  askahuman.FormatTime(question.Deadline),
+		CreatedAt:  askahuman.FormatTime(question.CreatedAt),
+	}
 }
 
 func agentQuestion(question askahuman.Question) AgentQuestion {
@@ -236,7 +275,7 @@ func agentQuestion(question askahuman.Question) AgentQuestion {
 		Status:            string(question.Status),
 		Prompt:            question.Prompt,
 		Type:              string(question.Type),
-		Audience:          list(question.Audience),
+		Audience:          append([]string{}, question.Audience...),
 		RequiredResponses: question.RequiredResponses,
 		CurrentResponses:  question.CurrentResponses,
 		CreatedAt:         askahuman.FormatTime(question.CreatedAt),

@@ -1,6 +1,5 @@
 // Package api serves Ask-a-Human over HTTP, in the wire format that published clients speak.
-// [AgentAPI] serves the routes of AI agents, [HumanAPI] the routes of people, and [Document]
-// describes both.
+// [AgentAPI] serves the routes of AI agents and describes all, [HumanAPI] the routes of people.
 //
 // One declaration per operation gives its routing, its validation and its part of the OpenAPI
 // document. Where the wire format is silent, the API decides: it ignores unknown fields and query
@@ -13,6 +12,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -32,38 +32,33 @@ type Options struct {
 	Now func() time.Time
 }
 
-// server has the routes with their operations.
-type server struct {
-	*httpapi.Server
-	Options
-	agents AgentIdentity
+// rules returns the rules.
+func (o Options) rules() schema.AskAHumanRules {
+	if o.Rules == nil {
+		return schema.DefaultAskAHumanRules()
+	}
+	return *o.Rules
 }
 
-func newServer(options Options, agents AgentIdentity, keys AgentKeys, hasher Hasher) *server {
-	if options.Rules == nil {
-		rules := schema.DefaultAskAHumanRules()
-		options.Rules = &rules
-	}
-	platform := schema.AskAHuman()
-	platform.RateLimits = options.Rules.RateLimits
-	return &server{Options: options, agents: agents, Server: httpapi.New(httpapi.Config{
+// server returns a server without operations. agents is the identity of agents, and hasher makes
+// people anonymous.
+func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys httpapi.Idempotency) *httpapi.Server {
+	rules, platform := o.rules(), schema.AskAHuman()
+	platform.RateLimits = rules.RateLimits
+	people := httpapi.ByFingerprint(httpapi.HeaderParameter(schema.FingerprintHeader, false, askahuman.MaxFingerprintLength,
+		"Tells anonymous people apart. Only a keyed hash of it is stored.", "c1b9e0c5a2"), hasher)
+	agents.Tag, people.Tag = "agents", "people"
+	return httpapi.New(httpapi.Config{
 		Platform:    platform,
 		Description: "AI agents post questions; people answer them anonymously; agents read the answers. Fields that this description does not name are ignored, null is the same as a field left out, and a body without a Content-Type is taken for JSON.",
-		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: agents.identity(keys), schema.CallerPerson: people(hasher)},
-		Errors:      failures(options.Rules.OpenQuestions),
-		Limiter:     options.RateLimiter,
-		Log:         options.Log,
-		Now:         options.Now,
-	})}
+		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerAgent: agents, schema.CallerPerson: people},
+		Errors:      failures(rules.OpenQuestions),
+		Idempotency: keys,
+		Limiter:     o.RateLimiter,
+		Log:         o.Log,
+		Now:         o.Now,
+	})
 }
 
 // caller is the id of an agent, or the hash of a person; empty: the person is unknown.
 func caller(ctx context.Context) string { return httpapi.CallerFrom(ctx).ID }
-
-// list is a list that is never null on the wire.
-func list[T any](values []T) []T {
-	if values == nil {
-		return []T{}
-	}
-	return values
-}

@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -63,8 +64,8 @@ func withKeys(p *platform) { p.agentAPI.OpenAgents, p.agentAPI.AgentKeys = false
 // withTokens has agents show tokens.
 func withTokens(p *platform) { p.agentAPI.OpenAgents = false }
 
-func testHasher() api.Hasher {
-	return api.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
+func testHasher() httpapi.Hasher {
+	return httpapi.Hasher{Secret: func(context.Context) (string, error) { return "the key of these tests", nil }}
 }
 
 type clock struct {
@@ -167,7 +168,7 @@ var uuids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 
 // openDocument is the document of open agents, read once.
 var openDocument = sync.OnceValues(func() (d httpapitest.Document, err error) {
-	body, err := api.Document(api.ByHeader, nil)
+	body, err := (&api.AgentAPI{OpenAgents: true}).Document()
 	if err != nil {
 		return d, err
 	}

@@ -2,8 +2,10 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
@@ -26,6 +28,28 @@ type ErrorBody struct {
 	Details *Violations `json:"details,omitempty" doc:"With VALIDATION_ERROR: what is wrong."`
 }
 
+// Violations say what is wrong with a request: the first problem, as published
+// clients read it, and all of them.
+type Violations struct {
+	Violation
+	Problems []Problem `json:"problems" nullable:"false" minItems:"1" doc:"Everything that is wrong; the first is the one above."`
+}
+
+// Violation is the rule that a field breaks.
+type Violation struct {
+	Field string `json:"field" doc:"The field, parameter or header; body or query for the whole of these." example:"prompt"`
+	validate.Constraint
+}
+
+// Problem is one thing wrong with a request.
+type Problem struct {
+	Violation
+	Message string `json:"message" doc:"What was got and what is allowed, in a sentence." example:"prompt has 4 characters; it needs 10 to 2000"`
+}
+
+// invalid is the code of a request whose content is not allowed.
+const invalid = "VALIDATION_ERROR"
+
 // failures returns the answers to errors, for a quota of open questions. The wire format lists the
 // codes of questions and answers; UNAUTHORIZED, NOT_FOUND, METHOD_NOT_ALLOWED,
 // SUBSCRIPTION_NOT_FOUND and REQUEST_IN_PROGRESS are for cases on which it is silent.
@@ -40,8 +64,8 @@ func failures(openQuestions int) httpapi.Errors {
 			answer("UNAUTHORIZED", http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
 			answer("NOT_FOUND", http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
 			answer("METHOD_NOT_ALLOWED", http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
-			answer("VALIDATION_ERROR", http.StatusBadRequest, httpapi.As[*validate.Error]),
-			answer("VALIDATION_ERROR", http.StatusBadRequest, httpapi.Is(idempotency.ErrOtherRequest)),
+			answer(invalid, http.StatusBadRequest, httpapi.As[*validate.Error]),
+			answer(invalid, http.StatusBadRequest, otherRequest),
 			{Code: "AGENT_QUOTA_EXCEEDED", Status: http.StatusForbidden, Match: httpapi.Is(askahuman.ErrQuotaExceeded), Message: fmt.Sprintf("you have %d questions that are open or partial, which is the most allowed: wait for answers, or close some with DELETE /agent/questions/{question_id}", openQuestions)},
 			answer("QUESTION_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrQuestionNotFound)),
 			answer("SUBSCRIPTION_NOT_FOUND", http.StatusNotFound, httpapi.Is(askahuman.ErrSubscriptionNotFound)),
@@ -60,20 +84,40 @@ func failures(openQuestions int) httpapi.Errors {
 			},
 		},
 		Unknown: httpapi.KnownError{Code: "SERVER_ERROR"},
-		Body: func(_ context.Context, f httpapi.Failure) any {
-			body := ErrorBody{Code: f.Code, Message: f.Message}
-			if found := problems(f.Err); found != nil {
-				body.Details = details(found)
-				body.Message = body.Details.sentences()
-			}
-			return ErrorResponse{body}
-		},
-		Always: []error{askahuman.Ask{Prompt: "Why?", Type: askahuman.TypeText}.WithDefaults().Validate()},
+		Body:    body,
+		Always:  []error{askahuman.Ask{Prompt: "Why?", Type: askahuman.TypeText}.WithDefaults().Validate()},
 		OfCallers: []error{
 			&ratelimit.LimitedError{State: ratelimit.State{Limit: 60, Reset: time.Date(2026, 2, 2, 10, 0, 0, 0, time.UTC)}},
 			retry.ErrUnanswered,
 		},
 	}
+}
+
+// otherRequest says of which field an error is that no form states.
+func otherRequest(err error) error {
+	if !errors.Is(err, idempotency.ErrOtherRequest) {
+		return nil
+	}
+	return validate.Errorf("idempotency_key", validate.RuleConflict, "was used for another question in the last 24 hours; repeat that request unchanged, or send a new key")
+}
+
+// body returns the body of an error.
+func body(_ context.Context, f httpapi.Failure) any {
+	body := ErrorBody{Code: f.Code, Message: f.Message}
+	if f.Code != invalid {
+		return ErrorResponse{body}
+	}
+	var sentences []string
+	var problems []Problem
+	for _, p := range f.Err.(*validate.Error).Problems {
+		problem := Problem{Violation{p.Field, p.Constraint}, p.Sentence()}
+		if problem.Rule == "" || problem.Rule == validate.RulePattern {
+			problem.Rule = validate.RuleFormat
+		}
+		problems, sentences = append(problems, problem), append(sentences, problem.Message)
+	}
+	body.Details, body.Message = &Violations{problems[0].Violation, problems}, strings.Join(sentences, ". ")
+	return ErrorResponse{body}
 }
 
 // unanswered is the message to a caller whose request got no answer of AWS in time. It is the one

@@ -11,6 +11,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -58,7 +59,7 @@ func TestHasher(t *testing.T) {
 		t.Errorf("got %s (%v) and %s (%v)", person, err, address, addressErr)
 	}
 	reason := errors.New("no secret")
-	if _, err := (api.Hasher{Secret: func(context.Context) (string, error) { return "", reason }}).Person(t.Context(), "x"); !errors.Is(err, reason) {
+	if _, err := (httpapi.Hasher{Secret: func(context.Context) (string, error) { return "", reason }}).Person(t.Context(), "x"); !errors.Is(err, reason) {
 		t.Errorf("got %v", err)
 	}
 	p := newPlatform()
@@ -104,7 +105,7 @@ func TestRules(t *testing.T) {
 	t.Parallel()
 	rules := schema.DefaultAskAHumanRules()
 	rules.OpenQuestions, rules.RateLimits[0].Requests = 3, 4
-	body := storetest.Must(api.Document(api.ByHeader, &rules))(t)
+	body := storetest.Must((&api.AgentAPI{OpenAgents: true, Options: api.Options{Rules: &rules}}).Document())(t)
 	for _, want := range []string{"At most 3 questions of one agent", "At most 4 calls in 1h0m0s for each agent.", "you have 3 questions", "or for each address without X-Fingerprint; and 6000 for all of an address together."} {
 		if !strings.Contains(string(body), want) {
 			t.Errorf("the document does not say %q", want)

@@ -33,13 +33,13 @@ type HumanAPI struct {
 	// TimeToFirstAnswer and Subscribed.
 	Options
 	// Hasher makes people and addresses anonymous.
-	Hasher Hasher
+	Hasher httpapi.Hasher
 }
 
 // Handler returns the handler of the routes.
 func (h *HumanAPI) Handler() *kit.API {
-	s := newServer(h.Options, ByToken, nil, h.Hasher)
-	registerPeople(s, h.Service)
+	s := h.server(httpapi.Identity{}, h.Hasher, httpapi.Idempotency{})
+	h.register(s)
 	return s.Handler()
 }
 
@@ -121,10 +121,10 @@ type leaderboardInput struct {
 	Limit  int    `query:"limit" minimum:"1" default:"10" doc:"How many entries to return at most, 1 to 100; a higher number is 100."`
 }
 
-// registerPeople declares the routes of the function humanapi.
-func registerPeople(s *server, service PeopleService) {
+// register declares the routes of the function humanapi.
+func (h *HumanAPI) register(s *httpapi.Server) {
 	uuid, zone, token := httpapi.Format("uuid"), httpapi.Format(httpapi.TimezoneFormat), httpapi.Pattern(`^[^\s\u0085]*[^\u0000-\u0020\u007f-\u00a0\u00ad][^\s\u0085]*$`)
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions", ID: "listOpenQuestions", Status: http.StatusOK,
 		Description: "Returns a page of questions that still want answers, newest first, without those that the person has answered. A page may have fewer questions than its limit, even none, and still a next_cursor: one request looks at about 500 questions. One that the person answered a moment ago may still be there.",
 		Precisely:   httpapi.Forms{"query.audience": httpapi.DistinctItems, "query.audience[0]": httpapi.Only(askahuman.Audiences()...)},
@@ -137,7 +137,7 @@ func registerPeople(s *server, service PeopleService) {
 				}
 			}
 		}
-		questions, next, err := service.Feed(ctx, caller(ctx), audience, input.Limit, input.Cursor)
+		questions, next, err := h.Service.Feed(ctx, caller(ctx), audience, input.Limit, input.Cursor)
 		page := HumanQuestionList{Questions: make([]HumanQuestion, len(questions)), NextCursor: next}
 		for i, question := range questions {
 			page.Questions[i] = humanQuestion(question)
@@ -145,17 +145,17 @@ func registerPeople(s *server, service PeopleService) {
 		return page, err
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/questions/{question_id}", ID: "readOpenQuestion", Status: http.StatusOK,
 		Description: "Returns a question that still wants answers, and whether this person can give one.",
 		Precisely:   httpapi.Forms{"path.question_id": uuid},
 		Errors:      []error{askahuman.ErrQuestionNotFound, askahuman.ErrQuestionClosed},
 	}, func(ctx context.Context, input *questionInput) (AnswerableQuestion, error) {
-		question, canAnswer, err := service.Question(ctx, caller(ctx), input.ID)
+		question, canAnswer, err := h.Service.Question(ctx, caller(ctx), input.ID)
 		return AnswerableQuestion{humanQuestion(question), canAnswer}, err
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPost, Path: "/human/responses", ID: "answerQuestion", NeedsCaller: true, Status: http.StatusCreated,
 		Description: "Stores a person's answer to a question and gives points for it. One person answers a question once, and is told ALREADY_ANSWERED also when the question has ended since. A text of more than 100 characters, without the white space around it, earns more; so do confidence, an answer within 5 minutes of the person's last notification if that was of this question, and an answer to a question that has less than half of its answers. Points stop at the most of a UTC day; the answer, its day in a row and its badges still count.",
 		Precisely:   httpapi.Forms{"header.X-Timezone": zone, "body.answer": httpapi.NotBlank},
@@ -169,7 +169,7 @@ func registerPeople(s *server, service PeopleService) {
 		if err != nil {
 			return askahuman.Receipt{}, err
 		}
-		receipt, err := service.Answer(ctx, caller(ctx), location, askahuman.Answer(input.Body))
+		receipt, err := h.Service.Answer(ctx, caller(ctx), location, askahuman.Answer(input.Body))
 		if err != nil {
 			return receipt, err
 		}
@@ -180,33 +180,33 @@ func registerPeople(s *server, service PeopleService) {
 		if receipt.Submitted.First {
 			metrics = append(metrics, kit.Milliseconds("TimeToFirstAnswer", receipt.SinceAsked))
 		}
-		s.Metrics.Emit(ctx, metrics...)
+		h.Metrics.Emit(ctx, metrics...)
 		return receipt, nil
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPost, Path: "/human/push/subscribe", ID: "subscribe", Status: http.StatusCreated,
 		Description: "Subscribes a device to notifications of new questions. A token that is subscribed already keeps its subscription, with the new interval, and the person of this request if X-Fingerprint names one. Without X-Fingerprint a new subscription is an unknown person's, who earns nothing more for an answer to a notification.",
 		Precisely:   httpapi.Forms{"body.fcm_token": token},
 	}, func(ctx context.Context, input *subscribeInput) (Subscription, error) {
-		subscription, err := service.Subscribe(ctx, caller(ctx), askahuman.NewSubscription(input.Body))
+		subscription, err := h.Service.Subscribe(ctx, caller(ctx), askahuman.NewSubscription(input.Body))
 		if err == nil {
-			s.Metrics.Emit(ctx, kit.Count("Subscribed", 1))
+			h.Metrics.Emit(ctx, kit.Count("Subscribed", 1))
 		}
 		return subscribed(subscription), err
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPut, Path: "/human/push/subscribe", ID: "renewSubscription", Status: http.StatusOK,
 		Description: "Gives a device's subscription its new token, for apps that do not keep the subscription's id. It is the one that has the old token, or else the one that has the new token already, or else the last one that the person made.",
 		Precisely:   httpapi.Forms{"body.fcm_token": token, "body.old_fcm_token": token},
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *renewInput) (Subscription, error) {
-		subscription, err := service.RenewSubscription(ctx, caller(ctx), askahuman.SubscriptionRenewal(input.Body))
+		subscription, err := h.Service.RenewSubscription(ctx, caller(ctx), askahuman.SubscriptionRenewal(input.Body))
 		return subscribed(subscription), err
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodPut, Path: "/human/push/subscribe/{subscription_id}", ID: "changeSubscription", Status: http.StatusOK,
 		Description: "Gives a subscription a new token, a new interval, or both, and makes it active again. A token of another subscription moves here, and that one ends.",
 		Precisely:   httpapi.Forms{"path.subscription_id": uuid, "body.fcm_token": token},
@@ -216,20 +216,20 @@ func registerPeople(s *server, service PeopleService) {
 		},
 		Errors: []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *changeInput) (Subscription, error) {
-		subscription, err := service.ChangeSubscription(ctx, input.ID, askahuman.SubscriptionChange(input.Body))
+		subscription, err := h.Service.ChangeSubscription(ctx, input.ID, askahuman.SubscriptionChange(input.Body))
 		return subscribed(subscription), err
 	})
 
-	httpapi.Register(s.Server, httpapi.Operation{
+	httpapi.Register(s, httpapi.Operation{
 		Method: http.MethodDelete, Path: "/human/push/subscribe/{subscription_id}", ID: "unsubscribe", Status: http.StatusNoContent,
 		Description: "Ends a subscription.",
 		Precisely:   httpapi.Forms{"path.subscription_id": uuid},
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *subscriptionInput) (*struct{}, error) {
-		return nil, service.Unsubscribe(ctx, input.ID)
+		return nil, h.Service.Unsubscribe(ctx, input.ID)
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/stats", ID: "readStats", NeedsCaller: true, Status: http.StatusOK,
 		Description: "Returns the person's own points, streak and badges.",
 		Precisely:   httpapi.Forms{"header.X-Timezone": zone},
@@ -238,15 +238,15 @@ func registerPeople(s *server, service PeopleService) {
 		if err != nil {
 			return Stats{}, err
 		}
-		stats, err := service.Stats(ctx, caller(ctx), location)
+		stats, err := h.Service.Stats(ctx, caller(ctx), location)
 		return Stats(stats), err
 	})
 
-	httpapi.Serve(s.Server, httpapi.Operation{
+	httpapi.Serve(s, httpapi.Operation{
 		Method: http.MethodGet, Path: "/human/leaderboard", ID: "readLeaderboard", Status: http.StatusOK,
 		Description: "Returns the people with the most points, and where the person stands among them.",
 	}, func(ctx context.Context, input *leaderboardInput) (askahuman.Leaderboard, error) {
-		return service.Leaderboard(ctx, caller(ctx), askahuman.Period(input.Period), input.Limit)
+		return h.Service.Leaderboard(ctx, caller(ctx), askahuman.Period(input.Period), input.Limit)
 	})
 }
 
@@ -255,7 +255,7 @@ func humanQuestion(question askahuman.Question) HumanQuestion {
 		QuestionID:      question.ID,
 		Prompt:          question.Prompt,
 		Type:            string(question.Type),
-		Audience:        list(question.Audience),
+		Audience:        append([]string{}, question.Audience...),
 		ResponsesNeeded: max(0, question.RequiredResponses-question.CurrentResponses),
 		CreatedAt:       askahuman.FormatTime(question.CreatedAt),
 	}

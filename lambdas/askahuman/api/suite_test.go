@@ -90,7 +90,7 @@ func (s stub) Unsubscribe(context.Context, string) error { return s.work() }
 // suite checks that one of the functions keeps the promises of all APIs of the kit.
 func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, api.Options) *kit.API) httpapitest.Suite {
 	t.Helper()
-	document, err := api.Document(api.ByToken, nil)
+	document, err := (&api.AgentAPI{}).Document()
 	if err != nil {
 		t.Fatal(err)
 	}

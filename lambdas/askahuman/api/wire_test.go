@@ -59,8 +59,8 @@ func TestWire(t *testing.T) {
 
 func TestDocumentBytes(t *testing.T) {
 	t.Parallel()
-	for name, agents := range map[string]api.AgentIdentity{"token": api.ByToken, "header": api.ByHeader, "key": api.ByKey} {
-		body := storetest.Must(api.Document(agents, nil))(t)
+	for name, a := range map[string]*api.AgentAPI{"token": {}, "header": {OpenAgents: true}, "key": {AgentKeys: &askahuman.AgentKeys{}}} {
+		body := storetest.Must(a.Document())(t)
 		httpapitest.SameAsFile(t, "testdata/openapi-"+name+".json", body)
 	}
 }
@@ -68,7 +68,7 @@ func TestDocumentBytes(t *testing.T) {
 // The document is served as it is.
 func TestDocumentIsServed(t *testing.T) {
 	t.Parallel()
-	want := storetest.Must(api.Document(api.ByHeader, nil))(t)
+	want := storetest.Must((&api.AgentAPI{OpenAgents: true}).Document())(t)
 	p := newPlatform()
 	for range 2 {
 		if w := p.serve(request{line: "GET /openapi.json"}); w.Code != 200 || w.Header().Get("Content-Type") != "application/json" || w.Body.String() != string(want) {
