@@ -299,6 +299,9 @@ func (p Platform) validateFunction(f *findings, fn Function) {
 		}
 	}
 	p.validateObjects(f, path, fn)
+	if fn.CallsModel && fn.Timeout == 0 {
+		f.add(path+".Timeout", "0s", "write a time-out: a model takes seconds to reply, and the default is 10 seconds")
+	}
 	if fn.Trigger != nil {
 		fn.Trigger.validate(f, path, p, fn)
 		return

@@ -97,11 +97,20 @@ func TestValidateFunctions(t *testing.T) {
 			secret(func(*schema.Secret) {})(p)
 			p.Functions[0].Secrets = []string{"Key", "Key"}
 		}, "Functions[api].Secrets[1]", `"Key"`, "once"},
-		"ErrUnreadSecret":     {func(p *schema.Platform) { p.Secrets = []schema.Secret{{Name: "Key", Variable: "KEY_ARN"}} }, "Secrets[Key]", "no function reads", "Secrets of a function"},
-		"ErrSecretName":       {secret(func(s *schema.Secret) { s.Name = "key" }), "Secrets[key].Name", `"key"`, "capital"},
-		"ErrSecretVariable":   {secret(func(s *schema.Secret) { s.Variable = "KeyARN" }), "Secrets[Key].Variable", `"KeyARN"`, "CURSOR_SECRET_ARN"},
-		"ErrTemplateAlone":    {secret(func(s *schema.Secret) { s.Template = "{}" }), "Secrets[Key].Generated", "nothing", "both"},
-		"ErrTemplate":         {secret(func(s *schema.Secret) { s.Template, s.Generated = "[]", "key" }), "Secrets[Key].Template", `"[]"`, "JSON object"},
+		"ErrUnreadSecret":   {func(p *schema.Platform) { p.Secrets = []schema.Secret{{Name: "Key", Variable: "KEY_ARN"}} }, "Secrets[Key]", "no function reads", "Secrets of a function"},
+		"ErrSecretName":     {secret(func(s *schema.Secret) { s.Name = "key" }), "Secrets[key].Name", `"key"`, "capital"},
+		"ErrSecretVariable": {secret(func(s *schema.Secret) { s.Variable = "KeyARN" }), "Secrets[Key].Variable", `"KeyARN"`, "CURSOR_SECRET_ARN"},
+		"ErrTemplateAlone":  {secret(func(s *schema.Secret) { s.Template = "{}" }), "Secrets[Key].Generated", "nothing", "both"},
+		"ErrTemplate":       {secret(func(s *schema.Secret) { s.Template, s.Generated = "[]", "key" }), "Secrets[Key].Template", `"[]"`, "JSON object"},
+		"ErrModelTimeout":   {func(p *schema.Platform) { p.Functions[0].CallsModel = true }, "Functions[api].Timeout", "0s", "time-out"},
+		"ErrModelVariable": {func(p *schema.Platform) {
+			secret(func(s *schema.Secret) { s.Variable = schema.ModelVariable })(p)
+			p.Functions[0].CallsModel, p.Functions[0].Timeout = true, time.Minute
+		}, "Secrets[Key].Variable", `"MODEL_ID"`, "another name"},
+		"ErrGuardrailVariable": {func(p *schema.Platform) {
+			p.Buckets = []schema.Bucket{{Name: "Rails", Variable: schema.GuardrailVariable}}
+			p.Functions[0].CallsModel, p.Functions[0].Timeout, p.Functions[0].Gets = true, time.Minute, []schema.Objects{{Bucket: "Rails", Prefix: "a/"}}
+		}, "Buckets[Rails].Variable", `"GUARDRAIL_ID"`, "another name"},
 		"ErrGeneratedIsThere": {secret(func(s *schema.Secret) { s.Template, s.Generated = `{"key":"x"}`, "key" }), "Secrets[Key].Generated", `"key"`, "does not have"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -97,6 +97,7 @@ func (p Platform) Validate() error {
 	}
 	p.validateSecrets(f)
 	p.validateBuckets(f)
+	p.validateModelVariables(f)
 	p.validateIDs(f)
 	for _, pattern := range p.Database.AccessPatterns {
 		if !pattern.Offered && !pattern.ByOperators && len(p.users(pattern.Name)) == 0 {

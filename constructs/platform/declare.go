@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
 	"github.com/onesynth-cdk/onesynth/constructs/stream"
@@ -42,6 +43,9 @@ type Declaration struct {
 	UserProps
 	// LakeProps are for a platform with lakes.
 	LakeProps
+	// Model is what the functions with CallsModel call. Default: none, they find no model in their
+	// environment and may call none.
+	Model model.Props
 	// Module is the path of your own module with the main packages of the functions.
 	// [Declare] then checks the props and builds the functions. Default: the platform's
 	// construct does, by [Ready].
@@ -97,6 +101,7 @@ func Declare(of Construct, scope constructs.Construct, id string, described sche
 		d.Build = Ready(scope, described.Name, id, func(region string) error { return d.check(region, described) }, d.Build, source)
 	}
 	p.begin(of, scope, id, described, d.Props)
+	p.model = d.Model
 	p.addSecrets(d.Secrets)
 	p.addBuckets()
 	for _, f := range described.Functions {
@@ -117,6 +122,7 @@ func (d Declaration) check(region string, described schema.Platform) error {
 	d.Props.Check(&f, "Props", region, described)
 	d.UserProps.Check(&f, "Props", d.JWTIssuer, described)
 	d.LakeProps.Check(&f, "Props")
+	d.Model.Check(&f, "Props.Model", region, described)
 	return f.Err()
 }
 

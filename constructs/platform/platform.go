@@ -41,6 +41,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/key"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
+	"github.com/onesynth-cdk/onesynth/constructs/model"
 	"github.com/onesynth-cdk/onesynth/constructs/outputs"
 	"github.com/onesynth-cdk/onesynth/constructs/props"
 	"github.com/onesynth-cdk/onesynth/constructs/schedule"
@@ -113,6 +114,7 @@ type Platform struct {
 
 	construct constructs.Construct
 	props     Props
+	model     model.Props
 	// declared are the functions in the order of their declaration.
 	declared []function
 	// topic is the topic of all alarms, or nil. alarmIDs has the ids of all alarms, including those
@@ -122,9 +124,8 @@ type Platform struct {
 	silent   int
 }
 
-// addFunction declares a function of the schema. It may use the access patterns and the
-// secrets that the schema names, and has the names of the tables and the given variables
-// in its environment.
+// addFunction declares a function of the schema. It may use the access patterns, secrets, objects
+// and model that the schema names, and has their names and the given variables in its environment.
 func (p *Platform) addFunction(id string, declared schema.Function, variables map[string]string) {
 	name := declared.Name
 	environment := p.Database.Environment()
@@ -134,6 +135,9 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	}
 	for _, b := range p.Schema.BucketsOf(declared) {
 		environment[b.Variable] = *p.Buckets[b.Name].Resource.BucketName()
+	}
+	if declared.CallsModel {
+		maps.Copy(environment, p.model.Environment())
 	}
 	maps.Copy(environment, variables)
 	if p.props.MetricNamespace != "" {
@@ -166,6 +170,9 @@ func (p *Platform) addFunction(id string, declared schema.Function, variables ma
 	}
 	for _, o := range declared.Gets {
 		p.Buckets[o.Bucket].AllowGet(f, o.Prefix)
+	}
+	if declared.CallsModel {
+		p.model.Allow(f)
 	}
 	p.tell(f, declared)
 	p.declared = append(p.declared, function{id: id, name: name, function: f})

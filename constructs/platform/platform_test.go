@@ -26,7 +26,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-var template, signUp, large, quiet, exporting, refused synthtest.Template
+var template, signUp, large, quiet, exporting, models, refused synthtest.Template
 
 func TestMain(m *testing.M) {
 	synthtest.Main(m, declare, func(folder string) (err error) {
@@ -43,6 +43,9 @@ func TestMain(m *testing.M) {
 			return err
 		}
 		if exporting, err = synthtest.Load(folder, "exporting"); err != nil {
+			return err
+		}
+		if models, err = synthtest.Load(folder, "models"); err != nil {
 			return err
 		}
 		refused, err = synthtest.Load(folder, "refused")
@@ -96,6 +99,7 @@ func declare(app awscdk.App) {
 	declareLarge(app, build)
 	declareQuiet(app, build)
 	declareExporting(app, build)
+	declareModels(app, build)
 	declareRefused(app, build)
 }
 

@@ -1,0 +1,232 @@
+// Package model names a language model of Amazon Bedrock in the props of a platform, and lets the
+// functions that call it do so, and no more.
+package model
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/constructs-go/constructs/v10"
+	"github.com/aws/jsii-runtime-go"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/props"
+	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Props name a model of Amazon Bedrock. The zero value names none: no function calls a model, and
+// none may.
+//
+// The account needs access to the model ("Access Amazon Bedrock foundation models"). Functions in
+// a VPC need a way to the endpoint bedrock-runtime. A value that is only known at deployment has to
+// be an ARN.
+type Props struct {
+	// ID is the id of a foundation model, such as "amazon.nova-lite-v1:0"; or the ARN of a
+	// provisioned model, of a deployment of a custom model, or of an imported model, in the region
+	// of the stack. Required with the ARN of an InferenceProfile: the foundation model that it
+	// routes to. Default: the model in the id of the InferenceProfile, or none.
+	ID string
+	// InferenceProfile is called instead of the model itself ("Use an inference profile in model
+	// invocation"). It is the id of one that Amazon Bedrock has, such as
+	// "eu.amazon.nova-lite-v1:0" or "global.anthropic.claude-sonnet-4-5-20250929-v1:0"; or the ARN
+	// of an application inference profile in the region of the stack. Default: none.
+	InferenceProfile string
+	// Regions are the regions that the InferenceProfile routes to from the region of the stack, as
+	// `aws bedrock get-inference-profile` lists them. Requests that Amazon Bedrock routes to
+	// another one fail. Required with an id of a geography such as "eu."; none with "global.".
+	// Default, with the ARN of an application inference profile: the region of the stack.
+	Regions []string
+	// GuardrailID is the id or the ARN of a guardrail in the region of the stack that requests and
+	// replies pass. Default: none.
+	GuardrailID string
+	// GuardrailVersion is the version of the guardrail: a number, or "DRAFT". Required with
+	// GuardrailID.
+	GuardrailVersion string
+}
+
+// Forms of the Amazon Bedrock API reference ("Converse": modelId, guardrailIdentifier,
+// guardrailVersion; "GetInferenceProfile": inferenceProfileId).
+var (
+	modelID          = regexp.MustCompile(`^[a-z0-9-]{1,63}\.[a-z0-9-]{1,63}([.:]?[a-z0-9-]{1,63}){0,3}$`)
+	modelARN         = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:(provisioned-model|custom-model-deployment|imported-model)/[a-z0-9]{12}$`)
+	profileID        = regexp.MustCompile(`^([a-z]{2}|apac|us-gov|global)\.(.+)$`)
+	profileARN       = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:application-inference-profile/[a-zA-Z0-9-]{1,64}$`)
+	guardrailID      = regexp.MustCompile(`^[a-z0-9]{1,64}$`)
+	guardrailARN     = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:guardrail/[a-z0-9]+$`)
+	guardrailVersion = regexp.MustCompile(`^([1-9][0-9]{0,7}|DRAFT)$`)
+	regionName       = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[0-9]{1,2}$`)
+)
+
+// Check adds a finding for each of the props that is invalid in the region of the stack, which is
+// "" while it is not known, and one if no function of the platform calls a model. path leads to
+// the props, such as "Props.Model".
+func (p Props) Check(f *finding.List, path, region string, described schema.Platform) {
+	called := p.called()
+	if called != "" && !described.CallsModel() {
+		f.Add(path, called, "none: no function of the platform calls a model", "leave it out, or set CallsModel of a function in the schema")
+	}
+	p.checkID(f, path, region)
+	p.checkProfile(f, path, region)
+	if p.GuardrailID != "" && called == "" {
+		f.Add(path+".GuardrailID", p.GuardrailID, "none without a model", "set ID or InferenceProfile, or leave it out")
+	}
+	if p.GuardrailID != "" && !guardrailID.MatchString(p.GuardrailID) {
+		checkARN(f, path+".GuardrailID", p.GuardrailID, region, guardrailARN, "the id or the ARN of a guardrail", `write it such as "a1b2c3d4e5f6"`)
+	}
+	switch {
+	case p.GuardrailID == "" && p.GuardrailVersion != "":
+		f.Add(path+".GuardrailVersion", p.GuardrailVersion, "none without a GuardrailID", "set both, or leave both out")
+	case p.GuardrailID != "" && !guardrailVersion.MatchString(p.GuardrailVersion) && !props.IsToken(p.GuardrailVersion):
+		f.Add(path+".GuardrailVersion", p.GuardrailVersion, `a number, or "DRAFT"`, `write it such as "1"; a published version does not change`)
+	}
+}
+
+func (p Props) checkID(f *finding.List, path, region string) {
+	path += ".ID"
+	system := profileID.FindStringSubmatch(p.InferenceProfile)
+	switch {
+	case p.ID == "":
+		if p.InferenceProfile != "" && system == nil {
+			f.Add(path, "", "the foundation model that the InferenceProfile routes to", `write its id, such as "amazon.nova-lite-v1:0"`)
+		}
+	case system != nil && p.ID != system[2]:
+		f.Add(path, p.ID, system[2]+", as in the InferenceProfile", "leave it out")
+	case profileID.MatchString(p.ID):
+		f.Add(path, p.ID, "the id of a model", "write it as InferenceProfile: it is the id of one")
+	case modelID.MatchString(p.ID):
+	case p.InferenceProfile != "":
+		f.Add(path, p.ID, "the id of a foundation model", `write it such as "amazon.nova-lite-v1:0"`)
+	default:
+		checkARN(f, path, p.ID, region, modelARN, "the id of a foundation model, or the ARN of a provisioned, custom or imported one", `write it such as "amazon.nova-lite-v1:0"`)
+	}
+}
+
+func (p Props) checkProfile(f *finding.List, path, region string) {
+	system := profileID.FindStringSubmatch(p.InferenceProfile)
+	switch {
+	case p.InferenceProfile == "":
+	case system == nil:
+		checkARN(f, path+".InferenceProfile", p.InferenceProfile, region, profileARN, "the id of an inference profile of Amazon Bedrock, or the ARN of an application inference profile", `write it such as "eu.amazon.nova-lite-v1:0"`)
+	case !modelID.MatchString(system[2]):
+		f.Add(path+".InferenceProfile", p.InferenceProfile, "a geography and the id of a foundation model", `write it such as "eu.amazon.nova-lite-v1:0"`)
+	}
+	const remedy = "`aws bedrock get-inference-profile` lists them"
+	switch {
+	case p.InferenceProfile == "" && len(p.Regions) > 0:
+		f.Add(path+".Regions", p.Regions, "none without an InferenceProfile", "a model is called in the region of the stack: leave it out")
+	case p.global() && len(p.Regions) > 0:
+		f.Add(path+".Regions", p.Regions, "none with a global InferenceProfile", "it routes to all commercial regions: leave it out")
+	case system != nil && !p.global() && len(p.Regions) == 0:
+		f.Add(path+".Regions", p.Regions, "the regions that the InferenceProfile routes to", remedy)
+	}
+	seen := map[string]bool{}
+	for i, r := range p.Regions {
+		at := fmt.Sprintf("%s.Regions[%d]", path, i)
+		switch {
+		case !regionName.MatchString(r) && !props.IsToken(r):
+			f.Add(at, r, "the name of a region", `write something like "eu-west-1"; `+remedy)
+		case seen[r]:
+			f.Add(at, r, "each region once", "leave one of them out")
+		}
+		seen[r] = true
+	}
+}
+
+// checkARN adds a finding at path unless the value is only known at deployment, or matches the form
+// and is in the region.
+func checkARN(f *finding.List, path, value, region string, form *regexp.Regexp, allowed, remedy string) {
+	if props.IsToken(value) {
+		return
+	}
+	match := form.FindStringSubmatch(value)
+	switch {
+	case match == nil:
+		f.Add(path, value, allowed, remedy)
+	case region != "" && !props.IsToken(region) && match[1] != region:
+		f.Add(path, value, "one in "+region+", as the stack", "name one of the stack's region")
+	}
+}
+
+func (p Props) global() bool { return strings.HasPrefix(p.InferenceProfile, "global.") }
+
+// called is what functions call, or "".
+func (p Props) called() string { return cmp.Or(p.InferenceProfile, p.ID) }
+
+// Environment returns the variables in which a function finds the model; none without a model.
+func (p Props) Environment() map[string]string {
+	variables := map[string]string{}
+	for name, value := range map[string]string{
+		schema.ModelVariable: p.called(), schema.GuardrailVariable: p.GuardrailID, schema.GuardrailVersionVariable: p.GuardrailVersion,
+	} {
+		if value != "" {
+			variables[name] = value
+		}
+	}
+	return variables
+}
+
+// Allow lets the function call the model, which the API operation Converse needs
+// bedrock:InvokeModel for; nothing without a model. With an inference profile it may call the
+// profile, and in each region of the profile the foundation model, but that only through the
+// profile ("Prerequisites for inference profiles", "Global cross-Region inference", Amazon Bedrock
+// user guide; bedrock:InferenceProfileArn, Service Authorization Reference). With a guardrail it
+// may apply that one ("Set up permissions to use Amazon Bedrock Guardrails"); a guardrail that uses
+// cross-Region inference needs its guardrail profile granted beside
+// ("Permissions for using cross-Region inference with Amazon Bedrock Guardrails").
+func (p Props) Allow(f *gofunction.Function) {
+	if p.called() == "" {
+		return
+	}
+	invoke := []string{"bedrock:InvokeModel"}
+	if p.InferenceProfile == "" {
+		f.Allow(invoke, arn(f, p.ID, "", "foundation-model/"))
+	} else {
+		profile := arn(f, p.InferenceProfile, *awscdk.Stack_Of(f).Account(), "inference-profile/")
+		f.Allow(invoke, profile)
+		f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Actions:    jsii.Strings(invoke...),
+			Resources:  jsii.Strings(p.destinations(f)...),
+			Conditions: &map[string]any{"StringEquals": map[string]any{"bedrock:InferenceProfileArn": profile}},
+		}))
+	}
+	if p.GuardrailID != "" {
+		f.Allow([]string{"bedrock:ApplyGuardrail"}, arn(f, p.GuardrailID, *awscdk.Stack_Of(f).Account(), "guardrail/"))
+	}
+}
+
+// destinations are the ARNs of the foundation model where the inference profile routes to.
+func (p Props) destinations(of constructs.Construct) []string {
+	stack := awscdk.Stack_Of(of)
+	id := p.ID
+	if system := profileID.FindStringSubmatch(p.InferenceProfile); system != nil {
+		id = system[2]
+	}
+	regions := p.Regions
+	switch {
+	case p.global():
+		// A request that leaves the region has none in the ARN of its model.
+		regions = []string{*stack.Region(), ""}
+	case len(regions) == 0:
+		regions = []string{*stack.Region()}
+	}
+	var all []string
+	for _, region := range regions {
+		all = append(all, fmt.Sprintf("arn:%s:bedrock:%s::foundation-model/%s", *stack.Partition(), region, id))
+	}
+	return all
+}
+
+// arn returns the ARN of a resource of Amazon Bedrock in the region of the stack: the given one, or
+// that of the id.
+func arn(of constructs.Construct, id, account, kind string) string {
+	if strings.HasPrefix(id, "arn:") || props.IsToken(id) {
+		return id
+	}
+	stack := awscdk.Stack_Of(of)
+	return fmt.Sprintf("arn:%s:bedrock:%s:%s:%s%s", *stack.Partition(), *stack.Region(), account, kind, id)
+}
