@@ -1,0 +1,60 @@
+// Package scenarios has the scenarios that Clarity begins with, each in a file with its id as name.
+// Further files here are loaded by the next `onesynth seed clarity`. A changed file does not change
+// a scenario that is there: give it another id, and the old one the attribute active "false".
+package scenarios
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+)
+
+//go:embed *.json
+var files embed.FS
+
+// Initial returns the scenarios, by id. They are valid ([clarity.Scenario.Check]).
+func Initial() ([]clarity.Scenario, error) { return read(files) }
+
+// read reads the scenarios of a folder.
+func read(folder fs.FS) ([]clarity.Scenario, error) {
+	names, err := fs.Glob(folder, "*.json")
+	if err != nil {
+		return nil, err
+	}
+	var scenarios []clarity.Scenario
+	for _, name := range names {
+		data, err := fs.ReadFile(folder, name)
+		if err != nil {
+			return nil, err
+		}
+		scenario, err := decode(data)
+		if err == nil && scenario.ID+".json" != name {
+			err = fmt.Errorf("scenarioId: got %.40q, want the name of the file", scenario.ID)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		scenarios = append(scenarios, scenario)
+	}
+	return scenarios, nil
+}
+
+// decode reads one scenario, which has no unknown field and nothing after it.
+func decode(data []byte) (clarity.Scenario, error) {
+	var scenario clarity.Scenario
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&scenario); err != nil {
+		return scenario, err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return scenario, errors.New("there is more after the scenario: leave it out")
+	}
+	return scenario, scenario.Check()
+}
