@@ -58,7 +58,7 @@ func Clarity() Platform {
 					BatchSize: 10, ReportItemFailures: true,
 					Failures: Failures{Description: "evaluated attempts without a profile"},
 				},
-				AccessPatterns: []string{"GetPrecedingProfile", "ListLaterProfiles", "AddProfile"},
+				AccessPatterns: []string{"GetLatestProfile", "AddProfile"},
 			},
 			{
 				Name:           "scenarioseeder",
@@ -150,7 +150,7 @@ func clarityProfiles() Table {
 		TimeToLive:   "expiresAt",
 		Attributes: []Attribute{
 			{"userId", String, "Partition key: subject of the user's token"},
-			{"timestamp", String, "Sort key: when the attempt was evaluated, " + clarityMoment + ", then # and the attempt's id. \"#\" is the item before the first profile, and has revision alone"},
+			{"timestamp", String, "Sort key: when the attempt was evaluated, " + clarityMoment + ", then # and the attempt's id. \"#\" is the item before the first profile, and has schemaVersion alone"},
 			{"attemptId", String, "The attempt that the profile was made for"},
 			{"attemptCount", Number, "Evaluated attempts of the user up to this one, all of them"},
 			{"dimensions", List, "Of each dimension: name, movingAverage, standardDeviation, trend and recentScores"},
@@ -159,7 +159,8 @@ func clarityProfiles() Table {
 			{"improvements", List, "Up to 3 dimensions: dimension, improvement, from and to; may be empty"},
 			{"recommendations", List, "Texts, one for each weakness; may be empty"},
 			{"overallAverage", Number, "Mean of recentOverallScores, 0 to 100"},
-			{"revision", Number, "One more with each write of the item: a profile is added on the condition that its neighbours are as they were read"},
+			{"previous", String, "Sort key of the profile before this one, or \"#\""},
+			{"latest", Boolean, "true on the latest profile of a user; absent from the others"},
 			{"expiresAt", Number, "End of retention in Unix seconds (TTL attribute); absent from the latest profile of a user"},
 			schemaVersion,
 		},
@@ -271,7 +272,7 @@ func clarityAccessPatterns() []AccessPattern {
 		},
 		{
 			Name: "GetLatestProfile", Seed: "Get latest profile",
-			Description: "The latest profile of a user.",
+			Description: "The latest profile of a user, and before it those that are later than an attempt which comes out of order.",
 			Operation:   Query, Table: "Profiles", Descending: true, Consistent: true,
 			KeyConditions: []KeyCondition{{"userId", Equal}, {"timestamp", Greater}},
 		},
@@ -282,23 +283,11 @@ func clarityAccessPatterns() []AccessPattern {
 			KeyConditions: []KeyCondition{{"userId", Equal}, {"timestamp", Greater}},
 		},
 		{
-			Name:        "GetPrecedingProfile",
-			Description: "The profile before a moment, or the item before the first one.",
-			Operation:   Query, Table: "Profiles", Descending: true, Consistent: true,
-			KeyConditions: []KeyCondition{{"userId", Equal}, {"timestamp", Less}},
-		},
-		{
-			Name:        "ListLaterProfiles",
-			Description: "The profiles from a moment on, oldest first: there are some when records come out of order or again.",
-			Operation:   Query, Table: "Profiles", Consistent: true,
-			KeyConditions: []KeyCondition{{"userId", Equal}, {"timestamp", GreaterOrEqual}},
-		},
-		{
 			Name: "AddProfile", Seed: "Update profile",
 			Description: "Add the profile of an evaluated attempt at its place in time.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
-				update("Profiles", "the profile before it: its end of retention, if it is as it was read"),
+				{Table: "Profiles", Operation: UpdateItem, Optional: true, Description: "the latest profile so far, if it is as it was read: its end of retention; or the item before the first one, if there is none"},
 				{Table: "Profiles", Operation: PutItem, Description: "the profile, unless there is one for the attempt"},
 				{Table: "Profiles", Operation: PutItem, Optional: true, Repeated: true, Description: "a later profile with the attempt in it, if it is as it was read"},
 			},

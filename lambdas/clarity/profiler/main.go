@@ -1,0 +1,40 @@
+// Command profiler is the Lambda function that adds a profile for each evaluated attempt. It gets
+// them from the stream of the attempts.
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+func main() {
+	kit.StartResponder("clarity", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
+		retention, err := retentionOf(environment)
+		if err != nil {
+			return nil, err
+		}
+		store, err := dynamodb.Open(environment, "profiler")
+		if err != nil {
+			return nil, err
+		}
+		f := &function{profiles: store, retention: retention, now: time.Now, log: environment.Log, metrics: environment.Metrics}
+		return f.handle, nil
+	})
+}
+
+// retentionOf is how long profiles are kept; zero: for ever.
+func retentionOf(environment kit.Environment) (time.Duration, error) {
+	const variable = "PROFILE_RETENTION_DAYS"
+	days, err := environment.Int(variable, 0)
+	if err == nil && (days != 0 && days < clarity.MinRetentionDays || days > clarity.MaxRetentionDays) {
+		err = fmt.Errorf("%s is %d: write %d to %d, or 0 to keep profiles for ever", variable, days, clarity.MinRetentionDays, clarity.MaxRetentionDays)
+	}
+	return time.Duration(days) * 24 * time.Hour, err
+}
