@@ -40,14 +40,14 @@ func TestReadPage(t *testing.T) {
 		t.Errorf("got the notes %v", got)
 	}
 	others := list
-	others.Scope = []string{"bob"}
+	others.Scope, others.Parameter = []string{"bob"}, "nextToken"
 	for name, test := range map[string]struct {
-		list dynamo.List
-		from string
-	}{"OfOtherList": {others, last}, "MadeUp": {list, "AQ"}} {
+		list        dynamo.List
+		from, field string
+	}{"OfOtherList": {others, last, "nextToken"}, "MadeUp": {list, "AQ", "cursor"}} {
 		_, _, err := dynamo.ReadPage[note](ctx, db.DB, test.list, test.from, 2)
-		if wrong, ok := errors.AsType[*validate.Error](err); !ok || wrong.Problems[0].Field != "cursor" {
-			t.Errorf("%s: got %v; want a problem of the cursor", name, err)
+		if wrong, ok := errors.AsType[*validate.Error](err); !ok || wrong.Problems[0].Field != test.field {
+			t.Errorf("%s: got %v; want a problem of the %s", name, err, test.field)
 		}
 	}
 	list.Key = nil

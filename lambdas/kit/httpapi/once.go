@@ -45,8 +45,9 @@ type Idempotency struct {
 }
 
 // Mutate declares an operation that is carried out once for each idempotency key. Its requests must
-// have one. work does it, and answer gives status and body from its result, nil for no body; a
-// store passes the same result to [idempotency.Transact]. Without answer, the result is the body.
+// have one, unless the key is optional ([Operation.KeyOptional]). work does it, and answer gives
+// status and body from its result, nil for no body; a store passes the same result to
+// [idempotency.Transact]. Without answer, the result is the body.
 //
 // Two requests with a key are the same if method, path, If-Match and body are. A repeat has
 // the first answer; while the first attempt is running, it waits for [Idempotency.Wait] at most, and
@@ -104,13 +105,6 @@ func ServeOnce[I, R, B any](s *Server, op Operation, key func(*I) (key string, c
 		if request.Key, request.Content, err = key(input); err != nil {
 			return body, err
 		}
-		if request.Key == "" {
-			result, err := work(ctx, input)
-			if err != nil {
-				return body, err
-			}
-			return answer(result), nil
-		}
 		response, _, err := request.Do(ctx, func(ctx context.Context) (any, error) { return work(ctx, input) })
 		if err != nil {
 			return body, err
@@ -167,8 +161,10 @@ func (s *Server) isFinal(err error) bool {
 func (s *Server) readAttempt(ctx *Context) error {
 	op := ctx.Declared()
 	var err error
-	if ctx.key, err = readKey(ctx.Header(KeyHeader)); err != nil {
-		return err
+	if header := ctx.Header(KeyHeader); header != "" || !op.KeyOptional {
+		if ctx.key, err = readKey(header); err != nil {
+			return err
+		}
 	}
 	ifMatch := ctx.Header(ifMatchHeader)
 	if op.IfMatch != "" {
@@ -207,7 +203,7 @@ func readKey(header string) (string, error) {
 func (s *Server) once(op Operation) Operation {
 	final := slices.Clone(op.Errors)
 	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
-	key := HeaderParameter(KeyHeader, true, maxKeyLength, s.config.Idempotency.Description, "8e03978e-40d5-43dd-bc93-6894a57f9324")
+	key := HeaderParameter(KeyHeader, !op.KeyOptional, maxKeyLength, s.config.Idempotency.Description, "8e03978e-40d5-43dd-bc93-6894a57f9324")
 	key.Schema.Pattern = `^[ -~]*$`
 	op.Parameters = append(slices.Clone(op.Parameters), key)
 	if op.IfMatch != "" {

@@ -113,6 +113,47 @@ func TestIfMatch(t *testing.T) {
 	}
 }
 
+// Without an optional key the work is done each time, and nothing is asked of the keys.
+func TestKeyOptional(t *testing.T) {
+	t.Parallel()
+	done := 0
+	s := httpapi.New(httpapi.Config{
+		Platform:    shop(),
+		Callers:     map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("token", "A token.")},
+		Idempotency: httpapi.Idempotency{Keys: &httpapitest.Ledger{Refusal: idempotency.ErrOtherRequest}},
+	})
+	httpapi.Mutate(s, httpapi.Operation{Method: "DELETE", Path: "/orders/{order_id}", ID: "cancel", Status: http.StatusOK, Form: 0, KeyOptional: true},
+		func(context.Context, *struct {
+			ID string `path:"order_id"`
+		}) (int, error) {
+			done++
+			return done, nil
+		}, nil)
+	for i, test := range []struct {
+		header, answer string
+		status         int
+	}{
+		{"X: y", "1\n", http.StatusOK},
+		{"Idempotency-Key: ", "2\n", http.StatusOK},
+		{"Idempotency-Key: k", "was used for another request", http.StatusUnprocessableEntity},
+		{"Idempotency-Key: clé", "printable ASCII", http.StatusBadRequest},
+	} {
+		w := serve(s.Handler(), "DELETE /orders/1", "", test.header)
+		if w.Code != test.status || !strings.Contains(w.Body.String(), test.answer) || done != min(i+1, 2) {
+			t.Errorf("%s: got %d %s after %d times", test.header, w.Code, w.Body, done)
+		}
+	}
+	document, err := s.Document()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range httpapitest.Parse(t, document).Paths["/orders/{order_id}"]["delete"].Parameters {
+		if p.Name == "Idempotency-Key" && p.Required {
+			t.Error("the document requires the key")
+		}
+	}
+}
+
 // forgetful are keys that cannot keep an answer, nor release a claim.
 type forgetful struct {
 	httpapitest.Ledger

@@ -47,6 +47,9 @@ type Operation struct {
 	// IfMatch names what the header If-Match protects, such as "the task", for an operation of
 	// [Mutate]. [IfMatch] then returns the precondition. Empty: the operation has none.
 	IfMatch string
+	// KeyOptional lets a request of [Mutate] leave the idempotency key out. It is then carried out
+	// each time.
+	KeyOptional bool
 	// NeedsCaller refuses unidentified callers on a route whose callers need not identify
 	// themselves.
 	NeedsCaller bool

@@ -24,7 +24,8 @@ type Claims interface {
 type Request struct {
 	// Keys remember requests.
 	Keys Claims
-	// Scope identifies the owner of the key, and Key is the key.
+	// Scope identifies the owner of the key, and Key is the key. Without a key the request is
+	// carried out each time, and needs no Keys.
 	Scope, Key string
 	// Content identifies the request: a repeat has the same.
 	Content []byte
@@ -51,6 +52,14 @@ const (
 // [Keys.Begin], and the errors of the work without a final answer; the next attempt then does the
 // work.
 func (r Request) Do(ctx context.Context, work func(context.Context) (result any, err error)) (response Response, replayed bool, err error) {
+	if r.Key == "" {
+		result, err := work(ctx)
+		if err != nil {
+			return Response{}, false, err
+		}
+		response, err := r.Answer(result)
+		return response, false, err
+	}
 	if r.Keys == nil {
 		return Response{}, false, errors.New("a request has an idempotency key, and there is nothing to remember it")
 	}

@@ -578,11 +578,18 @@ func (s Suite) testKeys(t *testing.T, api *run, c call) {
 	if !c.isOnce() {
 		return
 	}
-	c.body += " "
-	for name, key := range map[string]string{
+	refused := map[string]string{
 		"no key": "", "a long key": strings.Repeat("k", 256), "a key of other letters": "clé", "a key that is no text": "a\xff",
 		"a key with a control character": "a\x01b", "a key with a tab": "a\tb",
-	} {
+	}
+	if !slices.ContainsFunc(c.Parameters, func(p Parameter) bool { return p.Name == httpapi.KeyHeader && p.Required }) {
+		delete(refused, "no key")
+		api.Refusal = errors.New("there is no key")
+		api.answers(t, c.with(httpapi.KeyHeader, ""), "no key")
+		api.Refusal = nil
+	}
+	c.body += " "
+	for name, key := range refused {
 		other := c.with(httpapi.KeyHeader, key)
 		api.refuses(t, other, name, httpapi.KeyHeader)
 		other.body = "{"
