@@ -3,6 +3,7 @@ package clarity
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Errors, to be matched with errors.Is.
@@ -25,6 +26,34 @@ var (
 	// again, and return it when too many write at once.
 	ErrStale = errors.New("the stored item has changed since it was read: try again shortly")
 )
+
+// RunningError says that the evaluation of the attempt is running.
+type RunningError struct {
+	// Until is when it has ended.
+	Until time.Time
+}
+
+// Error says so.
+func (e *RunningError) Error() string {
+	return "the attempt is stored, and its evaluation is running: read the attempt shortly"
+}
+
+// RetryAt is when the evaluation has ended.
+func (e *RunningError) RetryAt() time.Time { return e.Until }
+
+// LimitError says that the user has reached the limit of evaluations of the day.
+type LimitError struct {
+	// Until is when the next day begins.
+	Until time.Time
+}
+
+// Error says so.
+func (e *LimitError) Error() string {
+	return "the limit of evaluations a day is reached: try again after midnight UTC"
+}
+
+// RetryAt is when the next day begins.
+func (e *LimitError) RetryAt() time.Time { return e.Until }
 
 // VersionError says that the attempt has another version than the caller expected.
 type VersionError struct {

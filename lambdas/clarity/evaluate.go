@@ -1,0 +1,311 @@
+package clarity
+
+import (
+	"context"
+	cryptorand "crypto/rand"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+)
+
+// DefaultEvaluationsPerDay is how many evaluations a user has on a day.
+const DefaultEvaluationsPerDay = 20
+
+const (
+	// evaluationTime is how long a try may take, at most.
+	evaluationTime = time.Minute
+	// leastEvaluationTime is how much time a try needs: with less it is not begun, since it counts.
+	leastEvaluationTime = 15 * time.Second
+	// settleTime is how much of its time an invocation reserves for storing what a try came to.
+	settleTime = 6 * time.Second
+	// leaseMargin is how long after the deadline of its context a try is certainly dead: its
+	// invocation ends at most a second later.
+	leaseMargin = 2 * time.Second
+	// defaultLease is the lease of a try whose context has no deadline.
+	defaultLease = 5 * time.Minute
+	// limitJitter spreads the attempts that wait for the next day over its beginning.
+	limitJitter = time.Hour
+	// concurrentEvaluations is how many tries [Service.EvaluatePending] makes at once.
+	concurrentEvaluations = 4
+)
+
+// delays are how long after each failed try the next one follows. After the last one there is none
+// without a request.
+func delays() []time.Duration {
+	return []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 6 * time.Hour, 24 * time.Hour}
+}
+
+// maxTries is how many tries an attempt has without a request.
+func maxTries() int { return len(delays()) + 1 }
+
+// Evaluate evaluates a completed attempt that has no evaluation. An attempt that has one is returned
+// as it is. An attempt whose evaluation fails is returned without one.
+//
+// It returns [ErrAttemptNotFound], [ErrForbidden], [ErrNotCompleted], a [*RunningError] or a
+// [*LimitError].
+func (s *Service) Evaluate(ctx context.Context, user, id string) (Attempt, error) {
+	attempt, err := s.Attempt(ctx, user, id)
+	if err != nil {
+		return Attempt{}, err
+	}
+	if attempt.Status != Completed {
+		return Attempt{}, ErrNotCompleted
+	}
+	attempt, err = s.evaluate(ctx, attempt)
+	return attempt, because(err, "evaluate the attempt")
+}
+
+// Run is what [Service.EvaluatePending] did.
+type Run struct {
+	// Evaluated and Failed count tries, Skipped attempts that another invocation evaluates, or that
+	// wait for the next day.
+	Evaluated, Failed, Skipped int
+	// Unfinished says that time ran out.
+	Unfinished bool
+}
+
+// EvaluatePending evaluates the attempts whose time has come, the longest overdue first and a few at
+// a time, until none is left or time runs out. An attempt that cannot be read or written does not
+// keep it from the others; the error has all of these.
+func (s *Service) EvaluatePending(ctx context.Context) (Run, error) {
+	var mu sync.Mutex
+	var run Run
+	var errs []error
+	var group errgroup.Group
+	group.SetLimit(concurrentEvaluations)
+	for id, err := range s.Store.PendingEvaluations(ctx, s.now()) {
+		if err != nil {
+			errs = append(errs, err)
+			break
+		}
+		if _, err := end(ctx); err != nil {
+			run.Unfinished = true
+			break
+		}
+		group.Go(func() error {
+			attempt, tried, err := s.resume(ctx, id)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				errs = append(errs, fmt.Errorf("attempt %s: %w", id, err))
+			case !tried:
+				run.Skipped++
+			case attempt.Evaluation == nil:
+				run.Failed++
+			default:
+				run.Evaluated++
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return run, errors.Join(errs...)
+}
+
+// resume evaluates an attempt that the index names, which may be behind the table.
+func (s *Service) resume(ctx context.Context, id string) (attempt Attempt, tried bool, err error) {
+	if attempt, err = s.Store.Attempt(ctx, id); err != nil {
+		return attempt, false, err
+	}
+	switch {
+	case attempt.EvaluateAfter.IsZero() || attempt.EvaluateAfter.After(s.now()):
+		return attempt, false, nil
+	case attempt.EvaluationTries >= maxTries():
+		// Its tries died before they could say so.
+		attempt.EvaluationStatus, attempt.EvaluationFailure, attempt.EvaluateAfter = EvaluationFailed, TimedOut, time.Time{}
+		return attempt, true, s.Store.SettleEvaluation(ctx, attempt)
+	}
+	attempt, err = s.evaluate(ctx, attempt)
+	_, running := errors.AsType[*RunningError](err)
+	if _, limited := errors.AsType[*LimitError](err); running || limited {
+		return attempt, false, nil
+	}
+	return attempt, true, err
+}
+
+// finish evaluates an attempt that the request has stored. It is returned as it is if it could not
+// be evaluated: the work of its user is stored, and the evaluator goes on.
+func (s *Service) finish(ctx context.Context, attempt Attempt) (Attempt, error) {
+	if attempt.Status != Completed {
+		return attempt, nil
+	}
+	evaluated, err := s.evaluate(ctx, attempt)
+	if _, running := errors.AsType[*RunningError](err); running {
+		return Attempt{}, err
+	}
+	if _, limited := errors.AsType[*LimitError](err); err != nil && !limited {
+		s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt", attempt.ID, "error", err.Error())
+	}
+	return evaluated, nil
+}
+
+// awaiting is a completed attempt that waits for its evaluation: until the invocation is certainly
+// dead by the invocation itself.
+func (s *Service) awaiting(ctx context.Context, attempt Attempt) Attempt {
+	if attempt.Status == Completed {
+		attempt.EvaluationStatus, attempt.EvaluateAfter = EvaluationPending, s.lease(ctx)
+	}
+	return attempt
+}
+
+// lease is when the invocation is certainly dead.
+func (s *Service) lease(ctx context.Context) time.Time {
+	left := defaultLease
+	if deadline, ok := ctx.Deadline(); ok {
+		left = time.Until(deadline)
+	}
+	return s.now().Add(left + leaseMargin).Truncate(time.Millisecond)
+}
+
+// end is when a try has to end, so that the invocation has time to store what it came to. It returns
+// an error that wraps [context.DeadlineExceeded] when there is no time for a try.
+func end(ctx context.Context) (time.Time, error) {
+	end := time.Now().Add(evaluationTime)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Add(-settleTime).Before(end) {
+		end = deadline.Add(-settleTime)
+	}
+	if time.Until(end) < leastEvaluationTime {
+		return end, fmt.Errorf("no time is left for an evaluation: %w", context.DeadlineExceeded)
+	}
+	return end, nil
+}
+
+// evaluate is one try to evaluate a completed attempt, and the only way to an evaluation. It claims
+// the attempt, so that no other try runs; it asks the evaluator; and it stores what that said, if the
+// claim still is its own. It returns the attempt as it then is, also with an error.
+//
+// It returns a [*RunningError], a [*LimitError], or an error of the store, or one that wraps
+// [context.DeadlineExceeded] if no time is left.
+func (s *Service) evaluate(ctx context.Context, attempt Attempt) (Attempt, error) {
+	if attempt.EvaluationStatus == EvaluationDone {
+		return attempt, nil
+	}
+	end, err := end(ctx)
+	if err != nil {
+		return attempt, err
+	}
+	claimed, err := s.claim(ctx, attempt)
+	if err != nil || claimed.EvaluationStatus == EvaluationDone {
+		return claimed, err
+	}
+	settled, metric := claimed, "Evaluations"
+	settled.EvaluateAfter = time.Time{}
+	judgement, failed := s.judge(ctx, end, claimed)
+	if failed == nil {
+		settled.Evaluation = &Evaluation{OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: s.now()}
+		settled.EvaluationStatus, settled.EvaluationFailure = EvaluationDone, ""
+	} else {
+		metric = "EvaluationFailures"
+		s.log().WarnContext(ctx, "an evaluation failed", "attempt", attempt.ID, "try", claimed.EvaluationTries, "error", failed.Error())
+		settled.EvaluationStatus, settled.EvaluationFailure = EvaluationFailed, failed.Failure
+		if claimed.EvaluationTries < maxTries() {
+			settled.EvaluationStatus, settled.EvaluateAfter = EvaluationPending, s.now().Add(delays()[claimed.EvaluationTries-1])
+		}
+	}
+	err = s.Store.SettleEvaluation(ctx, settled)
+	if errors.Is(err, ErrStale) {
+		// This try was taken for dead, and another one runs or has run.
+		return s.current(ctx, claimed)
+	}
+	if err != nil {
+		return claimed, err
+	}
+	s.count(ctx, metric)
+	return settled, nil
+}
+
+// claim claims an attempt for a try, which counts for its user's day. An attempt that has been
+// evaluated meanwhile is returned instead.
+func (s *Service) claim(ctx context.Context, attempt Attempt) (Attempt, error) {
+	token := cryptorand.Text()
+	var claimed Attempt
+	err := retry.Do(ctx, ErrStale, func() error {
+		now := s.now()
+		claimed = attempt
+		claimed.EvaluationStatus, claimed.EvaluationTries = EvaluationRunning, attempt.EvaluationTries+1
+		claimed.Claim, claimed.ClaimedUntil = token, s.lease(ctx)
+		claimed.EvaluateAfter = claimed.ClaimedUntil
+		err := s.Store.ClaimEvaluation(ctx, claimed, now, s.EvaluationsPerDay)
+		if !errors.Is(err, ErrStale) {
+			return err
+		}
+		if attempt, err = s.current(ctx, attempt); err != nil || attempt.EvaluationStatus == EvaluationDone {
+			claimed = attempt
+			return err
+		}
+		return ErrStale
+	})
+	limit, limited := errors.AsType[*LimitError](err)
+	if err != nil && !limited {
+		return attempt, err
+	}
+	// An attempt that is tried no more, or waits for the next day already, stays as it is.
+	if limited && !attempt.EvaluateAfter.IsZero() && attempt.EvaluateAfter.Before(limit.Until) {
+		attempt.EvaluationStatus, attempt.EvaluationFailure = EvaluationPending, Limited
+		attempt.EvaluateAfter = limit.Until.Add(rand.N(limitJitter)).Truncate(time.Millisecond)
+		if err := s.Store.SettleEvaluation(ctx, attempt); err != nil {
+			return attempt, err
+		}
+	}
+	if limited {
+		return attempt, limit
+	}
+	return claimed, nil
+}
+
+// current reads an attempt again. It returns a [*RunningError] if a try is running.
+func (s *Service) current(ctx context.Context, attempt Attempt) (Attempt, error) {
+	read, err := s.Store.Attempt(ctx, attempt.ID)
+	if err != nil {
+		return attempt, err
+	}
+	if read.Claim != "" && read.ClaimedUntil.After(s.now()) {
+		return read, &RunningError{Until: read.ClaimedUntil}
+	}
+	return read, nil
+}
+
+// judge asks the evaluator, until end.
+func (s *Service) judge(ctx context.Context, end time.Time, attempt Attempt) (Judgement, *EvaluationError) {
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	scenario, err := s.Scenarios.Scenario(ctx, attempt.ScenarioID)
+	var judgement Judgement
+	if err == nil {
+		scenario.Questions = asked(scenario.Questions, attempt.Answers)
+		judgement, err = s.Evaluator.Evaluate(ctx, scenario, attempt.Answers)
+	}
+	failed, known := errors.AsType[*EvaluationError](err)
+	switch {
+	case known:
+		return Judgement{}, failed
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return Judgement{}, &EvaluationError{Failure: TimedOut, Err: err}
+	case err != nil:
+		return Judgement{}, &EvaluationError{Failure: Unavailable, Err: err}
+	}
+	if err := judgement.Check(); err != nil {
+		return Judgement{}, &EvaluationError{Failure: Unusable, Err: err}
+	}
+	return judgement, nil
+}
+
+// asked are the questions that the answers were given to, which the scenario may have changed since.
+func asked(questions []Question, answers []Answer) []Question {
+	list := make([]Question, len(answers))
+	for i, answer := range answers {
+		if at := slices.IndexFunc(questions, func(q Question) bool { return q.ID == answer.QuestionID }); at >= 0 {
+			list[i] = questions[at]
+		}
+		list[i].ID, list[i].Text = answer.QuestionID, answer.QuestionText
+	}
+	return list
+}
