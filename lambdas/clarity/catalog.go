@@ -36,7 +36,7 @@ var _ ScenarioStore = (*Catalog)(nil)
 // concurrent use.
 type Catalog struct {
 	Store ScenarioStore
-	// Now is the clock.
+	// Now is the clock; nil is [time.Now].
 	Now func() time.Time
 
 	reads singleflight.Group
@@ -111,7 +111,7 @@ func (c *Catalog) fresh(key string) ([]Scenario, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	kept, ok := c.kept[key]
-	if !ok || !c.Now().Before(kept.until) {
+	if !ok || !c.now().Before(kept.until) {
 		return nil, false
 	}
 	return kept.scenarios, true
@@ -124,15 +124,22 @@ func (c *Catalog) settle(key string, found []Scenario, err error) ([]Scenario, e
 	before, known := c.kept[key]
 	switch {
 	case err == nil:
-		c.keep(key, &entry{found, c.Now().Add(scenarioAge)})
+		c.keep(key, &entry{found, c.now().Add(scenarioAge)})
 		return found, nil
 	case known && (errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) || errors.Is(err, context.DeadlineExceeded)):
-		before.until = c.Now().Add(scenarioRest)
+		before.until = c.now().Add(scenarioRest)
 		return before.scenarios, nil
 	case errors.Is(err, ErrScenarioNotFound):
 		delete(c.kept, key)
 	}
 	return nil, err
+}
+
+func (c *Catalog) now() time.Time {
+	if c.Now == nil {
+		return time.Now()
+	}
+	return c.Now()
 }
 
 // keep stores an entry in place of the oldest if there are too many.

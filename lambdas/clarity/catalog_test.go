@@ -94,7 +94,7 @@ func inBubble(t *testing.T, test func(t *testing.T, store *shelf, catalog *clari
 		a, b, c := newScenario("a"), newScenario("b"), newScenario("c")
 		a.Difficulty, b.Difficulty = clarity.Advanced, clarity.Intermediate
 		store := newShelf(a, b, c)
-		test(t, store, &clarity.Catalog{Store: store, Now: time.Now})
+		test(t, store, &clarity.Catalog{Store: store})
 	})
 }
 
