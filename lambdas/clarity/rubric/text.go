@@ -1,0 +1,286 @@
+package rubric
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/kljensen/snowball/english"
+)
+
+const (
+	// longestWord bounds the words that are stemmed, in bytes; no English word of use is longer.
+	longestWord = 40
+	// longestSentence ends a sentence without an end, in tokens, so that the work on each is bounded.
+	longestSentence = 100
+)
+
+// tokens are abbreviations, numbers, words, ends of sentences, and other punctuation. The
+// package regexp takes time linear in the text.
+var tokens = regexp.MustCompile(`(?i)\b(?:e\.g|i\.e|vs|dr|mrs?|etc|approx)\.|\d+(?:[.,]\d+)*|\p{L}[\p{L}\p{M}]*(?:['’]\p{L}+)*|[.!?;…。！？؟]+["”’)]*(?:\s|$)|[\n。！？؟]|[,:()–—%]`)
+
+// kind is what a token of a sentence is.
+type kind int
+
+// Punctuation has "^" for the start of a sentence and "," for all within. A spelled number is one in letters.
+const (
+	punctuation kind = iota
+	functionWord
+	emptyWord
+	contentWord
+	number
+	spelledNumber
+)
+
+type word struct {
+	stem  string
+	kind  kind
+	value float64 // of a number
+}
+
+// stem returns the stem of a word in lower case.
+func stem(w string) string {
+	if len(w) > longestWord {
+		return strings.ToValidUTF8(w[:longestWord], "")
+	}
+	return english.Stem(w, true)
+}
+
+// newWord classifies a token in lower case.
+func newWord(token string) word {
+	if n, err := strconv.ParseFloat(strings.ReplaceAll(token, ",", ""), 64); err == nil && token[0] <= '9' {
+		return word{"#", number, n}
+	}
+	w := word{stem: stem(token)}
+	before, _, contracted := strings.Cut(token, "'")
+	switch {
+	case token == "%":
+	case spelled[token]:
+		w.kind = spelledNumber
+	case english.IsStopWord(token), functionWords[token], contracted && (english.IsStopWord(before) || strings.HasSuffix(token, "n't")):
+		w.kind = functionWord
+	case emptyStems[w.stem] || len([]rune(token)) <= 2:
+		w.kind = emptyWord
+	default:
+		w.kind = contentWord
+	}
+	return w
+}
+
+// mark is a phrase at words[from:to] of a sentence.
+type mark struct {
+	from, to int
+	does     signal
+}
+
+// sentence is a sentence, with a short one beside it.
+type sentence struct {
+	text  string
+	words []word
+	marks []mark
+	does  signal // all that its marks do
+	// content are its different content words; own are those that the source has not.
+	content, own []string
+	// total counts its words and numbers; pieces counts the sentences in it.
+	total, functions, empties, commas, pieces int
+	// fresh counts the own words that no earlier sentence has.
+	fresh   int
+	onTopic bool
+}
+
+// reader reads the answers of an attempt one after the other, and knows what is said already.
+type reader struct {
+	// source are the content words of the scenario and of the questions, and figures their numbers.
+	source  map[string]bool
+	figures []float64
+	said    map[string]bool
+	pairs   map[[2]string]bool
+}
+
+// newReader returns a reader that has read the source.
+func newReader(texts ...string) *reader {
+	r := &reader{source: map[string]bool{}, said: map[string]bool{}, pairs: map[[2]string]bool{}}
+	for _, s := range r.sentences(strings.Join(texts, "\n\n")) {
+		r.isNew(s)
+		r.figures = append(r.figures, s.figures()...)
+	}
+	r.source, r.said = r.said, map[string]bool{}
+	return r
+}
+
+// sentences returns the sentences of a text. Two of them are one if either is short.
+func (r *reader) sentences(text string) []*sentence {
+	text = strings.ToValidUTF8(text, " ")
+	var all []*sentence
+	words, start := []word{{stem: "^"}}, 0
+	end := func(at int) {
+		if s := r.newSentence(words, text[start:at]); s.total > 0 {
+			if last := len(all) - 1; last >= 0 && min(len(s.content), len(all[last].content)) < 3 && all[last].total+s.total <= longestSentence/2 {
+				s = r.newSentence(slices.Concat(all[last].words, words), all[last].text+s.text)
+				s.pieces += all[last].pieces
+				all = all[:last]
+			}
+			all = append(all, s)
+		}
+		words, start = []word{{stem: "^"}}, at
+	}
+	for _, at := range tokens.FindAllStringIndex(text, -1) {
+		token := strings.ReplaceAll(strings.ToLower(text[at[0]:at[1]]), "’", "'")
+		switch r := []rune(token)[0]; {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || r == '%':
+			words = append(words, newWord(strings.TrimSuffix(token, ".")))
+		case strings.ContainsRune(",:()–—", r):
+			words = append(words, word{stem: ","})
+		default:
+			if r == '?' || r == '？' || r == '؟' {
+				words = append(words, word{stem: "?"})
+			}
+			end(at[1])
+		}
+		if len(words) > longestSentence {
+			end(at[1])
+		}
+	}
+	end(len(text))
+	return all
+}
+
+// newSentence finds the phrases of a sentence and its content words.
+func (r *reader) newSentence(words []word, text string) *sentence {
+	s := &sentence{text: text, words: slices.Clone(words), pieces: 1}
+	covered := 0
+	for i := range s.words {
+		for _, p := range phraseBook[s.words[i].stem] {
+			if !s.matches(p.stems, i) {
+				continue
+			}
+			s.marks = append(s.marks, mark{i, i + len(p.stems), p.does})
+			s.does |= p.does
+			if p.does&^plain != 0 {
+				covered = max(covered, i+len(p.stems))
+			}
+		}
+		w := &s.words[i]
+		switch {
+		case w.kind == contentWord && i < covered:
+			w.kind = emptyWord
+		case w.kind == emptyWord && i >= covered:
+			s.empties++
+		case w.kind == functionWord && i >= covered:
+			s.functions++
+		case w.stem == ",":
+			s.commas++
+		}
+		if w.kind != punctuation {
+			s.total++
+		}
+	}
+	s.content = contentOf(s.words)
+	for _, c := range s.content {
+		if !r.source[c] {
+			s.own = append(s.own, c)
+		}
+	}
+	s.onTopic = len(s.own) < len(s.content) || slices.ContainsFunc(s.words, func(w word) bool { return matterStems[w.stem] })
+	return s
+}
+
+func (s *sentence) matches(phrase []string, at int) bool {
+	if at+len(phrase) > len(s.words) {
+		return false
+	}
+	for i, stem := range phrase {
+		if w := s.words[at+i]; w.stem != stem && (stem != "#" || w.kind != spelledNumber) {
+			return false
+		}
+	}
+	return true
+}
+
+// contentOf returns the different content words.
+func contentOf(words []word) (content []string) {
+	for _, w := range words {
+		if w.kind == contentWord && !slices.Contains(content, w.stem) {
+			content = append(content, w.stem)
+		}
+	}
+	return content
+}
+
+// from returns the words from i to the end of the piece.
+func (s *sentence) from(i int) []word {
+	rest := s.words[i:]
+	if end := slices.IndexFunc(rest, func(w word) bool { return w.stem == "^" }); end > 0 {
+		rest = rest[:end]
+	}
+	return rest
+}
+
+// figures returns the numbers in digits, unless the sentence has hardly a word about them.
+func (s *sentence) figures() (all []float64) {
+	for _, w := range s.words {
+		if w.kind == number {
+			all = append(all, w.value)
+		}
+	}
+	if len(all) > len(s.content)+1 {
+		return nil
+	}
+	return all
+}
+
+// reads says that the words stand as in an English sentence: enough function words, and neither a list nor a string of phrases.
+func (s *sentence) reads() bool {
+	rest, last, phrases := s.total, 0, 0
+	for _, m := range s.marks {
+		if m.does&^plain != 0 && m.from >= last {
+			phrases++
+			rest -= m.to - m.from
+			last = m.to
+		}
+	}
+	return 5*(s.functions+s.empties) >= rest && 5*s.functions <= 4*s.total && 5*phrases <= s.total+2 && 3*s.commas <= s.total
+}
+
+// isNew says that neither the source nor an earlier sentence says the same, and remembers the sentence.
+func (r *reader) isNew(s *sentence) bool {
+	before, pairs, old := "", 0, 0
+	for _, w := range s.words {
+		if w.kind != contentWord {
+			continue
+		}
+		pair := [2]string{before, w.stem}
+		pairs++
+		if r.pairs[pair] {
+			old++
+		}
+		if !r.said[w.stem] && !r.source[w.stem] {
+			s.fresh++
+		}
+		r.pairs[pair], r.said[w.stem] = true, true
+		before = w.stem
+	}
+	return 3*old <= pairs || s.fresh > 0 && 2*old <= pairs
+}
+
+// answer reads an answer, and decides which of its sentences count.
+func (r *reader) answer(text string) *answer {
+	a := &answer{reader: r, all: r.sentences(text)}
+	counts := make([]bool, len(a.all)+2)
+	for i, s := range a.all {
+		isNew := r.isNew(s)
+		if a.total += s.total; !isNew {
+			a.repeated += s.total
+		}
+		counts[i+1] = isNew && len(s.content) >= 3 && s.reads()
+	}
+	onTopic := func(i int) bool { return counts[i] && a.all[i-1].onTopic }
+	for i, s := range a.all {
+		if counts[i+1] && (s.onTopic || onTopic(i) || onTopic(i+2)) {
+			a.sentences = append(a.sentences, s)
+		}
+	}
+	return a
+}
