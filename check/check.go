@@ -24,8 +24,8 @@ const (
 	Warning Severity = "warning"
 )
 
-// Finding is a change that should not be deployed, or not without review.
-type Finding struct {
+// Change is a change between two templates that should not be deployed, or not without review.
+type Change struct {
 	// ID names the finding within its stack and is the same in each comparison of the same change: what happens and the
 	// logical id, such as drop:TodoDatabaseAppDataA1556560.
 	ID       string   `json:"id"`
@@ -56,9 +56,9 @@ type Environment struct {
 	Parameters map[string]string
 }
 
-// Compare returns the findings about replacing the deployed template by the proposed one, refusals first, sorted by
+// Compare returns the changes to warn of when the proposed template replaces the deployed one, refusals first, sorted by
 // resource. It returns none for two equal templates.
-func Compare(deployed, proposed *Template, environment Environment) []Finding {
+func Compare(deployed, proposed *Template, environment Environment) []Change {
 	c := &comparison{
 		environment: environment,
 		deployed:    deployed.resolve(environment), proposed: proposed.resolve(environment),
@@ -75,7 +75,7 @@ func Compare(deployed, proposed *Template, environment Environment) []Finding {
 	c.models()
 	c.grants()
 	c.permissions()
-	slices.SortFunc(c.findings, func(a, b Finding) int {
+	slices.SortFunc(c.findings, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Path, b.Path), cmp.Compare(a.ID, b.ID))
 	})
 	return c.findings
@@ -88,7 +88,7 @@ type comparison struct {
 	deployedModels, proposedModels         map[string]model
 	// clashing are the logical ids of resources in a conflict, for which drops and replacements are not reported.
 	clashing map[string]bool
-	findings []Finding
+	findings []Change
 }
 
 // add adds a finding about a resource whose construct makes the change; what is the first part of the finding's id.
@@ -98,7 +98,7 @@ func (c *comparison) add(severity Severity, what string, r *resource, got, why s
 
 // addBy adds a finding. by names what makes the change in the app, and each deployment in the steps that does not name it.
 func (c *comparison) addBy(by string, severity Severity, what string, r *resource, got, why string, steps ...string) {
-	c.findings = append(c.findings, Finding{
+	c.findings = append(c.findings, Change{
 		ID: what + ":" + r.id, Severity: severity, LogicalID: r.id, Type: r.kind, Path: r.place(), Got: got, By: by, Why: why, Steps: attribute(steps, by),
 	})
 }

@@ -367,7 +367,7 @@ func TestShardPlan(t *testing.T) {
 			written := number.Draw(t, label)
 			return configuration{written, rapid.IntRange(written, 256).Draw(t, label+" read")}
 		}
-		compare := func(a, b configuration) []check.Finding {
+		compare := func(a, b configuration) []check.Change {
 			template := func(c configuration) *check.Template {
 				return parse(t, sharded(fmt.Sprintf(`"SHARDS": %d, "READ_SHARDS": %d`, c.written, c.read)))
 			}
@@ -769,7 +769,7 @@ func FuzzCompare(f *testing.F) {
 
 // wantOne checks that there is one finding, with steps, whose id begins with prefix and
 // whose Got has the text; none without a severity.
-func wantOne(t *testing.T, got []check.Finding, prefix string, severity check.Severity, says string) {
+func wantOne(t *testing.T, got []check.Change, prefix string, severity check.Severity, says string) {
 	t.Helper()
 	if severity == "" {
 		if len(got) != 0 {

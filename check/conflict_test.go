@@ -52,9 +52,9 @@ func set(t testing.TB, resources map[string]map[string]any, id string, value any
 }
 
 // only returns the finding with the id, and fails if there is none or any other refusal.
-func only(t *testing.T, findings []check.Finding, id string) check.Finding {
+func only(t *testing.T, findings []check.Change, id string) check.Change {
 	t.Helper()
-	var found check.Finding
+	var found check.Change
 	for _, f := range findings {
 		if f.ID == id {
 			found = f

@@ -60,7 +60,7 @@ func TestAttributes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			compare := func(a, b attributes) []check.Finding {
+			compare := func(a, b attributes) []check.Change {
 				return check.Compare(parse(t, modelled(t, text, a)), parse(t, modelled(t, text, b)), here)
 			}
 			got := compare(deployed, test.proposed)

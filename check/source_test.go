@@ -162,7 +162,7 @@ func TestSources(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			deployed, proposed := parse(t, app(nil)), parse(t, app(test.change))
-			var found check.Finding
+			var found check.Change
 			got := check.Compare(deployed, proposed, here)
 			for _, f := range got {
 				if f.ID == test.id {

@@ -58,16 +58,16 @@ type checkedStack struct {
 	// Account is empty if it is unknown.
 	Account string `json:"account,omitempty"`
 	// New is true if no stack of the name is deployed.
-	New      bool           `json:"new"`
-	Findings []checkFinding `json:"findings"`
+	New      bool            `json:"new"`
+	Findings []checkedChange `json:"findings"`
 	// Error says why the stack could not be checked.
 	Error string `json:"error,omitempty"`
 	// assumed is true if the Region comes only from the environment of the command.
 	assumed bool
 }
 
-type checkFinding struct {
-	check.Finding
+type checkedChange struct {
+	check.Change
 	// Accepted is true if --accept names the finding.
 	Accepted bool `json:"accepted"`
 }
@@ -114,7 +114,7 @@ func (c *checkCommand) check(ctx context.Context) ([]checkedStack, error) {
 		}
 		stack, err := c.stack(ctx, configuration, template)
 		if err != nil {
-			stack = checkedStack{Stack: template.Stack, DisplayID: template.DisplayID, Region: template.Region, Account: template.Account, Findings: []checkFinding{}, Error: err.Error()}
+			stack = checkedStack{Stack: template.Stack, DisplayID: template.DisplayID, Region: template.Region, Account: template.Account, Findings: []checkedChange{}, Error: err.Error()}
 			unchecked = append(unchecked, fmt.Errorf("stack %s: %w", template.DisplayID, err))
 		}
 		checked = append(checked, stack)
@@ -164,7 +164,7 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 		return checkedStack{}, err
 	}
 	result := checkedStack{
-		Stack: template.Stack, DisplayID: template.DisplayID, Region: environment.Region, Account: environment.Account, New: deployed == nil, Findings: []checkFinding{}, assumed: template.Region == "",
+		Stack: template.Stack, DisplayID: template.DisplayID, Region: environment.Region, Account: environment.Account, New: deployed == nil, Findings: []checkedChange{}, assumed: template.Region == "",
 	}
 	if deployed == nil {
 		return result, nil
@@ -172,7 +172,7 @@ func (c *checkCommand) stack(ctx context.Context, configuration aws.Config, temp
 	for _, finding := range check.Compare(deployed, proposed, environment) {
 		// Two stacks may share a logical id, and stacks of two stages may share a name.
 		finding.ID = template.DisplayID + "/" + finding.ID
-		result.Findings = append(result.Findings, checkFinding{finding, slices.Contains(c.Accept, finding.ID)})
+		result.Findings = append(result.Findings, checkedChange{finding, slices.Contains(c.Accept, finding.ID)})
 	}
 	return result, nil
 }
