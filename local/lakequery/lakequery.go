@@ -91,8 +91,8 @@ func Open(ctx context.Context, console string, options Options) (*Lake, error) {
 	return lake, nil
 }
 
-// Finding is a view or saved query that does not run, or could not be checked.
-type Finding struct {
+// Failure is a table, view or saved query that does not run, or could not be checked.
+type Failure struct {
 	// Stack declares the lake, whose database has that name.
 	Stack, Database string
 	// Subject is the kind and name, such as: view kpis.
@@ -104,8 +104,8 @@ type Finding struct {
 	Unchecked bool
 }
 
-// String writes the finding in lines without the last end of line.
-func (f Finding) String() string {
+// String writes the failure in lines without the last end of line.
+func (f Failure) String() string {
 	text := strings.ReplaceAll(strings.TrimSpace(f.Problem.Error()), "\n", "\n  ")
 	if f.Unchecked {
 		text = "could not be checked, and cannot be queried on this machine, as DuckDB lacks a function that Athena may have: " + text
@@ -114,8 +114,8 @@ func (f Finding) String() string {
 }
 
 // Check finds the tables, views and saved queries of a lake that cannot be queried. It needs no data: all are bound over empty
-// tables. A text that only names a broken view is no finding. Errors: ErrWithoutEngine, or why DuckDB did not start.
-func Check(ctx context.Context, lake catalog.Lake) ([]Finding, error) { return check(ctx, lake) }
+// tables. A text that only names a broken view is no failure. Errors: ErrWithoutEngine, or why DuckDB did not start.
+func Check(ctx context.Context, lake catalog.Lake) ([]Failure, error) { return check(ctx, lake) }
 
 // Describe returns a lake's entry in the catalog, without copying it. Errors: *DatabaseError, those of the network.
 func Describe(ctx context.Context, console string, options Options) (catalog.Lake, error) {
