@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -18,7 +19,7 @@ const readsAtOnce = 10
 func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, status Status) (BulkResult, error) {
 	var result BulkResult
 	written := 0
-	err := recompute(ctx, "change the tasks", func() error {
+	err := retry.Do(ctx, ErrStale, func() error {
 		result = BulkResult{Failed: map[string]error{}}
 		found, err := s.readAll(ctx, user, ids)
 		if err != nil {
@@ -94,7 +95,7 @@ func (s *Service) DeleteCompleted(ctx context.Context, user string) (deleted int
 		tasks = following
 	}
 	if err != nil {
-		return 0, false, because(err, "list the completed tasks")
+		return 0, false, err
 	}
 	return deleted, false, nil
 }
@@ -121,7 +122,7 @@ func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, re
 		ids[i] = task.ID
 	}
 	stale := false
-	err := recompute(ctx, "delete the completed tasks", func() error {
+	err := retry.Do(ctx, ErrStale, func() error {
 		if stale {
 			found, err := s.readAll(ctx, user, ids)
 			if err != nil {

@@ -89,7 +89,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 		return err
 	})
 	if err != nil || !exists {
-		return page, because(err, "list the tasks")
+		return page, err
 	}
 	for left := maxEvaluated; ; {
 		for i, task := range listed.Tasks {
@@ -113,7 +113,7 @@ func (s *Service) ListTasks(ctx context.Context, user string, f TaskFilter) (Tas
 		}
 		listing.After, listing.Most = listed.Next, min(4*listing.Most, maxBatch, left)
 		if listed, err = s.Store.Tasks(ctx, user, listing); err != nil {
-			return TaskList{}, because(err, "list the tasks")
+			return TaskList{}, err
 		}
 	}
 }

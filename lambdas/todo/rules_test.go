@@ -2,11 +2,9 @@ package todo
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
@@ -268,19 +266,4 @@ func TestFold(t *testing.T) {
 			}
 		}
 	})
-}
-
-// A store that stays stale ends the attempts, and errors that callers distinguish stay as they are.
-func TestRecomputeEnds(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		if err := recompute(t.Context(), "try", func() error { return fmt.Errorf("stored: %w", ErrStale) }); !errors.Is(err, ErrStale) {
-			t.Errorf("got %v", err)
-		}
-	})
-	for _, known := range []error{ErrTaskCompleted, ErrUserNotFound, &VersionError{Current: 3}} {
-		if err := recompute(t.Context(), "try", func() error { return known }); err != known {
-			t.Errorf("got %v, want %v as it is", err, known)
-		}
-	}
 }

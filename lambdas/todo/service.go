@@ -2,14 +2,12 @@ package todo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // Service has the operations on a user's tasks and on the user. It is safe for
@@ -80,30 +78,6 @@ type Store interface {
 // stopTime is how long before the invocation's deadline long work stops, to leave time for its last
 // steps.
 const stopTime = 3 * time.Second
-
-// recompute does work until it is not stale.
-func recompute(ctx context.Context, doing string, work func() error) error {
-	return because(retry.Do(ctx, ErrStale, work), doing)
-}
-
-// because wraps an error with the action that failed. It returns the errors that callers
-// distinguish unchanged, because their text is for people, and nil for nil.
-func because(err error, doing string) error {
-	if err == nil {
-		return nil
-	}
-	for _, known := range []error{
-		ErrUserNotFound, ErrUserExists, ErrUserBeingDeleted, ErrEmailTaken, ErrTaskNotFound, ErrTaskCompleted,
-	} {
-		if errors.Is(err, known) {
-			return known
-		}
-	}
-	if version, ok := errors.AsType[*VersionError](err); ok {
-		return version
-	}
-	return fmt.Errorf("%s: %w", doing, err)
-}
 
 // outOfTime reports whether the invocation that the context belongs to ends so
 // soon that long work has to stop.

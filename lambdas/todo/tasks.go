@@ -3,12 +3,14 @@ package todo
 import (
 	"context"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // CreateTask stores a new task. It returns [ErrUserNotFound].
 func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Task, error) {
 	var task Task
-	err := recompute(ctx, "store the task", func() error {
+	err := retry.Do(ctx, ErrStale, func() error {
 		moment := s.moment()
 		id, err := newID(moment)
 		if err != nil {
@@ -35,8 +37,7 @@ func (s *Service) GetTask(ctx context.Context, user, id string) (Task, error) {
 	if !isID(id) {
 		return Task{}, ErrTaskNotFound
 	}
-	task, err := s.read(ctx, user, id, 0)
-	return task, because(err, "read the task")
+	return s.read(ctx, user, id, 0)
 }
 
 // ReplaceTask gives a task the content of in. It clears the fields that in leaves out,
@@ -61,7 +62,7 @@ func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int
 	if !isID(id) {
 		return ErrTaskNotFound
 	}
-	return recompute(ctx, "delete the task", func() error {
+	return retry.Do(ctx, ErrStale, func() error {
 		task, err := s.read(ctx, user, id, ifVersion)
 		if err != nil {
 			return err
@@ -72,20 +73,19 @@ func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int
 
 // Stats counts a user's tasks; an unknown user has none.
 func (s *Service) Stats(ctx context.Context, user string) (Stats, error) {
-	stats, err := s.Store.Stats(ctx, user)
-	return stats, because(err, "read the counts")
+	return s.Store.Stats(ctx, user)
 }
 
-func (s *Service) change(ctx context.Context, user, id string, ifVersion int, over func(Task) Task) (Task, error) {
+func (s *Service) change(ctx context.Context, user, id string, ifVersion int, edit func(Task) Task) (Task, error) {
 	if !isID(id) {
 		return Task{}, ErrTaskNotFound
 	}
 	var read, task Task
-	err := recompute(ctx, "change the task", func() (err error) {
+	err := retry.Do(ctx, ErrStale, func() (err error) {
 		if read, err = s.read(ctx, user, id, ifVersion); err != nil {
 			return err
 		}
-		if task, err = next(read, over(read), s.now()); err != nil || task == read {
+		if task, err = next(read, edit(read), s.now()); err != nil || task == read {
 			return err
 		}
 		return s.Store.ReplaceTask(ctx, user, read, task)

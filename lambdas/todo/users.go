@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -15,22 +16,21 @@ func (s *Service) CreateUser(ctx context.Context, id string, in UserInput) (User
 	now := s.now()
 	user := User{ID: id, Email: in.Email, Name: in.Name, CreatedAt: now, UpdatedAt: now}
 	if err := s.Store.CreateUser(ctx, user); err != nil {
-		return User{}, because(err, "store the user")
+		return User{}, err
 	}
 	return user, nil
 }
 
 // GetUser reads a user. It returns [ErrUserNotFound].
 func (s *Service) GetUser(ctx context.Context, id string) (User, error) {
-	user, err := s.Store.User(ctx, id)
-	return user, because(err, "read the user")
+	return s.Store.User(ctx, id)
 }
 
 // UpdateUser changes a user's name and email address. A user who has them already stays unchanged.
 // It returns [ErrUserNotFound] or [ErrEmailTaken].
 func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User, error) {
 	var user User
-	err := recompute(ctx, "change the user", func() error {
+	err := retry.Do(ctx, ErrStale, func() error {
 		read, err := s.Store.User(ctx, id)
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 // deletion, or began it less than 15 minutes ago.
 func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
 	var deletion Deletion
-	err = recompute(ctx, "begin to delete the user", func() error {
+	err = retry.Do(ctx, ErrStale, func() error {
 		read, err := s.Store.User(ctx, id)
 		if errors.Is(err, ErrUserNotFound) {
 			deletion, err = s.resumeDeletion(ctx, id)
