@@ -122,7 +122,7 @@ func (p *People) answer(ctx context.Context, personHash string, zone *time.Locat
 		return Receipt{}, p.refusal(ctx, personHash, answer.QuestionID)
 	}
 	if err != nil {
-		return Receipt{}, because(err, "store the answer")
+		return Receipt{}, wrap(err, "store the answer")
 	}
 	return Receipt{
 		ResponseID:   response.ID,
@@ -166,7 +166,7 @@ func (p *People) refusal(ctx context.Context, personHash, questionID string) err
 	answered, err := p.Store.HasAnswered(ctx, questionID, personHash)
 	switch {
 	case err != nil:
-		return because(err, "look for the person's answer")
+		return wrap(err, "look for the person's answer")
 	case answered:
 		return ErrAlreadyAnswered
 	}
@@ -187,23 +187,23 @@ func (p *People) knownFor(ctx context.Context, personHash, questionID string, no
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		k.question, err = p.Store.Question(ctx, questionID, now)
-		return because(err, "read question "+questionID)
+		return wrap(err, "read question "+questionID)
 	})
 	group.Go(func() (err error) {
 		k.answered, err = p.Store.HasAnswered(ctx, questionID, personHash)
-		return because(err, "look for the person's answer")
+		return wrap(err, "look for the person's answer")
 	})
 	group.Go(func() (err error) {
 		k.stats, err = p.Store.Stats(ctx, personHash)
-		return because(err, "read the person's stats")
+		return wrap(err, "read the person's stats")
 	})
 	group.Go(func() (err error) {
 		k.notifiedAt, err = p.Store.NotifiedAt(ctx, questionID, personHash)
-		return because(err, "read when the person was notified")
+		return wrap(err, "read when the person was notified")
 	})
 	group.Go(func() (err error) {
 		k.recent, err = p.Store.RecentAnswers(ctx, personHash, now.Add(-KeepResponses), RecentAnswersCompared)
-		return because(err, "list recent answers")
+		return wrap(err, "list recent answers")
 	})
 	if err := group.Wait(); err != nil {
 		return known{}, err

@@ -116,7 +116,7 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 		question.IdempotencyKey = *ask.IdempotencyKey
 	}
 	if err := a.Store.CreateQuestion(ctx, question); err != nil {
-		return Question{}, because(err, "create question")
+		return Question{}, wrap(err, "create question")
 	}
 	return question, nil
 }
@@ -160,7 +160,7 @@ func (a *Agents) Read(ctx context.Context, agentID, questionID string) (Question
 		})
 		group.Go(func() (err error) {
 			read.Responses, err = a.Store.Responses(ctx, questionID)
-			return because(err, "read the answers to question "+questionID)
+			return wrap(err, "read the answers to question "+questionID)
 		})
 		if err := group.Wait(); err != nil {
 			return QuestionWithResponses{}, err
@@ -197,7 +197,7 @@ func (a *Agents) own(ctx context.Context, agentID, questionID string, now time.T
 	}
 	question, err := a.Store.Question(ctx, questionID, now)
 	if err != nil {
-		return Question{}, because(err, "read question "+questionID)
+		return Question{}, wrap(err, "read question "+questionID)
 	}
 	if question.AgentID != agentID {
 		return Question{}, ErrQuestionNotFound

@@ -65,7 +65,7 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 	})
 	group.Go(func() (err error) {
 		page, more, err = p.Store.OpenQuestions(groupCtx, pageSize, after, now)
-		return because(err, "list open questions")
+		return wrap(err, "list open questions")
 	})
 	if err := group.Wait(); err != nil {
 		return nil, "", err
@@ -92,7 +92,7 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 			return questions, formatCursor(last), nil
 		}
 		if page, more, err = p.Store.OpenQuestions(ctx, pageSize, last, now); err != nil {
-			return nil, "", because(err, "list open questions")
+			return nil, "", wrap(err, "list open questions")
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (p *People) answered(ctx context.Context, personHash string, now time.Time)
 	}
 	recent, err := p.Store.RecentAnswers(ctx, personHash, now.Add(-MaxTimeout), 0)
 	if err != nil {
-		return nil, because(err, "list recent answers")
+		return nil, wrap(err, "list recent answers")
 	}
 	ids := make(map[string]bool, len(recent))
 	for _, answer := range recent {
@@ -135,12 +135,12 @@ func (p *People) Question(ctx context.Context, personHash, questionID string) (q
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		q, err = p.Store.Question(ctx, questionID, now)
-		return because(err, "read question "+questionID)
+		return wrap(err, "read question "+questionID)
 	})
 	if personHash != "" {
 		group.Go(func() (err error) {
 			answered, err = p.Store.HasAnswered(ctx, questionID, personHash)
-			return because(err, "look for the person's answer")
+			return wrap(err, "look for the person's answer")
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -30,7 +30,7 @@ func (p *People) Stats(ctx context.Context, personHash string, zone *time.Locati
 	}
 	stats, err := p.Store.Stats(ctx, personHash)
 	if err != nil {
-		return Standing{}, because(err, "read the person's stats")
+		return Standing{}, wrap(err, "read the person's stats")
 	}
 	now := clock(p.Now)
 	rank, err := p.rank(ctx, PeriodAllTime, stats, now)
@@ -56,7 +56,7 @@ func (p *People) rank(ctx context.Context, period Period, stats Stats, now time.
 	}
 	above, err := p.Store.CountAbove(ctx, period, period.Day(now), own.Points)
 	if err != nil {
-		return nil, because(err, "count the people with more points")
+		return nil, wrap(err, "count the people with more points")
 	}
 	if above >= MaxRank {
 		return nil, nil
@@ -102,13 +102,13 @@ func (p *People) Leaderboard(ctx context.Context, personHash string, period Peri
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() (err error) {
 		top, err = p.Store.Top(ctx, period, period.Day(now), limit)
-		return because(err, "read the leaderboard")
+		return wrap(err, "read the leaderboard")
 	})
 	if personHash != "" {
 		group.Go(func() error {
 			stats, err := p.Store.Stats(ctx, personHash)
 			if err != nil {
-				return because(err, "read the person's stats")
+				return wrap(err, "read the person's stats")
 			}
 			board.YourPoints = stats.in(period, now).Points
 			board.YourRank, err = p.rank(ctx, period, stats, now)

@@ -51,7 +51,7 @@ func (p *People) Subscribe(ctx context.Context, personHash string, device NewSub
 		CreatedAt:          now,
 		UpdatedAt:          now,
 	})
-	return subscription, because(err, "store the subscription")
+	return subscription, wrap(err, "store the subscription")
 }
 
 // ChangeSubscription gives a subscription a new token or a new interval, and makes it
@@ -71,7 +71,7 @@ func (p *People) ChangeSubscription(ctx context.Context, id string, change Subsc
 		token = *change.Token
 	}
 	subscription, err := p.Store.ChangeSubscription(ctx, id, token, minutes(change.Interval), clock(p.Now))
-	return subscription, because(err, "change subscription "+id)
+	return subscription, wrap(err, "change subscription "+id)
 }
 
 // RenewSubscription gives a device's subscription a new token, and a new interval if there
@@ -96,7 +96,7 @@ func (p *People) RenewSubscription(ctx context.Context, personHash string, devic
 			return p.ChangeSubscription(ctx, id, SubscriptionChange{Token: &device.Token, Interval: device.Interval})
 		}
 		if !errors.Is(err, ErrSubscriptionNotFound) {
-			return Subscription{}, because(err, "find the subscription")
+			return Subscription{}, wrap(err, "find the subscription")
 		}
 	}
 	return Subscription{}, ErrSubscriptionNotFound
@@ -107,7 +107,7 @@ func (p *People) Unsubscribe(ctx context.Context, id string) error {
 	if !isID(id) {
 		return ErrSubscriptionNotFound
 	}
-	return because(p.Store.Unsubscribe(ctx, id), "end subscription "+id)
+	return wrap(p.Store.Unsubscribe(ctx, id), "end subscription "+id)
 }
 
 // validateDevice returns an [*validate.Error] with all that is wrong with a form and its tokens.

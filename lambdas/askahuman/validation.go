@@ -39,9 +39,9 @@ func (p *problems) repeated(tags []string, i int) {
 	}
 }
 
-// because wraps an error with the action that failed. It returns the errors that callers
+// wrap wraps an error with the action that failed. It returns the errors that callers
 // distinguish unchanged, because their text is for people, and nil for nil.
-func because(err error, doing string) error {
+func wrap(err error, doing string) error {
 	if err == nil {
 		return nil
 	}
