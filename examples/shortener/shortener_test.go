@@ -138,19 +138,19 @@ func TestExpiry(t *testing.T) {
 	t.Parallel()
 	target := suite.Shared(t)
 	alice := target.As(t, onesynthtest.Unique("alice"))
-	over, today := created(t, alice).Code, created(t, alice).Code
+	expired, today := created(t, alice).Code, created(t, alice).Code
 	zone, err := time.LoadLocation(links.Zone)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for code, days := range map[string]int{over: -1, today: 0} {
+	for code, days := range map[string]int{expired: -1, today: 0} {
 		target.Set(t, "Links", "code", code, map[string]any{"expires_on": time.Now().In(zone).AddDate(0, 0, days).Format(time.DateOnly)})
 	}
 	expirer := target.Schedule(t, "Expirer")
 	if err := target.Run.RunSchedule(t.Context(), expirer); err != nil {
 		t.Fatal(err)
 	}
-	if r, _ := follow(t, target, over); r.Status != http.StatusNotFound {
+	if r, _ := follow(t, target, expired); r.Status != http.StatusNotFound {
 		t.Errorf("got %v; want 404 after the last day", r)
 	}
 	if r, _ := follow(t, target, today); r.Status != http.StatusFound {
@@ -206,9 +206,9 @@ func TestGrants(t *testing.T) {
 func probes(t testing.TB, target *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
 	alice := target.As(t, onesynthtest.Unique("alice"))
 	alice.HTTP.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	kept, deleted, over := created(t, alice).Code, created(t, alice).Code, created(t, alice).Code
+	kept, deleted, expired := created(t, alice).Code, created(t, alice).Code, created(t, alice).Code
 	yesterday := time.Now().Add(-36 * time.Hour).Format(time.DateOnly)
-	target.Set(t, "Links", "code", over, map[string]any{"expires_on": yesterday})
+	target.Set(t, "Links", "code", expired, map[string]any{"expires_on": yesterday})
 	// Small objects for the compactor to merge, from two batches.
 	for range 2 {
 		follow(t, target, kept)
@@ -275,8 +275,8 @@ func TestAccessPatterns(t *testing.T) {
 		"DeleteLink":  ready(func() error { return service.Delete(ctx, "alice", "first") }),
 		"ListExpired": ready(func() error { _, err := service.Expire(ctx); return err }),
 		"ExpireLink": func() func() error {
-			over := shortener.Link{Code: "over", Owner: "alice", URL: "https://example.com/", ExpiresOn: time.Now().Add(-36 * time.Hour).Format(time.DateOnly)}
-			if err := tables.DB.Transact(ctx, "CreateLink", dynamo.Put("Links", over, dynamo.Absent("code"))); err != nil {
+			expired := shortener.Link{Code: "over", Owner: "alice", URL: "https://example.com/", ExpiresOn: time.Now().Add(-36 * time.Hour).Format(time.DateOnly)}
+			if err := tables.DB.Transact(ctx, "CreateLink", dynamo.Put("Links", expired, dynamo.Absent("code"))); err != nil {
 				t.Fatal(err)
 			}
 			return func() error { _, err := service.Expire(ctx); return err }

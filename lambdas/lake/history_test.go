@@ -221,7 +221,7 @@ func TestHistories(t *testing.T) {
 		}
 		held := map[string]bool{}
 		read := map[*byte][]string{} // by object, as it was put
-		hold := func() {
+		wantAll := func() {
 			now := map[string]bool{}
 			for key, content := range m.objects {
 				if _, ok := read[&content[0]]; !ok {
@@ -239,7 +239,7 @@ func TestHistories(t *testing.T) {
 			held = now
 		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"": func(*rapid.T) { heal(m); hold() },
+			"": func(*rapid.T) { heal(m); wantAll() },
 			"happen": func(*rapid.T) {
 				for range rapid.IntRange(1, 12).Draw(rt, "changes") {
 					h.happen()
@@ -305,12 +305,12 @@ func TestHistories(t *testing.T) {
 				rt.Fatal(err)
 			}
 		}
-		hold()
+		wantAll()
 		report, err := c.Run(t.Context())
 		if err != nil || report.Unfinished || report.Unreadable > 0 {
 			rt.Fatalf("the last compaction: %+v, %v", report, err)
 		}
-		hold()
+		wantAll()
 		if again, err := c.Run(t.Context()); err != nil || again != (Report{}) {
 			rt.Fatalf("a compaction after the last one: %+v, %v", again, err)
 		}

@@ -19,9 +19,9 @@ const (
 	// eraseParallel is how many items are deleted at once, each on its own. One
 	// partition key takes 1,000 writes a second.
 	eraseParallel = 16
-	// eraseMargin is how long before the end of its context an erasure stops: time for an
+	// eraseReserve is how long before the end of its context an erasure stops: time for an
 	// unanswered attempt and the next one.
-	eraseMargin = kit.AttemptTimeout + time.Second
+	eraseReserve = kit.AttemptTimeout + time.Second
 )
 
 // Erasure says how everything under a partition key is deleted.
@@ -114,5 +114,5 @@ func (db *DB) eraseKeys(ctx context.Context, e Erasure, table schema.Table, keys
 // ending reports whether the context ends before another step could.
 func ending(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
-	return ctx.Err() != nil || ok && time.Until(deadline) < eraseMargin
+	return ctx.Err() != nil || ok && time.Until(deadline) < eraseReserve
 }

@@ -39,7 +39,7 @@ func (s *Server) unmarshal(data []byte, v any) error {
 	}
 	if err == nil && s.config.Strict {
 		if name, ok := repeatedName(data); ok {
-			return fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in which one they take (RFC 8259, section 4)", shown(name))
+			return fmt.Errorf("the field %s stands twice in one object: send it once, because readers differ in which one they take (RFC 8259, section 4)", quote(name))
 		}
 	}
 	return err

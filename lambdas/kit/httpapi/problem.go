@@ -164,18 +164,18 @@ func described(detail *huma.ErrorDetail) validate.Problem {
 		field = where
 	}
 	message := detail.Message
-	if got := shown(detail.Value); got != "" && inside {
+	if got := quote(detail.Value); got != "" && inside {
 		message += "; got " + got
 	}
 	return validate.Problem{Field: field, Message: message}
 }
 
-// mostShown is how many characters of a name a message has.
-const mostShown = 40
+// longestName is how many characters of a name a message has.
+const longestName = 40
 
-// shown is a value as a message quotes it: cut, so that the message stays
+// quote is a value as a message quotes it: cut, so that the message stays
 // readable. Empty: there is nothing to quote.
-func shown(value any) string {
+func quote(value any) string {
 	switch v := value.(type) {
 	case string:
 		return validate.Excerpt(v)
@@ -196,8 +196,8 @@ func clipped(name string) string {
 		return `""`
 	}
 	name = strings.ToValidUTF8(name, "\uFFFD")
-	if runes := []rune(name); len(runes) > mostShown {
-		return string(runes[:mostShown]) + "…"
+	if runes := []rune(name); len(runes) > longestName {
+		return string(runes[:longestName]) + "…"
 	}
 	return name
 }

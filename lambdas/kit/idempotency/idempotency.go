@@ -41,9 +41,9 @@ const (
 	DefaultLease = 30 * time.Second
 )
 
-// leaseMargin is how long after the deadline of its context an attempt is certainly
+// leaseGrace is how long after the deadline of its context an attempt is certainly
 // dead: its invocation ends at most a second later.
-const leaseMargin = 2 * time.Second
+const leaseGrace = 2 * time.Second
 
 const (
 	// releaseTimeout is how long giving a claim back may take.
@@ -370,7 +370,7 @@ func leaseOf(ctx context.Context) time.Duration {
 	if !ok {
 		return DefaultLease
 	}
-	return time.Until(deadline) + leaseMargin
+	return time.Until(deadline) + leaseGrace
 }
 
 func now(clock func() time.Time) time.Time {
