@@ -37,7 +37,7 @@ var (
 	// special are templates of props that only one platform has, or that only Go can set, by
 	// platform and stack.
 	special = map[string]map[string]synthtest.Template{}
-	// ownedTemplate is the template of the company's resources.
+	// ownedTemplate is the template of the existing resources.
 	ownedTemplate synthtest.Template
 )
 
@@ -55,7 +55,7 @@ func ofPlatform(name string, s stacks) stacks {
 
 func TestMain(m *testing.M) { synthtest.Main(m, declare, use) }
 
-// environments returns the environments of package platformtest, and flags. The company's is for
+// environments returns the environments of package platformtest, and flags. Existing is for
 // another processor.
 func environments() (map[string][]*platforms.Platform, error) {
 	all, err := platformtest.Environments("..")
@@ -63,7 +63,7 @@ func environments() (map[string][]*platforms.Platform, error) {
 		return nil, err
 	}
 	all[flags] = platforms.All()
-	for _, p := range all[platformtest.Company] {
+	for _, p := range all[platformtest.Existing] {
 		p.Common().Architecture = gofunction.X86_64
 	}
 	return all, nil
@@ -77,7 +77,7 @@ func declare(app awscdk.App) {
 	}
 	builds := map[string]*gofunction.Build{}
 	for _, environment := range slices.Sorted(maps.Keys(all)) {
-		if environment == platformtest.Company {
+		if environment == platformtest.Existing {
 			platformtest.Bring(app, all[environment])
 		}
 		for _, p := range all[environment] {

@@ -133,7 +133,7 @@ func checkDashboard(t *testing.T, v variant) {
 	if err := json.Unmarshal([]byte(text), &body); err != nil {
 		t.Fatalf("the dashboard is no JSON: %v\n%s", err, text)
 	}
-	shown, priced := map[string]bool{}, map[string]bool{}
+	got, priced := map[string]bool{}, map[string]bool{}
 	alarms := 0
 	for _, w := range body.Widgets {
 		alarms += len(w.Properties.Alarms)
@@ -149,7 +149,7 @@ func checkDashboard(t *testing.T, v variant) {
 				continue // an expression
 			}
 			priced[strings.Join(words, " ")] = true
-			shown[synthtest.Stable(words[0]+" "+words[1]+" "+resource(words[2:]))] = true
+			got[synthtest.Stable(words[0]+" "+words[1]+" "+resource(words[2:]))] = true
 		}
 	}
 	if v.environment == platformtest.Zero {
@@ -184,11 +184,11 @@ func checkDashboard(t *testing.T, v variant) {
 		add("AWS/SQS", id+".QueueName", "ApproximateNumberOfMessagesVisible")
 	}
 	add("AWS/ApiGateway", v.ID+"API", "Count", "4xx", "5xx", "Latency")
-	if diff := cmp.Diff(want, shown); diff != "" {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("metrics on the dashboard (-want +got):\n%s", diff)
 	}
-	if got := len(v.template.OfType("AWS::CloudWatch::Alarm")); alarms != got {
-		t.Errorf("the dashboard shows %d alarms, want all %d", alarms, got)
+	if want := len(v.template.OfType("AWS::CloudWatch::Alarm")); alarms != want {
+		t.Errorf("the dashboard shows %d alarms, want all %d", alarms, want)
 	}
 }
 

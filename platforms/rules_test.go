@@ -40,7 +40,7 @@ func TestNoWildcards(t *testing.T) {
 			// X-Ray's actions take no resource, as Props.Tracing says, and AWS Lambda requires the
 			// network's on all resources, as gofunction.Props.Network says.
 			tracing := v.Common().Tracing && slices.Equal(s.Actions, []string{"xray:PutTraceSegments", "xray:PutTelemetryRecords"})
-			network := v.environment == platformtest.Company && slices.Equal(s.Actions, networkActions)
+			network := v.environment == platformtest.Existing && slices.Equal(s.Actions, networkActions)
 			if s.Effect != "Allow" || tracing || network {
 				continue
 			}
@@ -324,13 +324,13 @@ func TestKey(t *testing.T) {
 	for name, environments := range variants {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			template := environments[platformtest.Company].template
+			template := environments[platformtest.Existing].template
 			for id, r := range template.Resources {
 				path, encrypts := key[r.Type]
 				// Access logs are delivered only to buckets whose key is Amazon S3's.
 				if encrypts && !strings.Contains(id, "AccessLogs") || strings.Contains(id, "APIAccessLogs") && r.Type == "AWS::Logs::LogGroup" {
 					if got := synthtest.At(r.Properties, path...); !imported(got) {
-						t.Errorf("%s: got the key %v, want the company's", id, got)
+						t.Errorf("%s: got the key %v, want the existing one", id, got)
 					}
 				}
 			}

@@ -333,8 +333,8 @@ func TestCheckDocument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, shown, found := strings.Cut(string(document), "$ onesynth check --assembly cdk.out\n")
-	shown, _, closed := strings.Cut(shown, "```")
+	_, documented, found := strings.Cut(string(document), "$ onesynth check --assembly cdk.out\n")
+	documented, _, closed := strings.Cut(documented, "```")
 	if !found || !closed {
 		t.Fatal("docs/CHECK.md shows no check")
 	}
@@ -350,7 +350,7 @@ func TestCheckDocument(t *testing.T) {
 	proposed = strings.Replace(proposed, `"timeToLive": "expiration_timestamp"`, `"timeToLive": "ttl"`, 1)
 	proposed = strings.Replace(proposed, attribute, `"AttributeName": "ttl", "Enabled"`, 1)
 	dir := deployable(t, "aws://unknown-account/unknown-region", map[string]string{"onesynth-todo-prod": proposed})
-	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", deployed); status != 1 || stdout+stderr != shown {
-		t.Errorf("got %d\n%s%s, the document has\n%s", status, stdout, stderr, shown)
+	if status, stdout, stderr := checked(t, "http://127.0.0.1:1", "--assembly", dir, "--against", deployed); status != 1 || stdout+stderr != documented {
+		t.Errorf("got %d\n%s%s, the document has\n%s", status, stdout, stderr, documented)
 	}
 }

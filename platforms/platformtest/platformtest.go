@@ -21,17 +21,17 @@ import (
 )
 
 const (
-	// Company is an environment with what a company has: a key, a network and a topic, which
-	// [Bring] gives.
-	Company = "company"
-	// Owned is the stack of the company's key, network and topic.
+	// Existing is an environment whose platforms use an existing key, network and topic, which
+	// [Bring] declares.
+	Existing = "existing"
+	// Owned is the stack of the existing key, network and topic.
 	Owned = "owned"
 	// Zero is the environment of cdk.json that sets nothing.
 	Zero = "tokens"
 )
 
 // Environments returns the platforms by environment: the environments of cdk.json, those beside the
-// constructs, with props that the others leave out, and [Company]. root is the folder of the
+// constructs, with props that the others leave out, and [Existing]. root is the folder of the
 // module.
 func Environments(root string) (map[string][]*platforms.Platform, error) {
 	var configuration struct {
@@ -43,7 +43,7 @@ func Environments(root string) (map[string][]*platforms.Platform, error) {
 		return nil, err
 	}
 	members := configuration.Context.Environments
-	members[Company] = map[string]json.RawMessage{}
+	members[Existing] = map[string]json.RawMessage{}
 	for _, p := range platforms.All() {
 		own, err := Own(root, p)
 		if err != nil {
@@ -86,7 +86,7 @@ func ReadJSON(file string, into any) error {
 	return nil
 }
 
-// Bring declares what the company has, in a stack of its own, and gives it to the platforms.
+// Bring declares the existing resources, in a stack of their own, and gives it to the platforms.
 func Bring(app awscdk.App, all []*platforms.Platform) {
 	owned := awscdk.NewStack(app, jsii.String(Owned), nil)
 	key := awskms.NewKey(owned, jsii.String("Key"), &awskms.KeyProps{EnableKeyRotation: jsii.Bool(true)})

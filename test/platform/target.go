@@ -29,10 +29,10 @@ type Target struct {
 func Local(target *onesynthtest.Target) *Target { return &Target{Target: target, lacks: &lacks{}} }
 
 // LocalOnly skips the test on AWS.
-func (p *Target) LocalOnly(t testing.TB, because string) {
+func (p *Target) LocalOnly(t testing.TB, reason string) {
 	t.Helper()
 	if p.Run == nil {
-		t.Skip("skipped on AWS: " + because)
+		t.Skip("skipped on AWS: " + reason)
 	}
 }
 

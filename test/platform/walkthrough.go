@@ -18,7 +18,7 @@ import (
 
 // command is a command of a document, with its documented output in shown, which is empty if the
 // document leaves it out.
-type command struct{ line, shown string }
+type command struct{ line, output string }
 
 // Onesynth builds the command onesynth, and returns its path.
 func Onesynth(t testing.TB) string {
@@ -74,15 +74,15 @@ func (s *Suite) CheckWalkthrough(t *testing.T, document string, varies *regexp.R
 		if err != nil {
 			t.Fatalf("$ %s\n%v\n%s%s", line, err, printed, complaints.Bytes())
 		}
-		if c.shown == "" {
+		if c.output == "" {
 			continue
 		}
 		got := strings.TrimSpace(strings.ReplaceAll(string(printed), "\r", ""))
 		if varies != nil {
 			got = varies.ReplaceAllString(got, "")
 		}
-		if err := agree(c.shown, got, ids); err != nil {
-			t.Fatalf("$ %s\n%s\n%s shows\n%s\n%v", line, got, document, c.shown, err)
+		if err := agree(c.output, got, ids); err != nil {
+			t.Fatalf("$ %s\n%s\n%s shows\n%s\n%v", line, got, document, c.output, err)
 		}
 	}
 	t.Logf("%d commands print what %s shows", len(commands), document)
@@ -97,8 +97,8 @@ var (
 )
 
 // agree compares the documented output with the printed one, and learns which ids correspond.
-func agree(shown, printed string, ids map[string]string) error {
-	were, are := anyID.FindAllString(shown, -1), anyID.FindAllString(printed, -1)
+func agree(documented, printed string, ids map[string]string) error {
+	were, are := anyID.FindAllString(documented, -1), anyID.FindAllString(printed, -1)
 	if len(were) == len(are) {
 		for i, id := range were {
 			if known, ok := ids[id]; ok && known != are[i] {
@@ -110,7 +110,7 @@ func agree(shown, printed string, ids map[string]string) error {
 	plain := func(text string) string {
 		return anyTime.ReplaceAllString(anyID.ReplaceAllString(text, "ID"), "TIME")
 	}
-	if plain(shown) != plain(printed) {
+	if plain(documented) != plain(printed) {
 		return fmt.Errorf("that differs")
 	}
 	if len(ids) != len(slices.Compact(slices.Sorted(maps.Values(ids)))) {
@@ -143,7 +143,7 @@ func walkthrough(t testing.TB, document string) []command {
 			open = strings.HasSuffix(line, `\`)
 		default:
 			last := &commands[len(commands)-1]
-			last.shown = strings.TrimSpace(last.shown + "\n" + line)
+			last.output = strings.TrimSpace(last.output + "\n" + line)
 		}
 	}
 	if len(commands) == 0 {

@@ -48,7 +48,7 @@ var everywhere = map[string]struct {
 	},
 	"Network": {
 		regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::\*\]$`), func(s stack, id, _ string) bool {
-			return s.environment == platformtest.Company && s.allowsEverywhere(id, "ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+			return s.environment == platformtest.Existing && s.allowsEverywhere(id, "ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
 				"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses")
 		},
 		"With Props.VPC: the network interfaces of a function have no names before AWS Lambda makes them, and EC2's Describe actions accept no resource but * (Service Authorization Reference). A Deny on lambda:SourceFunctionArn keeps the function's own code from them.",

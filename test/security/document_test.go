@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	// shown is a link to the code that stops a threat: [`name`](../file).
-	shown = regexp.MustCompile("\\[`([^`]+)`\\]\\(\\.\\./([^)]+)\\)")
+	// codeLink is a link to the code that stops a threat: [`name`](../file).
+	codeLink = regexp.MustCompile("\\[`([^`]+)`\\]\\(\\.\\./([^)]+)\\)")
 	// prop is the name of a prop in a text.
 	prop = regexp.MustCompile("`Props\\.(\\w+)`")
 )
@@ -26,7 +26,7 @@ func TestDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	document := string(content)
-	links := shown.FindAllStringSubmatch(document, -1)
+	links := codeLink.FindAllStringSubmatch(document, -1)
 	for _, link := range links {
 		name, file := link[1], link[2]
 		code, err := os.ReadFile(filepath.Join("../..", file))

@@ -66,7 +66,7 @@ func declare(app awscdk.App) {
 		builds[p.Name()] = platformtest.Build("../..", p)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name == platformtest.Company {
+		if name == platformtest.Existing {
 			platformtest.Bring(app, all[name])
 		}
 		for _, p := range all[name] {

@@ -48,9 +48,9 @@ func TestHistory(t *testing.T) {
 	}
 	bad := newPoisoner(h.lake)
 
-	over := make(chan struct{})
+	done := make(chan struct{})
 	disturbed := make(chan error, 1)
-	go func() { disturbed <- h.disturb(t.Context(), rand.New(rand.NewPCG(seed, members)), over) }()
+	go func() { disturbed <- h.disturb(t.Context(), rand.New(rand.NewPCG(seed, members)), done) }()
 	trouble := makeTrouble(t, h)
 	begun := time.Now()
 	var living sync.WaitGroup
@@ -72,7 +72,7 @@ func TestHistory(t *testing.T) {
 		}
 	})
 	living.Wait()
-	close(over)
+	close(done)
 	if err := <-disturbed; err != nil {
 		t.Fatal(err)
 	}
@@ -132,8 +132,8 @@ func (h *history) missing(t testing.TB) (missing []string) {
 	return missing
 }
 
-// disturb injects faults and kills handlers until it is over; then it stops.
-func (h *history) disturb(ctx context.Context, random *rand.Rand, over chan struct{}) error {
+// disturb injects faults and kills handlers until done is closed.
+func (h *history) disturb(ctx context.Context, random *rand.Rand, done chan struct{}) error {
 	functions := h.Run.Functions().Functions()
 	for moment := 0; ; moment++ {
 		faults := awsapi.Faults{Seed: random.Uint64()}
@@ -145,7 +145,7 @@ func (h *history) disturb(ctx context.Context, random *rand.Rand, over chan stru
 			return err
 		}
 		select {
-		case <-over:
+		case <-done:
 			return h.Run.AWS().SetFaults(awsapi.Faults{})
 		case <-ctx.Done():
 			return ctx.Err()

@@ -83,7 +83,7 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 		arguments []string
 		answer    string
 	}
-	hold := func(questions ...question) {
+	wantAnswers := func(questions ...question) {
 		t.Helper()
 		for _, q := range questions {
 			if got := c.must(t, append([]string{"lake"}, q.arguments...)...); got != q.answer {
@@ -91,7 +91,7 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 			}
 		}
 	}
-	hold(
+	wantAnswers(
 		question{[]string{"SELECT title, status, priority FROM tasks_current ORDER BY title"},
 			"title             status     priority\n-----             ------     --------\nBuy milk          completed  null\nWater the plants  pending    high\n(2 rows)\n"},
 		question{[]string{"--format", "csv", current},
@@ -104,7 +104,7 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	)
 	// Compaction changes none of it.
 	c.must(t, "run-schedule", l.Schedule(t, ""))
-	hold(
+	wantAnswers(
 		question{[]string{"--format", "csv", "--database", l.Outputs["LakeDatabaseName"], history}, steps},
 		question{[]string{"--format", "csv", "--query", "most active users"}, "user_id,completed_tasks,completion_rate\nann,1,0.5\n"},
 		question{[]string{"--format", "csv", "SELECT users, tasks, completed_tasks, overdue_tasks FROM kpis"}, "users,tasks,completed_tasks,overdue_tasks\n1,2,1,0\n"},
