@@ -148,6 +148,11 @@ func invokers(template synthtest.Template) map[string]string {
 			found[function(handler)] = "schema.OnSignUp"
 		}
 	}
+	for name, output := range template.Outputs {
+		if strings.Contains(name, "Seed") && strings.HasSuffix(synthtest.Stable(name), "FunctionName") {
+			found[function(output.Value)] = "schema.OnSeed"
+		}
+	}
 	return found
 }
 

@@ -25,8 +25,9 @@ func Clarity() Platform {
 				Description: "Serves the routes of attempts, scenarios and profiles",
 				// A request that completes an attempt waits for its evaluation, within the 30
 				// seconds of Amazon API Gateway.
-				Timeout: 29 * time.Second,
-				Secrets: []string{"CursorSecret"},
+				Timeout:    29 * time.Second,
+				Secrets:    []string{"CursorSecret"},
+				CallsModel: true,
 				AccessPatterns: []string{
 					"GetAttempt", "ListUserAttempts", "StoreAttempt", "CreateAttempt", "SaveAttempt", "ClaimEvaluation", "SettleEvaluation",
 					"GetScenario", "ListActiveScenarios", "ListScenariosByDifficulty", "GetLatestProfile", "ListProfiles",
@@ -37,7 +38,8 @@ func Clarity() Platform {
 				Name:        "evaluator",
 				Description: "Evaluates the attempts whose evaluation failed, was put off or died",
 				// A run ends before the next one begins.
-				Timeout: 4*time.Minute + 50*time.Second,
+				Timeout:    4*time.Minute + 50*time.Second,
+				CallsModel: true,
 				Trigger: OnSchedule{
 					Every:    5 * time.Minute,
 					Failures: Failures{Description: "runs of the evaluator"},
@@ -62,6 +64,7 @@ func Clarity() Platform {
 			},
 			{
 				Name:           "scenarioseeder",
+				ID:             "ScenarioSeeder",
 				Description:    "Loads the scenarios",
 				Timeout:        time.Minute,
 				Trigger:        OnSeed{},
@@ -78,7 +81,7 @@ func Clarity() Platform {
 			{Name: "Evaluations", Function: "clarityapi", Unit: Count, Description: "attempts evaluated during a request"},
 			{Name: "EvaluationFailures", Function: "clarityapi", Unit: Count, Description: "evaluations that failed during a request; the evaluator tries again"},
 			{Name: "Evaluations", Function: "evaluator", Unit: Count, Description: "attempts evaluated later"},
-			{Name: "EvaluationFailures", Function: "evaluator", Unit: Count, Description: "later evaluations that failed"},
+			{Name: "EvaluationFailures", Function: "evaluator", Unit: Count, Description: "later evaluations that failed: for those the second time at least", AlarmAt: 1},
 			{Name: "ProfilesAdded", Function: "profiler", Unit: Count, Description: "profiles added; a repeated change adds none"},
 		},
 		Routes: clarityRoutes(),

@@ -18,6 +18,9 @@ type Metric struct {
 	Unit Unit
 	// Description says what one of it is, and when it is counted.
 	Description string
+	// AlarmAt is the sum over five minutes from which an alarm goes off. Its id is the
+	// function's ID, the metric's name and "Alarm". 0: no alarm.
+	AlarmAt int
 }
 
 // Unit is the unit of a metric ("MetricDatum", Amazon CloudWatch API reference).

@@ -161,6 +161,7 @@ func (p *Platform) watchAPI(serverErrorAlarm string) {
 func (p *Platform) watchFunctions() {
 	for _, f := range p.declared {
 		p.watch(f.id+"Alarm", "the function "+f.name+" failed", alarm.Props{Metric: f.function.MetricErrors(nil)})
+		p.watchMetrics(f)
 	}
 	all := slices.Clone(p.declared)
 	for _, l := range p.lakes() {
@@ -172,6 +173,22 @@ func (p *Platform) watchFunctions() {
 			id = fmt.Sprintf("Throttles%dAlarm", i+1)
 		}
 		p.watchThrottles(id, some)
+	}
+}
+
+func (p *Platform) watchMetrics(f function) {
+	for _, m := range schema.MetricsOf(f.name, p.Schema.Metrics) {
+		if m.AlarmAt == 0 {
+			continue
+		}
+		p.watch(f.id+m.Name+"Alarm", fmt.Sprintf("in five minutes, the function %s counted %d or more: %s", f.name, m.AlarmAt, m.Description), alarm.Props{
+			Metric: awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+				Namespace: jsii.String(schema.MetricNamespace(p.props.MetricNamespace, p.Schema.Name)), MetricName: &m.Name,
+				DimensionsMap: &map[string]*string{schema.MetricDimension: f.function.Resource.FunctionName()},
+				Statistic:     jsii.String("Sum"),
+			}),
+			Threshold: float64(m.AlarmAt),
+		})
 	}
 }
 

@@ -1,0 +1,78 @@
+// Package clarity declares Clarity: the platform on which people train critical
+// thinking.
+//
+//	clarity.New(stack, "Clarity", clarity.Props{})
+//
+// gives tables, functions, HTTP API, schedule, user pool and secret, with secure
+// defaults.
+package clarity
+
+import (
+	"strconv"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/constructs/stream"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// The functions, as schema.Clarity names them.
+const (
+	clarityAPI = "clarityapi"
+	evaluator  = "evaluator"
+	profiler   = "profiler"
+	seeder     = "scenarioseeder"
+)
+
+// Clarity is the platform.
+type Clarity struct {
+	constructs.Construct
+	// Platform has tables, API, user pool, alarms and dashboard.
+	platform.Platform
+	// ClarityAPI serves the routes. Evaluator runs on Schedule and evaluates what a request
+	// could not. Profiler reads the stream of attempts, by Profiling, and adds profiles.
+	// ScenarioSeeder loads the scenarios, when `onesynth seed clarity` invokes it.
+	ClarityAPI, Evaluator, Profiler, ScenarioSeeder *gofunction.Function
+	// Schedule runs the evaluator; its dead-letter queue receives the runs that could not be
+	// started or that failed.
+	Schedule *schedule.Schedule
+	// Profiling hands evaluated attempts to the profiler.
+	Profiling *stream.Mapping
+	// CursorSecret is the generated key that signs the cursors of lists. With another key,
+	// cursors that were handed out are refused.
+	CursorSecret awssecretsmanager.ISecret
+}
+
+// Handlers are the functions of the platform as [gofunction.Start] builds them.
+func Handlers(architecture gofunction.Architecture) gofunction.Source {
+	return platform.Handlers(schema.Clarity(), architecture)
+}
+
+// New declares the platform. It ends the program, by [props.Refuse], with the error of
+// [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
+func New(scope constructs.Construct, id string, p Props) *Clarity {
+	p.Build = platform.Ready(scope, "clarity", id, p.validate, p.Build, Handlers(p.Architecture))
+	p = p.withDefaults()
+	c := &Clarity{}
+	platform.Declare(c, scope, id, schema.Clarity(), platform.Declaration{
+		Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
+	})
+	c.ClarityAPI, c.Evaluator, c.Profiler, c.ScenarioSeeder = c.Functions[clarityAPI], c.Functions[evaluator], c.Functions[profiler], c.Functions[seeder]
+	c.Schedule, c.Profiling = c.Schedules[evaluator], c.Streams[profiler]
+	c.CursorSecret = c.Secrets["CursorSecret"]
+	return c
+}
+
+// environment is what functions read beside tables and secrets, by function.
+func (p Props) environment() map[string]map[string]string {
+	evaluations := strconv.Itoa(p.EvaluationsPerDay)
+	return map[string]map[string]string{
+		clarityAPI: {"EVALUATIONS_PER_DAY": evaluations},
+		evaluator:  {"EVALUATIONS_PER_DAY": evaluations},
+		profiler:   {"PROFILE_RETENTION_DAYS": strconv.Itoa(p.ProfileRetentionDays)},
+	}
+}

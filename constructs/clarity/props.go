@@ -1,0 +1,73 @@
+package clarity
+
+import (
+	"maps"
+
+	"github.com/onesynth-cdk/onesynth/constructs/alarm"
+	"github.com/onesynth-cdk/onesynth/constructs/model"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/finding"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Props configure the platform. The zero value gives all of it with secure defaults.
+type Props struct {
+	// Props are the props of every platform, where the docs and defaults are. Users show their
+	// tokens of JWTIssuer, and LocalPort is 8082 by default. Functions are "clarityapi", which
+	// has 29 seconds by default, "evaluator" with 290, "profiler" and "scenarioseeder" with 60.
+	platform.Props
+	// UserProps are the props of every platform that people sign in to.
+	platform.UserProps
+
+	// Model is the model of Amazon Bedrock that evaluates attempts. A model takes its time: with
+	// one, the default of SlowAlarm is 25 seconds. Default: none, the functions evaluate by the
+	// rules of docs/RUBRIC.md.
+	Model model.Props
+	// EvaluationsPerDay is how many evaluations of one user begin on a UTC day at most, failed
+	// ones included: 1 to 10,000. Attempts beyond are stored, and evaluated on the next day.
+	// Default: 20.
+	EvaluationsPerDay int
+	// ProfileRetentionDays is after how many days a profile is deleted, but for the latest of
+	// each user: 7 to 36,500. Default: 365.
+	ProfileRetentionDays int
+}
+
+// Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
+// also checks what depends on the stack's region.
+func (p Props) Validate() error { return p.validate("") }
+
+func (p Props) validate(region string) error {
+	var f finding.List
+	p.Props.Check(&f, "Props", region, schema.Clarity())
+	p.UserProps.Check(&f, "Props", p.JWTIssuer, schema.Clarity())
+	p.Model.Check(&f, "Props.Model", region, schema.Clarity())
+	if p.EvaluationsPerDay < 0 || p.EvaluationsPerDay > 10_000 {
+		f.Add("Props.EvaluationsPerDay", p.EvaluationsPerDay, "1 to 10,000", "leave it 0 for 20")
+	}
+	if p.ProfileRetentionDays != 0 && (p.ProfileRetentionDays < 7 || p.ProfileRetentionDays > 36_500) {
+		f.Add("Props.ProfileRetentionDays", p.ProfileRetentionDays, "7 to 36,500", "leave it 0 for 365")
+	}
+	return f.Err()
+}
+
+// withDefaults returns the props with their defaults filled in, except for the defaults that
+// another construct fills in.
+func (p Props) withDefaults() Props {
+	if p.LocalPort == 0 {
+		p.LocalPort = 8082
+	}
+	if p.EvaluationsPerDay == 0 {
+		p.EvaluationsPerDay = 20
+	}
+	if p.ProfileRetentionDays == 0 {
+		p.ProfileRetentionDays = 365
+	}
+	if slow := p.Alarms["SlowAlarm"]; len(p.Model.Environment()) > 0 && slow.Threshold == 0 {
+		slow.Threshold = 25_000
+		alarms := map[string]alarm.Options{}
+		maps.Copy(alarms, p.Alarms)
+		alarms["SlowAlarm"] = slow
+		p.Alarms = alarms
+	}
+	return p
+}

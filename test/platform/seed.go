@@ -1,0 +1,39 @@
+package platform
+
+import (
+	"encoding/json"
+	"fmt"
+	"os/exec"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
+)
+
+// Seed loads the platform's initial data into the target, as `onesynth seed` does. What is there stays.
+func (s *Suite) Seed(t testing.TB, on *Target) error {
+	t.Helper()
+	if on.Run == nil {
+		command := exec.CommandContext(t.Context(), Onesynth(t), "seed", s.Platform.Name, "--stack", s.stack(environmentOnAWS()))
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("onesynth seed: %w\n%s", err, output)
+		}
+		return nil
+	}
+	function := on.Outputs[s.Platform.SeedOutput()]
+	for next, total := 0, 1; next < total; {
+		request, err := json.Marshal(seed.Request{Next: next})
+		if err != nil {
+			return err
+		}
+		result, err := on.Run.Invoke(t.Context(), function, request)
+		if err != nil {
+			return err
+		}
+		var progress seed.Progress
+		if err := json.Unmarshal(result.Payload, &progress); err != nil || result.FunctionError != "" || progress.Next <= next {
+			return fmt.Errorf("%s after %d items: %s %s", function, next, result.FunctionError, result.Payload)
+		}
+		next, total = progress.Next, progress.Total
+	}
+	return nil
+}
