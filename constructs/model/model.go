@@ -27,9 +27,9 @@ import (
 // be an ARN.
 type Props struct {
 	// ID is the id of a foundation model, such as "amazon.nova-lite-v1:0"; or the ARN of a
-	// provisioned model, of a deployment of a custom model, or of an imported model, in the region
-	// of the stack. Required with the ARN of an InferenceProfile: the foundation model that it
-	// routes to. Default: the model in the id of the InferenceProfile, or none.
+	// provisioned model, or of a deployment of a custom model, in the region of the stack. Required
+	// with the ARN of an InferenceProfile: the foundation model that it routes to. Default: the
+	// model in the id of the InferenceProfile, or none.
 	ID string
 	// InferenceProfile is called instead of the model itself ("Use an inference profile in model
 	// invocation"). It is the id of one that Amazon Bedrock has, such as
@@ -53,7 +53,7 @@ type Props struct {
 // guardrailVersion; "GetInferenceProfile": inferenceProfileId).
 var (
 	modelID          = regexp.MustCompile(`^[a-z0-9-]{1,63}\.[a-z0-9-]{1,63}([.:]?[a-z0-9-]{1,63}){0,3}$`)
-	modelARN         = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:(provisioned-model|custom-model-deployment|imported-model)/[a-z0-9]{12}$`)
+	modelARN         = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:(provisioned-model|custom-model-deployment)/[a-z0-9]{12}$`)
 	profileID        = regexp.MustCompile(`^([a-z]{2}|apac|us-gov|global)\.(.+)$`)
 	profileARN       = regexp.MustCompile(`^arn:aws[a-z-]*:bedrock:([a-z0-9-]+):[0-9]{12}:application-inference-profile/[a-zA-Z0-9-]{1,64}$`)
 	guardrailID      = regexp.MustCompile(`^[a-z0-9]{1,64}$`)
@@ -102,7 +102,7 @@ func (p Props) checkID(f *finding.List, path, region string) {
 	case p.InferenceProfile != "":
 		f.Add(path, p.ID, "the id of a foundation model", `write it such as "amazon.nova-lite-v1:0"`)
 	default:
-		checkARN(f, path, p.ID, region, modelARN, "the id of a foundation model, or the ARN of a provisioned, custom or imported one", `write it such as "amazon.nova-lite-v1:0"`)
+		checkARN(f, path, p.ID, region, modelARN, "the id of a foundation model, or the ARN of a provisioned or custom one", `write it such as "amazon.nova-lite-v1:0"`)
 	}
 }
 

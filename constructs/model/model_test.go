@@ -43,8 +43,10 @@ func TestPropsCheck(t *testing.T) {
 		"ErrWildcard":       {model.Props{ID: "amazon.*"}, []string{"ID"}},
 		"ErrARNOfWildcard":  {model.Props{ID: "arn:aws:bedrock:eu-west-1:111122223333:provisioned-model/*"}, []string{"ID"}},
 		"ErrFoundationARN":  {model.Props{ID: "arn:aws:bedrock:eu-west-1::foundation-model/" + lite}, []string{"ID"}},
+		// Converse takes no imported model.
+		"ErrImported":       {model.Props{ID: "arn:aws:bedrock:eu-west-1:111122223333:imported-model/a1b2c3d4e5f6"}, []string{"ID"}},
 		"ErrProfileAsID":    {model.Props{ID: "eu." + lite}, []string{"ID"}},
-		"ErrOtherRegion":    {model.Props{ID: "arn:aws:bedrock:us-east-1:111122223333:imported-model/a1b2c3d4e5f6"}, []string{"ID"}},
+		"ErrOtherRegion":    {model.Props{ID: "arn:aws:bedrock:us-east-1:111122223333:custom-model-deployment/a1b2c3d4e5f6"}, []string{"ID"}},
 		"ErrOtherModel":     {model.Props{ID: "amazon.nova-pro-v1:0", InferenceProfile: "eu." + lite, Regions: []string{"eu-west-1"}}, []string{"ID"}},
 		"ErrNoModel":        {model.Props{InferenceProfile: application}, []string{"ID"}},
 		"ErrTokenOfProfile": {model.Props{ID: token, InferenceProfile: application}, []string{"ID"}},

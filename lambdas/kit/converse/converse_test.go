@@ -1,0 +1,185 @@
+package converse_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+)
+
+const prompt = "my own very private answer"
+
+func open(t *testing.T, s *conversetest.Server, variables map[string]string) *converse.Client {
+	t.Helper()
+	c, err := converse.Open(s.Environment(variables))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What a model is asked is in the request as it was given, and nothing else.
+func TestRequest(t *testing.T) {
+	t.Parallel()
+	type body = map[string]any
+	text := func(s string) []any { return []any{body{"text": s}} }
+	for name, test := range map[string]struct {
+		variables map[string]string
+		request   converse.Request
+		want      body
+	}{
+		"OK": {nil, converse.Request{System: "judge", User: prompt, MaxTokens: 500, Temperature: aws.Float32(0)},
+			body{"inferenceConfig": body{"maxTokens": 500.0, "temperature": 0.0}}},
+		"OKDefaults": {nil, converse.Request{System: "judge", User: prompt}, body{"inferenceConfig": body{}}},
+		"OKGuardrail": {map[string]string{"GUARDRAIL_ID": "a1b2", "GUARDRAIL_VERSION": "7"}, converse.Request{System: "judge", User: prompt, MaxTokens: 1},
+			body{"inferenceConfig": body{"maxTokens": 1.0}, "guardrailConfig": body{"guardrailIdentifier": "a1b2", "guardrailVersion": "7"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := conversetest.Start(t, conversetest.Says("all right", "end_turn"))
+			c := open(t, server, test.variables)
+			got, err := c.Converse(t.Context(), test.request)
+			if got != "all right" || err != nil {
+				t.Errorf("got %q, %v", got, err)
+			}
+			test.want["system"], test.want["messages"] = text("judge"), []any{body{"role": "user", "content": text(prompt)}}
+			want := []conversetest.Request{{Model: conversetest.Model, System: "judge", User: prompt, Body: test.want}}
+			if diff := cmp.Diff(want, server.Requests()); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if c.ModelID() != conversetest.Model {
+				t.Errorf("got the model %s", c.ModelID())
+			}
+		})
+	}
+}
+
+// A reply is a text or one of the errors, which have no part of the prompt or of the reply. No
+// reply costs more than three requests.
+func TestConverse(t *testing.T) {
+	t.Parallel()
+	good := conversetest.Says("all right", "end_turn")
+	throttled := conversetest.Fails(http.StatusTooManyRequests, "ThrottlingException", "Too many requests")
+	const leak = "the private reply"
+	for name, test := range map[string]struct {
+		replies  []conversetest.Reply
+		want     error
+		text     string // of the reply, or in the error
+		requests int
+	}{
+		"OK":             {[]conversetest.Reply{good}, nil, "all right", 1},
+		"OKStopSequence": {[]conversetest.Reply{conversetest.Says("all", "stop_sequence")}, nil, "all", 1},
+		"OKReasoning": {[]conversetest.Reply{conversetest.Writes(`{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm"}}},{"text":"a"},{"text":"b"}]}},"stopReason":"end_turn"}`)},
+			nil, "ab", 1},
+		"OKNothing":          {[]conversetest.Reply{conversetest.Writes(`{"stopReason":"end_turn"}`)}, nil, "", 1},
+		"OKThrottledFirst":   {[]conversetest.Reply{throttled, good}, nil, "all right", 2},
+		"OKNotReadyFirst":    {[]conversetest.Reply{conversetest.Fails(http.StatusTooManyRequests, "ModelNotReadyException", ""), good}, nil, "all right", 2},
+		"OKFailedTwice":      {[]conversetest.Reply{conversetest.Fails(http.StatusInternalServerError, "InternalServerException", ""), conversetest.Fails(http.StatusServiceUnavailable, "ServiceUnavailableException", ""), good}, nil, "all right", 3},
+		"ErrThrottled":       {[]conversetest.Reply{throttled}, converse.ErrThrottled, "ThrottlingException (request request-of-the-test): Too many requests", converse.Attempts},
+		"ErrQuota":           {[]conversetest.Reply{conversetest.Fails(http.StatusBadRequest, "ServiceQuotaExceededException", "Quota")}, converse.ErrThrottled, "Quota", 1},
+		"ErrNotReady":        {[]conversetest.Reply{conversetest.Fails(http.StatusTooManyRequests, "ModelNotReadyException", "Not ready")}, converse.ErrThrottled, "Not ready", converse.Attempts},
+		"ErrModelTimedOut":   {[]conversetest.Reply{conversetest.Fails(http.StatusRequestTimeout, "ModelTimeoutException", "")}, converse.ErrTimedOut, "ModelTimeoutException", 1},
+		"ErrFailed":          {[]conversetest.Reply{conversetest.Fails(http.StatusInternalServerError, "InternalServerException", leak)}, converse.ErrUnavailable, "InternalServerException", converse.Attempts},
+		"ErrModel":           {[]conversetest.Reply{conversetest.Fails(http.StatusFailedDependency, "ModelErrorException", leak)}, converse.ErrUnavailable, "ModelErrorException", 1},
+		"ErrDenied":          {[]conversetest.Reply{conversetest.Fails(http.StatusForbidden, "AccessDeniedException", "not authorized to perform: bedrock:InvokeModel")}, converse.ErrUnavailable, "bedrock:InvokeModel", 1},
+		"ErrInvalid":         {[]conversetest.Reply{conversetest.Fails(http.StatusBadRequest, "ValidationException", leak)}, converse.ErrUnavailable, "inference profile", 1},
+		"ErrNoJSON":          {[]conversetest.Reply{conversetest.Writes(leak)}, converse.ErrUnavailable, "", 1},
+		"ErrOtherShape":      {[]conversetest.Reply{conversetest.Writes(`{"output":"` + leak + `","stopReason":"end_turn"}`)}, converse.ErrUnavailable, "", 1},
+		"ErrMaxTokens":       {[]conversetest.Reply{conversetest.Says(leak, "max_tokens")}, converse.ErrTruncated, "max_tokens", 1},
+		"ErrContextWindow":   {[]conversetest.Reply{conversetest.Says(leak, "model_context_window_exceeded")}, converse.ErrTruncated, "model_context_window_exceeded", 1},
+		"ErrUnknownReason":   {[]conversetest.Reply{conversetest.Says(leak, "news")}, converse.ErrTruncated, "news", 1},
+		"ErrNoReason":        {[]conversetest.Reply{conversetest.Writes(`{}`)}, converse.ErrTruncated, "", 1},
+		"ErrGuardrail":       {[]conversetest.Reply{conversetest.Says(leak, "guardrail_intervened")}, converse.ErrDeclined, "guardrail_intervened", 1},
+		"ErrContentFiltered": {[]conversetest.Reply{conversetest.Says(leak, "content_filtered")}, converse.ErrDeclined, "content_filtered", 1},
+		"ErrRefused":         {[]conversetest.Reply{conversetest.Says(leak, "refusal")}, converse.ErrDeclined, "refusal", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := conversetest.Start(t, test.replies...)
+			got, err := open(t, server, nil).Converse(t.Context(), converse.Request{System: "judge", User: prompt})
+			if !errors.Is(err, test.want) {
+				t.Fatalf("got %q, %v, want %v", got, err, test.want)
+			}
+			if err == nil && got != test.text || err != nil && (got != "" || !strings.Contains(err.Error(), test.text)) {
+				t.Errorf("got %q, %v, want %q", got, err, test.text)
+			}
+			if err != nil && (strings.Contains(err.Error(), leak) || strings.Contains(err.Error(), "private")) {
+				t.Errorf("the error has a part of a prompt or a reply: %v", err)
+			}
+			if n := len(server.Requests()); n != test.requests {
+				t.Errorf("got %d requests, want %d", n, test.requests)
+			}
+		})
+	}
+}
+
+// A request ends with its context, also while it waits for the next attempt, and draws on the
+// budget of the invocation.
+func TestConverseEnds(t *testing.T) {
+	t.Parallel()
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	soon, stop := context.WithDeadline(t.Context(), time.Now().Add(50*time.Millisecond))
+	t.Cleanup(stop)
+	spent := retry.NewBudget(1)
+	throttled := conversetest.Fails(http.StatusTooManyRequests, "ThrottlingException", "Too many requests")
+	for name, test := range map[string]struct {
+		ctx      context.Context
+		reply    conversetest.Reply
+		want     error
+		requests int
+	}{
+		"ErrSlow":     {soon, conversetest.Hangs, converse.ErrTimedOut, 1},
+		"ErrCanceled": {canceled, conversetest.Hangs, context.Canceled, 0},
+		"ErrSpent":    {retry.WithBudget(t.Context(), spent), throttled, converse.ErrThrottled, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := conversetest.Start(t, test.reply)
+			_, err := open(t, server, nil).Converse(test.ctx, converse.Request{System: "judge", User: prompt})
+			if !errors.Is(err, test.want) {
+				t.Errorf("got %v, want %v", err, test.want)
+			}
+			if n := len(server.Requests()); n > test.requests {
+				t.Errorf("got %d requests, want %d", n, test.requests)
+			}
+		})
+	}
+}
+
+// The environment says which model, which guardrail and which endpoint.
+func TestOpen(t *testing.T) {
+	server := conversetest.Start(t, conversetest.Says("all right", "end_turn"))
+	environment := server.Environment(nil)
+	t.Setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", *environment.AWS.BaseEndpoint)
+	t.Setenv("AWS_CONFIG_FILE", "/dev/null")
+	loaded, err := config.LoadDefaultConfig(t.Context(), config.WithRegion("eu-central-1"), config.WithCredentialsProvider(environment.AWS.Credentials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment.AWS = loaded
+	c, err := converse.Open(environment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := c.Converse(t.Context(), converse.Request{System: "judge", User: prompt}); got != "all right" || err != nil {
+		t.Errorf("got %q, %v from the endpoint of the environment", got, err)
+	}
+	if _, err := converse.Open(server.Environment(map[string]string{"GUARDRAIL_ID": "a1"})); err == nil || !strings.Contains(err.Error(), "GUARDRAIL_VERSION") {
+		t.Errorf("a guardrail without a version: got %v", err)
+	}
+	environment.Getenv = func(string) string { return "" }
+	if _, err := converse.Open(environment); err == nil || !strings.Contains(err.Error(), "MODEL_ID") {
+		t.Errorf("no model: got %v", err)
+	}
+}
