@@ -124,7 +124,7 @@ func (a *answer) relevance(served bool) (f finding) {
 		return f
 	}
 	f.score = 1
-	_ = f.point(2*len(on) >= len(a.sentences) && len(source) >= 4, "Uses particulars of the scenario.", "Few sentences deal with the particulars of the scenario.") &&
+	_ = f.point(2*len(on) >= len(a.sentences) && len(source) >= 4 && len(own) >= 4, "Uses particulars of the scenario.", "Few sentences deal with the particulars of the scenario.") &&
 		f.point(served || len(asked) >= 2, "Does what the question asks.", "The answer does not do what the question asks.") &&
 		f.point(5*len(on) >= 4*len(a.sentences) && len(source) >= 7 && len(own) >= len(source), "Stays with the scenario throughout.", "Some sentences leave the scenario, or few of its particulars are used.")
 	return f
@@ -199,12 +199,13 @@ func (a *answer) assumptions() (f finding) {
 	used := map[*sentence]bool{}
 	for i, s := range a.sentences {
 		at := slices.IndexFunc(s.marks, func(m mark) bool { return m.does&premise != 0 })
-		if at < 0 || s.after(premise) < 2 && len(s.content) < 4 {
+		if at < 0 || s.after(premise) < 2 && len(contentOf(s.before(s.marks[at].from))) < 2 {
 			continue
 		}
 		named = append(named, s)
 		if slices.ContainsFunc(s.marks[at:], func(m mark) bool {
-			return m.does&doubt != 0 && m.from >= s.marks[at].to+2 && len(contentOf(s.words[m.to:])) > 0
+			after := contentOf(s.words[m.to:])
+			return m.does&doubt != 0 && m.from >= s.marks[at].to+2 && shared(after, s.own) > 0
 		}) {
 			questioned = append(questioned, s)
 			continue
@@ -259,7 +260,7 @@ func (a *answer) quantitative() (f finding) {
 			}
 		}
 		for kind, least := range []int{2, 1, 1} {
-			if kind := compare << kind; all >= least && s.does&kind != 0 {
+			if kind := compare << kind; all >= least && s.does&kind != 0 && len(s.own) >= 2 {
 				uses, kinds = append(uses, s), kinds|kind
 			}
 		}
@@ -320,7 +321,7 @@ func (a *answer) humility() (f finding) {
 	}
 	turns := a.those(func(s *sentence) bool { return s.does&turn != 0 && s.does&sure == 0 && len(s.own) > 0 })
 	limits := a.those(func(s *sentence) bool {
-		return s.does&limit != 0 && s.does&(sure|turn) == 0 && s.onTopic && len(s.own) > 0
+		return s.does&limit != 0 && s.does&(sure|turn) == 0 && len(s.own) > 0 && len(s.own) < len(s.content)
 	})
 	switch n := len(limits) + len(turns); {
 	case n >= 3 || n == 2 && len(turns) > 0:

@@ -218,6 +218,15 @@ func (s *sentence) from(i int) []word {
 	return rest
 }
 
+// before returns the words of the piece before i.
+func (s *sentence) before(i int) []word {
+	start := i
+	for start > 0 && s.words[start].stem != "^" {
+		start--
+	}
+	return s.words[start:i]
+}
+
 // figures returns the numbers in digits, unless the sentence has hardly a word about them.
 func (s *sentence) figures() (all []float64) {
 	for _, w := range s.words {
@@ -251,7 +260,7 @@ func (r *reader) isNew(s *sentence) bool {
 		if w.kind != contentWord {
 			continue
 		}
-		pair := [2]string{before, w.stem}
+		pair := [2]string{min(before, w.stem), max(before, w.stem)}
 		pairs++
 		if r.pairs[pair] {
 			old++
