@@ -234,4 +234,3 @@ func TestEvaluatedAttemptCheck(t *testing.T) {
 		})
 	}
 }
-

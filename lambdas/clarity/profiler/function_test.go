@@ -1,0 +1,478 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/profiletest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// A history adds up to 30 attempts, twice some, and then all once more.
+func TestMain(m *testing.M) { rapidtest.Main(m, 12) }
+
+const (
+	day  = 24 * time.Hour
+	week = 7 * day
+)
+
+var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+
+// set is the function, as several processes have it, on tables of its test's own.
+type set struct {
+	tables    *dynamotest.Tables
+	profiles  *dynamodb.Store
+	retention time.Duration
+	now       time.Time
+	output    *lines
+}
+
+// lines may be written by several processes.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(text []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(text)
+}
+
+// taken is what was written since the last call.
+func (l *lines) taken() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.text.Reset()
+	return l.text.String()
+}
+
+func newSet(t *testing.T, retention time.Duration) *set {
+	t.Helper()
+	s := &set{tables: dynamotest.Open(t, schema.Clarity().Database), retention: retention, now: noon.Add(time.Hour), output: &lines{}}
+	db, err := s.tables.As(schema.Clarity(), "profiler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.profiles = dynamodb.New(db)
+	return s
+}
+
+// process returns a handler with nothing in common with others but the tables.
+func (s *set) process(t *testing.T) lambda.Handler {
+	t.Helper()
+	log, err := kit.NewLogger(s.output, "", "profiler")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &function{
+		profiles: s.profiles, retention: s.retention, now: func() time.Time { return s.now }, log: log,
+		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: s.output},
+	}
+	return kit.NewResponder(log, f.handle)
+}
+
+// handle lets a new process handle one batch, and returns the sequence numbers that failed.
+func (s *set) handle(t *testing.T, records ...string) []string {
+	t.Helper()
+	failed, err := deliver(t.Context(), s.process(t), records)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return failed
+}
+
+func deliver(ctx context.Context, process lambda.Handler, records []string) (failed []string, err error) {
+	answer, err := process.Invoke(ctx, []byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
+	if err != nil {
+		return nil, err
+	}
+	var response events.DynamoDBEventResponse
+	err = json.Unmarshal(answer, &response)
+	for _, failure := range response.BatchItemFailures {
+		failed = append(failed, failure.ItemIdentifier)
+	}
+	return failed, err
+}
+
+// added is how many profiles the batches since the last call have added.
+func (s *set) added(t *testing.T) int {
+	t.Helper()
+	return int(metricstest.Sums(t, s.output.taken())["ProfilesAdded"])
+}
+
+// image is an attempt as the table has it.
+func image(attempt clarity.EvaluatedAttempt, status, evaluationStatus string) dynamo.Item {
+	item, err := dynamo.Marshal(attempt)
+	if err != nil {
+		panic(err)
+	}
+	for name, value := range map[string]string{"status": status, "evaluationStatus": evaluationStatus, "scenarioId": "city-bike-lanes", "schemaVersion": "1.0"} {
+		item[name] = &types.AttributeValueMemberS{Value: value}
+	}
+	item["answers"] = &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberS{Value: "a private answer"}}}
+	return item
+}
+
+// record is one of the stream as Lambda delivers it.
+func record(sequence string, item dynamo.Item) string {
+	text, err := attributevalue.MarshalMapJSON(item)
+	if err != nil {
+		panic(err)
+	}
+	return fmt.Sprintf(`{"eventID":"e%[1]s","eventName":"MODIFY","eventVersion":"1.1","eventSource":"aws:dynamodb","awsRegion":"eu-central-1",
+		"dynamodb":{"ApproximateCreationDateTime":1774737000,"NewImage":%[2]s,"SequenceNumber":"%[1]s","SizeBytes":1,"StreamViewType":"NEW_IMAGE"}}`, sequence, text)
+}
+
+// done is the record of an evaluated attempt.
+func done(attempt clarity.EvaluatedAttempt) string {
+	return record(attempt.ID, image(attempt, "completed", "done"))
+}
+
+// stored is a profile in the table.
+type stored struct {
+	clarity.Profile
+	Key           string `dynamodbav:"timestamp"`
+	Previous      string `dynamodbav:"previous"`
+	Latest        bool   `dynamodbav:"latest,omitempty"`
+	ExpiresAt     int64  `dynamodbav:"expiresAt,omitempty"`
+	SchemaVersion string `dynamodbav:"schemaVersion"`
+}
+
+// stored reads a user's items, oldest first.
+func (s *set) stored(t *testing.T, user string) (all []stored) {
+	t.Helper()
+	pages := awsdynamodb.NewQueryPaginator(s.tables.Client, &awsdynamodb.QueryInput{
+		TableName: new("Profiles"), KeyConditionExpression: new("userId = :u"),
+		ExpressionAttributeValues: dynamo.Item{":u": &types.AttributeValueMemberS{Value: user}},
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := attributevalue.UnmarshalListOfMaps(page.Items, &all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// wantItems are the items of a user with these attempts.
+func wantItems(attempts []clarity.EvaluatedAttempt, retention time.Duration) []stored {
+	all := []stored{{Key: "#", SchemaVersion: "1.0"}}
+	all[0].UserID = attempts[0].UserID
+	profiles := profiletest.Profiles(attempts)
+	for i, p := range profiles {
+		item := stored{Profile: p, Key: p.Timestamp.Format("2006-01-02T15:04:05.000Z") + "#" + p.AttemptID, Previous: all[i].Key, Latest: i == len(profiles)-1, SchemaVersion: "1.0"}
+		if retention > 0 && !item.Latest {
+			item.ExpiresAt = dynamo.ExpiryAt(p.Timestamp.Add(retention))
+		}
+		item.Timestamp = time.Time{} // in Key
+		all = append(all, item)
+	}
+	return all
+}
+
+// fill stores items, 100 at most.
+func (s *set) fill(t *testing.T, items []stored) {
+	t.Helper()
+	var writes []types.TransactWriteItem
+	for _, p := range items {
+		item, err := attributevalue.MarshalMap(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writes = append(writes, types.TransactWriteItem{Put: &types.Put{TableName: new("Profiles"), Item: item}})
+	}
+	if _, err := s.tables.Client.TransactWriteItems(t.Context(), &awsdynamodb.TransactWriteItemsInput{TransactItems: writes}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func different(want, got []stored) string {
+	return cmp.Diff(want, got, cmpopts.IgnoreFields(clarity.Profile{}, "Recommendations"))
+}
+
+// Whatever the order, the repetitions and the batches in which several processes get the records, all
+// profiles are those of a recomputation, and replays add none.
+func TestRandomHistories(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 0)
+	histories := 0
+	rapid.Check(t, func(r *rapid.T) {
+		histories++
+		s.retention = rapid.SampledFrom([]time.Duration{0, week, 365 * day}).Draw(r, "retention")
+		users := rapid.IntRange(1, 3).Draw(r, "users")
+		attempts := map[string][]clarity.EvaluatedAttempt{}
+		var once, again []string
+		n := rapid.IntRange(1, 30).Draw(r, "attempts")
+		for i := range n {
+			user := fmt.Sprintf("%d's user#%d", histories, rapid.IntRange(1, users).Draw(r, "user"))
+			// Few moments, so that some attempts share one.
+			at := noon.Add(time.Duration(rapid.IntRange(0, 20).Draw(r, "at")) * 500 * time.Microsecond)
+			attempt := profiletest.Attempt(user, fmt.Sprintf("%d-%d", rapid.IntRange(0, 9).Draw(r, "id"), i), at, rapid.SliceOfN(rapid.IntRange(0, 4), 8, 8).Draw(r, "scores")...)
+			attempts[user] = append(attempts[user], attempt)
+			once = append(once, done(attempt))
+			if rapid.Bool().Draw(r, "twice") {
+				again = append(again, done(attempt))
+			}
+			if rapid.Bool().Draw(r, "unfinished") {
+				state := rapid.SampledFrom([][2]string{{"in-progress", "done"}, {"abandoned", ""}, {"completed", "pending"}, {"completed", "running"}, {"completed", "failed"}}).Draw(r, "state")
+				other := profiletest.Attempt(user, "unfinished", at, 4, 4, 4)
+				again = append(again, record("u", image(other, state[0], state[1])))
+			}
+		}
+		run := func(records []string, want int) {
+			batches := make(chan []string)
+			group, ctx := errgroup.WithContext(t.Context())
+			for range rapid.IntRange(1, 4).Draw(r, "processes") {
+				process := s.process(t)
+				group.Go(func() error {
+					for batch := range batches {
+						if failed, err := deliver(ctx, process, batch); err != nil || failed != nil {
+							return fmt.Errorf("failed are %v: %v", failed, err)
+						}
+					}
+					return nil
+				})
+			}
+			group.Go(func() error {
+				defer close(batches)
+				for len(records) > 0 {
+					size := min(rapid.IntRange(1, 10).Draw(r, "batch"), len(records))
+					select {
+					case batches <- records[:size]:
+						records = records[size:]
+					case <-ctx.Done():
+						return nil
+					}
+				}
+				return nil
+			})
+			if err := group.Wait(); err != nil {
+				r.Fatal(err)
+			}
+			if got := s.added(t); got != want {
+				r.Fatalf("%d profiles were added; want %d", got, want)
+			}
+			for user, all := range attempts {
+				if diff := different(wantItems(all, s.retention), s.stored(t, user)); diff != "" {
+					r.Fatalf("%s (-defined +stored):\n%s", user, diff)
+				}
+			}
+		}
+		run(rapid.Permutation(slices.Concat(once, again)).Draw(r, "order"), n)
+		run(rapid.Permutation(once).Draw(r, "replay"), 0)
+	})
+}
+
+// The first attempts of a user at once make one chain.
+func TestFirstAttemptsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, week)
+	var attempts []clarity.EvaluatedAttempt
+	var group errgroup.Group
+	for i := range 8 {
+		attempt := profiletest.Attempt("ada", fmt.Sprint(i), noon, i%5)
+		attempts = append(attempts, attempt)
+		process := s.process(t)
+		group.Go(func() error {
+			failed, err := deliver(t.Context(), process, []string{done(attempt)})
+			if err == nil && failed != nil {
+				err = fmt.Errorf("failed are %v", failed)
+			}
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := different(wantItems(attempts, week), s.stored(t, "ada")); diff != "" {
+		t.Errorf("(-defined +stored):\n%s", diff)
+	}
+	output := s.output.taken()
+	metricstest.Complete(t, output, schema.MetricsOf("profiler", schema.Clarity().Metrics))
+	if strings.Contains(output, "private") {
+		t.Errorf("wrote %s", output)
+	}
+}
+
+// remove does what time to live does.
+func (s *set) remove(t *testing.T, p stored) {
+	t.Helper()
+	if p.ExpiresAt == 0 {
+		t.Fatalf("%s never expires", p.Key)
+	}
+	_, err := s.tables.Client.DeleteItem(t.Context(), &awsdynamodb.DeleteItemInput{
+		TableName: new("Profiles"), Key: dynamo.Item{"userId": &types.AttributeValueMemberS{Value: p.UserID}, "timestamp": &types.AttributeValueMemberS{Value: p.Key}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// An attempt out of order needs no profile before it: after a long pause that has expired as soon as
+// it was no longer the latest.
+func TestPredecessorExpires(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, week)
+	var attempts []clarity.EvaluatedAttempt
+	for i := range 12 {
+		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute), i%5, 4-i%5))
+	}
+	for _, attempt := range attempts {
+		s.handle(t, done(attempt))
+	}
+	s.now = noon.Add(100 * day)
+	first := profiletest.Attempt("ada", "first after the pause", s.now.Add(-2*time.Second), 1, 2, 3, 4)
+	second := profiletest.Attempt("ada", "second after the pause", s.now.Add(-time.Second), 4, 3, 2, 1)
+	s.handle(t, done(second))
+	for i, p := range s.stored(t, "ada")[1:13] {
+		if i%2 == 1 { // in no order
+			s.remove(t, p)
+		}
+	}
+	if failed := s.handle(t, done(first), done(second)); failed != nil {
+		t.Fatalf("failed are %v", failed)
+	}
+	want := wantItems(append(attempts, first, second), week)
+	got := s.stored(t, "ada")
+	if diff := different(want[13:], got[len(got)-2:]); diff != "" {
+		t.Errorf("(-defined +stored):\n%s", diff)
+	}
+}
+
+// A record that comes again when its profile has expired adds none, whether time to live has removed
+// the profile or not. One that comes while it is kept is known.
+func TestReplayAfterRetention(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, week)
+	var attempts []clarity.EvaluatedAttempt
+	for i := range 3 {
+		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute), i))
+	}
+	all := []string{done(attempts[0]), done(attempts[1]), done(attempts[2])}
+	s.handle(t, all...)
+	before := s.stored(t, "ada")
+	s.output.taken()
+	for name, at := range map[string]time.Time{"just before": noon.Add(week - time.Millisecond), "at the end": noon.Add(week), "long after": noon.Add(100 * week)} {
+		s.now = at
+		if failed := s.handle(t, all...); failed != nil || s.added(t) != 0 {
+			t.Errorf("%s: failed are %v, or some were added", name, failed)
+		}
+	}
+	if diff := different(before, s.stored(t, "ada")); diff != "" {
+		t.Errorf("replays have changed profiles:\n%s", diff)
+	}
+	s.remove(t, before[1])
+	if failed := s.handle(t, all...); failed != nil || s.added(t) != 0 || len(s.stored(t, "ada")) != 3 {
+		t.Errorf("failed are %v, or a removed profile came back", failed)
+	}
+}
+
+// Images that do not decode are reported by their sequence numbers, and the others' profiles are
+// added. No log line has an answer in it.
+func TestPoisonedRecords(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, 0)
+	spoiled := func(sequence string, spoil func(item, evaluation dynamo.Item)) string {
+		item := image(profiletest.Attempt("ada", sequence, noon, 3), "completed", "done")
+		spoil(item, item["evaluation"].(*types.AttributeValueMemberM).Value)
+		return record(sequence, item)
+	}
+	number := func(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	good := profiletest.Attempt("ada", "good", noon, 3)
+	failed := s.handle(t,
+		spoiled("1", func(item, _ dynamo.Item) { delete(item, "evaluation") }),
+		spoiled("2", func(item, _ dynamo.Item) { item["evaluation"] = text("a private text") }),
+		spoiled("3", func(item, _ dynamo.Item) { delete(item, "attemptId") }),
+		spoiled("4", func(item, _ dynamo.Item) { item["userId"] = text("") }),
+		spoiled("5", func(_, evaluation dynamo.Item) { evaluation["evaluatedAt"] = text("yesterday") }),
+		spoiled("6", func(_, evaluation dynamo.Item) { evaluation["overallScore"] = number("77.5") }),
+		spoiled("7", func(_, evaluation dynamo.Item) { evaluation["dimensions"] = &types.AttributeValueMemberL{} }),
+		spoiled("8", func(_, evaluation dynamo.Item) { delete(evaluation, "evaluatedAt") }),
+		done(good),
+		// These are not evaluated attempts at all.
+		spoiled("9", func(item, _ dynamo.Item) { item["status"] = number("1") }),
+		spoiled("10", func(item, _ dynamo.Item) { delete(item, "evaluationStatus") }),
+		`{"eventID":"e11","eventName":"REMOVE","dynamodb":{"Keys":{"attemptId":{"S":"1"}},"SequenceNumber":"11"}}`)
+	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6", "7", "8"}, failed); diff != "" {
+		t.Errorf("- want, + got:\n%s", diff)
+	}
+	if diff := different(wantItems([]clarity.EvaluatedAttempt{good}, 0), s.stored(t, "ada")); diff != "" {
+		t.Errorf("(-defined +stored):\n%s", diff)
+	}
+	output := s.output.taken()
+	if metricstest.Sums(t, output)["ProfilesAdded"] != 1 || strings.Count(output, "no profile yet") != 8 || strings.Contains(output, "private") {
+		t.Errorf("wrote %s", output)
+	}
+}
+
+// An attempt that comes after 99 later ones is added; one that comes after more is reported.
+func TestTooManyLaterProfiles(t *testing.T) {
+	t.Parallel()
+	s := newSet(t, week)
+	var attempts []clarity.EvaluatedAttempt
+	for i := range 99 {
+		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Second), i%5, 4-i%5))
+	}
+	s.fill(t, wantItems(attempts, week))
+	late := profiletest.Attempt("ada", "late", noon.Add(-time.Minute), 4)
+	later := profiletest.Attempt("ada", "later", noon.Add(-2*time.Minute), 4)
+	if diff := cmp.Diff([]string{"later"}, s.handle(t, done(late), done(later), done(late))); diff != "" {
+		t.Errorf("failed (- want, + got):\n%s", diff)
+	}
+	if diff := different(wantItems(append(attempts, late), week), s.stored(t, "ada")); diff != "" {
+		t.Errorf("(-defined +stored):\n%s", diff)
+	}
+	if output := s.output.taken(); !strings.Contains(output, "more than 99 profiles are later than 2026-03-28T11:58:00.000Z#later") {
+		t.Errorf("wrote %s", output)
+	}
+}
+
+func TestRetention(t *testing.T) {
+	t.Parallel()
+	for value, test := range map[string]struct {
+		want time.Duration
+		ok   bool
+	}{
+		"": {0, true}, "0": {0, true}, "7": {week, true}, "365": {365 * day, true}, "36500": {36500 * day, true},
+		"1": {}, "6": {}, "-7": {}, "36501": {}, "a year": {},
+	} {
+		got, err := retentionOf(kit.Environment{Getenv: func(name string) string {
+			if name != "PROFILE_RETENTION_DAYS" {
+				t.Errorf("reads %s", name)
+			}
+			return value
+		}})
+		if (err == nil) != test.ok || err == nil && got != test.want || err != nil && !strings.Contains(err.Error(), "PROFILE_RETENTION_DAYS") {
+			t.Errorf("%q: got %v, %v; want %v", value, got, err, test.want)
+		}
+	}
+}
