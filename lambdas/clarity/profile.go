@@ -40,7 +40,7 @@ type DimensionStatistics struct {
 	MovingAverage     float64   `json:"movingAverage" dynamodbav:"movingAverage" minimum:"0" maximum:"4" doc:"The mean of recentScores."`
 	StandardDeviation float64   `json:"standardDeviation" dynamodbav:"standardDeviation" doc:"The population standard deviation of recentScores."`
 	Trend             Trend     `json:"trend" dynamodbav:"trend" enum:"improving,declining,stable"`
-	RecentScores      []int     `json:"recentScores" dynamodbav:"recentScores" doc:"The scores of up to 10 attempts, oldest first."`
+	RecentScores      []int     `json:"recentScores" dynamodbav:"recentScores" nullable:"false" doc:"The scores of up to 10 attempts, oldest first."`
 }
 
 // Weakness is a dimension to work on.
@@ -67,17 +67,17 @@ type Profile struct {
 	AttemptID           string                `json:"attemptId" dynamodbav:"attemptId" doc:"The attempt up to which the profile goes."`
 	AttemptCount        int                   `json:"attemptCount" dynamodbav:"attemptCount" minimum:"1" doc:"All evaluated attempts up to this one."`
 	OverallAverage      float64               `json:"overallAverage" dynamodbav:"overallAverage" minimum:"0" maximum:"100" doc:"The mean of recentOverallScores."`
-	RecentOverallScores []int                 `json:"recentOverallScores" dynamodbav:"recentOverallScores" doc:"The overall scores of up to 10 attempts, oldest first."`
-	Dimensions          []DimensionStatistics `json:"dimensions" dynamodbav:"dimensions"`
-	Weaknesses          []Weakness            `json:"weaknesses" dynamodbav:"weaknesses" doc:"Up to 3 dimensions with a moving average under 2.0, lowest first; the lowest one when none is."`
-	Improvements        []Improvement         `json:"improvements" dynamodbav:"improvements" doc:"The 3 largest rises at most, largest first."`
-	Recommendations     []string              `json:"recommendations" dynamodbav:"recommendations" doc:"What to practise: one for each weakness, in their order."`
+	RecentOverallScores []int                 `json:"recentOverallScores" dynamodbav:"recentOverallScores" nullable:"false" doc:"The overall scores of up to 10 attempts, oldest first."`
+	Dimensions          []DimensionStatistics `json:"dimensions" dynamodbav:"dimensions" nullable:"false"`
+	Weaknesses          []Weakness            `json:"weaknesses" dynamodbav:"weaknesses" nullable:"false" doc:"Up to 3 dimensions with a moving average under 2.0, lowest first; the lowest one when none is."`
+	Improvements        []Improvement         `json:"improvements" dynamodbav:"improvements" nullable:"false" doc:"The 3 largest rises at most, largest first."`
+	Recommendations     []string              `json:"recommendations" dynamodbav:"recommendations" nullable:"false" doc:"What to practise: one for each weakness, in their order."`
 }
 
 // ProfileList is a page of profiles, newest first, also on the wire.
 type ProfileList struct {
-	Profiles  []Profile `json:"profiles"`
-	NextToken string    `json:"nextToken,omitempty" doc:"Reads the next page; absent on the last one."`
+	Profiles  []Profile `json:"profiles" nullable:"false" doc:"Newest first."`
+	NextToken string    `json:"nextToken,omitempty" doc:"Where the list goes on; absent at its end."`
 }
 
 // ProfileStore is the storage of profiles. It has only what belongs to the user that is asked for.
@@ -89,34 +89,28 @@ type ProfileStore interface {
 	Profiles(ctx context.Context, user string, limit int, nextToken string) (ProfileList, error)
 }
 
-// EvaluatedAttempt is what a profile is made from.
-type EvaluatedAttempt struct {
-	ID         string     `dynamodbav:"attemptId"`
-	UserID     string     `dynamodbav:"userId"`
-	Evaluation Evaluation `dynamodbav:"evaluation"`
-}
-
-// Check returns an error that says why no profile can be made from the attempt, or nil.
-func (a EvaluatedAttempt) Check() error {
-	switch n := a.Evaluation.OverallScore; {
+// CheckEvaluated returns an error that says why no profile can be made from the attempt, or nil.
+func (a Attempt) CheckEvaluated() error {
+	e := a.Evaluation
+	switch {
 	case a.ID == "" || a.UserID == "":
 		return errors.New("attemptId or userId: got none")
-	case a.Evaluation.EvaluatedAt.IsZero():
+	case e == nil || e.EvaluatedAt.IsZero():
 		return errors.New("evaluation.evaluatedAt: got none")
-	case n < 0 || n > 100:
-		return fmt.Errorf("evaluation.overallScore: got %d, want 0 to 100", n)
+	case e.OverallScore < 0 || e.OverallScore > 100:
+		return fmt.Errorf("evaluation.overallScore: got %d, want 0 to 100", e.OverallScore)
 	}
-	if err := a.Evaluation.Check(); err != nil {
+	if err := e.Check(); err != nil {
 		return fmt.Errorf("evaluation: %w", err)
 	}
 	return nil
 }
 
-// AddAttempt returns the profile of an attempt, and after it the later profiles with the attempt in
-// them. later are all profiles of the user after the attempt, oldest first. preceding is the one
-// before it, or the zero value; it counts only when there is no later one, because a later profile
-// has all that the attempt's own needs.
-func AddAttempt(attempt EvaluatedAttempt, preceding Profile, later []Profile) ([]Profile, error) {
+// AddAttempt returns the profile of an attempt that has passed [Attempt.CheckEvaluated], and after it
+// the later profiles with the attempt in them. later are all profiles of the user after the attempt,
+// oldest first. preceding is the one before it, or the zero value; it counts only when there is no
+// later one, because a later profile has all that the attempt's own needs.
+func AddAttempt(attempt Attempt, preceding Profile, later []Profile) ([]Profile, error) {
 	for _, p := range slices.Concat(later, []Profile{preceding}) {
 		if err := p.check(); err != nil {
 			return nil, fmt.Errorf("the profile of the attempt %s: %w", p.AttemptID, err)

@@ -22,7 +22,7 @@ var noon = time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
 var ofDefinitions = cmpopts.IgnoreFields(clarity.Profile{}, "Recommendations")
 
 // add adds an attempt to a user's profiles, oldest first.
-func add(t interface{ Fatal(...any) }, all []clarity.Profile, attempt clarity.EvaluatedAttempt) []clarity.Profile {
+func add(t interface{ Fatal(...any) }, all []clarity.Profile, attempt clarity.Attempt) []clarity.Profile {
 	at := len(all)
 	for i, p := range all {
 		order := p.Timestamp.Compare(attempt.Evaluation.EvaluatedAt)
@@ -42,7 +42,8 @@ func add(t interface{ Fatal(...any) }, all []clarity.Profile, attempt clarity.Ev
 	return append(slices.Clone(all[:at]), made...)
 }
 
-// attempts have these scores in the first dimension, and nothing in the others.
+// profileOf is the latest profile of attempts with these scores in the first dimension, and 0 in the
+// others.
 func profileOf(t *testing.T, scores ...int) clarity.Profile {
 	t.Helper()
 	var all []clarity.Profile
@@ -56,7 +57,7 @@ func profileOf(t *testing.T, scores ...int) clarity.Profile {
 func TestProfilesAreAsDefined(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
-		var attempts []clarity.EvaluatedAttempt
+		var attempts []clarity.Attempt
 		// Scores go up or down in a part of the histories.
 		slope := rapid.IntRange(-1, 1).Draw(r, "slope")
 		for i := range rapid.IntRange(1, 30).Draw(r, "attempts") {
@@ -210,25 +211,26 @@ func TestBrokenProfiles(t *testing.T) {
 	}
 }
 
-func TestEvaluatedAttemptCheck(t *testing.T) {
+func TestCheckEvaluated(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		spoil func(*clarity.EvaluatedAttempt)
+		spoil func(*clarity.Attempt)
 		want  string
 	}{
-		"OK":              {func(*clarity.EvaluatedAttempt) {}, ""},
-		"ErrNoID":         {func(a *clarity.EvaluatedAttempt) { a.ID = "" }, "attemptId"},
-		"ErrNoUser":       {func(a *clarity.EvaluatedAttempt) { a.UserID = "" }, "userId"},
-		"ErrNoMoment":     {func(a *clarity.EvaluatedAttempt) { a.Evaluation.EvaluatedAt = time.Time{} }, "evaluatedAt"},
-		"ErrOverallScore": {func(a *clarity.EvaluatedAttempt) { a.Evaluation.OverallScore = 101 }, "overallScore"},
-		"ErrScore":        {func(a *clarity.EvaluatedAttempt) { a.Evaluation.Dimensions[2].Score = 5 }, "logic"},
-		"ErrDimensions":   {func(a *clarity.EvaluatedAttempt) { a.Evaluation.Dimensions = a.Evaluation.Dimensions[1:] }, "7 dimensions"},
+		"OK":              {func(*clarity.Attempt) {}, ""},
+		"ErrNoID":         {func(a *clarity.Attempt) { a.ID = "" }, "attemptId"},
+		"ErrNoUser":       {func(a *clarity.Attempt) { a.UserID = "" }, "userId"},
+		"ErrNoEvaluation": {func(a *clarity.Attempt) { a.Evaluation = nil }, "evaluation"},
+		"ErrNoMoment":     {func(a *clarity.Attempt) { a.Evaluation.EvaluatedAt = time.Time{} }, "evaluatedAt"},
+		"ErrOverallScore": {func(a *clarity.Attempt) { a.Evaluation.OverallScore = 101 }, "overallScore"},
+		"ErrScore":        {func(a *clarity.Attempt) { a.Evaluation.Dimensions[2].Score = 5 }, "logic"},
+		"ErrDimensions":   {func(a *clarity.Attempt) { a.Evaluation.Dimensions = a.Evaluation.Dimensions[1:] }, "7 dimensions"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			attempt := profiletest.Attempt("ada", "1", noon)
 			test.spoil(&attempt)
-			if err := attempt.Check(); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			if err := attempt.CheckEvaluated(); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v; want %q", err, test.want)
 			}
 		})

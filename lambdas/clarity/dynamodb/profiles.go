@@ -21,6 +21,8 @@ import (
 // the condition that it is as it was read. So two additions that have read the same chain never both
 // succeed. A query may see only a part of what a transaction has written: the names show that a
 // profile is missing, and the conditions that one has changed.
+var _ clarity.ProfileStore = (*Store)(nil)
+
 const (
 	profiles = "Profiles"
 	// beforeProfiles is the sort key of the item before the first profile. It is written with that
@@ -89,7 +91,7 @@ func (s *Store) LatestProfile(ctx context.Context, user string) (clarity.Profile
 func (s *Store) Profiles(ctx context.Context, user string, limit int, nextToken string) (list clarity.ProfileList, err error) {
 	list.Profiles = []clarity.Profile{}
 	page, next, err := dynamo.ReadPage[profile](ctx, s.db, dynamo.List{
-		Pattern: "ListProfiles", Values: []any{user, beforeProfiles}, Key: s.CursorKey, Scope: []string{user},
+		Pattern: "ListProfiles", Values: []any{user, beforeProfiles}, Parameter: "nextToken", Key: s.CursorKey, Scope: []string{user},
 	}, nextToken, limit)
 	if err != nil {
 		return list, err
@@ -104,11 +106,11 @@ func (s *Store) Profiles(ctx context.Context, user string, limit int, nextToken 
 	return list, nil
 }
 
-// AddProfile stores the profile of an attempt at its place among the user's, and adds the attempt to
-// the later profiles: attempts may come in any order. It reports whether it has done so; there is
+// AddProfile stores the profile of an attempt, which has passed [clarity.Attempt.CheckEvaluated], at
+// its place among the user's, and adds the attempt to the later profiles: attempts may come in any order. It reports whether it has done so; there is
 // nothing to do for an attempt that it was called with before. Each profile but the latest expires a
 // retention after its attempt was evaluated; zero: never.
-func (s *Store) AddProfile(ctx context.Context, attempt clarity.EvaluatedAttempt, retention time.Duration) (added bool, err error) {
+func (s *Store) AddProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool, err error) {
 	err = retry.Do(ctx, clarity.ErrStale, func() (err error) {
 		added, err = s.addProfile(ctx, attempt, retention)
 		return err
@@ -116,7 +118,7 @@ func (s *Store) AddProfile(ctx context.Context, attempt clarity.EvaluatedAttempt
 	return added, err
 }
 
-func (s *Store) addProfile(ctx context.Context, attempt clarity.EvaluatedAttempt, retention time.Duration) (added bool, err error) {
+func (s *Store) addProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool, err error) {
 	user, key := attempt.UserID, dynamo.FormatTime(attempt.Evaluation.EvaluatedAt)+"#"+attempt.ID
 	preceding, later, known, err := s.around(ctx, user, key)
 	if known || err != nil {

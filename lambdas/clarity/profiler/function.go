@@ -17,7 +17,7 @@ import (
 // profiles are the profiles of all users.
 type profiles interface {
 	// AddProfile adds the profile of an attempt, and reports whether it was not there yet.
-	AddProfile(ctx context.Context, attempt clarity.EvaluatedAttempt, retention time.Duration) (added bool, err error)
+	AddProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool, err error)
 }
 
 // function is the profiler.
@@ -62,7 +62,7 @@ func (f *function) add(ctx context.Context, image map[string]events.DynamoDBAttr
 }
 
 // attemptOf reads an attempt, if it is completed and evaluated.
-func attemptOf(image map[string]events.DynamoDBAttributeValue) (attempt clarity.EvaluatedAttempt, evaluated bool, err error) {
+func attemptOf(image map[string]events.DynamoDBAttributeValue) (attempt clarity.Attempt, evaluated bool, err error) {
 	text, err := json.Marshal(image)
 	if err != nil {
 		return attempt, false, fmt.Errorf("write the image: %w", err)
@@ -72,19 +72,19 @@ func attemptOf(image map[string]events.DynamoDBAttributeValue) (attempt clarity.
 		return attempt, false, fmt.Errorf("read the image: %w", err)
 	}
 	var state struct {
-		Status     any `dynamodbav:"status"`
-		Evaluation any `dynamodbav:"evaluationStatus"`
+		Status     clarity.Status           `dynamodbav:"status"`
+		Evaluation clarity.EvaluationStatus `dynamodbav:"evaluationStatus"`
 	}
 	if err := attributevalue.UnmarshalMap(item, &state); err != nil {
 		return attempt, false, fmt.Errorf("read the status of the attempt: %w", err)
 	}
-	if state.Status != "completed" || state.Evaluation != "done" {
+	if state.Status != clarity.Completed || state.Evaluation != clarity.EvaluationDone {
 		return attempt, false, nil
 	}
 	if err := attributevalue.UnmarshalMap(item, &attempt); err != nil {
 		return attempt, false, fmt.Errorf("read the attempt: %w", err)
 	}
-	if err := attempt.Check(); err != nil {
+	if err := attempt.CheckEvaluated(); err != nil {
 		return attempt, false, fmt.Errorf("read the attempt %q: %w", attempt.ID, err)
 	}
 	return attempt, true, nil

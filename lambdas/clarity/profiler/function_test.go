@@ -126,15 +126,11 @@ func (s *set) added(t *testing.T) int {
 }
 
 // image is an attempt as the table has it.
-func image(attempt clarity.EvaluatedAttempt, status, evaluationStatus string) dynamo.Item {
+func image(attempt clarity.Attempt) dynamo.Item {
 	item, err := dynamo.Marshal(attempt)
 	if err != nil {
 		panic(err)
 	}
-	for name, value := range map[string]string{"status": status, "evaluationStatus": evaluationStatus, "scenarioId": "city-bike-lanes", "schemaVersion": "1.0"} {
-		item[name] = &types.AttributeValueMemberS{Value: value}
-	}
-	item["answers"] = &types.AttributeValueMemberL{Value: []types.AttributeValue{&types.AttributeValueMemberS{Value: "a private answer"}}}
 	return item
 }
 
@@ -149,8 +145,8 @@ func record(sequence string, item dynamo.Item) string {
 }
 
 // done is the record of an evaluated attempt.
-func done(attempt clarity.EvaluatedAttempt) string {
-	return record(attempt.ID, image(attempt, "completed", "done"))
+func done(attempt clarity.Attempt) string {
+	return record(attempt.ID, image(attempt))
 }
 
 // stored is a profile in the table.
@@ -183,7 +179,7 @@ func (s *set) stored(t *testing.T, user string) (all []stored) {
 }
 
 // wantItems are the items of a user with these attempts.
-func wantItems(attempts []clarity.EvaluatedAttempt, retention time.Duration) []stored {
+func wantItems(attempts []clarity.Attempt, retention time.Duration) []stored {
 	all := []stored{{Key: "#", SchemaVersion: "1.0"}}
 	all[0].UserID = attempts[0].UserID
 	profiles := profiletest.Profiles(attempts)
@@ -228,7 +224,7 @@ func TestRandomHistories(t *testing.T) {
 		histories++
 		s.retention = rapid.SampledFrom([]time.Duration{0, week, 365 * day}).Draw(r, "retention")
 		users := rapid.IntRange(1, 3).Draw(r, "users")
-		attempts := map[string][]clarity.EvaluatedAttempt{}
+		attempts := map[string][]clarity.Attempt{}
 		var once, again []string
 		n := rapid.IntRange(1, 30).Draw(r, "attempts")
 		for i := range n {
@@ -242,9 +238,10 @@ func TestRandomHistories(t *testing.T) {
 				again = append(again, done(attempt))
 			}
 			if rapid.Bool().Draw(r, "unfinished") {
-				state := rapid.SampledFrom([][2]string{{"in-progress", "done"}, {"abandoned", ""}, {"completed", "pending"}, {"completed", "running"}, {"completed", "failed"}}).Draw(r, "state")
 				other := profiletest.Attempt(user, "unfinished", at, 4, 4, 4)
-				again = append(again, record("u", image(other, state[0], state[1])))
+				other.Status = rapid.SampledFrom([]clarity.Status{clarity.Completed, clarity.InProgress, clarity.Abandoned}).Draw(r, "status")
+				other.EvaluationStatus = rapid.SampledFrom([]clarity.EvaluationStatus{"", clarity.EvaluationPending, clarity.EvaluationRunning, clarity.EvaluationFailed}).Draw(r, "evaluation status")
+				again = append(again, done(other))
 			}
 		}
 		run := func(records []string, want int) {
@@ -295,7 +292,7 @@ func TestRandomHistories(t *testing.T) {
 func TestFirstAttemptsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
-	var attempts []clarity.EvaluatedAttempt
+	var attempts []clarity.Attempt
 	var group errgroup.Group
 	for i := range 8 {
 		attempt := profiletest.Attempt("ada", fmt.Sprint(i), noon, i%5)
@@ -341,7 +338,7 @@ func (s *set) remove(t *testing.T, p stored) {
 func TestPredecessorExpires(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
-	var attempts []clarity.EvaluatedAttempt
+	var attempts []clarity.Attempt
 	for i := range 12 {
 		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute), i%5, 4-i%5))
 	}
@@ -372,7 +369,7 @@ func TestPredecessorExpires(t *testing.T) {
 func TestReplayAfterRetention(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
-	var attempts []clarity.EvaluatedAttempt
+	var attempts []clarity.Attempt
 	for i := range 3 {
 		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute), i))
 	}
@@ -401,7 +398,7 @@ func TestPoisonedRecords(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 0)
 	spoiled := func(sequence string, spoil func(item, evaluation dynamo.Item)) string {
-		item := image(profiletest.Attempt("ada", sequence, noon, 3), "completed", "done")
+		item := image(profiletest.Attempt("ada", sequence, noon, 3))
 		spoil(item, item["evaluation"].(*types.AttributeValueMemberM).Value)
 		return record(sequence, item)
 	}
@@ -425,7 +422,7 @@ func TestPoisonedRecords(t *testing.T) {
 	if diff := cmp.Diff([]string{"1", "2", "3", "4", "5", "6", "7", "8"}, failed); diff != "" {
 		t.Errorf("- want, + got:\n%s", diff)
 	}
-	if diff := different(wantItems([]clarity.EvaluatedAttempt{good}, 0), s.stored(t, "ada")); diff != "" {
+	if diff := different(wantItems([]clarity.Attempt{good}, 0), s.stored(t, "ada")); diff != "" {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
 	output := s.output.taken()
@@ -438,7 +435,7 @@ func TestPoisonedRecords(t *testing.T) {
 func TestTooManyLaterProfiles(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
-	var attempts []clarity.EvaluatedAttempt
+	var attempts []clarity.Attempt
 	for i := range 99 {
 		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Second), i%5, 4-i%5))
 	}

@@ -14,9 +14,9 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 )
 
-// Attempt returns an evaluated attempt. scores are in the order of [clarity.Dimensions]; those that
+// Attempt returns an evaluated attempt, with an answer that is a private answer. scores are in the order of [clarity.Dimensions]; those that
 // are left out are 0.
-func Attempt(user, id string, evaluatedAt time.Time, scores ...int) clarity.EvaluatedAttempt {
+func Attempt(user, id string, evaluatedAt time.Time, scores ...int) clarity.Attempt {
 	judgement := clarity.Judgement{Feedback: "Go on.", ModelID: "test"}
 	for i, d := range clarity.Dimensions() {
 		score := 0
@@ -25,16 +25,20 @@ func Attempt(user, id string, evaluatedAt time.Time, scores ...int) clarity.Eval
 		}
 		judgement.Dimensions = append(judgement.Dimensions, clarity.DimensionScore{Name: d, Score: score, Rationale: []string{"because"}})
 	}
-	return clarity.EvaluatedAttempt{ID: id, UserID: user, Evaluation: clarity.Evaluation{
-		OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: evaluatedAt,
-	}}
+	return clarity.Attempt{
+		ID: id, UserID: user, ScenarioID: "city-bike-lanes", Timestamp: evaluatedAt.Add(-time.Second), Status: clarity.Completed, Version: 1, EvaluationTries: 1,
+		Answers:          []clarity.Answer{{QuestionID: "q1", QuestionText: "Why?", Text: "a private answer", WordCount: 3}},
+		EvaluationStatus: clarity.EvaluationDone, Evaluation: &clarity.Evaluation{
+			OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: evaluatedAt,
+		},
+	}
 }
 
 // Profiles returns the profiles of a user with these attempts, which are in any order: oldest first.
 // Recommendations are left out.
-func Profiles(attempts []clarity.EvaluatedAttempt) []clarity.Profile {
+func Profiles(attempts []clarity.Attempt) []clarity.Profile {
 	attempts = slices.Clone(attempts)
-	slices.SortFunc(attempts, func(a, b clarity.EvaluatedAttempt) int {
+	slices.SortFunc(attempts, func(a, b clarity.Attempt) int {
 		if order := a.Evaluation.EvaluatedAt.Truncate(time.Millisecond).Compare(b.Evaluation.EvaluatedAt.Truncate(time.Millisecond)); order != 0 {
 			return order
 		}
@@ -47,7 +51,7 @@ func Profiles(attempts []clarity.EvaluatedAttempt) []clarity.Profile {
 	return profiles
 }
 
-func profileOf(all []clarity.EvaluatedAttempt) clarity.Profile {
+func profileOf(all []clarity.Attempt) clarity.Profile {
 	last, window := all[len(all)-1], all[max(0, len(all)-10):]
 	p := clarity.Profile{
 		UserID: last.UserID, AttemptID: last.ID, Timestamp: last.Evaluation.EvaluatedAt.UTC().Truncate(time.Millisecond), AttemptCount: len(all),
