@@ -53,13 +53,14 @@ var everywhere = map[string]struct {
 		},
 		"With Props.VPC: the network interfaces of a function have no names before AWS Lambda makes them, and EC2's Describe actions accept no resource but * (Service Authorization Reference). A Deny on lambda:SourceFunctionArn keeps the function's own code from them.",
 	},
-	"ObjectsOfLake": {
-		objectsOfLake, func(s stack, id, rule string) bool {
-			bucket, ofLake := strings.CutSuffix(objectsOfLake.FindStringSubmatch(rule)[1], "LakeBucket")
-			path := s.paths[id]
-			return ofLake && (path == bucket+"/Lake/Writer/Role/DefaultPolicy/Resource" || path == bucket+"/Lake/Compactor/Role/DefaultPolicy/Resource")
+	"Objects": {
+		objects, func(s stack, id, rule string) bool {
+			bucket, prefix := objects.FindStringSubmatch(rule)[1], objects.FindStringSubmatch(rule)[2]
+			return slices.ContainsFunc(s.buckets(), func(b described) bool {
+				return strings.ReplaceAll(b.path, "/", "") == bucket && slices.Contains(b.users[prefix], strings.TrimSuffix(s.paths[id], "/Role/DefaultPolicy/Resource"))
+			})
 		},
-		"The lake's objects get their names when they are written: all below events/ of one bucket is the narrowest that Amazon S3 has.",
+		"Objects get their names when they are written: all below a prefix of one bucket is the narrowest that Amazon S3 has, and the schema says which function may use the prefix.",
 	},
 	"AlarmEmail": {
 		regexp.MustCompile(`^Serverless-SNSRedrivePolicy$`), func(s stack, id, _ string) bool {
@@ -67,9 +68,9 @@ var everywhere = map[string]struct {
 		},
 		"Amazon SNS tries an email for six hours (\"Message delivery retries\"), and the alarm stays in Amazon CloudWatch: a queue would keep a copy that no one reads.",
 	},
-	"LogsOfLake": {
+	"Logs": {
 		regexp.MustCompile(`^AwsSolutions-S1$`), func(s stack, id, _ string) bool {
-			return s.paths[id] == s.platform.ID+"/Lake/Bucket/Resource" && s.template.Resources[id].DeletionPolicy == "Delete"
+			return s.template.Resources[id].DeletionPolicy == "Delete" && slices.ContainsFunc(s.buckets(), func(b described) bool { return s.paths[id] == b.path+"/Resource" })
 		},
 		"With Props.RemoveWithStack all goes with the stack, and a bucket that logs keep filling could not be deleted.",
 	},
@@ -96,8 +97,38 @@ var everywhere = map[string]struct {
 	},
 }
 
-// objectsOfLake is the rule about a role that may use all objects below events/ of a bucket.
-var objectsOfLake = regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::<(\w+)\.Arn>/events/\*\]$`)
+// objects is the rule about a role that may use all objects below a prefix of a bucket.
+var objects = regexp.MustCompile(`^AwsSolutions-IAM5\[Resource::<(\w+)\.Arn>/(.+/)\*\]$`)
+
+// described is a bucket of the schema.
+type described struct {
+	// path is the construct path below the stack.
+	path string
+	// users are the paths of the functions that may use objects, by prefix.
+	users map[string][]string
+}
+
+// buckets returns those of the lakes, and those that the schema names.
+func (s stack) buckets() []described {
+	var all []described
+	p, id := s.platform.Schema, s.platform.ID+"/"
+	for _, l := range p.Lakes {
+		lake := id + p.LakeID(l.Name)
+		all = append(all, described{lake + "/Bucket", map[string][]string{"events/": {lake + "/Writer", lake + "/Compactor"}}})
+	}
+	for _, b := range p.Buckets {
+		bucket := described{id + b.Name + "/Bucket", map[string][]string{}}
+		for _, f := range p.Functions {
+			for _, o := range slices.Concat(f.Puts, f.Gets) {
+				if o.Bucket == b.Name {
+					bucket.users[o.Prefix] = append(bucket.users[o.Prefix], id+f.ConstructID())
+				}
+			}
+		}
+		all = append(all, bucket)
+	}
+	return all
+}
 
 // acceptedEverywhere returns the names of the entries that accept a finding on every platform.
 func (s stack) acceptedEverywhere(id, rule string) []string {
