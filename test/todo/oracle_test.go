@@ -148,7 +148,7 @@ func (h *history) compareIndexes(ctx context.Context, tasks []map[string]any, ow
 		var found []map[string]any
 		var err error
 		if owner == "" {
-			found, err = h.read(ctx, dynamodb.NewScanPaginator(h.Database, &dynamodb.ScanInput{TableName: aws.String(h.Tables["AppData"]), IndexName: &index}))
+			found, err = h.scan(ctx, &index)
 		} else {
 			found, err = h.query(ctx, aws.String(index), index+"PK", "OWNER#"+owner)
 		}
@@ -169,7 +169,7 @@ func (h *history) compareIndexes(ctx context.Context, tasks []map[string]any, ow
 
 // checkIndexes compares the whole indexes with the whole table, without the tasks of the poisoner.
 func (h *history) checkIndexes(ctx context.Context, without string) error {
-	all, err := h.read(ctx, dynamodb.NewScanPaginator(h.Database, &dynamodb.ScanInput{TableName: aws.String(h.Tables["AppData"]), ConsistentRead: aws.Bool(true)}))
+	all, err := h.scan(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -182,44 +182,41 @@ func (h *history) partition(ctx context.Context, key string) ([]map[string]any, 
 }
 
 func (h *history) query(ctx context.Context, index *string, attribute, key string) ([]map[string]any, error) {
-	return h.read(ctx, dynamodb.NewQueryPaginator(h.Database, &dynamodb.QueryInput{
+	pages := dynamodb.NewQueryPaginator(h.Database, &dynamodb.QueryInput{
 		TableName: aws.String(h.Tables["AppData"]), IndexName: index, ConsistentRead: aws.Bool(index == nil),
 		KeyConditionExpression:    aws.String("#key = :key"),
 		ExpressionAttributeNames:  map[string]string{"#key": attribute},
 		ExpressionAttributeValues: map[string]types.AttributeValue{":key": &types.AttributeValueMemberS{Value: key}},
-	}))
+	})
+	return readAll(ctx, pages, func(page *dynamodb.QueryOutput) []map[string]types.AttributeValue { return page.Items })
 }
 
-// read reads all pages of a query or scan.
-func (h *history) read(ctx context.Context, pages any) (all []map[string]any, err error) {
-	for {
-		var items []map[string]types.AttributeValue
-		switch pages := pages.(type) {
-		case *dynamodb.QueryPaginator:
-			if !pages.HasMorePages() {
-				return all, nil
-			}
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return nil, err
-			}
-			items = page.Items
-		case *dynamodb.ScanPaginator:
-			if !pages.HasMorePages() {
-				return all, nil
-			}
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return nil, err
-			}
-			items = page.Items
-		}
-		var decoded []map[string]any
-		if err := attributevalue.UnmarshalListOfMaps(items, &decoded); err != nil {
+// scan reads the table, or an index.
+func (h *history) scan(ctx context.Context, index *string) ([]map[string]any, error) {
+	pages := dynamodb.NewScanPaginator(h.Database, &dynamodb.ScanInput{TableName: aws.String(h.Tables["AppData"]), IndexName: index, ConsistentRead: aws.Bool(index == nil)})
+	return readAll(ctx, pages, func(page *dynamodb.ScanOutput) []map[string]types.AttributeValue { return page.Items })
+}
+
+// paginator is one of the SDK.
+type paginator[Page any] interface {
+	HasMorePages() bool
+	NextPage(context.Context, ...func(*dynamodb.Options)) (Page, error)
+}
+
+// readAll reads the items of all pages.
+func readAll[Page any](ctx context.Context, pages paginator[Page], itemsOf func(Page) []map[string]types.AttributeValue) (all []map[string]any, err error) {
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
 			return nil, err
 		}
-		all = append(all, decoded...)
+		var items []map[string]any
+		if err := attributevalue.UnmarshalListOfMaps(itemsOf(page), &items); err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
 	}
+	return all, nil
 }
 
 // get reads an item; nil if there is none.

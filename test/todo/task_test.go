@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/onesynth-cdk/onesynth/local"
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/schema"
 	"github.com/onesynth-cdk/onesynth/test/platform"
@@ -119,56 +118,6 @@ func (p *target) indexed(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Input that breaks a rule is refused with all that is wrong, and none of it is stored.
-func TestInvalid(t *testing.T) {
-	t.Parallel()
-	on := ownRun(t, local.Options{})
-	one := newUser(t, on)
-	made := one.create(t, input{"title": "a"})
-	before := len(on.items(t))
-	for name, test := range map[string]struct {
-		method, path string
-		body         any
-		fields       []string
-	}{
-		"EmptyTitle":      {"POST", "/api/v1/tasks", input{"title": ""}, []string{"title"}},
-		"NoTitle":         {"POST", "/api/v1/tasks", input{}, []string{"title"}},
-		"LongTitle":       {"POST", "/api/v1/tasks", input{"title": strings.Repeat("ü", 201)}, []string{"title"}},
-		"LongDescription": {"POST", "/api/v1/tasks", input{"title": "a", "description": strings.Repeat("x", 1001)}, []string{"description"}},
-		"LongCategory":    {"POST", "/api/v1/tasks", input{"title": "a", "category": strings.Repeat("#", 51)}, []string{"category"}},
-		"Status":          {"POST", "/api/v1/tasks", input{"title": "a", "status": "done"}, []string{"status"}},
-		"Priority":        {"POST", "/api/v1/tasks", input{"title": "a", "priority": "highest"}, []string{"priority"}},
-		"NoSuchDay":       {"POST", "/api/v1/tasks", input{"title": "a", "due_date": "2026-02-30"}, []string{"due_date"}},
-		"DayOfOtherForm":  {"POST", "/api/v1/tasks", input{"title": "a", "due_date": "14.02.2026"}, []string{"due_date"}},
-		"Unknown":         {"POST", "/api/v1/tasks", input{"title": "a", "colour": "red"}, []string{"colour"}},
-		"Everything":      {"POST", "/api/v1/tasks", input{"title": "", "status": "x", "due_date": "x", "y": 1}, []string{"title", "status", "due_date", "y"}},
-		"NullTitle":       {"PATCH", made.path(), input{"title": nil}, []string{"title"}},
-		"NullStatus":      {"PATCH", made.path(), input{"status": nil}, []string{"status"}},
-		"UnknownChange":   {"PATCH", made.path(), input{"version": 7}, []string{"version"}},
-		"Email":           {"PUT", "/api/v1/users/me", profile{"nobody", "Ann"}, []string{"email"}},
-		"LongName":        {"PUT", "/api/v1/users/me", profile{one.email, strings.Repeat("x", 101)}, []string{"name"}},
-		"NoAction":        {"POST", "/api/v1/tasks/bulk", input{"action": "delete"}, []string{"action"}},
-		"NoIDs":           {"POST", "/api/v1/tasks/bulk", input{"action": "set_status", "status": "pending"}, []string{"task_ids"}},
-		"ManyIDs":         {"POST", "/api/v1/tasks/bulk", input{"action": "set_status", "status": "pending", "task_ids": slices.Repeat([]string{"x"}, 51)}, []string{"task_ids"}},
-		"IDsOfCompleted":  {"POST", "/api/v1/tasks/bulk", input{"action": "delete_completed", "task_ids": []string{"x"}}, []string{"task_ids"}},
-		"Filter":          {"GET", "/api/v1/tasks?status=done&limit=0&sort=title", nil, []string{"status", "limit", "sort"}},
-		"Days":            {"GET", "/api/v1/tasks?due_from=2026-02-02&due_to=2026-02-01", nil, []string{"due_to"}},
-		"UnknownFilter":   {"GET", "/api/v1/tasks?colour=red", nil, []string{"colour"}},
-		"Cursor":          {"GET", "/api/v1/tasks?cursor=x", nil, []string{"cursor"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			invalid(t, one.try(t, test.method, test.path, test.body), test.fields...)
-		})
-	}
-	refused(t, one.try(t, http.MethodPost, "/api/v1/tasks", []byte(`{"title":`)), http.StatusBadRequest)
-	for _, path := range []string{"/api/v1/tasks", "/api/v1/tasks/bulk", "/api/v1/users/me"} {
-		refused(t, one.tryWith(t, http.MethodPost, path, http.Header{"Idempotency-Key": nil}, input{}), http.StatusBadRequest)
-	}
-	if after := len(on.items(t)); after != before {
-		t.Errorf("got %d items after refusals alone; want %d", after, before)
-	}
-}
-
 // On every route, another user's task does not exist.
 func TestOtherUsersTask(t *testing.T) {
 	t.Parallel()
@@ -205,91 +154,5 @@ func TestOtherUsersTask(t *testing.T) {
 	}
 	if got := one.task(t, mine.TaskID); !same(got, mine) {
 		t.Errorf("got %+v; want %+v", got, mine)
-	}
-}
-
-// A change of the status of many tasks changes all tasks for which it is allowed.
-func TestBulk(t *testing.T) {
-	t.Parallel()
-	on := shared(t)
-	one := newUser(t, on)
-	var ids []string
-	for range 48 {
-		ids = append(ids, one.create(t, input{"title": "a"}).TaskID)
-	}
-	done := one.create(t, input{"title": "done", "status": "completed"})
-	ids = append(ids, done.TaskID, "0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11")
-	set := read[statusesSet](t, one.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": ids, "status": "in_progress"}), http.StatusOK)
-	if !slices.Equal(set.Changed, ids[:48]) || len(set.Failed) != 2 ||
-		set.Failed[0].TaskID != done.TaskID || set.Failed[0].Status != http.StatusBadRequest || set.Failed[0].Detail == "" ||
-		set.Failed[1].TaskID != ids[49] || set.Failed[1].Status != http.StatusNotFound {
-		t.Errorf("got %+v; want 48 changed, 400 and 404", set)
-	}
-	if got := one.stats(t); got.ByStatus["in_progress"] != 48 || got.ByStatus["completed"] != 1 || got.Total != 49 {
-		t.Errorf("got %+v; want 48 in progress", got)
-	}
-	set = read[statusesSet](t, one.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": ids[:48], "status": "completed"}), http.StatusOK)
-	if len(set.Changed) != 48 {
-		t.Errorf("got %+v; want 48 changed", set)
-	}
-	for _, one := range one.all(t, nil) {
-		if one.Status != "completed" || one.CompletedAt == nil {
-			t.Errorf("got %+v; want it completed", one)
-		}
-	}
-	kept := one.create(t, input{"title": "kept"})
-	for i := range 5 {
-		one.create(t, input{"title": "more", "status": []string{"completed", "cancelled"}[i%2]})
-	}
-	deleted := 0
-	on.indexed(t, "all that are completed are deleted", func() bool {
-		got := read[completedDeleted](t, one.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}), http.StatusOK)
-		deleted += got.Deleted
-		return !got.More && deleted == 52
-	})
-	if left := one.all(t, nil); len(left) != 3 || !has(left, kept.TaskID) {
-		t.Errorf("got %+v; want three tasks left", left)
-	}
-}
-
-// No two users have the same address, in any case, also when they come at once.
-func TestAddressIsUnique(t *testing.T) {
-	t.Parallel()
-	on := shared(t)
-	one, two, three := newUser(t, on), newUser(t, on), newCaller(t, on)
-	refused(t, two.try(t, http.MethodPut, "/api/v1/users/me", profile{strings.ToUpper(one.email), "Bob"}), http.StatusConflict)
-	refused(t, three.try(t, http.MethodPost, "/api/v1/users/me", profile{strings.ToUpper(one.email), "Bob"}), http.StatusConflict)
-	// An address that is given up is free.
-	renamed := onesynthtest.Unique("renamed") + "@example.com"
-	read[user](t, one.try(t, http.MethodPut, "/api/v1/users/me", profile{renamed, "Ann"}), http.StatusOK)
-	read[user](t, three.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Cleo"}), http.StatusCreated)
-	read[struct{}](t, three.try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusNoContent)
-
-	const callers = 8
-	all := make([]caller, callers)
-	for i := range all {
-		all[i] = newCaller(t, on)
-		all[i].Retry = onesynthtest.Busy
-	}
-	address := onesynthtest.Unique("wanted") + "@example.com"
-	replies := make([]onesynthtest.Reply, callers)
-	if err := onesynthtest.Together(callers, func(i int) (err error) {
-		replies[i], err = all[i].send(t.Context(), http.MethodPost, "/api/v1/users/me", nil, profile{address, "Ann"})
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	created := 0
-	for _, r := range replies {
-		switch r.Status {
-		case http.StatusCreated:
-			created++
-		case http.StatusConflict:
-		default:
-			t.Errorf("got %v; want 201 or 409", r)
-		}
-	}
-	if created != 1 {
-		t.Errorf("got %d users with one address; want 1", created)
 	}
 }
