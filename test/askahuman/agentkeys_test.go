@@ -242,43 +242,6 @@ func (k *keyedTarget) checkNowhere(t *testing.T, keys ...string) {
 	}
 }
 
-// Many requests at once with a new key store one use of it.
-func TestAgentKeyUsedAtOnce(t *testing.T) {
-	t.Parallel()
-	k := keyedRun(t, local.Options{})
-	c := newClient(t, k.target)
-	c.Retry = onesynthtest.Busy
-	c.newAgent().try(t, http.MethodGet, "/openapi.json", nil) // starts the function
-	// A key gets no mark when the database is slower than the time that marks may take.
-	// Then the next key is tried.
-	for keys := 1; keys <= maxMarkTries; keys++ {
-		asker := k.newAgent(t, c)
-		if err := onesynthtest.Together(8, func(int) error {
-			r, err := asker.Send(t.Context(), http.MethodGet, "/agent/questions", asker.header(), nil)
-			if err == nil && r.Status != http.StatusOK {
-				err = fmt.Errorf("got %v; want 200", r)
-			}
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		units := 0.0
-		for _, row := range k.Run.AWS().Capacity() {
-			if row.Table == "aah-agent-keys" && row.Index == "ByAgent" {
-				units += row.WriteUnits
-			}
-		}
-		// The index has one write for a mark: a failed condition writes none.
-		if units > float64(keys) {
-			t.Fatalf("got %g write units of the index for %d keys; want one for each", units, keys)
-		}
-		if units > 0 {
-			return
-		}
-	}
-	t.Errorf("no mark was kept for any of %d keys", maxMarkTries)
-}
-
 // Without permission to read keys, every agent is refused; without permission to mark them, none
 // is.
 func TestAgentKeyGrants(t *testing.T) {

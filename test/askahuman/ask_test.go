@@ -1,7 +1,6 @@
 package askahuman
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -115,58 +114,6 @@ func TestMultipleChoiceQuestionHasSummary(t *testing.T) {
 	}
 }
 
-// With one answer wanted, a question goes from OPEN straight to CLOSED.
-func TestQuestionForOneAnswer(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker := c.newAgent()
-	asked := asker.ask(t, textQuestion(1))
-	one := c.newPerson()
-	one.answer(t, textAnswer(asked.QuestionID))
-	if got := asker.question(t, asked.QuestionID); got.Status != "CLOSED" {
-		t.Errorf("got %s; want CLOSED", got.Status)
-	}
-	refused(t, one.try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusConflict, "ALREADY_ANSWERED")
-}
-
-// Values at the bounds of every field are kept as they are.
-func TestAskTakesBounds(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker := c.newAgent()
-	options := make([]string, 10)
-	for i := range options {
-		options[i] = strings.Repeat("ж", 199) + fmt.Sprint(i)
-	}
-	tests := map[string]ask{
-		"Least": {Prompt: "Ten signs.", Type: "text", MinResponses: 1, TimeoutSeconds: 60},
-		// White space around a prompt does not count towards the least, and is kept.
-		"Blanks": {Prompt: "\n Ten signs.\t", Type: "text", MinResponses: 1, TimeoutSeconds: 60},
-		"Most":   {Prompt: strings.Repeat("🦀", 2000), Type: "multiple_choice", Options: options, MinResponses: 50, TimeoutSeconds: 86400},
-	}
-	for name, question := range tests {
-		t.Run(name, func(t *testing.T) {
-			asked := asker.ask(t, question)
-			got := asker.question(t, asked.QuestionID)
-			if got.Prompt != question.Prompt || !slices.Equal(got.Options, question.Options) || got.RequiredResponses != question.MinResponses {
-				t.Errorf("got %+v; want %+v", got, question)
-			}
-			if got.ExpiresAt.Sub(got.CreatedAt) != time.Duration(question.TimeoutSeconds)*time.Second {
-				t.Errorf("got expires_at %v after created_at", got.ExpiresAt.Sub(got.CreatedAt))
-			}
-			asker.close(t, asked.QuestionID)
-		})
-	}
-	t.Run("Defaults", func(t *testing.T) {
-		asked := asker.ask(t, ask{Prompt: "What is left out has a default.", Type: "text"})
-		got := asker.question(t, asked.QuestionID)
-		if got.RequiredResponses != 5 || !slices.Equal(got.Audience, []string{"general"}) || got.ExpiresAt.Sub(got.CreatedAt) != time.Hour {
-			t.Errorf("got %+v; want 5 responses, general, an hour", got)
-		}
-		asker.close(t, asked.QuestionID)
-	})
-}
-
 // An agent sees only its own questions.
 func TestAgentSeesOnlyItsOwn(t *testing.T) {
 	t.Parallel()
@@ -183,24 +130,5 @@ func TestAgentSeesOnlyItsOwn(t *testing.T) {
 	}
 	if got := asker.question(t, asked.QuestionID); got.Status != "OPEN" {
 		t.Errorf("got %s after another agent's DELETE; want OPEN", got.Status)
-	}
-}
-
-// A closed question keeps its answers for its agent and takes no more.
-func TestDeleteClosesEarly(t *testing.T) {
-	t.Parallel()
-	c := newClient(t, shared(t))
-	asker := c.newAgent()
-	asked := asker.ask(t, textQuestion(3))
-	c.newPerson().answer(t, textAnswer(asked.QuestionID))
-	asker.close(t, asked.QuestionID)
-	got := asker.question(t, asked.QuestionID)
-	if got.Status != "CLOSED" || len(got.Responses) != 1 || got.ClosedAt == nil {
-		t.Errorf("got %+v; want CLOSED with the answer", got)
-	}
-	refused(t, c.newPerson().try(t, http.MethodPost, "/human/responses", textAnswer(asked.QuestionID)), http.StatusGone, "QUESTION_CLOSED")
-	asker.close(t, asked.QuestionID)
-	if again := asker.question(t, asked.QuestionID); again.ClosedAt == nil || !again.ClosedAt.Equal(*got.ClosedAt) {
-		t.Errorf("got closed_at %v after closing again; want %v", again.ClosedAt, got.ClosedAt)
 	}
 }
