@@ -38,6 +38,9 @@ func (e *RunningError) Error() string {
 	return "the attempt is stored, and its evaluation is running: read the attempt shortly"
 }
 
+// Is matches every such error.
+func (e *RunningError) Is(target error) bool { _, ok := target.(*RunningError); return ok }
+
 // RetryAt is when the evaluation has ended.
 func (e *RunningError) RetryAt() time.Time { return e.Until }
 
@@ -51,6 +54,9 @@ type LimitError struct {
 func (e *LimitError) Error() string {
 	return "the limit of evaluations a day is reached: try again after midnight UTC"
 }
+
+// Is matches every such error.
+func (e *LimitError) Is(target error) bool { _, ok := target.(*LimitError); return ok }
 
 // RetryAt is when the next day begins.
 func (e *LimitError) RetryAt() time.Time { return e.Until }

@@ -22,11 +22,8 @@ import (
 type Service struct {
 	// Store keeps attempts.
 	Store Store
-	// Scenarios reads scenarios; [Catalog] does.
-	Scenarios interface {
-		// Scenario returns a scenario, active or not, or [ErrScenarioNotFound].
-		Scenario(ctx context.Context, id string) (Scenario, error)
-	}
+	// Scenarios reads scenarios.
+	Scenarios ScenarioStore
 	// Evaluator judges answers.
 	Evaluator Evaluator
 	// EvaluationsPerDay is how many evaluations are begun for a user on a day (UTC), at most.

@@ -2,6 +2,7 @@ package httpapitest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -457,7 +458,7 @@ func (s Suite) testBody(t *testing.T, api *run, c call) {
 		return
 	}
 	for _, body := range []string{
-		"", "{", c.body + "{}", "\xef\xbb\xbf" + c.body, "{\"x\":\"\xff\"}", "[]", "null", "7", `"x"`, c.body + strings.Repeat(" ", kit.DefaultMaxBodyBytes),
+		"", "{", c.body + "{}", "\xef\xbb\xbf" + c.body, "{\"x\":\"\xff\"}", "[]", "null", "7", `"x"`, c.body + strings.Repeat(" ", int(cmp.Or(api.MaxBodyBytes, kit.DefaultMaxBodyBytes))),
 	} {
 		other := c
 		other.body = body

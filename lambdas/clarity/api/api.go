@@ -1,0 +1,113 @@
+// Package api serves Clarity over HTTP. One declaration per operation gives its routing, its
+// validation and its part of the OpenAPI document.
+//
+// Where the wire contract is silent, the API decides: it ignores unknown fields and query parameters,
+// and treats null as an optional field left out; it reads a body without a Content-Type as JSON, and
+// refuses one with another type; an evaluation that fails is no error of the request that stored the
+// attempt.
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Service is what the routes of attempts call; [clarity.Service] is one.
+type Service interface {
+	Submit(ctx context.Context, user, id string, in clarity.Submission) (clarity.Attempt, error)
+	Save(ctx context.Context, user, id string, in clarity.Save, ifVersion int, again bool) (clarity.Attempt, error)
+	Evaluate(ctx context.Context, user, id string) (clarity.Attempt, error)
+	Attempt(ctx context.Context, user, id string) (clarity.Attempt, error)
+	Attempts(ctx context.Context, user string, most int, from string) (clarity.AttemptList, error)
+}
+
+// API serves all routes of the platform.
+type API struct {
+	// Service carries requests of attempts out.
+	Service Service
+	// Scenarios reads scenarios.
+	Scenarios clarity.ScenarioStore
+	// Profiles reads profiles.
+	Profiles clarity.ProfileStore
+	// Keys are the idempotency keys, each user's a scope of its own.
+	Keys idempotency.Claims
+	// Log receives errors that callers do not see. Nil: [slog.Default].
+	Log *slog.Logger
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+}
+
+// maxBody is how many bytes a body has at most: ten answers of the longest length fit in, also with
+// each character escaped.
+const maxBody = 640 << 10
+
+// Handler returns the handler of the routes.
+func (a *API) Handler() *kit.API {
+	handler := newServer(a).Handler()
+	handler.MaxBodyBytes = maxBody
+	return handler
+}
+
+// Document returns the OpenAPI 3.1 document of all routes, as JSON.
+func Document() ([]byte, error) { return newServer(&API{}).Document() }
+
+// server has the routes with their operations.
+type server struct {
+	*httpapi.Server
+	api *API
+}
+
+func newServer(a *API) *server {
+	s := &server{api: a, Server: httpapi.New(httpapi.Config{
+		Platform:    schema.Clarity(),
+		Description: "People work through a scenario's questions, a rubric of eight dimensions evaluates their answers, and a profile shows how they develop. Fields and query parameters that this description does not name are ignored, null is the same as an optional field left out, and a body without a Content-Type is taken for JSON.",
+		Callers: map[schema.Caller]httpapi.Identity{
+			schema.CallerUser: httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject."),
+		},
+		Errors: failures(),
+		Idempotency: httpapi.Idempotency{
+			Keys: a.Keys,
+			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
+				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
+				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that passes (409 with Retry-After, 5xx).",
+			Headers: headersOf,
+			Passing: []error{&clarity.RunningError{}, &clarity.LimitError{}},
+		},
+		Log: a.Log,
+		Now: a.Now,
+	})}
+	s.registerAttempts()
+	s.registerOthers()
+	// An attempt without evaluation has null, which huma cannot say of a reference.
+	attempt := s.OpenAPI().Components.Schemas.Map()["Attempt"]
+	attempt.Properties["evaluation"] = &huma.Schema{
+		OneOf:       []*huma.Schema{attempt.Properties["evaluation"], {Type: "null"}},
+		Description: "Null unless evaluationStatus is done.",
+	}
+	return s
+}
+
+// headersOf returns the headers that follow from the answer to a mutation.
+func headersOf(response idempotency.Response) http.Header {
+	header := http.Header{}
+	var attempt clarity.Attempt
+	if response.Status >= http.StatusMultipleChoices || json.Unmarshal(response.Body, &attempt) != nil {
+		return header
+	}
+	header.Set("ETag", httpapi.ETag(attempt.Version))
+	if response.Status == http.StatusCreated {
+		header.Set("Location", "/attempts/"+attempt.ID)
+	}
+	return header
+}

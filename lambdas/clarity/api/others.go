@@ -1,0 +1,74 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+)
+
+// ScenarioList has scenarios.
+type ScenarioList struct {
+	Scenarios []clarity.Scenario `json:"scenarios" nullable:"false" doc:"The easiest first."`
+}
+
+type (
+	scenariosInput struct {
+		Difficulty clarity.Difficulty `query:"difficulty" enum:"beginner,intermediate,advanced" doc:"Only scenarios of this difficulty."`
+	}
+	scenarioInput struct {
+		ID string `path:"id" doc:"The scenario's id." example:"city-bike-lanes"`
+	}
+)
+
+func (s *server) registerOthers() {
+	httpapi.Serve(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/scenarios", ID: "listScenarios",
+		Description: "Returns all active scenarios.",
+	}, func(ctx context.Context, input *scenariosInput) (ScenarioList, error) {
+		found, err := s.api.Scenarios.Scenarios(ctx, input.Difficulty)
+		list := ScenarioList{Scenarios: make([]clarity.Scenario, len(found))}
+		for i, scenario := range found {
+			list.Scenarios[i] = withTags(scenario)
+		}
+		return list, err
+	})
+
+	httpapi.Serve(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/scenarios/{id}", ID: "readScenario",
+		Description: "Returns a scenario, also one that is not active any more.",
+		Errors:      []error{clarity.ErrScenarioNotFound},
+	}, func(ctx context.Context, input *scenarioInput) (clarity.Scenario, error) {
+		scenario, err := s.api.Scenarios.Scenario(ctx, input.ID)
+		return withTags(scenario), err
+	})
+
+	httpapi.Serve(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/users/me/profile", ID: "readProfile",
+		Description: "Returns the caller's latest profile. It follows the evaluation of an attempt within a moment.",
+		Errors:      []error{clarity.ErrNoProfile},
+	}, func(ctx context.Context, _ *struct{}) (clarity.Profile, error) {
+		return s.api.Profiles.LatestProfile(ctx, httpapi.CallerFrom(ctx).ID)
+	})
+
+	httpapi.Serve(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/users/me/profile/history", ID: "listProfiles",
+		Description: "Returns a page of the caller's profiles, one for each evaluated attempt.",
+	}, func(ctx context.Context, page *Page) (clarity.ProfileList, error) {
+		return s.api.Profiles.Profiles(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.NextToken)
+	})
+
+	httpapi.RegisterDocument(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/openapi.json", ID: "readDocument",
+		Description: "Returns the description of all routes.",
+	}, Document)
+}
+
+// withTags is a scenario whose list of tags is never null on the wire.
+func withTags(scenario clarity.Scenario) clarity.Scenario {
+	if scenario.Tags == nil {
+		scenario.Tags = []string{}
+	}
+	return scenario
+}
