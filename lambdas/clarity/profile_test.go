@@ -3,6 +3,7 @@ package clarity_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -234,5 +235,56 @@ func TestCheckEvaluated(t *testing.T) {
 				t.Errorf("got %v; want %q", err, test.want)
 			}
 		})
+	}
+}
+
+// The example in docs/CLARITY.md was computed by hand.
+func TestProfileByHand(t *testing.T) {
+	t.Parallel()
+	document, err := os.ReadFile("../../docs/CLARITY.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The scores are read from the document; all else is compared with it.
+	scores := make([][]int, 5)
+	for _, d := range clarity.Dimensions() {
+		_, row, _ := strings.Cut(string(document), "\n| "+string(d)+" | ")
+		var of [5]int
+		if _, err := fmt.Sscanf(row, "%d %d %d %d %d |", &of[0], &of[1], &of[2], &of[3], &of[4]); err != nil {
+			t.Fatalf("%s: %v", d, err)
+		}
+		for i, score := range of {
+			scores[i] = append(scores[i], score)
+		}
+	}
+	var all []clarity.Profile
+	for i, of := range scores {
+		all = add(t, all, profiletest.Attempt("ada", fmt.Sprint(i), noon, of...))
+	}
+	p := all[4]
+	gaps := map[clarity.Dimension]float64{}
+	for _, w := range p.Weaknesses {
+		gaps[w.Dimension] = w.Gap
+	}
+	for _, d := range p.Dimensions {
+		want := fmt.Sprintf("| %s | %s | %v | %v | %s |", d.Name, strings.Trim(fmt.Sprint(d.RecentScores), "[]"), d.MovingAverage, d.StandardDeviation, d.Trend)
+		if gap, ok := gaps[d.Name]; ok {
+			want += fmt.Sprintf(" %v |", gap)
+		}
+		if !strings.Contains(string(document), want) {
+			t.Errorf("the document does not have %s", want)
+		}
+	}
+	overall := p.RecentOverallScores
+	for _, want := range []string{
+		fmt.Sprintf("overall scores %d, %d, %d, %d and %d, which are %v on average", overall[0], overall[1], overall[2], overall[3], overall[4], p.OverallAverage),
+		fmt.Sprintf("Weaknesses: %s, %s, %s.", p.Weaknesses[0].Dimension, p.Weaknesses[1].Dimension, p.Weaknesses[2].Dimension),
+		fmt.Sprintf("Improvements: %s from %v to %v, %s from %v to %v, %s from %v to %v.",
+			p.Improvements[0].Dimension, p.Improvements[0].From, p.Improvements[0].To, p.Improvements[1].Dimension, p.Improvements[1].From, p.Improvements[1].To,
+			p.Improvements[2].Dimension, p.Improvements[2].From, p.Improvements[2].To),
+	} {
+		if !strings.Contains(string(document), want) {
+			t.Errorf("the document does not have %q", want)
+		}
 	}
 }
