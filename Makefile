@@ -78,6 +78,10 @@ OTHER_PACKAGES = $$(go list ./... | grep -v -e onesynth/lambdas -e onesynth/loca
 # What the end-to-end tests run, for this machine's processor.
 ASSEMBLIES = $(CURDIR)/bin/assemblies
 
+# What the tests of all packages synthesise and run links each handler once. Those that compare
+# builds have caches of their own.
+HANDLERS = $(CURDIR)/bin/handlers
+
 # Go does not see all that the tests run (handlers, the CDK, DynamoDB Local), so it must
 # not take their results from its cache. lint has vetted all.
 # The importers' tests take seven minutes of Go's usual ten where nothing is compiled yet.
@@ -106,12 +110,13 @@ SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
 # own. They need no race detector: their handlers are processes of their own, and the
 # tests of local have found what it finds in the run.
 .PHONY: test
+test: export ONESYNTH_CACHE = $(HANDLERS)
 test: ## Run every check and test, on this machine alone
 	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules bin/cdk-app bin/lint $(CI_PYTHON)
 	@$(MAKE) --no-print-directory lint
+	rm -rf $(HANDLERS) $(ASSEMBLIES)
 	$(SHARED) $(GO_TEST) $(OTHER_PACKAGES)
 	$(SHARED) $(GO_TEST) -race $(RACE_PACKAGES)
-	rm -rf $(ASSEMBLIES)
 	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
 	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
 	cd examples/shortener && $(SHARED) $(GO_TEST) ./...

@@ -53,18 +53,20 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
-// runTests runs the tests with their own cache of handlers, which they share unless a test
-// sets up another. Synths skip the CDK's check of templates, which changes no template.
+// runTests runs the tests with one cache of handlers, that of the environment or their own, unless
+// a test sets up another. Synths skip the CDK's check of templates, which changes no template.
 func runTests(m *testing.M) int {
-	folder, err := os.MkdirTemp("", "onesynth-cache-")
-	if err == nil {
-		err = errors.Join(os.Setenv("ONESYNTH_CACHE", folder), os.Setenv("CDK_VALIDATION", "false"))
+	err := os.Setenv("CDK_VALIDATION", "false")
+	if os.Getenv("ONESYNTH_CACHE") == "" && err == nil {
+		var folder string
+		folder, err = os.MkdirTemp("", "onesynth-cache-")
+		defer os.RemoveAll(folder)
+		err = errors.Join(err, os.Setenv("ONESYNTH_CACHE", folder))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(folder)
 	return m.Run()
 }
 

@@ -3,9 +3,10 @@
 // assembly runs there.
 //
 // The same source gives the same binaries, to the byte, in any folder on any
-// machine with the same release of Go. A build compiles and links nothing if nothing
-// has changed since the last one: a cache keeps binaries by content, in the folder
+// machine with the same release of Go. A build links only binaries that no build has
+// linked from the same packages before: a cache keeps them by content, in the folder
 // that ONESYNTH_CACHE names, or else in "onesynth" below the user's cache folder.
+// Builds at the same time wait for each other's binaries.
 package gobuild
 
 import (
@@ -145,35 +146,51 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 		return nil, err
 	}
 	toolchain := toolchain{place: place, target: target, source: source}
-	mains, key, err := toolchain.inspect(ctx)
+	mains, err := toolchain.inspect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	binaries, err := cache.read(key)
-	if errors.Is(err, errMiss) {
-		output := filepath.Join(temporary, "output")
-		if err := toolchain.build(ctx, output, mains); err != nil {
+	for _, p := range source.Packages {
+		named := func(m mainPackage) bool { return Name(p) == "." || m.name() == Name(p) }
+		if !slices.ContainsFunc(mains, named) {
+			return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main function", p, place.directory)
+		}
+	}
+	unlock, err := cache.lock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	binaries := map[string]Binary{}
+	var missing []mainPackage
+	for _, m := range mains {
+		binary, err := cache.read(m.key)
+		if errors.Is(err, errMiss) {
+			missing = append(missing, m)
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
-		for _, p := range source.Packages {
-			if _, err := os.Stat(filepath.Join(output, Name(p))); err != nil {
-				return nil, fmt.Errorf("%s in %s is not a main package: a handler needs \"package main\" and a main function", p, place.directory)
-			}
-		}
-		binaries, err = cache.write(key, output)
+		binaries[m.name()] = m.describe(binary)
 	}
-	if err != nil {
+	if len(missing) == 0 {
+		return binaries, nil
+	}
+	output := filepath.Join(temporary, "output")
+	if err := toolchain.build(ctx, output, missing); err != nil {
 		return nil, err
 	}
-	for _, m := range mains {
-		folder, name := strings.TrimPrefix(m.importPath, m.module+"/"), path.Base(m.importPath)
-		if m.importPath == m.module {
-			folder, name = ".", rootName(m.module)
+	cache.removeUnused()
+	for _, m := range missing {
+		binary, err := cache.write(m.key, filepath.Join(output, m.name()))
+		if errors.Is(err, os.ErrNotExist) {
+			return nil, fmt.Errorf("%s: the toolchain gives the binary another name than %s: rename the folder", m.importPath, m.name())
 		}
-		if binary, ok := binaries[name]; ok {
-			binary.Module, binary.Package = m.module, folder
-			binaries[name] = binary
+		if err != nil {
+			return nil, err
 		}
+		binaries[m.name()] = m.describe(binary)
 	}
 	return binaries, nil
 }
@@ -215,27 +232,22 @@ type toolchain struct {
 	source Source
 }
 
-// inspect returns the main packages, and a key of the build: a hash of the linker's flags and
-// of the build IDs of all packages in the binaries. The build IDs cover the source, the
-// compiler and its settings.
-func (t toolchain) inspect(ctx context.Context) (mains []mainPackage, key string, err error) {
-	compiler, _ := t.flags()
+// inspect compiles the packages, and returns the main packages.
+func (t toolchain) inspect(ctx context.Context) ([]mainPackage, error) {
+	compiler, linker := t.flags()
 	arguments := append([]string{"list", "-export", "-deps", listFormat}, compiler...)
-	listing, err := t.run(ctx, append(arguments, t.patterns()...))
+	for _, p := range t.source.Packages {
+		arguments = append(arguments, t.place.prefix+path.Clean(filepath.ToSlash(p)))
+	}
+	listing, err := t.run(ctx, arguments)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	packages, err := readPackages(listing)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
-	mains = mainsOf(packages, t.target)
-	h := sha256.New()
-	fmt.Fprintln(h, t.target, t.source.Flags, t.place.flags, t.source.Packages, mains)
-	for _, p := range packages {
-		fmt.Fprintln(h, p.importPath, p.buildID)
-	}
-	return mains, hex.EncodeToString(h.Sum(nil)), nil
+	return mainsOf(packages, t.target, linker), nil
 }
 
 // build writes one binary per package into the folder.
@@ -247,7 +259,10 @@ func (t toolchain) build(ctx context.Context, folder string, mains []mainPackage
 	for _, m := range mains {
 		arguments = append(arguments, m.flag(linker))
 	}
-	_, err := t.run(ctx, append(arguments, t.patterns()...))
+	for _, m := range mains {
+		arguments = append(arguments, m.importPath)
+	}
+	_, err := t.run(ctx, arguments)
 	return err
 }
 
@@ -261,14 +276,6 @@ func (t toolchain) flags() (compiler []string, linker string) {
 		}
 	}
 	return compiler, linker
-}
-
-func (t toolchain) patterns() []string {
-	var patterns []string
-	for _, p := range t.source.Packages {
-		patterns = append(patterns, t.place.prefix+path.Clean(filepath.ToSlash(p)))
-	}
-	return patterns
 }
 
 func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) {

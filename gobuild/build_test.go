@@ -275,8 +275,9 @@ func TestCacheRemovesUnused(t *testing.T) {
 	}
 }
 
+// Builds at the same time link a binary once, and so do builds of other packages beside it.
 func TestBuildsAtOnce(t *testing.T) {
-	t.Parallel()
+	subcommands := spy(t)
 	folder, cacheFolder := handlersModule(t), t.TempDir()
 	var group sync.WaitGroup
 	hashes := make([]string, 4)
@@ -295,6 +296,27 @@ func TestBuildsAtOnce(t *testing.T) {
 		if h != hashes[0] {
 			t.Errorf("hashes: got %v, want one", hashes)
 		}
+	}
+	if n := strings.Count(subcommands(), "build"); n != 1 {
+		t.Errorf("%d builds at the same time linked %d times, want once", len(hashes), n)
+	}
+	alone := mustBuild(t, Source{Directory: folder, Packages: []string{"hello"}}, cacheFolder)
+	if s := subcommands(); s != "list" || len(alone) != 1 || alone["hello"].Hash != hashes[0] {
+		t.Errorf("hello alone: go was run for %q and gave %v, want %s from the cache", s, alone, hashes[0])
+	}
+
+	// hello changes, and bye beside it stays.
+	kept := filepath.Join(cacheFolder, "binaries", mustBuild(t, both(folder), cacheFolder)["bye"].Hash, "bootstrap")
+	before, err := os.Stat(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, folder, "hello/main.go", "package main\n\nfunc main() { println(\"changed\") }\n")
+	if got := mustBuild(t, both(folder), cacheFolder); got["hello"].Hash == hashes[0] {
+		t.Errorf("hello changed: got the binary %s again", hashes[0])
+	}
+	if after, err := os.Stat(kept); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the change of hello linked bye again: %v", err)
 	}
 }
 
@@ -332,7 +354,7 @@ func TestBuildErr(t *testing.T) {
 		"UnknownModule":  {Source{Module: "example.com/nowhere", Packages: []string{"hello"}}, "module is not known here: example.com/nowhere"},
 		"NoFolder":       {Source{Directory: filepath.Join(folder, "no"), Packages: []string{"hello"}}, "no folder"},
 		"NoPackage":      {Source{Directory: folder, Packages: []string{"no"}}, "no"},
-		"NoMain":         {Source{Directory: folder, Packages: []string{"words"}}, "no main packages"},
+		"NoMain":         {Source{Directory: folder, Packages: []string{"words"}}, "words in "},
 		"NoMainToo":      {Source{Directory: folder, Packages: []string{"hello", "words"}}, "words in "},
 	}
 	for name, test := range tests {

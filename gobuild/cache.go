@@ -1,7 +1,7 @@
 package gobuild
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,20 +12,20 @@ import (
 // cacheVariable is the environment variable with the folder of the cache.
 const cacheVariable = "ONESYNTH_CACHE"
 
+// lockInterval is the time between two attempts to lock the cache.
+const lockInterval = 20 * time.Millisecond
+
 // unusedAfter is the age at which an unused entry is deleted.
 const unusedAfter = 30 * 24 * time.Hour
 
 // errMiss is the error of an entry that the cache does not have.
 var errMiss = errors.New("not in the cache")
 
-// cache is a folder with binaries by content, binaries/<SHA-256>/bootstrap, and the binaries of
-// each build, builds/<key>.json.
+// cache is a folder with binaries by content, binaries/<SHA-256>/bootstrap, and the SHA-256 of
+// the binary of each key, builds/<key>.
 type cache struct {
 	folder string
 }
-
-// cached is the content of a builds/<key>.json: the SHA-256 of each binary, by name.
-type cached map[string]string
 
 func openCache(folder string) (cache, error) {
 	if folder == "" {
@@ -48,7 +48,7 @@ func openCache(folder string) (cache, error) {
 }
 
 func (c cache) buildFile(key string) string {
-	return filepath.Join(c.folder, "builds", key+".json")
+	return filepath.Join(c.folder, "builds", key)
 }
 
 func (c cache) binaryFolder(hash string) string {
@@ -65,66 +65,68 @@ func (c cache) temporary() (string, error) {
 	return folder, nil
 }
 
-// read returns the binaries of the build with the key, or errMiss. It hashes each binary, so
-// that a damaged one is built again and not deployed.
-func (c cache) read(key string) (map[string]Binary, error) {
+// lock waits until no other build, of this process or of another one, uses the cache, or ctx ends.
+// The end of a process unlocks, too.
+func (c cache) lock(ctx context.Context) (unlock func(), err error) {
+	file, err := os.OpenFile(filepath.Join(c.folder, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("locking the cache: %w", err)
+	}
+	for {
+		locked, err := tryLock(file)
+		if err != nil {
+			file.Close()
+			return nil, fmt.Errorf("locking the cache: %w", err)
+		}
+		if locked {
+			return func() { file.Close() }, nil
+		}
+		select {
+		case <-time.After(lockInterval):
+		case <-ctx.Done():
+			file.Close()
+			return nil, fmt.Errorf("waiting for another build: %w", context.Cause(ctx))
+		}
+	}
+}
+
+// read returns the binary with the key, or errMiss. It hashes the binary, so that a damaged one
+// is built again and not deployed.
+func (c cache) read(key string) (Binary, error) {
 	file := c.buildFile(key)
 	content, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, errMiss
+		return Binary{}, errMiss
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the cache: %w", err)
+		return Binary{}, fmt.Errorf("reading the cache: %w", err)
 	}
-	var entry cached
-	if json.Unmarshal(content, &entry) != nil || len(entry) == 0 {
-		return nil, errMiss
-	}
-	binaries := map[string]Binary{}
-	for name, hash := range entry {
-		found, size, err := digest(filepath.Join(c.binaryFolder(hash), "bootstrap"))
-		if err != nil || found != hash {
-			return nil, errMiss
-		}
-		binaries[name] = Binary{Directory: c.binaryFolder(hash), Hash: hash, Size: size}
+	folder := c.binaryFolder(string(content))
+	hash, size, err := digest(filepath.Join(folder, "bootstrap"))
+	if err != nil || hash != string(content) {
+		return Binary{}, errMiss
 	}
 	now := time.Now()
-	touch := func(name string) { _ = os.Chtimes(name, now, now) } // only delays the removal of an entry
-	touch(file)
-	for _, b := range binaries {
-		touch(b.Directory)
+	for _, used := range []string{file, folder} {
+		_ = os.Chtimes(used, now, now) // only delays the removal of an entry
 	}
-	return binaries, nil
+	return Binary{Directory: folder, Hash: hash, Size: size}, nil
 }
 
-// write moves the toolchain's output into the cache.
-func (c cache) write(key, output string) (map[string]Binary, error) {
-	c.removeUnused()
-	files, err := os.ReadDir(output)
+// write moves a binary from the toolchain's output into the cache.
+func (c cache) write(key, file string) (Binary, error) {
+	binary, err := c.add(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading the build's output: %w", err)
-	}
-	entry, binaries := cached{}, map[string]Binary{}
-	for _, f := range files {
-		binary, err := c.add(filepath.Join(output, f.Name()))
-		if err != nil {
-			return nil, err
-		}
-		entry[f.Name()], binaries[f.Name()] = binary.Hash, binary
-	}
-	content, err := json.Marshal(entry)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the cache entry: %w", err)
+		return Binary{}, err
 	}
 	// A rename is atomic: other processes see the whole file or none.
-	part := filepath.Join(output, "entry.json")
-	if err := os.WriteFile(part, content, 0o644); err != nil {
-		return nil, fmt.Errorf("writing the cache: %w", err)
+	if err := os.WriteFile(file, []byte(binary.Hash), 0o644); err != nil {
+		return Binary{}, fmt.Errorf("writing the cache: %w", err)
 	}
-	if err := os.Rename(part, c.buildFile(key)); err != nil {
-		return nil, fmt.Errorf("writing the cache: %w", err)
+	if err := os.Rename(file, c.buildFile(key)); err != nil {
+		return Binary{}, fmt.Errorf("writing the cache: %w", err)
 	}
-	return binaries, nil
+	return binary, nil
 }
 
 // add moves one binary to the folder of its hash.
@@ -151,7 +153,7 @@ func (c cache) add(file string) (Binary, error) {
 // because the next build tries again.
 func (c cache) removeUnused() {
 	limit := time.Now().Add(-unusedAfter)
-	for _, pattern := range []string{"builds/*.json", "binaries/*", "build-*"} {
+	for _, pattern := range []string{"builds/*", "binaries/*", "build-*"} {
 		entries, _ := filepath.Glob(filepath.Join(c.folder, pattern))
 		for _, entry := range entries {
 			if info, err := os.Stat(entry); err == nil && info.ModTime().Before(limit) {

@@ -2,6 +2,8 @@ package gobuild
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -56,13 +58,33 @@ func readPackages(listing []byte) ([]listed, error) {
 // A stamp has the same modules and versions, and nothing else.
 type mainPackage struct {
 	importPath, module, stamp string
+	// key is the same for two packages only if their binaries are: a hash of all that the
+	// linker gets. The build IDs cover the sources, the compiler and its flags.
+	key string
 }
 
-// mainsOf returns the main packages of a list.
-func mainsOf(packages []listed, target Target) []mainPackage {
-	modules := map[string]*debug.Module{}
+// folder returns the package's folder, relative to that of the module; "." is the root.
+func (m mainPackage) folder() string {
+	if m.importPath == m.module {
+		return "."
+	}
+	return strings.TrimPrefix(m.importPath, m.module+"/")
+}
+
+// name returns the name of the binary.
+func (m mainPackage) name() string { return Recipe{Module: m.module, Package: m.folder()}.Name() }
+
+// describe returns the binary with what it is of.
+func (m mainPackage) describe(b Binary) Binary {
+	b.Module, b.Package = m.module, m.folder()
+	return b
+}
+
+// mainsOf returns the main packages of a list, to be linked with the linker's flags.
+func mainsOf(packages []listed, target Target, linker string) []mainPackage {
+	modules, buildIDs := map[string]*debug.Module{}, map[string]string{}
 	for _, p := range packages {
-		modules[p.importPath] = p.module
+		modules[p.importPath], buildIDs[p.importPath] = p.module, p.buildID
 	}
 	var mains []mainPackage
 	for _, p := range packages {
@@ -83,7 +105,14 @@ func mainsOf(packages []listed, target Target) []mainPackage {
 			}
 		}
 		slices.SortFunc(information.Deps, func(a, b *debug.Module) int { return strings.Compare(a.Path, b.Path) })
-		mains = append(mains, mainPackage{importPath: p.importPath, module: p.module.Path, stamp: information.String()})
+		m := mainPackage{importPath: p.importPath, module: p.module.Path, stamp: information.String()}
+		h := sha256.New()
+		fmt.Fprintf(h, "%s %q %s\n", target, m.flag(linker), p.buildID)
+		for _, dependency := range p.dependencies {
+			fmt.Fprintln(h, dependency, buildIDs[dependency])
+		}
+		m.key = hex.EncodeToString(h.Sum(nil))
+		mains = append(mains, m)
 	}
 	return mains
 }

@@ -32,7 +32,7 @@ const childVariable = "ONESYNTH_SYNTHTEST_FOLDER"
 //
 // The synthesis runs in a child process, because closing the CDK is a data race
 // within jsii, which would fail every test under the race detector. Built
-// handlers are kept in a folder of the run's own.
+// handlers are kept in the folder that ONESYNTH_CACHE names, by default in one of the run's own.
 func Main(m *testing.M, declare func(awscdk.App), use func(folder string) error) {
 	if folder := os.Getenv(childVariable); folder != "" {
 		synthesise(folder, declare)
@@ -59,8 +59,10 @@ func run(m *testing.M, use func(folder string) error) (int, error) {
 		return 0, err
 	}
 	defer os.RemoveAll(folder)
-	if err := os.Setenv("ONESYNTH_CACHE", filepath.Join(folder, "cache")); err != nil {
-		return 0, err
+	if os.Getenv("ONESYNTH_CACHE") == "" {
+		if err := os.Setenv("ONESYNTH_CACHE", filepath.Join(folder, "cache")); err != nil {
+			return 0, err
+		}
 	}
 	assembly := filepath.Join(folder, "cdk.out")
 	program, err := os.Executable()
