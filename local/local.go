@@ -78,6 +78,8 @@ type Options struct {
 	Ports map[string]int
 	// SSMParameters are values of parameters of AWS Systems Manager that exist elsewhere, by name.
 	SSMParameters map[string]string
+	// ModelsURL is where functions' requests to the models of Amazon Bedrock are forwarded, as http://HOST:PORT. Default: they fail.
+	ModelsURL string
 	// AllowUnsupported are resource types that may stay without effect.
 	AllowUnsupported []string
 	// MaxInstances is the most processes of one function. Default: lambda.DefaultMaxInstances.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -116,9 +117,9 @@ func TestFlagsWin(t *testing.T) {
 		Stacks: []string{"Dev/*"}, Port: new(9000), ConsolePort: new(9079), Ports: map[string]int{"ask": 9001}, AllowUnsupported: []string{"AWS::EKS::Cluster"},
 		SSMParameters: map[string]string{"/a": "content", "/b": "content"},
 	}
-	flags := localCommand{Stack: []string{"Prod/Ask"}, Port: new(0), ConsolePort: new(0), AllowUnsupported: []string{"AWS::MSK::Cluster"}, SSMParameter: map[string]string{"/a": "flag"}}
+	flags := localCommand{Stack: []string{"Prod/Ask"}, Port: new(0), ConsolePort: new(0), AllowUnsupported: []string{"AWS::MSK::Cluster"}, SSMParameter: map[string]string{"/a": "flag"}, Bedrock: "http://127.0.0.1:1"}
 	got := flags.options(content)
-	want := local.Options{Stacks: []string{"Prod/Ask"}, AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"}, SSMParameters: map[string]string{"/a": "flag", "/b": "content"}}
+	want := local.Options{Stacks: []string{"Prod/Ask"}, AllowUnsupported: []string{"AWS::MSK::Cluster", "AWS::EKS::Cluster"}, SSMParameters: map[string]string{"/a": "flag", "/b": "content"}, ModelsURL: "http://127.0.0.1:1"}
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(local.Options{}, "Log", "CheckLake")); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
 	}
@@ -129,5 +130,20 @@ func TestFlagsWin(t *testing.T) {
 	}
 	if got := (&localCommand{}).options(settings{}); got.Port != local.PlatformPorts || got.ConsolePort != local.DefaultConsolePort {
 		t.Errorf("neither: got %+v", got)
+	}
+}
+
+// The endpoint of models is that of the AWS SDKs' variable, unless the flag names another.
+func TestBedrockEndpoint(t *testing.T) {
+	t.Setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:1")
+	for want, arguments := range map[string][]string{"http://127.0.0.1:1": nil, "http://127.0.0.1:2": {"--bedrock", "http://127.0.0.1:2"}} {
+		var c localCommand
+		parser, err := kong.New(&c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parser.Parse(arguments); err != nil || c.options(settings{}).ModelsURL != want {
+			t.Errorf("%v: got %q, %v, want %q", arguments, c.Bedrock, err, want)
+		}
 	}
 }

@@ -2,7 +2,7 @@
 //
 // It knows the calling function by the access key that signed the request, checks every request against the function's
 // role as synthesised, and then serves it: DynamoDB with an engine behind it, S3 with gofakes3, and Secrets Manager, SQS and the
-// parameters of Systems Manager by itself. It refuses every other request by name. It stands in for AWS's TLS endpoints: conditions
+// parameters of Systems Manager by itself. It forwards requests to the models of Amazon Bedrock. It refuses every other request by name. It stands in for AWS's TLS endpoints: conditions
 // on aws:SecureTransport are met.
 package awsapi
 
@@ -46,6 +46,8 @@ type Options struct {
 	AccessKeys map[string]string
 	// SSMParameters are values of parameters of AWS Systems Manager that the assembly does not declare, by name.
 	SSMParameters map[string]string
+	// ModelsURL is where requests to the models of Amazon Bedrock are forwarded, as http://HOST:PORT. Default: they fail, with what to do.
+	ModelsURL string
 	// Dir is a folder that keeps generated secrets between runs (secrets.json, mode 0600). Default: each run makes new ones.
 	Dir string
 	// Buckets hold the objects of the assembly's buckets. Default: there are no buckets.
@@ -74,6 +76,8 @@ type Server struct {
 	parameters map[place]parameter
 	started    time.Time
 	s3         http.Handler
+	// models forwards to options.ModelsURL; nil without one.
+	models http.Handler
 
 	mutex   sync.RWMutex
 	keys    map[string]string
@@ -198,6 +202,9 @@ func New(options Options) (*Server, error) {
 		return nil, err
 	}
 	if err := server.readParameters(); err != nil {
+		return nil, err
+	}
+	if err := server.readModels(); err != nil {
 		return nil, err
 	}
 	return server, nil
@@ -380,6 +387,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		respond(w, operation, s.secretsManager(caller, operation), r.Context(), body)
 	case service == "ssm":
 		respond(w, operation, s.systemsManager(caller, caller.account(), region, operation), r.Context(), body)
+	case service == "bedrock":
+		s.converse(w, r, caller, body)
 	case service == "sqs":
 		respond(w, operation, s.sqs(caller, operation), r.Context(), body)
 	default:

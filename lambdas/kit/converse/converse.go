@@ -187,7 +187,7 @@ func cause(err error) string {
 		id = " (request " + response.RequestID + ")"
 	}
 	switch code := api.ErrorCode(); {
-	case slices.Contains([]string{"AccessDeniedException", "ResourceNotFoundException", "ThrottlingException", "ServiceQuotaExceededException", "ModelNotReadyException"}, code):
+	case slices.Contains([]string{"AccessDeniedException", "ResourceNotFoundException", "ThrottlingException", "ServiceQuotaExceededException", "ModelNotReadyException", "ServiceUnavailableException"}, code):
 		return fmt.Sprintf("%s%s: %.300s", code, id, api.ErrorMessage())
 	case code == "ValidationException":
 		return code + id + ": check that the model can be called by this id in this region (many need an inference profile), by Converse, and with a system prompt and a temperature"
