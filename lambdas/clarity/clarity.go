@@ -74,7 +74,7 @@ type Question struct {
 	// Type is "short" or "long".
 	Type            string      `json:"type" dynamodbav:"type" enum:"short,long"`
 	TargetWordCount int         `json:"targetWordCount" dynamodbav:"targetWordCount" minimum:"1" example:"150"`
-	FocusAreas      []Dimension `json:"focusAreas" dynamodbav:"focusAreas" doc:"The dimensions that the question trains, 1 to 3."`
+	FocusAreas      []Dimension `json:"focusAreas" dynamodbav:"focusAreas" nullable:"false" doc:"The dimensions that the question trains, 1 to 3."`
 }
 
 // Answer is an answer to a question.
@@ -91,7 +91,7 @@ type DimensionScore struct {
 	// Score is 0 to [MaxScore].
 	Score int `json:"score" dynamodbav:"score" minimum:"0" maximum:"4"`
 	// Rationale are 1 to 5 reasons, each at most [MaxReasonLength] characters.
-	Rationale []string `json:"rationale" dynamodbav:"rationale"`
+	Rationale []string `json:"rationale" dynamodbav:"rationale" nullable:"false"`
 }
 
 const (
@@ -106,7 +106,7 @@ const (
 // Judgement is what an [Evaluator] says of the answers of an attempt.
 type Judgement struct {
 	// Dimensions has each of [Dimensions] once, in their order.
-	Dimensions []DimensionScore `json:"dimensions" dynamodbav:"dimensions"`
+	Dimensions []DimensionScore `json:"dimensions" dynamodbav:"dimensions" nullable:"false"`
 	// Feedback is a text for the user, never empty.
 	Feedback string `json:"feedback" dynamodbav:"feedback"`
 	// ModelID says what judged, such as "onesynth.rubric-1" or the id of a model of Amazon Bedrock.

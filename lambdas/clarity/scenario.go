@@ -29,8 +29,8 @@ type Scenario struct {
 	Title            string     `json:"title" dynamodbav:"title"`
 	Description      string     `json:"description" dynamodbav:"description"`
 	Difficulty       Difficulty `json:"difficulty" dynamodbav:"difficulty" enum:"beginner,intermediate,advanced"`
-	Tags             []string   `json:"tags" dynamodbav:"tags,stringset,omitempty"`
-	Questions        []Question `json:"questions" dynamodbav:"questions"`
+	Tags             []string   `json:"tags" dynamodbav:"tags,stringset,omitempty" nullable:"false"`
+	Questions        []Question `json:"questions" dynamodbav:"questions" nullable:"false"`
 	Active           bool       `json:"active" dynamodbav:"-"` // an index key, which cannot be a Boolean
 	CreatedAt        time.Time  `json:"createdAt" dynamodbav:"createdAt"`
 	EstimatedMinutes int        `json:"estimatedMinutes" dynamodbav:"estimatedMinutes" minimum:"1"`

@@ -55,10 +55,13 @@ func (s stub) Scenario(context.Context, string) (clarity.Scenario, error) {
 	return clarity.Scenario{ID: "s", Difficulty: clarity.Beginner, Questions: []clarity.Question{}, CreatedAt: began()}, s.work()
 }
 func (s stub) Scenarios(context.Context, clarity.Difficulty) ([]clarity.Scenario, error) {
-	return []clarity.Scenario{{ID: "s", Difficulty: clarity.Beginner}}, s.work()
+	return []clarity.Scenario{{ID: "s", Difficulty: clarity.Beginner, Questions: []clarity.Question{}}}, s.work()
 }
 func (s stub) LatestProfile(context.Context, string) (clarity.Profile, error) {
-	return clarity.Profile{UserID: "caller", Timestamp: began()}, s.work()
+	return clarity.Profile{
+		UserID: "caller", Timestamp: began(), RecentOverallScores: []int{}, Dimensions: []clarity.DimensionStatistics{},
+		Weaknesses: []clarity.Weakness{}, Improvements: []clarity.Improvement{}, Recommendations: []string{},
+	}, s.work()
 }
 func (s stub) Profiles(context.Context, string, int, string) (clarity.ProfileList, error) {
 	return clarity.ProfileList{Profiles: []clarity.Profile{}}, s.work()
@@ -66,6 +69,17 @@ func (s stub) Profiles(context.Context, string, int, string) (clarity.ProfileLis
 
 // document is the document, read once.
 var document = sync.OnceValues(api.Document)
+
+var (
+	parsed httpapitest.Document
+	parse  sync.Once
+)
+
+// described is the document, parsed once.
+func described(t testing.TB) httpapitest.Document {
+	parse.Do(func() { parsed = httpapitest.Parse(t, suite(t).Document) })
+	return parsed
+}
 
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()
