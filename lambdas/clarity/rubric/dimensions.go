@@ -295,7 +295,7 @@ func (a *answer) computes(digits, before []float64) bool {
 		if slices.Contains(a.figures, x) || x < 3 {
 			continue
 		}
-		comesOut := func(y float64) bool { return math.Abs(x-y) <= 0.02*x }
+		comesOut := func(y float64) bool { return math.Abs(x-y) <= 0.01*x }
 		for _, p := range near {
 			for _, q := range far {
 				if p == x || q == x || p == q || p == 0 || q == 0 {

@@ -204,6 +204,47 @@ func TestCheats(t *testing.T) {
 	}
 }
 
+// The bounds of rules that the examples of the document do not touch.
+func TestRules(t *testing.T) {
+	t.Parallel()
+	endless := ""
+	for _, example := range read(t, document) {
+		endless += regexp.MustCompile(`[^\pL\d ]`).ReplaceAllString(example.answer, "") + " "
+	}
+	scenario := harwick(t, 1)
+	scenario.Questions[0].Text, scenario.Questions[0].FocusAreas = "Which evidence would you use, and which would you still ask for?", []clarity.Dimension{clarity.Evidence}
+	for name, c := range map[string]struct {
+		dimension clarity.Dimension
+		want      int
+		answer    string
+	}{
+		"hedging is a habit, beside a limit": {clarity.Humility, 1,
+			"Perhaps the bus brought drinkers home, or maybe the pubs did. I cannot tell whether the assaults perhaps moved to Sundays, and possibly some victims maybe stayed silent."},
+		"the same limit without the habit": {clarity.Humility, 2,
+			"The bus brought drinkers home, and the pubs did as well. I cannot tell whether the assaults moved to Sundays, and some victims stayed silent."},
+		"certainty costs a point": {clarity.Humility, 1,
+			"The bus is obviously popular with students on Fridays. There is no doubt that the assaults fell. We cannot tell whether the fall began in March, before the pubs changed their hours."},
+		"a sum": {clarity.Quantitative, 2,
+			"Together, 64 and 48 make 112 assaults in the year, which gives the constables of a small town plenty of reports to write."},
+		"a sum that is wrong": {clarity.Quantitative, 1,
+			"Together, 64 and 48 make 131 assaults in the year, which gives the constables of a small town plenty of reports to write."},
+		"a comparison that says nothing of its own": {clarity.Quantitative, 1,
+			"The council and the pubs compare 48 assaults of the police with 240,000 euros of passengers, more than the town asks of the operator."},
+		"alternatives of the scenario's words alone": {clarity.Alternatives, 0,
+			"Perhaps the police asked the passengers of the pubs. Maybe the pubs asked the council for a survey of the operator."},
+		"what the question does not ask": {clarity.Relevance, 2,
+			"The bus is painted yellow, and its drivers greet every passenger by name. On Fridays the pubs fill early with students. The police station closes on Saturdays for cleaning."},
+		"sentences without an end": {clarity.ClarityOfThought, 3, endless},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if j := judge(t, scenario, c.answer); scoreOf(j, c.dimension).Score != c.want {
+				t.Errorf("got %d, want %d\n%s", scoreOf(j, c.dimension).Score, c.want, explain(j))
+			}
+		})
+	}
+}
+
 // harwick returns the scenario of the document, with as many questions.
 func harwick(t testing.TB, questions int) clarity.Scenario {
 	t.Helper()

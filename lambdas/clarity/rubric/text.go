@@ -83,8 +83,9 @@ type sentence struct {
 	does  signal // all that its marks do
 	// content are its different content words; own are those that the source has not.
 	content, own []string
-	// total counts its words and numbers; pieces counts the sentences in it.
-	total, functions, empties, commas, pieces int
+	// total counts its words and numbers, covered those in phrases, and functions and empties such words outside of them;
+	// pieces counts the sentences in it.
+	total, covered, functions, empties, phrases, commas, pieces int
 	// fresh counts the own words that no earlier sentence has.
 	fresh   int
 	onTopic bool
@@ -150,7 +151,7 @@ func (r *reader) sentences(text string) []*sentence {
 // newSentence finds the phrases of a sentence and its content words.
 func (r *reader) newSentence(words []word, text string) *sentence {
 	s := &sentence{text: text, words: slices.Clone(words), pieces: 1}
-	covered := 0
+	covered := 0 // up to here, by phrases
 	for i := range s.words {
 		for _, p := range phraseBook[s.words[i].stem] {
 			if !s.matches(p.stems, i) {
@@ -159,22 +160,29 @@ func (r *reader) newSentence(words []word, text string) *sentence {
 			s.marks = append(s.marks, mark{i, i + len(p.stems), p.does})
 			s.does |= p.does
 			if p.does&^plain != 0 {
+				if i >= covered {
+					s.phrases++
+				}
 				covered = max(covered, i+len(p.stems))
 			}
 		}
 		w := &s.words[i]
-		switch {
-		case w.kind == contentWord && i < covered:
-			w.kind = emptyWord
-		case w.kind == emptyWord && i >= covered:
-			s.empties++
-		case w.kind == functionWord && i >= covered:
-			s.functions++
-		case w.stem == ",":
-			s.commas++
-		}
 		if w.kind != punctuation {
 			s.total++
+		}
+		switch {
+		case w.stem == ",":
+			s.commas++
+		case w.kind == punctuation:
+		case i < covered:
+			s.covered++
+			if w.kind == contentWord {
+				w.kind = emptyWord
+			}
+		case w.kind == emptyWord:
+			s.empties++
+		case w.kind == functionWord:
+			s.functions++
 		}
 	}
 	s.content = contentOf(s.words)
@@ -242,15 +250,7 @@ func (s *sentence) figures() (all []float64) {
 
 // reads says that the words stand as in an English sentence: enough function words, and neither a list nor a string of phrases.
 func (s *sentence) reads() bool {
-	rest, last, phrases := s.total, 0, 0
-	for _, m := range s.marks {
-		if m.does&^plain != 0 && m.from >= last {
-			phrases++
-			rest -= m.to - m.from
-			last = m.to
-		}
-	}
-	return 5*(s.functions+s.empties) >= rest && 5*s.functions <= 4*s.total && 5*phrases <= s.total+2 && 3*s.commas <= s.total
+	return 5*(s.functions+s.empties) >= s.total-s.covered && 5*s.functions <= 4*s.total && 5*s.phrases <= s.total+2 && 3*s.commas <= s.total
 }
 
 // isNew says that neither the source nor an earlier sentence says the same, and remembers the sentence.
