@@ -124,9 +124,10 @@ func (a *answer) relevance(served bool) (f finding) {
 		return f
 	}
 	f.score = 1
-	_ = f.point(2*len(on) >= len(a.sentences) && len(source) >= 4 && len(own) >= 4, "Uses particulars of the scenario.", "Few sentences deal with the particulars of the scenario.") &&
-		f.point(served || len(asked) >= 2, "Does what the question asks.", "The answer does not do what the question asks.") &&
+	if f.point(2*len(on) >= len(a.sentences) && len(source) >= 4 && len(own) >= 4, "Uses particulars of the scenario.", "Few sentences deal with the particulars of the scenario.") &&
+		f.point(served || len(asked) >= 2, "Does what the question asks.", "The answer does not do what the question asks.") {
 		f.point(5*len(on) >= 4*len(a.sentences) && len(source) >= 7 && len(own) >= len(source), "Stays with the scenario throughout.", "Some sentences leave the scenario, or few of its particulars are used.")
+	}
 	return f
 }
 

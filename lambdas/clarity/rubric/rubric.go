@@ -131,7 +131,7 @@ func feedback(scores []clarity.DimensionScore, counts bool) string {
 	by := func(a, b clarity.DimensionScore) int { return a.Score - b.Score }
 	best, weakest := slices.MaxFunc(scores, by), slices.MinFunc(scores, by)
 	if best.Score == weakest.Score {
-		return fmt.Sprintf("All dimensions are equally strong (%d of %d). Next, %s", best.Score, clarity.MaxScore, advice[clarity.Logic])
+		return fmt.Sprintf("Every dimension scores %d of %d. Next, %s", best.Score, clarity.MaxScore, advice[clarity.Logic])
 	}
 	return fmt.Sprintf("Your strongest dimension is %s (%d of %d). %s The weakest is %s (%d of %d). Next, %s",
 		best.Name, best.Score, clarity.MaxScore, strings.TrimSuffix(best.Rationale[0], ".")+".", weakest.Name, weakest.Score, clarity.MaxScore, advice[weakest.Name])

@@ -360,6 +360,31 @@ func TestFocusAreas(t *testing.T) {
 	}
 }
 
+// The feedback and the reasons are for people: they name the dimensions, say what to try, and quote little.
+func TestFeedback(t *testing.T) {
+	t.Parallel()
+	scenario := harwick(t, 2)
+	var answer string
+	for _, example := range read(t, document) {
+		if example.label == "Example, assumptions 4" {
+			answer = example.answer
+		}
+	}
+	j := judge(t, scenario, answer, strings.Repeat("The pubs, the drinkers and the constables of Harwick share a long and weary history of Friday nights ", 8))
+	for _, want := range []string{"Your strongest dimension is ", " of 4)", "The weakest is ", "Next, "} {
+		if !strings.Contains(j.Feedback, want) {
+			t.Errorf("the feedback %q has no %q", j.Feedback, want)
+		}
+	}
+	for _, d := range j.Dimensions {
+		for _, reason := range d.Rationale {
+			if !strings.HasPrefix(reason, "Answer ") || len([]rune(reason)) > 200 {
+				t.Errorf("%s: got the reason %q, want one that names an answer, in at most 200 characters", d.Name, reason)
+			}
+		}
+	}
+}
+
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

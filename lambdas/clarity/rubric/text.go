@@ -61,7 +61,7 @@ func newWord(token string) word {
 		w.kind = spelledNumber
 	case english.IsStopWord(token), functionWords[token], contracted && (english.IsStopWord(before) || strings.HasSuffix(token, "n't")):
 		w.kind = functionWord
-	case emptyStems[w.stem] || len([]rune(token)) <= 2:
+	case emptyStems[w.stem] || len([]rune(token)) <= 2 || token[0] <= '9':
 		w.kind = emptyWord
 	default:
 		w.kind = contentWord
