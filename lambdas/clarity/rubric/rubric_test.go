@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/rubric"
+	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
 )
 
 const document = "../../../docs/RUBRIC.md"
@@ -427,5 +428,26 @@ func BenchmarkEvaluate(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "evaluations/s")
 		})
+	}
+}
+
+// Whoever gives a scenario's own words back has said nothing.
+func TestScenariosGivenBack(t *testing.T) {
+	t.Parallel()
+	all, err := scenarios.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scenario := range all {
+		questions, whole := []string{}, []string{}
+		for _, q := range scenario.Questions {
+			questions = append(questions, q.Text)
+			whole = append(whole, scenario.Description+" "+q.Text)
+		}
+		for name, answers := range map[string][]string{"the questions": questions, "the scenario with each question": whole} {
+			if j := judge(t, scenario, answers...); j.OverallScore() != 0 {
+				t.Errorf("%s, %s: %s", scenario.ID, name, explain(j))
+			}
+		}
 	}
 }
