@@ -90,24 +90,30 @@ func start(t testing.TB, statements string, change ...func(*awsapi.Options)) *fi
 	for _, apply := range change {
 		apply(&options)
 	}
+	server, config := serve(t, options)
+	return &fixture{
+		server: server, url: *config.BaseEndpoint, database: key, assembly: loaded,
+		dynamodb: dynamodb.NewFromConfig(config), secrets: secretsmanager.NewFromConfig(config), sqs: sqs.NewFromConfig(config),
+	}
+}
+
+// serve serves the assembly to a function named asker, whose role is reader. The configuration is the function's.
+func serve(t testing.TB, options awsapi.Options) (*awsapi.Server, aws.Config) {
+	t.Helper()
 	server, err := awsapi.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	role, err := policy.ForRole(loaded, "arn:aws:iam::000000000000:role/reader")
+	role, err := policy.ForRole(options.Assembly, "arn:aws:iam::000000000000:role/reader")
 	if err != nil {
 		t.Fatal(err)
 	}
 	server.Register("ASKERKEY", "asker", role)
 	listener := httptest.NewServer(server)
 	t.Cleanup(listener.Close)
-	config := aws.Config{
+	return server, aws.Config{
 		Region: "us-east-1", BaseEndpoint: aws.String(listener.URL), RetryMaxAttempts: 1,
 		Credentials: credentials.NewStaticCredentialsProvider("ASKERKEY", "secret", ""),
-	}
-	return &fixture{
-		server: server, url: listener.URL, database: key, assembly: loaded,
-		dynamodb: dynamodb.NewFromConfig(config), secrets: secretsmanager.NewFromConfig(config), sqs: sqs.NewFromConfig(config),
 	}
 }
 

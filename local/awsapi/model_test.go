@@ -2,19 +2,14 @@ package awsapi_test
 
 import (
 	"fmt"
-	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
 	"github.com/onesynth-cdk/onesynth/local/assembly/assemblytest"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
-	"github.com/onesynth-cdk/onesynth/local/policy"
 )
 
 // A function reaches a model only as its role allows, at the endpoint that the developer names. Without one it learns at once what
@@ -59,19 +54,9 @@ func TestModels(t *testing.T) {
 			if test.none {
 				options.ModelsURL = ""
 			}
-			server, err := awsapi.New(options)
-			if err != nil {
-				t.Fatal(err)
-			}
-			role, err := policy.ForRole(loaded, "arn:aws:iam::000000000000:role/reader")
-			if err != nil {
-				t.Fatal(err)
-			}
-			server.Register("ASKERKEY", "asker", role)
-			listener := httptest.NewServer(server)
-			t.Cleanup(listener.Close)
+			_, config := serve(t, options)
 			client, err := converse.Open(kit.Environment{
-				AWS: aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("ASKERKEY", "secret", ""), BaseEndpoint: &listener.URL},
+				AWS: config,
 				Getenv: func(name string) string {
 					if name == "MODEL_ID" {
 						return test.model

@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -126,13 +125,8 @@ type reply struct {
 // [clarity.Dimensions]. An error says what does not fit, without a part of the reply.
 func parse(text, modelID string) (clarity.Judgement, error) {
 	var r reply
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&r); err != nil {
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return clarity.Judgement{}, errors.New("the reply is not one JSON object of the required form")
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return clarity.Judgement{}, errors.New("the reply goes on after its JSON object")
 	}
 	if err := checkMembers(text, len(r.Dimensions)); err != nil {
 		return clarity.Judgement{}, err
@@ -161,8 +155,8 @@ func parse(text, modelID string) (clarity.Judgement, error) {
 	return j, nil
 }
 
-// checkMembers refuses what encoding/json lets pass: a member twice, and a name in capitals. A
-// reply has two members, and each of its dimensions has three.
+// checkMembers refuses what encoding/json lets pass: an unknown member, a member twice, and a name
+// in capitals. A reply has two members, and each of its dimensions has three.
 func checkMembers(text string, dimensions int) error {
 	var objects []bool // whether each value that has begun is an object
 	members, isName := 0, false
