@@ -23,9 +23,9 @@ import (
 const (
 	// Existing is an environment whose platforms use an existing key, network and topic, which
 	// [Bring] declares.
-	Existing = "existing"
+	Existing = "owned"
 	// Owned is the stack of the existing key, network and topic.
-	Owned = "owned"
+	Owned = "owner"
 	// Zero is the environment of cdk.json that sets nothing.
 	Zero = "tokens"
 )
