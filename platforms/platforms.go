@@ -18,6 +18,7 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
+	"github.com/onesynth-cdk/onesynth/constructs/clarity"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
@@ -34,6 +35,9 @@ func All() []*Platform {
 		list("Todo", "users keep tasks, and their changes fill a lake", todo.New, todo.Handlers,
 			func(p *todo.Props) *platform.Props { return &p.Props },
 			schema.Todo()),
+		list("Clarity", "people train critical thinking, and their profiles show how they develop", clarity.New, clarity.Handlers,
+			func(p *clarity.Props) *platform.Props { return &p.Props },
+			schema.Clarity()),
 	}
 }
 

@@ -1,0 +1,189 @@
+package clarity
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// caller is a user with a token.
+type caller struct {
+	*onesynthtest.Client
+	id, token string
+}
+
+func newUser(t testing.TB, on *target) caller {
+	t.Helper()
+	c := caller{Client: platform.NewClient(t, on.Target), id: onesynthtest.Unique("user")}
+	if on.Run != nil {
+		c.token = on.Token(t, map[string]any{"sub": c.id})
+	} else {
+		c.id, c.token = on.SignIn(t, c.id+"@example.com")
+	}
+	return c
+}
+
+// send makes a request with further headers. It can be called by any goroutine.
+func (c caller) send(ctx context.Context, method, path string, further http.Header, body any) (onesynthtest.Reply, error) {
+	header := http.Header{"Authorization": {"Bearer " + c.token}}
+	maps.Copy(header, further)
+	return c.Send(ctx, method, path, header, body)
+}
+
+func (c caller) try(t testing.TB, method, path string, body any) onesynthtest.Reply {
+	t.Helper()
+	return c.tryWith(t, method, path, nil, body)
+}
+
+func (c caller) tryWith(t testing.TB, method, path string, further http.Header, body any) onesynthtest.Reply {
+	t.Helper()
+	r, err := c.send(t.Context(), method, path, further, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return r
+}
+
+func withKey(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
+
+type question struct {
+	QuestionID      string   `json:"questionId"`
+	Text            string   `json:"text"`
+	Type            string   `json:"type"`
+	TargetWordCount int      `json:"targetWordCount"`
+	FocusAreas      []string `json:"focusAreas"`
+}
+
+type scenario struct {
+	ScenarioID       string     `json:"scenarioId"`
+	Title            string     `json:"title"`
+	Description      string     `json:"description"`
+	Difficulty       string     `json:"difficulty"`
+	Tags             []string   `json:"tags"`
+	Questions        []question `json:"questions"`
+	Active           bool       `json:"active"`
+	CreatedAt        string     `json:"createdAt"`
+	EstimatedMinutes int        `json:"estimatedMinutes"`
+}
+
+type answer struct {
+	QuestionID   string `json:"questionId"`
+	QuestionText string `json:"questionText,omitempty"`
+	Answer       string `json:"answer"`
+	WordCount    int    `json:"wordCount,omitempty"`
+}
+
+type input map[string]any
+
+type score struct {
+	Name      string   `json:"name"`
+	Score     int      `json:"score"`
+	Rationale []string `json:"rationale"`
+}
+
+type evaluation struct {
+	OverallScore int     `json:"overallScore"`
+	Dimensions   []score `json:"dimensions"`
+	Feedback     string  `json:"feedback"`
+	ModelID      string  `json:"modelId"`
+	EvaluatedAt  string  `json:"evaluatedAt"`
+}
+
+type attempt struct {
+	AttemptID         string      `json:"attemptId"`
+	ScenarioID        string      `json:"scenarioId"`
+	UserID            string      `json:"userId"`
+	Timestamp         string      `json:"timestamp"`
+	Status            string      `json:"status"`
+	Version           int         `json:"version"`
+	DurationSeconds   *int        `json:"durationSeconds"`
+	Answers           []answer    `json:"answers"`
+	Evaluation        *evaluation `json:"evaluation"`
+	EvaluationStatus  string      `json:"evaluationStatus"`
+	EvaluationFailure string      `json:"evaluationFailure"`
+}
+
+func (a attempt) path() string { return "/attempts/" + a.AttemptID }
+
+// scenarios returns the active scenarios, of a difficulty if it is not empty. The first call loads them.
+func (c caller) scenarios(t testing.TB, on *target, difficulty string) []scenario {
+	t.Helper()
+	on.load(t)
+	path := "/scenarios"
+	if difficulty != "" {
+		path += "?difficulty=" + difficulty
+	}
+	return onesynthtest.Read[struct{ Scenarios []scenario }](t, c.try(t, http.MethodGet, path, nil), http.StatusOK).Scenarios
+}
+
+// completed is a completed attempt at a scenario, with words of its own for each answer.
+func completed(s scenario, words string) input {
+	answers := []answer{}
+	for _, q := range s.Questions {
+		answers = append(answers, answer{QuestionID: q.QuestionID, Answer: fmt.Sprintf("To %s I would say: %s", q.QuestionID, words)})
+	}
+	return input{"scenarioId": s.ScenarioID, "answers": answers, "durationSeconds": 600}
+}
+
+// begin makes an attempt, which the API answers with 201.
+func (c caller) begin(t testing.TB, body input) attempt {
+	t.Helper()
+	return onesynthtest.Read[attempt](t, c.try(t, http.MethodPost, "/attempts", body), http.StatusCreated)
+}
+
+func (c caller) read(t testing.TB, id string) attempt {
+	t.Helper()
+	return onesynthtest.Read[attempt](t, c.try(t, http.MethodGet, "/attempts/"+id, nil), http.StatusOK)
+}
+
+// all returns the caller's attempts, newest first, by pages.
+func (c caller) all(t testing.TB, limit int) []attempt {
+	t.Helper()
+	var list []attempt
+	for next := ""; ; {
+		page := onesynthtest.Read[struct {
+			Attempts  []attempt
+			NextToken string
+		}](t, c.try(t, http.MethodGet, fmt.Sprintf("/attempts?limit=%d&nextToken=%s", limit, next), nil), http.StatusOK)
+		if len(page.Attempts) > limit {
+			t.Fatalf("got %d attempts on a page; want at most %d", len(page.Attempts), limit)
+		}
+		list = append(list, page.Attempts...)
+		if next = page.NextToken; next == "" {
+			return list
+		}
+	}
+}
+
+type failure struct {
+	Error   string
+	Details []struct{ Field, Message string }
+}
+
+// failureOf returns an error in the form of the contract: {error, details?}, and nothing else.
+func failureOf(r onesynthtest.Reply) (failure, error) {
+	var f failure
+	decoder := json.NewDecoder(strings.NewReader(string(r.Body)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&f); err != nil || f.Error == "" {
+		return f, fmt.Errorf("got %v; want an error in the form of the contract: %v", r, err)
+	}
+	return f, nil
+}
+
+// refused checks that a request is refused with that status, in the form of the contract.
+func refused(t testing.TB, r onesynthtest.Reply, status int) failure {
+	t.Helper()
+	f, err := failureOf(r)
+	if err != nil || r.Status != status {
+		t.Errorf("got %v, %v; want %d", r, err, status)
+	}
+	return f
+}

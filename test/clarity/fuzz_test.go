@@ -1,0 +1,79 @@
+package clarity
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// The OpenAPI document says of each route what it takes and what it answers.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	on.load(t)
+	suite.CheckAnswers(t, "Authorization: Bearer "+newUser(t, on).token)
+}
+
+// Every route of users accepts only valid tokens.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	on := &target{suite.OwnRunOf(t, "prod", local.Options{})}
+	suite.CheckTokens(t, on.Target, withKey("key"), suite.Protected()...)
+	if items := on.Items(t, "Attempts"); len(items) != 0 {
+		t.Errorf("got %v; want refused requests to leave nothing", items)
+	}
+	suite.CheckGatewayErrors(t, on.Target, "prod", suite.Document())
+	// A valid one is taken, and so is a request that bypasses the gateway not.
+	one := newUser(t, on)
+	one.begin(t, completed(one.scenarios(t, on, "")[0], "of someone with a token"))
+	refused(t, on.PastGateway(t, "ClarityAPI", http.MethodGet, "/attempts"), http.StatusUnauthorized)
+}
+
+// FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
+func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }
+
+// language is what users usually ask.
+func language(t testing.TB, on *platform.Target) platform.Language {
+	at := &target{on}
+	one := newUser(t, at)
+	all := one.scenarios(t, at, "")
+	var ids []string
+	for _, s := range all[:4] {
+		ids = append(ids, one.begin(t, input{"scenarioId": s.ScenarioID, "status": "in-progress", "answers": []answer{}}).AttemptID, s.ScenarioID)
+	}
+	return platform.Language{
+		Headers: func() map[string]string {
+			return map[string]string{
+				"Authorization": "Bearer " + one.token, "Content-Type": "application/json", "Idempotency-Key": onesynthtest.Unique("key"), "If-Match": "*",
+			}
+		},
+		Queries:     []string{"difficulty", "limit", "nextToken"},
+		QueryValues: []string{"beginner", "advanced", "1", "100"},
+		Parameters:  map[string][]string{"id": ids},
+		Body: func(random *rand.Rand, route schema.Route) map[string]any {
+			if route.Method == http.MethodGet || route.Path == "/attempts/{id}/evaluate" {
+				return nil
+			}
+			body := completed(all[random.IntN(len(all))], "as people usually write")
+			if route.Path != "/attempts" {
+				delete(body, "scenarioId")
+				body["status"] = "in-progress"
+			}
+			return body
+		},
+		Bodies: []string{
+			`{"scenarioId":"\ud800","answers":[]}`, `{"durationSeconds":1e400}`, `{"status":"completed","status":"abandoned"}`, `{"answers":[null]}`,
+			`{"answers":[{"questionId":"q1","answer":"\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000\u0000"}]}`, `{"answers":{}}`, `{"answers":"q1"}`,
+		},
+		Texts: []string{"#", "EVALUATIONS#x", "in-progress", "2026-02-30", "true"},
+		IsError: func(r onesynthtest.Reply) error {
+			_, err := failureOf(r)
+			return err
+		},
+	}
+}

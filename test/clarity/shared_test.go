@@ -1,0 +1,66 @@
+package clarity
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// Clarity passes the checks that every platform passes.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	suite.Check(t, platform.Scenario{
+		Open: "/openapi.json", Walkthrough: "docs/CLARITY.md",
+		Language: language,
+		Statuses: []int{http.StatusOK, http.StatusCreated, http.StatusBadRequest, http.StatusUnauthorized, http.StatusNotFound},
+		LargeBodies: map[string][]byte{
+			"Answer":   fmt.Appendf(nil, `{"scenarioId":"a","answers":[{"questionId":"q1","answer":"%s"}]}`, strings.Repeat("x", 1<<20-64)),
+			"Answers":  fmt.Appendf(nil, `{"scenarioId":"a","answers":[{}%s]}`, strings.Repeat(",{}", 50_000)),
+			"Duration": fmt.Appendf(nil, `{"durationSeconds":%s}`, strings.Repeat("9", 200_000)),
+		},
+		Probes: probes,
+		Failed: func(t testing.TB, r onesynthtest.Reply) {
+			t.Helper()
+			if onesynthtest.Field(r.Body, "message") == "Internal Server Error" {
+				return // of the gateway: without its secret the function does not even start
+			}
+			refused(t, r, http.StatusInternalServerError)
+		},
+		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
+			one := newUser(t, &target{on})
+			one.Retry = []int{http.StatusServiceUnavailable}
+			key := withKey(onesynthtest.Unique("key"))
+			body := completed(one.scenarios(t, &target{on}, "")[0], "once, because it is enough")
+			return platform.Repeat{
+				Function: "ClarityAPI",
+				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+					return one.send(ctx, http.MethodPost, "/attempts", key, body)
+				},
+				Made: func(t testing.TB) int {
+					all := one.all(t, 100)
+					for _, a := range all {
+						if a.Evaluation == nil || a.EvaluationStatus != "done" {
+							t.Errorf("got attempt %+v; want an evaluation", a)
+						}
+					}
+					return len(all)
+				},
+				Other: func(t testing.TB) {
+					refused(t, one.tryWith(t, http.MethodPost, "/attempts", key, input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": []answer{}}), http.StatusUnprocessableEntity)
+				},
+				// An hour, for which the claim is.
+				Waits: func(t testing.TB, r onesynthtest.Reply) {
+					refused(t, r, http.StatusConflict)
+					if after, ok := r.RetryAfter(); !ok || after.Minutes() < 50 || after.Minutes() > 60 {
+						t.Errorf("got %v with Retry-After %q; want an hour", r, r.Header.Get("Retry-After"))
+					}
+				},
+			}
+		},
+	})
+}
