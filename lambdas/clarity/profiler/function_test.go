@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -48,32 +47,12 @@ type set struct {
 	profiles  *dynamodb.Store
 	retention time.Duration
 	now       time.Time
-	output    *lines
-}
-
-// lines may be written by several processes.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(text []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(text)
-}
-
-// taken is what was written since the last call.
-func (l *lines) taken() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	defer l.text.Reset()
-	return l.text.String()
+	outputs   []*bytes.Buffer // of each process
 }
 
 func newSet(t *testing.T, retention time.Duration) *set {
 	t.Helper()
-	s := &set{tables: dynamotest.Open(t, schema.Clarity().Database), retention: retention, now: noon.Add(time.Hour), output: &lines{}}
+	s := &set{tables: dynamotest.Open(t, schema.Clarity().Database), retention: retention, now: noon.Add(time.Hour)}
 	db, err := s.tables.As(schema.Clarity(), "profiler")
 	if err != nil {
 		t.Fatal(err)
@@ -85,13 +64,15 @@ func newSet(t *testing.T, retention time.Duration) *set {
 // process returns a handler with nothing in common with others but the tables.
 func (s *set) process(t *testing.T) lambda.Handler {
 	t.Helper()
-	log, err := kit.NewLogger(s.output, "", "profiler")
+	output := &bytes.Buffer{}
+	s.outputs = append(s.outputs, output)
+	log, err := kit.NewLogger(output, "", "profiler")
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := &function{
 		profiles: s.profiles, retention: s.retention, now: func() time.Time { return s.now }, log: log,
-		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: s.output},
+		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: output},
 	}
 	return kit.NewResponder(log, f.handle)
 }
@@ -119,10 +100,28 @@ func deliver(ctx context.Context, process lambda.Handler, records []string) (fai
 	return failed, err
 }
 
-// added is how many profiles the batches since the last call have added.
+// output is what processes have written since the last call.
+func (s *set) output() string {
+	var text strings.Builder
+	for _, output := range s.outputs {
+		text.WriteString(output.String())
+		output.Reset()
+	}
+	return text.String()
+}
+
+// added is how many profiles processes have added since the last call.
 func (s *set) added(t *testing.T) int {
 	t.Helper()
-	return int(metricstest.Sums(t, s.output.taken())["ProfilesAdded"])
+	return int(metricstest.Sums(t, s.output())["ProfilesAdded"])
+}
+
+// attemptsOf are a user's attempts, one a minute.
+func attemptsOf(user string, n int) (attempts []clarity.Attempt) {
+	for i := range n {
+		attempts = append(attempts, profiletest.Attempt(user, fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute), i%5, 4-i%5))
+	}
+	return attempts
 }
 
 // image is an attempt as the table has it.
@@ -312,7 +311,7 @@ func TestFirstAttemptsAtOnce(t *testing.T) {
 	if diff := different(wantItems(attempts, week), s.stored(t, "ada")); diff != "" {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
-	output := s.output.taken()
+	output := s.output()
 	metricstest.Complete(t, output, schema.MetricsOf("profiler", schema.Clarity().Metrics))
 	if strings.Contains(output, "private") {
 		t.Errorf("wrote %s", output)
@@ -338,10 +337,7 @@ func (s *set) remove(t *testing.T, p stored) {
 func TestPredecessorExpires(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
-	var attempts []clarity.Attempt
-	for i := range 12 {
-		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute), i%5, 4-i%5))
-	}
+	attempts := attemptsOf("ada", 12)
 	for _, attempt := range attempts {
 		s.handle(t, done(attempt))
 	}
@@ -369,18 +365,14 @@ func TestPredecessorExpires(t *testing.T) {
 func TestReplayAfterRetention(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
-	var attempts []clarity.Attempt
-	for i := range 3 {
-		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Minute), i))
-	}
+	attempts := attemptsOf("ada", 3)
 	all := []string{done(attempts[0]), done(attempts[1]), done(attempts[2])}
 	s.handle(t, all...)
 	before := s.stored(t, "ada")
-	s.output.taken()
-	for name, at := range map[string]time.Time{"just before": noon.Add(week - time.Millisecond), "at the end": noon.Add(week), "long after": noon.Add(100 * week)} {
-		s.now = at
+	s.output()
+	for _, s.now = range []time.Time{noon.Add(week - time.Millisecond), noon.Add(week), noon.Add(100 * week)} {
 		if failed := s.handle(t, all...); failed != nil || s.added(t) != 0 {
-			t.Errorf("%s: failed are %v, or some were added", name, failed)
+			t.Errorf("%v: failed are %v, or some were added", s.now, failed)
 		}
 	}
 	if diff := different(before, s.stored(t, "ada")); diff != "" {
@@ -427,7 +419,7 @@ func TestPoisonedRecords(t *testing.T) {
 	if diff := different(wantItems([]clarity.Attempt{good}, 0), s.stored(t, "ada")); diff != "" {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
-	output := s.output.taken()
+	output := s.output()
 	if metricstest.Sums(t, output)["ProfilesAdded"] != 1 || strings.Count(output, "no profile yet") != 8 || strings.Contains(output, "private") {
 		t.Errorf("wrote %s", output)
 	}
@@ -437,10 +429,7 @@ func TestPoisonedRecords(t *testing.T) {
 func TestTooManyLaterProfiles(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, week)
-	var attempts []clarity.Attempt
-	for i := range 99 {
-		attempts = append(attempts, profiletest.Attempt("ada", fmt.Sprint(i), noon.Add(time.Duration(i)*time.Second), i%5, 4-i%5))
-	}
+	attempts := attemptsOf("ada", 99)
 	s.fill(t, wantItems(attempts, week))
 	late := profiletest.Attempt("ada", "late", noon.Add(-time.Minute), 4)
 	later := profiletest.Attempt("ada", "later", noon.Add(-2*time.Minute), 4)
@@ -450,7 +439,7 @@ func TestTooManyLaterProfiles(t *testing.T) {
 	if diff := different(wantItems(append(attempts, late), week), s.stored(t, "ada")); diff != "" {
 		t.Errorf("(-defined +stored):\n%s", diff)
 	}
-	if output := s.output.taken(); !strings.Contains(output, "more than 99 profiles are later than 2026-03-28T11:58:00.000Z#later") {
+	if output := s.output(); !strings.Contains(output, "more than 99 profiles are later than 2026-03-28T11:58:00.000Z#later") {
 		t.Errorf("wrote %s", output)
 	}
 }
