@@ -105,6 +105,25 @@ modules:
 # each database that tests leave in it.
 SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
 
+# One package more than there are processors, because tests wait for other processes and for timers.
+PACKAGES_AT_ONCE = -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+
+# Two commands at the same time would compile the CDK twice.
+.PHONY: linted
+linted: bin/cdk-app bin/lint
+	@$(MAKE) --no-print-directory lint
+
+$(ASSEMBLIES)/%:
+	CDK_VALIDATION=false CDK_OUTDIR=$@ bin/cdk-app -c env=$* -c arch=$(OWN_ARCH)
+
+.PHONY: test-shortener
+test-shortener:
+	cd examples/shortener && $(SHARED) $(GO_TEST) ./...
+
+.PHONY: test-security
+test-security:
+	cd test && $(GO_TEST) ./security
+
 # On a fresh machine the CDK is compiled while the rest arrives. The end-to-end tests of
 # one platform at a time: they fill the machine, and what they run has time-outs of its
 # own. They need no race detector: their handlers are processes of their own, and the
@@ -112,15 +131,13 @@ SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
 .PHONY: test
 test: export ONESYNTH_CACHE = $(HANDLERS)
 test: ## Run every check and test, on this machine alone
-	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules bin/cdk-app bin/lint $(CI_PYTHON)
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules linted $(CI_PYTHON)
 	rm -rf $(HANDLERS) $(ASSEMBLIES)
-	$(SHARED) $(GO_TEST) $(OTHER_PACKAGES)
-	$(SHARED) $(GO_TEST) -race $(RACE_PACKAGES)
-	for environment in dev prod tokens; do CDK_VALIDATION=false CDK_OUTDIR=$(ASSEMBLIES)/$$environment bin/cdk-app -c env=$$environment -c arch=$(OWN_ARCH) || exit 1; done
+	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) $(OTHER_PACKAGES)
+	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(RACE_PACKAGES)
+	@$(MAKE) --no-print-directory -j 3 $(addprefix $(ASSEMBLIES)/,dev prod tokens)
 	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
-	cd examples/shortener && $(SHARED) $(GO_TEST) ./...
-	cd test && $(GO_TEST) ./security
+	@$(MAKE) --no-print-directory -j 2 test-shortener test-security
 
 .PHONY: test-aws
 test-aws: node_modules test/security/node_modules ## Run the end-to-end tests on AWS: deploys ENV=dev first
