@@ -21,10 +21,7 @@ type topic struct{ awssns.ITopic }
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
 	metric := struct{ awscloudwatch.Metric }{}
-	tests := map[string]struct {
-		props alarm.Props
-		paths []string
-	}{
+	synthtest.Validate(t, map[string]synthtest.Case[alarm.Props]{
 		"OK":             {alarm.Props{Metric: metric, Topic: topic{}, Periods: 3}, nil},
 		"ErrZero":        {alarm.Props{}, []string{"Props.Metric"}},
 		"ErrNilTopic":    {alarm.Props{Metric: metric, Topic: (*topic)(nil)}, []string{"Props.Topic"}},
@@ -36,15 +33,7 @@ func TestPropsValidate(t *testing.T) {
 		"ErrPeriod":      {alarm.Props{Metric: metric, Period: 90 * time.Second}, []string{"Props.Period"}},
 		"ErrLongPeriod":  {alarm.Props{Metric: metric, Period: 25 * time.Hour}, []string{"Props.Period"}},
 		"ErrDescription": {alarm.Props{Metric: metric, Description: strings.Repeat("x", 1025)}, []string{"Props.Description"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 func TestOptionsCheck(t *testing.T) {

@@ -78,10 +78,7 @@ type nothing struct{ awsec2.IVpc }
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
 	build := gofunction.Start(t.Context(), gofunction.Source{Directory: "testdata/handlers", Packages: []string{"hello"}})
-	tests := map[string]struct {
-		props gofunction.Props
-		paths []string
-	}{
+	synthtest.Validate(t, map[string]synthtest.Case[gofunction.Props]{
 		"Package":          {gofunction.Props{Package: "x"}, nil},
 		"Build":            {gofunction.Props{Build: build, Name: "hello"}, nil},
 		"ErrZero":          {gofunction.Props{}, []string{"Props.Package"}},
@@ -112,13 +109,5 @@ func TestPropsValidate(t *testing.T) {
 		"ErrOtherBuild":  {gofunction.Props{Build: build, Name: "hello", Architecture: gofunction.X86_64}, []string{"Props.Build"}},
 		"ErrNilGroup":    {gofunction.Props{Package: "x", Network: gofunction.Network{VPC: (*nothing)(nil), SecurityGroups: []awsec2.ISecurityGroup{nil}}}, []string{"Props.Network.VPC", "Props.Network.SecurityGroups[0]"}},
 		"ErrManyAtOnce":  {gofunction.Props{MemoryMegabytes: 1, Timeout: 1}, []string{"Props.Package", "Props.MemoryMegabytes", "Props.Timeout"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
@@ -57,10 +56,7 @@ func TestPropsValidate(t *testing.T) {
 	of := func(caller schema.Caller, path string) schema.Route {
 		return schema.Route{Method: "GET", Path: path, Function: "root", Caller: caller}
 	}
-	tests := map[string]struct {
-		props httpapi.Props
-		paths []string
-	}{
+	synthtest.Validate(t, map[string]synthtest.Case[httpapi.Props]{
 		"OK": {right(func(*httpapi.Props) {}), nil},
 		"JWT": {right(func(p *httpapi.Props) {
 			p.JWT = httpapi.JWT{Issuer: "https://a.example/pool", Audience: []string{"b"}}
@@ -167,13 +163,5 @@ func TestPropsValidate(t *testing.T) {
 		"ErrRetention": {right(func(p *httpapi.Props) {
 			p.LogRetention = 5
 		}), []string{"Props.LogRetention"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }

@@ -5,18 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/onesynth-cdk/onesynth/constructs/identity"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 )
 
 func TestMachinesPropsValidate(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		props identity.MachinesProps
-		paths []string
-	}{
+	synthtest.Validate(t, map[string]synthtest.Case[identity.MachinesProps]{
 		"OK":          {identity.MachinesProps{Name: "asks-2", Clients: []string{"mcp", "CI_1"}}, nil},
 		"ErrZero":     {identity.MachinesProps{}, []string{"Props.Name", "Props.Clients"}},
 		"ErrName":     {identity.MachinesProps{Name: "Asks", Clients: []string{"a"}}, []string{"Props.Name"}},
@@ -26,15 +21,7 @@ func TestMachinesPropsValidate(t *testing.T) {
 		"ErrScopes": {identity.MachinesProps{Name: "a", Clients: []string{"a"}, Scopes: []string{"call", "a/b"}, ClientScopes: map[string][]string{"a": {"write"}, "c": nil}},
 			[]string{"Props.Scopes[0]", "Props.Scopes[1]", `Props.ClientScopes["a"][0]`, `Props.ClientScopes["c"]`}},
 		"ErrClients": {identity.MachinesProps{Name: "a", Clients: []string{"a", "b c", "a", ""}}, []string{"Props.Clients[1]", "Props.Clients[2]", "Props.Clients[3]"}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // many returns that many URLs.
@@ -48,10 +35,7 @@ func many(n int) []string {
 
 func TestUsersPropsValidate(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		props identity.UsersProps
-		paths []string
-	}{
+	synthtest.Validate(t, map[string]synthtest.Case[identity.UsersProps]{
 		"Zero": {identity.UsersProps{}, nil},
 		"Pages": {identity.UsersProps{
 			Name: "tasks", CallbackURLs: []string{"https://a.example/in?x=1", "http://localhost:3000/in", "http://localhost", "tasks://in"}, LogoutURLs: []string{"https://a.example"},
@@ -78,13 +62,5 @@ func TestUsersPropsValidate(t *testing.T) {
 			"Props.CallbackURLs[0]", "Props.CallbackURLs[1]", "Props.CallbackURLs[2]", "Props.CallbackURLs[3]", "Props.CallbackURLs[4]",
 			"Props.LogoutURLs[0]", "Props.LogoutURLs[1]",
 		}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -248,6 +249,25 @@ func (t Template) Allowed(tb testing.TB, role string) []string {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// Case is a value, and the paths of its findings in their order.
+type Case[V any] = struct {
+	Props V
+	Paths []string
+}
+
+// Validate checks the findings of the values, by the name of the case.
+func Validate[V interface{ Validate() error }](t *testing.T, cases map[string]Case[V]) {
+	t.Helper()
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(test.Paths, Paths(t, test.Props.Validate())); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // Paths returns the paths of the findings of an error of Validate, in order, and

@@ -3,9 +3,7 @@ package table_test
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -166,10 +164,7 @@ func TestOptionsCheck(t *testing.T) {
 	keyed := func(r table.Replica) table.Props { p := replica(r); p.Key = struct{ awskms.IKey }{}; return p }
 	keysOnly := wide
 	keysOnly.Stream = schema.StreamKeysOnly
-	tests := map[string]struct {
-		props table.Props
-		paths []string
-	}{
+	synthtest.Validate(t, map[string]synthtest.Case[table.Props]{
 		"Zero":              {one(options{}), nil},
 		"Fuse":              {onDemand(options{MaximumReadUnits: 1, MaximumWriteUnits: 1}), nil},
 		"OnDemand":          {one(options{OnDemand: true, MaximumReadUnits: 1}), nil},
@@ -213,16 +208,7 @@ func TestOptionsCheck(t *testing.T) {
 			[]string{"Props.Options.Replicas[0].DeletionProtection"}},
 		"ErrReplicaRead":    {replica(table.Replica{Region: "eu-west-1", Read: table.Scaling{Minimum: 1}}), []string{"Props.Options.Replicas[0].Read"}},
 		"ErrReplicaMaximum": {replica(table.Replica{Region: "eu-west-1", MaximumReadUnits: -1}), []string{"Props.Options.Replicas[0].MaximumReadUnits"}},
-	}
-	for _, name := range slices.Sorted(maps.Keys(tests)) {
-		test := tests[name]
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // All that is wrong with a data model and with the props is in one message.

@@ -1,15 +1,12 @@
 package table_test
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
@@ -106,10 +103,7 @@ func TestGolden(t *testing.T) {
 func TestPropsValidate(t *testing.T) {
 	t.Parallel()
 	plain := database.Tables[0]
-	tests := map[string]struct {
-		props table.Props
-		paths []string
-	}{
+	synthtest.Validate(t, map[string]synthtest.Case[table.Props]{
 		"OK":      {table.Props{Table: plain}, nil},
 		"Name":    {table.Props{Table: plain, Name: "a.b_c-9"}, nil},
 		"ErrZero": {table.Props{}, []string{"Props.Table.Name", "Props.Table.Key.Partition"}},
@@ -121,16 +115,7 @@ func TestPropsValidate(t *testing.T) {
 		"ErrLongName":    {table.Props{Table: plain, Name: strings.Repeat("a", 256)}, []string{"Props.Name"}},
 		"ErrContradicts": {table.Props{Table: plain, RemoveWithStack: true, DeletionProtection: true}, []string{"Props.DeletionProtection"}},
 		"ErrAll":         {table.Props{Name: "-", RemoveWithStack: true, DeletionProtection: true}, []string{"Props.Table.Name", "Props.Table.Key.Partition", "Props.Name", "Props.DeletionProtection"}},
-	}
-	for _, name := range slices.Sorted(maps.Keys(tests)) {
-		test := tests[name]
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.paths, synthtest.Paths(t, test.props.Validate())); diff != "" {
-				t.Errorf("findings (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 // The shared checks read the capacity that the schema provisions, and none where a table is paid
