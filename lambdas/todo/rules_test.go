@@ -99,21 +99,6 @@ func TestTaskInput(t *testing.T) {
 	}
 }
 
-func TestTaskChangeClears(t *testing.T) {
-	t.Parallel()
-	empty := ""
-	cleared := TaskChange{Description: new(Text), Priority: new(Priority), Category: new(Text), DueDate: new(Date)}
-	if err := validate.Form(cleared); err != nil {
-		t.Error(err)
-	}
-	if err := validate.Form(TaskChange{}); err != nil {
-		t.Error(err)
-	}
-	if got := fieldsOf(t, validate.Form(TaskChange{Title: &empty, Status: new(Status)})); !slices.Equal(got, []string{"title", "status"}) {
-		t.Errorf("title and status cannot be cleared: got %v", got)
-	}
-}
-
 func TestUserInput(t *testing.T) {
 	t.Parallel()
 	local64 := strings.Repeat("a", 64)
@@ -147,45 +132,6 @@ func TestUserInput(t *testing.T) {
 	}
 	if got := fieldsOf(t, validate.Form(UserInput{})); !slices.Equal(got, []string{"email", "name"}) {
 		t.Errorf("got %v", got)
-	}
-}
-
-func TestTaskFilter(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		filter TaskFilter
-		want   []string
-	}{
-		{TaskFilter{}, nil},
-		{TaskFilter{Status: Completed, Priority: Urgent, Category: "#", DueFrom: "2026-01-01", DueTo: "2026-01-01", Overdue: Yes, Search: "x", Sort: ByCategory, Limit: 100}, nil},
-		{TaskFilter{DueFrom: "2026-01-02", DueTo: "2026-01-01"}, []string{"due_to"}},
-		{TaskFilter{DueFrom: "yesterday", DueTo: "2026-02-30"}, []string{"due_from", "due_to"}},
-		{TaskFilter{Limit: -1}, []string{"limit"}},
-		{TaskFilter{Limit: 101}, []string{"limit"}},
-		{TaskFilter{Search: long(200)}, nil},
-		{TaskFilter{Search: long(201)}, []string{"q"}},
-		{TaskFilter{Search: "\xff"}, []string{"q"}},
-		{TaskFilter{Status: "x", Priority: "x", Category: Text(long(51)), Sort: "title"}, []string{"status", "priority", "category", "sort"}},
-	} {
-		if got := fieldsOf(t, validate.Form(test.filter)); !slices.Equal(got, test.want) {
-			t.Errorf("%+v: got the fields %v, want %v", test.filter, got, test.want)
-		}
-	}
-}
-
-func TestTaskIDs(t *testing.T) {
-	t.Parallel()
-	for _, test := range []struct {
-		ids  TaskIDs
-		want []string
-	}{
-		{nil, nil}, {TaskIDs{"a", "b"}, nil}, {TaskIDs{"a", "b", "a", "b"}, []string{"ids[2]", "ids[3]"}},
-	} {
-		var p validate.Problems
-		test.ids.Check(&p, "ids")
-		if got := fieldsOf(t, p.Err()); !slices.Equal(got, test.want) {
-			t.Errorf("%q: got the fields %v, want %v", test.ids, got, test.want)
-		}
 	}
 }
 
