@@ -9,9 +9,7 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -81,7 +79,6 @@ func newServer(a *API) *server {
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
 				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
 				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that passes (409 with Retry-After, 5xx).",
-			Headers: headersOf,
 			Passing: []error{&clarity.RunningError{}, &clarity.LimitError{}},
 		},
 		Log: a.Log,
@@ -96,18 +93,4 @@ func newServer(a *API) *server {
 		Description: "Null unless evaluationStatus is done.",
 	}
 	return s
-}
-
-// headersOf returns the headers that follow from the answer to a mutation.
-func headersOf(response idempotency.Response) http.Header {
-	header := http.Header{}
-	var attempt clarity.Attempt
-	if response.Status >= http.StatusMultipleChoices || json.Unmarshal(response.Body, &attempt) != nil {
-		return header
-	}
-	header.Set("ETag", httpapi.ETag(attempt.Version))
-	if response.Status == http.StatusCreated {
-		header.Set("Location", "/attempts/"+attempt.ID)
-	}
-	return header
 }

@@ -49,6 +49,7 @@ func (s *server) registerAttempts() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/attempts", ID: "createAttempt", Status: http.StatusCreated, Form: clarity.Attempt{}, KeyOptional: true,
 		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": "The path of the attempt."},
+		Location:    "/attempts/{attemptId}",
 		Description: "Stores an attempt, and evaluates a completed one." + evaluated,
 		Errors:      []error{clarity.ErrScenarioNotFound, clarity.ErrScenarioInactive, &clarity.RunningError{}},
 	}, func(ctx context.Context, input *submitInput) (clarity.Attempt, error) {

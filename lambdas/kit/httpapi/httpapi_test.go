@@ -161,6 +161,10 @@ func TestErrDeclaration(t *testing.T) {
 		"ErrPath": {func() {
 			httpapi.Register(server(true, &bytes.Buffer{}), httpapi.Operation{ID: "all", Method: "DELETE", Path: "/orders"}, cancel)
 		}, "DELETE /orders is no route of shop"},
+		"ErrLocation": {func() {
+			op := httpapi.Operation{ID: "cancel", Method: "DELETE", Path: "/orders/{order_id}", Form: httpapi.GatewayError{}, Location: "/orders/{id}"}
+			httpapi.Mutate(server(true, &bytes.Buffer{}), op, func(context.Context, *struct{}) (any, error) { return nil, nil }, nil)
+		}, "the Location of cancel has {id}, which is no field of its answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

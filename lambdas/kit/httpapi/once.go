@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,9 +40,6 @@ type Idempotency struct {
 	// Passing are known errors that a later attempt may not meet: their answers are not kept.
 	// Answers with 500 and above are not kept either.
 	Passing []error
-	// Headers returns the headers that follow from an answer, such as ETag, so that a replay has
-	// them too. It may be nil.
-	Headers func(idempotency.Response) http.Header
 }
 
 // Mutate declares an operation that is carried out once for each idempotency key. Its requests must
@@ -76,9 +74,7 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 		if err != nil {
 			return nil, err
 		}
-		if s.config.Idempotency.Headers != nil {
-			request.setHeaders(s.config.Idempotency.Headers(response))
-		}
+		request.setHeaders(op.headersOf(response))
 		if replayed {
 			request.SetHeader(ReplayedHeader, "true")
 		}
@@ -125,6 +121,27 @@ func answered[R any](answer func(R) (status int, body any)) func(result any) (id
 		}
 		return kept(answer(typed))
 	}
+}
+
+// parameter is one in a path.
+var parameter = regexp.MustCompile(`{\w+}`)
+
+// headersOf returns the headers that follow from an answer, so that a replay has them, too.
+func (op Operation) headersOf(response idempotency.Response) http.Header {
+	header := http.Header{}
+	var fields map[string]any
+	if response.Status >= http.StatusMultipleChoices || json.Unmarshal(response.Body, &fields) != nil {
+		return header
+	}
+	if version, ok := fields["version"].(float64); ok && op.Headers["ETag"] != "" {
+		header.Set("ETag", ETag(int(version)))
+	}
+	if response.Status == http.StatusCreated && op.Location != "" {
+		header.Set("Location", parameter.ReplaceAllStringFunc(op.Location, func(name string) string {
+			return fmt.Sprint(fields[strings.Trim(name, "{}")])
+		}))
+	}
+	return header
 }
 
 // mutated is the answer of an operation of [Mutate].
@@ -211,6 +228,12 @@ func (s *Server) once(op Operation) Operation {
 			"Makes the change only if "+op.IfMatch+" has one of these ETags. A weak one (W/) matches none, and * any.", `"3"`)
 		ifMatch.Schema.Pattern = entityTags
 		op.Parameters = append(op.Parameters, ifMatch)
+	}
+	for _, name := range parameter.FindAllString(op.Location, -1) {
+		form := s.api.OpenAPI().Components.Schemas.SchemaFromRef(s.form(op.Form).Ref)
+		if form.Properties[strings.Trim(name, "{}")] == nil {
+			panic(fmt.Sprintf("httpapi: the Location of %s has %s, which is no field of its answer", op.ID, name))
+		}
 	}
 	op.read = s.readAttempt
 	op.describe = func(described *huma.Operation) {

@@ -31,8 +31,12 @@ type Operation struct {
 	Form any
 	// Also are the bodies of further successful answers, by status.
 	Also map[int]any
-	// Headers describe the headers of success, by name.
+	// Headers describe the headers of success, by name. With ETag, [Mutate] sends the entity tag of
+	// the answer's field version.
 	Headers map[string]string
+	// Location is the path of what an operation of [Mutate] creates, such as "/tasks/{task_id}",
+	// with fields of the answer. It is the header Location of 201. Empty: none.
+	Location string
 	// Parameters are the parameters that the type of the input lacks.
 	Parameters []*huma.Param
 	// Precisely is what the document says where the rules allow less than the form that the type of

@@ -10,9 +10,7 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
@@ -92,7 +90,6 @@ func newServer(a *API) *server {
 				"The answer may be a refusal: of a task that is missing, completed or has another version, of a user who exists, or of an address that is taken. " +
 				"A request that fails validation does not use its key up, nor does one that fails for want of a user, or for a reason that passes (409 with Retry-After, 429, 5xx).",
 			Passing: []error{todo.ErrUserNotFound, todo.ErrUserBeingDeleted},
-			Headers: headersOf,
 		},
 		Log: a.Log,
 		Now: a.Now,
@@ -102,26 +99,4 @@ func newServer(a *API) *server {
 	s.registerBulk()
 	s.registerOthers()
 	return s
-}
-
-// headersOf returns the headers that follow from the answer to a mutation.
-func headersOf(response idempotency.Response) http.Header {
-	header := http.Header{}
-	var thing struct {
-		TaskID  string `json:"task_id"`
-		Version int    `json:"version"`
-	}
-	if response.Status >= http.StatusMultipleChoices || json.Unmarshal(response.Body, &thing) != nil {
-		return header
-	}
-	if thing.Version > 0 {
-		header.Set("ETag", httpapi.ETag(thing.Version))
-	}
-	if response.Status == http.StatusCreated {
-		header.Set("Location", "/api/v1/users/me")
-		if thing.TaskID != "" {
-			header.Set("Location", "/api/v1/tasks/"+thing.TaskID)
-		}
-	}
-	return header
 }

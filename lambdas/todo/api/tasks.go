@@ -3,7 +3,6 @@ package api
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -47,11 +46,13 @@ type taskOutput struct {
 }
 
 func (s *server) registerTasks() {
+	versioned := map[string]string{"ETag": "The task's version, for If-Match."}
 	precisely := httpapi.Forms{
 		"path.task_id": httpapi.Format("uuid"), "body.title": httpapi.NotBlank, "body.due_date": httpapi.DayOrEmpty,
 	}
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/api/v1/tasks", ID: "createTask", Status: http.StatusCreated, Form: todo.Task{}, Headers: createdTask(),
+		Method: http.MethodPost, Path: "/api/v1/tasks", ID: "createTask", Status: http.StatusCreated, Form: todo.Task{}, Location: "/api/v1/tasks/{task_id}",
+		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": created},
 		Description: "Creates a task.",
 		Precisely:   precisely,
 		Errors:      []error{todo.ErrUserNotFound},
@@ -79,7 +80,7 @@ func (s *server) registerTasks() {
 	})
 
 	httpapi.Register(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/api/v1/tasks/{task_id}", ID: "readTask", Status: http.StatusOK, Headers: taskHeaders(),
+		Method: http.MethodGet, Path: "/api/v1/tasks/{task_id}", ID: "readTask", Status: http.StatusOK, Headers: versioned,
 		Description: "Returns a task.",
 		Precisely:   precisely,
 		Errors:      []error{todo.ErrTaskNotFound},
@@ -93,7 +94,7 @@ func (s *server) registerTasks() {
 
 	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}}
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK, Form: todo.Task{}, Headers: taskHeaders(), IfMatch: "the task",
+		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK, Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
 		Precisely:   precisely,
 		Errors:      changeErrors,
@@ -106,7 +107,7 @@ func (s *server) registerTasks() {
 	}, func(_ context.Context, _ *replaceInput, t todo.Task) (int, any) { return http.StatusOK, t })
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK, Form: todo.Task{}, Headers: taskHeaders(), IfMatch: "the task",
+		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK, Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
 		Precisely:   precisely,
 		Errors:      changeErrors,
@@ -130,21 +131,8 @@ func (s *server) registerTasks() {
 	}, func(context.Context, *TaskPath, any) (int, any) { return http.StatusNoContent, nil })
 }
 
-// taskHeaders describe the headers of answers with a task, location the header of answers that have
-// created something.
-func taskHeaders() map[string]string {
-	return map[string]string{"ETag": "The task's version, for If-Match."}
-}
-
-func location() map[string]string {
-	return map[string]string{"Location": "The path of what was created."}
-}
-
-func createdTask() map[string]string {
-	headers := taskHeaders()
-	maps.Copy(headers, location())
-	return headers
-}
+// created describes the header Location.
+const created = "The path of what was created."
 
 // currentVersion returns the current version of a task, from the error of a change that was meant
 // for another one.

@@ -15,7 +15,8 @@ type userInput = httpapi.Input[UserBody]
 
 func (s *server) registerUsers() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/api/v1/users/me", ID: "createUser", Status: http.StatusCreated, Form: todo.User{}, Headers: location(),
+		Method: http.MethodPost, Path: "/api/v1/users/me", ID: "createUser", Status: http.StatusCreated, Form: todo.User{}, Location: "/api/v1/users/me",
+		Headers:     map[string]string{"Location": created},
 		Description: "Makes the caller a user. Only users can have tasks.",
 		Precisely:   httpapi.Forms{"body.name": httpapi.NotBlank},
 		Errors:      []error{todo.ErrUserExists, todo.ErrEmailTaken, todo.ErrUserBeingDeleted},
