@@ -228,11 +228,11 @@ func (a *answer) assumptions() (f finding) {
 func (a *answer) alternatives() (f finding) {
 	used := map[string]bool{}
 	offered := a.those(func(s *sentence) bool {
-		own := slices.DeleteFunc(slices.Clone(s.own), func(c string) bool { return used[c] })
-		if s.does&other == 0 || len(own) < 2 {
+		fresh := slices.DeleteFunc(slices.Clone(s.content), func(c string) bool { return used[c] })
+		if s.does&other == 0 || len(fresh) < 3 || shared(fresh, s.own) == 0 {
 			return false
 		}
-		for _, c := range own {
+		for _, c := range fresh {
 			used[c] = true
 		}
 		return true

@@ -220,9 +220,9 @@ func TestRules(t *testing.T) {
 		answer    string
 	}{
 		"hedging is a habit, beside a limit": {clarity.Humility, 1,
-			"Perhaps the bus brought drinkers home, or maybe the pubs did. I cannot tell whether the assaults perhaps moved to Sundays, and possibly some victims maybe stayed silent."},
+			"Perhaps the bus brought the drinkers of the old town home, or maybe the pubs sent them there. I cannot tell whether the assaults perhaps moved to Sundays, and some of the victims stayed silent. The students of the town possibly walk home in larger groups."},
 		"the same limit without the habit": {clarity.Humility, 2,
-			"The bus brought drinkers home, and the pubs did as well. I cannot tell whether the assaults moved to Sundays, and some victims stayed silent."},
+			"The bus brought the drinkers of the old town home, or the pubs sent them there. I cannot tell whether the assaults moved to Sundays, and some of the victims stayed silent. The students of the town walk home in larger groups."},
 		"certainty costs a point": {clarity.Humility, 1,
 			"The bus is obviously popular with students on Fridays. There is no doubt that the assaults fell. We cannot tell whether the fall began in March, before the pubs changed their hours."},
 		"a sum": {clarity.Quantitative, 2,
@@ -233,6 +233,8 @@ func TestRules(t *testing.T) {
 			"The council and the pubs compare 48 assaults of the police with 240,000 euros of passengers, more than the town asks of the operator."},
 		"alternatives of the scenario's words alone": {clarity.Alternatives, 0,
 			"Perhaps the police asked the passengers of the pubs. Maybe the pubs asked the council for a survey of the operator."},
+		"the same alternative in other words": {clarity.Alternatives, 1,
+			"Perhaps the students of the town walked home in larger groups. Or perhaps early crowds of students walked home in groups."},
 		"what the question does not ask": {clarity.Relevance, 2,
 			"The bus is painted yellow, and its drivers greet every passenger by name. On Fridays the pubs fill early with students. The police station closes on Saturdays for cleaning."},
 		"sentences without an end": {clarity.ClarityOfThought, 3, endless},

@@ -44,7 +44,7 @@ var phrases = []struct {
 		drive|contradict|point to|show that|fits|separate`},
 	{back, `this|these|that|those|it|they|them|such|both|neither|either|then|there|he|she|his|her|its|their|another|other|also|too|second|third|finally|same|instead|so|but`},
 	{ask, `i would ask/want/need/check/look|i'd ask/want/need/check/look|ask for/the|want/need to see/know|would like to see/know|find out|how many/much/often|what share|what happened to|
-		should/could check/count|look at|compare|count|measure|request|collect|records of|break down|split|figures/numbers/data/statistics for/on/from|was/were there|does/did anyone|who counted|
+		should/could check/count|look at|to/^/and/should/could/would compare/count/measure|request|collect|records of|break down|split|figures/numbers/data/statistics for/on/from|was/were there|does/did anyone|who counted|
 		test whether|see the`},
 	{weigh, `sample|survey|self report|selection|select|was/were picked/collected|picked because/the|volunteer|control/comparison/second group|placebo|biased|bias|anecdote|paid for|has paid|
 		sponsored|only sees/counts/asked|said about themselves|nobody/never/not measured|source|stopped reporting|under report|weaker/stronger/strongest/weakest evidence|cannot see|does not see|
