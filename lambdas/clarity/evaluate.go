@@ -192,13 +192,20 @@ func (s *Service) evaluate(ctx context.Context, attempt Attempt) (Attempt, error
 	if err != nil {
 		return attempt, err
 	}
+	// Before the claim, which counts for the day of the user. The answers have the questions of a
+	// scenario that is gone.
+	scenario, err := s.Scenarios.Scenario(ctx, attempt.ScenarioID)
+	if err != nil && !errors.Is(err, ErrScenarioNotFound) {
+		return attempt, err
+	}
+	scenario.Questions = asked(scenario.Questions, attempt.Answers)
 	claimed, err := s.claim(ctx, attempt)
 	if err != nil || claimed.EvaluationStatus == EvaluationDone {
 		return claimed, err
 	}
 	settled, metric := claimed, "Evaluations"
 	settled.EvaluateAfter = time.Time{}
-	judgement, failed := s.judge(ctx, end, claimed)
+	judgement, failed := s.judge(ctx, end, scenario, claimed.Answers)
 	if failed == nil {
 		settled.Evaluation = &Evaluation{OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: s.now()}
 		settled.EvaluationStatus, settled.EvaluationFailure = EvaluationDone, ""
@@ -274,15 +281,10 @@ func (s *Service) current(ctx context.Context, attempt Attempt) (Attempt, error)
 }
 
 // judge asks the evaluator, until end.
-func (s *Service) judge(ctx context.Context, end time.Time, attempt Attempt) (Judgement, *EvaluationError) {
+func (s *Service) judge(ctx context.Context, end time.Time, scenario Scenario, answers []Answer) (Judgement, *EvaluationError) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	scenario, err := s.Scenarios.Scenario(ctx, attempt.ScenarioID)
-	var judgement Judgement
-	if err == nil {
-		scenario.Questions = asked(scenario.Questions, attempt.Answers)
-		judgement, err = s.Evaluator.Evaluate(ctx, scenario, attempt.Answers)
-	}
+	judgement, err := s.Evaluator.Evaluate(ctx, scenario, answers)
 	failed, known := errors.AsType[*EvaluationError](err)
 	switch {
 	case known:

@@ -5,6 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
@@ -32,6 +36,10 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		request("Submit", http.MethodPost, "/attempts", completed(some, "one more of these")),
 		request("Save", http.MethodPut, saved.path(), input{"durationSeconds": 5}),
 		request("Complete", http.MethodPut, finished.path(), input{"status": "completed", "answers": completed(some, "now it is done")["answers"]}),
+		{Function: "ClarityAPI", Name: "Evaluate", Do: func(t testing.TB) (onesynthtest.Reply, error) {
+			at.unevaluate(t, done.AttemptID)
+			return one.send(t.Context(), http.MethodPost, done.path()+"/evaluate", nil, nil)
+		}},
 		request("Read", http.MethodGet, done.path(), nil),
 		request("List", http.MethodGet, "/attempts", nil),
 		request("Scenarios", http.MethodGet, "/scenarios", nil),
@@ -55,6 +63,15 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 // unevaluate makes an attempt one whose evaluation is due, as a killed function leaves it.
 func (p *target) unevaluate(t testing.TB, id string) {
 	t.Helper()
+	item := p.Item(t, "Attempts", "attemptId", id)
 	past := time.Now().Add(-time.Minute).UTC().Format("2006-01-02T15:04:05.000Z")
-	p.Set(t, "Attempts", "attemptId", id, map[string]any{"evaluationStatus": "pending", "pendingEvaluation": "pending", "evaluateAfter": past, "claimedUntil": past})
+	delete(item, "evaluation")
+	item["evaluationStatus"], item["pendingEvaluation"], item["evaluateAfter"], item["claimedUntil"] = "pending", "pending", past, past
+	encoded, err := attributevalue.MarshalMap(item)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables["Attempts"]), Item: encoded}); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,18 +44,20 @@ func TestShared(t *testing.T) {
 				},
 				Made: func(t testing.TB) int {
 					all := one.all(t, 100)
-					for _, a := range all {
-						if a.Evaluation == nil || a.EvaluationStatus != "done" {
-							t.Errorf("got attempt %+v; want an evaluation", a)
-						}
+					if len(all) > 1 {
+						t.Errorf("got attempts %+v; want one", all)
 					}
-					return len(all)
+					// A request that died may have stored its attempt.
+					return len(slices.DeleteFunc(all, func(a attempt) bool { return a.Evaluation == nil }))
 				},
 				Other: func(t testing.TB) {
-					refused(t, one.tryWith(t, http.MethodPost, "/attempts", key, input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": []answer{}}), http.StatusUnprocessableEntity)
+					refused(t, one.tryWith(t, http.MethodPost, "/attempts", key, input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": []answer{}}), http.StatusBadRequest)
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {
+					for _, a := range one.all(t, 100) {
+						(&target{on}).unevaluate(t, a.AttemptID) // the try of the request that died
+					}
 					refused(t, r, http.StatusConflict)
 					if after, ok := r.RetryAfter(); !ok || after.Minutes() < 50 || after.Minutes() > 60 {
 						t.Errorf("got %v with Retry-After %q; want an hour", r, r.Header.Get("Retry-After"))

@@ -94,7 +94,7 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 			if share == 1 && refused != len(names)-open {
 				t.Errorf("got %d callers told to come again; want all %d that need a table", refused, len(names)-open)
 			}
-			target.freeClaims(t, s.Platform.Database)
+			target.freeClaims(t, s.Platform)
 			for i, name := range names {
 				request, r := requests[i], replies[i]
 				for repeat := 0; !request.succeeded(r.Status); repeat++ {
@@ -107,7 +107,7 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 					}
 					if repeat > 1 {
 						time.Sleep(time.Second)
-						target.freeClaims(t, s.Platform.Database)
+						target.freeClaims(t, s.Platform)
 					}
 					var err error
 					if r, err = request.Send(t.Context()); err != nil {
@@ -129,10 +129,10 @@ func (s *Suite) CheckThrottling(t *testing.T, target *Target, path string, busy 
 }
 
 // freeClaims lets time pass until claims of idempotency keys end.
-func (p *Target) freeClaims(t testing.TB, database schema.Database) {
+func (p *Target) freeClaims(t testing.TB, platform schema.Platform) {
 	t.Helper()
-	for _, c := range p.claims(t, database) {
-		c.check(t)
+	for _, c := range p.claims(t, platform.Database) {
+		c.check(t, platform)
 		c.holdUntil(t, time.Now().Add(-time.Second))
 	}
 }

@@ -100,6 +100,10 @@ func miscased(body []byte, form *huma.Schema) []validate.Problem {
 	return problems
 }
 
+// mostProblems is how many problems an answer has at most, and one that says how many more there are.
+// AWS Lambda takes no answer of more than 6 MB ("Lambda quotas"), and a body can have more problems.
+const mostProblems = 100
+
 // invalid is the error with the problems of huma, of the resolvers, and the others.
 func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, others []validate.Problem) *validate.Error {
 	if model.Status != http.StatusUnprocessableEntity {
@@ -131,6 +135,10 @@ func (s *Server) invalid(operation *huma.Operation, model *huma.ErrorModel, othe
 	}
 	if len(found) == 0 {
 		found = []validate.Problem{{Field: "body", Message: model.Detail}}
+	}
+	if len(found) > mostProblems {
+		more := validate.Problem{Field: "body", Message: fmt.Sprintf("has %d more problems: correct these first", len(found)-mostProblems)}
+		found = append(found[:mostProblems:mostProblems], more)
 	}
 	return &validate.Error{Problems: found}
 }
