@@ -191,9 +191,14 @@ func TestKilled(t *testing.T) {
 					settled := len(left) == want && left[0].Evaluation != nil
 					judged := w.Judge.Calls()
 					w.Advance(6 * time.Minute)
-					if step%2 == 0 {
+					if kill != "before" {
 						if _, err := w.EvaluatePending(t.Context()); err != nil {
 							t.Errorf("%s: the schedule: %v", where, err)
+						}
+						for _, a := range attempts(t, api, "ann") {
+							if a.Status == clarity.Completed && a.Evaluation == nil {
+								t.Errorf("%s: the schedule left %+v", where, a)
+							}
 						}
 					}
 					again := send(t, api, "ann", line, body, key)

@@ -25,13 +25,18 @@ import (
 type Judge struct {
 	mu    sync.Mutex
 	calls int
+	asked map[string]int
 	says  func(ctx context.Context, call int) (clarity.Judgement, error)
 }
 
 // Evaluate implements [clarity.Evaluator].
 func (j *Judge) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement, error) {
 	j.mu.Lock()
+	if j.asked == nil {
+		j.asked = map[string]int{}
+	}
 	j.calls++
+	j.asked[answers[0].Text]++
 	call, says := j.calls, j.says
 	j.mu.Unlock()
 	for i, answer := range answers {
@@ -50,6 +55,13 @@ func (j *Judge) Calls() int {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.calls
+}
+
+// Asked is how often it was asked of answers of which the first is this one.
+func (j *Judge) Asked(answer string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.asked[answer]
 }
 
 // Says sets what it says from now on; nil: that every attempt is good. call counts from 1.

@@ -191,6 +191,57 @@ func TestEvaluationsPerDay(t *testing.T) {
 	}
 }
 
+// The writes of a try are conditional on the claim, and refuse an attempt that has an evaluation.
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	w := claritytest.New(t)
+	ctx := t.Context()
+	submit := func(status clarity.Status) clarity.Attempt {
+		in := claritytest.Submission("This bridge")
+		in.Status = status
+		attempt, err := w.Submit(ctx, "ann", "", in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return attempt
+	}
+	with := func(a clarity.Attempt, claim string) clarity.Attempt {
+		a.Claim, a.ClaimedUntil = claim, w.Read().Add(time.Minute)
+		return a
+	}
+	w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) { return clarity.Judgement{}, errors.New("down") })
+	waiting, claimed, begun := submit(clarity.Completed), submit(clarity.Completed), submit(clarity.InProgress)
+	w.Judge.Says(nil)
+	done := submit(clarity.Completed)
+	if err := w.Store.ClaimEvaluation(ctx, with(claimed, "first"), w.Read(), 20); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"ClaimDone":        w.Store.ClaimEvaluation(ctx, with(done, "other"), w.Read(), 20),
+		"ClaimClaimed":     w.Store.ClaimEvaluation(ctx, with(claimed, "other"), w.Read().Add(time.Minute-time.Millisecond), 20),
+		"ClaimInProgress":  w.Store.ClaimEvaluation(ctx, with(begun, "other"), w.Read(), 20),
+		"ClaimUnknown":     w.Store.ClaimEvaluation(ctx, clarity.Attempt{ID: "none", UserID: "ann"}, w.Read(), 20),
+		"SettleDone":       w.Store.SettleEvaluation(ctx, with(done, "")),
+		"SettleOther":      w.Store.SettleEvaluation(ctx, with(claimed, "other")),
+		"SettleClaimed":    w.Store.SettleEvaluation(ctx, with(claimed, "")),
+		"SettleUnclaimed":  w.Store.SettleEvaluation(ctx, with(waiting, "other")),
+		"SettleInProgress": w.Store.SettleEvaluation(ctx, with(begun, "")),
+		"SaveCompleted":    w.Store.SaveAttempt(ctx, clarity.Attempt{ID: done.ID, UserID: "ann", Version: 2}),
+		"SaveOlder":        w.Store.SaveAttempt(ctx, clarity.Attempt{ID: begun.ID, UserID: "ann", Version: 1}),
+		"SaveNewer":        w.Store.SaveAttempt(ctx, clarity.Attempt{ID: begun.ID, UserID: "ann", Version: 3, Status: clarity.Completed}),
+	} {
+		if !errors.Is(err, clarity.ErrStale) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if err := w.Store.ClaimEvaluation(ctx, with(claimed, "second"), w.Read().Add(time.Minute), 20); err != nil {
+		t.Errorf("a claim whose time is over: %v", err)
+	}
+	if err := w.Store.SettleEvaluation(ctx, with(waiting, "")); err != nil {
+		t.Errorf("an attempt that no try has claimed: %v", err)
+	}
+}
+
 // Each failure has its name and leaves the attempt as its user gave it.
 func TestFailures(t *testing.T) {
 	t.Parallel()

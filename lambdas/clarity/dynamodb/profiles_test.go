@@ -209,19 +209,3 @@ func profileCases(t *testing.T, store *dynamodb.Store) dynamotest.Cases {
 		},
 	}
 }
-
-// TestProfilePatterns makes the request of each access pattern on Profiles, and prints what it
-// consumed.
-func TestProfilePatterns(t *testing.T) {
-	t.Parallel()
-	tables := dynamotest.Open(t, schema.Clarity().Database)
-	store := dynamodb.New(tables.DB)
-	store.CursorKey = cursor.Key("a secret of thirty-two bytes....")
-	var patterns []schema.AccessPattern
-	for _, p := range schema.Clarity().Database.AccessPatterns {
-		if p.Table == "Profiles" || p.Name == "AddProfile" {
-			patterns = append(patterns, p)
-		}
-	}
-	tables.Measure(t, patterns, profileCases(t, store), nil)
-}
