@@ -62,7 +62,9 @@ func newSet(t *testing.T, retention time.Duration) *set {
 }
 
 // process returns a handler with nothing in common with others but the tables.
-func (s *set) process(t *testing.T) lambda.Handler {
+func (s *set) process(t *testing.T) lambda.Handler { return s.processOn(t, s.profiles) }
+
+func (s *set) processOn(t *testing.T, profiles profiles) lambda.Handler {
 	t.Helper()
 	output := &bytes.Buffer{}
 	s.outputs = append(s.outputs, output)
@@ -71,7 +73,7 @@ func (s *set) process(t *testing.T) lambda.Handler {
 		t.Fatal(err)
 	}
 	f := &function{
-		profiles: s.profiles, retention: s.retention, now: func() time.Time { return s.now }, log: log,
+		profiles: profiles, retention: s.retention, now: func() time.Time { return s.now }, log: log,
 		metrics: &kit.Metrics{Namespace: "Onesynth/clarity", Function: "profiler", Writer: output},
 	}
 	return kit.NewResponder(log, f.handle)
@@ -463,4 +465,38 @@ func TestRetention(t *testing.T) {
 			t.Errorf("%q: got %v, %v; want %v", value, got, err, test.want)
 		}
 	}
+}
+
+// nothing takes any attempt that a profile can be made from.
+type nothing struct{ t *testing.T }
+
+func (n nothing) AddProfile(_ context.Context, attempt clarity.Attempt, _ time.Duration) (bool, error) {
+	if _, err := clarity.AddAttempt(attempt, clarity.Profile{}, nil); err != nil || attempt.UserID == "" {
+		n.t.Errorf("%+v: %v", attempt, err)
+	}
+	return true, nil
+}
+
+// No image makes the function panic.
+func FuzzImage(f *testing.F) {
+	text, err := attributevalue.MarshalMapJSON(image(profiletest.Attempt("ada", "1", noon, 3)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	for _, image := range []string{`{}`, `null`, `{"status":{}}`, `{"status":{"M":{}},"evaluationStatus":{"L":[]}}`, `{"status":{"S":"completed"},"evaluationStatus":{"S":"done"},"evaluation":{"NULL":true}}`, `{"a":{"SS":[]},"b":{"B":"AA=="},"c":{"N":"x"}}`} {
+		f.Add([]byte(image))
+	}
+	f.Fuzz(func(t *testing.T, image []byte) {
+		if !json.Valid(image) {
+			return
+		}
+		s := &set{now: noon, retention: week}
+		event := fmt.Sprintf(`{"dynamodb":{"NewImage":%s,"SequenceNumber":"1"}}`, image)
+		process := s.processOn(t, nothing{t})
+		_, err := deliver(t.Context(), process, []string{event})
+		if output := s.output(); strings.Contains(output, `"message":"panic"`) {
+			t.Errorf("%v\n%s", err, output)
+		}
+	})
 }
