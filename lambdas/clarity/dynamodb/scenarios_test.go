@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -14,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/scenarios"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -104,4 +107,37 @@ func TestScenarioItem(t *testing.T) {
 			t.Errorf("tags %q: got %#v", tags, read.Item["tags"])
 		}
 	}
+}
+
+// While DynamoDB throttles everything, a list that was read before is answered, for the attempts of
+// one read every five seconds; another one is refused as busy.
+func TestThrottledScenarios(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		throttled := false
+		db, wire := dynamotest.Refused(t, schema.Clarity().Database, func(string) (answer dynamotest.Answer) {
+			if throttled {
+				answer = dynamotest.Throttled()
+			}
+			return answer
+		})
+		catalog := &clarity.Catalog{Store: dynamodb.New(db)}
+		if _, err := catalog.Scenarios(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		throttled = true
+		time.Sleep(time.Hour)
+		before := wire.Attempts()
+		for range 10 {
+			if _, err := catalog.Scenarios(t.Context(), ""); err != nil {
+				t.Errorf("read before: %v", err)
+			}
+		}
+		if n := wire.Attempts() - before; n != retry.Attempts {
+			t.Errorf("got %d attempts, want %d", n, retry.Attempts)
+		}
+		if _, err := catalog.Scenarios(t.Context(), clarity.Beginner); !errors.Is(err, retry.ErrBusy) {
+			t.Errorf("never read: got %v, want ErrBusy", err)
+		}
+	})
 }
