@@ -45,7 +45,7 @@ func startLoaders(t *testing.T) *local.Runner {
 		"Loading": {"Type": "AWS::IAM::Role", "Properties": {
 			"AssumeRolePolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": {"Service": "lambda.amazonaws.com"}}]},
 			"Policies": [{"PolicyName": "p", "PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "dynamodb:PutItem", "Resource": {"Fn::GetAtt": ["Table", "Arn"]}}]}}]}},
-		"Loader": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "loader", "Runtime": "provided.al2023", "Handler": "bootstrap",
+		"Loader": {"Type": "AWS::Lambda::Function", "Properties": {"FunctionName": "loader", "Runtime": "provided.al2023", "Handler": "bootstrap", "Timeout": 60,
 			"Architectures": ["`+architecture+`"], "Code": {"S3Key": "code.zip"}, "Role": {"Fn::GetAtt": ["Loading", "Arn"]}}}`, strings.Join(outputs, ", "))
 	r, err := local.Start(t.Context(), local.Options{Assembly: folder, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey()})
 	if err != nil {
