@@ -2,7 +2,6 @@ package todo
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"testing"
 
@@ -111,61 +110,4 @@ func TestRepeats(t *testing.T) {
 	deleted := other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	read[struct{}](t, deleted, http.StatusNoContent)
 	isReplay(t, other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), deleted)
-}
-
-// Of several changes of the same version, one succeeds.
-func TestIfMatch(t *testing.T) {
-	t.Parallel()
-	on := shared(t)
-	one := newUser(t, on)
-	one.Retry = onesynthtest.Busy
-	made := one.create(t, input{"title": "0"})
-	const rounds, rivals = 4, 8
-	for round := range rounds {
-		version := round + 1
-		replies := make([]onesynthtest.Reply, rivals)
-		if err := onesynthtest.Together(rivals, func(i int) (err error) {
-			method := []string{http.MethodPatch, http.MethodPut}[i%2]
-			replies[i], err = one.send(t.Context(), method, made.path(), ifMatch(version), input{"title": fmt.Sprint(round, " ", i)})
-			return err
-		}); err != nil {
-			t.Fatal(err)
-		}
-		var winner task
-		won := 0
-		for _, r := range replies {
-			switch r.Status {
-			case http.StatusOK:
-				won++
-				winner = read[task](t, r, http.StatusOK)
-				if r.Header.Get("ETag") != fmt.Sprintf(`"%d"`, version+1) {
-					t.Errorf("got %v with ETag %s", r, r.Header.Get("ETag"))
-				}
-			case http.StatusPreconditionFailed:
-				refused(t, r, http.StatusPreconditionFailed)
-			default:
-				t.Errorf("got %v; want 200 or 412", r)
-			}
-		}
-		if got := one.task(t, made.TaskID); won != 1 || !same(got, winner) || got.Version != version+1 {
-			t.Errorf("got %+v with %d winners; want one, and %+v", got, won, winner)
-		}
-	}
-	refused(t, one.tryWith(t, http.MethodDelete, made.path(), ifMatch(1), nil), http.StatusPreconditionFailed)
-	refused(t, one.tryWith(t, http.MethodPatch, made.path(), http.Header{"If-Match": {"5"}}, input{"title": "x"}), http.StatusBadRequest)
-	// Without a precondition all changes are made, each on the one before.
-	if err := onesynthtest.Together(rivals, func(i int) error {
-		r, err := one.send(t.Context(), http.MethodPatch, made.path(), nil, []input{{"description": "d"}, {"category": "c"}, {"priority": "low"}, {"due_date": "2026-02-14"}}[i%4])
-		if err == nil && r.Status != http.StatusOK {
-			err = fmt.Errorf("got %v; want 200", r)
-		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	got := one.task(t, made.TaskID)
-	if text(got.Description) != "d" || text(got.Category) != "c" || text(got.Priority) != "low" || text(got.DueDate) != "2026-02-14" {
-		t.Errorf("got %+v; want all changes", got)
-	}
-	read[struct{}](t, one.tryWith(t, http.MethodDelete, made.path(), ifMatch(got.Version), nil), http.StatusNoContent)
 }
