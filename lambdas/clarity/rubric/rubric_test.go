@@ -397,25 +397,6 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// The work grows with the length of the answer and no faster: ten times the text allocates less than fifteen times as often.
-func TestLinear(t *testing.T) {
-	texts := read(t, document)
-	long := ""
-	for _, example := range texts {
-		long += example.answer + " "
-	}
-	scenario := harwick(t, 1)
-	for name, unit := range map[string]string{"sentences": long[:2000], "no end": strings.Repeat("word ", 400), "one word": strings.Repeat("w", 2000), "figures": strings.Repeat("7 of 9, ", 250)} {
-		work := func(times int) float64 {
-			text := strings.Repeat(unit, times)
-			return testing.AllocsPerRun(3, func() { judge(t, scenario, text) })
-		}
-		if one, ten := work(1), work(10); ten > 15*one {
-			t.Errorf("%s: %.0f allocations for the text, %.0f for ten times as much", name, one, ten)
-		}
-	}
-}
-
 func BenchmarkEvaluate(b *testing.B) {
 	texts := read(b, document)
 	long := ""
