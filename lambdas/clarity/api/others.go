@@ -15,7 +15,7 @@ type ScenarioList struct {
 
 type (
 	scenariosInput struct {
-		Difficulty clarity.Difficulty `query:"difficulty" enum:"beginner,intermediate,advanced" doc:"Only scenarios of this difficulty."`
+		Difficulty clarity.Difficulty `query:"difficulty" enum:",beginner,intermediate,advanced" doc:"Only scenarios of this difficulty; all by default."`
 	}
 	scenarioInput struct {
 		ID string `path:"id" doc:"The scenario's id." example:"city-bike-lanes"`
