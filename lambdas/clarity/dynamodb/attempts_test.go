@@ -293,6 +293,51 @@ func TestFailures(t *testing.T) {
 	}
 }
 
+// changed has one scenario, or an error.
+type changed struct {
+	clarity.ScenarioStore
+	scenario clarity.Scenario
+	err      error
+}
+
+func (c changed) Scenario(context.Context, string) (clarity.Scenario, error) {
+	return c.scenario, c.err
+}
+
+// Answers are judged by the questions that they were given to, though the scenario has changed since
+// or is gone. While it cannot be read, no try is begun.
+func TestChangedScenario(t *testing.T) {
+	t.Parallel()
+	w := claritytest.New(t)
+	ctx := t.Context()
+	before := w.Scenarios
+	other := claritytest.Scenario("bridge")
+	slices.Reverse(other.Questions)
+	other.Questions[0].Text, other.Questions = "Why is it red, and not green?", other.Questions[:1]
+	for name, test := range map[string]struct {
+		now  changed
+		want error
+	}{
+		"Changed": {changed{scenario: other}, nil},
+		"Gone":    {changed{err: clarity.ErrScenarioNotFound}, nil},
+		"Busy":    {changed{err: retry.ErrBusy}, retry.ErrBusy},
+	} {
+		w.Service.Scenarios = before
+		w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) { return clarity.Judgement{}, errors.New("down") })
+		attempt, err := w.Submit(ctx, name, "", claritytest.Submission(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Judge.Says(nil)
+		w.Service.Scenarios = test.now
+		calls := w.Judge.Calls()
+		got, err := w.Evaluate(ctx, name, attempt.ID)
+		if !errors.Is(err, test.want) || err == nil && got.Evaluation == nil || err != nil && w.Judge.Calls() != calls {
+			t.Errorf("%s: got %+v, %v", name, got, err)
+		}
+	}
+}
+
 // The evaluator tries again after 1, 5 and 30 minutes, 2, 6 and 24 hours, and then no more. The user
 // may still ask.
 func TestTries(t *testing.T) {
