@@ -59,7 +59,7 @@ func (s *Service) Evaluate(ctx context.Context, user, id string) (Attempt, error
 		return Attempt{}, ErrNotCompleted
 	}
 	attempt, err = s.evaluate(ctx, attempt)
-	return attempt, because(err, "evaluate the attempt")
+	return attempt, wrap(err, "evaluate the attempt")
 }
 
 // Run is what [Service.EvaluatePending] did.

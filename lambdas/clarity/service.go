@@ -72,7 +72,7 @@ func (s *Service) Submit(ctx context.Context, user, id string, in Submission) (A
 		err = ErrScenarioInactive
 	}
 	if err != nil {
-		return Attempt{}, because(err, "read the scenario")
+		return Attempt{}, wrap(err, "read the scenario")
 	}
 	if id == "" {
 		random, err := uuid.NewRandom()
@@ -93,7 +93,7 @@ func (s *Service) Submit(ctx context.Context, user, id string, in Submission) (A
 		err = ErrForbidden
 	}
 	if err != nil {
-		return Attempt{}, because(err, "store the attempt")
+		return Attempt{}, wrap(err, "store the attempt")
 	}
 	if created && stored.Status == Completed {
 		s.count(ctx, "AttemptsCompleted")
@@ -168,7 +168,7 @@ func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion 
 		return nil
 	})
 	if err != nil {
-		return Attempt{}, because(err, "save the attempt")
+		return Attempt{}, wrap(err, "save the attempt")
 	}
 	return s.finish(ctx, attempt)
 }
@@ -184,7 +184,7 @@ func (s *Service) Attempt(ctx context.Context, user, id string) (Attempt, error)
 		err = ErrForbidden
 	}
 	if err != nil {
-		return Attempt{}, because(err, "read the attempt")
+		return Attempt{}, wrap(err, "read the attempt")
 	}
 	return attempt, nil
 }
@@ -192,12 +192,12 @@ func (s *Service) Attempt(ctx context.Context, user, id string) (Attempt, error)
 // Attempts lists the attempts of a user, newest first, as [Store] does.
 func (s *Service) Attempts(ctx context.Context, user string, most int, from string) (AttemptList, error) {
 	list, err := s.Store.Attempts(ctx, user, cmp.Or(most, DefaultPageSize), from)
-	return list, because(err, "list the attempts")
+	return list, wrap(err, "list the attempts")
 }
 
-// because wraps an error with the action that failed. It returns the errors that callers
+// wrap wraps an error with the action that failed. It returns the errors that callers
 // distinguish unchanged, because their text is for people, and nil for nil.
-func because(err error, doing string) error {
+func wrap(err error, doing string) error {
 	if err == nil {
 		return nil
 	}

@@ -54,8 +54,8 @@ func (f *finding) point(holds bool, met, missed string) bool {
 	return holds
 }
 
-// shown notes a rule as met if a sentence shows it.
-func (f *finding) shown(by []*sentence, met, missed string) bool {
+// credit notes a rule as met if a sentence shows it.
+func (f *finding) credit(by []*sentence, met, missed string) bool {
 	if len(by) > 0 {
 		met = fmt.Sprintf("%s: “%s”", met, excerpt(by[0].text))
 	}
@@ -120,7 +120,7 @@ func (a *answer) relevance(served bool) (f finding) {
 			}
 		}
 	}
-	if !f.shown(on, "Deals with the scenario", "No sentence says something of its own about the scenario or the question.") {
+	if !f.credit(on, "Deals with the scenario", "No sentence says something of its own about the scenario or the question.") {
 		return f
 	}
 	f.score = 1
@@ -148,7 +148,7 @@ func (a *answer) logic() (f finding) {
 		}
 	}
 	f.score = min(len(links), 3)
-	f.shown(links, "Connects a claim with a reason that says something new", "No claim is connected with a reason that says something new.")
+	f.credit(links, "Connects a claim with a reason that says something new", "No claim is connected with a reason that says something new.")
 	if f.rule(len(links) >= 3, "Three claims have reasons.", "Give more of the claims reasons.") {
 		f.point(conditional && hang, "The reasons hang together, and a condition or an objection is weighed.", "No condition or objection is weighed.")
 	}
@@ -189,9 +189,9 @@ func (a *answer) evidence() (f finding) {
 	case n >= 3 && most < n:
 		f.score = 3
 	}
-	f.shown(facts, "Uses a fact of the scenario", "No figure or fact of the scenario is used.")
-	f.shown(requests, "Asks for particular data", "No particular data are asked for.")
-	f.shown(weighings, "Weighs how good a source is", "No source is weighed.")
+	f.credit(facts, "Uses a fact of the scenario", "No figure or fact of the scenario is used.")
+	f.credit(requests, "Asks for particular data", "No particular data are asked for.")
+	f.credit(weighings, "Weighs how good a source is", "No source is weighed.")
 	return f
 }
 
@@ -220,8 +220,8 @@ func (a *answer) assumptions() (f finding) {
 		}
 	}
 	f.score = min(2, len(named)) + min(2, len(questioned))
-	f.shown(named, "Names a premise", "No premise is named: say what the argument takes for granted.")
-	f.shown(questioned, "Questions a premise", "No premise is questioned: say how it may fail.")
+	f.credit(named, "Names a premise", "No premise is named: say what the argument takes for granted.")
+	f.credit(questioned, "Questions a premise", "No premise is questioned: say how it may fail.")
 	return f
 }
 
@@ -238,7 +238,7 @@ func (a *answer) alternatives() (f finding) {
 		return true
 	})
 	f.score = min(len(offered), 3)
-	f.shown(offered, "Offers an explanation or option with content of its own", "No other explanation or option with content of its own is offered.")
+	f.credit(offered, "Offers an explanation or option with content of its own", "No other explanation or option with content of its own is offered.")
 	if f.rule(len(offered) >= 2, "Offers at least two.", "Offer at least two explanations, each with content of its own.") {
 		f.point(len(a.those(func(s *sentence) bool { return s.does&tell != 0 })) > 0, "Says what would tell them apart.", "Nothing would tell the explanations apart.")
 	}
@@ -278,9 +278,9 @@ func (a *answer) quantitative() (f finding) {
 	default:
 		f.score = min(1, len(mentions))
 	}
-	f.shown(mentions, "Mentions a figure", "No figure is mentioned in a sentence about it.")
-	f.shown(uses, "Works with numbers", "No number is compared, computed with, or put into a rate or range.")
-	f.shown(computed, "Computes a figure that comes out", "No figure is computed from others.")
+	f.credit(mentions, "Mentions a figure", "No figure is mentioned in a sentence about it.")
+	f.credit(uses, "Works with numbers", "No number is compared, computed with, or put into a rate or range.")
+	f.credit(computed, "Computes a figure that comes out", "No figure is computed from others.")
 	return f
 }
 
@@ -332,8 +332,8 @@ func (a *answer) humility() (f finding) {
 	default:
 		f.score = min(1, len(a.those(func(s *sentence) bool { return s.does&hedge != 0 })))
 	}
-	f.shown(limits, "Says what is not known about a particular claim", "No limit is tied to a particular claim: say what you cannot tell, and why.")
-	f.shown(turns, "Says what would change the view", "Nothing is named that would change the view.")
+	f.credit(limits, "Says what is not known about a particular claim", "No limit is tied to a particular claim: say what you cannot tell, and why.")
+	f.credit(turns, "Says what would change the view", "Nothing is named that would change the view.")
 	if 12*hedges > a.total {
 		f.score = min(f.score, 1)
 		f.missed = append(f.missed, "Hedging throughout says nothing about any one claim.")
