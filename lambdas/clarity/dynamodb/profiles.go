@@ -107,9 +107,10 @@ func (s *Store) Profiles(ctx context.Context, user string, limit int, nextToken 
 }
 
 // AddProfile stores the profile of an attempt, which has passed [clarity.Attempt.CheckEvaluated], at
-// its place among the user's, and adds the attempt to the later profiles: attempts may come in any order. It reports whether it has done so; there is
-// nothing to do for an attempt that it was called with before. Each profile but the latest expires a
-// retention after its attempt was evaluated; zero: never.
+// its place among the user's, and adds the attempt to the later profiles: attempts may come in any
+// order. It reports whether it has done so; there is nothing to do for an attempt that it was called
+// with before. Each profile but the latest expires a retention after its attempt was evaluated; zero:
+// never.
 func (s *Store) AddProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool, err error) {
 	err = retry.Do(ctx, clarity.ErrStale, func() (err error) {
 		added, err = s.addProfile(ctx, attempt, retention)
