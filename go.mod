@@ -39,6 +39,7 @@ require (
 	golang.org/x/mod v0.38.0
 	golang.org/x/oauth2 v0.33.0
 	golang.org/x/sync v0.22.0
+	golang.org/x/text v0.34.0
 	golang.org/x/time v0.14.0
 	pgregory.net/rapid v1.2.0
 )
