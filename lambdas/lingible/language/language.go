@@ -1,0 +1,201 @@
+// Package language is the embedded language of Lingible: it translates slang into standard English and back over a lexicon,
+// and judges submitted terms, by the rules of docs/LANGUAGE.md, without a network or a model. The same input always gets the
+// same output.
+package language
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+)
+
+// ModelID names the rules. It changes with them.
+const ModelID = "onesynth.language-1"
+
+// LowConfidence is the confidence below which a translation is not to be relied on.
+const LowConfidence = 0.3
+
+// Direction says which way a text is translated.
+type Direction string
+
+// The directions.
+const (
+	ToStandard Direction = "to_standard"
+	ToSlang    Direction = "to_slang"
+)
+
+// Translation is a text in the other language.
+type Translation struct {
+	Text string
+	// Confidence is the share of the words of the original that the language knows, from 0 to 1. A text without words has 0.
+	Confidence float64
+	// Unchanged says that the text is the original, byte for byte.
+	Unchanged bool
+	// Terms are the slugs of the terms that were found or put in, each once, in the order of the text. A term without a plain
+	// equivalent is found, and stays.
+	Terms []string
+}
+
+// Language translates over a lexicon. It is safe for concurrent use. The zero value knows no terms.
+type Language struct {
+	// toStandard has the forms of terms, and toSlang those of their plain equivalents.
+	toStandard, toSlang *node
+	// taken has the slugs of all terms and variants, also of those without a plain equivalent.
+	taken map[string]bool
+	// vocabulary has the stems of the words of glosses, examples and plain equivalents.
+	vocabulary map[string]bool
+}
+
+// sense is one way to read a phrase: an entry, in a form. With is what stands in its place, in its base form.
+type sense struct {
+	slug  string
+	own   string // the phrase as the lexicon writes it
+	with  string
+	pos   lingible.PartOfSpeech
+	form  form
+	slang bool // the phrase is slang, and with is plain
+}
+
+// node is a word in a tree of phrases.
+type node struct {
+	next   map[string]*node
+	senses []sense
+}
+
+func (n *node) add(phrase string, s sense) {
+	tokens := tokensOf(phrase)
+	for i, t := range tokens {
+		// A phrase with other punctuation inside is not one that a text is searched for.
+		if i > 0 && !t.joined {
+			return
+		}
+		child := n.next[t.key]
+		if child == nil {
+			if n.next == nil {
+				n.next = map[string]*node{}
+			}
+			child = &node{}
+			n.next[t.key] = child
+		}
+		n = child
+	}
+	if len(tokens) > 0 && !slices.ContainsFunc(n.senses, func(o sense) bool { return o.slug == s.slug && o.pos == s.pos && o.form == s.form }) {
+		n.senses = append(n.senses, s)
+	}
+}
+
+// New returns a language over the entries. Where two entries could translate a text, the one with the higher quiz score
+// does, and of equal ones the first by slug. Entries without a plain equivalent are known and stay as they are.
+func New(entries []lingible.Entry) *Language {
+	l := &Language{toStandard: &node{}, toSlang: &node{}, taken: map[string]bool{}, vocabulary: map[string]bool{}}
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, func(a, b lingible.Entry) int {
+		return cmp.Or(cmp.Compare(b.QuizScore(), a.QuizScore()), strings.Compare(a.Slug(), b.Slug()))
+	})
+	for _, e := range entries {
+		l.add(e)
+	}
+	return l
+}
+
+func (l *Language) add(e lingible.Entry) {
+	slug := e.Slug()
+	for _, text := range slices.Concat([]string{e.Gloss}, e.Examples) {
+		l.learn(text)
+	}
+	names := slices.Concat([]string{e.Term}, e.Variants)
+	for _, name := range names {
+		l.taken[lingible.Slug(name)] = true
+		l.learn(name)
+	}
+	plain, pos := "", lingible.Phrase
+	if e.Plain != nil {
+		plain, pos = e.Plain.Text, e.Plain.PartOfSpeech
+		l.learn(plain)
+	}
+	forms := formsOf[pos]
+	if first, _, many := strings.Cut(strings.ToLower(e.Term), " "); pos == lingible.Phrase && many && verbHeads[first] {
+		if head, _, _ := strings.Cut(plain, " "); verbHeads[head] {
+			pos, forms = lingible.Verb, formsOf[lingible.Verb]
+		}
+	}
+	for _, f := range append([]form{base}, forms...) {
+		for _, name := range names {
+			s := sense{slug: slug, own: name, with: plain, pos: pos, form: f, slang: true}
+			inflected := inflect(name, pos, f)
+			l.toStandard.add(inflected, s)
+			l.toStandard.add(strings.NewReplacer(" ", "", "-", "").Replace(inflected), s)
+			if first, rest, _ := strings.Cut(inflected, " "); f == gerund {
+				l.toStandard.add(strings.TrimSuffix(first, "g")+" "+rest, s)
+			}
+		}
+		l.toSlang.add(inflect(plain, pos, f), sense{slug: slug, own: plain, with: e.Term, pos: pos, form: f})
+	}
+}
+
+// learn takes the words of a text into the vocabulary.
+func (l *Language) learn(text string) {
+	for _, t := range tokensOf(text) {
+		l.vocabulary[stem(t.key)] = true
+	}
+}
+
+// Translate translates a text in time linear in its length. All that it does not translate stays as it is, byte for byte.
+func (l *Language) Translate(text string, to Direction) Translation {
+	root := l.toStandard
+	if to == ToSlang {
+		root = l.toSlang
+	}
+	r := &reading{text: text, tokens: tokensOf(text)}
+	known, counted := 0, 0
+	var terms []string
+	var out strings.Builder
+	copied := 0
+	for i := 0; i < len(r.tokens); {
+		s, n := r.longest(root, i)
+		if n == 0 {
+			t := r.tokens[i]
+			switch {
+			case t.skip:
+			case l.knows(t):
+				known, counted = known+1, counted+1
+			case !r.isName(i):
+				counted++
+			}
+			i++
+			continue
+		}
+		known, counted = known+n, counted+n
+		from, end := r.tokens[i].from, r.tokens[i+n-1].to
+		if !slices.Contains(terms, s.slug) {
+			terms = append(terms, s.slug)
+		}
+		if s.with != "" {
+			with := r.write(s, i, n)
+			article, at := r.article(i, with)
+			if article != "" {
+				out.WriteString(text[copied:at])
+				out.WriteString(article)
+				copied = r.tokens[i-1].to
+			}
+			out.WriteString(text[copied:from])
+			out.WriteString(with)
+			copied = end
+		}
+		i += n
+	}
+	out.WriteString(text[copied:])
+	translated := Translation{Text: out.String(), Terms: terms}
+	translated.Unchanged = translated.Text == text
+	if counted > 0 {
+		translated.Confidence = float64(known) / float64(counted)
+	}
+	return translated
+}
+
+// knows says that a word is ordinary English, a number, or one that the lexicon uses.
+func (l *Language) knows(t token) bool {
+	return t.key[0] >= '0' && t.key[0] <= '9' || functionWord(t.key) || l.vocabulary[stem(t.key)] || commonStems[stem(t.key)]
+}

@@ -1,0 +1,275 @@
+package language_test
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"pgregory.net/rapid"
+)
+
+const document = "../../../docs/LANGUAGE.md"
+
+// pair is a sentence and its translation.
+type pair struct {
+	from, want string
+	to         language.Direction
+}
+
+// lines are the lines of a file, without comments.
+func lines(t testing.TB, file string) (all []string) {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	scan := bufio.NewScanner(f)
+	for scan.Scan() {
+		if line := scan.Text(); line != "" && !strings.HasPrefix(line, "#") {
+			all = append(all, line)
+		}
+	}
+	if err := scan.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func pairs(t testing.TB, file string) (all []pair) {
+	t.Helper()
+	for _, line := range lines(t, file) {
+		from, want, _ := strings.Cut(line, " | ")
+		p := pair{from, want, language.ToStandard}
+		if rest, ok := strings.CutPrefix(from, "< "); ok {
+			p.from, p.to = rest, language.ToSlang
+		}
+		if rest, ok := strings.CutPrefix(from, "= "); ok {
+			p.from, p.want = rest, rest
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// entries are the terms of testdata/terms.txt.
+func entries(t testing.TB) (all []lingible.Entry) {
+	t.Helper()
+	for _, line := range lines(t, "testdata/terms.txt") {
+		f := strings.Split(line, "|")
+		all = append(all, lingible.Entry{Term: f[0], Gloss: f[2], Variants: f[3:], Plain: &lingible.Plain{Text: f[2], PartOfSpeech: lingible.PartOfSpeech(f[1])}, Confidence: 1, Momentum: 1})
+	}
+	return all
+}
+
+// normal is a sentence without differences of case and spaces.
+func normal(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
+
+func TestPairs(t *testing.T) {
+	t.Parallel()
+	l := language.New(entries(t))
+	right, total := 0, 0
+	for _, half := range []string{"tuned", "held-out"} {
+		n := 0
+		all := pairs(t, "testdata/pairs-"+half+".txt")
+		for _, p := range all {
+			got := l.Translate(p.from, p.to)
+			if normal(got.Text) == normal(p.want) {
+				n++
+			} else {
+				t.Logf("%s:\n\t%s\ngot\t%s\nwant\t%s", half, p.from, got.Text, p.want)
+			}
+		}
+		t.Logf("%s: %d of %d right", half, n, len(all))
+		right, total = right+n, total+len(all)
+	}
+	t.Logf("all: %d of %d right", right, total)
+	if total != 100 || right < 85 {
+		t.Errorf("got %d of %d right, want 85 of 100", right, total)
+	}
+}
+
+// documented are the entries of the document's table.
+func documented(t testing.TB) *language.Language {
+	t.Helper()
+	var all []lingible.Entry
+	for _, line := range lines(t, document) {
+		f := strings.Split(strings.Trim(line, "| "), "|")
+		for i := range f {
+			f[i] = strings.TrimSpace(f[i])
+		}
+		if !strings.HasPrefix(line, "| ") || len(f) < 3 || f[0] == "Term" {
+			continue
+		}
+		e := lingible.Entry{Term: f[0], Confidence: 1, Momentum: 1}
+		if f[1] != "" {
+			e.Variants = []string{f[1]}
+		}
+		if len(f) == 4 {
+			e.Plain = &lingible.Plain{Text: f[3], PartOfSpeech: lingible.PartOfSpeech(f[2])}
+		}
+		all = append(all, e)
+	}
+	if len(all) < 20 {
+		t.Fatalf("got %d entries in %s", len(all), document)
+	}
+	return language.New(all)
+}
+
+// The examples of the document hold.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	l := documented(t)
+	examples := 0
+	for _, line := range lines(t, document) {
+		rest, ok := strings.CutPrefix(line, "> ")
+		if !ok {
+			continue
+		}
+		examples++
+		kind, rest, _ := strings.Cut(rest, ": ")
+		from, want, _ := strings.Cut(rest, " → ")
+		got := ""
+		switch {
+		case kind == "to standard":
+			got = l.Translate(from, language.ToStandard).Text
+		case kind == "to slang":
+			got = l.Translate(from, language.ToSlang).Text
+		case strings.HasPrefix(kind, "stays"):
+			to := language.ToStandard
+			if strings.HasSuffix(kind, "to slang") {
+				to = language.ToSlang
+			}
+			translated := l.Translate(from, to)
+			if !translated.Unchanged {
+				t.Errorf("%q: got %q and not unchanged", from, translated.Text)
+			}
+			got, want = translated.Text, from
+		case strings.HasPrefix(kind, "confidence "):
+			got, want = fmt.Sprintf("confidence %.2f", l.Translate(from, language.ToStandard).Confidence), kind
+		case kind == "submit":
+			f := strings.Split(from, " | ")
+			got = verdict(l.Validate(language.Submission{Term: f[0], Meaning: f[1], Example: f[2]}))
+		default:
+			t.Errorf("%q: got an example of kind %q", line, kind)
+		}
+		if got != want {
+			t.Errorf("%s: %s\ngot  %s\nwant %s", kind, from, got, want)
+		}
+	}
+	if examples < 55 {
+		t.Errorf("got %d examples in %s", examples, document)
+	}
+}
+
+// verdict writes a verdict as the document does.
+func verdict(v language.Verdict) string {
+	switch {
+	case !v.Valid:
+		return "invalid: " + strings.Join(v.Reasons, " ")
+	case v.Recommended:
+		return fmt.Sprintf("recommended %.2f %d", v.Confidence, v.Usage)
+	}
+	return fmt.Sprintf("valid %.2f %d", v.Confidence, v.Usage)
+}
+
+func TestTerms(t *testing.T) {
+	t.Parallel()
+	l := documented(t)
+	for text, want := range map[string][]string{
+		"Rizz, RIZZ and riz: he slays with rizz.": {"rizz", "slay"},
+		"Main character energy, no cap":           {"main-character-energy", "no-cap"},
+		"A ghost drank tea.":                      nil,
+	} {
+		if got := l.Translate(text, language.ToStandard); !slices.Equal(got.Terms, want) {
+			t.Errorf("%q: got %q, want %q", text, got.Terms, want)
+		}
+	}
+	if got := l.Translate("He ignores my charm, my charm.", language.ToSlang); !slices.Equal(got.Terms, []string{"ghost", "rizz"}) {
+		t.Errorf("got %q", got.Terms)
+	}
+}
+
+// Of two terms for one thing, the one with the higher score is put in, and of equal ones the first by name.
+func TestRank(t *testing.T) {
+	t.Parallel()
+	entry := func(term string, momentum float64) lingible.Entry {
+		return lingible.Entry{Term: term, Plain: &lingible.Plain{Text: "excellent", PartOfSpeech: lingible.Adjective}, Confidence: 1, Momentum: momentum}
+	}
+	for want, all := range map[string][]lingible.Entry{
+		"zonko": {entry("alpho", 0.5), entry("zonko", 0.9)},
+		"betho": {entry("zonko", 0.7), entry("betho", 0.7)},
+	} {
+		if got := language.New(all).Translate("excellent", language.ToSlang).Text; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func holds(t interface{ Errorf(string, ...any) }, l *language.Language, text string) {
+	for _, to := range []language.Direction{language.ToStandard, language.ToSlang} {
+		got := l.Translate(text, to)
+		if got.Unchanged != (got.Text == text) || got.Confidence < 0 || got.Confidence > 1 || len(got.Terms) == 0 && !got.Unchanged {
+			t.Errorf("%q: got %+v", text, got)
+		}
+	}
+	v := l.Validate(language.Submission{Term: text, Meaning: text, Example: text})
+	if v.Confidence < 0 || v.Confidence > 1 || v.Usage < 1 || v.Usage > 10 || v.Recommended && !v.Valid || !v.Valid && len(v.Reasons) == 0 {
+		t.Errorf("%q: got %+v", text, v)
+	}
+}
+
+// Any text is read without a panic, and only terms change it.
+func TestAnyText(t *testing.T) {
+	t.Parallel()
+	l := language.New(entries(t))
+	rapid.Check(t, func(t *rapid.T) {
+		holds(t, l, rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-zA-Z' .,-]{0,9}(cap|RIZZ|Fire|lit|I'm|is|a|an)[ .'’\n-]?){1,9}`)).Draw(t, "text"))
+	})
+}
+
+// A text without terms comes back byte for byte, with all that stands between its words, also bytes that are no text.
+func TestUnknownText(t *testing.T) {
+	t.Parallel()
+	l := language.New(entries(t))
+	part := rapid.SampledFrom([]string{"qua", "zel", "Öx", "I'm", "the", "日本", "é", " ", "  ", "\t", "\r\n", ".", "…", "-", "'", "’", "@", "#", "\xff", "\xe2\x80", "\u200b", "👩‍🚀", "7"})
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(part, 0, 40).Draw(t, "parts"), "")
+		for _, to := range []language.Direction{language.ToStandard, language.ToSlang} {
+			if got := l.Translate(text, to); got.Text != text || !got.Unchanged || got.Terms != nil {
+				t.Errorf("%q: got %+v", text, got)
+			}
+		}
+	})
+}
+
+// The work, counted in allocations, grows with the text and no faster, also where phrases begin everywhere.
+func TestLinear(t *testing.T) {
+	l := language.New(entries(t))
+	for name, unit := range map[string]string{
+		"beginnings": "spill the spill the tea ", "one word": "rizz", "one chunk": "rizz.fire@", "homonyms": "the soup is lit and fire ", "quotes": "''’’", "drawn out": "sssuuusss ", "bytes": "\xff\xfe",
+	} {
+		work := func(n int) float64 {
+			text := strings.Repeat(unit, n)
+			return testing.AllocsPerRun(1, func() { l.Translate(text, language.ToStandard) })
+		}
+		if once, twice := work(200), work(400); twice > 2.2*once+50 {
+			t.Errorf("%s: got %.0f allocations for the double text of %.0f", name, twice, once)
+		}
+	}
+}
+
+func FuzzLanguage(f *testing.F) {
+	for _, half := range []string{"tuned", "held-out"} {
+		for _, p := range pairs(f, "testdata/pairs-"+half+".txt") {
+			f.Add(p.from)
+		}
+	}
+	l := language.New(entries(f))
+	f.Fuzz(func(t *testing.T, text string) { holds(t, l, text) })
+}

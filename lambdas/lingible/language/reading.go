@@ -1,0 +1,320 @@
+package language
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/kljensen/snowball/english"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+)
+
+// longestWord bounds the words that are compared and stemmed, in bytes; no English word of use is longer.
+const longestWord = 40
+
+// word is a run of letters, marks and digits, with apostrophes inside.
+var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*`)
+
+// token is a word of a text, or the end of one as the 's of "that's".
+type token struct {
+	from, to int
+	// key is the word in lower case without apostrophes; an end has its apostrophe.
+	key string
+	// joined says that a phrase may go on from the token before: only one space, hyphen or apostrophe stands between.
+	joined bool
+	// sentence and clause count the ends of sentences, and all punctuation, before the token.
+	sentence, clause int
+	// skip says that the token is part of an address, a name with @, or a hashtag.
+	skip bool
+}
+
+// apostrophes are left out of words that are compared.
+var apostrophes = strings.NewReplacer("'", "", "’", "")
+
+// ends are the words that stand shortened at the end of another, by their letters.
+var ends = map[string]bool{"s": true, "re": true, "ll": true, "d": true, "ve": true, "m": true}
+
+func tokensOf(text string) []token {
+	var tokens []token
+	sentence, clause := 0, 0
+	start := 0
+	for start < len(text) {
+		length := strings.IndexFunc(text[start:], unicode.IsSpace)
+		if length == 0 {
+			_, size := utf8.DecodeRuneInString(text[start:])
+			if text[start] == '\n' {
+				sentence, clause = sentence+1, clause+1
+			}
+			start += size
+			continue
+		}
+		if length < 0 {
+			length = len(text) - start
+		}
+		chunk := text[start : start+length]
+		skip := strings.ContainsAny(chunk, "@#") || strings.Contains(chunk, "://") || strings.HasPrefix(chunk, "www.")
+		last := 0
+		for _, m := range word.FindAllStringIndex(chunk, -1) {
+			gap := chunk[last:m[0]]
+			count(gap, &sentence, &clause)
+			w := chunk[m[0]:m[1]]
+			t := token{from: start + m[0], to: start + m[1], sentence: sentence, clause: clause, skip: skip}
+			if n := len(tokens); n > 0 {
+				between := text[tokens[n-1].to:t.from]
+				t.joined = between == " " || between == "-" || between == ""
+			}
+			at := max(strings.LastIndex(w, "'"), strings.LastIndex(w, "’"))
+			if at > 0 && ends[strings.ToLower(strings.TrimLeft(w[at:], "'’"))] {
+				end := t
+				end.from, end.key, end.joined = t.from+at, "'"+fold(w[at:]), true
+				t.to, t.key = end.from, fold(w[:at])
+				tokens = append(tokens, t, end)
+			} else {
+				if after := chunk[m[1]:]; len(w) > 4 && strings.HasSuffix(w, "in") && (strings.HasPrefix(after, "'") || strings.HasPrefix(after, "’")) {
+					_, size := utf8.DecodeRuneInString(after)
+					t.to += size
+					m[1] += size
+				}
+				t.key = fold(w)
+				tokens = append(tokens, t)
+			}
+			last = m[1]
+		}
+		count(chunk[last:], &sentence, &clause)
+		start += length
+	}
+	return tokens
+}
+
+// count counts the punctuation between two words. Hyphens within a word, apostrophes and quotes end nothing.
+func count(gap string, sentence, clause *int) {
+	if strings.ContainsAny(gap, ".!?;:…") {
+		*sentence++
+	}
+	if gap != "-" && strings.ContainsFunc(gap, func(r rune) bool { return !strings.ContainsRune(`'’"“”*_&/`, r) }) {
+		*clause++
+	}
+}
+
+// fold is the form in which words are compared.
+func fold(w string) string {
+	if len(w) > longestWord {
+		w = w[:longestWord]
+	}
+	return strings.ToLower(apostrophes.Replace(strings.ToValidUTF8(w, "")))
+}
+
+// stem returns the stem of a word in lower case.
+func stem(w string) string { return english.Stem(w, true) }
+
+// squeezed returns a word with runs of three and more equal letters cut to at most n.
+func squeezed(w string, n int) string {
+	var b strings.Builder
+	runes := []rune(w)
+	for i := 0; i < len(runes); {
+		j := i
+		for j < len(runes) && runes[j] == runes[i] {
+			j++
+		}
+		run := j - i
+		if run >= 3 {
+			run = n
+		}
+		b.WriteString(strings.Repeat(string(runes[i]), run))
+		i = j
+	}
+	return b.String()
+}
+
+// child returns the node of a word, also of one with letters drawn out.
+func (n *node) child(key string) *node {
+	for _, k := range []string{key, squeezed(key, 2), squeezed(key, 1)} {
+		if c := n.next[k]; c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// reading is a text that is read from its start to its end.
+type reading struct {
+	text   string
+	tokens []token
+	// stems are those of the sentence that was looked at last.
+	stems    map[string]bool
+	sentence int
+}
+
+// longest returns the sense of the longest phrase that starts at a token and fits there, and how many tokens it has.
+func (r *reading) longest(root *node, i int) (found sense, length int) {
+	n := root
+	for j := i; j < len(r.tokens) && !r.tokens[j].skip && (j == i || r.tokens[j].joined); j++ {
+		if n = n.child(r.tokens[j].key); n == nil {
+			break
+		}
+		for _, s := range n.senses {
+			if r.fits(s, i, j-i+1) {
+				found, length = s, j-i+1
+				break
+			}
+		}
+	}
+	return found, length
+}
+
+// key returns the word at a token of the same clause, and "" beyond it.
+func (r *reading) key(i, of int) string {
+	if i < 0 || i >= len(r.tokens) || r.tokens[i].clause != r.tokens[of].clause {
+		return ""
+	}
+	return r.tokens[i].key
+}
+
+// says returns whether the sentence of a token has one of the words.
+func (r *reading) says(i int, words []string) bool {
+	if r.stems == nil || r.sentence != r.tokens[i].sentence {
+		r.stems, r.sentence = map[string]bool{}, r.tokens[i].sentence
+		from, end := i, i
+		for from > 0 && r.tokens[from-1].sentence == r.sentence {
+			from--
+		}
+		for end < len(r.tokens) && r.tokens[end].sentence == r.sentence {
+			end++
+		}
+		for _, t := range r.tokens[from:end] {
+			r.stems[stem(t.key)] = true
+		}
+	}
+	return slices.ContainsFunc(words, func(w string) bool { return r.stems[stem(w)] })
+}
+
+// fits says that the phrase of n tokens at i can have the sense there.
+func (r *reading) fits(s sense, i, n int) bool {
+	prev, next := r.key(i-1, i), r.key(i+n, i+n-1)
+	key := strings.ToLower(s.own)
+	row, isOrdinary := ordinary[key]
+	if s.slang && isOrdinary && (r.says(i, row.stays) || s.form == base && len(row.after) > 0 && !slices.Contains(row.after, prev)) {
+		return false
+	}
+	if n > 1 || len(tokensOf(s.own)) > 1 {
+		return true
+	}
+	switch s.pos {
+	case lingible.Verb:
+		if determiners[prev] || prepositions[prev] && prev != "to" || s.form == base && prev == "this" {
+			return false
+		}
+		return !(s.slang && strings.HasPrefix(s.with, "be ") && (objects[next] || determiners[next]))
+	case lingible.Noun:
+		return !subjects[prev] && !modals[prev] && prev != "to"
+	case lingible.Adjective:
+		if !s.slang || !isOrdinary || s.form != base {
+			return true
+		}
+		for k := i - 1; intensifiers[prev]; k-- {
+			prev = r.key(k-1, i)
+			if prev == "" {
+				return true
+			}
+		}
+		attributive := row.attributive && determiners[prev] && next != "" && !functionWord(next)
+		return copulas[prev] || attributive || prev == "" && next == ""
+	case lingible.Interjection:
+		return !isOrdinary || prev == "" && next == ""
+	}
+	return true
+}
+
+// isName says that a word is a capital one inside a sentence.
+func (r *reading) isName(i int) bool {
+	t := r.tokens[i]
+	first, _ := utf8.DecodeRuneInString(r.text[t.from:])
+	return unicode.IsUpper(first) && i > 0 && r.tokens[i-1].sentence == t.sentence && strings.ToUpper(r.text[t.from:t.to]) != r.text[t.from:t.to]
+}
+
+// write returns what stands for a sense of n tokens at i: inflected, and in the case of the original.
+func (r *reading) write(s sense, i, n int) string {
+	prev := r.key(i-1, i)
+	f := s.form
+	if f == past && perfect[prev] {
+		f = participle
+	}
+	with := inflect(s.with, s.pos, f)
+	if rest, ok := strings.CutPrefix(s.with, "be "); ok && s.pos == lingible.Verb {
+		with = be(f, prev) + " " + rest
+	}
+	original := r.text[r.tokens[i].from:r.tokens[i+n-1].to]
+	letters := strings.Map(func(c rune) rune {
+		if unicode.IsLetter(c) {
+			return c
+		}
+		return -1
+	}, original)
+	first, _ := utf8.DecodeRuneInString(original)
+	isUpper, written := letters == strings.ToUpper(letters) && letters != strings.ToLower(letters), strings.ToUpper(s.own) == s.own
+	starts := i == 0 || r.tokens[i-1].sentence != r.tokens[i].sentence
+	switch {
+	case isUpper && !written && len(letters) > 3 && syllables(strings.ToLower(letters)) > 0, isUpper && r.isShouted(i, n):
+		return strings.ToUpper(with)
+	case unicode.IsUpper(first) && (starts || !isUpper):
+		c, size := utf8.DecodeRuneInString(with)
+		return string(unicode.ToUpper(c)) + with[size:]
+	}
+	return with
+}
+
+// isShouted says that a neighbouring word of two letters or more is written in capitals.
+func (r *reading) isShouted(i, n int) bool {
+	return slices.ContainsFunc([]int{i - 1, i + n}, func(k int) bool {
+		if k < 0 || k >= len(r.tokens) {
+			return false
+		}
+		w := r.text[r.tokens[k].from:r.tokens[k].to]
+		return len(w) > 1 && strings.ToUpper(w) == w && strings.ToLower(w) != w
+	})
+}
+
+// article returns the article that the word before a token needs, and where it stands, or "" if that is right or none.
+func (r *reading) article(i int, with string) (string, int) {
+	if key := r.key(i-1, i); key != "a" && key != "an" || r.text[r.tokens[i-1].to:r.tokens[i].from] != " " {
+		return "", 0
+	}
+	t := r.tokens[i-1]
+	article, old := articleBefore(with), r.text[t.from:t.to]
+	switch {
+	case strings.EqualFold(article, old):
+		return "", 0
+	case old == strings.ToUpper(old) && len(old) > 1:
+		return strings.ToUpper(article), t.from
+	case unicode.IsUpper(rune(old[0])):
+		return strings.ToUpper(article[:1]) + article[1:], t.from
+	}
+	return article, t.from
+}
+
+// be returns the form of "be" after a word.
+func be(f form, prev string) string {
+	many := prev == "we" || prev == "you" || prev == "they" || prev == "these" || prev == "those" || strings.HasSuffix(prev, "s") && !strings.HasSuffix(prev, "ss") && prev != "this" && prev != "always"
+	switch {
+	case f == gerund:
+		return "being"
+	case f == participle:
+		return "been"
+	case f == past && many:
+		return "were"
+	case f == past:
+		return "was"
+	case f == third:
+		return "is"
+	case prev == "i":
+		return "am"
+	case prev == "" || prev == "to" || modals[prev]:
+		return "be"
+	case many || prev == "and" || prev == "all":
+		return "are"
+	}
+	return "be"
+}
