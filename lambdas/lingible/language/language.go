@@ -138,7 +138,7 @@ func (l *Language) add(e lingible.Entry) {
 // learn takes the words of a text into the vocabulary.
 func (l *Language) learn(text string) {
 	for _, t := range tokensOf(text) {
-		l.vocabulary[stem(t.key)] = true
+		l.vocabulary[t.stem] = true
 	}
 }
 
@@ -148,7 +148,7 @@ func (l *Language) Translate(text string, to Direction) Translation {
 	if to == ToSlang {
 		root = l.toSlang
 	}
-	r := &reading{text: text, tokens: tokensOf(text)}
+	r := newReading(text)
 	known, counted := 0, 0
 	var terms []string
 	var out strings.Builder
@@ -197,5 +197,5 @@ func (l *Language) Translate(text string, to Direction) Translation {
 
 // knows says that a word is ordinary English, a number, or one that the lexicon uses.
 func (l *Language) knows(t token) bool {
-	return t.key[0] >= '0' && t.key[0] <= '9' || functionWord(t.key) || l.vocabulary[stem(t.key)] || commonStems[stem(t.key)]
+	return t.key[0] >= '0' && t.key[0] <= '9' || functionWord(t.key) || l.vocabulary[t.stem] || commonStems[t.stem]
 }

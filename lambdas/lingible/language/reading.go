@@ -1,6 +1,7 @@
 package language
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,8 +22,8 @@ var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*`)
 // token is a word of a text, or the end of one as the 's of "that's".
 type token struct {
 	from, to int
-	// key is the word in lower case without apostrophes; an end has its apostrophe.
-	key string
+	// key is the word in lower case without apostrophes; an end has its apostrophe. Stem is the stem of the key.
+	key, stem string
 	// joined says that a phrase may go on from the token before: only one space, hyphen or apostrophe stands between.
 	joined bool
 	// sentence and clause count the ends of sentences, and all punctuation, before the token.
@@ -37,66 +38,53 @@ var apostrophes = strings.NewReplacer("'", "", "’", "")
 // ends are the words that stand shortened at the end of another, by their letters.
 var ends = map[string]bool{"s": true, "re": true, "ll": true, "d": true, "ve": true, "m": true}
 
-func tokensOf(text string) []token {
-	var tokens []token
-	sentence, clause := 0, 0
-	start := 0
-	for start < len(text) {
-		length := strings.IndexFunc(text[start:], unicode.IsSpace)
-		if length == 0 {
-			_, size := utf8.DecodeRuneInString(text[start:])
-			if text[start] == '\n' {
-				sentence, clause = sentence+1, clause+1
+func tokensOf(text string) (tokens []token) {
+	last, chunkEnd, next := 0, 0, token{}
+	for _, m := range word.FindAllStringIndex(text, -1) {
+		from, to := m[0], m[1]
+		gap := text[min(last, from):from]
+		if from >= chunkEnd {
+			start := from - len(gap) + strings.LastIndexFunc(gap, unicode.IsSpace) + 1
+			chunkEnd = len(text)
+			if n := strings.IndexFunc(text[from:], unicode.IsSpace); n >= 0 {
+				chunkEnd = from + n
 			}
-			start += size
-			continue
+			chunk := text[start:chunkEnd]
+			next.skip = strings.ContainsAny(chunk, "@#") || strings.Contains(chunk, "://") || strings.HasPrefix(chunk, "www.")
 		}
-		if length < 0 {
-			length = len(text) - start
+		if strings.ContainsAny(gap, ".!?;:…\n") {
+			next.sentence++
 		}
-		chunk := text[start : start+length]
-		skip := strings.ContainsAny(chunk, "@#") || strings.Contains(chunk, "://") || strings.HasPrefix(chunk, "www.")
-		last := 0
-		for _, m := range word.FindAllStringIndex(chunk, -1) {
-			gap := chunk[last:m[0]]
-			count(gap, &sentence, &clause)
-			w := chunk[m[0]:m[1]]
-			t := token{from: start + m[0], to: start + m[1], sentence: sentence, clause: clause, skip: skip}
-			if n := len(tokens); n > 0 {
-				between := text[tokens[n-1].to:t.from]
-				t.joined = between == " " || between == "-" || between == ""
-			}
-			at := max(strings.LastIndex(w, "'"), strings.LastIndex(w, "’"))
-			if at > 0 && ends[strings.ToLower(strings.TrimLeft(w[at:], "'’"))] {
-				end := t
-				end.from, end.key, end.joined = t.from+at, "'"+fold(w[at:]), true
-				t.to, t.key = end.from, fold(w[:at])
-				tokens = append(tokens, t, end)
-			} else {
-				if after := chunk[m[1]:]; len(w) > 4 && strings.HasSuffix(w, "in") && (strings.HasPrefix(after, "'") || strings.HasPrefix(after, "’")) {
-					_, size := utf8.DecodeRuneInString(after)
-					t.to += size
-					m[1] += size
-				}
-				t.key = fold(w)
-				tokens = append(tokens, t)
-			}
-			last = m[1]
+		// Hyphens, apostrophes and quotes end nothing.
+		if strings.ContainsFunc(gap, func(r rune) bool { return r != ' ' && !strings.ContainsRune(`'’"“”*_&/-`, r) }) || strings.Contains(gap, " -") {
+			next.clause++
 		}
-		count(chunk[last:], &sentence, &clause)
-		start += length
+		next.from, next.joined = from, gap == "" || gap == " " || gap == "-"
+		w := text[from:to]
+		end := max(strings.LastIndex(w, "'"), strings.LastIndex(w, "’"))
+		if end > 0 && ends[fold(w[end:])] {
+			tokens = append(tokens, next.of(w[:end]))
+			next.from, next.joined = from+end, true
+			w = w[end:]
+		}
+		t := next.of(w)
+		if after := text[to:]; len(w) > 4 && strings.HasSuffix(w, "in") && (strings.HasPrefix(after, "'") || strings.HasPrefix(after, "’")) {
+			_, size := utf8.DecodeRuneInString(after)
+			t.to += size
+		}
+		tokens, last = append(tokens, t), t.to
 	}
 	return tokens
 }
 
-// count counts the punctuation between two words. Hyphens within a word, apostrophes and quotes end nothing.
-func count(gap string, sentence, clause *int) {
-	if strings.ContainsAny(gap, ".!?;:…") {
-		*sentence++
+// of returns the token of a word that begins where t does.
+func (t token) of(w string) token {
+	t.to, t.key = t.from+len(w), fold(w)
+	if strings.HasPrefix(w, "'") || strings.HasPrefix(w, "’") {
+		t.key = "'" + t.key
 	}
-	if gap != "-" && strings.ContainsFunc(gap, func(r rune) bool { return !strings.ContainsRune(`'’"“”*_&/`, r) }) {
-		*clause++
-	}
+	t.stem = english.Stem(t.key, true)
+	return t
 }
 
 // fold is the form in which words are compared.
@@ -139,27 +127,42 @@ func (n *node) child(key string) *node {
 	return nil
 }
 
+// phrases are the phrases that start at a token, the shortest first: how many tokens they have, and their senses.
+func (n *node) phrases(tokens []token, i int) iter.Seq2[int, []sense] {
+	return func(yield func(int, []sense) bool) {
+		n := n
+		for j := i; j < len(tokens) && !tokens[j].skip && (j == i || tokens[j].joined); j++ {
+			if n = n.child(tokens[j].key); n == nil || len(n.senses) > 0 && !yield(j-i+1, n.senses) {
+				return
+			}
+		}
+	}
+}
+
 // reading is a text that is read from its start to its end.
 type reading struct {
 	text   string
 	tokens []token
-	// stems are those of the sentence that was looked at last.
-	stems    map[string]bool
-	sentence int
+	// sentences have the stems of each sentence.
+	sentences map[int]map[string]bool
+}
+
+func newReading(text string) *reading {
+	r := &reading{text: text, tokens: tokensOf(text), sentences: map[int]map[string]bool{}}
+	for _, t := range r.tokens {
+		if r.sentences[t.sentence] == nil {
+			r.sentences[t.sentence] = map[string]bool{}
+		}
+		r.sentences[t.sentence][t.stem] = true
+	}
+	return r
 }
 
 // longest returns the sense of the longest phrase that starts at a token and fits there, and how many tokens it has.
 func (r *reading) longest(root *node, i int) (found sense, length int) {
-	n := root
-	for j := i; j < len(r.tokens) && !r.tokens[j].skip && (j == i || r.tokens[j].joined); j++ {
-		if n = n.child(r.tokens[j].key); n == nil {
-			break
-		}
-		for _, s := range n.senses {
-			if r.fits(s, i, j-i+1) {
-				found, length = s, j-i+1
-				break
-			}
+	for n, senses := range root.phrases(r.tokens, i) {
+		if k := slices.IndexFunc(senses, func(s sense) bool { return r.fits(s, i, n) }); k >= 0 {
+			found, length = senses[k], n
 		}
 	}
 	return found, length
@@ -173,30 +176,12 @@ func (r *reading) key(i, of int) string {
 	return r.tokens[i].key
 }
 
-// says returns whether the sentence of a token has one of the words.
-func (r *reading) says(i int, words []string) bool {
-	if r.stems == nil || r.sentence != r.tokens[i].sentence {
-		r.stems, r.sentence = map[string]bool{}, r.tokens[i].sentence
-		from, end := i, i
-		for from > 0 && r.tokens[from-1].sentence == r.sentence {
-			from--
-		}
-		for end < len(r.tokens) && r.tokens[end].sentence == r.sentence {
-			end++
-		}
-		for _, t := range r.tokens[from:end] {
-			r.stems[stem(t.key)] = true
-		}
-	}
-	return slices.ContainsFunc(words, func(w string) bool { return r.stems[stem(w)] })
-}
-
 // fits says that the phrase of n tokens at i can have the sense there.
 func (r *reading) fits(s sense, i, n int) bool {
 	prev, next := r.key(i-1, i), r.key(i+n, i+n-1)
 	key := strings.ToLower(s.own)
 	row, isOrdinary := ordinary[key]
-	if s.slang && isOrdinary && (r.says(i, row.stays) || s.form == base && len(row.after) > 0 && !slices.Contains(row.after, prev)) {
+	if s.slang && isOrdinary && (slices.ContainsFunc(row.stays, func(w string) bool { return r.sentences[r.tokens[i].sentence][w] }) || s.form == base && len(row.after) > 0 && !slices.Contains(row.after, prev)) {
 		return false
 	}
 	if n > 1 || len(tokensOf(s.own)) > 1 {

@@ -61,7 +61,7 @@ func (l *Language) Validate(s Submission) Verdict {
 	rule(2*l.known(meaning, term) >= len(meaning), "Hardly a word of the meaning is known: write it in plain English.")
 	rule(uses, "The example does not use the term.")
 	rule(fresh(example, term) >= 3, "The example needs at least three words besides the term.")
-	rule(!same(meaning, example), "The example repeats the meaning.")
+	rule(!slices.EqualFunc(meaning, example, func(a, b token) bool { return a.key == b.key }), "The example repeats the meaning.")
 	rule(!isList(s.Example, example), "The example is a list of keywords: write a sentence.")
 	if len(broken) > 0 {
 		return Verdict{Confidence: min(0.95, 0.75+0.1*float64(len(broken)-1)), Usage: 1, Reasons: broken}
@@ -101,14 +101,8 @@ func (l *Language) uses(term string, text []token) bool {
 		}
 	}
 	for i := range text {
-		n := root
-		for j := i; j < len(text) && (j == i || text[j].joined); j++ {
-			if n = n.child(text[j].key); n == nil {
-				break
-			}
-			if len(n.senses) > 0 {
-				return true
-			}
+		for range root.phrases(text, i) {
+			return true
 		}
 	}
 	return false
@@ -116,20 +110,19 @@ func (l *Language) uses(term string, text []token) bool {
 
 // isForm says that the words are a term of the lexicon, in any form.
 func (l *Language) isForm(words []token) bool {
-	n := l.toStandard
-	for i, t := range words {
-		if n = n.child(t.key); n == nil || i > 0 && !t.joined {
-			return false
+	for n := range l.toStandard.phrases(words, 0) {
+		if n == len(words) {
+			return true
 		}
 	}
-	return len(n.senses) > 0
+	return false
 }
 
 // known counts the words that the language knows, or that are words of the term.
 func (l *Language) known(words, term []token) (n int) {
 	own := stemsOf(term)
 	for _, t := range words {
-		if l.knows(t) || own[stem(t.key)] {
+		if l.knows(t) || own[t.stem] {
 			n++
 		}
 	}
@@ -139,7 +132,7 @@ func (l *Language) known(words, term []token) (n int) {
 func stemsOf(words []token) map[string]bool {
 	stems := map[string]bool{}
 	for _, t := range words {
-		stems[stem(t.key)] = true
+		stems[t.stem] = true
 	}
 	return stems
 }
@@ -148,13 +141,9 @@ func stemsOf(words []token) map[string]bool {
 func fresh(words, term []token) int {
 	stems := stemsOf(words)
 	for _, t := range term {
-		delete(stems, stem(t.key))
+		delete(stems, t.stem)
 	}
 	return len(stems)
-}
-
-func same(a, b []token) bool {
-	return slices.EqualFunc(a, b, func(a, b token) bool { return a.key == b.key })
 }
 
 // isList says that a text is words beside each other rather than a phrase: a comma for every other word, or four words and

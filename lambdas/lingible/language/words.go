@@ -68,7 +68,7 @@ func irregular(n int, list string) map[string][]string {
 
 // homonym says of a term that is an ordinary word, too, where it is slang.
 type homonym struct {
-	// stays are words by which a sentence shows that the ordinary word is meant.
+	// stays are the stems of words by which a sentence shows that the ordinary word is meant.
 	stays []string
 	// after are the words right before the term after which alone it is slang; none: everywhere.
 	after []string
@@ -81,14 +81,18 @@ var ordinary = homonyms(ordinaryWords)
 
 func homonyms(table string) map[string]homonym {
 	rows := map[string]homonym{}
-	for row := range strings.SplitSeq(strings.TrimSpace(table), "\n") {
-		term, rest, found := strings.Cut(row, ":")
-		if !found || row[0] == '#' {
+	for line := range strings.SplitSeq(table, "\n") {
+		term, rest, found := strings.Cut(line, ":")
+		if !found || line[0] == '#' {
 			continue
 		}
 		stays, after, _ := strings.Cut(rest, "|")
 		stays, attributive := strings.CutSuffix(stays, "+")
-		rows[term] = homonym{strings.Fields(stays), strings.Fields(after), attributive}
+		row := homonym{after: strings.Fields(after), attributive: attributive}
+		for w := range setOf(stays) {
+			row.stays = append(row.stays, stem(w))
+		}
+		rows[term] = row
 	}
 	return rows
 }
