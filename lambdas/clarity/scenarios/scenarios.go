@@ -4,15 +4,12 @@
 package scenarios
 
 import (
-	"bytes"
 	"embed"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 )
 
 //go:embed *.json
@@ -33,7 +30,11 @@ func read(folder fs.FS) ([]clarity.Scenario, error) {
 		if err != nil {
 			return nil, err
 		}
-		scenario, err := decode(data)
+		var scenario clarity.Scenario
+		err = seed.Decode(data, &scenario)
+		if err == nil {
+			err = scenario.Check()
+		}
 		if err == nil && scenario.ID+".json" != name {
 			err = fmt.Errorf("scenarioId: got %.40q, want the name of the file", scenario.ID)
 		}
@@ -43,18 +44,4 @@ func read(folder fs.FS) ([]clarity.Scenario, error) {
 		scenarios = append(scenarios, scenario)
 	}
 	return scenarios, nil
-}
-
-// decode reads one scenario, which has no unknown field and nothing after it.
-func decode(data []byte) (clarity.Scenario, error) {
-	var scenario clarity.Scenario
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&scenario); err != nil {
-		return scenario, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return scenario, errors.New("there is more after the scenario: leave it out")
-	}
-	return scenario, scenario.Check()
 }

@@ -60,7 +60,7 @@ func TestReadErr(t *testing.T) {
 		"Rule":         {name, changed(`"difficulty": "advanced"`, `"difficulty": "expert"`), `bridge-alarms.json: difficulty: is "expert"`},
 		"UnknownField": {name, changed(`"type"`, `"kind"`), `unknown field "kind"`},
 		"Type":         {name, changed(`"targetWordCount": 200`, `"targetWordCount": "200"`), "cannot unmarshal string"},
-		"More":         {name, string(good) + "{}", "more after the scenario"},
+		"More":         {name, string(good) + "{}", "more after the value"},
 		"Cut":          {name, string(good[:len(good)/2]), "unexpected EOF"},
 		"Empty":        {name, "", "EOF"},
 	} {

@@ -13,9 +13,12 @@
 package seed
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -74,4 +77,18 @@ func Load[T any](items []T, put func(context.Context, T) (added bool, err error)
 		}
 		return progress, nil
 	}
+}
+
+// Decode reads a JSON file of initial data. Unlike [json.Unmarshal] it refuses a field that the
+// value does not have.
+func Decode(data []byte, value any) error {
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(value); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more after the value: leave it out")
+	}
+	return nil
 }

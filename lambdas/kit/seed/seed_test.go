@@ -114,3 +114,21 @@ func TestLoadErr(t *testing.T) {
 		})
 	}
 }
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for data, says := range map[string]string{
+		`{"name":"a"}` + "\n":   "",
+		`{"name":"a","size":1}`: `unknown field "size"`,
+		`{"name":1}`:            "cannot unmarshal number",
+		`{"name":"a"} {}`:       "more after the value",
+		`{"name":"a"`:           "unexpected EOF",
+		``:                      "EOF",
+	} {
+		var value struct{ Name string }
+		err := seed.Decode([]byte(data), &value)
+		if says == "" && (err != nil || value.Name != "a") || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {
+			t.Errorf("%q: got %v, %v; want %q", data, value, err, says)
+		}
+	}
+}

@@ -4,14 +4,11 @@
 package lexicons
 
 import (
-	"bytes"
 	"embed"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
@@ -75,16 +72,11 @@ func read(folder fs.FS) ([]lingible.Entry, map[lingible.Category][]string, error
 	return lexicon.Entries(), wrong, nil
 }
 
-// decode reads one file, which has no unknown field and nothing after it.
+// decode reads one file.
 func decode(data []byte) (file, error) {
 	var content file
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&content); err != nil {
+	if err := seed.Decode(data, &content); err != nil {
 		return content, err
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return content, errors.New("there is more after the category: leave it out")
 	}
 	if n := len(content.WrongAnswers); n < MinWrongAnswers {
 		return content, fmt.Errorf("wrong_answers: got %d, want %d or more", n, MinWrongAnswers)

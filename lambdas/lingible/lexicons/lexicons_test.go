@@ -159,7 +159,7 @@ func TestReadErr(t *testing.T) {
 		"Pool":         {`{"wrong_answers": ["A song"], "entries": []}`, "wrong_answers: got 1, want 12 or more"},
 		"UnknownField": {changed(`"gloss"`, `"meaning"`), `unknown field "meaning"`},
 		"Type":         {changed(`"confidence": 0.98`, `"confidence": "0.98"`), "cannot unmarshal string"},
-		"More":         {good + "{}", "more after the category"},
+		"More":         {good + "{}", "more after the value"},
 		"Cut":          {good[:len(good)/2], "unexpected EOF"},
 		"Empty":        {"", "EOF"},
 	} {
