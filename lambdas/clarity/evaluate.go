@@ -142,7 +142,7 @@ func (s *Service) finish(ctx context.Context, attempt Attempt) (Attempt, error) 
 		return Attempt{}, err
 	}
 	if _, limited := errors.AsType[*LimitError](err); err != nil && !limited {
-		s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt", attempt.ID, "error", err.Error())
+		s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt_id", attempt.ID, "error", err.Error())
 	}
 	return evaluated, nil
 }
@@ -211,7 +211,7 @@ func (s *Service) evaluate(ctx context.Context, attempt Attempt) (Attempt, error
 		settled.EvaluationStatus, settled.EvaluationFailure = EvaluationDone, ""
 	} else {
 		metric = "EvaluationFailures"
-		s.log().WarnContext(ctx, "an evaluation failed", "attempt", attempt.ID, "try", claimed.EvaluationTries, "error", failed.Error())
+		s.log().WarnContext(ctx, "an evaluation failed", "attempt_id", attempt.ID, "try", claimed.EvaluationTries, "error", failed.Error())
 		settled.EvaluationStatus, settled.EvaluationFailure = EvaluationFailed, failed.Failure
 		if claimed.EvaluationTries < maxTries() {
 			settled.EvaluationStatus, settled.EvaluateAfter = EvaluationPending, s.now().Add(delays()[claimed.EvaluationTries-1])
