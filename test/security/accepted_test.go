@@ -36,6 +36,10 @@ var everywhere = map[string]struct {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{stream: true} },
 		"The stream keeps what failed, and the mapping sends what is given up to its failure destination.",
 	},
+	"Seeds": {
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{seed: true} },
+		"onesynth seed waits for the function, tells a failure, and can be repeated.",
+	},
 	"TracingIsOff": {
 		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool { return !s.platform.Common().Tracing },
 		"Props.Tracing is off by default, because X-Ray's actions accept no resource but *; one environment here has it on.",
@@ -176,7 +180,7 @@ func (s stack) takesFailures(queue, _ string) bool {
 
 // invokers are what invokes a function: the API, and schedules and streams that have a queue
 // of failures.
-type invokers struct{ api, schedule, stream bool }
+type invokers struct{ api, schedule, stream, seed bool }
 
 func (s stack) invokers(function string) invokers {
 	var by invokers
@@ -195,6 +199,9 @@ func (s stack) invokers(function string) invokers {
 		by.schedule = by.schedule || references(synthtest.At(r.Properties, "Target", "Arn"), function) && failures["AWS::Lambda::EventInvokeConfig"]
 	}
 	by.stream = failures["AWS::Lambda::EventSourceMapping"]
+	if _, seeds := s.platform.Schema.Seeder(); seeds {
+		by.seed = references(s.template.Outputs[s.platform.ID+s.platform.Schema.SeedOutput()].Value, function)
+	}
 	return by
 }
 

@@ -138,7 +138,8 @@ func (s stack) without(id string) stack {
 			others[other] = r
 		}
 	}
-	s.template.Resources = others
+	s.template.Resources, s.template.Outputs = others, maps.Clone(s.template.Outputs)
+	maps.DeleteFunc(s.template.Outputs, func(_ string, output struct{ Value any }) bool { return mentions(output.Value, id) })
 	return s
 }
 
