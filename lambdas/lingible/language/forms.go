@@ -21,11 +21,11 @@ const (
 	superlative
 )
 
-// formsOf are the inflections of a part of speech.
+// formsOf are the inflections of a part of speech, beside the base.
 var formsOf = map[lingible.PartOfSpeech][]form{
-	lingible.Verb:      {base, third, past, participle, gerund},
-	lingible.Noun:      {base, plural},
-	lingible.Adjective: {base, comparative, superlative},
+	lingible.Verb:      {third, past, participle, gerund},
+	lingible.Noun:      {plural},
+	lingible.Adjective: {comparative, superlative},
 }
 
 // inflect returns a phrase of a part of speech in a form. Verbs carry it at their first word, nouns at the last word before
@@ -48,6 +48,31 @@ func inflect(phrase string, pos lingible.PartOfSpeech, f form) string {
 		words[head] = pluralOf(words[head])
 	}
 	return strings.Join(words, " ")
+}
+
+// inflections are the spellings of a term in a form. A verb of several words may have the form at the last one ("rage quit"),
+// and the g of -ing may be missing.
+func inflections(term string, pos lingible.PartOfSpeech, f form) []string {
+	all := []string{inflect(term, pos, f)}
+	if at := strings.LastIndex(term, " "); at > 0 && pos == lingible.Verb && f != base {
+		all = append(all, term[:at+1]+verbForm(term[at+1:], f))
+	}
+	if first, rest, _ := strings.Cut(all[0], " "); f == gerund {
+		all = append(all, strings.TrimSpace(strings.TrimSuffix(first, "g")+" "+rest))
+	}
+	return all
+}
+
+// formOf returns the form of a term that a variant of it is, or base.
+func formOf(variant, term string, pos lingible.PartOfSpeech) form {
+	for _, f := range formsOf[pos] {
+		first, _, _ := strings.Cut(variant, " ")
+		if head, _, many := strings.Cut(term, " "); many && first != head && pos == lingible.Verb && first == verbForm(head, f) ||
+			slices.Contains(inflections(term, pos, f)[1:], variant) {
+			return f
+		}
+	}
+	return base
 }
 
 func verbForm(verb string, f form) string {
@@ -128,7 +153,7 @@ func isVowel(w string, i int) bool { return i >= 0 && strings.IndexByte("aeiou",
 // syllables counts the groups of vowels, without a silent e at the end.
 func syllables(w string) (n int) {
 	for i := range len(w) {
-		if v := isVowel(w, i) || w[i] == 'y' && i > 0; v && !(i > 0 && (isVowel(w, i-1) || w[i-1] == 'y')) && (i < len(w)-1 || w[i] != 'e' || n == 0) {
+		if v := isVowel(w, i) || w[i] == 'y' && i > 0; v && !(i > 0 && (isVowel(w, i-1) || w[i-1] == 'y' && i > 1)) && (i < len(w)-1 || w[i] != 'e' || n == 0) {
 			n++
 		}
 	}

@@ -121,16 +121,21 @@ func (l *Language) add(e lingible.Entry) {
 			pos, forms = lingible.Verb, formsOf[lingible.Verb]
 		}
 	}
-	for _, f := range append([]form{base}, forms...) {
-		for _, name := range names {
+	for i, name := range names {
+		for _, f := range append([]form{base}, forms...) {
 			s := sense{slug: slug, own: name, with: plain, pos: pos, form: f, slang: true}
-			inflected := inflect(name, pos, f)
-			l.toStandard.add(inflected, s)
-			l.toStandard.add(strings.NewReplacer(" ", "", "-", "").Replace(inflected), s)
-			if first, rest, _ := strings.Cut(inflected, " "); f == gerund {
-				l.toStandard.add(strings.TrimSuffix(first, "g")+" "+rest, s)
+			if given := formOf(name, e.Term, pos); i > 0 && given != base {
+				s.form = given
+				l.toStandard.add(name, s)
+				break
+			}
+			for _, inflected := range inflections(name, pos, f) {
+				l.toStandard.add(inflected, s)
+				l.toStandard.add(strings.NewReplacer(" ", "", "-", "").Replace(inflected), s)
 			}
 		}
+	}
+	for _, f := range append([]form{base}, forms...) {
 		l.toSlang.add(inflect(plain, pos, f), sense{slug: slug, own: plain, with: e.Term, pos: pos, form: f})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"pgregory.net/rapid"
 )
 
@@ -57,14 +58,14 @@ func pairs(t testing.TB, file string) (all []pair) {
 	return all
 }
 
-// entries are the terms of testdata/terms.txt.
-func entries(t testing.TB) (all []lingible.Entry) {
+// initial is the language over the terms that Lingible begins with.
+func initial(t testing.TB) *language.Language {
 	t.Helper()
-	for _, line := range lines(t, "testdata/terms.txt") {
-		f := strings.Split(line, "|")
-		all = append(all, lingible.Entry{Term: f[0], Gloss: f[2], Variants: f[3:], Plain: &lingible.Plain{Text: f[2], PartOfSpeech: lingible.PartOfSpeech(f[1])}, Confidence: 1, Momentum: 1})
+	entries, err := lexicons.Initial()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	return language.New(entries)
 }
 
 // normal is a sentence without differences of case and spaces.
@@ -72,7 +73,7 @@ func normal(s string) string { return strings.ToLower(strings.Join(strings.Field
 
 func TestPairs(t *testing.T) {
 	t.Parallel()
-	l := language.New(entries(t))
+	l := initial(t)
 	right, total := 0, 0
 	for _, half := range []string{"tuned", "held-out"} {
 		n := 0
@@ -227,7 +228,7 @@ func holds(t interface{ Errorf(string, ...any) }, l *language.Language, text str
 // Any text is read without a panic, and only terms change it.
 func TestAnyText(t *testing.T) {
 	t.Parallel()
-	l := language.New(entries(t))
+	l := initial(t)
 	rapid.Check(t, func(t *rapid.T) {
 		holds(t, l, rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-zA-Z' .,-]{0,9}(cap|RIZZ|Fire|lit|I'm|is|a|an)[ .'’\n-]?){1,9}`)).Draw(t, "text"))
 	})
@@ -236,7 +237,7 @@ func TestAnyText(t *testing.T) {
 // A text without terms comes back byte for byte, with all that stands between its words, also bytes that are no text.
 func TestUnknownText(t *testing.T) {
 	t.Parallel()
-	l := language.New(entries(t))
+	l := initial(t)
 	part := rapid.SampledFrom([]string{"qua", "zel", "Öx", "I'm", "the", "日本", "é", " ", "  ", "\t", "\r\n", ".", "…", "-", "'", "’", "@", "#", "\xff", "\xe2\x80", "\u200b", "👩‍🚀", "7"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 40).Draw(t, "parts"), "")
@@ -250,7 +251,7 @@ func TestUnknownText(t *testing.T) {
 
 // The work, counted in allocations, grows with the text and no faster, also where phrases begin everywhere.
 func TestLinear(t *testing.T) {
-	l := language.New(entries(t))
+	l := initial(t)
 	for name, unit := range map[string]string{
 		"beginnings": "spill the spill the tea ", "one word": "rizz", "one chunk": "rizz.fire@", "homonyms": "the soup is lit and fire ", "quotes": "''’’", "drawn out": "sssuuusss ", "bytes": "\xff\xfe",
 	} {
@@ -270,6 +271,30 @@ func FuzzLanguage(f *testing.F) {
 			f.Add(p.from)
 		}
 	}
-	l := language.New(entries(f))
+	l := initial(f)
 	f.Fuzz(func(t *testing.T, text string) { holds(t, l, text) })
+}
+
+// Every term is found in all of its own examples, in at least 98 per cent of them as slang and not as an ordinary word.
+func TestOwnExamples(t *testing.T) {
+	t.Parallel()
+	entries, err := lexicons.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := language.New(entries)
+	found, all := 0, 0
+	for _, e := range entries {
+		for _, example := range e.Examples {
+			all++
+			if got := l.Translate(example, language.ToStandard); slices.Contains(got.Terms, e.Slug()) && got.Confidence >= language.LowConfidence {
+				found++
+			} else {
+				t.Logf("%s: %s → %s", e.Term, example, got.Text)
+			}
+		}
+	}
+	if 100*found < 98*all {
+		t.Errorf("found terms in %d of %d examples", found, all)
+	}
 }

@@ -59,7 +59,8 @@ func tokensOf(text string) (tokens []token) {
 		if strings.ContainsFunc(gap, func(r rune) bool { return r != ' ' && !strings.ContainsRune(`'’"“”*_&/-`, r) }) || strings.Contains(gap, " -") {
 			next.clause++
 		}
-		next.from, next.joined = from, gap == "" || gap == " " || gap == "-"
+		between := strings.TrimPrefix(strings.TrimPrefix(gap, "'"), "’")
+		next.from, next.joined = from, between == "" || between == " " || between == "-"
 		w := text[from:to]
 		end := max(strings.LastIndex(w, "'"), strings.LastIndex(w, "’"))
 		if end > 0 && ends[fold(w[end:])] {
@@ -181,10 +182,10 @@ func (r *reading) fits(s sense, i, n int) bool {
 	prev, next := r.key(i-1, i), r.key(i+n, i+n-1)
 	key := strings.ToLower(s.own)
 	row, isOrdinary := ordinary[key]
-	if s.slang && isOrdinary && (slices.ContainsFunc(row.stays, func(w string) bool { return r.sentences[r.tokens[i].sentence][w] }) || s.form == base && len(row.after) > 0 && !slices.Contains(row.after, prev)) {
+	if s.slang && isOrdinary && slices.ContainsFunc(row.stays, func(w string) bool { return r.sentences[r.tokens[i].sentence][w] }) {
 		return false
 	}
-	if n > 1 || len(tokensOf(s.own)) > 1 {
+	if n > 1 || strings.ContainsAny(s.own, " -") {
 		return true
 	}
 	switch s.pos {
@@ -194,21 +195,20 @@ func (r *reading) fits(s sense, i, n int) bool {
 		}
 		return !(s.slang && strings.HasPrefix(s.with, "be ") && (objects[next] || determiners[next]))
 	case lingible.Noun:
-		return !subjects[prev] && !modals[prev] && prev != "to"
+		return !subjects[prev] && !modals[prev] && prev != "to" && !(r.isName(i) && strings.ToLower(s.own) == s.own)
 	case lingible.Adjective:
 		if !s.slang || !isOrdinary || s.form != base {
 			return true
 		}
-		for k := i - 1; intensifiers[prev]; k-- {
-			prev = r.key(k-1, i)
-			if prev == "" {
+		for k, before := i-1, ""; intensifiers[prev] || prev == "a" && (before == "bit" || before == "little"); k-- {
+			if prev, before = r.key(k-1, i), prev; prev == "" {
 				return true
 			}
 		}
-		attributive := row.attributive && determiners[prev] && next != "" && !functionWord(next)
+		attributive := row.attributive && !subjects[prev] && next != "" && !functionWord(next)
 		return copulas[prev] || attributive || prev == "" && next == ""
 	case lingible.Interjection:
-		return !isOrdinary || prev == "" && next == ""
+		return !isOrdinary || prev == "" && (next == "" || next == "for")
 	}
 	return true
 }
@@ -226,6 +226,9 @@ func (r *reading) write(s sense, i, n int) string {
 	f := s.form
 	if f == past && perfect[prev] {
 		f = participle
+	}
+	if f == base && s.pos == lingible.Noun && s.slang && isMany(prev) {
+		f = plural
 	}
 	with := inflect(s.with, s.pos, f)
 	if rest, ok := strings.CutPrefix(s.with, "be "); ok && s.pos == lingible.Verb {
@@ -249,6 +252,11 @@ func (r *reading) write(s sense, i, n int) string {
 		return string(unicode.ToUpper(c)) + with[size:]
 	}
 	return with
+}
+
+// isMany says that a word is a number above one.
+func isMany(w string) bool {
+	return numbers[w] || w != "" && w[0] >= '0' && w[0] <= '9' && w != "1"
 }
 
 // isShouted says that a neighbouring word of two letters or more is written in capitals.

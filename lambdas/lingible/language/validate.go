@@ -95,6 +95,7 @@ func (l *Language) rate(s Submission, term, meaning, example []token) Verdict {
 // uses says that a text has the term, also inflected as a verb, a noun or an adjective.
 func (l *Language) uses(term string, text []token) bool {
 	root := &node{}
+	root.add(term, sense{own: term})
 	for pos, forms := range formsOf {
 		for _, f := range forms {
 			root.add(inflect(strings.ToLower(term), pos, f), sense{own: term, form: f, pos: pos})

@@ -30,26 +30,27 @@ var (
 	modals       = setOf("will would can could may might must should shall cant wont dont doesnt didnt wouldnt couldnt shouldnt gonna wanna 'll 'd lets do does did please")
 	perfect      = setOf("have has had 've been was were is are be being 's 're 'm got get gets getting")
 	copulas      = setOf("is are was were be been being am 's 're 'm isnt arent wasnt werent look looks looked feel feels felt sound sounds sounded taste tastes tasted seem seems seemed get gets got getting gotten stay stayed aint went going goes")
-	intensifiers = setOf("so too very really pretty kinda lowkey highkey actually absolutely totally straight super just all still always never not such quite literally honestly pure completely fr deadass a bit little kind extra mad hella more most less")
+	intensifiers = setOf("so too very really pretty kinda lowkey highkey actually absolutely totally straight super just all still always never not such quite literally honestly pure completely fr deadass bit little kind extra mad hella more most less")
 	// verbHeads begin phrases that are inflected as verbs are.
 	verbHeads = setOf("spill throw catch take hit touch drop pop go get give make keep have run share tell talk say do leave let put pull come play show lose win turn bring hold eat ignore insult boast reveal start stop bite pass read clap beat fall break act relax understand enjoy spend behave live rent cook call criticise criticize become be pay look feel succeed fail")
+	numbers   = setOf("two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million few many several both")
 	// doubling are words of several syllables whose last consonant is doubled.
-	doubling = setOf("admit regret prefer commit refer occur begin forget upset permit")
+	doubling = setOf("excel admit regret prefer commit refer occur begin forget upset permit")
 )
 
 // irregularVerbs has the third person, past, participle and gerund; an empty one is regular.
 var irregularVerbs = irregular(4, `be is was been being, have has had had -, do does did done -, go goes went gone -, eat - ate eaten -, give - gave given -,
 	take - took taken -, get - got got getting, make - made made -, say - said said -, tell - told told -, show - - shown -, know - knew known -, see - saw seen -,
 	come - came come -, run - ran run -, leave - left left -, lose - lost lost -, win - won won -, throw - threw thrown -, catch - caught caught -, spill - spilled spilled -,
-	hit - hit hit -, put - put put -, cut - cut cut -, let - let let -, hold - held held -, keep - kept kept -, feel - felt felt -, find - found found -, think - thought thought -,
+	hit - hit hit hitting, quit - quit quit quitting, put - put put -, cut - cut cut -, let - let let -, hold - held held -, keep - kept kept -, feel - felt felt -, find - found found -, think - thought thought -,
 	bring - brought brought -, buy - bought bought -, spend - spent spent -, send - sent sent -, sleep - slept slept -, speak - spoke spoken -, steal - stole stolen -,
 	become - became become -, begin - began begun -, break - broke broken -, drive - drove driven -, fall - fell fallen -, fight - fought fought -, forget - forgot forgotten -,
 	sit - sat sat -, stand - stood stood -, understand - understood understood -, wear - wore worn -, write - wrote written -, read - read read -, pay - paid paid -,
-	meet - met met -, beat - beat beaten -, bite - bit bitten -, lie - - - lying, die - - - dying, shine - shone shone -, overreact - - - -, hang - hung hung -, sell - sold sold -,
+	meet - met met -, beat - beat beaten -, bite - bit bitten -, lie - - - lying, die - - - dying, shine - shone shone -, hang - hung hung -, split - split split splitting, cost - cost cost -, panic - panicked panicked panicking, burn - - - -, sell - sold sold -,
 	do - did done -, outdo outdoes outdid outdone -, overdo overdoes overdid overdone -, vibe - - - vibing`)
 
 var irregularPlurals = map[string]string{"person": "people", "child": "children", "man": "men", "woman": "women", "life": "lives", "wife": "wives",
-	"foot": "feet", "tooth": "teeth", "hero": "heroes", "go": "goes", "do": "does", "gossip": "gossip", "news": "news", "money": "money", "advice": "advice", "clothes": "clothes"}
+	"foot": "feet", "tooth": "teeth", "hero": "heroes", "potato": "potatoes", "tomato": "tomatoes", "go": "goes", "do": "does", "gossip": "gossip", "news": "news", "money": "money", "advice": "advice", "quid": "quid", "cash": "cash", "food": "food", "fun": "fun", "savings": "savings", "details": "details", "funds": "funds", "clothes": "clothes"}
 
 var irregularAdjectives = map[string][2]string{"good": {"better", "best"}, "bad": {"worse", "worst"}, "far": {"further", "furthest"}, "fun": {"more fun", "most fun"}, "real": {"more real", "most real"}}
 
@@ -70,8 +71,6 @@ func irregular(n int, list string) map[string][]string {
 type homonym struct {
 	// stays are the stems of words by which a sentence shows that the ordinary word is meant.
 	stays []string
-	// after are the words right before the term after which alone it is slang; none: everywhere.
-	after []string
 	// attributive adjectives are slang before a noun, too.
 	attributive bool
 }
@@ -86,9 +85,8 @@ func homonyms(table string) map[string]homonym {
 		if !found || line[0] == '#' {
 			continue
 		}
-		stays, after, _ := strings.Cut(rest, "|")
-		stays, attributive := strings.CutSuffix(stays, "+")
-		row := homonym{after: strings.Fields(after), attributive: attributive}
+		stays, attributive := strings.CutSuffix(rest, "+")
+		row := homonym{attributive: attributive}
 		for w := range setOf(stays) {
 			row.stays = append(row.stays, stem(w))
 		}
