@@ -298,3 +298,42 @@ func TestOwnExamples(t *testing.T) {
 		t.Errorf("found terms in %d of %d examples", found, all)
 	}
 }
+
+// Terms that are really used pass as submissions to a language that does not know them; a term that it knows never does.
+func TestValidateRealTerms(t *testing.T) {
+	t.Parallel()
+	entries, err := lexicons.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known, others []lingible.Entry
+	for i, e := range entries {
+		if i%2 == 0 {
+			known = append(known, e)
+		} else {
+			others = append(others, e)
+		}
+	}
+	l := language.New(known)
+	valid, recommended := 0, 0
+	for _, e := range others {
+		v := l.Validate(language.Submission{Term: e.Term, Meaning: e.Gloss, Example: e.Examples[0]})
+		if v.Valid {
+			valid++
+		} else {
+			t.Logf("%s: %s; %s: %q", e.Term, e.Gloss, e.Examples[0], v.Reasons)
+		}
+		if v.Recommended {
+			recommended++
+		}
+	}
+	t.Logf("%d of %d valid, %d recommended", valid, len(others), recommended)
+	if 100*valid < 95*len(others) {
+		t.Errorf("got %d of %d valid", valid, len(others))
+	}
+	for _, e := range known {
+		if v := l.Validate(language.Submission{Term: strings.ToUpper(e.Term) + "!", Meaning: e.Gloss, Example: e.Examples[0]}); v.Valid {
+			t.Errorf("%s: got a valid verdict on a term of the lexicon", e.Term)
+		}
+	}
+}

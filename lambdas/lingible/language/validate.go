@@ -87,6 +87,11 @@ func (l *Language) rate(s Submission, term, meaning, example []token) Verdict {
 	award(len(term) <= 3 && len([]rune(s.Term)) <= 20, 5, 1, "A term of up to three short words is used more.")
 	letters, others := shares(s.Term)
 	award(others*10 <= letters, 5, 1, "A term of letters alone is easier to use.")
+	// Once in the lexicon, the term is replaced wherever it stands.
+	if !slices.ContainsFunc(term, func(t token) bool { return !functionWord(t.key) && (len(term) > 1 || !commonStems[t.stem]) }) {
+		points -= 20
+		v.Reasons = append(v.Reasons, "The term is an ordinary word, too: people have to say whether it is slang.")
+	}
 	v.Confidence = float64(points) / 100
 	v.Recommended = v.Confidence >= 0.85 && v.Usage >= 7
 	return v
