@@ -48,6 +48,9 @@ type Language struct {
 	vocabulary map[string]bool
 }
 
+// gaps are what may be missing between the words of a term.
+var gaps = strings.NewReplacer(" ", "", "-", "")
+
 // sense is one way to read a phrase: an entry, in a form. With is what stands in its place, in its base form.
 type sense struct {
 	slug  string
@@ -131,7 +134,9 @@ func (l *Language) add(e lingible.Entry) {
 			}
 			for _, inflected := range inflections(name, pos, f) {
 				l.toStandard.add(inflected, s)
-				l.toStandard.add(strings.NewReplacer(" ", "", "-", "").Replace(inflected), s)
+				if joined := gaps.Replace(inflected); joined != inflected {
+					l.toStandard.add(joined, s)
+				}
 			}
 		}
 	}
@@ -142,7 +147,7 @@ func (l *Language) add(e lingible.Entry) {
 
 // learn takes the words of a text into the vocabulary.
 func (l *Language) learn(text string) {
-	for _, t := range tokensOf(text) {
+	for _, t := range stemmed(text) {
 		l.vocabulary[t.stem] = true
 	}
 }

@@ -22,7 +22,7 @@ var word = regexp.MustCompile(`[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}\p{N}]+)*`)
 // token is a word of a text, or the end of one as the 's of "that's".
 type token struct {
 	from, to int
-	// key is the word in lower case without apostrophes; an end has its apostrophe. Stem is the stem of the key.
+	// key is the word in lower case without apostrophes; an end has its apostrophe. Stem is the stem of the key, where it is needed.
 	key, stem string
 	// joined says that a phrase may go on from the token before: only one space, hyphen or apostrophe stands between.
 	joined bool
@@ -38,6 +38,7 @@ var apostrophes = strings.NewReplacer("'", "", "’", "")
 // ends are the words that stand shortened at the end of another, by their letters.
 var ends = map[string]bool{"s": true, "re": true, "ll": true, "d": true, "ve": true, "m": true}
 
+// tokensOf returns the tokens of a text, without their stems.
 func tokensOf(text string) (tokens []token) {
 	last, chunkEnd, next := 0, 0, token{}
 	for _, m := range word.FindAllStringIndex(text, -1) {
@@ -78,13 +79,21 @@ func tokensOf(text string) (tokens []token) {
 	return tokens
 }
 
+// stemmed returns the tokens of a text with their stems.
+func stemmed(text string) []token {
+	tokens := tokensOf(text)
+	for i, t := range tokens {
+		tokens[i].stem = stem(t.key)
+	}
+	return tokens
+}
+
 // of returns the token of a word that begins where t does.
 func (t token) of(w string) token {
 	t.to, t.key = t.from+len(w), fold(w)
 	if strings.HasPrefix(w, "'") || strings.HasPrefix(w, "’") {
 		t.key = "'" + t.key
 	}
-	t.stem = english.Stem(t.key, true)
 	return t
 }
 
@@ -149,7 +158,7 @@ type reading struct {
 }
 
 func newReading(text string) *reading {
-	r := &reading{text: text, tokens: tokensOf(text), sentences: map[int]map[string]bool{}}
+	r := &reading{text: text, tokens: stemmed(text), sentences: map[int]map[string]bool{}}
 	for _, t := range r.tokens {
 		if r.sentences[t.sentence] == nil {
 			r.sentences[t.sentence] = map[string]bool{}
@@ -197,6 +206,9 @@ func (r *reading) fits(s sense, i, n int) bool {
 	case lingible.Noun:
 		return !subjects[prev] && !modals[prev] && prev != "to" && !(r.isName(i) && strings.ToLower(s.own) == s.own)
 	case lingible.Adjective:
+		if (prev == "a" || prev == "an") && (next == "" || functionWord(next)) {
+			return false
+		}
 		if !s.slang || !isOrdinary || s.form != base {
 			return true
 		}

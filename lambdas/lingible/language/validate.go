@@ -40,7 +40,7 @@ var address = regexp.MustCompile(`(?i)://|\bwww\.|\S@\S|\B@\w|\b[\w-]+\.(?:com|n
 
 // Validate judges a submission in time linear in its length.
 func (l *Language) Validate(s Submission) Verdict {
-	term, meaning, example := tokensOf(s.Term), tokensOf(s.Meaning), tokensOf(s.Example)
+	term, meaning, example := stemmed(s.Term), stemmed(s.Meaning), stemmed(s.Example)
 	// A longer term breaks the first rule, and searching for it would take too long.
 	uses := len(term) > mostWords || l.uses(s.Term, example)
 	var broken []string
