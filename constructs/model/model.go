@@ -222,7 +222,7 @@ func (p Props) destinations(of constructs.Construct) []string {
 }
 
 // arn returns the ARN of a resource of Amazon Bedrock in the region of the stack: the given one, or
-// that of the id.
+// the ARN of the id.
 func arn(of constructs.Construct, id, account, kind string) string {
 	if strings.HasPrefix(id, "arn:") || props.IsToken(id) {
 		return id

@@ -32,7 +32,7 @@ var _ ScenarioStore = (*Catalog)(nil)
 // refuses reads or does not answer them, a catalog answers with what it read last, however old.
 // Without that it returns the error of the read, which is ErrBusy or ErrUnanswered of package retry.
 //
-// It keeps the latest 200 scenarios that it read, and no id of which there is none. It is safe for
+// It keeps the latest 200 scenarios that it read, and nothing for an unknown id. It is safe for
 // concurrent use.
 type Catalog struct {
 	Store ScenarioStore

@@ -90,7 +90,7 @@ type Plain struct {
 	// Text is the base form: a verb as an infinitive without "to", a noun in the singular without
 	// an article.
 	Text string `json:"text" dynamodbav:"text" example:"boast"`
-	// PartOfSpeech is that of the term and of the text.
+	// PartOfSpeech is the part of speech of both the term and the text.
 	PartOfSpeech PartOfSpeech `json:"part_of_speech" dynamodbav:"part_of_speech" enum:"verb,noun,adjective,adverb,interjection,phrase"`
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
 
-// weights are those of the contract.
+// weights are the contract's.
 var weights = map[string]float64{
 	"clarity": 1.2, "relevance": 1.0, "logic": 1.5, "evidence": 1.3, "assumptions": 1.2, "alternatives": 1.2, "quantitative-reasoning": 0.8, "humility-uncertainty": 1.0,
 }

@@ -57,7 +57,7 @@ func (j *Judge) Calls() int {
 	return j.calls
 }
 
-// Asked is how often it was asked of answers of which the first is this one.
+// Asked is how often it was asked about answers that begin with this one.
 func (j *Judge) Asked(answer string) int {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 
 func second[T any](_ T, err error) error { return err }
 
-// TestEveryAccessPattern makes each pattern's request as the functions do, those of attempts under a
-// claim on an idempotency key, compares it with its declaration, and prints what it consumed.
+// TestEveryAccessPattern makes each pattern's request as the functions do, compares it with its
+// declaration, and prints what it consumed. Attempts are written under a claim on an idempotency key.
 //
 // Attempts have two answers of some 120 words, 2 KB in all; an evaluation has another 1.5 KB.
 func TestEveryAccessPattern(t *testing.T) {

@@ -52,7 +52,7 @@ func history(t *testing.T, store *dynamodb.Store, user string) (all []clarity.Pr
 	}
 }
 
-// different compares profiles with those of a recomputation.
+// different compares profiles with a recomputation.
 func different(want, got []clarity.Profile) string {
 	return cmp.Diff(want, got, cmpopts.IgnoreFields(clarity.Profile{}, "Recommendations"))
 }

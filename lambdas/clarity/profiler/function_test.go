@@ -216,7 +216,7 @@ func different(want, got []stored) string {
 }
 
 // Whatever the order, the repetitions and the batches in which several processes get the records, all
-// profiles are those of a recomputation, and replays add none.
+// profiles equal a recomputation, and replays add none.
 func TestRandomHistories(t *testing.T) {
 	t.Parallel()
 	s := newSet(t, 0)

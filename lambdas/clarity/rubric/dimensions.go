@@ -13,7 +13,7 @@ type answer struct {
 	*reader
 	// all are all sentences, sentences those that count.
 	all, sentences []*sentence
-	// total counts the words, repeated those of sentences that say nothing new.
+	// total counts all words, and repeated the words of sentences that say nothing new.
 	total, repeated int
 	// asked are the content words of the question, and focus its focus areas.
 	asked map[string]bool

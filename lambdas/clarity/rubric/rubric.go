@@ -60,7 +60,7 @@ type judged struct {
 // focusWeight is the weight of an answer to a question whose focus areas name the dimension; another has 1.
 const focusWeight = 3
 
-// score makes the score of the attempt from those of its answers.
+// score makes the score of the attempt from the scores of its answers.
 func score(d clarity.Dimension, answers []judged) clarity.DimensionScore {
 	sum, weights, best := 0, 0, 0
 	everywhere := d == clarity.ClarityOfThought || d == clarity.Relevance

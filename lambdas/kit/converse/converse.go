@@ -79,8 +79,7 @@ func Open(environment kit.Environment) (*Client, error) {
 // ModelID is what the client calls: the id of a model or of an inference profile, or an ARN.
 func (c *Client) ModelID() string { return c.model }
 
-// patient is [kit.Retryer] for a service with few requests, each of which takes seconds and is
-// paid.
+// patient is [kit.Retryer] for a service with few requests, which take seconds each and are paid.
 type patient struct{ aws.RetryerV2 }
 
 func (patient) MaxAttempts() int { return Attempts }

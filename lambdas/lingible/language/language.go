@@ -40,7 +40,7 @@ type Translation struct {
 
 // Language translates over a lexicon. It is safe for concurrent use. The zero value knows no terms.
 type Language struct {
-	// toStandard has the forms of terms, and toSlang those of their plain equivalents.
+	// toStandard has the forms of terms, and toSlang the forms of their plain equivalents.
 	toStandard, toSlang *node
 	// taken has the slugs of all terms and variants, also of those without a plain equivalent.
 	taken map[string]bool

@@ -20,7 +20,7 @@ type Verdict struct {
 	Confidence float64
 	// Usage says how much use the term promises, from 1 to 10.
 	Usage int
-	// Recommended says that the submission is valid, and as good as the rules can tell.
+	// Recommended says that the submission is valid, and that no rule found a weakness.
 	Recommended bool
 	// Reasons say for people which rules are broken, or what would make a valid submission better.
 	Reasons []string
