@@ -388,7 +388,7 @@ func (i *importer) firstRequest(t *testing.T, onesynth string, addresses map[str
 	_, section, _ := strings.Cut(string(readme), "\n## Import it\n")
 	_, block, _ := strings.Cut(section, "\n```console\n")
 	block, _, ok := strings.Cut(block, "\n```\n")
-	commands, shown, more := strings.Cut(block, "\n{")
+	commands, answered, more := strings.Cut(block, "\n{")
 	if !ok || !more {
 		t.Fatal(`README.md shows no request and its answer below "Import it"`)
 	}
@@ -403,7 +403,7 @@ func (i *importer) firstRequest(t *testing.T, onesynth string, addresses map[str
 	if err != nil {
 		t.Fatalf("%s\n%v", script, err)
 	}
-	if want, _, _ := strings.Cut("{"+shown, `"3`); !strings.HasPrefix(string(answer), want) {
+	if want, _, _ := strings.Cut("{"+answered, `"3`); !strings.HasPrefix(string(answer), want) {
 		t.Errorf("%s\nprints %s; README.md shows %s", script, answer, want)
 	}
 }
