@@ -86,12 +86,12 @@ type GivenAnswers []GivenAnswer
 
 // Check implements [validate.Checker].
 func (g GivenAnswers) Check(p *validate.Problems, field string) {
-	var seen []string
+	seen := map[string]bool{}
 	for i, answer := range g {
-		if slices.Contains(seen, answer.QuestionID) {
+		if seen[answer.QuestionID] {
 			p.Add(fmt.Sprintf("%s[%d].questionId", field, i), validate.RuleUnique, "is %s again: answer each question once", validate.Quoted(answer.QuestionID))
 		}
-		seen = append(seen, answer.QuestionID)
+		seen[answer.QuestionID] = true
 		p.Text(fmt.Sprintf("%s[%d].questionId", field, i), answer.QuestionID, 1, 50)
 		p.Text(fmt.Sprintf("%s[%d].answer", field, i), answer.Text, 0, MaxAnswerLength)
 	}
