@@ -133,7 +133,7 @@ func TestFlagsWin(t *testing.T) {
 	}
 }
 
-// The endpoint of models is that of the AWS SDKs' variable, unless the flag names another.
+// The AWS SDKs' variable names the endpoint of models, unless the flag names another.
 func TestBedrockEndpoint(t *testing.T) {
 	t.Setenv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:1")
 	for want, arguments := range map[string][]string{"http://127.0.0.1:1": nil, "http://127.0.0.1:2": {"--bedrock", "http://127.0.0.1:2"}} {

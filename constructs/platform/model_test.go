@@ -71,7 +71,7 @@ var called = map[string]struct {
 	},
 }
 
-// calling is a platform of which one function calls a model, and another does not.
+// calling is a platform with a function that calls a model, and another that does not.
 func calling() schema.Platform {
 	described := own()
 	described.Lakes, described.Routes = nil, nil

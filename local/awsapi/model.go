@@ -29,7 +29,7 @@ func (s *Server) readModels() error {
 	s.models = &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
-			// The signature is that of the run's own key.
+			// The run's own key made the signature.
 			r.Out.Header.Del("Authorization")
 		},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
@@ -80,7 +80,7 @@ func (s *Server) converse(w http.ResponseWriter, r *http.Request, by *caller, bo
 	}
 }
 
-// bedrockARN is the given one, or that of the resource.
+// bedrockARN returns the given ARN, or else the ARN of the resource.
 func bedrockARN(given, region, account, resource string) string {
 	if strings.HasPrefix(given, "arn:") {
 		return given

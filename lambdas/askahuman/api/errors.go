@@ -93,7 +93,7 @@ func failures(openQuestions int) httpapi.Errors {
 	}
 }
 
-// otherRequest says of which field an error is that no form states.
+// otherRequest names the field of an error that no form states.
 func otherRequest(err error) error {
 	if !errors.Is(err, idempotency.ErrOtherRequest) {
 		return nil

@@ -28,7 +28,7 @@ const (
 	sure                         // is entirely certain
 )
 
-// plain are the signals whose words are content all the same.
+// plain are the signals whose words count as content, too.
 const plain = compare | rate | around | back | ask | verb | weigh
 
 // phrases are the words and phrases of each signal, compared by stems. "^" is the start of a
