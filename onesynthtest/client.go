@@ -30,6 +30,8 @@ type Client struct {
 	// Retry are statuses of replies. When a reply of such a status has Retry-After, the
 	// client makes the request again after that time. Default: none.
 	Retry []int
+	// Keyed gives each request but a GET an Idempotency-Key of its own, unless its headers have one.
+	Keyed bool
 }
 
 // Busy are the statuses by which a platform tells a client to make the request again:
@@ -94,6 +96,11 @@ func (r Reply) RetryAfter() (after time.Duration, ok bool) {
 // is []byte, else as JSON; nil is no body. The error is one of the connection: every
 // status is a reply.
 func (c *Client) Send(ctx context.Context, method, path string, header http.Header, body any) (Reply, error) {
+	if c.Keyed && method != http.MethodGet && header.Get("Idempotency-Key") == "" {
+		with := Key(Unique("key"))
+		maps.Copy(with, header)
+		header = with
+	}
 	for retries := 0; ; retries++ {
 		r, err := c.sendOnce(ctx, method, path, header, body)
 		r.Retries = retries
@@ -155,6 +162,15 @@ func (c *Client) MustSend(t testing.TB, method, path string, header http.Header,
 	}
 	return r
 }
+
+// Try is MustSend without headers of the request's own.
+func (c *Client) Try(t testing.TB, method, path string, body any) Reply {
+	t.Helper()
+	return c.MustSend(t, method, path, nil, body)
+}
+
+// Key is the header that makes a request idempotent.
+func Key(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
 // Read decodes a reply, which must have that status.
 func Read[T any](t testing.TB, r Reply, status int) T {

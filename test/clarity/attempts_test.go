@@ -47,7 +47,7 @@ func TestSubmit(t *testing.T) {
 	made := one.begin(t, body)
 	made.Evaluation.check(t)
 	got := one.read(t, made.AttemptID)
-	if got.UserID != one.id || got.ScenarioID != some.ScenarioID || got.Status != "completed" || got.EvaluationStatus != "done" || got.DurationSeconds == nil || *got.DurationSeconds != 600 {
+	if got.UserID != one.ID || got.ScenarioID != some.ScenarioID || got.Status != "completed" || got.EvaluationStatus != "done" || got.DurationSeconds == nil || *got.DurationSeconds != 600 {
 		t.Errorf("got %+v", got)
 	}
 	for i, given := range body["answers"].([]answer) {
@@ -60,7 +60,7 @@ func TestSubmit(t *testing.T) {
 		t.Errorf("got evaluation %+v; want %+v", again, made.Evaluation)
 	}
 	// An evaluated attempt is not evaluated again.
-	if r := one.try(t, http.MethodPost, made.path()+"/evaluate", nil); r.Status != http.StatusOK || !strings.Contains(string(r.Body), made.Evaluation.EvaluatedAt) {
+	if r := one.Try(t, http.MethodPost, made.path()+"/evaluate", nil); r.Status != http.StatusOK || !strings.Contains(string(r.Body), made.Evaluation.EvaluatedAt) {
 		t.Errorf("got %v; want the same evaluation", r)
 	}
 }
@@ -75,21 +75,21 @@ func TestSave(t *testing.T) {
 	if made.Evaluation != nil {
 		t.Errorf("got evaluation %+v of an attempt in progress", made.Evaluation)
 	}
-	refused(t, one.try(t, http.MethodPost, made.path()+"/evaluate", nil), http.StatusConflict)
-	saved := onesynthtest.Read[attempt](t, one.try(t, http.MethodPut, made.path(), input{"answers": []answer{{QuestionID: some.Questions[0].QuestionID, Answer: "begun"}}, "durationSeconds": 30}), http.StatusOK)
+	refused(t, one.Try(t, http.MethodPost, made.path()+"/evaluate", nil), http.StatusConflict)
+	saved := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, made.path(), input{"answers": []answer{{QuestionID: some.Questions[0].QuestionID, Answer: "begun"}}, "durationSeconds": 30}), http.StatusOK)
 	saved = one.read(t, saved.AttemptID)
 	if saved.Status != "in-progress" || len(saved.Answers) != 1 || saved.Answers[0].Answer != "begun" || saved.DurationSeconds == nil || *saved.DurationSeconds != 30 {
 		t.Errorf("got %+v", saved)
 	}
 	// A completed attempt has an answer of ten characters for each question.
-	refused(t, one.try(t, http.MethodPut, made.path(), input{"status": "completed"}), http.StatusBadRequest)
-	done := onesynthtest.Read[attempt](t, one.try(t, http.MethodPut, made.path(), input{"status": "completed", "answers": completed(some, "done")["answers"]}), http.StatusOK)
+	refused(t, one.Try(t, http.MethodPut, made.path(), input{"status": "completed"}), http.StatusBadRequest)
+	done := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, made.path(), input{"status": "completed", "answers": completed(some, "done")["answers"]}), http.StatusOK)
 	done.Evaluation.check(t)
 	for _, body := range []input{{"durationSeconds": 1}, {"status": "abandoned"}, {"status": "completed"}} {
-		refused(t, one.try(t, http.MethodPut, made.path(), body), http.StatusConflict)
+		refused(t, one.Try(t, http.MethodPut, made.path(), body), http.StatusConflict)
 	}
 	left := one.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{}})
-	if gone := onesynthtest.Read[attempt](t, one.try(t, http.MethodPut, left.path(), input{"status": "abandoned"}), http.StatusOK); gone.Status != "abandoned" {
+	if gone := onesynthtest.Read[attempt](t, one.Try(t, http.MethodPut, left.path(), input{"status": "abandoned"}), http.StatusOK); gone.Status != "abandoned" {
 		t.Errorf("got %+v; want it abandoned", gone)
 	}
 }
@@ -103,9 +103,9 @@ func TestIsolation(t *testing.T) {
 	begun := ann.begin(t, input{"scenarioId": some.ScenarioID, "status": "in-progress", "answers": []answer{}})
 	done := ann.begin(t, completed(some, "of Ann alone"))
 	for _, a := range []attempt{begun, done} {
-		refused(t, bob.try(t, http.MethodGet, a.path(), nil), http.StatusForbidden)
-		refused(t, bob.try(t, http.MethodPut, a.path(), input{"status": "abandoned"}), http.StatusForbidden)
-		refused(t, bob.try(t, http.MethodPost, a.path()+"/evaluate", nil), http.StatusForbidden)
+		refused(t, bob.Try(t, http.MethodGet, a.path(), nil), http.StatusForbidden)
+		refused(t, bob.Try(t, http.MethodPut, a.path(), input{"status": "abandoned"}), http.StatusForbidden)
+		refused(t, bob.Try(t, http.MethodPost, a.path()+"/evaluate", nil), http.StatusForbidden)
 	}
 	type page struct {
 		Attempts, Profiles []any
@@ -116,20 +116,20 @@ func TestIsolation(t *testing.T) {
 			ann.begin(t, completed(some, "for a second profile"))
 			onesynthtest.Settled(t, "two profiles", func() bool { return len(on.profiles(t, ann)) == 2 })
 		}
-		next := onesynthtest.Read[page](t, ann.try(t, http.MethodGet, list+"?limit=1", nil), http.StatusOK).NextToken
+		next := onesynthtest.Read[page](t, ann.Try(t, http.MethodGet, list+"?limit=1", nil), http.StatusOK).NextToken
 		if next == "" {
 			t.Fatalf("%s: got no cursor after 1 of %d", list, most)
 		}
-		refused(t, bob.try(t, http.MethodGet, list+"?limit=1&nextToken="+next, nil), http.StatusBadRequest)
+		refused(t, bob.Try(t, http.MethodGet, list+"?limit=1&nextToken="+next, nil), http.StatusBadRequest)
 	}
 	if all := bob.all(t, 100); len(all) != 0 {
 		t.Errorf("got attempts %+v of a user who has none", all)
 	}
-	refused(t, bob.try(t, http.MethodGet, "/users/me/profile", nil), http.StatusNotFound)
+	refused(t, bob.Try(t, http.MethodGet, "/users/me/profile", nil), http.StatusNotFound)
 	if got := on.profiles(t, bob); len(got) != 0 {
 		t.Errorf("got profiles %+v of a user who has none", got)
 	}
-	refused(t, bob.try(t, http.MethodGet, "/attempts/550e8400-e29b-41d4-a716-446655440000", nil), http.StatusNotFound)
+	refused(t, bob.Try(t, http.MethodGet, "/attempts/550e8400-e29b-41d4-a716-446655440000", nil), http.StatusNotFound)
 }
 
 // Pages of any size have each attempt once, newest first.
@@ -157,7 +157,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for _, limit := range []string{"0", "101", "-1", "x", "1.5"} {
-		refused(t, one.try(t, http.MethodGet, "/attempts?limit="+limit, nil), http.StatusBadRequest)
+		refused(t, one.Try(t, http.MethodGet, "/attempts?limit="+limit, nil), http.StatusBadRequest)
 	}
 }
 
@@ -186,11 +186,11 @@ func TestInvalid(t *testing.T) {
 		"HalfDuration":    with(func(b input, _ []answer) { b["durationSeconds"] = 1.5 }),
 		"Status":          with(func(b input, _ []answer) { b["status"] = "done" }),
 	} {
-		if f := refused(t, one.try(t, http.MethodPost, "/attempts", body), http.StatusBadRequest); len(f.Details) == 0 {
+		if f := refused(t, one.Try(t, http.MethodPost, "/attempts", body), http.StatusBadRequest); len(f.Details) == 0 {
 			t.Errorf("%s: got %+v; want details", name, f)
 		}
 	}
-	refused(t, one.try(t, http.MethodPost, "/attempts", with(func(b input, _ []answer) { b["scenarioId"] = "none" })), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodPost, "/attempts", with(func(b input, _ []answer) { b["scenarioId"] = "none" })), http.StatusNotFound)
 	if all := one.all(t, 100); len(all) != 0 {
 		t.Errorf("got attempts %+v; want none", all)
 	}
@@ -228,12 +228,12 @@ func TestScenarios(t *testing.T) {
 	if count != len(all) {
 		t.Errorf("got %d scenarios by difficulty; want %d", count, len(all))
 	}
-	got, err := json.Marshal(onesynthtest.Read[scenario](t, one.try(t, http.MethodGet, "/scenarios/"+all[0].ScenarioID, nil), http.StatusOK))
+	got, err := json.Marshal(onesynthtest.Read[scenario](t, one.Try(t, http.MethodGet, "/scenarios/"+all[0].ScenarioID, nil), http.StatusOK))
 	if want, _ := json.Marshal(all[0]); err != nil || string(got) != string(want) {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
-	refused(t, one.try(t, http.MethodGet, "/scenarios/none", nil), http.StatusNotFound)
-	refused(t, one.try(t, http.MethodGet, "/scenarios?difficulty=easy", nil), http.StatusBadRequest)
+	refused(t, one.Try(t, http.MethodGet, "/scenarios/none", nil), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodGet, "/scenarios?difficulty=easy", nil), http.StatusBadRequest)
 }
 
 // A user has no more evaluations on a day than the limit, however many attempts come at once. Those
@@ -248,7 +248,7 @@ func TestCostFuse(t *testing.T) {
 	const limit, submitted = 20, 30
 	evaluated := make([]bool, submitted)
 	if err := onesynthtest.Together(submitted, func(i int) error {
-		r, err := one.send(t.Context(), http.MethodPost, "/attempts", nil, completed(some, fmt.Sprint("attempt number ", i)))
+		r, err := one.Send(t.Context(), http.MethodPost, "/attempts", nil, completed(some, fmt.Sprint("attempt number ", i)))
 		if err != nil || r.Status != http.StatusCreated {
 			return fmt.Errorf("%v: %w", r, err)
 		}
@@ -271,7 +271,7 @@ func TestCostFuse(t *testing.T) {
 	var all []attempt
 	onesynthtest.Settled(t, "the list has all", func() bool { all = one.all(t, 100); return len(all) == submitted })
 	waiting := all[slices.IndexFunc(all, func(a attempt) bool { return a.Evaluation == nil })]
-	r := one.try(t, http.MethodPost, waiting.path()+"/evaluate", nil)
+	r := one.Try(t, http.MethodPost, waiting.path()+"/evaluate", nil)
 	refused(t, r, http.StatusTooManyRequests)
 	if _, told := r.RetryAfter(); !told {
 		t.Errorf("got %v; want the time of the next day", r)

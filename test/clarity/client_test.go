@@ -1,10 +1,8 @@
 package clarity
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -14,44 +12,12 @@ import (
 )
 
 // caller is a user with a token.
-type caller struct {
-	*onesynthtest.Client
-	id, token string
-}
+type caller struct{ platform.Caller }
 
 func newUser(t testing.TB, on *target) caller {
 	t.Helper()
-	c := caller{Client: platform.NewClient(t, on.Target), id: onesynthtest.Unique("user")}
-	if on.Run != nil {
-		c.token = on.Token(t, map[string]any{"sub": c.id})
-	} else {
-		c.id, c.token = on.SignIn(t, c.id+"@example.com")
-	}
-	return c
+	return caller{platform.NewCaller(t, on.Target)}
 }
-
-// send makes a request with further headers. It can be called by any goroutine.
-func (c caller) send(ctx context.Context, method, path string, further http.Header, body any) (onesynthtest.Reply, error) {
-	header := http.Header{"Authorization": {"Bearer " + c.token}}
-	maps.Copy(header, further)
-	return c.Send(ctx, method, path, header, body)
-}
-
-func (c caller) try(t testing.TB, method, path string, body any) onesynthtest.Reply {
-	t.Helper()
-	return c.tryWith(t, method, path, nil, body)
-}
-
-func (c caller) tryWith(t testing.TB, method, path string, further http.Header, body any) onesynthtest.Reply {
-	t.Helper()
-	r, err := c.send(t.Context(), method, path, further, body)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return r
-}
-
-func withKey(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
 type question struct {
 	QuestionID      string   `json:"questionId"`
@@ -120,7 +86,7 @@ func (c caller) scenarios(t testing.TB, on *target, difficulty string) []scenari
 	if difficulty != "" {
 		path += "?difficulty=" + difficulty
 	}
-	return onesynthtest.Read[struct{ Scenarios []scenario }](t, c.try(t, http.MethodGet, path, nil), http.StatusOK).Scenarios
+	return onesynthtest.Read[struct{ Scenarios []scenario }](t, c.Try(t, http.MethodGet, path, nil), http.StatusOK).Scenarios
 }
 
 // completed is a completed attempt at a scenario, with words of its own for each answer.
@@ -135,12 +101,12 @@ func completed(s scenario, words string) input {
 // begin makes an attempt, which the API answers with 201.
 func (c caller) begin(t testing.TB, body input) attempt {
 	t.Helper()
-	return onesynthtest.Read[attempt](t, c.try(t, http.MethodPost, "/attempts", body), http.StatusCreated)
+	return onesynthtest.Read[attempt](t, c.Try(t, http.MethodPost, "/attempts", body), http.StatusCreated)
 }
 
 func (c caller) read(t testing.TB, id string) attempt {
 	t.Helper()
-	return onesynthtest.Read[attempt](t, c.try(t, http.MethodGet, "/attempts/"+id, nil), http.StatusOK)
+	return onesynthtest.Read[attempt](t, c.Try(t, http.MethodGet, "/attempts/"+id, nil), http.StatusOK)
 }
 
 // all returns the caller's attempts, newest first, by pages.
@@ -151,7 +117,7 @@ func (c caller) all(t testing.TB, limit int) []attempt {
 		page := onesynthtest.Read[struct {
 			Attempts  []attempt
 			NextToken string
-		}](t, c.try(t, http.MethodGet, fmt.Sprintf("/attempts?limit=%d&nextToken=%s", limit, next), nil), http.StatusOK)
+		}](t, c.Try(t, http.MethodGet, fmt.Sprintf("/attempts?limit=%d&nextToken=%s", limit, next), nil), http.StatusOK)
 		if len(page.Attempts) > limit {
 			t.Fatalf("got %d attempts on a page; want at most %d", len(page.Attempts), limit)
 		}

@@ -24,7 +24,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 	pending := one.begin(t, completed(some, "to be evaluated again"))
 	request := func(name, method, path string, body any) onesynthtest.Probe {
 		return onesynthtest.Probe{Function: "ClarityAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
-			return one.send(t.Context(), method, path, withKey(onesynthtest.Unique("key")), body)
+			return one.Send(t.Context(), method, path, onesynthtest.Key(onesynthtest.Unique("key")), body)
 		}}
 	}
 	run := func(t testing.TB) (onesynthtest.Reply, error) {
@@ -38,7 +38,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		request("Complete", http.MethodPut, finished.path(), input{"status": "completed", "answers": completed(some, "now it is done")["answers"]}),
 		{Function: "ClarityAPI", Name: "Evaluate", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			at.unevaluate(t, done.AttemptID)
-			return one.send(t.Context(), http.MethodPost, done.path()+"/evaluate", nil, nil)
+			return one.Send(t.Context(), http.MethodPost, done.path()+"/evaluate", nil, nil)
 		}},
 		request("Read", http.MethodGet, done.path(), nil),
 		request("List", http.MethodGet, "/attempts", nil),

@@ -26,7 +26,7 @@ func TestKilledFunctionsLoseNothing(t *testing.T) {
 	var kills, sent atomic.Int32
 	ids := make([]string, attempts)
 	if err := onesynthtest.Together(attempts, func(i int) error {
-		key := withKey(onesynthtest.Unique("key"))
+		key := onesynthtest.Key(onesynthtest.Unique("key"))
 		for begun := time.Now(); time.Since(begun) < 3*time.Minute; {
 			if sent.Add(1)%4 == 0 {
 				if _, err := on.Run.Kill(api); err == nil {
@@ -35,7 +35,7 @@ func TestKilledFunctionsLoseNothing(t *testing.T) {
 					return err
 				}
 			}
-			r, err := one.send(t.Context(), http.MethodPost, "/attempts", key, completed(some, fmt.Sprint("attempt number ", i)))
+			r, err := one.Send(t.Context(), http.MethodPost, "/attempts", key, completed(some, fmt.Sprint("attempt number ", i)))
 			if err != nil {
 				return err
 			}

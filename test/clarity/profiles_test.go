@@ -34,7 +34,7 @@ type profile struct {
 // profiles returns the caller's profiles, newest first.
 func (p *target) profiles(t testing.TB, c caller) []profile {
 	t.Helper()
-	return onesynthtest.Read[struct{ Profiles []profile }](t, c.try(t, http.MethodGet, "/users/me/profile/history?limit=100", nil), http.StatusOK).Profiles
+	return onesynthtest.Read[struct{ Profiles []profile }](t, c.Try(t, http.MethodGet, "/users/me/profile/history?limit=100", nil), http.StatusOK).Profiles
 }
 
 // Each evaluated attempt adds a profile over the last ten, and unfinished ones add none. Records of the
@@ -65,7 +65,7 @@ func TestProfiles(t *testing.T) {
 	slices.Reverse(got)
 	for i, p := range got {
 		window := made[max(0, i-9) : i+1]
-		if p.UserID != one.id || p.AttemptID != made[i].AttemptID || p.AttemptCount != i+1 || len(p.Dimensions) != len(weights) {
+		if p.UserID != one.ID || p.AttemptID != made[i].AttemptID || p.AttemptCount != i+1 || len(p.Dimensions) != len(weights) {
 			t.Errorf("profile %d: got %+v", i, p)
 			continue
 		}
@@ -91,7 +91,7 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("profile %d: got weaknesses %v and recommendations %q", i, p.Weaknesses, p.Recommendations)
 		}
 	}
-	latest := onesynthtest.Read[profile](t, one.try(t, http.MethodGet, "/users/me/profile", nil), http.StatusOK)
+	latest := onesynthtest.Read[profile](t, one.Try(t, http.MethodGet, "/users/me/profile", nil), http.StatusOK)
 	if latest.Timestamp != got[attempts-1].Timestamp {
 		t.Errorf("got the profile of %s; want that of %s", latest.Timestamp, got[attempts-1].Timestamp)
 	}

@@ -35,12 +35,12 @@ func TestShared(t *testing.T) {
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
 			one := newUser(t, &target{on})
 			one.Retry = []int{http.StatusServiceUnavailable}
-			key := withKey(onesynthtest.Unique("key"))
+			key := onesynthtest.Key(onesynthtest.Unique("key"))
 			body := completed(one.scenarios(t, &target{on}, "")[0], "once, because it is enough")
 			return platform.Repeat{
 				Function: "ClarityAPI",
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
-					return one.send(ctx, http.MethodPost, "/attempts", key, body)
+					return one.Send(ctx, http.MethodPost, "/attempts", key, body)
 				},
 				Made: func(t testing.TB) int {
 					all := one.all(t, 100)
@@ -51,7 +51,7 @@ func TestShared(t *testing.T) {
 					return len(slices.DeleteFunc(all, func(a attempt) bool { return a.Evaluation == nil }))
 				},
 				Other: func(t testing.TB) {
-					refused(t, one.tryWith(t, http.MethodPost, "/attempts", key, input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": []answer{}}), http.StatusBadRequest)
+					refused(t, one.MustSend(t, http.MethodPost, "/attempts", key, input{"scenarioId": body["scenarioId"], "status": "in-progress", "answers": []answer{}}), http.StatusBadRequest)
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {

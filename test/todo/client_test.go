@@ -16,26 +16,20 @@ import (
 )
 
 // caller is a caller with a token.
-type caller struct {
-	*onesynthtest.Client
-	id, email, token string
-}
+type caller struct{ platform.Caller }
 
 // newCaller returns a caller with a token who is not a user yet.
 func newCaller(t testing.TB, target *target) caller {
 	t.Helper()
-	c := caller{Client: platform.NewClient(t, target.Target), id: onesynthtest.Unique("user")}
-	c.email = c.id + "@example.com"
-	if target.Run != nil {
-		c.token = target.Token(t, map[string]any{"sub": c.id})
-		return c
+	c := caller{platform.NewCaller(t, target.Target)}
+	c.Keyed = true
+	if target.Run == nil {
+		t.Cleanup(func() {
+			if r, err := c.Send(context.Background(), http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil || r.Status >= 500 {
+				t.Errorf("delete the user: got %v, %v", r, err)
+			}
+		})
 	}
-	c.id, c.token = target.SignIn(t, c.email)
-	t.Cleanup(func() {
-		if r, err := c.send(context.Background(), http.MethodDelete, "/api/v1/users/me", nil, nil); err != nil || r.Status >= 500 {
-			t.Errorf("delete the user: got %v, %v", r, err)
-		}
-	})
 	return c
 }
 
@@ -43,41 +37,9 @@ func newCaller(t testing.TB, target *target) caller {
 func newUser(t testing.TB, target *target) caller {
 	t.Helper()
 	c := newCaller(t, target)
-	read[user](t, c.try(t, http.MethodPost, "/api/v1/users/me", profile{c.email, "Ann"}), http.StatusCreated)
+	read[user](t, c.Try(t, http.MethodPost, "/api/v1/users/me", profile{c.Email, "Ann"}), http.StatusCreated)
 	return c
 }
-
-// header returns the token, and a new idempotency key for a mutation.
-func (c caller) header(method string) http.Header {
-	header := http.Header{"Authorization": {"Bearer " + c.token}}
-	if method != http.MethodGet {
-		header.Set("Idempotency-Key", onesynthtest.Unique("key"))
-	}
-	return header
-}
-
-// send makes a request with further headers. It can be called by any goroutine.
-func (c caller) send(ctx context.Context, method, path string, further http.Header, body any) (onesynthtest.Reply, error) {
-	header := c.header(method)
-	maps.Copy(header, further)
-	return c.Send(ctx, method, path, header, body)
-}
-
-func (c caller) try(t testing.TB, method, path string, body any) onesynthtest.Reply {
-	t.Helper()
-	return c.tryWith(t, method, path, nil, body)
-}
-
-func (c caller) tryWith(t testing.TB, method, path string, further http.Header, body any) onesynthtest.Reply {
-	t.Helper()
-	r, err := c.send(t.Context(), method, path, further, body)
-	if err != nil {
-		t.Fatalf("%s %s: %v", method, path, err)
-	}
-	return r
-}
-
-func withKey(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
 func ifMatch(version int) http.Header { return http.Header{"If-Match": {fmt.Sprintf(`"%d"`, version)}} }
 
@@ -148,22 +110,22 @@ type completedDeleted struct {
 
 func (c caller) create(t testing.TB, given input) task {
 	t.Helper()
-	return read[task](t, c.try(t, http.MethodPost, "/api/v1/tasks", given), http.StatusCreated)
+	return read[task](t, c.Try(t, http.MethodPost, "/api/v1/tasks", given), http.StatusCreated)
 }
 
 func (c caller) task(t testing.TB, id string) task {
 	t.Helper()
-	return read[task](t, c.try(t, http.MethodGet, "/api/v1/tasks/"+id, nil), http.StatusOK)
+	return read[task](t, c.Try(t, http.MethodGet, "/api/v1/tasks/"+id, nil), http.StatusOK)
 }
 
 func (c caller) change(t testing.TB, id string, change input) task {
 	t.Helper()
-	return read[task](t, c.try(t, http.MethodPatch, "/api/v1/tasks/"+id, change), http.StatusOK)
+	return read[task](t, c.Try(t, http.MethodPatch, "/api/v1/tasks/"+id, change), http.StatusOK)
 }
 
 func (c caller) list(t testing.TB, query url.Values) page {
 	t.Helper()
-	return read[page](t, c.try(t, http.MethodGet, "/api/v1/tasks?"+query.Encode(), nil), http.StatusOK)
+	return read[page](t, c.Try(t, http.MethodGet, "/api/v1/tasks?"+query.Encode(), nil), http.StatusOK)
 }
 
 // all reads a list page by page to its end.
@@ -187,7 +149,7 @@ func (c caller) all(t testing.TB, query url.Values) []task {
 
 func (c caller) stats(t testing.TB) stats {
 	t.Helper()
-	return read[stats](t, c.try(t, http.MethodGet, "/api/v1/tasks/stats", nil), http.StatusOK)
+	return read[stats](t, c.Try(t, http.MethodGet, "/api/v1/tasks/stats", nil), http.StatusOK)
 }
 
 // refused checks that a reply is an error of the platform's own form, with that

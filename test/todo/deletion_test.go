@@ -45,21 +45,21 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		}
 		if attempt > 0 {
 			onesynthtest.Settled(t, "the user can come back", func() bool {
-				return one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}).Status == http.StatusCreated ||
-					one.try(t, http.MethodGet, "/api/v1/users/me", nil).Status == http.StatusOK
+				return one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"}).Status == http.StatusCreated ||
+					one.Try(t, http.MethodGet, "/api/v1/users/me", nil).Status == http.StatusOK
 			})
 		}
-		ids := on.seedTasks(t, one.id, tasks)
-		key = withKey(onesynthtest.Unique("key"))
+		ids := on.seedTasks(t, one.ID, tasks)
+		key = onesynthtest.Key(onesynthtest.Unique("key"))
 		ended := make(chan error, 1)
 		var answered onesynthtest.Reply
 		go func() {
 			var err error
-			answered, err = one.send(t.Context(), http.MethodDelete, "/api/v1/users/me", key, nil)
+			answered, err = one.Send(t.Context(), http.MethodDelete, "/api/v1/users/me", key, nil)
 			ended <- err
 		}()
 		for begun := false; len(ended) == 0 && !begun; time.Sleep(time.Millisecond) {
-			begun = on.Item(t, "AppData", "PK", "TASK#"+one.id, "SK", "TASK#"+ids[0]) == nil
+			begun = on.Item(t, "AppData", "PK", "TASK#"+one.ID, "SK", "TASK#"+ids[0]) == nil
 		}
 		if _, err := on.Run.Kill(function); err != nil && !errors.Is(err, lambda.ErrNotRunning) {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Fatal(err)
 		}
-		left := len(on.left(t, one.id))
+		left := len(on.left(t, one.ID))
 		half = left > 1 && left < tasks && answered.Status >= http.StatusInternalServerError
 		t.Logf("attempt %d: killed with %d items left, answered with %d", attempt+1, left, answered.Status)
 		if !half {
@@ -75,16 +75,16 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 		}
 		// The user cannot come back before the deletion is complete, which it may already be: the
 		// eraser may be faster than the test.
-		back := one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"})
-		if counts := on.Item(t, "AppData", "PK", "COUNTS#"+one.id, "SK", "METADATA"); counts != nil && counts["deletion"] != nil {
+		back := one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"})
+		if counts := on.Item(t, "AppData", "PK", "COUNTS#"+one.ID, "SK", "METADATA"); counts != nil && counts["deletion"] != nil {
 			refused(t, back, http.StatusConflict)
 		} else {
 			t.Log("the eraser was faster")
 			half = false
 		}
 	}
-	refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
-	refused(t, one.try(t, http.MethodPost, "/api/v1/tasks", input{"title": "Too late"}), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodPost, "/api/v1/tasks", input{"title": "Too late"}), http.StatusNotFound)
 	if got := one.stats(t); got.Total != 0 {
 		t.Errorf("got %+v of a user who is gone", got)
 	}
@@ -92,7 +92,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
-	if left := on.left(t, one.id); len(left) != 0 {
+	if left := on.left(t, one.ID); len(left) != 0 {
 		t.Errorf("got %d items left, such as %v", len(left), left[0])
 	}
 	for _, queue := range on.Run.AWS().Queues() {
@@ -103,14 +103,14 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	// A second request learns that the deletion is complete.
 	var answered onesynthtest.Reply
 	onesynthtest.Settled(t, "the request is answered", func() bool {
-		answered = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
+		answered = one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 		return answered.Status != http.StatusConflict
 	})
 	read[struct{}](t, answered, http.StatusNoContent)
-	isReplay(t, one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
+	isReplay(t, one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
 
 	// A user who comes back is new, also if the old deletion is still running.
-	read[user](t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusCreated)
+	read[user](t, one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"}), http.StatusCreated)
 	if got := one.all(t, nil); len(got) != 0 {
 		t.Errorf("got %d tasks of the user before", len(got))
 	}
@@ -128,7 +128,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 	if err := on.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
 		t.Fatal(err)
 	}
-	isReplay(t, one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
+	isReplay(t, one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), answered)
 	if got := one.all(t, nil); len(got) != 1 || got[0].Title != "Another life still" {
 		t.Errorf("got %+v; want the new task", got)
 	}
@@ -146,13 +146,13 @@ func TestLongDeletionGoesOn(t *testing.T) {
 	t.Parallel()
 	on := ownRun(t, local.Options{})
 	one := newUser(t, on)
-	on.seedTasks(t, one.id, 1500)
+	on.seedTasks(t, one.ID, 1500)
 	// Conflicts slow the request down until its time is up.
 	if err := on.Run.AWS().SetFaults(awsapi.Faults{TransactionConflict: 0.7, Seed: 5}); err != nil {
 		t.Fatal(err)
 	}
-	key := withKey(onesynthtest.Unique("key"))
-	first := one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
+	key := onesynthtest.Key(onesynthtest.Unique("key"))
+	first := one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	if err := on.Run.AWS().SetFaults(awsapi.Faults{}); err != nil {
 		t.Fatal(err)
 	}
@@ -163,20 +163,20 @@ func TestLongDeletionGoesOn(t *testing.T) {
 		t.Errorf("got %v; want 202, 204 or 503", first)
 	}
 	if first.Status != http.StatusServiceUnavailable {
-		refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+		refused(t, one.Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
 	}
 	var last onesynthtest.Reply
 	onesynthtest.Settled(t, "the deletion is answered", func() bool {
-		last = one.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
+		last = one.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 		return last.Status < http.StatusBadRequest
 	})
 	if err := on.Flush(t); err != nil {
 		t.Fatal(err)
 	}
-	if left := on.left(t, one.id); len(left) != 0 {
+	if left := on.left(t, one.ID); len(left) != 0 {
 		t.Errorf("got %d items left, such as %v", len(left), left[0])
 	}
-	read[user](t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusCreated)
+	read[user](t, one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"}), http.StatusCreated)
 }
 
 // A deletion that the eraser cannot finish before its record expires is kept in its queue, for
@@ -215,14 +215,14 @@ func TestFailedErasureIsKept(t *testing.T) {
 func checkGone(t *testing.T, on *target) {
 	gone, stranger := newUser(t, on), newCaller(t, on)
 	create := input{"title": "left", "priority": "high", "category": "home", "due_date": "2026-01-01"}
-	key := withKey(onesynthtest.Unique("key"))
-	first := gone.tryWith(t, http.MethodPost, "/api/v1/tasks", key, create)
+	key := onesynthtest.Key(onesynthtest.Unique("key"))
+	first := gone.MustSend(t, http.MethodPost, "/api/v1/tasks", key, create)
 	open := read[task](t, first, http.StatusCreated)
 	done := gone.create(t, input{"title": "done", "status": "completed"})
 	on.indexed(t, "the tasks", func() bool { return len(gone.all(t, url.Values{"sort": {"status"}})) == 2 })
 	// A task's id is of the same kind as a deletion's, and was made just now.
 	on.beginDeletion(t, gone, done.TaskID)
-	before := on.left(t, gone.id)
+	before := on.left(t, gone.ID)
 
 	type request struct {
 		query  string
@@ -261,24 +261,24 @@ func checkGone(t *testing.T, on *target) {
 		}
 		for _, r := range all {
 			path := strings.ReplaceAll(route.Path, "{task_id}", open.TaskID) + r.query
-			got := gone.tryWith(t, route.Method, path, r.header, r.body)
-			want := stranger.tryWith(t, route.Method, path, r.header, r.body)
+			got := gone.MustSend(t, route.Method, path, r.header, r.body)
+			want := stranger.MustSend(t, route.Method, path, r.header, r.body)
 			if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) {
 				t.Errorf("%s %v: got %v; a stranger gets %v", r.query, r.body, got, want)
 			}
 		}
 	}
-	refused(t, gone.try(t, http.MethodGet, open.path(), nil), http.StatusNotFound)
-	refused(t, gone.try(t, http.MethodPatch, open.path(), input{"title": "changed"}), http.StatusNotFound)
+	refused(t, gone.Try(t, http.MethodGet, open.path(), nil), http.StatusNotFound)
+	refused(t, gone.Try(t, http.MethodPatch, open.path(), input{"title": "changed"}), http.StatusNotFound)
 	if got := gone.all(t, nil); len(got) != 0 {
 		t.Errorf("got the tasks %v", got)
 	}
-	refused(t, gone.try(t, http.MethodPost, "/api/v1/users/me", profile{gone.email, "Ann"}), http.StatusConflict)
-	refused(t, gone.try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusConflict)
+	refused(t, gone.Try(t, http.MethodPost, "/api/v1/users/me", profile{gone.Email, "Ann"}), http.StatusConflict)
+	refused(t, gone.Try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusConflict)
 	// The same key and body have the same answer for as long as the key is there.
-	isReplay(t, gone.tryWith(t, http.MethodPost, "/api/v1/tasks", key, create), first)
+	isReplay(t, gone.MustSend(t, http.MethodPost, "/api/v1/tasks", key, create), first)
 
-	if after := on.left(t, gone.id); !sameItems(after, before) {
+	if after := on.left(t, gone.ID); !sameItems(after, before) {
 		t.Errorf("got the items\n%v\nwant\n%v", after, before)
 	}
 }
@@ -300,10 +300,10 @@ func sameItems(a, b []map[string]any) bool {
 // The id says when that was.
 func (p *target) beginDeletion(t testing.TB, c caller, id string) {
 	t.Helper()
-	counts := p.Item(t, "AppData", "PK", "COUNTS#"+c.id, "SK", "METADATA")
+	counts := p.Item(t, "AppData", "PK", "COUNTS#"+c.ID, "SK", "METADATA")
 	counts["deletion"] = id
 	p.put(t, counts)
-	for _, partition := range []string{"USER#" + c.id, "EMAIL#" + c.email} {
+	for _, partition := range []string{"USER#" + c.ID, "EMAIL#" + c.Email} {
 		p.Delete(t, "AppData", "PK", partition, "SK", "METADATA")
 	}
 }

@@ -21,14 +21,14 @@ func TestStreamAsDeployed(t *testing.T) {
 	one := newUser(t, on)
 	kept, gone := one.create(t, input{"title": "Kept", "category": "home"}), one.create(t, input{"title": "Gone"})
 	one.change(t, kept.TaskID, input{"status": "in_progress"})
-	if r := one.try(t, http.MethodDelete, gone.path(), nil); r.Status != http.StatusNoContent {
+	if r := one.Try(t, http.MethodDelete, gone.path(), nil); r.Status != http.StatusNoContent {
 		t.Fatalf("got %v; want 204", r)
 	}
 	want := [][]string{
 		{"INSERT", "Gone", "pending"}, {"INSERT", "Kept", "pending"}, {"MODIFY", "Kept", "in_progress"}, {"REMOVE", "Gone", "pending"},
 	}
 	// A stream may deliver a change twice, and the table then has it twice.
-	changes := fmt.Sprintf(`SELECT DISTINCT event_name, title, status, sequence_number FROM task_changes WHERE user_id = '%s'`, one.id)
+	changes := fmt.Sprintf(`SELECT DISTINCT event_name, title, status, sequence_number FROM task_changes WHERE user_id = '%s'`, one.ID)
 	var got [][]string
 	onesynthtest.Settled(t, "all changes are in the lake", func() bool {
 		rows, err := on.QueryLake(t.Context(), changes)
@@ -45,14 +45,14 @@ func TestStreamAsDeployed(t *testing.T) {
 	if !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("got changes %q; want %q", got, want)
 	}
-	on.Lacking(t, "views of the lake", on.checkView(t, one.id))
+	on.Lacking(t, "views of the lake", on.checkView(t, one.ID))
 
-	if r := one.try(t, http.MethodDelete, "/api/v1/users/me", nil); r.Status != http.StatusNoContent {
+	if r := one.Try(t, http.MethodDelete, "/api/v1/users/me", nil); r.Status != http.StatusNoContent {
 		t.Fatalf("got %v; want 204", r)
 	}
 	var left []map[string]any
 	onesynthtest.Settled(t, "the user is erased", func() bool {
-		left = on.left(t, one.id)
+		left = on.left(t, one.ID)
 		return len(left) == 0
 	})
 }

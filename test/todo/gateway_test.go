@@ -30,7 +30,7 @@ func TestTokens(t *testing.T) {
 			if len(routes) != len(suite.Platform.Routes)-2 {
 				t.Errorf("got protected routes %v; want all but the document and /health", routes)
 			}
-			suite.CheckTokens(t, on.Target, withKey("key"), routes...)
+			suite.CheckTokens(t, on.Target, onesynthtest.Key("key"), routes...)
 			// Valid ones are taken.
 			newUser(t, on).create(t, input{"title": "Water the plants"})
 			count := map[string]int{}

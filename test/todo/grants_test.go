@@ -32,7 +32,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 
 	request := func(name, method, path string, body any) onesynthtest.Probe {
 		return onesynthtest.Probe{Function: "TodoAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
-			return one.send(t.Context(), method, path, nil, body)
+			return one.Send(t.Context(), method, path, nil, body)
 		}}
 	}
 	list := func(query string) onesynthtest.Probe {
@@ -58,7 +58,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 			request("ReadUser", http.MethodGet, "/api/v1/users/me", nil),
 			request("ChangeUser", http.MethodPut, "/api/v1/users/me", profile{onesynthtest.Unique("new") + "@example.com", "Bea"}),
 			{Function: "TodoAPI", Name: "DeleteUser", Do: func(t testing.TB) (onesynthtest.Reply, error) {
-				return leaving.send(t.Context(), http.MethodDelete, "/api/v1/users/me", nil, nil)
+				return leaving.Send(t.Context(), http.MethodDelete, "/api/v1/users/me", nil, nil)
 			}},
 			request("Document", http.MethodGet, "/api/v1/openapi.json", nil),
 			{Function: "Eraser", Name: "Erase", Do: flush},

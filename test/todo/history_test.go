@@ -59,7 +59,7 @@ func TestHistory(t *testing.T) {
 			// On a slow machine it takes longer until all has happened.
 			for bursts := 0; bursts < 3 || bursts < most && (time.Since(begun) < period || len(h.missing(t)) > 0); bursts++ {
 				if err := m.burst(t.Context()); err != nil {
-					t.Errorf("user %s, burst %d: %v", m.id, bursts+1, err)
+					t.Errorf("user %s, burst %d: %v", m.ID, bursts+1, err)
 					m.failed = true
 					return
 				}
@@ -80,7 +80,7 @@ func TestHistory(t *testing.T) {
 	h.settle(t)
 	for _, m := range all {
 		if err := m.check(t.Context()); err != nil && !m.failed {
-			t.Errorf("user %s, in the end: %v", m.id, err)
+			t.Errorf("user %s, in the end: %v", m.ID, err)
 		}
 	}
 	if err := h.checkIndexes(t.Context(), bad.user); err != nil {

@@ -35,10 +35,10 @@ func TestRepeats(t *testing.T) {
 	var made task
 	requests := []func() request{
 		func() request {
-			return request{http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}, http.StatusCreated}
+			return request{http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"}, http.StatusCreated}
 		},
 		func() request {
-			return request{http.MethodPut, "/api/v1/users/me", profile{one.email, "Bea"}, http.StatusOK}
+			return request{http.MethodPut, "/api/v1/users/me", profile{one.Email, "Bea"}, http.StatusOK}
 		},
 		func() request {
 			return request{http.MethodPost, "/api/v1/tasks", input{"title": "a"}, http.StatusCreated}
@@ -69,9 +69,9 @@ func TestRepeats(t *testing.T) {
 		asked := answered{request: next(), key: onesynthtest.Unique("key")}
 		if asked.path == "/api/v1/tasks" {
 			// A refused request does not use up the key.
-			invalid(t, one.tryWith(t, asked.method, asked.path, withKey(asked.key), input{"title": " "}), "title")
+			invalid(t, one.MustSend(t, asked.method, asked.path, onesynthtest.Key(asked.key), input{"title": " "}), "title")
 		}
-		asked.reply = one.tryWith(t, asked.method, asked.path, withKey(asked.key), asked.body)
+		asked.reply = one.MustSend(t, asked.method, asked.path, onesynthtest.Key(asked.key), asked.body)
 		if asked.reply.Status != asked.status {
 			t.Fatalf("got %v; want %d", asked.reply, asked.status)
 		}
@@ -80,34 +80,34 @@ func TestRepeats(t *testing.T) {
 		}
 		before = append(before, asked)
 		for _, earlier := range before {
-			isReplay(t, one.tryWith(t, earlier.method, earlier.path, withKey(earlier.key), earlier.body), earlier.reply)
+			isReplay(t, one.MustSend(t, earlier.method, earlier.path, onesynthtest.Key(earlier.key), earlier.body), earlier.reply)
 		}
 	}
 	for _, earlier := range before {
 		switch earlier.body.(type) {
 		case input:
-			invalid(t, one.tryWith(t, http.MethodPost, "/api/v1/tasks", withKey(earlier.key), input{"title": "another"}), "Idempotency-Key")
+			invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(earlier.key), input{"title": "another"}), "Idempotency-Key")
 		case profile:
-			invalid(t, one.tryWith(t, earlier.method, earlier.path, withKey(earlier.key), profile{one.email, "Another"}), "Idempotency-Key")
+			invalid(t, one.MustSend(t, earlier.method, earlier.path, onesynthtest.Key(earlier.key), profile{one.Email, "Another"}), "Idempotency-Key")
 		}
 	}
 	// The key is for one method, path and precondition, too.
-	invalid(t, one.tryWith(t, http.MethodPut, made.path(), withKey(before[4].key), input{"title": "b"}), "Idempotency-Key")
-	invalid(t, one.tryWith(t, http.MethodPost, "/api/v1/tasks", withKey(before[0].key), input{"title": "b"}), "Idempotency-Key")
+	invalid(t, one.MustSend(t, http.MethodPut, made.path(), onesynthtest.Key(before[4].key), input{"title": "b"}), "Idempotency-Key")
+	invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(before[0].key), input{"title": "b"}), "Idempotency-Key")
 	with := ifMatch(1)
 	with.Set("Idempotency-Key", before[3].key)
-	invalid(t, one.tryWith(t, http.MethodPut, made.path(), with, input{"title": "b"}), "Idempotency-Key")
+	invalid(t, one.MustSend(t, http.MethodPut, made.path(), with, input{"title": "b"}), "Idempotency-Key")
 
 	// The key is the user's own.
 	other := newUser(t, on)
-	created := other.tryWith(t, http.MethodPost, "/api/v1/tasks", withKey(before[2].key), input{"title": "a"})
+	created := other.MustSend(t, http.MethodPost, "/api/v1/tasks", onesynthtest.Key(before[2].key), input{"title": "a"})
 	if got := read[task](t, created, http.StatusCreated); got.TaskID == made.TaskID || created.Header.Get("Idempotency-Replayed") != "" {
 		t.Errorf("got %v for another user's key; want another task", created)
 	}
 
 	// The deletion's answer outlives all other items of the user.
-	key := withKey(onesynthtest.Unique("key"))
-	deleted := other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil)
+	key := onesynthtest.Key(onesynthtest.Unique("key"))
+	deleted := other.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	read[struct{}](t, deleted, http.StatusNoContent)
-	isReplay(t, other.tryWith(t, http.MethodDelete, "/api/v1/users/me", key, nil), deleted)
+	isReplay(t, other.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), deleted)
 }

@@ -51,16 +51,14 @@ func TestLakeOnTheCommandLine(t *testing.T) {
 	t.Parallel()
 	l := lakeOf(t, ownRun(t, local.Options{}))
 	c := command{platform.Onesynth(t), l.Run.ConsoleURL()}
-	ann := caller{
-		Client: platform.NewClient(t, l.Target), id: "ann", email: "ann@example.com",
-		token: strings.TrimSpace(c.must(t, "token", "--sub", "ann")),
-	}
-	read[user](t, ann.try(t, http.MethodPost, "/api/v1/users/me", profile{ann.email, "Ann"}), http.StatusCreated)
+	ann := caller{platform.Caller{Client: platform.NewClient(t, l.Target), ID: "ann", Email: "ann@example.com"}}
+	ann.Header, ann.Keyed = http.Header{"Authorization": {"Bearer " + strings.TrimSpace(c.must(t, "token", "--sub", ann.ID))}}, true
+	read[user](t, ann.Try(t, http.MethodPost, "/api/v1/users/me", profile{ann.Email, "Ann"}), http.StatusCreated)
 	ann.create(t, input{"title": "Water the plants", "priority": "high", "due_date": "2999-12-31"})
 	milk := ann.create(t, input{"title": "Buy milk", "category": "shop, \"home\""}).TaskID
 	ann.change(t, milk, input{"status": "in_progress"})
 	ann.change(t, milk, input{"status": "completed"})
-	read[any](t, ann.try(t, http.MethodDelete, ann.create(t, input{"title": "Nothing"}).path(), nil), http.StatusNoContent)
+	read[any](t, ann.Try(t, http.MethodDelete, ann.create(t, input{"title": "Nothing"}).path(), nil), http.StatusNoContent)
 
 	// It lands by itself, when the batch is due.
 	answered := time.Now()

@@ -67,7 +67,7 @@ func (m *member) do(ctx context.Context, s step) (onesynthtest.Reply, error) {
 	header.Set("Idempotency-Key", s.key)
 	const maxAttempts = 100
 	for range maxAttempts {
-		r, err := m.caller.send(ctx, s.method, s.path, header, s.body)
+		r, err := m.caller.Send(ctx, s.method, s.path, header, s.body)
 		if err != nil {
 			return r, err
 		}
@@ -176,7 +176,7 @@ func (m *member) repeat(ctx context.Context, steps []step, leaving bool) error {
 func (m *member) come() step {
 	m.number++
 	m.tasks = map[string]*known{}
-	return step{kind: "come", method: http.MethodPost, path: "/api/v1/users/me", body: profile{fmt.Sprintf("%s.%d@example.com", m.id, m.number), "Ann"}}
+	return step{kind: "come", method: http.MethodPost, path: "/api/v1/users/me", body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Ann"}}
 }
 
 // anyTask returns a task that may exist, or sometimes one that never existed; in some bursts it is
@@ -262,6 +262,6 @@ func (m *member) next() step {
 		return step{kind: "clear", method: http.MethodPost, path: "/api/v1/tasks/bulk", body: input{"action": "delete_completed"}}
 	default:
 		m.number++
-		return step{kind: "rename", method: http.MethodPut, path: "/api/v1/users/me", body: profile{fmt.Sprintf("%s.%d@example.com", m.id, m.number), "Bea"}}
+		return step{kind: "rename", method: http.MethodPut, path: "/api/v1/users/me", body: profile{fmt.Sprintf("%s.%d@example.com", m.ID, m.number), "Bea"}}
 	}
 }

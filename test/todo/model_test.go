@@ -64,7 +64,7 @@ func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 			m.renames++
 			renamed = append(renamed, s.body.(profile).Email)
 		case s.kind == "create" && s.reply.Status == http.StatusCreated, s.kind == "edit" && s.reply.Status == http.StatusOK:
-			got := storedTask{UserID: m.id}
+			got := storedTask{UserID: m.ID}
 			if err := json.Unmarshal(s.reply.Body, &got.task); err != nil {
 				return errors.Join(unexpected, err)
 			}
@@ -129,7 +129,7 @@ func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 		return nil
 	}
 	if len(renamed) > 0 {
-		got, err := m.get(ctx, "USER#"+m.id, "METADATA")
+		got, err := m.get(ctx, "USER#"+m.ID, "METADATA")
 		if err != nil {
 			return err
 		}
@@ -139,7 +139,7 @@ func (m *member) learn(ctx context.Context, steps []step, leaving bool) error {
 		}
 		m.addresses = append(m.addresses, renamed...)
 	}
-	stored, err := m.partition(ctx, "TASK#"+m.id)
+	stored, err := m.partition(ctx, "TASK#"+m.ID)
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ import (
 
 // check compares what is stored with what the answers say.
 func (m *member) check(ctx context.Context) error {
-	keys, err := m.partition(ctx, "IDEMPOTENCY#"+m.id)
+	keys, err := m.partition(ctx, "IDEMPOTENCY#"+m.ID)
 	if err != nil {
 		return err
 	}
@@ -37,15 +37,15 @@ func (m *member) check(ctx context.Context) error {
 			return fmt.Errorf("the address %s is taken: %v", address, owned)
 		}
 	}
-	tasks, err := m.partition(ctx, "TASK#"+m.id)
+	tasks, err := m.partition(ctx, "TASK#"+m.ID)
 	if err != nil {
 		return err
 	}
-	counts, err := m.get(ctx, "COUNTS#"+m.id, "METADATA")
+	counts, err := m.get(ctx, "COUNTS#"+m.ID, "METADATA")
 	if err != nil {
 		return err
 	}
-	profile, err := m.get(ctx, "USER#"+m.id, "METADATA")
+	profile, err := m.get(ctx, "USER#"+m.ID, "METADATA")
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (m *member) check(ctx context.Context) error {
 			return fmt.Errorf("%s: %v are counted, %v are there", name, n, recount[name])
 		}
 	}
-	return m.compareIndexes(ctx, tasks, m.id)
+	return m.compareIndexes(ctx, tasks, m.ID)
 }
 
 // check compares a stored task with what the answers said of it.
@@ -355,10 +355,10 @@ func compareEvents(t *testing.T, events map[string][]taskEvent, members []*membe
 		known := maps.Clone(m.past)
 		maps.Copy(known, m.tasks)
 		for id := range known {
-			events[m.id+" "+id] = append(events[m.id+" "+id], []taskEvent{}...)
+			events[m.ID+" "+id] = append(events[m.ID+" "+id], []taskEvent{}...)
 		}
 		for name, found := range events {
-			id, own := strings.CutPrefix(name, m.id+" ")
+			id, own := strings.CutPrefix(name, m.ID+" ")
 			if !own {
 				continue
 			}
@@ -441,20 +441,20 @@ func compareUsers(t *testing.T, rows []userEvent, stored map[string]string, memb
 		t.Errorf("got %d users in user_changes; want %d", len(byUser), len(members))
 	}
 	for _, k := range members {
-		events := byUser[k.id]
+		events := byUser[k.ID]
 		slices.SortFunc(events, func(a, b userEvent) int { return strings.Compare(a.SequenceNumber, b.SequenceNumber) })
 		got := map[string]int{}
 		for _, e := range events {
 			got[e.EventName]++
 		}
 		if got["INSERT"] != k.comes || got["MODIFY"] < k.renames || got["MODIFY"] > k.renames+k.maybe || got["REMOVE"] != k.leaves {
-			t.Errorf("user_changes of %s: got %v; want %d, %d to %d, %d", k.id, got, k.comes, k.renames, k.renames+k.maybe, k.leaves)
+			t.Errorf("user_changes of %s: got %v; want %d, %d to %d, %d", k.ID, got, k.comes, k.renames, k.renames+k.maybe, k.leaves)
 			continue
 		}
 		last := events[len(events)-1]
-		updated, exists := stored[k.id]
+		updated, exists := stored[k.ID]
 		if exists != k.alive || exists != (last.EventName != "REMOVE") || exists && last.UpdatedAt != updated {
-			t.Errorf("user_changes of %s ends with %+v; the table has %q", k.id, last, updated)
+			t.Errorf("user_changes of %s ends with %+v; the table has %q", k.ID, last, updated)
 		}
 	}
 }
@@ -474,12 +474,12 @@ func compareMetrics(t *testing.T, from *lakequery.Lake, members []*member, users
 	}
 	for _, k := range members {
 		counts := k.stats(t)
-		want := metrics{k.id, counts.Total, counts.ByStatus["pending"] + counts.ByStatus["in_progress"], counts.ByStatus["completed"]}
+		want := metrics{k.ID, counts.Total, counts.ByStatus["pending"] + counts.ByStatus["in_progress"], counts.ByStatus["completed"]}
 		if counts.Total == 0 {
 			want = metrics{} // Only users with tasks have a row.
 		}
-		if got[k.id] != want {
-			t.Errorf("user_metrics: got %+v; the API says %+v", got[k.id], want)
+		if got[k.ID] != want {
+			t.Errorf("user_metrics: got %+v; the API says %+v", got[k.ID], want)
 		}
 	}
 	if n := count(t, from, "SELECT users AS n FROM kpis"); n != users {

@@ -36,11 +36,11 @@ func TestShared(t *testing.T) {
 		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
 			one := newUser(t, &target{on})
 			one.Retry = []int{http.StatusServiceUnavailable}
-			key := withKey(onesynthtest.Unique("key"))
+			key := onesynthtest.Key(onesynthtest.Unique("key"))
 			return platform.Repeat{
 				Function: "TodoAPI",
 				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
-					return one.send(ctx, http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
+					return one.Send(ctx, http.MethodPost, "/api/v1/tasks", key, input{"title": "once"})
 				},
 				Made: func(t testing.TB) int {
 					all := one.all(t, nil)
@@ -50,7 +50,7 @@ func TestShared(t *testing.T) {
 					return len(all)
 				},
 				Other: func(t testing.TB) {
-					invalid(t, one.tryWith(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "other"}), "Idempotency-Key")
+					invalid(t, one.MustSend(t, http.MethodPost, "/api/v1/tasks", key, input{"title": "other"}), "Idempotency-Key")
 				},
 				// An hour, for which the claim is.
 				Waits: func(t testing.TB, r onesynthtest.Reply) {

@@ -18,8 +18,8 @@ func TestLifecycle(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	one := newCaller(t, on)
-	refused(t, one.try(t, http.MethodPost, "/api/v1/tasks", input{"title": "Too early"}), http.StatusNotFound)
-	refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodPost, "/api/v1/tasks", input{"title": "Too early"}), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
 	if got := one.list(t, nil); len(got.Tasks) != 0 || got.Tasks == nil || got.NextCursor != nil {
 		t.Errorf("got %+v; want an empty list", got)
 	}
@@ -27,15 +27,15 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("got %+v; want no tasks", got)
 	}
 
-	created := one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"})
+	created := one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"})
 	me := read[user](t, created, http.StatusCreated)
-	if me.Email != one.email || me.Name != "Ann" || on.Run != nil && me.UserID != one.id || created.Header.Get("Location") != "/api/v1/users/me" {
+	if me.Email != one.Email || me.Name != "Ann" || on.Run != nil && me.UserID != one.ID || created.Header.Get("Location") != "/api/v1/users/me" {
 		t.Errorf("got %v; want the user as given", created)
 	}
-	refused(t, one.try(t, http.MethodPost, "/api/v1/users/me", profile{one.email, "Ann"}), http.StatusConflict)
+	refused(t, one.Try(t, http.MethodPost, "/api/v1/users/me", profile{one.Email, "Ann"}), http.StatusConflict)
 
 	given := input{"title": "Water the plants", "description": "All but the cactus 🌵.", "priority": "high", "category": "home#50%", "due_date": "2026-02-14"}
-	answered := one.try(t, http.MethodPost, "/api/v1/tasks", given)
+	answered := one.Try(t, http.MethodPost, "/api/v1/tasks", given)
 	made := read[task](t, answered, http.StatusCreated)
 	if made.Title != "Water the plants" || text(made.Description) != "All but the cactus 🌵." || made.Status != "pending" || text(made.Priority) != "high" ||
 		text(made.Category) != "home#50%" || text(made.DueDate) != "2026-02-14" || made.CompletedAt != nil || made.Version != 1 || made.CreatedAt != made.UpdatedAt {
@@ -53,7 +53,7 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("got %+v; want the task completed and otherwise as it was", done)
 	}
 	for _, status := range []string{"pending", "in_progress", "cancelled"} {
-		refused(t, one.try(t, http.MethodPatch, made.path(), input{"status": status}), http.StatusBadRequest)
+		refused(t, one.Try(t, http.MethodPatch, made.path(), input{"status": status}), http.StatusBadRequest)
 	}
 	again := one.change(t, made.TaskID, input{"status": "completed"})
 	if text(again.CompletedAt) != text(done.CompletedAt) {
@@ -73,7 +73,7 @@ func TestLifecycle(t *testing.T) {
 	}
 	other := one.create(t, given)
 	one.change(t, other.TaskID, input{"status": "in_progress"})
-	replaced := read[task](t, one.try(t, http.MethodPut, other.path(), input{"title": "Another"}), http.StatusOK)
+	replaced := read[task](t, one.Try(t, http.MethodPut, other.path(), input{"title": "Another"}), http.StatusOK)
 	if replaced.Title != "Another" || replaced.Description != nil || replaced.DueDate != nil || replaced.Status != "in_progress" || replaced.Version != 3 || replaced.CreatedAt != other.CreatedAt {
 		t.Errorf("got %+v; want everything but the status replaced", replaced)
 	}
@@ -86,13 +86,13 @@ func TestLifecycle(t *testing.T) {
 		t.Errorf("got %+v; want %v", got, want)
 	}
 
-	read[struct{}](t, one.try(t, http.MethodDelete, other.path(), nil), http.StatusNoContent)
-	refused(t, one.try(t, http.MethodGet, other.path(), nil), http.StatusNotFound)
-	refused(t, one.try(t, http.MethodDelete, other.path(), nil), http.StatusNotFound)
-	read[struct{}](t, one.try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusNoContent)
-	refused(t, one.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
-	refused(t, one.try(t, http.MethodGet, made.path(), nil), http.StatusNotFound)
-	refused(t, one.try(t, http.MethodPost, "/api/v1/tasks", given), http.StatusNotFound)
+	read[struct{}](t, one.Try(t, http.MethodDelete, other.path(), nil), http.StatusNoContent)
+	refused(t, one.Try(t, http.MethodGet, other.path(), nil), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodDelete, other.path(), nil), http.StatusNotFound)
+	read[struct{}](t, one.Try(t, http.MethodDelete, "/api/v1/users/me", nil), http.StatusNoContent)
+	refused(t, one.Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodGet, made.path(), nil), http.StatusNotFound)
+	refused(t, one.Try(t, http.MethodPost, "/api/v1/tasks", given), http.StatusNotFound)
 }
 
 func same(a, b task) bool {
@@ -133,20 +133,20 @@ func TestOtherUsersTask(t *testing.T) {
 		tried++
 		path := platform.PathOf(route, mine.TaskID)
 		for _, with := range []http.Header{nil, ifMatch(1)} {
-			refused(t, other.tryWith(t, route.Method, path, with, bodies[route.Method]), http.StatusNotFound)
+			refused(t, other.MustSend(t, route.Method, path, with, bodies[route.Method]), http.StatusNotFound)
 		}
 		for _, id := range []string{"x", strings.ToUpper(mine.TaskID), mine.TaskID + "x", "%23", "TASK%23" + mine.TaskID} {
-			refused(t, other.try(t, route.Method, platform.PathOf(route, id), bodies[route.Method]), http.StatusNotFound)
+			refused(t, other.Try(t, route.Method, platform.PathOf(route, id), bodies[route.Method]), http.StatusNotFound)
 		}
 	}
 	if tried != 4 {
 		t.Errorf("tried %d routes; want 4", tried)
 	}
-	set := read[statusesSet](t, other.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": []string{mine.TaskID}, "status": "completed"}), http.StatusOK)
+	set := read[statusesSet](t, other.Try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "set_status", "task_ids": []string{mine.TaskID}, "status": "completed"}), http.StatusOK)
 	if len(set.Changed) != 0 || len(set.Failed) != 1 || set.Failed[0].Status != http.StatusNotFound {
 		t.Errorf("got %+v; want the task not found", set)
 	}
-	read[completedDeleted](t, other.try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}), http.StatusOK)
+	read[completedDeleted](t, other.Try(t, http.MethodPost, "/api/v1/tasks/bulk", input{"action": "delete_completed"}), http.StatusOK)
 	for _, query := range []url.Values{nil, {"q": {"mine"}}, {"status": {"pending"}}, {"category": {"home"}}} {
 		if got := other.list(t, query); len(got.Tasks) != 0 {
 			t.Errorf("%v: got %+v; want nothing of another user", query, got)

@@ -19,8 +19,8 @@ func TestThrottling(t *testing.T) {
 	on := ownRun(t, local.Options{})
 	var deleted []caller
 	send := func(c caller, method, path string, body any) func(context.Context) (onesynthtest.Reply, error) {
-		key := withKey(onesynthtest.Unique("key"))
-		return func(ctx context.Context) (onesynthtest.Reply, error) { return c.send(ctx, method, path, key, body) }
+		key := onesynthtest.Key(onesynthtest.Unique("key"))
+		return func(ctx context.Context) (onesynthtest.Reply, error) { return c.Send(ctx, method, path, key, body) }
 	}
 	// counted checks how many tasks a user has, and the counts against the tasks.
 	counted := func(t testing.TB, c caller, tasks int) []task {
@@ -66,28 +66,28 @@ func TestThrottling(t *testing.T) {
 	suite.CheckThrottling(t, on.Target, "/api/v1/openapi.json", []int{http.StatusServiceUnavailable}, map[string]func(*testing.T) platform.Request{
 		"POST /api/v1/users/me": func(t *testing.T) platform.Request {
 			c := newCaller(t, on)
-			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/users/me", profile{c.email, "Ann"}), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
+			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/users/me", profile{c.Email, "Ann"}), Status: http.StatusCreated, Check: func(t testing.TB, _ onesynthtest.Reply) {
 				counted(t, c, 0)
 			}}
 		},
 		"GET /api/v1/users/me": reads("/api/v1/users/me"),
 		"PUT /api/v1/users/me": func(t *testing.T) platform.Request {
 			c := newUser(t, on)
-			return platform.Request{Send: send(c, http.MethodPut, "/api/v1/users/me", profile{"new-" + c.email, "Bea"}), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				if got := read[user](t, c.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusOK); got.Name != "Bea" || got.Email != "new-"+c.email {
+			return platform.Request{Send: send(c, http.MethodPut, "/api/v1/users/me", profile{"new-" + c.Email, "Bea"}), Status: http.StatusOK, Check: func(t testing.TB, _ onesynthtest.Reply) {
+				if got := read[user](t, c.Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusOK); got.Name != "Bea" || got.Email != "new-"+c.Email {
 					t.Errorf("got %+v", got)
 				}
 				// The old address is free again.
 				other := newCaller(t, on)
-				read[user](t, other.try(t, http.MethodPost, "/api/v1/users/me", profile{c.email, "Cy"}), http.StatusCreated)
+				read[user](t, other.Try(t, http.MethodPost, "/api/v1/users/me", profile{c.Email, "Cy"}), http.StatusCreated)
 			}}
 		},
 		"DELETE /api/v1/users/me": func(t *testing.T) platform.Request {
 			c := newUser(t, on)
-			on.seedTasks(t, c.id, 4*many)
+			on.seedTasks(t, c.ID, 4*many)
 			deleted = append(deleted, c)
 			return platform.Request{Send: send(c, http.MethodDelete, "/api/v1/users/me", nil), Status: http.StatusNoContent, Begun: http.StatusAccepted, Check: func(t testing.TB, _ onesynthtest.Reply) {
-				refused(t, c.try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
+				refused(t, c.Try(t, http.MethodGet, "/api/v1/users/me", nil), http.StatusNotFound)
 			}}
 		},
 		"POST /api/v1/tasks": func(t *testing.T) platform.Request {
@@ -102,7 +102,7 @@ func TestThrottling(t *testing.T) {
 		"GET /api/v1/tasks/stats": reads("/api/v1/tasks/stats"),
 		"POST /api/v1/tasks/bulk": func(t *testing.T) platform.Request {
 			c := newUser(t, on)
-			ids := on.seedTasks(t, c.id, many)
+			ids := on.seedTasks(t, c.ID, many)
 			open := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Index(ids, id)%4 > 1 })
 			return platform.Request{Send: send(c, http.MethodPost, "/api/v1/tasks/bulk", map[string]any{"action": "set_status", "task_ids": open, "status": "cancelled"}), Status: http.StatusOK, Check: func(t testing.TB, r onesynthtest.Reply) {
 				for _, one := range counted(t, c, many) {
@@ -125,7 +125,7 @@ func TestThrottling(t *testing.T) {
 	}, func(t *testing.T, share float64) {
 		// A deletion that cannot be finished goes back to the stream.
 		event := fmt.Sprintf(`{"Records":[{"eventID":"e","dynamodb":{"SequenceNumber":"7","Keys":{"PK":{"S":"COUNTS#%s"}},"NewImage":{"deletion":{"S":"%s"}}}}]}`,
-			deleted[len(deleted)-1].id, "01980000-0000-7000-8000-000000000000")
+			deleted[len(deleted)-1].ID, "01980000-0000-7000-8000-000000000000")
 		result, err := on.Run.Invoke(t.Context(), on.Function(t, "Eraser"), []byte(event))
 		if err != nil || result.FunctionError != "" || share == 1 && string(result.Payload) != `{"batchItemFailures":[{"itemIdentifier":"7"}]}` {
 			t.Errorf("the eraser: got %s %s, %v; want the record given back", result.FunctionError, result.Payload, err)
@@ -135,7 +135,7 @@ func TestThrottling(t *testing.T) {
 			t.Fatal(err)
 		}
 		onesynthtest.Settled(t, "the users are erased", func() bool {
-			return !slices.ContainsFunc(deleted, func(c caller) bool { return len(on.left(t, c.id)) > 0 })
+			return !slices.ContainsFunc(deleted, func(c caller) bool { return len(on.left(t, c.ID)) > 0 })
 		})
 	})
 }

@@ -1,0 +1,29 @@
+package platform
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+)
+
+// Caller is a user with a token.
+type Caller struct {
+	*onesynthtest.Client
+	// ID is the token's subject, and Email is the user's address.
+	ID, Email string
+}
+
+// NewCaller returns a new user: of the run's issuer, or of the stack's user pool.
+func NewCaller(t testing.TB, on *Target) Caller {
+	t.Helper()
+	id := onesynthtest.Unique("user")
+	c, token := Caller{NewClient(t, on), id, id + "@example.com"}, ""
+	if on.Run != nil {
+		token = on.Token(t, map[string]any{"sub": c.ID})
+	} else {
+		c.ID, token = on.SignIn(t, c.Email)
+	}
+	c.Header = http.Header{"Authorization": {"Bearer " + token}}
+	return c
+}
