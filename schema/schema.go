@@ -3,8 +3,9 @@
 // routes, metrics, and the lake.
 //
 // The constructs turn a [Platform] into tables, routes and grants; the handlers build
-// their requests from it; docs/ACCESS-PATTERNS.md is printed from it. [AskAHuman] and
-// [Todo] are the platforms of this module, and one of your own is a value like them.
+// their requests from it; docs/ACCESS-PATTERNS.md is printed from it. [AskAHuman],
+// [Todo], [Clarity] and [Lingible] are the platforms of this module, and one of your own is a
+// value like them.
 // The package imports nothing of this module, and nothing of AWS.
 package schema
 

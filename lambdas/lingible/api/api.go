@@ -1,0 +1,118 @@
+// Package api serves Lingible over HTTP. One declaration per operation gives its routing, its
+// validation and its part of the OpenAPI document.
+//
+// Where the wire contract is silent, the API decides: it ignores unknown fields and query parameters,
+// and treats null as an optional field left out; it reads a body without a Content-Type as JSON, and
+// refuses one with another type.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// API serves all routes of the platform.
+type API struct {
+	// Users, Translator, Moderation, Trends and Quiz carry the requests out.
+	Users      Users
+	Translator Translator
+	Moderation Moderation
+	Trends     Trends
+	Quiz       Quiz
+	// Keys are the idempotency keys, each user's a scope of its own.
+	Keys idempotency.Claims
+	// Limiter counts calls towards the rate limits.
+	Limiter httpapi.RateLimiter
+	// Log receives errors that callers do not see. Nil: [slog.Default].
+	Log *slog.Logger
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+}
+
+// maxBody is how many bytes a body has at most: a submission of the longest texts fits in, also with
+// each character escaped.
+const maxBody = 32 << 10
+
+// Handler returns the handler of the routes.
+func (a *API) Handler() *kit.API {
+	handler := newServer(a).Handler()
+	handler.MaxBodyBytes = maxBody
+	return handler
+}
+
+// Document returns the OpenAPI 3.1 document of all routes, as JSON.
+func Document() ([]byte, error) {
+	// The examples of errors have a time.
+	return newServer(&API{Now: func() time.Time { return time.Date(2026, 2, 2, 9, 30, 0, 0, time.UTC) }}).Document()
+}
+
+// server has the routes with their operations.
+type server struct {
+	*httpapi.Server
+	api *API
+}
+
+func newServer(a *API) *server {
+	callers := map[schema.Caller]httpapi.Identity{}
+	for _, caller := range schema.Lingible().Callers() {
+		switch {
+		case caller.Group != "":
+			callers[caller] = httpapi.ByToken("adminToken", "A token of this platform's issuer, of a user in the group "+caller.Group+".")
+		case caller.Authenticated():
+			callers[caller] = httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject.")
+		}
+	}
+	s := &server{api: a, Server: httpapi.New(httpapi.Config{
+		Platform:    schema.Lingible(),
+		Description: "People translate slang into standard English and back, submit terms to a lexicon and vote on them, see what is trending, and take a quiz. Fields and query parameters that this description does not name are ignored, null is the same as an optional field left out, and a body without a Content-Type is taken for JSON.",
+		Callers:     callers,
+		Errors:      failures(a.Now),
+		Limiter:     a.Limiter,
+		Idempotency: httpapi.Idempotency{
+			Keys: a.Keys,
+			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
+				"Two requests are the same if method, path and body are, byte for byte. " +
+				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that passes (409 with Retry-After, 429, 5xx).",
+			Passing: []error{&lingible.UsageError{}, &lingible.LanguageError{}, lingible.ErrStale},
+		},
+		Log: a.Log,
+		Now: a.Now,
+	})}
+	s.registerUsers()
+	s.registerTranslations()
+	s.registerSlang()
+	s.registerTrends()
+	s.registerQuiz()
+	httpapi.Serve(s.Server, httpapi.Operation{
+		Method: "GET", Path: "/health", ID: "readHealth",
+		Description: "Answers while the API is up.",
+	}, func(context.Context, *struct{}) (Health, error) { return Health{Status: "ok"}, nil })
+	httpapi.RegisterDocument(s.Server, httpapi.Operation{
+		Method: "GET", Path: "/openapi.json", ID: "readDocument",
+		Description: "Returns the description of all routes.",
+	}, Document)
+	return s
+}
+
+// Health says that the API answers.
+type Health struct {
+	Status string `json:"status" enum:"ok"`
+}
+
+// callerFrom is the caller of a request, as its token says.
+func callerFrom(ctx context.Context) lingible.Caller {
+	claims := kit.InvocationFrom(ctx).Claims
+	caller := lingible.Caller{ID: httpapi.CallerFrom(ctx).ID, Email: claims["email"]}
+	if seconds, err := strconv.ParseFloat(claims["iat"], 64); err == nil {
+		caller.Issued = time.Unix(int64(seconds), 0)
+	}
+	return caller
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+)
+
+// ErrorResponse is the form of every error.
+type ErrorResponse struct {
+	Success   bool               `json:"success" enum:"false"`
+	Message   string             `json:"message" doc:"What went wrong, and what to do." example:"there is no such translation"`
+	ErrorCode string             `json:"error_code" doc:"What went wrong, for programs." example:"RES_001"`
+	Status    int                `json:"status_code" doc:"The status of the answer." example:"404"`
+	Details   []validate.Problem `json:"details" nullable:"false" doc:"Of an invalid request: everything that is wrong; else empty."`
+	Timestamp time.Time          `json:"timestamp" doc:"When it went wrong."`
+	RequestID string             `json:"request_id" doc:"Names the request in the operator's logs."`
+}
+
+// failures returns the answers to errors. The contract names AUTH_001, VAL_001, RES_001, BIZ_001,
+// BIZ_004, SYS_001 and RATE_001; the other codes are for cases on which it is silent.
+func failures(now func() time.Time) httpapi.Errors {
+	if now == nil {
+		now = time.Now
+	}
+	answer := func(code string, status int, match func(error) error) httpapi.KnownError {
+		return httpapi.KnownError{Code: code, Status: status, Match: match}
+	}
+	return httpapi.Errors{
+		Known: []httpapi.KnownError{
+			answer("AUTH_001", http.StatusUnauthorized, httpapi.Refused(http.StatusUnauthorized)),
+			answer("AUTH_002", http.StatusForbidden, httpapi.Is(httpapi.ErrForbidden)),
+			answer("AUTH_003", http.StatusForbidden, httpapi.Is(lingible.ErrUserDeleted)),
+			answer("RES_001", http.StatusNotFound, httpapi.Refused(http.StatusNotFound)),
+			answer("RES_001", http.StatusNotFound, httpapi.Is(lingible.ErrTranslationNotFound, lingible.ErrSubmissionNotFound, lingible.ErrNoQuiz, lingible.ErrNoQuestion)),
+			answer("RES_002", http.StatusConflict, httpapi.Is(
+				lingible.ErrTermKnown, lingible.ErrAlreadySubmitted, lingible.ErrOwnSubmission, lingible.ErrAlreadyVoted,
+				lingible.ErrNotOpen, lingible.ErrDecided, lingible.ErrNoSuchQuestion, lingible.ErrAnswered)),
+			answer("RES_003", http.StatusMethodNotAllowed, httpapi.Refused(http.StatusMethodNotAllowed)),
+			answer("RES_004", http.StatusConflict, httpapi.As[*idempotency.RunningError]),
+			answer("RES_004", http.StatusConflict, httpapi.Is(idempotency.ErrClaimLost)),
+			answer("VAL_001", http.StatusUnprocessableEntity, httpapi.Refused(0)),
+			answer("VAL_001", http.StatusUnprocessableEntity, httpapi.Is(idempotency.ErrOtherRequest)),
+			answer("VAL_002", http.StatusBadRequest, httpapi.Refused(http.StatusBadRequest)),
+			answer("VAL_003", http.StatusRequestEntityTooLarge, httpapi.Refused(http.StatusRequestEntityTooLarge)),
+			answer("VAL_004", http.StatusUnsupportedMediaType, httpapi.Refused(http.StatusUnsupportedMediaType)),
+			answer("BIZ_001", http.StatusTooManyRequests, httpapi.As[*lingible.UsageError]),
+			answer("BIZ_004", http.StatusForbidden, httpapi.As[*lingible.SubscriptionError]),
+			answer("RATE_001", http.StatusTooManyRequests, httpapi.As[*ratelimit.LimitedError]),
+			{
+				Code: "SYS_003", Status: http.StatusServiceUnavailable, Match: httpapi.As[*lingible.LanguageError],
+				Message: "the language model gave no answer, and nothing was charged: try again in a few seconds", RetryAfter: 5 * time.Second,
+			},
+			{
+				// Contention or throttling that outlived the retries, or no answer in time.
+				Code: "SYS_002", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, lingible.ErrStale, context.DeadlineExceeded),
+				Message: "too much is going on at once: try again in a second, with the same idempotency key if there was one", RetryAfter: time.Second,
+			},
+		},
+		Unknown: httpapi.KnownError{Code: "SYS_001"},
+		Body: func(ctx context.Context, f httpapi.Failure) any {
+			body := ErrorResponse{
+				Message: f.Message, ErrorCode: f.Code, Status: f.Status, Details: []validate.Problem{}, Timestamp: now().UTC(),
+				RequestID: cmp.Or(kit.InvocationFrom(ctx).RequestID, "none"),
+			}
+			if wrong, ok := f.Err.(*validate.Error); ok {
+				body.Details = wrong.Problems
+			}
+			return body
+		},
+		Always: []error{
+			httpapi.Unreadable("query", validate.Constraint{}, `cannot be read: invalid URL escape "%zz"; percent-encode values`),
+		},
+		OfCallers: []error{retry.ErrBusy},
+		OfBodies: []error{
+			validate.Errorf("text", validate.RuleRequired, "is missing, but required"),
+			validate.Refused(http.StatusRequestEntityTooLarge, "body", validate.Constraint{}, fmt.Sprintf("the body has more than %d bytes, which is the most allowed", maxBody)),
+			&validate.Error{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}},
+		},
+	}
+}

@@ -1,0 +1,273 @@
+package lingible
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Direction says which way a text is translated.
+type Direction string
+
+// The directions.
+const (
+	ToStandard Direction = "to_standard"
+	ToSlang    Direction = "to_slang"
+)
+
+// LowConfidence is the confidence below which a translation is not to be relied on.
+const LowConfidence = 0.3
+
+// Language translates, validates submissions and proposes trends: the embedded one of package
+// language, or a model of Amazon Bedrock. It is safe for concurrent use. Its methods return a
+// [*LanguageError], or the error of the context.
+type Language interface {
+	// Translate translates a text.
+	Translate(ctx context.Context, text string, to Direction) (Rendering, error)
+	// Validate judges a submission.
+	Validate(ctx context.Context, submission Proposal) (Verdict, error)
+	// Trends proposes up to most terms that are in use.
+	Trends(ctx context.Context, most int) ([]ProposedTrend, error)
+	// ModelID says what translates and judges, such as "onesynth.language-1".
+	ModelID() string
+}
+
+// Rendering is a text in the other language.
+type Rendering struct {
+	Text string
+	// Confidence is from 0 to 1: of the embedded language the share of the words of the original
+	// that it knows. A text without words has 0.
+	Confidence float64
+	// Unchanged says that the text is the original, byte for byte.
+	Unchanged bool
+	// Terms are the slugs of the terms of the lexicon that were found or put in, each once, in the
+	// order of the text. A term without a plain equivalent is found, and stays.
+	Terms []string
+}
+
+// Proposal is a term that somebody proposes for the lexicon.
+type Proposal struct{ Term, Meaning, Example string }
+
+// Verdict is what a [Language] says about a [Proposal].
+type Verdict struct {
+	Valid bool `dynamodbav:"valid"`
+	// Confidence says how sure the verdict is, from 0 to 1.
+	Confidence float64 `dynamodbav:"confidence"`
+	// Usage says how much use the term promises, from 1 to 10.
+	Usage int `dynamodbav:"usage_score"`
+	// Recommended says that the submission is valid, and that no rule found a weakness.
+	Recommended bool `dynamodbav:"recommended"`
+	// Reasons say for people which rules are broken, or what would make a valid submission better.
+	Reasons []string `dynamodbav:"reasons"`
+}
+
+// TrendCategory is what kind of a term a trend is.
+type TrendCategory string
+
+// The categories of trends. Users of the free tier see [Slang] alone.
+const (
+	Slang      TrendCategory = "slang"
+	PhraseLike TrendCategory = "phrase"
+	Expression TrendCategory = "expression"
+	Meme       TrendCategory = "meme"
+	Hashtag    TrendCategory = "hashtag"
+)
+
+// TrendCategories are all categories of trends.
+func TrendCategories() []TrendCategory {
+	return []TrendCategory{Slang, PhraseLike, Expression, Meme, Hashtag}
+}
+
+// ProposedTrend is a term that a [Language] takes for one in use.
+type ProposedTrend struct {
+	Term       string
+	Definition string
+	Category   TrendCategory
+	// Popularity is from 0 to 100.
+	Popularity float64
+	Example    string
+	// Origin may be empty.
+	Origin  string
+	Related []string
+}
+
+// LanguageFailure is why a language came to no result.
+type LanguageFailure string
+
+// The failures. A later try may succeed after each.
+const (
+	// TimedOut: no reply came in time.
+	TimedOut LanguageFailure = "timed-out"
+	// Throttled: the model takes no more requests at the moment.
+	Throttled LanguageFailure = "throttled"
+	// Unusable: the reply had another form than was asked for.
+	Unusable LanguageFailure = "unusable"
+	// Declined: a guardrail or the model refused.
+	Declined LanguageFailure = "declined"
+	// Unavailable: any other error of the model's service.
+	Unavailable LanguageFailure = "unavailable"
+)
+
+// LanguageError says that a [Language] came to no result.
+type LanguageError struct {
+	Failure LanguageFailure
+	// Err is the cause. Its text is for operators, and never has a user's text in it.
+	Err error
+}
+
+// Error says what failed.
+func (e *LanguageError) Error() string { return fmt.Sprintf("language %s: %v", e.Failure, e.Err) }
+
+// Unwrap returns the cause.
+func (e *LanguageError) Unwrap() error { return e.Err }
+
+// Tier is what a user has subscribed to.
+type Tier string
+
+// The tiers.
+const (
+	Free    Tier = "free"
+	Premium Tier = "premium"
+)
+
+// Limits are what a tier allows.
+type Limits struct {
+	// DailyTranslations is how many translations are charged on a day, at most.
+	DailyTranslations int
+	// TextLength is how many characters a text to translate has, at most.
+	TextLength int
+	// History is how long translations are kept; 0: not at all.
+	History time.Duration
+	// DailyQuestions is how many questions of the quiz are asked on a day; 0: any number.
+	DailyQuestions int
+	// Trends is how many trending terms are listed, at most, and AllTrends whether of all
+	// categories, or of [Slang] alone.
+	Trends    int
+	AllTrends bool
+	// Submissions is how many terms are submitted within [SubmissionWindow]; 0: none.
+	Submissions int
+}
+
+// SubmissionWindow is the time in which [Limits.Submissions] are counted.
+const SubmissionWindow = 24 * time.Hour
+
+// Limits are the limits of the tier; those of [Free] for an unknown one.
+func (t Tier) Limits() Limits {
+	if t == Premium {
+		return Limits{DailyTranslations: 100, TextLength: 100, History: 30 * 24 * time.Hour, Trends: 100, AllTrends: true, Submissions: 10}
+	}
+	return Limits{DailyTranslations: 10, TextLength: 50, DailyQuestions: 10, Trends: 10}
+}
+
+// Calendar says which day it is for users: one clock for every daily limit.
+type Calendar struct {
+	// Zone is the time zone of all users. Nil: UTC.
+	Zone *time.Location
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+}
+
+// Time is the moment, in UTC.
+func (c Calendar) Time() time.Time {
+	if c.Now == nil {
+		return time.Now().UTC()
+	}
+	return c.Now().UTC()
+}
+
+// Day is the day of a moment, as YYYY-MM-DD.
+func (c Calendar) Day(at time.Time) string { return at.In(c.zone()).Format(time.DateOnly) }
+
+// NextMidnight is when the day after that of a moment begins, in UTC. In a zone that skips
+// midnight at a daylight-saving switch, the day begins with the first moment that it has.
+func (c Calendar) NextMidnight(at time.Time) time.Time {
+	local := at.In(c.zone())
+	year, month, day := local.Date()
+	next := time.Date(year, month, day+1, 0, 0, 0, 0, c.zone())
+	if next.Day() == day {
+		// time.Date chose the moment before the skipped hour.
+		_, before := next.Zone()
+		_, after := next.Add(3 * time.Hour).Zone()
+		next = next.Add(time.Duration(after-before) * time.Second)
+	}
+	return next.UTC()
+}
+
+func (c Calendar) zone() *time.Location {
+	if c.Zone == nil {
+		return time.UTC
+	}
+	return c.Zone
+}
+
+// Caller is a user as the token of a request describes one.
+type Caller struct {
+	// ID is the token's subject.
+	ID string
+	// Email is the token's email address; empty: it has none.
+	Email string
+	// Issued is when the token was issued. Zero: now.
+	Issued time.Time
+}
+
+// UsageError says that the caller has used up what the tier allows (BIZ_001).
+type UsageError struct {
+	// What names what is used up, such as "translations".
+	What string
+	// Limit is how many of it the tier allows.
+	Limit int
+	// Until is when there is more.
+	Until time.Time
+}
+
+// Error says so.
+func (e *UsageError) Error() string {
+	return fmt.Sprintf("your tier allows %d %s: try again after %s, or upgrade", e.Limit, e.What, e.Until.UTC().Format(time.RFC3339))
+}
+
+// RetryAt is when there is more.
+func (e *UsageError) RetryAt() time.Time { return e.Until }
+
+// SubscriptionError says that something is for premium users (BIZ_004).
+type SubscriptionError struct {
+	// What names what it is, such as "the history of translations".
+	What string
+}
+
+// Error says so.
+func (e *SubscriptionError) Error() string {
+	return e.What + " is for premium users: upgrade with POST /user/upgrade"
+}
+
+// The errors that callers see.
+var (
+	// ErrUserDeleted says that the caller's account is deleted, or is being deleted.
+	ErrUserDeleted = errors.New("your account is deleted: sign in again to open a new one")
+	// ErrTranslationNotFound says that the caller has no such translation.
+	ErrTranslationNotFound = errors.New("there is no such translation")
+	// ErrSubmissionNotFound says that there is no such submission.
+	ErrSubmissionNotFound = errors.New("there is no such submission")
+	// ErrTermKnown says that the lexicon has the term.
+	ErrTermKnown = errors.New("the lexicon has the term already")
+	// ErrAlreadySubmitted says that the caller has submitted the term in the last 7 days.
+	ErrAlreadySubmitted = errors.New("you have submitted this term in the last 7 days")
+	// ErrOwnSubmission says that the caller has submitted what the vote is for.
+	ErrOwnSubmission = errors.New("you cannot vote for your own submission")
+	// ErrAlreadyVoted says that the caller's vote counts already.
+	ErrAlreadyVoted = errors.New("you have voted for this submission already")
+	// ErrNotOpen says that a submission takes no votes: it is not validated yet, or decided.
+	ErrNotOpen = errors.New("the submission takes no votes: it is not validated yet, or it is decided")
+	// ErrDecided says that a submission is approved or rejected already.
+	ErrDecided = errors.New("the submission is decided already")
+	// ErrNoQuiz says that the caller has no such quiz, or that it has ended.
+	ErrNoQuiz = errors.New("there is no such quiz, or it has ended: get a question to begin one")
+	// ErrNoSuchQuestion says that the quiz's last question is another one.
+	ErrNoSuchQuestion = errors.New("the quiz has not asked this question last: get its question")
+	// ErrAnswered says that the question has another answer already.
+	ErrAnswered = errors.New("the question has another answer already: get the next question")
+	// ErrNoQuestion says that the lexicon has no further question.
+	ErrNoQuestion = errors.New("there is no further question of this kind: end the quiz, or ask for another category or difficulty")
+	// ErrStale says that something changed between a read and the write that depends on it.
+	ErrStale = errors.New("it has changed meanwhile: try again")
+)
