@@ -12,7 +12,8 @@
 //   - A function learns its memory limit, and nothing enforces it. Its processes run as the user who started the run.
 //   - Tokens of any issuer that a JWT authorizer names, Cognito's included, come from the run's own issuer
 //     and carry that issuer's name. A token for APIs of several issuers carries gateway.RunIssuer, which all
-//     authorizers of the run accept. User pools are not emulated: there is no sign-in.
+//     authorizers of the run accept. User pools have no sign-in: a user's first token invokes the pool's
+//     PostConfirmation function, and other triggers have no effect.
 //   - Firebase Cloud Messaging is the inbox: a variable of a function whose value is FCM's address gets the
 //     inbox's, and a generated secret whose template is a service account gets a key for it.
 //   - A run has one stage of each API, Lambda proxy integrations of payload format 2.0 and JWT authorizers. An API that
@@ -47,6 +48,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
 // PlatformPorts is the Options.Port that gives each stack the port that it asks for.
@@ -117,6 +119,7 @@ type Runner struct {
 	aws       *awsapi.Server
 	functions *lambda.Service
 	schedules *schedule.Scheduler
+	users     *userpool.Pools
 	inbox     *inbox.Inbox
 	issuer    *gateway.Issuer
 	buckets   *buckets.Store

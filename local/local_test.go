@@ -728,15 +728,22 @@ func TestRedelivery(t *testing.T) {
 	}
 }
 
-// TestTokensOfSeveralStacks: one token is for the APIs of all stacks, or for those of one stack.
+// TestTokensOfSeveralStacks: one token is for the APIs of all stacks, or for those of one stack. The first token of a user of a pool
+// invokes the pool's function.
 func TestTokensOfSeveralStacks(t *testing.T) {
 	t.Parallel()
 	second := template()
 	properties(second, "Function")["FunctionName"] = "worker2"
 	properties(second, "Schedule")["Name"] = "tick2"
 	properties(second, "Logs")["LogGroupName"] = "/test/logs2"
-	properties(second, "Authorizer")["JwtConfiguration"] = object{"Issuer": "https://second.example", "Audience": []string{"second"}}
-	r, _ := start(t, template(), func(o *local.Options) { o.Assembly = write(t, template(), second) })
+	resources := second["Resources"].(object)
+	resources["Users"] = object{"Type": "AWS::Cognito::UserPool", "Properties": object{"LambdaConfig": object{"PostConfirmation": arn("Function"), "PreSignUp": arn("Function")}}}
+	resources["App"] = object{"Type": "AWS::Cognito::UserPoolClient", "Properties": object{"UserPoolId": ref("Users")}}
+	resources["UsersPermission"] = object{"Type": "AWS::Lambda::Permission", "Properties": object{
+		"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "cognito-idp.amazonaws.com", "SourceArn": arn("Users"),
+	}}
+	properties(second, "Authorizer")["JwtConfiguration"] = object{"Issuer": object{"Fn::GetAtt": []string{"Users", "ProviderURL"}}, "Audience": []any{ref("App"), "second"}}
+	r, printed := start(t, template(), func(o *local.Options) { o.Assembly = write(t, template(), second) })
 	for _, test := range []struct {
 		request       string
 		first, second int
@@ -761,6 +768,18 @@ func TestTokensOfSeveralStacks(t *testing.T) {
 		}
 	}
 	want(t, 400, "Items, Items2")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"alice","stack":"None"}`))
+	want(t, 200, `"PostConfirmation_ConfirmSignUp alice@example.com"`)(call(t, "GET", r.URL("Items2")+"/items/user", ""))
+	want(t, 200, "null")(call(t, "GET", r.URL("Items")+"/items/user", ""))
+	want(t, 502, "sign-up not confirmed: fail at user pool")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"fail","stack":"Items2"}`))
+	want(t, 200, "access_token")(call(t, "POST", r.ConsoleURL()+"/token", `{"sub":"fail","stack":"Items"}`))
+	want(t, 200, `"post_confirmation": "worker2",
+    "sign_ups": 1,
+    "failures": 1`)(call(t, "GET", r.ConsoleURL()+"/user-pools", ""))
+	for _, line := range []string{"without effect here: PreSignUp of AWS::Cognito::UserPool Users (Users)\n", `attempt 1: worker2 failed: {"errorMessage":"sign-up failed"`} {
+		if !strings.Contains(printed.String(), line) {
+			t.Errorf("printed %s, want %q", printed, line)
+		}
+	}
 }
 
 // A version or an alias of a function runs the function.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
 // Errors of Start, to be matched with errors.Is.
@@ -89,7 +91,7 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	r.parts.serve(r.ports.aws, r.aws)
 	r.parts.serve(r.ports.inbox, r.inbox)
 	r.parts.serve(r.ports.console, console.New(console.Options{
-		APIs: r.apis, Functions: r.functions, Schedules: r.schedules, Cloud: view, Inbox: r.inbox, Issuer: r.issuer,
+		APIs: r.apis, Functions: r.functions, Schedules: r.schedules, Users: r.users, Cloud: view, Inbox: r.inbox, Issuer: r.issuer,
 		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()),
 	}))
 	for resource, g := range gateways {
@@ -195,6 +197,12 @@ func (r *Runner) startServices(functions []lambda.Declared) (err error) {
 		return err
 	}
 	r.parts.onStop(r.schedules.Close)
+	if r.users, err = userpool.New(r.assembly, userpool.Options{Functions: r.functions, Log: r.log.line}); err != nil {
+		return err
+	}
+	if idle := r.users.WithoutEffect(); len(idle) > 0 {
+		r.log.printf("without effect here: %s", strings.Join(idle, ", "))
+	}
 	r.buckets.OnCreated(func(created buckets.Created) { r.rules.Deliver(created, r.functions, r.log.line) })
 	return nil
 }

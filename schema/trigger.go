@@ -72,6 +72,11 @@ type OnSchedule struct {
 // OnSignUp invokes a function when a user of the platform's own user pool has
 // confirmed the sign-up ("Post confirmation Lambda trigger", Amazon Cognito). A user
 // pool that exists already, or another issuer of tokens, does not do that.
+//
+// The function answers with the event, within 5 seconds. Amazon Cognito invokes it up to
+// three times if it does not, and also when a user has set a forgotten password
+// (triggerSource "PostConfirmation_ConfirmForgotPassword"), so it is idempotent. The user
+// is confirmed even if it fails.
 type OnSignUp struct{}
 
 // OnSeed invokes a function with `onesynth seed`, in a local run and in a deployed stack.

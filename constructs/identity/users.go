@@ -36,8 +36,8 @@ type UsersProps struct {
 	// none.
 	LogoutURLs []string
 	// Triggers are functions that Amazon Cognito calls, such as PreSignUp before it takes a
-	// new user, and PostConfirmation after. A local run has no pool, and calls none.
-	// Default: none.
+	// new user, and PostConfirmation after. A local run calls PostConfirmation alone, before
+	// a user's first token. Default: none.
 	Triggers awscognito.UserPoolTriggers
 	// Groups are groups of users, such as "admin", which tokens name in "cognito:groups". Default:
 	// none.

@@ -22,6 +22,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
 const maxBody = 1 << 20
@@ -38,6 +39,13 @@ type Functions interface {
 type Schedules interface {
 	Schedules() []schedule.Status
 	Run(ctx context.Context, name string) error
+}
+
+// Users is what the console shows and does with user pools.
+type Users interface {
+	Pools() []userpool.Status
+	// SignUp confirms the sign-up of a user who gets a token of the issuer.
+	SignUp(ctx context.Context, issuer string, u userpool.User) error
 }
 
 // Cloud is what the console shows and does with the run's AWS services. Answers are encoded as JSON.
@@ -119,6 +127,7 @@ type Options struct {
 	APIs      []API
 	Functions Functions
 	Schedules Schedules
+	Users     Users
 	Cloud     Cloud
 	Inbox     *inbox.Inbox
 	Issuer    *gateway.Issuer
@@ -178,6 +187,7 @@ func New(options Options) *Console {
 	get("/lakes", func(*http.Request) (any, error) { return options.Cloud.Lakes(), nil })
 	get("/schedules", func(*http.Request) (any, error) { return options.Schedules.Schedules(), nil })
 	post("/schedules/{name}/run", c.runSchedule)
+	get("/user-pools", func(*http.Request) (any, error) { return options.Users.Pools(), nil })
 	get("/push", func(*http.Request) (any, error) { return options.Inbox.Messages(), nil })
 	c.mux.HandleFunc("DELETE /push", c.answer(func(*http.Request) (any, error) { options.Inbox.Clear(); return nil, nil }))
 	post("/push/faults", c.pushFault)
@@ -270,7 +280,7 @@ func (c *Console) index(*http.Request) (any, error) {
 		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB.Endpoint,
 		"links": []string{
 			"GET /functions", "POST /functions/{name}/kill", "POST /functions/{name}/invoke", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
-			"GET /outputs", "GET /dynamodb", "GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /push", "DELETE /push", "POST /push/faults",
+			"GET /outputs", "GET /dynamodb", "GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /user-pools", "GET /push", "DELETE /push", "POST /push/faults",
 			"GET /queues", "GET /queues/{name}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX",
 			"GET /buckets/{name}/objects/{key}", "GET /lakes", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
 			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",
@@ -416,9 +426,12 @@ func (c *Console) token(r *http.Request) (any, error) {
 			return nil, &problem{http.StatusBadRequest, fmt.Sprintf("expires %q: want a duration such as 30m or 1h", request.Expires)}
 		}
 	}
-	audience, err := c.fill(&request)
+	audience, apis, err := c.fill(&request)
 	if err != nil {
 		return nil, err
+	}
+	if err := c.signUp(r.Context(), request, audience, apis); err != nil {
+		return nil, fmt.Errorf("no token: %w: the next request tries again", err)
 	}
 	signed, err := c.options.Issuer.Mint(gateway.Request{
 		Issuer: request.Issuer, Subject: request.Subject, Audience: audience, Scope: request.Scope, Lifetime: lifetime, Claims: request.Claims,
@@ -429,14 +442,44 @@ func (c *Console) token(r *http.Request) (any, error) {
 	return Token{AccessToken: signed, TokenType: "Bearer", Issuer: request.Issuer, Audience: audience}, nil
 }
 
-// fill chooses the fields that the request leaves empty, so that every API in question takes the token, and returns the audience.
-func (c *Console) fill(request *TokenRequest) (audience []string, err error) {
+// claim returns the claim of a token that Claims may override.
+func (t TokenRequest) claim(name, otherwise string) string {
+	if claim, ok := t.Claims[name].(string); ok {
+		return claim
+	}
+	return otherwise
+}
+
+// signUp signs the user up with the pools of the token's issuer, which are those of all its APIs if they have several.
+func (c *Console) signUp(ctx context.Context, request TokenRequest, audience []string, apis []API) error {
+	user := userpool.User{Subject: request.claim("sub", request.Subject), Email: request.claim("email", ""), Clients: audience}
+	if id := request.claim("client_id", request.claim("aud", "")); id != "" {
+		user.Clients = []string{id}
+	}
+	issuers := []string{request.claim("iss", request.Issuer)}
+	if issuers[0] == gateway.RunIssuer {
+		issuers = nil
+		for _, api := range apis {
+			issuers = append(issuers, api.Issuer)
+		}
+	}
+	for _, issuer := range issuers {
+		if err := c.options.Users.SignUp(ctx, issuer, user); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fill chooses the fields that the request leaves empty, so that every API in question takes the token, and returns the audience and
+// these APIs.
+func (c *Console) fill(request *TokenRequest) (audience []string, matching []API, err error) {
 	audience = []string{}
 	if request.Audience != "" {
 		audience = append(audience, request.Audience)
 	}
 	var stacks []string
-	var protected, matching []API
+	var protected []API
 	for _, api := range c.options.APIs {
 		if api.Issuer == "" {
 			continue
@@ -451,7 +494,7 @@ func (c *Console) fill(request *TokenRequest) (audience []string, err error) {
 		}
 	}
 	if request.Stack != "" && !slices.Contains(stacks, request.Stack) {
-		return nil, &problem{http.StatusBadRequest, fmt.Sprintf("stack %q has no API with a JWT authorizer; those that have one: %s", request.Stack, strings.Join(stacks, ", "))}
+		return nil, nil, &problem{http.StatusBadRequest, fmt.Sprintf("stack %q has no API with a JWT authorizer; those that have one: %s", request.Stack, strings.Join(stacks, ", "))}
 	}
 	if len(matching) == 0 {
 		// Tests of refusals ask for a token of an audience that no API has.
@@ -459,9 +502,9 @@ func (c *Console) fill(request *TokenRequest) (audience []string, err error) {
 	}
 	if len(matching) == 0 {
 		if request.Issuer != "" {
-			return audience, nil
+			return audience, matching, nil
 		}
-		return nil, &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (to make one anyway, give iss)"}
+		return nil, nil, &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (to make one anyway, give iss)"}
 	}
 	request.Issuer = matching[0].Issuer
 	for _, api := range matching {
@@ -472,7 +515,7 @@ func (c *Console) fill(request *TokenRequest) (audience []string, err error) {
 			audience = append(audience, api.Audience[0])
 		}
 	}
-	return audience, nil
+	return audience, matching, nil
 }
 
 func decode(r *http.Request, into any) error {

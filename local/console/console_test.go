@@ -1,7 +1,9 @@
 package console_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
+	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
 func TestToken(t *testing.T) {
@@ -46,7 +49,7 @@ func TestToken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := console.New(console.Options{APIs: test.apis, Issuer: issuer})
+			c := console.New(console.Options{APIs: test.apis, Issuer: issuer, Users: &users{}})
 			r := httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8079/token", strings.NewReader(test.body))
 			w := httptest.NewRecorder()
 			c.ServeHTTP(w, r)
@@ -71,6 +74,57 @@ func TestToken(t *testing.T) {
 				if difference := cmp.Diff(want, claims[name]); difference != "" {
 					t.Errorf("%s: %s", name, difference)
 				}
+			}
+		})
+	}
+}
+
+// users remember who signs up. The subject refused does not.
+type users struct {
+	console.Users
+	signedUp []string
+}
+
+func (u *users) SignUp(_ context.Context, issuer string, user userpool.User) error {
+	if user.Subject == "refused" {
+		return userpool.ErrNotConfirmed
+	}
+	u.signedUp = append(u.signedUp, fmt.Sprint(issuer, user))
+	return nil
+}
+
+// A token is for users of the pools of its issuer, as its claims have it; one for several issuers is for users of each.
+func TestTokenSignsUp(t *testing.T) {
+	t.Parallel()
+	one := console.API{Stack: "one", Issuer: "https://one.example", Audience: []string{"a", "b"}}
+	two := console.API{Stack: "two", Issuer: "https://two.example", Audience: []string{"c"}}
+	issuer := gateway.NewIssuer("")
+	for name, test := range map[string]struct {
+		body   string
+		status int
+		want   []string // issuer{subject email [clients]}
+	}{
+		"ByStack":      {`{"sub":"x","stack":"one"}`, 200, []string{"https://one.example{x  [a]}"}},
+		"SeveralAPIs":  {`{"sub":"x"}`, 200, []string{"https://one.example{x  [a c]}", "https://two.example{x  [a c]}"}},
+		"ByAudience":   {`{"sub":"x","aud":"b"}`, 200, []string{"https://one.example{x  [b]}"}},
+		"Foreign":      {`{"sub":"x","iss":"https://any.example"}`, 200, []string{"https://any.example{x  []}"}},
+		"ForeignClaim": {`{"sub":"x","claims":{"iss":"https://any.example"}}`, 200, []string{"https://any.example{x  [a c]}"}},
+		"Claims":       {`{"sub":"x","stack":"one","claims":{"sub":"y","email":"y@b.example","client_id":"k"}}`, 200, []string{"https://one.example{y y@b.example [k]}"}},
+		"AudienceIs":   {`{"sub":"x","stack":"one","claims":{"aud":"k"}}`, 200, []string{"https://one.example{x  [k]}"}},
+		"Refused":      {`{"sub":"refused"}`, 502, nil},
+		"NoToken":      {`{"sub":"x","stack":"three"}`, 400, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := &users{}
+			c := console.New(console.Options{APIs: []console.API{one, two}, Issuer: issuer, Users: u})
+			w := httptest.NewRecorder()
+			c.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "http://127.0.0.1:8079/token", strings.NewReader(test.body)))
+			if w.Code != test.status || strings.Contains(w.Body.String(), "access_token") != (test.status == 200) {
+				t.Errorf("got %d %s", w.Code, w.Body)
+			}
+			if diff := cmp.Diff(test.want, u.signedUp); diff != "" {
+				t.Errorf("signed up (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -38,6 +38,8 @@ type event struct {
 			Size int
 		}
 	}
+	TriggerSource string
+	Request       struct{ UserAttributes map[string]string }
 }
 
 func (c clients) put(ctx context.Context, id, value string) error {
@@ -64,6 +66,12 @@ func (c clients) handle(ctx context.Context, e event) (any, error) {
 	case e.Detail.Object.Key != "":
 		fmt.Println("created", e.Detail.Object.Key, e.Detail.Object.Size)
 		return nil, nil
+	case e.TriggerSource != "":
+		email := e.Request.UserAttributes["email"]
+		if strings.HasPrefix(email, "fail@") {
+			return nil, fmt.Errorf("sign-up failed")
+		}
+		return map[string]any{"response": map[string]any{}}, c.put(ctx, "user", e.TriggerSource+" "+email)
 	case e.Records != nil:
 		for _, record := range e.Records {
 			if id := record.Change.Keys["id"].String(); id != "seen" {
