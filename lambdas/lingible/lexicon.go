@@ -177,6 +177,31 @@ func (e Entry) QuizDifficulty() Difficulty {
 	return Advanced
 }
 
+// TrendCategory is what kind of a term the entry is: a [Meme] by its tag, else by its part of speech.
+func (e Entry) TrendCategory() TrendCategory {
+	switch {
+	case slices.Contains(e.Tags, "meme"):
+		return Meme
+	case e.Plain != nil && e.Plain.PartOfSpeech == Phrase:
+		return PhraseLike
+	case e.Plain != nil && e.Plain.PartOfSpeech == Interjection:
+		return Expression
+	}
+	return Slang
+}
+
+// Trend is the entry as a trend, with its momentum in per cent as its popularity.
+func (e Entry) Trend() ProposedTrend {
+	trend := ProposedTrend{
+		Term: e.Term, Definition: e.Gloss, Category: e.TrendCategory(), Popularity: math.Round(e.Momentum * 100),
+		Origin: e.AttestationNote, Related: e.Variants,
+	}
+	if len(e.Examples) > 0 {
+		trend.Example = e.Examples[0]
+	}
+	return trend
+}
+
 // region and attested are the forms of [Entry.Regions] and [Entry.FirstAttested].
 var (
 	region   = regexp.MustCompile(`^[A-Z]{2}$`)

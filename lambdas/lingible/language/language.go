@@ -5,6 +5,7 @@ package language
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 
@@ -14,31 +15,8 @@ import (
 // ModelID names the rules. It changes with them.
 const ModelID = "onesynth.language-1"
 
-// LowConfidence is the confidence below which a translation is not to be relied on.
-const LowConfidence = 0.3
-
-// Direction says which way a text is translated.
-type Direction string
-
-// The directions.
-const (
-	ToStandard Direction = "to_standard"
-	ToSlang    Direction = "to_slang"
-)
-
-// Translation is a text in the other language.
-type Translation struct {
-	Text string
-	// Confidence is the share of the words of the original that the language knows, from 0 to 1. A text without words has 0.
-	Confidence float64
-	// Unchanged says that the text is the original, byte for byte.
-	Unchanged bool
-	// Terms are the slugs of the terms that were found or put in, each once, in the order of the text. A term without a plain
-	// equivalent is found, and stays.
-	Terms []string
-}
-
-// Language translates over a lexicon. It is safe for concurrent use. The zero value knows no terms.
+// Language is a [lingible.Language] over a lexicon, whose methods always succeed. It is safe for concurrent use. The zero
+// value knows no terms.
 type Language struct {
 	// toStandard has the forms of terms, and toSlang the forms of their plain equivalents.
 	toStandard, toSlang *node
@@ -46,7 +24,14 @@ type Language struct {
 	taken map[string]bool
 	// vocabulary has the stems of the words of glosses, examples and plain equivalents.
 	vocabulary map[string]bool
+	// trends are the terms, those first that are most in use.
+	trends []lingible.ProposedTrend
 }
+
+var _ lingible.Language = (*Language)(nil)
+
+// ModelID is [ModelID].
+func (*Language) ModelID() string { return ModelID }
 
 // gaps are what may be missing between the words of a term.
 var gaps = strings.NewReplacer(" ", "", "-", "")
@@ -100,7 +85,18 @@ func New(entries []lingible.Entry) *Language {
 	for _, e := range entries {
 		l.add(e)
 	}
+	slices.SortStableFunc(entries, func(a, b lingible.Entry) int {
+		return cmp.Or(cmp.Compare(b.Momentum, a.Momentum), strings.Compare(a.Slug(), b.Slug()))
+	})
+	for _, e := range entries {
+		l.trends = append(l.trends, e.Trend())
+	}
 	return l
+}
+
+// Trends returns up to most terms of the lexicon, by momentum, the highest first, and of equal ones the first by slug.
+func (l *Language) Trends(_ context.Context, most int) ([]lingible.ProposedTrend, error) {
+	return slices.Clone(l.trends[:max(0, min(most, len(l.trends)))]), nil
 }
 
 func (l *Language) add(e lingible.Entry) {
@@ -153,9 +149,9 @@ func (l *Language) learn(text string) {
 }
 
 // Translate translates a text in time linear in its length. All that it does not translate stays as it is, byte for byte.
-func (l *Language) Translate(text string, to Direction) Translation {
+func (l *Language) Translate(_ context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
 	root := l.toStandard
-	if to == ToSlang {
+	if to == lingible.ToSlang {
 		root = l.toSlang
 	}
 	r := newReading(text)
@@ -197,12 +193,12 @@ func (l *Language) Translate(text string, to Direction) Translation {
 		i += n
 	}
 	out.WriteString(text[copied:])
-	translated := Translation{Text: out.String(), Terms: terms}
+	translated := lingible.Rendering{Text: out.String(), Terms: terms}
 	translated.Unchanged = translated.Text == text
 	if counted > 0 {
 		translated.Confidence = float64(known) / float64(counted)
 	}
-	return translated
+	return translated, nil
 }
 
 // knows says that a word is ordinary English, a number, or one that the lexicon uses.

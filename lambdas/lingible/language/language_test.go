@@ -2,12 +2,15 @@ package language_test
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
@@ -19,7 +22,7 @@ const document = "../../../docs/LANGUAGE.md"
 // pair is a sentence and its translation.
 type pair struct {
 	from, want string
-	to         language.Direction
+	to         lingible.Direction
 }
 
 // lines are the lines of a file, without comments.
@@ -46,9 +49,9 @@ func pairs(t testing.TB, file string) (all []pair) {
 	t.Helper()
 	for _, line := range lines(t, file) {
 		from, want, _ := strings.Cut(line, " | ")
-		p := pair{from, want, language.ToStandard}
+		p := pair{from, want, lingible.ToStandard}
 		if rest, ok := strings.CutPrefix(from, "< "); ok {
-			p.from, p.to = rest, language.ToSlang
+			p.from, p.to = rest, lingible.ToSlang
 		}
 		if rest, ok := strings.CutPrefix(from, "= "); ok {
 			p.from, p.want = rest, rest
@@ -68,6 +71,16 @@ func initial(t testing.TB) *language.Language {
 	return language.New(entries)
 }
 
+func translate(l *language.Language, text string, to lingible.Direction) lingible.Rendering {
+	translated, _ := l.Translate(context.Background(), text, to) // always nil
+	return translated
+}
+
+func validate(l *language.Language, p lingible.Proposal) lingible.Verdict {
+	verdict, _ := l.Validate(context.Background(), p) // always nil
+	return verdict
+}
+
 // normal is a sentence without differences of case and spaces.
 func normal(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
 
@@ -79,7 +92,7 @@ func TestPairs(t *testing.T) {
 		n := 0
 		all := pairs(t, "testdata/pairs-"+half+".txt")
 		for _, p := range all {
-			got := l.Translate(p.from, p.to)
+			got := translate(l, p.from, p.to)
 			if normal(got.Text) == normal(p.want) {
 				n++
 			} else {
@@ -138,24 +151,32 @@ func TestDocument(t *testing.T) {
 		got := ""
 		switch {
 		case kind == "to standard":
-			got = l.Translate(from, language.ToStandard).Text
+			got = translate(l, from, lingible.ToStandard).Text
 		case kind == "to slang":
-			got = l.Translate(from, language.ToSlang).Text
+			got = translate(l, from, lingible.ToSlang).Text
 		case strings.HasPrefix(kind, "stays"):
-			to := language.ToStandard
+			to := lingible.ToStandard
 			if strings.HasSuffix(kind, "to slang") {
-				to = language.ToSlang
+				to = lingible.ToSlang
 			}
-			translated := l.Translate(from, to)
+			translated := translate(l, from, to)
 			if !translated.Unchanged {
 				t.Errorf("%q: got %q and not unchanged", from, translated.Text)
 			}
 			got, want = translated.Text, from
 		case strings.HasPrefix(kind, "confidence "):
-			got, want = fmt.Sprintf("confidence %.2f", l.Translate(from, language.ToStandard).Confidence), kind
+			got, want = fmt.Sprintf("confidence %.2f", translate(l, from, lingible.ToStandard).Confidence), kind
+		case kind == "trends":
+			most, _ := strconv.Atoi(from)
+			trends, _ := l.Trends(t.Context(), most)
+			var all []string
+			for _, trend := range trends {
+				all = append(all, fmt.Sprintf("%s (%s, %.0f)", trend.Term, trend.Category, trend.Popularity))
+			}
+			got = strings.Join(all, ", ")
 		case kind == "submit":
 			f := strings.Split(from, " | ")
-			got = verdict(l.Validate(language.Submission{Term: f[0], Meaning: f[1], Example: f[2]}))
+			got = verdict(validate(l, lingible.Proposal{Term: f[0], Meaning: f[1], Example: f[2]}))
 		default:
 			t.Errorf("%q: got an example of kind %q", line, kind)
 		}
@@ -169,7 +190,7 @@ func TestDocument(t *testing.T) {
 }
 
 // verdict writes a verdict as the document does.
-func verdict(v language.Verdict) string {
+func verdict(v lingible.Verdict) string {
 	switch {
 	case !v.Valid:
 		return "invalid: " + strings.Join(v.Reasons, " ")
@@ -187,11 +208,11 @@ func TestTerms(t *testing.T) {
 		"Main character energy, no cap":           {"main-character-energy", "no-cap"},
 		"A ghost drank tea.":                      nil,
 	} {
-		if got := l.Translate(text, language.ToStandard); !slices.Equal(got.Terms, want) {
+		if got := translate(l, text, lingible.ToStandard); !slices.Equal(got.Terms, want) {
 			t.Errorf("%q: got %q, want %q", text, got.Terms, want)
 		}
 	}
-	if got := l.Translate("He ignores my charm, my charm.", language.ToSlang); !slices.Equal(got.Terms, []string{"ghost", "rizz"}) {
+	if got := translate(l, "He ignores my charm, my charm.", lingible.ToSlang); !slices.Equal(got.Terms, []string{"ghost", "rizz"}) {
 		t.Errorf("got %q", got.Terms)
 	}
 }
@@ -206,20 +227,54 @@ func TestRank(t *testing.T) {
 		"zonko": {entry("alpho", 0.5), entry("zonko", 0.9)},
 		"betho": {entry("zonko", 0.7), entry("betho", 0.7)},
 	} {
-		if got := language.New(all).Translate("excellent", language.ToSlang).Text; got != want {
+		if got := translate(language.New(all), "excellent", lingible.ToSlang).Text; got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }
 
+// The terms in use are proposed with all that the lexicon says of them, also where it says little.
+func TestTrends(t *testing.T) {
+	t.Parallel()
+	plain := func(pos lingible.PartOfSpeech) *lingible.Plain { return &lingible.Plain{Text: "x", PartOfSpeech: pos} }
+	l := language.New([]lingible.Entry{
+		{Term: "slow", Momentum: 0.004},
+		{Term: "even", Momentum: 0.5, Plain: plain(lingible.Phrase)},
+		{
+			Term: "meme", Variants: []string{"meem"}, Gloss: "A joke", Examples: []string{"A meme.", "Memes!"}, Tags: []string{"internet", "meme"},
+			Plain: plain(lingible.Interjection), AttestationNote: "From a board", Momentum: 0.876, Confidence: 0.1,
+		},
+		{Term: "draw", Momentum: 0.5, Plain: plain(lingible.Interjection)},
+		{Term: "gist", Momentum: 0.301},
+		{Term: "noun", Momentum: 0.304, Plain: plain(lingible.Noun)},
+	})
+	want := []lingible.ProposedTrend{
+		{Term: "meme", Definition: "A joke", Category: lingible.Meme, Popularity: 88, Example: "A meme.", Origin: "From a board", Related: []string{"meem"}},
+		{Term: "draw", Category: lingible.Expression, Popularity: 50},
+		{Term: "even", Category: lingible.PhraseLike, Popularity: 50},
+		{Term: "noun", Category: lingible.Slang, Popularity: 30},
+		{Term: "gist", Category: lingible.Slang, Popularity: 30},
+		{Term: "slow", Category: lingible.Slang},
+	}
+	for _, most := range []int{-1, 0, 2, 6, 7} {
+		got, err := l.Trends(t.Context(), most)
+		if diff := cmp.Diff(want[:max(0, min(most, 6))], got); diff != "" || err != nil {
+			t.Errorf("%d: got %v (-want +got):\n%s", most, err, diff)
+		}
+	}
+	if got, err := new(language.Language).Trends(t.Context(), 3); len(got) > 0 || err != nil {
+		t.Errorf("got %v, %v of no terms", got, err)
+	}
+}
+
 func holds(t interface{ Errorf(string, ...any) }, l *language.Language, text string) {
-	for _, to := range []language.Direction{language.ToStandard, language.ToSlang} {
-		got := l.Translate(text, to)
+	for _, to := range []lingible.Direction{lingible.ToStandard, lingible.ToSlang} {
+		got := translate(l, text, to)
 		if got.Unchanged != (got.Text == text) || got.Confidence < 0 || got.Confidence > 1 || len(got.Terms) == 0 && !got.Unchanged {
 			t.Errorf("%q: got %+v", text, got)
 		}
 	}
-	v := l.Validate(language.Submission{Term: text, Meaning: text, Example: text})
+	v := validate(l, lingible.Proposal{Term: text, Meaning: text, Example: text})
 	if v.Confidence < 0 || v.Confidence > 1 || v.Usage < 1 || v.Usage > 10 || v.Recommended && !v.Valid || !v.Valid && len(v.Reasons) == 0 {
 		t.Errorf("%q: got %+v", text, v)
 	}
@@ -241,8 +296,8 @@ func TestUnknownText(t *testing.T) {
 	part := rapid.SampledFrom([]string{"qua", "zel", "Öx", "I'm", "the", "日本", "é", " ", "  ", "\t", "\r\n", ".", "…", "-", "'", "’", "@", "#", "\xff", "\xe2\x80", "\u200b", "👩‍🚀", "7"})
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(part, 0, 40).Draw(t, "parts"), "")
-		for _, to := range []language.Direction{language.ToStandard, language.ToSlang} {
-			if got := l.Translate(text, to); got.Text != text || !got.Unchanged || got.Terms != nil {
+		for _, to := range []lingible.Direction{lingible.ToStandard, lingible.ToSlang} {
+			if got := translate(l, text, to); got.Text != text || !got.Unchanged || got.Terms != nil {
 				t.Errorf("%q: got %+v", text, got)
 			}
 		}
@@ -257,7 +312,7 @@ func TestLinear(t *testing.T) {
 	} {
 		work := func(n int) float64 {
 			text := strings.Repeat(unit, n)
-			return testing.AllocsPerRun(1, func() { l.Translate(text, language.ToStandard) })
+			return testing.AllocsPerRun(1, func() { translate(l, text, lingible.ToStandard) })
 		}
 		if once, twice := work(200), work(400); twice > 2.2*once+50 {
 			t.Errorf("%s: got %.0f allocations for the double text of %.0f", name, twice, once)
@@ -287,7 +342,7 @@ func TestOwnExamples(t *testing.T) {
 	for _, e := range entries {
 		for _, example := range e.Examples {
 			all++
-			if got := l.Translate(example, language.ToStandard); slices.Contains(got.Terms, e.Slug()) && got.Confidence >= language.LowConfidence {
+			if got := translate(l, example, lingible.ToStandard); slices.Contains(got.Terms, e.Slug()) && got.Confidence >= lingible.LowConfidence {
 				found++
 			} else {
 				t.Logf("%s: %s → %s", e.Term, example, got.Text)
@@ -317,7 +372,7 @@ func TestValidateRealTerms(t *testing.T) {
 	l := language.New(known)
 	valid, recommended := 0, 0
 	for _, e := range others {
-		v := l.Validate(language.Submission{Term: e.Term, Meaning: e.Gloss, Example: e.Examples[0]})
+		v := validate(l, lingible.Proposal{Term: e.Term, Meaning: e.Gloss, Example: e.Examples[0]})
 		if v.Valid {
 			valid++
 		} else {
@@ -332,7 +387,7 @@ func TestValidateRealTerms(t *testing.T) {
 		t.Errorf("got %d of %d valid", valid, len(others))
 	}
 	for _, e := range known {
-		if v := l.Validate(language.Submission{Term: strings.ToUpper(e.Term) + "!", Meaning: e.Gloss, Example: e.Examples[0]}); v.Valid {
+		if v := validate(l, lingible.Proposal{Term: strings.ToUpper(e.Term) + "!", Meaning: e.Gloss, Example: e.Examples[0]}); v.Valid {
 			t.Errorf("%s: got a valid verdict on a term of the lexicon", e.Term)
 		}
 	}

@@ -1,6 +1,7 @@
 package language
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,22 +10,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
-
-// Submission is a term that somebody proposes for the lexicon.
-type Submission struct{ Term, Meaning, Example string }
-
-// Verdict is what the language says about a submission.
-type Verdict struct {
-	Valid bool
-	// Confidence says how sure the verdict is, from 0 to 1.
-	Confidence float64
-	// Usage says how much use the term promises, from 1 to 10.
-	Usage int
-	// Recommended says that the submission is valid, and that no rule found a weakness.
-	Recommended bool
-	// Reasons say for people which rules are broken, or what would make a valid submission better.
-	Reasons []string
-}
 
 // The most words of a term, and the most characters of a word in one.
 const (
@@ -39,7 +24,7 @@ var keyboard = []string{"qwert", "werty", "asdf", "sdfg", "dfgh", "fghj", "hjkl"
 var address = regexp.MustCompile(`(?i)://|\bwww\.|\S@\S|\B@\w|\b[\w-]+\.(?:com|net|org|io|ly|me)\b|\d[\d ()-]{6,}\d`)
 
 // Validate judges a submission in time linear in its length.
-func (l *Language) Validate(s Submission) Verdict {
+func (l *Language) Validate(_ context.Context, s lingible.Proposal) (lingible.Verdict, error) {
 	term, meaning, example := stemmed(s.Term), stemmed(s.Meaning), stemmed(s.Example)
 	// A longer term breaks the first rule, and searching for it would take too long.
 	uses := len(term) > mostWords || l.uses(s.Term, example)
@@ -64,14 +49,14 @@ func (l *Language) Validate(s Submission) Verdict {
 	rule(!slices.EqualFunc(meaning, example, func(a, b token) bool { return a.key == b.key }), "The example repeats the meaning.")
 	rule(!isList(s.Example, example), "The example is a list of keywords: write a sentence.")
 	if len(broken) > 0 {
-		return Verdict{Confidence: min(0.95, 0.75+0.1*float64(len(broken)-1)), Usage: 1, Reasons: broken}
+		return lingible.Verdict{Confidence: min(0.95, 0.75+0.1*float64(len(broken)-1)), Usage: 1, Reasons: broken}, nil
 	}
-	return l.rate(s, term, meaning, example)
+	return l.rate(s, term, meaning, example), nil
 }
 
 // rate judges a valid submission by what speaks for it.
-func (l *Language) rate(s Submission, term, meaning, example []token) Verdict {
-	v := Verdict{Valid: true, Usage: 4}
+func (l *Language) rate(s lingible.Proposal, term, meaning, example []token) lingible.Verdict {
+	v := lingible.Verdict{Valid: true, Usage: 4}
 	points := 50
 	award := func(holds bool, confidence, usage int, reason string) {
 		if holds {
