@@ -1,0 +1,125 @@
+// Package cache keeps what a function reads often and what rarely changes.
+package cache
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+)
+
+const (
+	// rest is how long a [Cache] answers with an old value after a read that AWS refused or did not
+	// answer.
+	rest = 5 * time.Second
+	// read is how long one read may take, also if its callers have less time.
+	read = 5 * time.Second
+)
+
+// Cache answers from memory. Concurrent calls for the same key share one read. While AWS refuses
+// reads or does not answer them, a cache answers with what it read last, however old. Without that
+// it returns the error of the read, which is ErrBusy or ErrUnanswered of package retry.
+//
+// Set the fields before the first use. A cache is safe for concurrent use.
+type Cache[V any] struct {
+	// Age is how long a value answers without another read.
+	Age time.Duration
+	// Most is how many values are kept, those that were read last.
+	Most int
+	// Gone is the error of a read that says that there is no value any more. Nil: there is none.
+	Gone error
+	// Now is the clock. Nil: [time.Now].
+	Now func() time.Time
+
+	reads singleflight.Group
+	mu    sync.Mutex
+	kept  map[string]*entry[V]
+}
+
+// entry is what was read for a key, until a moment without question.
+type entry[V any] struct {
+	value V
+	until time.Time
+}
+
+// Get returns what is kept for a key, or what load returns. Callers share the value, and must not
+// change it.
+func (c *Cache[V]) Get(ctx context.Context, key string, load func(context.Context) (V, error)) (none V, err error) {
+	if kept, ok := c.fresh(key); ok {
+		return kept, nil
+	}
+	// The read serves all who wait for it, so it does not end with the request of the first.
+	result := c.reads.DoChan(key, func() (any, error) {
+		if kept, ok := c.fresh(key); ok {
+			return kept, nil
+		}
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), read)
+		defer cancel()
+		found, err := load(ctx)
+		return c.settle(key, found, err)
+	})
+	select {
+	case <-ctx.Done():
+		return none, ctx.Err()
+	case r := <-result:
+		if r.Err != nil {
+			return none, r.Err
+		}
+		return r.Val.(V), nil
+	}
+}
+
+func (c *Cache[V]) fresh(key string) (none V, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept, ok := c.kept[key]
+	if !ok || !c.now().Before(kept.until) {
+		return none, false
+	}
+	return kept.value, true
+}
+
+// settle keeps what a read returned, and answers with it or with what was kept before.
+func (c *Cache[V]) settle(key string, found V, err error) (V, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before, known := c.kept[key]
+	switch {
+	case err == nil:
+		c.keep(key, &entry[V]{found, c.now().Add(c.Age)})
+	case known && (errors.Is(err, retry.ErrBusy) || errors.Is(err, retry.ErrUnanswered) || errors.Is(err, context.DeadlineExceeded)):
+		before.until = c.now().Add(rest)
+		return before.value, nil
+	case c.Gone != nil && errors.Is(err, c.Gone):
+		delete(c.kept, key)
+	}
+	return found, err
+}
+
+func (c *Cache[V]) now() time.Time {
+	if c.Now == nil {
+		return time.Now()
+	}
+	return c.Now()
+}
+
+// keep stores an entry in place of the oldest if there are too many.
+func (c *Cache[V]) keep(key string, e *entry[V]) {
+	if c.kept == nil {
+		c.kept = map[string]*entry[V]{}
+	}
+	if _, known := c.kept[key]; !known && len(c.kept) >= c.Most {
+		oldest := key
+		for k, kept := range c.kept {
+			if oldest == key || kept.until.Before(c.kept[oldest].until) {
+				oldest = k
+			}
+		}
+		delete(c.kept, oldest)
+	}
+	c.kept[key] = e
+}
