@@ -3,6 +3,7 @@ package platform_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -240,16 +241,18 @@ func TestDeclareFunction(t *testing.T) {
 	_, function := signUp.One(t, "AWS::Lambda::Function", "OwnHello")
 	variables := synthtest.At(function.Properties, "Environment", "Variables")
 	secret, _ := signUp.One(t, "AWS::SecretsManager::Secret", "OwnPepper")
-	pool, resource := signUp.One(t, "AWS::Cognito::UserPool", "OwnUsers")
+	_, resource := signUp.One(t, "AWS::Cognito::UserPool", "OwnUsers")
 	got := map[string]any{
 		"greeting": synthtest.At(variables, "GREETING"), "secret": synthtest.At(variables, "PEPPER_SECRET_ARN", "Ref"),
 		"timeout": function.Properties["Timeout"], "memory": function.Properties["MemorySize"],
 		"signed up":      synthtest.Stable(synthtest.Text(synthtest.At(resource.Properties, "LambdaConfig", "PostConfirmation"))),
-		"may be invoked": nil, "may read": nil,
+		"may be invoked": "", "may read": nil,
 	}
 	for _, permission := range signUp.OfType("AWS::Lambda::Permission") {
 		if permission.Properties["Principal"] == "cognito-idp.amazonaws.com" {
-			got["may be invoked"] = synthtest.At(permission.Properties, "SourceArn", "Fn::GetAtt", 0)
+			for _, name := range []string{"Action", "FunctionName", "SourceArn"} {
+				got["may be invoked"] = fmt.Sprint(got["may be invoked"], synthtest.Stable(synthtest.Text(permission.Properties[name])), " ")
+			}
 		}
 	}
 	for _, allowed := range signUp.Allowed(t, "OwnHelloRole") {
@@ -258,13 +261,36 @@ func TestDeclareFunction(t *testing.T) {
 		}
 	}
 	want := map[string]any{
-		"greeting": "Hi", "secret": secret, "timeout": 5.0, "memory": 512.0, "signed up": "OwnHello.Arn", "may be invoked": pool, "may read": "secretsmanager:GetSecretValue OwnPepper",
+		"greeting": "Hi", "secret": secret, "timeout": 5.0, "memory": 512.0, "signed up": "OwnHello.Arn",
+		"may be invoked": "lambda:InvokeFunction OwnHello.Arn OwnUsers.Arn ", "may read": "secretsmanager:GetSecretValue OwnPepper",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("function (-want +got):\n%s", diff)
 	}
 	if got := slices.Sorted(maps.Keys(signUp.Outputs)); !slices.Equal(got, []string{"OwnApiUrl", "OwnThingsTableName", "OwnTokenIssuer", "OwnUserPoolClientId", "OwnUserPoolId"}) {
 		t.Errorf("got the outputs %v", got)
+	}
+}
+
+// The pool needs the function, and the API needs both: a function that needed the pool would make the stack impossible to deploy.
+func TestDeclareNoCycle(t *testing.T) {
+	t.Parallel()
+	for name, template := range map[string]synthtest.Template{"own": template, "signup": signUp, "exporting": exporting} {
+		if cycle := template.Cycle(); cycle != nil {
+			t.Errorf("%s: %v need each other", name, cycle)
+		}
+	}
+	id, function := signUp.One(t, "AWS::Lambda::Function", "OwnHello")
+	pool, _ := signUp.One(t, "AWS::Cognito::UserPool", "OwnUsers")
+	for _, need := range []any{map[string]any{"Ref": pool}, map[string]any{"Fn::Sub": "${" + pool + ".Arn}"}} {
+		changed := function
+		changed.Properties = maps.Clone(function.Properties)
+		changed.Properties["Description"] = need
+		needing := synthtest.Template{Resources: maps.Clone(signUp.Resources)}
+		needing.Resources[id] = changed
+		if cycle := needing.Cycle(); len(cycle) != 2 || !slices.Contains(cycle, id) || !slices.Contains(cycle, pool) {
+			t.Errorf("the function needs the pool by %v: got %v, want both", need, cycle)
+		}
 	}
 }
 

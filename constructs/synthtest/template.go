@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -137,6 +138,80 @@ var logicalID = regexp.MustCompile(`\b([A-Za-z][A-Za-z0-9]*?)[0-9A-F]{8}\b`)
 
 // Stable returns a text without the digits that the CDK adds to logical ids.
 func Stable(text string) string { return logicalID.ReplaceAllString(text, "$1") }
+
+// Cycle returns the logical ids of resources that need each other, each followed by one that it needs; nil if there are none. AWS
+// CloudFormation refuses a template with circular dependencies when it is deployed.
+func (t Template) Cycle() []string {
+	var path []string
+	done := map[string]bool{}
+	var visit func(id string) []string
+	visit = func(id string) []string {
+		if i := slices.Index(path, id); i >= 0 {
+			return slices.Clone(path[i:])
+		}
+		r, ok := t.Resources[id]
+		if done[id] || !ok {
+			return nil
+		}
+		path = append(path, id)
+		for _, needed := range append(references(r.Properties), texts(r.DependsOn)...) {
+			if cycle := visit(needed); cycle != nil {
+				return cycle
+			}
+		}
+		path = path[:len(path)-1]
+		done[id] = true
+		return nil
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.Resources)) {
+		if cycle := visit(id); cycle != nil {
+			return cycle
+		}
+	}
+	return nil
+}
+
+// substituted is a reference within an Fn::Sub.
+var substituted = regexp.MustCompile(`\$\{([A-Za-z0-9]+)[.}]`)
+
+// references returns the ids that a value of a template refers to. They may also be of parameters, or of AWS.
+func references(v any) (ids []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, element := range v {
+			ids = append(ids, references(element)...)
+		}
+	case map[string]any:
+		for name, element := range v {
+			switch name {
+			case "Ref":
+				ids = append(ids, Text(element))
+			case "Fn::GetAtt":
+				ids = append(ids, Text(At(element, 0)))
+			case "Fn::Sub":
+				for _, text := range texts(element) {
+					for _, match := range substituted.FindAllStringSubmatch(text, -1) {
+						ids = append(ids, match[1])
+					}
+				}
+				ids = append(ids, references(element)...)
+			default:
+				ids = append(ids, references(element)...)
+			}
+		}
+	}
+	return ids
+}
+
+// texts returns the texts of a value that is one or a list of them.
+func texts(v any) (all []string) {
+	for _, element := range List(v) {
+		if text, ok := element.(string); ok {
+			all = append(all, text)
+		}
+	}
+	return all
+}
 
 // At returns the value that a path of keys and list positions leads to, or nil.
 func At(v any, path ...any) any {
