@@ -14,25 +14,23 @@ package lake
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 )
 
 // EventsPrefix begins the keys of all objects with changes.
 const EventsPrefix = "events/"
 
-// ErrNoObject is the error of reading an object that does not exist, or no longer
-// does.
-var ErrNoObject = errors.New("there is no such object")
+// ContentType is the content type of the objects.
+const ContentType = "application/vnd.apache.parquet"
+
+// ErrNoObject is the error of reading an object that does not exist, or no longer exists.
+var ErrNoObject = bucket.ErrNoObject
 
 // Object is an object in the listing of a bucket.
-type Object struct {
-	// Key is its key.
-	Key string
-	// Size is its length in bytes.
-	Size int64
-}
+type Object = bucket.Object
 
 // ObjectWriter has the methods of a bucket that the [Writer] needs.
 type ObjectWriter interface {
@@ -42,7 +40,7 @@ type ObjectWriter interface {
 }
 
 // Bucket has the methods of a bucket that the [Compactor] needs. Their effects are
-// immediate: a listing has the objects that were put before it.
+// immediate: a listing has the objects that were put before it. A [bucket.Bucket] is one.
 type Bucket interface {
 	ObjectWriter
 	// List gives the objects whose keys begin with prefix, in the order of their

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
-	"github.com/onesynth-cdk/onesynth/lambdas/lake/bucket"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -22,7 +22,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		compactor := lake.NewCompactor(definition, bucket.New(environment.AWS, values[1]))
+		compactor := lake.NewCompactor(definition, bucket.New(environment.AWS, values[1], lake.ContentType))
 		compactor.Log, compactor.Metrics = environment.Log, environment.Metrics
 		return func(ctx context.Context, _ json.RawMessage) (lake.Report, error) { return compactor.Run(ctx) }, nil
 	})

@@ -6,8 +6,8 @@ import (
 	"context"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake"
-	"github.com/onesynth-cdk/onesynth/lambdas/lake/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/lake/queue"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -22,7 +22,7 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1]), queue.New(environment.AWS, values[2]))
+		writer := lake.NewWriter(definition, bucket.New(environment.AWS, values[1], lake.ContentType), queue.New(environment.AWS, values[2]))
 		writer.Log, writer.Metrics = environment.Log, environment.Metrics
 		return writer.Handle, nil
 	})

@@ -18,7 +18,6 @@ import (
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
-	"github.com/onesynth-cdk/onesynth/lambdas/lake"
 )
 
 // served returns a bucket of a server that speaks S3. refuse answers in its stead
@@ -40,12 +39,12 @@ func served(t *testing.T, refuse func(http.ResponseWriter, *http.Request) bool) 
 	return New(aws.Config{
 		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 		BaseEndpoint: &server.URL, Retryer: kit.Retryer,
-	}, "lake")
+	}, "lake", "application/json")
 }
 
-func list(t *testing.T, b *Bucket, prefix string) []lake.Object {
+func list(t *testing.T, b *Bucket, prefix string) []Object {
 	t.Helper()
-	var all []lake.Object
+	var all []Object
 	for o, err := range b.List(t.Context(), prefix) {
 		if err != nil {
 			t.Fatal(err)
@@ -72,10 +71,16 @@ func TestBucket(t *testing.T) {
 			t.Errorf("%d bytes from %d: got %d bytes, %v", part[1], part[0], len(got), err)
 		}
 	}
+	if got, err := b.Read(t.Context(), key); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("the whole: got %d bytes, %v", len(got), err)
+	}
+	if _, err := b.Read(t.Context(), "other"); !errors.Is(err, ErrNoObject) {
+		t.Errorf("the whole of an object that is not there: %v", err)
+	}
 	if _, err := b.Get(t.Context(), key, 99_999, 2); err == nil {
 		t.Error("reading beyond the end is no error")
 	}
-	if got := list(t, b, "events/entity=task/"); len(got) != 1 || got[0] != (lake.Object{Key: key, Size: 100_000}) {
+	if got := list(t, b, "events/entity=task/"); len(got) != 1 || got[0] != (Object{Key: key, Size: 100_000}) {
 		t.Errorf("listed %v", got)
 	}
 	if got := list(t, b, "events/entity=user/"); len(got) != 0 {
@@ -86,7 +91,7 @@ func TestBucket(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := b.Get(t.Context(), key, 0, 1); !errors.Is(err, lake.ErrNoObject) {
+	if _, err := b.Get(t.Context(), key, 0, 1); !errors.Is(err, ErrNoObject) {
 		t.Errorf("an object that is not there: %v", err)
 	}
 }
@@ -147,11 +152,13 @@ func TestBucketFails(t *testing.T) {
 	})
 	check := func(operation string, err error) {
 		t.Helper()
-		if err == nil || !strings.Contains(err.Error(), "S3 "+operation) || !strings.Contains(err.Error(), "AccessDenied") || errors.Is(err, lake.ErrNoObject) {
+		if err == nil || !strings.Contains(err.Error(), "S3 "+operation) || !strings.Contains(err.Error(), "AccessDenied") || errors.Is(err, ErrNoObject) {
 			t.Errorf("%s: got %v", operation, err)
 		}
 	}
 	_, err := refusing.Get(t.Context(), "k", 0, 4)
+	check("GetObject", err)
+	_, err = refusing.Read(t.Context(), "k")
 	check("GetObject", err)
 	check("PutObject", refusing.Put(t.Context(), "k", strings.NewReader("body")))
 	check("DeleteObject", refusing.Delete(t.Context(), "k"))

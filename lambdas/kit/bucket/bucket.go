@@ -1,0 +1,124 @@
+// Package bucket reads and writes the objects of a bucket in Amazon S3.
+package bucket
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+)
+
+// ErrNoObject is the error of reading an object that does not exist, or no longer exists.
+var ErrNoObject = errors.New("there is no such object")
+
+// Object is what a listing says of an object.
+type Object struct {
+	Key string
+	// Size is in bytes.
+	Size int64
+}
+
+// Bucket is a bucket whose objects have one content type. It is safe for concurrent use.
+type Bucket struct {
+	client            *s3.Client
+	name, contentType string
+}
+
+// attemptTimeout is enough for the largest object that a function writes, at a tenth of
+// the rate that Lambda has to S3.
+const attemptTimeout = 30 * time.Second
+
+// New returns the bucket of that name, for objects of a content type such as "application/json".
+func New(config aws.Config, name, contentType string) *Bucket {
+	return &Bucket{client: s3.NewFromConfig(kit.WithAttemptTimeout(config, attemptTimeout)), name: name, contentType: contentType}
+}
+
+// Put writes an object.
+func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error {
+	_, err := b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.name, Key: &key, Body: body, ContentType: &b.contentType})
+	if err != nil {
+		return fmt.Errorf("S3 PutObject: %w", err)
+	}
+	return nil
+}
+
+// Read reads an object. The error is [ErrNoObject] when it does not exist.
+func (b *Bucket) Read(ctx context.Context, key string) ([]byte, error) {
+	opened, err := b.open(ctx, key, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	body, err := io.ReadAll(opened)
+	return body, unread(err)
+}
+
+// Get reads length bytes of an object from offset. The error is [ErrNoObject] when the object does
+// not exist.
+func (b *Bucket) Get(ctx context.Context, key string, offset, length int64) ([]byte, error) {
+	if length == 0 {
+		return nil, nil
+	}
+	opened, err := b.open(ctx, key, aws.String(fmt.Sprintf("bytes=%d-%d", offset, offset+length-1)))
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	body := make([]byte, length)
+	_, err = io.ReadFull(opened, body)
+	return body, unread(err)
+}
+
+// open requests an object, or the part of it that bounds name.
+func (b *Bucket) open(ctx context.Context, key string, bounds *string) (io.ReadCloser, error) {
+	output, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.name, Key: &key, Range: bounds})
+	if _, missing := errors.AsType[*types.NoSuchKey](err); missing {
+		return nil, fmt.Errorf("%w: %w", ErrNoObject, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("S3 GetObject: %w", err)
+	}
+	return output.Body, nil
+}
+
+func unread(err error) error {
+	if err != nil {
+		return fmt.Errorf("read the answer of S3 GetObject: %w", err)
+	}
+	return nil
+}
+
+// List gives the objects below a prefix.
+func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				yield(Object{}, fmt.Errorf("S3 ListObjectsV2: %w", err))
+				return
+			}
+			for _, object := range page.Contents {
+				if !yield(Object{Key: aws.ToString(object.Key), Size: aws.ToInt64(object.Size)}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Delete deletes an object. One that does not exist is no error.
+func (b *Bucket) Delete(ctx context.Context, key string) error {
+	if _, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.name, Key: &key}); err != nil {
+		return fmt.Errorf("S3 DeleteObject: %w", err)
+	}
+	return nil
+}
