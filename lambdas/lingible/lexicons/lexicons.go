@@ -13,9 +13,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
-// Source is the source of every entry.
-const Source = "onesynth"
-
 // MinWrongAnswers is how many entries a pool of wrong answers has at least.
 const MinWrongAnswers = 12
 
@@ -36,7 +33,7 @@ func WrongAnswers() (map[lingible.Category][]string, error) {
 }
 
 // file is the file of a category. Its entries leave out quiz_category and sources, which are those
-// of the file and [Source].
+// of the file and [lingible.SourceInitial].
 type file struct {
 	WrongAnswers []string         `json:"wrong_answers"`
 	Entries      []lingible.Entry `json:"entries"`
@@ -61,7 +58,7 @@ func read(folder fs.FS) ([]lingible.Entry, map[lingible.Category][]string, error
 				err = fmt.Errorf("%s: has quiz_category or sources: leave them out", validate.Quoted(entry.Term))
 				break
 			}
-			entry.QuizCategory, entry.Sources = category, []string{Source}
+			entry.QuizCategory, entry.Sources = category, []string{lingible.SourceInitial}
 			err = lexicon.Add(entry)
 		}
 		if err != nil {

@@ -1,0 +1,109 @@
+package dynamodb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+)
+
+var _ lingible.ExportStore = (*Store)(nil)
+
+// exportKey is the key of the item with the latest export.
+func exportKey() []any { return []any{"EXPORT", "METADATA#export"} }
+
+// ExportDigest implements [lingible.ExportStore].
+func (s *Store) ExportDigest(ctx context.Context) (string, error) {
+	var export struct {
+		Digest string `dynamodbav:"digest"`
+	}
+	_, err := s.db.Get(ctx, "GetExport", &export, exportKey()...)
+	return export.Digest, err
+}
+
+// ClaimExport implements [lingible.ExportStore].
+func (s *Store) ClaimExport(ctx context.Context, claim string, now, until time.Time) error {
+	update := expression.Set(dynamo.Name("claim"), expression.Value(claim)).
+		Set(dynamo.Name("claimed_until"), expression.Value(dynamo.FormatTime(until)))
+	// The claim is its own when an attempt with a lost answer is repeated.
+	free := dynamo.Absent("claim").Or(dynamo.Equal("claim", claim),
+		dynamo.Name("claimed_until").LessThanEqual(expression.Value(dynamo.FormatTime(now))))
+	held, err := dynamo.Held(s.db.Update(ctx, "ClaimExport", exportKey(), update, free, nil))
+	if err == nil && !held {
+		err = lingible.ErrExportRunning
+	}
+	return err
+}
+
+// SettleExport implements [lingible.ExportStore].
+func (s *Store) SettleExport(ctx context.Context, claim, digest string, now time.Time) error {
+	update := expression.Remove(dynamo.Name("claim")).Remove(dynamo.Name("claimed_until"))
+	if digest != "" {
+		update = update.Set(dynamo.Name("digest"), expression.Value(digest)).
+			Set(dynamo.Name("exported_at"), expression.Value(dynamo.FormatTime(now)))
+	}
+	held, err := dynamo.Held(s.db.Update(ctx, "SettleExport", exportKey(), update, dynamo.Equal("claim", claim), nil))
+	if err == nil && !held {
+		err = lingible.ErrExportLost
+	}
+	return err
+}
+
+// SlugsBySource implements [lingible.ExportStore].
+func (s *Store) SlugsBySource(ctx context.Context, source string) (slugs []string, err error) {
+	for item, err := range s.db.Items(ctx, "ListEntriesBySource", dynamo.Query{Values: []any{source}}) {
+		var k key
+		if err == nil {
+			err = attributevalue.UnmarshalMap(item, &k)
+		}
+		if err != nil {
+			return nil, err
+		}
+		slugs = append(slugs, strings.TrimPrefix(k.PK, termKey("")))
+	}
+	return slugs, nil
+}
+
+// Entries implements [lingible.ExportStore].
+func (s *Store) Entries(ctx context.Context, slugs []string) ([]lingible.Entry, error) {
+	keys := make([][]any, len(slugs))
+	for i, slug := range slugs {
+		keys[i] = []any{termKey(slug), entryKind}
+	}
+	items, err := s.db.BatchGet(ctx, "GetEntries", keys...)
+	if err != nil {
+		return nil, err
+	}
+	entries := make([]lingible.Entry, 0, len(items))
+	for i, item := range items {
+		if item == nil {
+			continue
+		}
+		var entry lingible.Entry
+		if err := attributevalue.UnmarshalMap(item, &entry); err != nil {
+			return nil, fmt.Errorf("read the term %s: %w", slugs[i], err)
+		}
+		entries = append(entries, entry)
+	}
+	return entries, nil
+}
+
+// ChangedTerms are the slugs of the terms in records of the stream of Lexicon.
+func ChangedTerms(event events.DynamoDBEvent) (slugs []string) {
+	for _, record := range event.Records {
+		// Items of other kinds have no slug.
+		if key := record.Change.Keys["PK"]; key.DataType() == events.DataTypeString {
+			if slug, ok := strings.CutPrefix(key.String(), termKey("")); ok {
+				slugs = append(slugs, slug)
+			}
+		}
+	}
+	return slugs
+}

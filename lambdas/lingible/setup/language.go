@@ -1,0 +1,35 @@
+// Package setup wires what several functions of Lingible have.
+package setup
+
+import (
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
+)
+
+// Exporter returns the exports of the lexicon, in the bucket that the variable EXPORTS_BUCKET names.
+func Exporter(environment kit.Environment, store *dynamodb.Store) (*lingible.Exporter, error) {
+	values, err := environment.Require("EXPORTS_BUCKET")
+	if err != nil {
+		return nil, err
+	}
+	return &lingible.Exporter{Store: store, Objects: bucket.New(environment.AWS, values[0], "application/json")}, nil
+}
+
+// Language returns what translates, validates and proposes trends, and the lexicon of the latest
+// export.
+func Language(environment kit.Environment, store *dynamodb.Store) (lingible.Language, *language.Live, error) {
+	exports, err := Exporter(environment, store)
+	if err != nil {
+		return nil, nil, err
+	}
+	initial, err := lexicons.Initial()
+	if err != nil {
+		return nil, nil, err
+	}
+	lexicon := language.NewLive(exports, initial, environment.Log, nil)
+	return lexicon, lexicon, nil
+}
