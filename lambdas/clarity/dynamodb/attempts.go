@@ -93,7 +93,7 @@ func (s *Store) SaveAttempt(ctx context.Context, attempt clarity.Attempt) error 
 
 // ClaimEvaluation implements [clarity.Store].
 func (s *Store) ClaimEvaluation(ctx context.Context, attempt clarity.Attempt, now time.Time, limit int) error {
-	update, err := changes(attempt, "claim", "claimedUntil", "evaluationStatus", "evaluationTries", "pendingEvaluation", "evaluateAfter")
+	update, err := dynamo.Changes(newAttemptItem(attempt), "claim", "claimedUntil", "evaluationStatus", "evaluationTries", "pendingEvaluation", "evaluateAfter")
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (s *Store) SettleEvaluation(ctx context.Context, attempt clarity.Attempt) e
 		own = dynamo.Equal("claim", attempt.Claim)
 	}
 	attempt.Claim, attempt.ClaimedUntil = "", time.Time{}
-	update, err := changes(attempt, "claim", "claimedUntil", "evaluation", "evaluationStatus", "evaluationFailure", "pendingEvaluation", "evaluateAfter")
+	update, err := dynamo.Changes(newAttemptItem(attempt), "claim", "claimedUntil", "evaluation", "evaluationStatus", "evaluationFailure", "pendingEvaluation", "evaluateAfter")
 	if err != nil {
 		return err
 	}
@@ -143,22 +143,6 @@ func (s *Store) PendingEvaluations(ctx context.Context, now time.Time) iter.Seq2
 			}
 		}
 	}
-}
-
-// changes is the update that gives an attempt's item these attributes.
-func changes(attempt clarity.Attempt, names ...string) (update expression.UpdateBuilder, err error) {
-	item, err := dynamo.Marshal(newAttemptItem(attempt))
-	if err != nil {
-		return update, fmt.Errorf("write the attempt: %w", err)
-	}
-	for _, name := range names {
-		if value, ok := item[name]; ok {
-			update = update.Set(dynamo.Name(name), expression.Value(value))
-		} else {
-			update = update.Remove(dynamo.Name(name))
-		}
-	}
-	return update, nil
 }
 
 // unlessStale is [clarity.ErrStale] for a transaction whose conditions failed.

@@ -34,6 +34,23 @@ func ExpiryAt(t time.Time) int64 {
 // time.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
+// Changes is the update that gives an item these attributes as [Marshal] writes them, and removes
+// those that it leaves out.
+func Changes(item any, attributes ...string) (update expression.UpdateBuilder, err error) {
+	marshalled, err := Marshal(item)
+	if err != nil {
+		return update, err
+	}
+	for _, name := range attributes {
+		if value, ok := marshalled[name]; ok {
+			update = update.Set(Name(name), expression.Value(value))
+		} else {
+			update = update.Remove(Name(name))
+		}
+	}
+	return update, nil
+}
+
 // Marshal makes an item of a struct with tags of package attributevalue. Times are written by
 // [FormatTime]; a zero one with omitempty is left out.
 func Marshal(item any) (Item, error) {
