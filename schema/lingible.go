@@ -11,7 +11,6 @@ func Lingible() Platform {
 	lexicon := []Objects{{Bucket: "Exports", Prefix: "lexicon/"}}
 	// What every use of the language needs: the latest export of the lexicon.
 	language := []string{"GetExport"}
-	approval := []string{"ReviewSubmission", "ApproveSubmission"}
 	return Platform{
 		Name:        "lingible",
 		Title:       "Lingible",
@@ -31,10 +30,10 @@ func Lingible() Platform {
 				Secrets:     []string{"CursorSecret"},
 				Gets:        lexicon,
 				CallsModel:  true,
-				AccessPatterns: slices.Concat(language, approval, []string{
+				AccessPatterns: slices.Concat(language, []string{
 					"GetUser", "GetUsage", "CreateUser", "UpgradeUser", "BeginAccountDeletion",
 					"StoreTranslation", "ListTranslations", "GetTranslation", "ListTranslationKeys", "DeleteTranslation",
-					"GetEntry", "Submit", "GetSubmission", "GetSubmissions", "GetSubmissionByID", "ListSubmissionsByStatus", "ListUserSubmissions", "RecordVote", "CountVote", "DeleteUserItem",
+					"GetEntry", "Submit", "GetSubmission", "GetSubmissions", "GetSubmissionByID", "ListSubmissionsByStatus", "ListUserSubmissions", "ReviewSubmission", "RecordVote", "CountVote", "DeleteUserItem",
 					"CountTerm", "ListTrending", "ListTrendingByCategory",
 					"ListQuizByDifficulty", "ListQuizByCategory", "GetWrongAnswers", "GetQuizSession", "AskQuestion", "AnswerQuestion", "EndQuiz", "ListQuizDays",
 					CountRequest, ClaimIdempotencyKey, SettleIdempotencyKey,
@@ -64,7 +63,7 @@ func Lingible() Platform {
 					BatchSize: 5, ReportItemFailures: true,
 					Failures: Failures{Description: "new submissions that could not be read; the revalidator validates them"},
 				},
-				AccessPatterns: slices.Concat(language, approval, []string{"GetSubmission"}),
+				AccessPatterns: slices.Concat(language, []string{"GetSubmission", "ReviewSubmission"}),
 			},
 			{
 				Name:        "revalidator",
@@ -77,7 +76,7 @@ func Lingible() Platform {
 					Every:    5 * time.Minute,
 					Failures: Failures{Description: "runs of the revalidator"},
 				},
-				AccessPatterns: slices.Concat(language, approval, []string{"ListByValidationStatus", "GetSubmission"}),
+				AccessPatterns: slices.Concat(language, []string{"ListByValidationStatus", "GetSubmission", "ReviewSubmission"}),
 			},
 			{
 				Name:        "exporter",
@@ -229,7 +228,7 @@ func lingibleSubmissions() Table {
 			{"reviewed_at", String, "Approval or rejection: " + lingibleMoment},
 			{"approval_type", String, "llm_auto, community_vote or admin_manual; absent unless it is approved"},
 			{"reviewed_by", String, "Subject of the token of the administrator who reviewed it"},
-			{"llm_validation_status", String, "pending, validated or rejected"},
+			{"llm_validation_status", String, "pending, validated or rejected; absent when an administrator decided before the validation"},
 			{"llm_validation_result", Map, "valid, confidence, usage_score, reasons and model_used; absent until it is validated"},
 			{"upvotes", Number, "Votes"},
 			{"upvoted_by", StringSet, "Subjects of the tokens of those who voted; absent when there is none"},
@@ -446,10 +445,9 @@ func lingibleAccessPatterns() []AccessPattern {
 		query("ListSubmissionsByStatus", "Submissions", "SubmissionsStatusIndex", "Submissions of one status, oldest first.", "Query by status", KeyCondition{"status", Equal}),
 		descending(query("ListUserSubmissions", "Submissions", "SubmissionsByUserIndex", "The keys of a user's submissions, newest first.", "Query by user", KeyCondition{"user_id", Equal})),
 		query("ListByValidationStatus", "Submissions", "ValidationStatusIndex", "Submissions of one status of validation.", "Query validation status", KeyCondition{"llm_validation_status", Equal}),
-		one("ReviewSubmission", UpdateItem, "Submissions", "Store what a validation said, or reject a submission, unless it is decided."),
-		transaction("ApproveSubmission", "Approve a submission.",
-			write("Submissions", UpdateItem, "the approval, and the vote that causes it, unless the submission is decided"),
-			optional(write("Lexicon", PutItem, "the term, unless the lexicon has it"))),
+		transaction("ReviewSubmission", "Store what a validation said, or approve or reject a submission.",
+			write("Submissions", UpdateItem, "the review, and the vote that causes it, if the submission is as read"),
+			optional(write("Lexicon", PutItem, "the term of an approved one, unless the lexicon has it"))),
 		transaction("RecordVote", "Note that a user votes for a submission, before the vote counts.",
 			write(users, ConditionCheckItem, "the usage: the user exists and is not being deleted"),
 			write(users, PutItem, "the vote, unless there is one")),

@@ -247,6 +247,11 @@ func (e Entry) Check() error {
 // checkForm checks a term or variant, whose slug must be none of those taken.
 func checkForm(p *validate.Problems, field, text string, taken []string) {
 	p.Text(field, text, 1, MaxTerm)
+	checkSlug(p, field, text, taken)
+}
+
+// checkSlug checks that a text has a slug, which must be none of those taken.
+func checkSlug(p *validate.Problems, field, text string, taken []string) {
 	switch slug := Slug(text); {
 	case slug == "":
 		p.Add(field, validate.RulePattern, "is %s; it needs a letter, digit or symbol", validate.Quoted(text))

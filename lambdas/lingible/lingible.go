@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
 // Direction says which way a text is translated.
@@ -46,20 +48,33 @@ type Rendering struct {
 	Terms []string
 }
 
-// Proposal is a term that somebody proposes for the lexicon.
-type Proposal struct{ Term, Meaning, Example string }
+// Proposal is a term that somebody proposes for the lexicon, also on the wire.
+type Proposal struct {
+	Term    string `json:"slang_term" dynamodbav:"slang_term" minLength:"1" maxLength:"100" doc:"It needs a letter, digit or symbol." example:"parallel parked"`
+	Meaning string `json:"meaning" dynamodbav:"meaning" minLength:"1" maxLength:"500" example:"Pleased with something small that one did well"`
+	Example string `json:"example_usage" dynamodbav:"example_usage" minLength:"1" maxLength:"500" doc:"A sentence with the term." example:"She fixed the printer and was parallel parked all day."`
+	// Context may be empty.
+	Context string `json:"context,omitempty" dynamodbav:"context,omitempty" maxLength:"500" doc:"Where the term is from, or who uses it."`
+}
+
+// Check checks what the tags of the fields do not state.
+func (p Proposal) Check(problems *validate.Problems, _ string) {
+	if !validate.IsBlank(p.Term) {
+		checkSlug(problems, "slang_term", p.Term, nil)
+	}
+}
 
 // Verdict is what a [Language] says about a [Proposal].
 type Verdict struct {
-	Valid bool `dynamodbav:"valid"`
+	Valid bool `json:"valid" dynamodbav:"valid"`
 	// Confidence says how sure the verdict is, from 0 to 1.
-	Confidence float64 `dynamodbav:"confidence"`
+	Confidence float64 `json:"confidence" dynamodbav:"confidence" minimum:"0" maximum:"1"`
 	// Usage says how much use the term promises, from 1 to 10.
-	Usage int `dynamodbav:"usage_score"`
+	Usage int `json:"usage_score" dynamodbav:"usage_score" minimum:"1" maximum:"10"`
 	// Recommended says that the submission is valid, and that no rule found a weakness.
-	Recommended bool `dynamodbav:"recommended"`
+	Recommended bool `json:"-" dynamodbav:"-"`
 	// Reasons say for people which rules are broken, or what would make a valid submission better.
-	Reasons []string `dynamodbav:"reasons"`
+	Reasons []string `json:"reasons" dynamodbav:"reasons" nullable:"false"`
 }
 
 // TrendCategory is what kind of a term a trend is.

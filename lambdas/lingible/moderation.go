@@ -1,0 +1,448 @@
+package lingible
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+)
+
+const (
+	// DefaultVotesToApprove is how many votes approve a submission.
+	DefaultVotesToApprove = 10
+	// SameTermAfter is how long after a submission its user may submit the term again.
+	SameTermAfter = 7 * 24 * time.Hour
+	// RejectedFor is how long a rejected submission is kept.
+	RejectedFor = 90 * 24 * time.Hour
+
+	// A valid submission with at least these is approved without a vote.
+	autoConfidence, autoUsage = 0.85, 7
+	// An entry without a verdict has these.
+	unjudgedConfidence, unjudgedMomentum = 0.8, 0.5
+	// revalidateAfter is how old a submission is when its validation has failed, or died.
+	revalidateAfter = time.Minute
+	// leastValidationTime is how much time a validation needs: with less it is not begun.
+	leastValidationTime = 20 * time.Second
+	// concurrentValidations is how many validations a run makes at once.
+	concurrentValidations = 4
+)
+
+// SubmissionStatus says how far a submission is.
+type SubmissionStatus string
+
+// The statuses. Users vote on [Validated] submissions; votes for [CommunityApproved] ones still
+// count. Only [Pending] and [Validated] ones change their status.
+const (
+	Pending           SubmissionStatus = "pending"
+	Validated         SubmissionStatus = "validated"
+	AutoApproved      SubmissionStatus = "auto_approved"
+	CommunityApproved SubmissionStatus = "community_approved"
+	AdminApproved     SubmissionStatus = "admin_approved"
+	Rejected          SubmissionStatus = "rejected"
+	AdminRejected     SubmissionStatus = "admin_rejected"
+)
+
+// ApprovalType says how a submission was approved; "" for a status that is no approval.
+func (s SubmissionStatus) ApprovalType() string {
+	switch s {
+	case AutoApproved:
+		return "llm_auto"
+	case CommunityApproved:
+		return "community_vote"
+	case AdminApproved:
+		return "admin_manual"
+	}
+	return ""
+}
+
+// Submission is a proposal with its validation, votes and review, also on the wire, where it names
+// no user.
+type Submission struct {
+	ID     string `json:"submission_id" dynamodbav:"submission_id" format:"uuid"`
+	UserID string `json:"-" dynamodbav:"user_id"`
+	Proposal
+	Status    SubmissionStatus `json:"status" dynamodbav:"status" enum:"pending,validated,auto_approved,community_approved,admin_approved,rejected,admin_rejected"`
+	CreatedAt time.Time        `json:"created_at" dynamodbav:"created_at"`
+	// ReviewedAt is when it was approved or rejected.
+	ReviewedAt   time.Time `json:"reviewed_at,omitzero" dynamodbav:"reviewed_at,omitempty"`
+	ApprovalType string    `json:"approval_type,omitempty" dynamodbav:"approval_type,omitempty" enum:"llm_auto,community_vote,admin_manual" doc:"Absent unless it is approved."`
+	// ReviewedBy is the administrator who reviewed it.
+	ReviewedBy string `json:"-" dynamodbav:"reviewed_by,omitempty"`
+	// ValidationStatus is [Pending], [Validated] or [Rejected]; empty if an administrator decided
+	// before the validation.
+	ValidationStatus SubmissionStatus `json:"llm_validation_status,omitempty" dynamodbav:"llm_validation_status,omitempty" enum:"pending,validated,rejected" doc:"Absent when an administrator decided before the validation."`
+	Validation       *Validation      `json:"llm_validation_result,omitempty" dynamodbav:"llm_validation_result,omitempty"`
+	Upvotes          int              `json:"upvotes" dynamodbav:"upvotes"`
+	UpvotedBy        []string         `json:"-" dynamodbav:"upvoted_by,stringset,omitempty"`
+}
+
+// Validation is what a language said about a submission.
+type Validation struct {
+	Verdict
+	ModelUsed string `json:"model_used" dynamodbav:"model_used"`
+}
+
+// decided is the submission with that status from now on.
+func (s Submission) decided(status SubmissionStatus, now time.Time) Submission {
+	s.Status, s.ReviewedAt, s.ApprovalType = status, now, status.ApprovalType()
+	return s
+}
+
+// entry is the entry of the lexicon that an approval makes. It names no user.
+func (s Submission) entry() Entry {
+	e := Entry{
+		Term: s.Term, Gloss: s.Meaning, Examples: []string{s.Example}, Sources: []string{"community"},
+		Confidence: unjudgedConfidence, Momentum: unjudgedMomentum,
+	}
+	if v := s.Validation; v != nil {
+		e.Confidence, e.Momentum = v.Confidence, float64(v.Usage)/10
+	}
+	return e
+}
+
+// SubmissionList is a page of submissions.
+type SubmissionList struct {
+	Submissions []Submission `json:"submissions" nullable:"false"`
+	NextCursor  string       `json:"next_cursor,omitempty" doc:"For the parameter cursor, to get the next page. Absent on the last one."`
+}
+
+// Vote is how a submission stands after a vote.
+type Vote struct {
+	SubmissionID string           `json:"submission_id" format:"uuid"`
+	Upvotes      int              `json:"upvotes"`
+	Status       SubmissionStatus `json:"status" enum:"validated,community_approved"`
+	Approved     bool             `json:"approved" doc:"Whether the term is in the lexicon."`
+}
+
+// ModerationStore is the storage that [Moderation] needs. Each write is all or nothing.
+type ModerationStore interface {
+	// Entry reads the term of the lexicon with a slug; false: there is none.
+	Entry(ctx context.Context, slug string) (Entry, bool, error)
+	// Submit stores a submission and the times of the user's submissions. It returns
+	// [ErrAlreadySubmitted], or [ErrStale] if the usage has other times or another tier.
+	Submit(ctx context.Context, submission Submission, usage Usage, times []time.Time) error
+	// Submission reads a submission as it is now, by the slug of its term and its id; false: there
+	// is none.
+	Submission(ctx context.Context, slug, id string) (Submission, bool, error)
+	// FindSubmission reads a submission by its id, as it was a moment ago.
+	FindSubmission(ctx context.Context, id string) (Submission, bool, error)
+	// UserSubmissions reads up to most submissions of a user, newest first, from a cursor on; "" is
+	// the beginning. It returns a [*validate.Error] for a cursor of another list.
+	UserSubmissions(ctx context.Context, user string, most int, from string) (SubmissionList, error)
+	// OpenSubmissions reads up to most [Validated] submissions, oldest first, likewise.
+	OpenSubmissions(ctx context.Context, most int, from string) (SubmissionList, error)
+	// UnvalidatedSubmissions reads the id and the term of each submission whose validation is
+	// [Pending], in no order.
+	UnvalidatedSubmissions(ctx context.Context) iter.Seq2[Submission, error]
+	// Review stores the review of a submission, with the entry, unless that is nil or the lexicon
+	// has its term, and with the vote of the voter, unless that is "". It returns [ErrStale] if the
+	// submission has another status than was read or, with a voter, if its votes have changed.
+	Review(ctx context.Context, read, reviewed Submission, entry *Entry, voter string) error
+	// RecordVote notes a vote, and reports whether it was not noted before. It returns [ErrStale] if
+	// the user has no usage.
+	RecordVote(ctx context.Context, user string, submission Submission) (isNew bool, err error)
+	// CountVote counts a vote, if the user has not voted, and the submission is
+	// [CommunityApproved], or [Validated] with fewer votes than most. If so, it returns status and
+	// votes, or else the submission as it is; zero: it is gone.
+	CountVote(ctx context.Context, user string, submission Submission, most int) (now Submission, counted bool, err error)
+	// DeleteVote deletes the note of a vote.
+	DeleteVote(ctx context.Context, user, id string) error
+}
+
+// Moderation takes submissions, and brings them into the lexicon. It is safe for concurrent use.
+//
+// The input of each method has passed [validate.Form], which package httpapi calls once for a
+// request, before the request's key is claimed.
+type Moderation struct {
+	Users    *Users
+	Store    ModerationStore
+	Language Language
+	// VotesToApprove is how many votes approve a submission, at least 1.
+	VotesToApprove int
+	Calendar       Calendar
+	// Count is called with the name of a metric, and how often that happened. Nil is allowed.
+	Count func(ctx context.Context, metric string, n int)
+	// Log receives what callers need not know. Nil: [slog.Default].
+	Log *slog.Logger
+}
+
+// Submit stores a proposal. It returns [ErrUserDeleted], a [*SubscriptionError], a [*UsageError],
+// [ErrTermKnown] or [ErrAlreadySubmitted].
+func (m *Moderation) Submit(ctx context.Context, caller Caller, proposal Proposal) (submission Submission, err error) {
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return Submission{}, fmt.Errorf("make an id: %w", err)
+	}
+	err = retry.Do(ctx, ErrStale, func() error {
+		usage, err := m.Users.Usage(ctx, caller)
+		if err != nil {
+			return err
+		}
+		now, limit := m.Calendar.Time(), usage.Tier.Limits().Submissions
+		recent := slices.DeleteFunc(slices.Clone(usage.SubmittedAt), func(at time.Time) bool { return !at.After(now.Add(-SubmissionWindow)) })
+		slices.SortFunc(recent, time.Time.Compare)
+		switch {
+		case limit == 0:
+			return &SubscriptionError{What: "submitting terms"}
+		case len(recent) >= limit:
+			return &UsageError{What: "submissions in 24 hours", Limit: limit, Until: recent[len(recent)-limit].Add(SubmissionWindow)}
+		}
+		if _, isKnown, err := m.Store.Entry(ctx, Slug(proposal.Term)); err != nil || isKnown {
+			return cmp.Or(err, ErrTermKnown)
+		}
+		submission = Submission{ID: id.String(), UserID: caller.ID, Proposal: proposal, Status: Pending, CreatedAt: now, ValidationStatus: Pending}
+		return m.Store.Submit(ctx, submission, usage, append(recent, now))
+	})
+	if err != nil {
+		return Submission{}, err
+	}
+	m.count(ctx, "Submissions")
+	return submission, nil
+}
+
+// Validate judges a submission, unless it is judged, decided or gone. A submission that the
+// language could not judge stays as it is, for [Moderation.Revalidate], and is no error.
+func (m *Moderation) Validate(ctx context.Context, slug, id string) error {
+	submission, found, err := m.Store.Submission(ctx, slug, id)
+	if err != nil || !found || submission.ValidationStatus != Pending {
+		return err
+	}
+	_, err = m.validate(ctx, submission)
+	return err
+}
+
+// validate judges a submission as it was read, and reports whether the language could.
+func (m *Moderation) validate(ctx context.Context, read Submission) (isJudged bool, err error) {
+	verdict, err := m.Language.Validate(ctx, read.Proposal)
+	if _, failed := errors.AsType[*LanguageError](err); failed {
+		m.count(ctx, "LanguageFailures")
+		m.log().WarnContext(ctx, "a submission is not validated yet", "submission_id", read.ID, "error", err.Error())
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	verdict.Reasons = append([]string{}, verdict.Reasons...)
+	judged := read
+	judged.Validation, judged.ValidationStatus = &Validation{Verdict: verdict, ModelUsed: m.Language.ModelID()}, Validated
+	switch {
+	case !verdict.Valid:
+		judged.ValidationStatus = Rejected
+		judged = judged.decided(Rejected, m.Calendar.Time())
+	case verdict.Confidence >= autoConfidence && verdict.Usage >= autoUsage:
+		judged = judged.decided(AutoApproved, m.Calendar.Time())
+	default:
+		judged.Status = Validated
+	}
+	// A stale one was judged or decided meanwhile.
+	if err := m.review(ctx, read, judged, ""); err != nil && !errors.Is(err, ErrStale) {
+		return false, err
+	}
+	return true, nil
+}
+
+// Revalidation is what [Moderation.Revalidate] did.
+type Revalidation struct {
+	// Validated counts the submissions that were judged, Failed those that the language could not
+	// judge.
+	Validated, Failed int
+	// Unfinished says that time ran out.
+	Unfinished bool
+}
+
+// Revalidate judges the submissions whose validation failed or died, a few at a time, until none
+// is left or time runs out. A submission that cannot be read or written does not keep it from the
+// others; the error has all of these.
+func (m *Moderation) Revalidate(ctx context.Context) (Revalidation, error) {
+	var (
+		run   Revalidation
+		errs  []error
+		mu    sync.Mutex
+		group errgroup.Group
+	)
+	done := func(isJudged bool, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case isJudged:
+			run.Validated++
+		default:
+			run.Failed++
+		}
+	}
+	group.SetLimit(concurrentValidations)
+	for listed, err := range m.Store.UnvalidatedSubmissions(ctx) {
+		if err != nil {
+			done(false, err)
+			break
+		}
+		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < leastValidationTime {
+			run.Unfinished = true
+			break
+		}
+		group.Go(func() error {
+			// The index has neither the age nor the texts, and may be behind the table.
+			read, found, err := m.Store.Submission(ctx, Slug(listed.Term), listed.ID)
+			if err != nil {
+				done(false, fmt.Errorf("submission %s: %w", listed.ID, err))
+			} else if found && read.ValidationStatus == Pending && !read.CreatedAt.After(m.Calendar.Time().Add(-revalidateAfter)) {
+				done(m.validate(ctx, read))
+			}
+			return nil
+		})
+	}
+	_ = group.Wait()
+	return run, errors.Join(errs...)
+}
+
+// Vote counts the caller's vote for a submission, once. The vote that reaches
+// [Moderation.VotesToApprove] approves it. It returns [ErrUserDeleted], [ErrSubmissionNotFound],
+// [ErrOwnSubmission], [ErrNotOpen] or [ErrAlreadyVoted].
+//
+// A vote that was noted by a request that died before it counted is counted by the next request.
+func (m *Moderation) Vote(ctx context.Context, caller Caller, id string) (vote Vote, err error) {
+	var submission Submission
+	isNew := false
+	err = retry.Do(ctx, ErrStale, func() error {
+		if _, err := m.Users.Usage(ctx, caller); err != nil {
+			return err
+		}
+		if submission, err = m.submission(ctx, id); err != nil {
+			return err
+		}
+		switch {
+		case submission.UserID == caller.ID:
+			return ErrOwnSubmission
+		case submission.Status != Validated && submission.Status != CommunityApproved:
+			return ErrNotOpen
+		}
+		isNew, err = m.Store.RecordVote(ctx, caller.ID, submission)
+		return err
+	})
+	if err != nil {
+		return Vote{}, err
+	}
+	var now Submission
+	err = retry.Do(ctx, ErrStale, func() error {
+		var isCounted bool
+		now, isCounted, err = m.Store.CountVote(ctx, caller.ID, submission, m.VotesToApprove-1)
+		switch {
+		case err != nil || isCounted:
+			return err
+		case slices.Contains(now.UpvotedBy, caller.ID):
+			if !isNew {
+				return ErrAlreadyVoted
+			}
+			// This request's first attempt has counted it, and its answer was lost.
+			return nil
+		case now.Status == Validated:
+			read := now
+			now = read.decided(CommunityApproved, m.Calendar.Time())
+			now.Upvotes++
+			return m.review(ctx, read, now, caller.ID)
+		}
+		if err := m.Store.DeleteVote(ctx, caller.ID, id); err != nil {
+			return err
+		}
+		if now.ID == "" {
+			return ErrSubmissionNotFound
+		}
+		return ErrNotOpen
+	})
+	if err != nil {
+		return Vote{}, err
+	}
+	return Vote{SubmissionID: id, Upvotes: now.Upvotes, Status: now.Status, Approved: now.Status.ApprovalType() != ""}, nil
+}
+
+// Approve approves a submission as an administrator. It returns [ErrSubmissionNotFound] or
+// [ErrDecided].
+func (m *Moderation) Approve(ctx context.Context, administrator, id string) (Submission, error) {
+	return m.decide(ctx, administrator, id, AdminApproved)
+}
+
+// Reject rejects a submission as [Moderation.Approve] approves one.
+func (m *Moderation) Reject(ctx context.Context, administrator, id string) (Submission, error) {
+	return m.decide(ctx, administrator, id, AdminRejected)
+}
+
+func (m *Moderation) decide(ctx context.Context, administrator, id string, status SubmissionStatus) (decided Submission, err error) {
+	err = retry.Do(ctx, ErrStale, func() error {
+		read, err := m.submission(ctx, id)
+		if err != nil {
+			return err
+		}
+		if read.Status != Pending && read.Status != Validated {
+			return ErrDecided
+		}
+		decided = read.decided(status, m.Calendar.Time())
+		decided.ReviewedBy = administrator
+		if decided.ValidationStatus == Pending {
+			decided.ValidationStatus = ""
+		}
+		return m.review(ctx, read, decided, "")
+	})
+	if err != nil {
+		return Submission{}, err
+	}
+	return decided, nil
+}
+
+// review stores a review, and brings the term of an approved submission into the lexicon.
+func (m *Moderation) review(ctx context.Context, read, reviewed Submission, voter string) error {
+	if reviewed.ApprovalType == "" {
+		return m.Store.Review(ctx, read, reviewed, nil, voter)
+	}
+	entry := reviewed.entry()
+	if err := m.Store.Review(ctx, read, reviewed, &entry, voter); err != nil {
+		return err
+	}
+	m.count(ctx, "Approvals")
+	return nil
+}
+
+// submission reads a submission as it is now.
+func (m *Moderation) submission(ctx context.Context, id string) (Submission, error) {
+	// Another spelling of the same UUID is another key to a store, so it is no id.
+	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
+		return Submission{}, ErrSubmissionNotFound
+	}
+	submission, found, err := m.Store.FindSubmission(ctx, id)
+	if err == nil && found {
+		submission, found, err = m.Store.Submission(ctx, Slug(submission.Term), id)
+	}
+	if err == nil && !found {
+		err = ErrSubmissionNotFound
+	}
+	return submission, err
+}
+
+// Mine lists the submissions of a user, newest first, as [ModerationStore] does.
+func (m *Moderation) Mine(ctx context.Context, user string, most int, from string) (SubmissionList, error) {
+	return m.Store.UserSubmissions(ctx, user, most, from)
+}
+
+// Pending lists the submissions to vote on, oldest first, as [ModerationStore] does.
+func (m *Moderation) Pending(ctx context.Context, most int, from string) (SubmissionList, error) {
+	return m.Store.OpenSubmissions(ctx, most, from)
+}
+
+func (m *Moderation) count(ctx context.Context, metric string) {
+	if m.Count != nil {
+		m.Count(ctx, metric, 1)
+	}
+}
+
+func (m *Moderation) log() *slog.Logger { return cmp.Or(m.Log, slog.Default()) }
