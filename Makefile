@@ -70,10 +70,11 @@ run: export CDK_VALIDATION = false
 run: node_modules synth bin/onesynth ## Run the platforms on this machine: install what is missing, synthesise, start
 	@bin/onesynth local
 
-# Handlers and the local run go under the race detector. The rest starts the CDK, or
-# does one thing at a time, and the instrumented build of the CDK alone takes minutes.
-RACE_PACKAGES = ./lambdas/... ./local/...
-OTHER_PACKAGES = $$(go list ./... | grep -v -e onesynth/lambdas -e onesynth/local)
+# The tests of these folders look at nothing but the module and the release of DynamoDB Local
+# (TestKeptResults), so Go takes their results from its cache until one of them changes.
+# The others start what Go does not see (the CDK, handlers, commands), so they run each time.
+KEPT = check cron finding intrinsic lambdas schema
+OTHERS = $$(go list ./... | grep -v -e onesynth/local $(KEPT:%=-e onesynth/%))
 
 # What the end-to-end tests run, for this machine's processor.
 ASSEMBLIES = $(CURDIR)/bin/assemblies
@@ -82,12 +83,11 @@ ASSEMBLIES = $(CURDIR)/bin/assemblies
 # builds have caches of their own.
 HANDLERS = $(CURDIR)/bin/handlers
 
-# Go does not see all that the tests run (handlers, the CDK, DynamoDB Local), so it must
-# not take their results from its cache. lint has vetted all.
-# The importers' tests take seven minutes of Go's usual ten where nothing is compiled yet.
+# lint has vetted all. The importers' tests take seven minutes of Go's usual ten where nothing is compiled yet.
 # A DynamoDB Local that a test starts for itself ends before the second of Java's
 # compilers would have been worth its time.
-GO_TEST = env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 go test -count=1 -vet=off -timeout 20m
+GO_TEST = env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 go test -vet=off -timeout 20m
+EACH_TIME = $(GO_TEST) -count=1
 
 PYTHON = $(CURDIR)/bin/python/bin/python
 
@@ -118,12 +118,14 @@ $(ASSEMBLIES)/%:
 
 .PHONY: test-shortener
 test-shortener:
-	cd examples/shortener && $(SHARED) $(GO_TEST) ./...
+	cd examples/shortener && $(SHARED) $(EACH_TIME) ./...
 
 .PHONY: test-security
 test-security:
-	cd test && $(GO_TEST) ./security
+	cd test && $(EACH_TIME) ./security
 
+# Handlers and the local run go under the race detector. The rest starts the CDK, and the
+# instrumented build of the CDK alone takes minutes.
 # On a fresh machine the CDK is compiled while the rest arrives. The end-to-end tests of
 # one platform at a time: they fill the machine, and what they run has time-outs of its
 # own. They need no race detector: their handlers are processes of their own, and the
@@ -133,10 +135,11 @@ test: export ONESYNTH_CACHE = $(HANDLERS)
 test: ## Run every check and test, on this machine alone
 	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules linted $(CI_PYTHON)
 	rm -rf $(HANDLERS) $(ASSEMBLIES)
-	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) $(OTHER_PACKAGES)
-	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(RACE_PACKAGES)
+	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(KEPT:%=./%/...)
+	$(SHARED) $(EACH_TIME) $(PACKAGES_AT_ONCE) $(OTHERS)
+	$(SHARED) $(EACH_TIME) $(PACKAGES_AT_ONCE) -race ./local/...
 	@$(MAKE) --no-print-directory -j 3 $(addprefix $(ASSEMBLIES)/,dev prod tokens)
-	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
+	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(EACH_TIME) -p 1 $$(go list ./... | grep -v /security)
 	@$(MAKE) --no-print-directory -j 2 test-shortener test-security
 
 .PHONY: test-aws
@@ -156,13 +159,13 @@ test-emulator: export ONESYNTH_TEST_PYTHON = $(PYTHON)
 test-emulator: export ONESYNTH_TEST_LACKS = $(CURDIR)/test/emulator/ministack.json
 test-emulator: export CDK_VALIDATION = false
 test-emulator: node_modules bin/python/installed ## Deploy to an emulator of AWS, and run the end-to-end tests there; needs Python 3.11 or later
-	cd test && emulator/run $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
+	cd test && emulator/run $(EACH_TIME) -p 1 $$(go list ./... | grep -v /security)
 
 .PHONY: test-documents
 test-documents: export ONESYNTH_TEST_SCHEMATHESIS = $(dir $(PYTHON))schemathesis
 test-documents: export CDK_VALIDATION = false
 test-documents: node_modules bin/python/installed ## Hold what the OpenAPI documents say to what the run answers; needs Python 3.11 or later
-	cd test && $(SHARED) $(GO_TEST) -p 1 -run TestDocument $$(go list ./... | grep -v /security)
+	cd test && $(SHARED) $(EACH_TIME) -p 1 -run TestDocument $$(go list ./... | grep -v /security)
 
 .PHONY: bin/lint
 bin/lint:

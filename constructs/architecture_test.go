@@ -46,29 +46,72 @@ func listed(t *testing.T) []string {
 // pattern need, tests not counted, by package of this module.
 func dependencies(t *testing.T, pattern string) map[string][]string {
 	t.Helper()
-	command := exec.Command("go", "list", "-e", "-json=ImportPath,Deps", pattern)
+	all := map[string][]string{}
+	for _, p := range list(t, pattern) {
+		all[p.ImportPath] = p.Deps
+	}
+	return all
+}
+
+// listing is a package as "go list" describes it.
+type listing struct {
+	ImportPath    string
+	Imports, Deps []string
+}
+
+// list returns the packages that "go list" lists with those arguments.
+func list(t *testing.T, arguments ...string) (all []listing) {
+	t.Helper()
+	command := exec.Command("go", append([]string{"list", "-e", "-json=ImportPath,Imports,Deps"}, arguments...)...)
 	command.Dir = ".."
 	output, err := command.Output()
 	if err != nil {
 		var exit *exec.ExitError
 		if errors.As(err, &exit) {
-			t.Fatalf("go list %s: %s", pattern, exit.Stderr)
+			t.Fatalf("go list %v: %s", arguments, exit.Stderr)
 		}
 		t.Fatal(err)
 	}
-	all := map[string][]string{}
 	decoder := json.NewDecoder(strings.NewReader(string(output)))
 	for {
-		var p struct {
-			ImportPath string
-			Deps       []string
-		}
+		var p listing
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			return all
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		all[p.ImportPath] = p.Deps
+		all = append(all, p)
+	}
+}
+
+// The tests whose results make test takes from Go's cache start no process, of which Go would not see
+// what it runs, but DynamoDB Local, whose release the tests look for (package enginetest).
+func TestKeptResults(t *testing.T) {
+	t.Parallel()
+	makefile, err := os.ReadFile(filepath.Join("..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := regexp.MustCompile(`(?m)^KEPT = (.+)$`).FindSubmatch(makefile)
+	if kept == nil {
+		t.Fatal("the Makefile has no list KEPT")
+	}
+	patterns := []string{"-test", "-deps"}
+	for _, folder := range strings.Fields(string(kept[1])) {
+		patterns = append(patterns, "./"+folder+"/...")
+	}
+	seen := false
+	for _, p := range list(t, patterns...) {
+		path, _, _ := strings.Cut(p.ImportPath, " ")
+		if !strings.HasPrefix(path, module) || !slices.Contains(p.Imports, "os/exec") {
+			continue
+		}
+		if seen = seen || path == module+"local/engine"; path != module+"local/engine" {
+			t.Errorf("tests of %v need %s, which starts processes: take their folder off KEPT in the Makefile", patterns[2:], path)
+		}
+	}
+	if !seen {
+		t.Errorf("no test of %v needs DynamoDB Local", patterns[2:])
 	}
 }
 

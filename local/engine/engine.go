@@ -84,7 +84,7 @@ func Start(ctx context.Context, options Options) (*Engine, error) {
 		}
 		return engine, nil
 	}
-	jar, err := findJar(options.Jar)
+	jar, err := FindJar(options.Jar)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,8 @@ func (e *Engine) ping(ctx context.Context) error {
 	return err
 }
 
-func findJar(given string) (string, error) {
+// FindJar returns the path of DynamoDBLocal.jar by [Options].Jar. The error is ErrNoJar.
+func FindJar(given string) (string, error) {
 	if given != "" {
 		absolute, err := filepath.Abs(given)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,10 +22,20 @@ import (
 // URLVariable names the environment variable that holds the URL of a running DynamoDB Local.
 const URLVariable = "ONESYNTH_DYNAMODB_URL"
 
+// Go keeps the result of a test for the variables that it gets and the files of the module that it
+// looks for. A result depends on the release of DynamoDB Local and not on its port. So the tests
+// look for the release in any case, and Environ, unlike Getenv, hides the port from Go.
 var shared = sync.OnceValues(func() (*engine.Engine, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	return engine.Start(ctx, engine.Options{URL: os.Getenv(URLVariable)})
+	var options engine.Options
+	options.Jar, _ = engine.FindJar("") // without one, Start says what to do
+	for _, variable := range os.Environ() {
+		if url, ok := strings.CutPrefix(variable, URLVariable+"="); ok {
+			options.URL = url
+		}
+	}
+	return engine.Start(ctx, options)
 })
 
 // Engine returns the DynamoDB of this test process. The test fails when there is none: a missing engine is never skipped.
