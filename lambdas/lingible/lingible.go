@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -183,30 +184,28 @@ type Calendar struct {
 	Now func() time.Time
 }
 
-// Time is the moment, in UTC.
+// Time is the moment, in UTC and in whole milliseconds, as stores keep it.
 func (c Calendar) Time() time.Time {
-	if c.Now == nil {
-		return time.Now().UTC()
+	now := c.Now
+	if now == nil {
+		now = time.Now
 	}
-	return c.Now().UTC()
+	return now().UTC().Truncate(time.Millisecond)
 }
 
 // Day is the day of a moment, as YYYY-MM-DD.
 func (c Calendar) Day(at time.Time) string { return at.In(c.zone()).Format(time.DateOnly) }
 
+// longestDay is longer than any day that the time zone database has, in seconds.
+const longestDay = 50 * 60 * 60
+
 // NextMidnight is when the day after that of a moment begins, in UTC. In a zone that skips
-// midnight at a daylight-saving switch, the day begins with the first moment that it has.
+// midnight at a daylight-saving switch, the day begins with the first moment that it has; in one
+// that repeats midnight, with the first of the two.
 func (c Calendar) NextMidnight(at time.Time) time.Time {
-	local := at.In(c.zone())
-	year, month, day := local.Date()
-	next := time.Date(year, month, day+1, 0, 0, 0, 0, c.zone())
-	if next.Day() == day {
-		// time.Date chose the moment before the skipped hour.
-		_, before := next.Zone()
-		_, after := next.Add(3 * time.Hour).Zone()
-		next = next.Add(time.Duration(after-before) * time.Second)
-	}
-	return next.UTC()
+	day, from := c.Day(at), at.Unix()+1
+	seconds := sort.Search(longestDay, func(i int) bool { return c.Day(time.Unix(from+int64(i), 0)) != day })
+	return time.Unix(from+int64(seconds), 0).UTC()
 }
 
 func (c Calendar) zone() *time.Location {
@@ -241,6 +240,9 @@ func (e *UsageError) Error() string {
 	return fmt.Sprintf("your tier allows %d %s: try again after %s, or upgrade", e.Limit, e.What, e.Until.UTC().Format(time.RFC3339))
 }
 
+// Is matches every such error.
+func (e *UsageError) Is(target error) bool { _, ok := target.(*UsageError); return ok }
+
 // RetryAt is when there is more.
 func (e *UsageError) RetryAt() time.Time { return e.Until }
 
@@ -254,6 +256,9 @@ type SubscriptionError struct {
 func (e *SubscriptionError) Error() string {
 	return e.What + " is for premium users: upgrade with POST /user/upgrade"
 }
+
+// Is matches every such error.
+func (e *SubscriptionError) Is(target error) bool { _, ok := target.(*SubscriptionError); return ok }
 
 // The errors that callers see.
 var (

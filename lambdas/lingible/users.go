@@ -2,6 +2,7 @@ package lingible
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -35,7 +36,7 @@ type Usage struct {
 	ResetDailyAt time.Time `dynamodbav:"reset_daily_at"`
 	// SubmittedAt are the times of the submissions of the last [SubmissionWindow], and maybe older
 	// ones.
-	SubmittedAt []time.Time `dynamodbav:"submitted_at"`
+	SubmittedAt []time.Time `dynamodbav:"submitted_at,omitempty"`
 	// QuizSessionID is the quiz that was begun last, unless it was ended. Empty: none.
 	QuizSessionID string `dynamodbav:"quiz_session_id,omitempty"`
 }
@@ -48,14 +49,37 @@ func (u Usage) Used(now time.Time) int {
 	return u.DailyUsed
 }
 
+// Submitted is how many submissions count at a moment.
+func (u Usage) Submitted(now time.Time) (count int) {
+	for _, at := range u.SubmittedAt {
+		if at.Add(SubmissionWindow).After(now) {
+			count++
+		}
+	}
+	return count
+}
+
+// Balance is what a user has left, also on the wire.
+type Balance struct {
+	Tier            Tier      `json:"tier" enum:"free,premium"`
+	DailyLimit      int       `json:"daily_limit" doc:"Translations that are charged on a day, at most."`
+	DailyUsed       int       `json:"daily_used"`
+	DailyRemaining  int       `json:"daily_remaining"`
+	ResetDailyAt    time.Time `json:"reset_daily_at" doc:"When the next day begins: translations and questions of the quiz then count from 0."`
+	TextLength      int       `json:"text_length" doc:"Characters of a text to translate, at most."`
+	QuizLimit       int       `json:"quiz_limit" doc:"Questions of the quiz on a day, at most; 0: any number. GET /quiz/history says how many were asked."`
+	SubmissionLimit int       `json:"submission_limit" doc:"Terms that are submitted within 24 hours, at most."`
+	SubmissionsUsed int       `json:"submissions_used"`
+}
+
 // UserStore is the storage that [Users] needs. Each write is all or nothing.
 type UserStore interface {
 	// User reads a profile; false: there is none.
 	User(ctx context.Context, id string) (User, bool, error)
 	// Usage reads the usage of a user; false: there is none.
 	Usage(ctx context.Context, id string) (Usage, bool, error)
-	// CreateUser stores a profile and its usage, unless there is a profile. It returns
-	// [ErrUserDeleted] if the account was deleted at or after issued.
+	// CreateUser stores a profile and its usage. It returns [ErrUserDeleted] if the account was
+	// deleted at or after issued, and [ErrStale] if there is a profile.
 	CreateUser(ctx context.Context, user User, issued time.Time) error
 	// Upgrade changes the tier of profile and usage from user.Tier. It returns [ErrStale] if they
 	// have another one.
@@ -79,7 +103,7 @@ func (u *Users) Usage(ctx context.Context, caller Caller) (usage Usage, err erro
 		if usage, found, err = u.Store.Usage(ctx, caller.ID); err != nil || found {
 			return err
 		}
-		if err := u.Create(ctx, caller); err != nil {
+		if _, err := u.profile(ctx, caller); err != nil {
 			return err
 		}
 		return ErrStale
@@ -87,23 +111,91 @@ func (u *Users) Usage(ctx context.Context, caller Caller) (usage Usage, err erro
 	return usage, err
 }
 
-// Create creates the user of a caller, unless there is one. It returns [ErrUserDeleted] for a token
-// from before the deletion of the account, and while that goes on.
-func (u *Users) Create(ctx context.Context, caller Caller) error {
-	user, found, err := u.Store.User(ctx, caller.ID)
-	switch {
-	case err != nil:
+// Balance returns what a caller has left, and creates the user as [Users.Usage] does.
+func (u *Users) Balance(ctx context.Context, caller Caller) (Balance, error) {
+	usage, err := u.Usage(ctx, caller)
+	if err != nil {
+		return Balance{}, err
+	}
+	now, limits := u.Calendar.Time(), usage.Tier.Limits()
+	balance := Balance{
+		Tier: usage.Tier, DailyLimit: limits.DailyTranslations, DailyUsed: usage.Used(now), ResetDailyAt: usage.ResetDailyAt,
+		TextLength: limits.TextLength, QuizLimit: limits.DailyQuestions, SubmissionLimit: limits.Submissions, SubmissionsUsed: usage.Submitted(now),
+	}
+	balance.DailyRemaining = max(0, balance.DailyLimit-balance.DailyUsed)
+	if !now.Before(usage.ResetDailyAt) {
+		balance.ResetDailyAt = u.Calendar.NextMidnight(now)
+	}
+	return balance, nil
+}
+
+// Profile returns the profile of a caller, and creates the user as [Users.Usage] does.
+func (u *Users) Profile(ctx context.Context, caller Caller) (user User, err error) {
+	err = retry.Do(ctx, ErrStale, func() error {
+		user, err = u.profile(ctx, caller)
 		return err
-	case found && user.Status == Deleting:
-		return ErrUserDeleted
-	case found:
+	})
+	return user, err
+}
+
+// Upgrade makes a caller a premium user, who may be one already.
+func (u *Users) Upgrade(ctx context.Context, caller Caller) (user User, err error) {
+	err = retry.Do(ctx, ErrStale, func() error {
+		if user, err = u.profile(ctx, caller); err != nil || user.Tier == Premium {
+			return err
+		}
+		now := u.Calendar.Time()
+		err := u.Store.Upgrade(ctx, user, Premium, now)
+		user.Tier, user.UpdatedAt = Premium, now
+		return err
+	})
+	return user, err
+}
+
+// Delete begins the deletion of a caller's account, which the account cleaner finishes. It is no error if the
+// account is deleted already.
+func (u *Users) Delete(ctx context.Context, caller Caller) error {
+	err := retry.Do(ctx, ErrStale, func() error {
+		if _, err := u.profile(ctx, caller); err != nil {
+			return err
+		}
+		return u.Store.BeginDeletion(ctx, caller.ID, u.Calendar.Time())
+	})
+	if errors.Is(err, ErrUserDeleted) {
 		return nil
 	}
+	return err
+}
+
+// Create creates the user of a caller whose sign-up is confirmed, unless there is one.
+func (u *Users) Create(ctx context.Context, caller Caller) error {
+	_, err := u.create(ctx, caller)
+	if errors.Is(err, ErrStale) {
+		return nil
+	}
+	return err
+}
+
+// profile reads the profile of a caller, or creates it. It returns [ErrUserDeleted] for a token from
+// before the deletion of the account and while that goes on, and [ErrStale] if another request was
+// faster.
+func (u *Users) profile(ctx context.Context, caller Caller) (User, error) {
+	user, found, err := u.Store.User(ctx, caller.ID)
+	switch {
+	case err == nil && !found:
+		return u.create(ctx, caller)
+	case err == nil && user.Status == Deleting:
+		err = ErrUserDeleted
+	}
+	return user, err
+}
+
+func (u *Users) create(ctx context.Context, caller Caller) (User, error) {
 	now := u.Calendar.Time()
 	issued := caller.Issued
 	if issued.IsZero() {
 		issued = now
 	}
-	user = User{ID: caller.ID, Email: caller.Email, Tier: Free, Status: Active, CreatedAt: now, UpdatedAt: now}
-	return u.Store.CreateUser(ctx, user, issued)
+	user := User{ID: caller.ID, Email: caller.Email, Tier: Free, Status: Active, CreatedAt: now, UpdatedAt: now}
+	return user, u.Store.CreateUser(ctx, user, issued)
 }

@@ -1,0 +1,143 @@
+// Package lingibletest gives tests Lingible on tables of their own, with a language and a clock that
+// they hold.
+package lingibletest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Began is the moment at which the clock of a [World] begins: 09:30 in Chicago.
+func Began() time.Time { return time.Date(2026, 2, 2, 15, 30, 0, 0, time.UTC) }
+
+// World is Lingible on tables of its own, in the zone of Chicago.
+type World struct {
+	Users  *lingible.Users
+	Store  *dynamodb.Store
+	Tables *dynamotest.Tables
+
+	mu      sync.Mutex
+	now     time.Time
+	metrics bytes.Buffer
+}
+
+// New makes a world.
+func New(t testing.TB) *World {
+	t.Helper()
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &World{Tables: dynamotest.Open(t, schema.Lingible().Database), now: Began()}
+	w.Store = dynamodb.New(w.Tables.DB)
+	w.Store.CursorKey = []byte("the key of these tests")
+	w.Users = &lingible.Users{Store: w.Store, Calendar: lingible.Calendar{Zone: zone, Now: w.Read}}
+	return w
+}
+
+// Read is the clock.
+func (w *World) Read() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+// Advance moves the clock.
+func (w *World) Advance(by time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(by)
+}
+
+// Emit is for the metrics of services: [World.Metrics] has them.
+func (w *World) Emit() *kit.Metrics {
+	return &kit.Metrics{Namespace: "Onesynth/lingible", Function: "test", Writer: &w.metrics}
+}
+
+// Metrics are the lines with the metrics so far.
+func (w *World) Metrics() string { return w.metrics.String() }
+
+// Caller is a user with a token of this moment.
+func (w *World) Caller(id string) lingible.Caller {
+	return lingible.Caller{ID: id, Email: id + "@example.com", Issued: w.Read()}
+}
+
+// Premium is a caller who is a premium user.
+func (w *World) Premium(t testing.TB, id string) lingible.Caller {
+	t.Helper()
+	caller := w.Caller(id)
+	if _, err := w.Users.Upgrade(t.Context(), caller); err != nil {
+		t.Fatal(err)
+	}
+	return caller
+}
+
+// Items are all items of a table.
+func (w *World) Items(t testing.TB, table string) (items []dynamo.Item) {
+	t.Helper()
+	input := &awsdynamodb.ScanInput{TableName: &table}
+	for {
+		output, err := w.Tables.Client.Scan(context.WithoutCancel(t.Context()), input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, output.Items...)
+		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
+			return items
+		}
+	}
+}
+
+// Speaker is a language that takes each text as one term. It fails for "fail", and leaves "same" as
+// it is. Its zero value is ready to use.
+type Speaker struct {
+	// Judge judges submissions. Nil: each is valid, and is to be voted on.
+	Judge func(lingible.Proposal) (lingible.Verdict, error)
+	// Proposed are the trends that it proposes.
+	Proposed []lingible.ProposedTrend
+}
+
+// Failure is what a [Speaker] fails with.
+func Failure() error {
+	return &lingible.LanguageError{Failure: lingible.Throttled, Err: errors.New("the model is busy")}
+}
+
+// Translate implements [lingible.Language].
+func (s *Speaker) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
+	switch text {
+	case "fail":
+		return lingible.Rendering{}, Failure()
+	case "same":
+		return lingible.Rendering{Text: text, Unchanged: true}, ctx.Err()
+	}
+	return lingible.Rendering{Text: string(to) + " " + text, Confidence: 0.75, Terms: []string{lingible.Slug(text)}}, ctx.Err()
+}
+
+// Validate implements [lingible.Language].
+func (s *Speaker) Validate(ctx context.Context, submission lingible.Proposal) (lingible.Verdict, error) {
+	if s.Judge == nil {
+		return lingible.Verdict{Valid: true, Confidence: 0.8, Usage: 5, Reasons: []string{}}, ctx.Err()
+	}
+	return s.Judge(submission)
+}
+
+// Trends implements [lingible.Language].
+func (s *Speaker) Trends(ctx context.Context, most int) ([]lingible.ProposedTrend, error) {
+	return s.Proposed[:min(most, len(s.Proposed))], ctx.Err()
+}
+
+// ModelID implements [lingible.Language].
+func (s *Speaker) ModelID() string { return "speaker" }
