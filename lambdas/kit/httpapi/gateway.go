@@ -29,7 +29,7 @@ func (s *Server) describeGateway(operation *huma.Operation) {
 	if route, _ := s.Route(operation.Method, operation.Path); s.needsToken(route) {
 		statuses = append(statuses, http.StatusUnauthorized)
 	}
-	if hasBody(operation.Method) {
+	if hasBody(operation.Method) || operation.RequestBody != nil {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge)
 	}
 	form := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[GatewayError](), true, "")

@@ -54,6 +54,9 @@ type Operation struct {
 	// KeyOptional lets a request of [Mutate] leave the idempotency key out. It is then carried out
 	// each time.
 	KeyOptional bool
+	// HasBody says that an operation of DELETE has a body. Those of POST, PUT and PATCH have one
+	// without it.
+	HasBody bool
 	// NeedsCaller refuses unidentified callers on a route whose callers need not identify
 	// themselves.
 	NeedsCaller bool
@@ -100,7 +103,7 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 	if route.Caller != schema.CallerAnyone {
 		errs = append(errs, s.config.Errors.OfCallers...)
 	}
-	if hasBody(op.Method) {
+	if op.HasBody || hasBody(op.Method) {
 		errs = append(errs, s.config.Errors.OfBodies...)
 	}
 	if route.Caller.Group != "" {

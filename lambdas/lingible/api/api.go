@@ -63,12 +63,15 @@ type server struct {
 func newServer(a *API) *server {
 	callers := map[schema.Caller]httpapi.Identity{}
 	for _, caller := range schema.Lingible().Callers() {
-		switch {
-		case caller.Group != "":
-			callers[caller] = httpapi.ByToken("adminToken", "A token of this platform's issuer, of a user in the group "+caller.Group+".")
-		case caller.Authenticated():
-			callers[caller] = httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject.")
+		if !caller.Authenticated() {
+			continue
 		}
+		identity := httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject.")
+		if caller.Group != "" {
+			identity = httpapi.ByToken("adminToken", "A token of this platform's issuer, of a user in the group "+caller.Group+".")
+		}
+		identity.Errors = []error{lingible.ErrUserDeleted}
+		callers[caller] = identity
 	}
 	s := &server{api: a, Server: httpapi.New(httpapi.Config{
 		Platform:    schema.Lingible(),
@@ -77,11 +80,11 @@ func newServer(a *API) *server {
 		Errors:      failures(a.Now),
 		Limiter:     a.Limiter,
 		Idempotency: httpapi.Idempotency{
-			Keys: a.Keys,
+			Keys: userKeys{a.Keys, a.Users},
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
 				"Two requests are the same if method, path and body are, byte for byte. " +
-				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that passes (409 with Retry-After, 429, 5xx).",
-			Passing: []error{&lingible.UsageError{}, &lingible.LanguageError{}, lingible.ErrStale},
+				"A body of the wrong form does not use its key up, nor does a request that is refused for the caller's tier, or fails for a reason that passes (409 with Retry-After, 429, 5xx).",
+			Passing: []error{&lingible.UsageError{}, &lingible.SubscriptionError{}, lingible.ErrUserDeleted},
 		},
 		Log: a.Log,
 		Now: a.Now,
