@@ -1,0 +1,28 @@
+// Command lingibleapi is the Lambda function that serves all routes of Lingible.
+package main
+
+import (
+	"context"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
+)
+
+func main() {
+	kit.StartHTTP("lingible", func(ctx context.Context, environment kit.Environment) (*kit.API, error) {
+		users, store, err := setup.Users(environment, "lingibleapi")
+		if err != nil {
+			return nil, err
+		}
+		key, err := secret.Read(ctx, environment, "CURSOR_SECRET_ARN")
+		if err != nil {
+			return nil, err
+		}
+		store.CursorKey = cursor.Key(key)
+		routes := &api.API{Users: users, Keys: store.Keys(), Limiter: store.Limiter(), Log: environment.Log}
+		return routes.Handler(), nil
+	})
+}
