@@ -36,7 +36,7 @@ type Usage struct {
 	ResetDailyAt time.Time `dynamodbav:"reset_daily_at"`
 	// SubmittedAt are the times of the submissions of the last [SubmissionWindow], and maybe older
 	// ones.
-	SubmittedAt []time.Time `dynamodbav:"submitted_at,omitempty"`
+	SubmittedAt []time.Time `dynamodbav:"submitted_at"`
 	// QuizSessionID is the quiz that was begun last, unless it was ended. Empty: none.
 	QuizSessionID string `dynamodbav:"quiz_session_id,omitempty"`
 }

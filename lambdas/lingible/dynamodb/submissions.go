@@ -45,9 +45,6 @@ type referenceItem struct {
 	TTL          int64     `dynamodbav:"ttl,omitempty"`
 }
 
-// usageKey is the key of a user's usage.
-func usageKey(user string) key { return key{userKey(user), "USAGE#LIMITS"} }
-
 func voteKey(user, id string) key { return key{userKey(user), "VOTE#" + id} }
 
 // Submit implements [lingible.ModerationStore]. The TTL of SUBMITTED# is swept late: created_at

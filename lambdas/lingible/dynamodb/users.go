@@ -61,7 +61,7 @@ func (s *Store) CreateUser(ctx context.Context, user lingible.User, issued time.
 	isNew := dynamo.Absent("PK")
 	notDeleted := dynamo.Absent("deleted_at").Or(dynamo.Name("deleted_at").LessThan(expression.Value(dynamo.FormatTime(issued))))
 	// The first translation finds that a day has begun.
-	usage := lingible.Usage{UserID: user.ID, Tier: user.Tier, ResetDailyAt: user.CreatedAt}
+	usage := lingible.Usage{UserID: user.ID, Tier: user.Tier, ResetDailyAt: user.CreatedAt, SubmittedAt: []time.Time{}}
 	err := s.db.Transact(ctx, "CreateUser",
 		dynamo.Check(users, tombstoneKey(user.ID).values(), notDeleted),
 		dynamo.Put(users, profileItem{profileKey(user.ID), user}, isNew),
