@@ -87,7 +87,7 @@ func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err
 	if err := e.Store.ClaimExport(ctx, claim, now, until); err != nil {
 		return 0, err
 	}
-	digest, terms, err := e.write(ctx, changed)
+	digest, terms, err := e.write(ctx, changed, until)
 	if err != nil {
 		ctx, cancel := retry.ToRelease(ctx, time.Now().Add(time.Second))
 		defer cancel()
@@ -96,8 +96,8 @@ func (e *Exporter) Export(ctx context.Context, changed []string) (terms int, err
 	return terms, e.Store.SettleExport(ctx, claim, digest, now)
 }
 
-// write writes the object, and returns its digest.
-func (e *Exporter) write(ctx context.Context, changed []string) (digest string, terms int, err error) {
+// write writes the object, unless the claim has ended, and returns its digest.
+func (e *Exporter) write(ctx context.Context, changed []string, until time.Time) (digest string, terms int, err error) {
 	slugs, sources := map[string]bool{}, map[string]bool{SourceInitial: true, SourceCommunity: true}
 	for _, slug := range changed {
 		slugs[slug] = true
@@ -129,6 +129,9 @@ func (e *Exporter) write(ctx context.Context, changed []string) (digest string, 
 	body, err := json.Marshal(export)
 	if err != nil {
 		return "", 0, fmt.Errorf("writing the lexicon as JSON: %w", err)
+	}
+	if !e.now().Before(until) {
+		return "", 0, ErrExportLost
 	}
 	return digestOf(body), len(export.Terms), e.Objects.Put(ctx, ExportKey, bytes.NewReader(body))
 }

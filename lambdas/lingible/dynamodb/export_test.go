@@ -1,0 +1,381 @@
+package dynamodb_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// objects is a bucket. Its zero value is empty.
+type objects struct {
+	mu   sync.Mutex
+	kept map[string][]byte
+}
+
+func (o *objects) Put(_ context.Context, key string, body io.ReadSeeker) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kept == nil {
+		o.kept = map[string][]byte{}
+	}
+	kept, err := io.ReadAll(body)
+	o.kept[key] = kept
+	return err
+}
+
+func (o *objects) Read(_ context.Context, key string) ([]byte, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	kept, ok := o.kept[key]
+	if !ok {
+		return nil, bucket.ErrNoObject
+	}
+	return kept, nil
+}
+
+// process is an exporter's process: its store and its bucket. It dies when step, which runs before
+// and after each request, says so; from then on no request of it arrives.
+type process struct {
+	lingible.ExportStore
+	lingible.ExportObjects
+	// isLate makes the index show nothing.
+	isLate bool
+	step   func() error
+}
+
+func (p *process) around(request func() error) error {
+	for _, run := range []func() error{p.step, request, p.step} {
+		if run == nil {
+			continue
+		}
+		if err := run(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *process) ExportDigest(ctx context.Context) (digest string, err error) {
+	return digest, p.around(func() error { digest, err = p.ExportStore.ExportDigest(ctx); return err })
+}
+
+func (p *process) ClaimExport(ctx context.Context, claim string, now, until time.Time) error {
+	return p.around(func() error { return p.ExportStore.ClaimExport(ctx, claim, now, until) })
+}
+
+func (p *process) SettleExport(ctx context.Context, claim, digest string, now time.Time) error {
+	return p.around(func() error { return p.ExportStore.SettleExport(ctx, claim, digest, now) })
+}
+
+func (p *process) SlugsBySource(ctx context.Context, source string) (slugs []string, err error) {
+	if p.isLate {
+		return nil, nil
+	}
+	return slugs, p.around(func() error { slugs, err = p.ExportStore.SlugsBySource(ctx, source); return err })
+}
+
+func (p *process) Entries(ctx context.Context, slugs []string) (entries []lingible.Entry, err error) {
+	return entries, p.around(func() error { entries, err = p.ExportStore.Entries(ctx, slugs); return err })
+}
+
+func (p *process) Put(ctx context.Context, key string, body io.ReadSeeker) error {
+	return p.around(func() error { return p.ExportObjects.Put(ctx, key, body) })
+}
+
+func (p *process) Read(ctx context.Context, key string) (body []byte, err error) {
+	return body, p.around(func() error { body, err = p.ExportObjects.Read(ctx, key); return err })
+}
+
+// lexicon is a lexicon with its exports, on tables of its own.
+type lexicon struct {
+	*dynamodb.Store
+	tables  *dynamotest.Tables
+	objects objects
+	now     time.Time
+}
+
+func newLexicon(t *testing.T) *lexicon {
+	t.Helper()
+	tables := dynamotest.Open(t, schema.Lingible().Database)
+	return &lexicon{Store: dynamodb.New(tables.DB), tables: tables, now: time.Date(2026, 2, 2, 9, 0, 0, 0, time.UTC)}
+}
+
+// exporter is one in a process of its own, whose index shows nothing if isLate.
+func (l *lexicon) exporter(isLate bool, step func() error) *lingible.Exporter {
+	p := &process{ExportStore: l.Store, ExportObjects: &l.objects, isLate: isLate, step: step}
+	return &lingible.Exporter{Store: p, Objects: p, Now: func() time.Time { return l.now }}
+}
+
+// approve stores a term, which is its own slug.
+func (l *lexicon) approve(t *testing.T, term, source string) {
+	t.Helper()
+	entry := lingible.Entry{Term: term, Gloss: "To be " + term, Examples: []string{"I " + term + "."}, Sources: []string{source}, Confidence: 0.9, Momentum: 0.5}
+	if added, err := l.AddEntry(t.Context(), entry); !added || err != nil {
+		t.Errorf("%s: got %v, %v", term, added, err)
+	}
+}
+
+func (l *lexicon) remove(t *testing.T, slug string) {
+	t.Helper()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	if _, err := l.tables.Client.DeleteItem(t.Context(), &awsdynamodb.DeleteItemInput{
+		TableName: new("Lexicon"), Key: map[string]types.AttributeValue{"PK": text("TERM#" + slug), "SK": text("METADATA#lexicon")},
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// want checks that the latest export has these terms.
+func (l *lexicon) want(t *testing.T, slugs ...string) {
+	t.Helper()
+	entries, _, err := l.exporter(false, nil).Latest(t.Context(), "")
+	var got []string
+	for _, entry := range entries {
+		got = append(got, entry.Slug())
+	}
+	slices.Sort(slugs)
+	if !slices.Equal(got, slugs) || err != nil {
+		t.Errorf("the export has %v, %v; want %v", got, err, slugs)
+	}
+}
+
+// However many exporters work at once on the changes of many, the last export has every term of the
+// table, also if the index shows none of them yet.
+func TestExportsAtOnce(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	changes := make(chan string, 60)
+	var exporters, users errgroup.Group
+	for range 4 {
+		exporters.Go(func() error {
+			exporter := l.exporter(true, nil)
+			for slug := range changes {
+				// A batch has all that is there, five at most. One that fails comes again.
+				batch := []string{slug}
+				for len(batch) < 5 && len(changes) > 0 {
+					if more, ok := <-changes; ok {
+						batch = append(batch, more)
+					}
+				}
+				if err := retry.Do(t.Context(), lingible.ErrExportRunning, func() error {
+					_, err := exporter.Export(t.Context(), batch)
+					return err
+				}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	var want []string
+	for i := range 40 {
+		slug := fmt.Sprintf("term%02d", i)
+		users.Go(func() error {
+			l.approve(t, slug, lingible.SourceCommunity)
+			changes <- slug
+			if i%4 == 0 {
+				l.remove(t, slug)
+				changes <- slug
+			}
+			return nil
+		})
+		if i%4 != 0 {
+			want = append(want, slug)
+		}
+	}
+	_ = users.Wait()
+	close(changes)
+	if err := exporters.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	l.want(t, want...)
+}
+
+// An exporter that dies at any step leaves the export before or the next one, whole. When its claim
+// has ended, its batch comes again, and the export has everything.
+func TestExporterDies(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	dead := errors.New("the process is dead")
+	terms := []string{"first"}
+	l.approve(t, "first", lingible.SourceInitial)
+	if _, err := l.exporter(true, nil).Export(t.Context(), terms); err != nil {
+		t.Fatal(err)
+	}
+	for last := 1; ; last++ {
+		term := fmt.Sprintf("term%02d", last)
+		l.approve(t, term, lingible.SourceCommunity)
+		steps := 0
+		_, err := l.exporter(true, func() error {
+			if steps++; steps >= last {
+				return dead
+			}
+			return nil
+		}).Export(t.Context(), []string{term})
+		if err == nil {
+			if last < 10 {
+				t.Errorf("got %d steps", last)
+			}
+			break
+		}
+		if !errors.Is(err, dead) {
+			t.Fatal(err)
+		}
+		before, _, err := l.exporter(true, nil).Latest(t.Context(), "")
+		if got := len(before); err == nil && got != len(terms) && got != len(terms)+1 {
+			t.Errorf("step %d: got %d terms, want %d or one more", last, got, len(terms))
+		}
+		again := func() error {
+			_, err := l.exporter(true, nil).Export(t.Context(), []string{term})
+			return err
+		}
+		if err := again(); err != nil && !errors.Is(err, lingible.ErrExportRunning) {
+			t.Errorf("step %d: %v", last, err)
+		}
+		l.now = l.now.Add(70 * time.Second)
+		if err := again(); err != nil {
+			t.Errorf("step %d: %v", last, err)
+		}
+		terms = append(terms, term)
+		l.want(t, terms...)
+	}
+}
+
+// An exporter that fails gives its claim back.
+func TestExportFails(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	l.approve(t, "first", lingible.SourceInitial)
+	refused := errors.New("refused")
+	steps := 0
+	if _, err := l.exporter(false, func() error {
+		if steps++; steps == 4 {
+			return refused
+		}
+		return nil
+	}).Export(t.Context(), nil); !errors.Is(err, refused) {
+		t.Fatal(err)
+	}
+	if terms, err := l.exporter(false, nil).Export(t.Context(), nil); terms != 1 || err != nil {
+		t.Errorf("got %d, %v", terms, err)
+	}
+}
+
+// An exporter whose claim has ended while it worked neither writes nor settles.
+func TestExportLosesItsClaim(t *testing.T) {
+	t.Parallel()
+	for name, until := range map[string]int{"ErrBeforePut": 6, "ErrBeforeSettle": 8} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := newLexicon(t)
+			l.approve(t, "first", lingible.SourceInitial)
+			steps := 0
+			_, err := l.exporter(true, func() error {
+				if steps++; steps != until {
+					return nil
+				}
+				l.now = l.now.Add(70 * time.Second)
+				l.approve(t, "second", lingible.SourceCommunity)
+				_, err := l.exporter(true, nil).Export(t.Context(), []string{"first", "second"})
+				return err
+			}).Export(t.Context(), []string{"first"})
+			if !errors.Is(err, lingible.ErrExportLost) {
+				t.Errorf("got %v", err)
+			}
+			l.want(t, "first", "second")
+		})
+	}
+}
+
+// An export has the terms of each source of the export before, also one whose change never came. It
+// has what the lexicon says of a term, and nothing of a user.
+func TestExport(t *testing.T) {
+	t.Parallel()
+	l := newLexicon(t)
+	export := func(want int, slugs ...string) {
+		t.Helper()
+		if got, err := l.exporter(false, nil).Export(t.Context(), slugs); got != want || err != nil {
+			t.Errorf("got %d, %v, want %d", got, err, want)
+		}
+	}
+	if entries, digest, err := l.exporter(false, nil).Latest(t.Context(), ""); entries != nil || digest != "" || err != nil {
+		t.Errorf("got %v, %q, %v before the first", entries, digest, err)
+	}
+	export(0)
+	l.approve(t, "beta", "club")
+	l.approve(t, "yeet", lingible.SourceInitial)
+	export(1)
+	export(2, "beta", "never")
+	l.approve(t, "alpha", "club")
+	if _, err := l.tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+		TableName: new("Lexicon"), UpdateExpression: new("SET reviewed_by = :ann"),
+		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TERM#alpha"}, "SK": &types.AttributeValueMemberS{Value: "METADATA#lexicon"}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":ann": &types.AttributeValueMemberS{Value: "ann"}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	export(3)
+	l.want(t, "alpha", "beta", "yeet")
+	l.remove(t, "beta")
+	export(2)
+	l.want(t, "alpha", "yeet")
+	body, _ := l.objects.Read(t.Context(), "lexicon/lexicon.json")
+	if want := `{"exported_at":"2026-02-02T09:00:00Z","terms":[{"term":"alpha","gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,"momentum":0.5},{"term":"yeet",`; !strings.HasPrefix(string(body), want) {
+		t.Errorf("got %s", body)
+	}
+
+	// A reader takes an object only with the digest in the table.
+	_, digest, err := l.exporter(false, nil).Latest(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries, same, err := l.exporter(false, nil).Latest(t.Context(), digest); entries != nil || same != digest || err != nil {
+		t.Errorf("got %v, %q, %v of the export that the reader has", entries, same, err)
+	}
+	for _, body := range []string{string(body[:len(body)-2]), string(body) + " ", "", "null"} {
+		if err := l.objects.Put(t.Context(), lingible.ExportKey, strings.NewReader(body)); err != nil {
+			t.Fatal(err)
+		}
+		if entries, got, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil || entries != nil || got != "older" {
+			t.Errorf("%.20q: got %v, %q, %v", body, entries, got, err)
+		}
+	}
+	// One that is gone is made from the index.
+	delete(l.objects.kept, lingible.ExportKey)
+	export(1)
+	l.want(t, "yeet")
+}
+
+func TestChangedTerms(t *testing.T) {
+	t.Parallel()
+	var event events.DynamoDBEvent
+	if err := json.Unmarshal([]byte(`{"Records":[
+		{"eventName":"INSERT","dynamodb":{"Keys":{"PK":{"S":"TERM#no-cap"},"SK":{"S":"METADATA#lexicon"}}}},
+		{"eventName":"REMOVE","dynamodb":{"Keys":{"PK":{"S":"TERM#TERM#"},"SK":{"S":"METADATA#lexicon"}}}},
+		{"eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"S":"EXPORT"},"SK":{"S":"METADATA#export"}}}},
+		{"eventName":"MODIFY","dynamodb":{"Keys":{"PK":{"N":"1"}}}}, {"dynamodb":{}}, {}]}`), &event); err != nil {
+		t.Fatal(err)
+	}
+	if got := dynamodb.ChangedTerms(event); !slices.Equal(got, []string{"no-cap", "TERM#"}) {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,141 @@
+package language_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+)
+
+// exports are exports of one term each, whose digest is its name.
+type exports struct {
+	term  string
+	err   error
+	asked int
+	takes time.Duration
+}
+
+func (e *exports) Latest(_ context.Context, have string) ([]lingible.Entry, string, error) {
+	e.asked++
+	time.Sleep(e.takes)
+	if e.err != nil || e.term == have || e.term == "" {
+		return nil, e.term, e.err
+	}
+	return terms(e.term), e.term, nil
+}
+
+func terms(name string) []lingible.Entry {
+	return []lingible.Entry{{Term: name, Plain: &lingible.Plain{Text: "plain " + name, PartOfSpeech: lingible.Noun}, Momentum: 1}}
+}
+
+// The language is that of the latest export, asked for every 15 seconds at most, and goes on with
+// what it has.
+func TestLive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := &exports{}
+		var log bytes.Buffer
+		l := language.NewLive(source, terms("initial"), slog.New(slog.NewTextHandler(&log, nil)), nil)
+		check := func(term string, asked, warnings int) {
+			t.Helper()
+			got, err := l.Translate(t.Context(), term, lingible.ToStandard)
+			if err != nil || got.Text != "plain "+term {
+				t.Errorf("got %+v, %v, want the language of %s", got, err, term)
+			}
+			trends, err := l.Trends(t.Context(), 2)
+			if err != nil || len(trends) != 1 || trends[0].Term != term {
+				t.Errorf("got the trends %+v, %v", trends, err)
+			}
+			verdict, err := l.Validate(t.Context(), lingible.Proposal{Term: term, Meaning: "A word of the test", Example: "They say " + term + " all day."})
+			if err != nil || verdict.Valid {
+				t.Errorf("got %+v, %v of a term of the lexicon", verdict, err)
+			}
+			if entry, found, err := l.Entry(t.Context(), term); err != nil || !found || entry.Term != term {
+				t.Errorf("got the entry %+v, %v, %v", entry, found, err)
+			}
+			if _, found, err := l.Entry(t.Context(), "other"); err != nil || found {
+				t.Errorf("got another term, %v", err)
+			}
+			if n := strings.Count(log.String(), "could not be read"); source.asked != asked || n != warnings {
+				t.Errorf("asked %d times and warned %d times, want %d and %d", source.asked, n, asked, warnings)
+			}
+		}
+		if l.ModelID() != language.ModelID {
+			t.Errorf("got %s", l.ModelID())
+		}
+		check("initial", 1, 0)
+		source.term = "first"
+		time.Sleep(15*time.Second - time.Nanosecond)
+		check("initial", 1, 0)
+		time.Sleep(time.Nanosecond)
+		check("first", 2, 0)
+		time.Sleep(15 * time.Second)
+		check("first", 3, 0)
+		source.err = errors.New("refused")
+		time.Sleep(15 * time.Second)
+		check("first", 4, 1)
+		source.term, source.err = "second", nil
+		time.Sleep(14 * time.Second)
+		check("first", 4, 1)
+		time.Sleep(time.Second)
+		check("second", 5, 1)
+		source.term = ""
+		time.Sleep(15 * time.Second)
+		check("initial", 6, 1)
+
+		// One that cannot read its first export has the initial terms.
+		source.asked, source.err = 0, errors.New("refused")
+		l = language.NewLive(source, terms("initial"), slog.New(slog.DiscardHandler), nil)
+		check("initial", 1, 1)
+	})
+}
+
+// Concurrent calls read an export once, and each waits no longer than it may.
+func TestLiveAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		source := &exports{term: "first", takes: time.Second}
+		l := language.NewLive(source, nil, slog.New(slog.DiscardHandler), nil)
+		answers := make(chan error)
+		for range 10 {
+			go func() {
+				got, err := l.Translate(t.Context(), "first", lingible.ToStandard)
+				if err == nil && got.Text != "plain first" {
+					err = fmt.Errorf("got %+v", got)
+				}
+				answers <- err
+			}()
+		}
+		short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		synctest.Wait()
+		if _, err := l.Translate(short, "first", lingible.ToStandard); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := l.Trends(short, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if _, err := l.Validate(short, lingible.Proposal{}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if _, _, err := l.Entry(short, "first"); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		for range 10 {
+			if err := <-answers; err != nil {
+				t.Error(err)
+			}
+		}
+		if source.asked != 1 {
+			t.Errorf("asked %d times", source.asked)
+		}
+	})
+}
