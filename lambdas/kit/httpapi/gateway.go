@@ -44,7 +44,12 @@ func (s *Server) describeGateway(operation *huma.Operation) {
 		}
 		response.Description += fmt.Sprintf("; from Amazon API Gateway {\"message\":%q}", name)
 		if content := response.Content["application/json"]; content != nil && content.Schema.Ref != form.Ref {
-			content.Schema = &huma.Schema{OneOf: []*huma.Schema{content.Schema, form}}
+			forms := []*huma.Schema{content.Schema, form}
+			content.Schema = &huma.Schema{OneOf: forms}
+			if own := s.api.OpenAPI().Components.Schemas.SchemaFromRef(forms[0].Ref); own != nil && own.Properties["message"] != nil {
+				// An error of the platform has the gateway's form, too.
+				content.Schema = &huma.Schema{AnyOf: forms}
+			}
 		}
 	}
 }

@@ -311,15 +311,16 @@ func (d Document) mismatches(at string, form map[string]any, value any) (found [
 		target, _ := d.Components.Schemas[strings.TrimPrefix(reference, "#/components/schemas/")].(map[string]any)
 		return d.mismatches(at, target, value)
 	}
-	if alternatives, ok := form["oneOf"].([]any); ok {
+	for _, name := range []string{"oneOf", "anyOf"} {
+		alternatives, ok := form[name].([]any)
 		matches := 0
 		for _, each := range alternatives {
 			if len(d.mismatches(at, each.(map[string]any), value)) == 0 {
 				matches++
 			}
 		}
-		if matches != 1 {
-			add("has %d of the forms that it may have one of: %v", matches, value)
+		if ok && (matches == 0 || matches > 1 && name == "oneOf") {
+			add("has %d of the forms of %s: %v", matches, name, value)
 		}
 	}
 	kinds, isList := form["type"].([]any)

@@ -95,9 +95,9 @@ type call struct {
 	method, path, body string
 	header             http.Header
 	query              url.Values
-	// subject is the verified token's; empty: there is no token.
-	subject string
-	form    map[string]any
+	// subject and groups are the verified token's; no subject: there is no token.
+	subject, groups string
+	form            map[string]any
 }
 
 func (c call) String() string { return c.OperationID + " " + c.method + " " + c.path }
@@ -120,7 +120,7 @@ func (c call) request() *http.Request {
 	r.Header = c.header
 	invocation := kit.Invocation{SourceAddress: "203.0.113.7"}
 	if c.subject != "" {
-		invocation.Claims = map[string]string{"sub": c.subject}
+		invocation.Claims = map[string]string{"sub": c.subject, "cognito:groups": c.groups}
 	}
 	return r.WithContext(kit.WithInvocation(r.Context(), invocation))
 }
@@ -186,7 +186,7 @@ func (s Suite) calls(t testing.TB, d Document) (calls []call) {
 		if !ok {
 			t.Fatalf("the document has no %s", route.Key())
 		}
-		c := call{Operation: operation, method: route.Method, path: route.Path, subject: "caller", header: http.Header{}}
+		c := call{Operation: operation, method: route.Method, path: route.Path, subject: "caller", groups: route.Caller.Group, header: http.Header{}}
 		for _, p := range operation.Parameters {
 			example := fmt.Sprint(d.example(p.Schema))
 			if p.Example != nil {
@@ -407,7 +407,8 @@ func (s Suite) testPanic(t *testing.T, api *run, c call) {
 	}
 }
 
-// Without a verified subject nothing is done where a token is needed, also if more is wrong.
+// Without a verified subject nothing is done where a token is needed, nor without the group where
+// one is needed, also if more is wrong.
 func (s Suite) testCaller(t *testing.T, api *run, c call) {
 	_, needsToken := c.Responses["401"]
 	bearer := slices.ContainsFunc(c.Security, func(by map[string][]string) bool {
@@ -427,6 +428,16 @@ func (s Suite) testCaller(t *testing.T, api *run, c call) {
 		api.refuses(t, c, "no token", "")
 		if w := api.do(c, good); w.Code != http.StatusUnauthorized || w.Header().Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("%s: got %d %v", c, w.Code, w.Header())
+		}
+	}
+	if c.subject = "caller"; c.groups == "" {
+		return
+	}
+	for _, other := range []string{"", "[]", "[staff]", c.groups + "s", strings.ToUpper(c.groups), "[staff x" + c.groups + "]"} {
+		c.groups = other
+		api.refuses(t, c, "the groups "+other, "")
+		if w := api.do(c, good); w.Code != http.StatusForbidden {
+			t.Errorf("%s with the groups %s: got %d", c, other, w.Code)
 		}
 	}
 }
@@ -668,13 +679,17 @@ func (s Suite) Fuzz(f *testing.F, more ...string) {
 	f.Fuzz(func(t *testing.T, method, path, query, key, header, value, body string, encoded bool) {
 		api := s.serve(d)
 		api.work = good
+		var groups string
+		for _, route := range s.Platform.Routes {
+			groups += route.Caller.Group + " "
+		}
 		event := events.APIGatewayV2HTTPRequest{
 			Version: "2.0", RawPath: path, RawQueryString: query, Body: body, IsBase64Encoded: encoded, Headers: maps.Clone(needed),
 		}
 		event.Headers[strings.ToLower(httpapi.KeyHeader)], event.Headers[header] = key, value
 		event.RequestContext.HTTP.Method, event.RequestContext.HTTP.SourceIP = method, "203.0.113.7"
 		event.RequestContext.Authorizer = &events.APIGatewayV2HTTPRequestContextAuthorizerDescription{
-			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "caller"}},
+			JWT: &events.APIGatewayV2HTTPRequestContextAuthorizerJWTDescription{Claims: map[string]string{"sub": "caller", "cognito:groups": groups}},
 		}
 		answer, err := kit.NewHTTPHandler(api.API).Invoke(context.Background(), []byte(asJSON(event)))
 		if err != nil {
