@@ -32,7 +32,7 @@ func Lingible() Platform {
 				CallsModel:  true,
 				AccessPatterns: slices.Concat(language, []string{
 					"GetUser", "GetUsage", "CreateUser", "UpgradeUser", "BeginAccountDeletion",
-					"StoreTranslation", "ListTranslations", "GetTranslation", "ListTranslationKeys", "DeleteTranslation",
+					"StoreTranslation", "ListTranslations", "ListTranslationKeys", "DeleteTranslation",
 					"GetEntry", "Submit", "GetSubmission", "GetSubmissions", "GetSubmissionByID", "ListSubmissionsByStatus", "ListUserSubmissions", "ReviewSubmission", "RecordVote", "CountVote", "DeleteUserItem",
 					"CountTerm", "ListTrending", "ListTrendingByCategory",
 					"ListQuizByDifficulty", "ListQuizByCategory", "GetWrongAnswers", "GetQuizSession", "AskQuestion", "AnswerQuestion", "EndQuiz", "ListQuizDays",
@@ -121,7 +121,7 @@ func Lingible() Platform {
 					Failures: Failures{Description: "deletions of accounts that could not be finished"},
 				},
 				AccessPatterns: []string{
-					"ListUserItems", "DeleteUserItem", "WithdrawVote", "ListUserSubmissions", "GetSubmission", "DeleteSubmission",
+					"GetUser", "ListUserItems", "DeleteUserItem", "WithdrawVote", "ListUserSubmissions", "GetSubmission", "DeleteSubmission",
 					"ListTranslationKeys", "DeleteTranslation",
 				},
 			},
@@ -430,7 +430,7 @@ func lingibleAccessPatterns() []AccessPattern {
 			optional(write("Translations", PutItem, "the translation")),
 			KeepAnswer(users)),
 		descending(query("ListTranslations", "Translations", "", "A user's translations, newest first.", "Get user translations", KeyCondition{"PK", Equal}, KeyCondition{"SK", BeginsWith})),
-		get("GetTranslation", "Translations", "A translation.", "Get single translation"),
+		offered(get("GetTranslation", "Translations", "A translation. No route reads a single one.", "Get single translation")),
 		consistent(returning(query("ListTranslationKeys", "Translations", "", "The keys of a user's translations.", "", KeyCondition{"PK", Equal}), "PK", "SK")),
 		one("DeleteTranslation", DeleteItem, "Translations", "Delete a translation."),
 

@@ -55,7 +55,7 @@ type Proposal struct {
 	Meaning string `json:"meaning" dynamodbav:"meaning" minLength:"1" maxLength:"500" example:"Pleased with something small that one did well"`
 	Example string `json:"example_usage" dynamodbav:"example_usage" minLength:"1" maxLength:"500" doc:"A sentence with the term." example:"She fixed the printer and was parallel parked all day."`
 	// Context may be empty.
-	Context string `json:"context,omitempty" dynamodbav:"context,omitempty" maxLength:"500" doc:"Where the term is from, or who uses it."`
+	Context string `json:"context,omitempty" dynamodbav:"context,omitempty" nullable:"true" maxLength:"500" doc:"Where the term is from, or who uses it."`
 }
 
 // Check checks what the tags of the fields do not state.

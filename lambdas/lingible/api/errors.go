@@ -89,3 +89,8 @@ func failures(now func() time.Time) httpapi.Errors {
 		},
 	}
 }
+
+// badQuery is an example of the errors of operations whose query has parameters.
+func badQuery() error {
+	return validate.Errorf("limit", validate.RuleRange, "expected number <= 100; got 101")
+}

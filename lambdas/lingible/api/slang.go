@@ -42,14 +42,14 @@ func (s *server) registerSlang() {
 	}, nil)
 
 	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/slang/mine", ID: "listOwnSubmissions",
+		Method: http.MethodGet, Path: "/slang/mine", ID: "listOwnSubmissions", Errors: []error{badQuery()},
 		Description: "Returns a page of the caller's submissions. A new one is in the list within a moment.",
 	}, func(ctx context.Context, page *Page) (lingible.SubmissionList, error) {
 		return s.api.Moderation.Mine(ctx, httpapi.CallerFrom(ctx).ID, page.Limit, page.Cursor)
 	})
 
 	httpapi.Serve(s.Server, httpapi.Operation{
-		Method: http.MethodGet, Path: "/slang/pending", ID: "listOpenSubmissions",
+		Method: http.MethodGet, Path: "/slang/pending", ID: "listOpenSubmissions", Errors: []error{badQuery()},
 		Description: "Returns a page of the submissions that are open to votes.",
 	}, func(ctx context.Context, page *Page) (lingible.SubmissionList, error) {
 		return s.api.Moderation.Pending(ctx, page.Limit, page.Cursor)

@@ -1,6 +1,58 @@
 package api
 
-// Translator is what the routes of translations call; [lingible.Translator] is one.
-type Translator interface{}
+import (
+	"context"
+	"net/http"
+	"time"
 
-func (s *server) registerTranslations() {}
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+)
+
+// Translator is what the routes of translations call; [lingible.Translator] is one.
+type Translator interface {
+	Translate(ctx context.Context, caller lingible.Caller, in lingible.TranslationInput) (lingible.ChargedTranslation, error)
+	Translations(ctx context.Context, caller lingible.Caller, most int, from string) (lingible.TranslationList, error)
+	Delete(ctx context.Context, user, id string) error
+	DeleteAll(ctx context.Context, user string) error
+}
+
+// TranslationPath is the path of a translation. huma sees no parameters in a type that is not
+// exported.
+type TranslationPath struct {
+	ID string `path:"id" doc:"The translation's id." example:"019d0000-0000-7000-8000-000000000000"`
+}
+
+func (s *server) registerTranslations() {
+	httpapi.Mutate(s.Server, httpapi.Operation{
+		Method: http.MethodPost, Path: "/translate", ID: "translate", Form: lingible.ChargedTranslation{}, KeyOptional: true,
+		Description: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A translation that fails, or is the text itself, is not charged.",
+		Errors:      []error{&lingible.UsageError{What: "translations a day", Limit: 10, Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}, &lingible.LanguageError{}},
+	}, func(ctx context.Context, input *httpapi.Input[lingible.TranslationInput]) (lingible.ChargedTranslation, error) {
+		return s.api.Translator.Translate(ctx, callerFrom(ctx), input.Body)
+	}, nil)
+
+	httpapi.Serve(s.Server, httpapi.Operation{
+		Method: http.MethodGet, Path: "/translations", ID: "listTranslations",
+		Description: "Returns a page of the caller's translations of the last 30 days. It is for premium users.",
+		Errors:      []error{badQuery(), &lingible.SubscriptionError{What: "the history of translations"}},
+	}, func(ctx context.Context, page *Page) (lingible.TranslationList, error) {
+		return s.api.Translator.Translations(ctx, callerFrom(ctx), page.Limit, page.Cursor)
+	})
+
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodDelete, Path: "/translations/{id}", ID: "deleteTranslation", Status: http.StatusNoContent,
+		Description: "Deletes a translation of the caller.",
+		Precisely:   httpapi.Forms{"path.id": httpapi.Format("uuid")},
+		Errors:      []error{lingible.ErrTranslationNotFound},
+	}, func(ctx context.Context, input *TranslationPath) (*struct{}, error) {
+		return nil, s.api.Translator.Delete(ctx, httpapi.CallerFrom(ctx).ID, input.ID)
+	})
+
+	httpapi.Register(s.Server, httpapi.Operation{
+		Method: http.MethodDelete, Path: "/translations", ID: "deleteTranslations", Status: http.StatusNoContent,
+		Description: "Deletes all translations of the caller. If there are more than there is time for, the answer is 503, and a repeat goes on.",
+	}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+		return nil, s.api.Translator.DeleteAll(ctx, httpapi.CallerFrom(ctx).ID)
+	})
+}

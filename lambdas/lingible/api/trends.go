@@ -28,7 +28,7 @@ func (s *server) registerTrends() {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/trending", ID: "listTrends",
 		Description: "Returns the terms that are in use, as of the last daily run. New terms have a score of 0 until then.",
-		Errors:      []error{&lingible.SubscriptionError{What: "the category meme of trends"}},
+		Errors:      []error{badQuery(), &lingible.SubscriptionError{What: "the category meme of trends"}},
 	}, func(ctx context.Context, input *trendsInput) (TrendList, error) {
 		trends, err := s.api.Trends.List(ctx, callerFrom(ctx), lingible.TrendQuery{Category: input.Category, ActiveOnly: input.ActiveOnly, Most: input.Limit})
 		return TrendList{append([]lingible.Trend{}, trends...)}, err

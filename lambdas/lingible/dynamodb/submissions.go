@@ -45,6 +45,9 @@ type referenceItem struct {
 	TTL          int64     `dynamodbav:"ttl,omitempty"`
 }
 
+// submittedPrefix begins the sort key of the item that says that a user has submitted a term.
+const submittedPrefix = "SUBMITTED#"
+
 func voteKey(user, id string) key { return key{userKey(user), "VOTE#" + id} }
 
 // Submit implements [lingible.ModerationStore]. The TTL of SUBMITTED# is swept late: created_at
@@ -52,7 +55,7 @@ func voteKey(user, id string) key { return key{userKey(user), "VOTE#" + id} }
 func (s *Store) Submit(ctx context.Context, submission lingible.Submission, usage lingible.Usage, times []time.Time) error {
 	item := newSubmissionItem(submission)
 	submitted := referenceItem{
-		key: key{userKey(submission.UserID), "SUBMITTED#" + lingible.Slug(submission.Term)}, SubmissionID: submission.ID, TermKey: item.PK,
+		key: key{userKey(submission.UserID), submittedPrefix + lingible.Slug(submission.Term)}, SubmissionID: submission.ID, TermKey: item.PK,
 		CreatedAt: submission.CreatedAt, TTL: dynamo.ExpiryAt(submission.CreatedAt.Add(lingible.SameTermAfter)),
 	}
 	longAgo := dynamo.Absent("PK").Or(dynamo.Name("created_at").LessThanEqual(expression.Value(dynamo.FormatTime(submission.CreatedAt.Add(-lingible.SameTermAfter)))))

@@ -1,0 +1,23 @@
+// Command accountcleaner is the Lambda function that removes everything of users who have deleted
+// their accounts. It gets their profiles from the stream of the users.
+package main
+
+import (
+	"context"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+)
+
+func main() {
+	kit.StartResponder("lingible", func(_ context.Context, environment kit.Environment) (func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error), error) {
+		store, err := dynamodb.Open(environment, "accountcleaner")
+		if err != nil {
+			return nil, err
+		}
+		f := &function{accounts: store, log: environment.Log, metrics: environment.Metrics}
+		return f.handle, nil
+	})
+}

@@ -1,0 +1,132 @@
+package dynamodb
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+)
+
+// CleanAccount removes everything of a user whose account is being deleted: first what other items
+// have of the user, and last the profile. It ends before the context does, and reports whether
+// nothing is left.
+//
+// The tables themselves remember how far it has come, so it may die at any point and be called
+// again. A user who has come back since is not touched. No request adds anything meanwhile: those
+// that began before the deletion have ended, and later ones find no usage.
+func (s *Store) CleanAccount(ctx context.Context, user string) (complete bool, err error) {
+	profile, found, err := s.User(ctx, user)
+	if err != nil || !found || profile.Status != lingible.Deleting {
+		return err == nil, err
+	}
+	if err := s.cleanReferences(ctx, user); err != nil {
+		return false, err
+	}
+	// The index has the submissions that no item of the user names any more.
+	for item, err := range s.db.Items(ctx, "ListUserSubmissions", dynamo.Query{Values: []any{user}}) {
+		var submission key
+		if err == nil {
+			err = attributevalue.UnmarshalMap(item, &submission)
+		}
+		if err == nil {
+			err = s.deleteSubmission(ctx, submission)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if complete, err := s.DeleteTranslations(ctx, user); err != nil || !complete {
+		return false, err
+	}
+	own := profileKey(user)
+	complete, err = s.db.Erase(ctx, dynamo.Erasure{
+		List: "ListUserItems", Delete: "DeleteUserItem",
+		Keep: func(item dynamo.Item) bool {
+			sk, ok := item["SK"].(*types.AttributeValueMemberS)
+			return ok && sk.Value == own.SK
+		},
+	}, own.PK)
+	if err != nil || !complete {
+		return false, err
+	}
+	_, err = dynamo.Held(s.db.Delete(ctx, "DeleteUserItem", own.values(), dynamo.Equal("status", lingible.Deleting)))
+	return err == nil, err
+}
+
+// cleanReferences withdraws the votes of a user, and deletes the submissions that items of the user
+// name. A vote's item goes once the vote is withdrawn.
+func (s *Store) cleanReferences(ctx context.Context, user string) error {
+	for item, err := range s.db.Items(ctx, "ListUserItems", dynamo.Query{Values: []any{userKey(user)}}) {
+		if err != nil {
+			return err
+		}
+		var reference referenceItem
+		if err := attributevalue.UnmarshalMap(item, &reference); err != nil {
+			return fmt.Errorf("read the reference to a submission: %w", err)
+		}
+		submission := key{reference.TermKey, submissionKey("", reference.SubmissionID).SK}
+		switch {
+		case strings.HasPrefix(reference.SK, voteKey(user, "").SK):
+			if err = s.withdrawVote(ctx, submission, user); err == nil {
+				err = s.DeleteVote(ctx, user, reference.SubmissionID)
+			}
+		case strings.HasPrefix(reference.SK, submittedPrefix):
+			err = s.deleteSubmission(ctx, submission)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withdrawVote takes back the vote of a user, if the submission is there and has it.
+func (s *Store) withdrawVote(ctx context.Context, submission key, user string) error {
+	update := expression.Add(dynamo.Name("upvotes"), expression.Value(-1)).
+		Delete(dynamo.Name("upvoted_by"), expression.Value(&types.AttributeValueMemberSS{Value: []string{user}}))
+	_, err := dynamo.Held(s.db.Update(ctx, "WithdrawVote", submission.values(), update, dynamo.Name("upvoted_by").Contains(user), nil))
+	return err
+}
+
+// deleteSubmission deletes a submission, and before it the items of the votes for it.
+func (s *Store) deleteSubmission(ctx context.Context, submission key) error {
+	return retry.Do(ctx, lingible.ErrStale, func() error {
+		var read lingible.Submission
+		found, err := s.db.Get(ctx, "GetSubmission", &read, submission.values()...)
+		if err != nil || !found {
+			return err
+		}
+		for _, voter := range read.UpvotedBy {
+			if err := s.DeleteVote(ctx, voter, read.ID); err != nil {
+				return err
+			}
+		}
+		sameVotes := dynamo.Absent("upvoted_by")
+		if len(read.UpvotedBy) > 0 {
+			sameVotes = dynamo.Equal("upvoted_by", &types.AttributeValueMemberSS{Value: read.UpvotedBy})
+		}
+		return unlessStale(s.db.Delete(ctx, "DeleteSubmission", submission.values(), sameVotes))
+	})
+}
+
+// DeletedUser returns the user of a profile in a record of the stream, if the account is being
+// deleted.
+func DeletedUser(record events.DynamoDBEventRecord) (user string, ok bool) {
+	image := record.Change.NewImage
+	text := func(name string) string {
+		if value := image[name]; value.DataType() == events.DataTypeString {
+			return value.String()
+		}
+		return ""
+	}
+	user = text("user_id")
+	return user, user != "" && text("SK") == profileKey(user).SK && text("status") == string(lingible.Deleting)
+}
