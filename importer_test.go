@@ -168,6 +168,13 @@ func (i *importer) synthesise(t *testing.T, folder string) string {
 	return filepath.Join(synth.Dir, "cdk.out")
 }
 
+// buildsHandlers makes the importer build all handlers itself. Others take those of the library
+// from the cache of all tests if they are of the same packages in the same folder.
+func (i *importer) buildsHandlers(t *testing.T) {
+	t.Helper()
+	i.environment = append(i.environment, "ONESYNTH_CACHE="+t.TempDir())
+}
+
 // replace makes the importer use the library's folder.
 func (i *importer) replace(t *testing.T, library string) {
 	t.Helper()
@@ -217,6 +224,7 @@ func TestImporters(t *testing.T) {
 		cache := filepath.Join(t.TempDir(), "modcache")
 		t.Cleanup(func() { makeWritable(t, cache) })
 		linkModule(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
+		i.buildsHandlers(t)
 		i.environment = append(i.environment, "GOMODCACHE="+cache, "GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+cacheProxy(t))
 		get := []string{"go", "get"}
 		for _, name := range namesOf(platforms.All()) {
@@ -258,6 +266,7 @@ func TestImporters(t *testing.T) {
 		// The module cache lacks what the tests of required modules import.
 		i.run(t, "go", "mod", "tidy", "-e")
 		i.run(t, "go", "mod", "vendor")
+		i.buildsHandlers(t)
 		i.environment = append(i.environment, "GOPROXY=off", "GOFLAGS=-mod=vendor", "GOMODCACHE="+filepath.Join(t.TempDir(), "empty"))
 		assembly := i.synthesise(t, "")
 		check(t, assembly, handlersOfOwn)

@@ -112,9 +112,6 @@ func (e *Engine) start(ctx context.Context, java, jar, dir string) error {
 		// On two cores the serial collector is ready first. Stopping at the first compiler (-XX:TieredStopAtLevel=1) would save
 		// another 0.4 s of 1.3 s, and cost more than half of the writes a second once the engine is warm.
 		"-XX:+UseSerialGC",
-		// The second compiler begins at ten times its usual counts: by these it takes a third of the engine's processor time in
-		// its first two minutes, which is how long most engines live.
-		"-XX:Tier4InvocationThreshold=50000", "-XX:Tier4MinInvocationThreshold=6000", "-XX:Tier4CompileThreshold=150000", "-XX:Tier4BackEdgeThreshold=400000",
 		"-Djava.library.path=" + filepath.Join(filepath.Dir(jar), "DynamoDBLocal_lib"),
 		"-cp", classes + string(os.PathListSeparator) + jar, "Launcher", "-disableTelemetry",
 	}

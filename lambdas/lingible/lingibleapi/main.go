@@ -7,6 +7,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 )
@@ -22,7 +23,20 @@ func main() {
 			return nil, err
 		}
 		store.CursorKey = cursor.Key(key)
-		routes := &api.API{Users: users, Keys: store.Keys(), Limiter: store.Limiter(), Log: environment.Log}
+		language, _, err := setup.Language(environment, store)
+		if err != nil {
+			return nil, err
+		}
+		moderation, err := setup.Moderation(environment, users, store, language)
+		if err != nil {
+			return nil, err
+		}
+		routes := &api.API{
+			Users:      users,
+			Translator: &lingible.Translator{Users: users, Store: store, Language: language, Count: setup.Count(environment.Metrics)},
+			Moderation: moderation,
+			Keys:       store.Keys(), Limiter: store.Limiter(), Log: environment.Log,
+		}
 		return routes.Handler(), nil
 	})
 }

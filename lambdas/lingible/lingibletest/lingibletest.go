@@ -17,6 +17,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -25,13 +26,16 @@ func Began() time.Time { return time.Date(2026, 2, 2, 15, 30, 0, 0, time.UTC) }
 
 // World is Lingible on tables of its own, in the zone of Chicago.
 type World struct {
-	Users  *lingible.Users
-	Store  *dynamodb.Store
-	Tables *dynamotest.Tables
+	Users *lingible.Users
+	// Translator speaks the language of a [Speaker].
+	Translator *lingible.Translator
+	Store      *dynamodb.Store
+	Tables     *dynamotest.Tables
 
-	mu      sync.Mutex
-	now     time.Time
-	metrics bytes.Buffer
+	mu     sync.Mutex
+	now    time.Time
+	emit   kit.Metrics
+	output bytes.Buffer
 }
 
 // New makes a world.
@@ -44,7 +48,9 @@ func New(t testing.TB) *World {
 	w := &World{Tables: dynamotest.Open(t, schema.Lingible().Database), now: Began()}
 	w.Store = dynamodb.New(w.Tables.DB)
 	w.Store.CursorKey = []byte("the key of these tests")
+	w.emit = kit.Metrics{Namespace: "Onesynth/lingible", Function: "test", Writer: &w.output}
 	w.Users = &lingible.Users{Store: w.Store, Calendar: lingible.Calendar{Zone: zone, Now: w.Read}}
+	w.Translator = &lingible.Translator{Users: w.Users, Store: w.Store, Language: &Speaker{}, Count: setup.Count(w.Emit())}
 	return w
 }
 
@@ -63,12 +69,10 @@ func (w *World) Advance(by time.Duration) {
 }
 
 // Emit is for the metrics of services: [World.Metrics] has them.
-func (w *World) Emit() *kit.Metrics {
-	return &kit.Metrics{Namespace: "Onesynth/lingible", Function: "test", Writer: &w.metrics}
-}
+func (w *World) Emit() *kit.Metrics { return &w.emit }
 
 // Metrics are the lines with the metrics so far.
-func (w *World) Metrics() string { return w.metrics.String() }
+func (w *World) Metrics() string { return w.output.String() }
 
 // Caller is a user with a token of this moment.
 func (w *World) Caller(id string) lingible.Caller {

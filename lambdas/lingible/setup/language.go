@@ -1,3 +1,4 @@
+// Package setup wires what several functions of Lingible have.
 package setup
 
 import (
