@@ -165,16 +165,29 @@ func (e Entry) Slug() string { return Slug(e.Term) }
 // is 0.65 then, as on paper.
 func (e Entry) QuizScore() float64 { return math.Round(e.Confidence*e.Momentum*1e9) / 1e9 }
 
-// QuizDifficulty follows from the score: [Beginner] from 0.85, [Intermediate] from 0.65, else
-// [Advanced].
+// QuizDifficulty follows from the score, by [Difficulty.Scores].
 func (e Entry) QuizDifficulty() Difficulty {
-	switch score := e.QuizScore(); {
-	case score >= 0.85:
-		return Beginner
-	case score >= 0.65:
-		return Intermediate
+	for _, difficulty := range Difficulties() {
+		if least, _ := difficulty.Scores(); e.QuizScore() >= least {
+			return difficulty
+		}
 	}
 	return Advanced
+}
+
+// Scores are the least and the highest [Entry.QuizScore] of a difficulty: [Beginner] from 0.85,
+// [Intermediate] from 0.65, else [Advanced]. An empty difficulty has all scores.
+func (d Difficulty) Scores() (least, most float64) {
+	const next = 1e-9 // between one score and the next
+	switch d {
+	case Beginner:
+		return 0.85, 1
+	case Intermediate:
+		return 0.65, 0.85 - next
+	case Advanced:
+		return 0, 0.65 - next
+	}
+	return 0, 1
 }
 
 // TrendCategory is what kind of a term the entry is: a [Meme] by its tag, else by its part of speech.

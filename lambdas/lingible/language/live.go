@@ -115,3 +115,17 @@ func (l *Live) Entry(ctx context.Context, slug string) (entry lingible.Entry, fo
 	entry, found = latest.entries[slug]
 	return entry, found, nil
 }
+
+// Synonyms returns the terms that have the plain text of an entry.
+func (l *Live) Synonyms(ctx context.Context, entry lingible.Entry) (synonyms []lingible.Entry, err error) {
+	latest, err := l.latest(ctx)
+	if err != nil || entry.Plain == nil {
+		return nil, err
+	}
+	for _, other := range latest.entries {
+		if other.Plain != nil && lingible.Slug(other.Plain.Text) == lingible.Slug(entry.Plain.Text) {
+			synonyms = append(synonyms, other)
+		}
+	}
+	return synonyms, nil
+}
