@@ -18,8 +18,8 @@ import (
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
 // "new" starts a platform, "stored" one whose agents' side has its tables, "tokens" one
-// whose agents have tokens, "keys" one whose agents have keys, "advance 1s" moves the
-// clock, and "fails NAME" starts one whose services fail with that error.
+// whose agents have tokens, "keys" one whose agents have keys, and "fails NAME" one whose
+// services fail with that error.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -29,7 +29,8 @@ func TestWire(t *testing.T) {
 		"busy": retry.ErrBusy, "stale": askahuman.ErrStale, "unanswered": retry.ErrUnanswered,
 	}
 	var p *platform
-	httpapitest.Script(t, "testdata/wire.txt", func(t *testing.T, command string) http.Handler {
+	advance := func(by time.Duration) { p.clock.advance(by) }
+	httpapitest.Script(t, "testdata/wire.txt", advance, func(t *testing.T, command string) http.Handler {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
@@ -41,10 +42,6 @@ func TestWire(t *testing.T) {
 			p = newPlatform(withTokens)
 		case what == "keys":
 			p = newPlatform(withKeys)
-		case what == "advance":
-			by := storetest.Must(time.ParseDuration(argument))(t)
-			p.clock.advance(by)
-			return nil
 		case what == "fails" && known:
 			p = newPlatform(func(p *platform) {
 				service := stub{func() error { return fmt.Errorf("doing it: %w", err) }}

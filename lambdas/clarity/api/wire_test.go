@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,14 +13,14 @@ import (
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script: "stored"
-// starts a platform with its tables, "failing" one whose evaluator fails and which allows one
-// evaluation a day, and "advance 1s" moves the clock.
+// starts a platform with its tables, and "failing" one whose evaluator fails and which allows one
+// evaluation a day.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	var w *claritytest.World
-	httpapitest.Script(t, "testdata/wire.txt", func(t *testing.T, command string) http.Handler {
-		what, argument, _ := strings.Cut(command, " ")
-		switch what {
+	advance := func(by time.Duration) { w.Advance(by) }
+	httpapitest.Script(t, "testdata/wire.txt", advance, func(t *testing.T, command string) http.Handler {
+		switch command {
 		case "stored":
 			w = claritytest.New(t)
 			return w.API()
@@ -32,13 +31,6 @@ func TestWire(t *testing.T) {
 				return clarity.Judgement{}, &clarity.EvaluationError{Failure: clarity.Throttled, Err: errors.New("a secret")}
 			})
 			return w.API()
-		case "advance":
-			by, err := time.ParseDuration(argument)
-			if err != nil {
-				t.Fatal(err)
-			}
-			w.Advance(by)
-			return nil
 		}
 		t.Fatalf("there is no command %s", command)
 		return nil

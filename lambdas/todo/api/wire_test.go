@@ -14,8 +14,8 @@ import (
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script:
-// "stored" starts a platform with its table, "advance 1s" moves its clock, and "fails NAME"
-// starts one whose service fails with that error, "keys NAME" one whose keys do.
+// "stored" starts a platform with its table, "fails NAME" one whose service fails with that error,
+// and "keys NAME" one whose keys do.
 func TestWire(t *testing.T) {
 	t.Parallel()
 	failures := map[string]error{
@@ -26,20 +26,14 @@ func TestWire(t *testing.T) {
 		"running": &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)}, "other request": idempotency.ErrOtherRequest,
 	}
 	var stored *platform
-	httpapitest.Script(t, "testdata/wire.txt", func(t *testing.T, command string) http.Handler {
+	advance := func(by time.Duration) { stored.advance(by) }
+	httpapitest.Script(t, "testdata/wire.txt", advance, func(t *testing.T, command string) http.Handler {
 		what, argument, _ := strings.Cut(command, " ")
 		err, known := failures[argument]
 		switch {
 		case what == "stored":
 			stored = newPlatform(t)
 			return stored
-		case what == "advance":
-			by, err := time.ParseDuration(argument)
-			if err != nil {
-				t.Fatal(err)
-			}
-			stored.advance(by)
-			return nil
 		case what == "fails" && known:
 			return newWire(&stub{work: func() error { return err }}, &httpapitest.Ledger{}, discard())
 		case what == "keys" && known:

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,13 +27,14 @@ var update = flag.Bool("update", false, "write the answers of this run into the 
 //
 // A request is a line "METHOD /path", then its headers, then its body in one line after
 // "> ". The header As is the subject of a verified token. Its answer follows in lines that
-// begin with "<". A line "! command" calls command with what follows; it returns the
-// handler of the requests that come next. Lines that begin with "#" are comments.
+// begin with "<". A line "! advance 1s" moves the clock by advance. Any other line "! command"
+// calls command with what follows; it returns the handler of the requests that come next. Lines
+// that begin with "#" are comments.
 //
 // A random value in an answer, a UUID or a cursor, is written as <id 1>, <cursor 1> and so on, in
 // the order of first appearance after a command. Requests name it likewise. In a request <x*300> is
 // 300 times x.
-func Script(t *testing.T, file string, command func(*testing.T, string) http.Handler) {
+func Script(t *testing.T, file string, advance func(time.Duration), command func(*testing.T, string) http.Handler) {
 	t.Helper()
 	before, err := os.ReadFile(file)
 	if err != nil {
@@ -49,10 +51,14 @@ func Script(t *testing.T, file string, command func(*testing.T, string) http.Han
 			}
 			after.WriteString(line)
 			line = strings.TrimSuffix(line, "\n")
-			if what, ok := strings.CutPrefix(line, "! "); ok {
-				if next := command(t, what); next != nil {
-					handler, names = next, nil
+			if by, ok := strings.CutPrefix(line, "! advance "); ok {
+				duration, err := time.ParseDuration(by)
+				if err != nil {
+					t.Fatal(err)
 				}
+				advance(duration)
+			} else if what, ok := strings.CutPrefix(line, "! "); ok {
+				handler, names = command(t, what), nil
 			} else if line != "" && !strings.HasPrefix(line, "#") {
 				request = append(request, names.known(line))
 			}
