@@ -58,8 +58,10 @@ func (s *Service) Evaluate(ctx context.Context, user, id string) (Attempt, error
 	if attempt.Status != Completed {
 		return Attempt{}, ErrNotCompleted
 	}
-	attempt, err = s.evaluate(ctx, attempt)
-	return attempt, wrap(err, "evaluate the attempt")
+	if attempt, err = s.evaluate(ctx, attempt); err != nil {
+		return Attempt{}, fmt.Errorf("evaluate the attempt: %w", err)
+	}
+	return attempt, nil
 }
 
 // Run is what [Service.EvaluatePending] did.

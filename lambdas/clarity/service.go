@@ -3,7 +3,6 @@ package clarity
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -72,7 +71,7 @@ func (s *Service) Submit(ctx context.Context, user, id string, in Submission) (A
 		err = ErrScenarioInactive
 	}
 	if err != nil {
-		return Attempt{}, wrap(err, "read the scenario")
+		return Attempt{}, fmt.Errorf("read the scenario: %w", err)
 	}
 	if id == "" {
 		random, err := uuid.NewRandom()
@@ -93,7 +92,7 @@ func (s *Service) Submit(ctx context.Context, user, id string, in Submission) (A
 		err = ErrForbidden
 	}
 	if err != nil {
-		return Attempt{}, wrap(err, "store the attempt")
+		return Attempt{}, fmt.Errorf("store the attempt: %w", err)
 	}
 	if created && stored.Status == Completed {
 		s.count(ctx, "AttemptsCompleted")
@@ -168,7 +167,7 @@ func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion 
 		return nil
 	})
 	if err != nil {
-		return Attempt{}, wrap(err, "save the attempt")
+		return Attempt{}, fmt.Errorf("save the attempt: %w", err)
 	}
 	return s.finish(ctx, attempt)
 }
@@ -184,7 +183,7 @@ func (s *Service) Attempt(ctx context.Context, user, id string) (Attempt, error)
 		err = ErrForbidden
 	}
 	if err != nil {
-		return Attempt{}, wrap(err, "read the attempt")
+		return Attempt{}, fmt.Errorf("read the attempt: %w", err)
 	}
 	return attempt, nil
 }
@@ -192,21 +191,10 @@ func (s *Service) Attempt(ctx context.Context, user, id string) (Attempt, error)
 // Attempts lists the attempts of a user, newest first, as [Store] does.
 func (s *Service) Attempts(ctx context.Context, user string, most int, from string) (AttemptList, error) {
 	list, err := s.Store.Attempts(ctx, user, cmp.Or(most, DefaultPageSize), from)
-	return list, wrap(err, "list the attempts")
-}
-
-// wrap wraps an error with the action that failed. It returns the errors that callers
-// distinguish unchanged, because their text is for people, and nil for nil.
-func wrap(err error, doing string) error {
-	if err == nil {
-		return nil
+	if err != nil {
+		return AttemptList{}, fmt.Errorf("list the attempts: %w", err)
 	}
-	for _, known := range []error{ErrAttemptNotFound, ErrForbidden, ErrNotInProgress, ErrNotCompleted, ErrScenarioNotFound, ErrScenarioInactive} {
-		if errors.Is(err, known) {
-			return known
-		}
-	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return list, nil
 }
 
 // now returns the moment in whole milliseconds, as stores keep it, so that values before a write and
