@@ -5,9 +5,11 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/bedrock"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // Exporter returns the exports of the lexicon, in the bucket that the variable EXPORTS_BUCKET names.
@@ -20,7 +22,7 @@ func Exporter(environment kit.Environment, store *dynamodb.Store) (*lingible.Exp
 }
 
 // Language returns what translates, validates and proposes trends, and the lexicon of the latest
-// export.
+// export. It is the model that schema.ModelVariable names, or without it the embedded language.
 func Language(environment kit.Environment, store *dynamodb.Store) (lingible.Language, *language.Live, error) {
 	exports, err := Exporter(environment, store)
 	if err != nil {
@@ -31,5 +33,9 @@ func Language(environment kit.Environment, store *dynamodb.Store) (lingible.Lang
 		return nil, nil, err
 	}
 	lexicon := language.NewLive(exports, initial, environment.Log, nil)
-	return lexicon, lexicon, nil
+	if environment.Getenv(schema.ModelVariable) == "" {
+		return lexicon, lexicon, nil
+	}
+	model, err := bedrock.Open(environment, lexicon)
+	return model, lexicon, err
 }

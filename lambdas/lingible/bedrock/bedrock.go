@@ -1,0 +1,200 @@
+// Package bedrock is the language of Lingible by a language model of Amazon Bedrock.
+//
+// What users write is data: strings of one JSON document in the message, and the system prompts say
+// so. What a model replies counts only if it fits exactly, so a text that talks the model into
+// something else changes a result within its bounds at most.
+package bedrock
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+)
+
+const (
+	// callTimeout leaves a caller, and each submission of a batch, time for what follows.
+	callTimeout = 10 * time.Second
+	// shortReply bounds a translation or a verdict, and longReply trends: in tokens.
+	shortReply, longReply = 1024, 4096
+	// mostTrends is how many trends fit into a reply.
+	mostTrends = 20
+	// mostReasons and mostRelated bound lists.
+	mostReasons, mostRelated = 5, 10
+)
+
+// The system prompts say what to do, and the form of the reply.
+var (
+	//go:embed translate.txt
+	translatePrompt string
+	//go:embed validate.txt
+	validatePrompt string
+	//go:embed trends.txt
+	trendsPrompt string
+)
+
+// Language is a [lingible.Language].
+type Language struct {
+	client  *converse.Client
+	lexicon lingible.Language
+}
+
+var _ lingible.Language = (*Language)(nil)
+
+// Open returns the language for the model that the function finds in its environment. lexicon finds
+// the terms of the lexicon in texts. An error names a variable that is missing.
+func Open(environment kit.Environment, lexicon lingible.Language) (*Language, error) {
+	client, err := converse.Open(environment)
+	if err != nil {
+		return nil, err
+	}
+	return &Language{client: client, lexicon: lexicon}, nil
+}
+
+// ModelID is the id of the model.
+func (l *Language) ModelID() string { return l.client.ModelID() }
+
+// ask asks the model for a reply, which check finds nothing wrong with.
+func (l *Language) ask(ctx context.Context, q converse.Question, reply any, check func(*validate.Problems)) error {
+	err := l.client.Ask(ctx, q, reply)
+	if err == nil {
+		var p validate.Problems
+		check(&p)
+		// The messages of problems may quote the reply.
+		if wrong, ok := errors.AsType[*validate.Error](p.Err()); ok {
+			err = fmt.Errorf("%w: %s does not fit (%s)", converse.ErrUnusable, wrong.Problems[0].Field, wrong.Problems[0].Constraint.Rule)
+		}
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		err = &lingible.LanguageError{Failure: lingible.LanguageFailure(converse.Kind(err)), Err: err}
+	}
+	return err
+}
+
+type sentence struct {
+	Text      string             `json:"text"`
+	Direction lingible.Direction `json:"direction"`
+}
+
+type translation struct {
+	Translation string  `json:"translation" minLength:"1" maxLength:"500"`
+	Confidence  float64 `json:"confidence"`
+}
+
+func (t *translation) check(p *validate.Problems) {
+	p.Form(*t)
+	checkRange(p, "confidence", t.Confidence, 1)
+}
+
+// Translate asks the model. White space around a text makes no difference.
+func (l *Language) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
+	within, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var reply translation
+	if err := l.ask(within, converse.Question{System: translatePrompt, Data: sentence{text, to}, MaxTokens: shortReply}, &reply, reply.check); err != nil {
+		return lingible.Rendering{}, err
+	}
+	rendering := lingible.Rendering{Text: reply.Translation, Confidence: reply.Confidence}
+	if strings.TrimSpace(reply.Translation) == strings.TrimSpace(text) {
+		rendering.Text, rendering.Unchanged = text, true
+	}
+	slang := text
+	if to == lingible.ToSlang {
+		slang = rendering.Text
+	}
+	found, err := l.lexicon.Translate(ctx, slang, lingible.ToStandard)
+	rendering.Terms = found.Terms
+	return rendering, err
+}
+
+type verdict struct {
+	Valid      bool     `json:"valid"`
+	Confidence float64  `json:"confidence"`
+	UsageScore int      `json:"usage_score" minimum:"1" maximum:"10"`
+	Reasons    []string `json:"reasons" minLength:"1" maxLength:"300"`
+}
+
+func (v *verdict) check(p *validate.Problems) {
+	p.Form(*v)
+	checkRange(p, "confidence", v.Confidence, 1)
+	least := 1
+	if v.Valid {
+		least = 0
+	}
+	p.Count("reasons", len(v.Reasons), least, mostReasons)
+}
+
+// Validate asks the model.
+func (l *Language) Validate(ctx context.Context, submission lingible.Proposal) (lingible.Verdict, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var reply verdict
+	if err := l.ask(ctx, converse.Question{System: validatePrompt, Data: submission, MaxTokens: shortReply}, &reply, reply.check); err != nil {
+		return lingible.Verdict{}, err
+	}
+	return lingible.Verdict{
+		Valid: reply.Valid, Confidence: reply.Confidence, Usage: reply.UsageScore, Reasons: reply.Reasons,
+		Recommended: reply.Valid && len(reply.Reasons) == 0,
+	}, nil
+}
+
+type request struct {
+	Most int `json:"most"`
+}
+
+type trends struct {
+	Terms []trend `json:"terms"`
+}
+
+type trend struct {
+	Term       string                 `json:"term" minLength:"1" maxLength:"100"`
+	Definition string                 `json:"definition" minLength:"1" maxLength:"500"`
+	Category   lingible.TrendCategory `json:"category" enum:"slang,phrase,expression,meme,hashtag"`
+	Popularity float64                `json:"popularity"`
+	Example    string                 `json:"example" minLength:"1" maxLength:"500"`
+	Origin     string                 `json:"origin" maxLength:"200"`
+	Related    []string               `json:"related" minLength:"1" maxLength:"100"`
+}
+
+func (t *trends) check(p *validate.Problems, most int) {
+	p.Count("terms", len(t.Terms), 0, most)
+	known := map[string]bool{"": true}
+	for _, term := range t.Terms {
+		p.Form(term)
+		checkRange(p, "popularity", term.Popularity, 100)
+		p.Count("related", len(term.Related), 0, mostRelated)
+		slug := lingible.Slug(term.Term)
+		if known[slug] || len(slug) > lingible.MaxSlug {
+			p.Add("term", validate.RuleUnique, "is no term, or there twice")
+		}
+		known[slug] = true
+	}
+}
+
+// Trends asks the model, for 20 terms at most.
+func (l *Language) Trends(ctx context.Context, most int) ([]lingible.ProposedTrend, error) {
+	most = min(most, mostTrends)
+	var reply trends
+	err := l.ask(ctx, converse.Question{System: trendsPrompt, Data: request{most}, MaxTokens: longReply}, &reply, func(p *validate.Problems) { reply.check(p, most) })
+	if err != nil {
+		return nil, err
+	}
+	proposed := make([]lingible.ProposedTrend, len(reply.Terms))
+	for i, term := range reply.Terms {
+		proposed[i] = lingible.ProposedTrend(term)
+	}
+	return proposed, nil
+}
+
+func checkRange(p *validate.Problems, field string, value, most float64) {
+	if value < 0 || value > most {
+		p.Add(field, validate.RuleRange, "is %v; it must be from 0 to %v", value, most)
+	}
+}

@@ -1,0 +1,295 @@
+package bedrock
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+)
+
+// most is how many trends the tests ask for.
+const most = 2
+
+// The right replies of the three operations.
+const (
+	goodTranslation = `{"translation":"That is excellent.","confidence":0.9}`
+	goodVerdict     = `{"valid":true,"confidence":0.9,"usage_score":7,"reasons":[]}`
+	goodTerm        = `{"term":"rizz","definition":"Charm","category":"slang","popularity":87.5,"example":"He has rizz.","origin":"","related":["game"]}`
+	goodTrends      = `{"terms":[` + goodTerm + `]}`
+)
+
+func open(t interface {
+	Helper()
+	Fatal(...any)
+}, environment kit.Environment) *Language {
+	t.Helper()
+	plain := func(text string, pos lingible.PartOfSpeech) *lingible.Plain {
+		return &lingible.Plain{Text: text, PartOfSpeech: pos}
+	}
+	l, err := Open(environment, language.New([]lingible.Entry{
+		{Term: "fire", Plain: plain("excellent", lingible.Adjective)}, {Term: "rizz", Plain: plain("charm", lingible.Noun)},
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// operations are the three questions, with a text of a user in each place that one has.
+func operations(text string) map[string]func(context.Context, *Language) (any, error) {
+	return map[string]func(context.Context, *Language) (any, error){
+		"Translate": func(ctx context.Context, l *Language) (any, error) {
+			return l.Translate(ctx, text, lingible.ToStandard)
+		},
+		"Validate": func(ctx context.Context, l *Language) (any, error) {
+			return l.Validate(ctx, lingible.Proposal{Term: text, Meaning: text + "2", Example: text + "3", Context: text + "4"})
+		},
+		"Trends": func(ctx context.Context, l *Language) (any, error) { return l.Trends(ctx, most) },
+	}
+}
+
+func good(operation string) string {
+	return map[string]string{"Translate": goodTranslation, "Validate": goodVerdict, "Trends": goodTrends}[operation]
+}
+
+type said struct {
+	operation, text string
+	want            any // nil: it is of no use
+}
+
+// replies are what a model may say.
+func replies() map[string]said {
+	translation := func(text string) string { return strings.Replace(goodTranslation, "That is excellent.", text, 1) }
+	verdict := func(old, new string) string { return strings.Replace(goodVerdict, old, new, 1) }
+	reasons := func(n, length int) string {
+		return verdict("[]", "["+strings.TrimSuffix(strings.Repeat(`"`+strings.Repeat("é", length)+`",`, n), ",")+"]")
+	}
+	term := func(old, new string) string { return strings.Replace(goodTrends, old, new, 1) }
+	x := func(n int) string { return strings.Repeat("é", n) }
+	rizz := lingible.ProposedTrend{Term: "rizz", Definition: "Charm", Category: lingible.Slang, Popularity: 87.5, Example: "He has rizz.", Related: []string{"game"}}
+	second := rizz
+	second.Term = "r izz"
+	excellent := lingible.Rendering{Text: "That is excellent.", Confidence: 0.9, Terms: []string{"fire"}}
+	unchanged := lingible.Rendering{Text: "It's fire.", Confidence: 0.9, Unchanged: true, Terms: []string{"fire"}}
+	long := excellent
+	long.Text = x(500)
+	return map[string]said{
+		"OKTranslation":          {"Translate", goodTranslation, excellent},
+		"OKUnchanged":            {"Translate", translation("It's fire."), unchanged},
+		"OKUnchangedInSpace":     {"Translate", translation(` It's fire.\n`), unchanged},
+		"OKLongTranslation":      {"Translate", translation(x(500)), long},
+		"ErrLongTranslation":     {"Translate", translation(x(501)), nil},
+		"ErrEmptyTranslation":    {"Translate", translation(""), nil},
+		"ErrBlankTranslation":    {"Translate", translation(` \n`), nil},
+		"ErrNUL":                 {"Translate", translation(`a\u0000`), nil},
+		"ErrConfident":           {"Translate", strings.Replace(goodTranslation, "0.9", "1.1", 1), nil},
+		"ErrConfidenceBelow":     {"Translate", strings.Replace(goodTranslation, "0.9", "-0.1", 1), nil},
+		"ErrConfidenceText":      {"Translate", strings.Replace(goodTranslation, "0.9", `"0.9"`, 1), nil},
+		"ErrConfidenceNull":      {"Translate", strings.Replace(goodTranslation, "0.9", "null", 1), nil},
+		"ErrTranslationMember":   {"Translate", strings.Replace(goodTranslation, "{", `{"terms":["cap"],`, 1), nil},
+		"ErrAnswer":              {"Translate", "That is excellent.", nil},
+		"ErrFence":               {"Translate", "```json\n" + goodTranslation + "\n```", nil},
+		"OKVerdict":              {"Validate", goodVerdict, lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7, Recommended: true, Reasons: []string{}}},
+		"OKReasons":              {"Validate", reasons(5, 300), lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7, Reasons: []string{x(300), x(300), x(300), x(300), x(300)}}},
+		"OKInvalid":              {"Validate", strings.Replace(reasons(1, 1), "true", "false", 1), lingible.Verdict{Confidence: 0.9, Usage: 7, Reasons: []string{"é"}}},
+		"ErrInvalidWithoutWord":  {"Validate", verdict("true", "false"), nil},
+		"ErrSixReasons":          {"Validate", reasons(6, 1), nil},
+		"ErrLongReason":          {"Validate", reasons(1, 301), nil},
+		"ErrEmptyReason":         {"Validate", reasons(1, 0), nil},
+		"ErrUsageAbove":          {"Validate", verdict("7", "11"), nil},
+		"ErrUsageBelow":          {"Validate", verdict("7", "0"), nil},
+		"ErrUsageFraction":       {"Validate", verdict("7", "7.5"), nil},
+		"ErrVerdictConfident":    {"Validate", verdict("0.9", "1e9"), nil},
+		"ErrNoUsage":             {"Validate", verdict(`"usage_score":7,`, ""), nil},
+		"ErrValidText":           {"Validate", verdict("true", `"yes"`), nil},
+		"ErrRecommended":         {"Validate", verdict("{", `{"recommended":true,`), nil},
+		"OKTrends":               {"Trends", goodTrends, []lingible.ProposedTrend{rizz}},
+		"OKNoTrends":             {"Trends", `{"terms":[]}`, []lingible.ProposedTrend{}},
+		"OKTwoTrends":            {"Trends", `{"terms":[` + goodTerm + "," + strings.Replace(goodTerm, "rizz", "r izz", 1) + `]}`, []lingible.ProposedTrend{rizz, second}},
+		"ErrThreeTrends":         {"Trends", `{"terms":[` + strings.Join([]string{goodTerm, strings.Replace(goodTerm, "rizz", "a", 1), strings.Replace(goodTerm, "rizz", "b", 1)}, ",") + `]}`, nil},
+		"ErrTrendTwice":          {"Trends", `{"terms":[` + goodTerm + "," + strings.Replace(goodTerm, "rizz", "RIZZ!", 1) + `]}`, nil},
+		"ErrTrendWithoutLetters": {"Trends", term("rizz", "..."), nil},
+		"ErrLongTerm":            {"Trends", term("rizz", x(101)), nil},
+		"ErrLongSlug":            {"Trends", term("rizz", strings.Repeat("\ufdfa", 100)), nil},
+		"ErrLongDefinition":      {"Trends", term("Charm", x(501)), nil},
+		"ErrNoDefinition":        {"Trends", term("Charm", ""), nil},
+		"ErrCategory":            {"Trends", term(`"slang"`, `"news"`), nil},
+		"ErrPopular":             {"Trends", term("87.5", "100.1"), nil},
+		"ErrUnpopular":           {"Trends", term("87.5", "-1"), nil},
+		"ErrLongExample":         {"Trends", term("He has rizz.", x(501)), nil},
+		"ErrNoExample":           {"Trends", term("He has rizz.", ""), nil},
+		"ErrLongOrigin":          {"Trends", term(`"origin":""`, `"origin":"`+x(201)+`"`), nil},
+		"ErrLongRelated":         {"Trends", term("game", x(101)), nil},
+		"ErrManyRelated":         {"Trends", term(`"game"`, `"game"`+strings.Repeat(`,"a"`, 10)), nil},
+		"ErrOneBadTrend":         {"Trends", `{"terms":[` + goodTerm + `,{"term":"cap"}]}`, nil},
+		"ErrTrendNull":           {"Trends", `{"terms":[null]}`, nil},
+	}
+}
+
+// A reply is a result, or it is of no use. The terms are those that the lexicon finds.
+func TestReply(t *testing.T) {
+	t.Parallel()
+	for name, test := range replies() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := conversetest.Start(t, conversetest.Says(test.text, "end_turn"))
+			got, err := operations("It's fire.")[test.operation](t.Context(), open(t, server.Environment(nil)))
+			if test.want != nil {
+				if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
+					t.Errorf("got %v (-want +got):\n%s", err, diff)
+				}
+				return
+			}
+			failed, _ := errors.AsType[*lingible.LanguageError](err)
+			if failed == nil || failed.Failure != lingible.Unusable {
+				t.Fatalf("got %+v, %v, want an error that it is unusable", got, err)
+			}
+			for _, part := range []string{"é", "rizz", "excellent", "news", "cap"} {
+				if strings.Contains(err.Error(), part) {
+					t.Errorf("the error has a part of the reply: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// Terms that a translation to slang puts in are found in it.
+func TestTermsToSlang(t *testing.T) {
+	t.Parallel()
+	server := conversetest.Start(t, conversetest.Says(`{"translation":"It's fire.","confidence":0.5}`, "end_turn"))
+	l := open(t, server.Environment(nil))
+	got, err := l.Translate(t.Context(), "That rizz is excellent.", lingible.ToSlang)
+	if diff := cmp.Diff(lingible.Rendering{Text: "It's fire.", Confidence: 0.5, Terms: []string{"fire"}}, got); err != nil || diff != "" {
+		t.Errorf("got %v (-want +got):\n%s", err, diff)
+	}
+	if l.ModelID() != conversetest.Model {
+		t.Errorf("got %s", l.ModelID())
+	}
+	if _, err := Open(kit.Environment{Getenv: func(string) string { return "" }}, nil); err == nil {
+		t.Error("no model is no error")
+	}
+}
+
+// What hinders the model leaves an error that says why.
+func TestFailure(t *testing.T) {
+	t.Parallel()
+	for name, operation := range operations("It's fire.") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conversetest.CheckFailures(t, good(name), func(ctx context.Context, environment kit.Environment) error {
+				_, err := operation(ctx, open(t, environment))
+				return err
+			}, func(err error) string {
+				if failed, ok := errors.AsType[*lingible.LanguageError](err); ok {
+					return string(failed.Failure)
+				}
+				return ""
+			})
+		})
+	}
+}
+
+// No text of a user leaves its string in the message's document, and the system prompts, the
+// requests and their parameters stay as they are.
+func TestTextsStayInTheirPlace(t *testing.T) {
+	t.Parallel()
+	for name, question := range map[string]func(text string) converse.Question{
+		"Translate": func(text string) converse.Question {
+			return converse.Question{System: translatePrompt, Data: sentence{text, lingible.ToStandard}, MaxTokens: 1024}
+		},
+		"Validate": func(text string) converse.Question {
+			return converse.Question{System: validatePrompt, Data: lingible.Proposal{Term: text, Meaning: text + "2", Example: text + "3", Context: text + "4"}, MaxTokens: 1024}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := conversetest.Start(t, conversetest.Says(good(name), "end_turn"))
+			l := open(t, server.Environment(nil))
+			texts := conversetest.Texts(good(name))
+			rapid.Check(t, func(t *rapid.T) {
+				text := texts.Draw(t, "text")
+				if _, err := operations(text)[name](context.Background(), l); err != nil {
+					t.Fatal(err)
+				}
+				if err := server.CheckAsked(question(text)); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// A caller who asks for more trends than fit into a reply gets those that fit.
+func TestMostTrends(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for i := range 21 {
+		all = append(all, strings.Replace(goodTerm, "rizz", fmt.Sprint("term", i), 1))
+	}
+	list := func(n int) conversetest.Reply {
+		return conversetest.Says(`{"terms":[`+strings.Join(all[:n], ",")+`]}`, "end_turn")
+	}
+	server := conversetest.Start(t, list(20), list(21))
+	l := open(t, server.Environment(nil))
+	if got, err := l.Trends(t.Context(), 50); len(got) != 20 || err != nil {
+		t.Errorf("got %d, %v", len(got), err)
+	}
+	if err := server.CheckAsked(converse.Question{System: trendsPrompt, Data: request{20}, MaxTokens: 4096}); err != nil {
+		t.Error(err)
+	}
+	if got, err := l.Trends(t.Context(), 50); err == nil {
+		t.Errorf("got %d", len(got))
+	}
+}
+
+// Any reply that passes is whole and within its bounds.
+func FuzzReply(f *testing.F) {
+	for _, r := range replies() {
+		f.Add(r.text)
+	}
+	for _, attack := range conversetest.Attacks(goodVerdict) {
+		f.Add(attack)
+	}
+	passes := func(text string, reply any, check func(*validate.Problems)) bool {
+		if converse.Decode(text, reply) != nil {
+			return false
+		}
+		var p validate.Problems
+		check(&p)
+		return p.Err() == nil
+	}
+	isText := func(text string, most int) bool {
+		return strings.TrimSpace(text) != "" && utf8.RuneCountInString(text) <= most
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var r translation
+		if passes(text, &r, r.check) && !(isText(r.Translation, 500) && r.Confidence >= 0 && r.Confidence <= 1) {
+			t.Errorf("got %+v", r)
+		}
+		var v verdict
+		if passes(text, &v, v.check) && !(v.Confidence >= 0 && v.Confidence <= 1 && v.UsageScore >= 1 && v.UsageScore <= 10 && len(v.Reasons) <= 5 && (v.Valid || len(v.Reasons) > 0)) {
+			t.Errorf("got %+v", v)
+		}
+		var all trends
+		if !passes(text, &all, func(p *validate.Problems) { all.check(p, most) }) {
+			return
+		}
+		for _, trend := range all.Terms {
+			if len(all.Terms) > most || !isText(trend.Term, 100) || !isText(trend.Definition, 500) || !isText(trend.Example, 500) || trend.Popularity < 0 || trend.Popularity > 100 {
+				t.Errorf("got %+v", all)
+			}
+		}
+	})
+}
