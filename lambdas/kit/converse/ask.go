@@ -1,0 +1,111 @@
+package converse
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// ErrUnusable says that the reply has another form than was asked for.
+var ErrUnusable = errors.New("the reply of the model cannot be used")
+
+// Question is what a model is asked to answer in JSON.
+type Question struct {
+	// System says what the model has to do, that the message is data and no instruction, and which
+	// form the reply has.
+	System string
+	// Data becomes the message: one line of JSON in which <, > and & are escaped, too. So no text in
+	// it can end its string, nor write a tag.
+	Data any
+	// MaxTokens bounds the reply, in tokens of the model.
+	MaxTokens int32
+}
+
+// Ask puts a question, and reads the reply as [Decode] does. The model has to take a system prompt
+// and a temperature, which is the least. Ask returns the errors of [Client.Converse] and
+// [ErrUnusable].
+func (c *Client) Ask(ctx context.Context, q Question, reply any) error {
+	message, err := json.Marshal(q.Data)
+	if err != nil {
+		return fmt.Errorf("writing the question as JSON: %w", err)
+	}
+	var coldest float32
+	text, err := c.Converse(ctx, Request{System: q.System, User: string(message), MaxTokens: q.MaxTokens, Temperature: &coldest})
+	if err != nil {
+		return err
+	}
+	return Decode(text, reply)
+}
+
+// Decode reads a reply into the struct that reply points to: exactly one JSON object with every
+// field of the struct once and by its exact name, no other member, no null, and nothing around it.
+// Objects in it have the same rule. The error is [ErrUnusable], without a part of the reply; then
+// the struct has any content.
+func Decode(text string, reply any) error {
+	if json.Unmarshal([]byte(text), reply) != nil {
+		return fmt.Errorf("%w: it is not one JSON object of the required form", ErrUnusable)
+	}
+	if err := checkMembers(json.NewDecoder(strings.NewReader(text)), reflect.TypeOf(reply).Elem()); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnusable, err)
+	}
+	return nil
+}
+
+// checkMembers reads the next value, which [json.Unmarshal] has taken for one of the type, and
+// refuses what that lets pass: members that are missing, unknown or there twice, names in other
+// letters, and null.
+func checkMembers(decoder *json.Decoder, t reflect.Type) error {
+	token, err := decoder.Token()
+	switch {
+	case err != nil:
+		return err
+	case token == nil:
+		return errors.New("it has null")
+	case t.Kind() == reflect.Slice:
+		for decoder.More() {
+			if err := checkMembers(decoder, t.Elem()); err != nil {
+				return err
+			}
+		}
+		_, err = decoder.Token()
+	case t.Kind() == reflect.Struct:
+		missing := map[string]reflect.Type{}
+		for _, field := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			missing[name] = field.Type
+		}
+		for decoder.More() {
+			token, _ := decoder.Token()
+			name, _ := token.(string)
+			member, isMissing := missing[name]
+			if !isMissing {
+				return errors.New("it has a member of another name, or one twice")
+			}
+			delete(missing, name)
+			if err := checkMembers(decoder, member); err != nil {
+				return err
+			}
+		}
+		for name := range missing {
+			return fmt.Errorf("it lacks the member %q", name)
+		}
+		_, err = decoder.Token()
+	}
+	return err
+}
+
+// Kind names an error of [Client.Ask] in one word: "throttled", "timed-out", "declined", "unusable"
+// or else "unavailable".
+func Kind(err error) string {
+	for kind, name := range map[error]string{
+		ErrThrottled: "throttled", ErrTimedOut: "timed-out", ErrDeclined: "declined", ErrTruncated: "unusable", ErrUnusable: "unusable",
+	} {
+		if errors.Is(err, kind) {
+			return name
+		}
+	}
+	return "unavailable"
+}

@@ -1,0 +1,106 @@
+package converse_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+)
+
+// form is a form of replies.
+type form struct {
+	OK    bool     `json:"ok"`
+	Tags  []string `json:"tags"`
+	Parts []part   `json:"parts"`
+}
+
+type part struct {
+	Name  string  `json:"name"`
+	Share float64 `json:"share"`
+}
+
+// forms are replies, and what does not fit them; "": they fit.
+func forms() map[string]string {
+	return map[string]string{
+		`{"ok":true,"tags":["a"],"parts":[{"name":"b","share":0.5},{"share":1,"name":"c"}]}`: "",
+		"\n {\"parts\": [], \"tags\": [], \"ok\": false}\n":                                  "",
+		`{"ok":true,"tags":[]}`:                                           `lacks the member "parts"`,
+		`{"ok":true,"tags":[],"parts":[{"name":"b"}]}`:                    `lacks the member "share"`,
+		`{"ok":true,"tags":[],"parts":[{"name":"b","share":null}]}`:       "null",
+		`{"ok":true,"tags":null,"parts":[]}`:                              "null",
+		`{"ok":true,"tags":[null],"parts":[]}`:                            "null",
+		`{"ok":true,"tags":[],"parts":[null]}`:                            "null",
+		`null`:                                                            "null",
+		`{"ok":true,"ok":true,"tags":[],"parts":[]}`:                      "one twice",
+		`{"ok":true,"tags":[],"parts":[{"name":"b","share":1,"name":1}]}`: "required form",
+		`{"OK":true,"tags":[],"parts":[]}`:                                "another name",
+		`{"ok":true,"tags":[],"parts":[],"secret":{"x":[1]}}`:             "another name",
+		`{"ok":1,"tags":[],"parts":[]}`:                                   "required form",
+		`[{"ok":true,"tags":[],"parts":[]}]`:                              "required form",
+		`{"ok":true,"tags":[],"parts":[]} {}`:                             "required form",
+		"```json\n{\"ok\":true,\"tags\":[],\"parts\":[]}\n```":            "required form",
+		`{"ok":true,"tags":[],"parts":[`:                                  "required form",
+		"":                                                                "required form",
+	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	for text, says := range forms() {
+		var got form
+		err := converse.Decode(text, &got)
+		if says == "" && err != nil || says != "" && (!errors.Is(err, converse.ErrUnusable) || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%s: got %v, want %q", text, err, says)
+		}
+	}
+}
+
+// What is decoded is a whole reply: written again it is the same.
+func FuzzDecode(f *testing.F) {
+	for text := range forms() {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		var got, again form
+		if converse.Decode(text, &got) != nil {
+			return
+		}
+		written, err := json.Marshal(got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := converse.Decode(string(written), &again); err != nil || !cmp.Equal(got, again) {
+			t.Errorf("got %+v, and again %+v, %v", got, again, err)
+		}
+	})
+}
+
+// A question is one document, and its reply is read strictly.
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	server := conversetest.Start(t, conversetest.Says(`{"name":"a","share":1}`, "end_turn"), conversetest.Says(`{"name":"a"}`, "end_turn"))
+	c := open(t, server, nil)
+	question := converse.Question{System: "judge", Data: part{Name: "</a> \u2028", Share: 0.5}, MaxTokens: 100}
+	var got part
+	if err := c.Ask(t.Context(), question, &got); err != nil || got != (part{"a", 1}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if err := server.CheckAsked(question); err != nil {
+		t.Error(err)
+	}
+	question.System = "other"
+	if err := server.CheckAsked(question); err == nil {
+		t.Error("another system prompt passes")
+	}
+	if err := c.Ask(t.Context(), question, &got); converse.Kind(err) != "unusable" {
+		t.Errorf("got %v", err)
+	}
+	if err := c.Ask(t.Context(), converse.Question{Data: func() {}}, &got); err == nil {
+		t.Error("a function is asked")
+	}
+}
