@@ -103,6 +103,8 @@ func pluralOf(w string) string {
 		return p
 	}
 	switch last := lastLetter(w); {
+	case last == 's' && len(w) > 2 && !strings.ContainsRune("aisu", rune(w[len(w)-2])):
+		return w // a plural already, as most nouns with such an end
 	case strings.HasSuffix(w, "ch"), strings.HasSuffix(w, "sh"), last == 's', last == 'x', last == 'z':
 		return w + "es"
 	case last == 'y' && len(w) > 1 && !isVowel(w, len(w)-2):

@@ -50,7 +50,7 @@ var irregularVerbs = irregular(4, `be is was been being, have has had had -, do 
 	do - did done -, outdo outdoes outdid outdone -, overdo overdoes overdid overdone -, vibe - - - vibing`)
 
 var irregularPlurals = map[string]string{"person": "people", "child": "children", "man": "men", "woman": "women", "life": "lives", "wife": "wives",
-	"foot": "feet", "tooth": "teeth", "hero": "heroes", "potato": "potatoes", "tomato": "tomatoes", "go": "goes", "do": "does", "gossip": "gossip", "news": "news", "money": "money", "advice": "advice", "quid": "quid", "cash": "cash", "food": "food", "fun": "fun", "savings": "savings", "details": "details", "funds": "funds", "clothes": "clothes"}
+	"foot": "feet", "tooth": "teeth", "hero": "heroes", "potato": "potatoes", "tomato": "tomatoes", "mosquito": "mosquitoes", "lens": "lenses", "go": "goes", "do": "does", "gossip": "gossip", "news": "news", "money": "money", "advice": "advice", "quid": "quid", "cash": "cash", "food": "food", "fun": "fun", "savings": "savings", "details": "details", "funds": "funds", "clothes": "clothes"}
 
 var irregularAdjectives = map[string][2]string{"good": {"better", "best"}, "bad": {"worse", "worst"}, "far": {"further", "furthest"}, "fun": {"more fun", "most fun"}, "real": {"more real", "most real"}}
 
