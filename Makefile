@@ -179,7 +179,7 @@ lint: bin/lint ## Check format, and what go vet and staticcheck.conf look for
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios
 	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/*/dynamodb
-	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./local/lakequery
+	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./local/lakequery
 	go run ./bench -arch $(OWN_ARCH)
 
 .PHONY: golden

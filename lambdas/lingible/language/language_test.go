@@ -392,3 +392,30 @@ func TestValidateRealTerms(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkTranslate(b *testing.B) {
+	l := initial(b)
+	for name, text := range map[string]string{
+		"a sentence":     "No cap, she spilled the tea and he was lowkey salty.",
+		"100 characters": "Honestly that fit is drippy, the food was bussin, and we slayed until the opps were lowkey so salty.",
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				translate(l, text, lingible.ToStandard)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "translations/s")
+		})
+	}
+}
+
+// Building a language is what a function does with each new export.
+func BenchmarkNew(b *testing.B) {
+	entries, err := lexicons.Initial()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		language.New(entries)
+	}
+	b.ReportMetric(float64(len(entries)), "terms")
+}
