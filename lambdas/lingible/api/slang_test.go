@@ -1,0 +1,132 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+)
+
+// request makes a request with a token of those claims.
+func request(handler http.Handler, method, path, body string, claims map[string]string, header http.Header) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r.WithContext(kit.WithInvocation(r.Context(), kit.Invocation{Claims: claims, SourceAddress: "203.0.113.7"})))
+	return w
+}
+
+// The routes of administrators refuse every token that is not of a user in the group, whatever else
+// it claims, and do not ask the service.
+func TestAdministrators(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	count := func() error { calls++; return nil }
+	handler := (&api.API{
+		Users: stubUsers{count}, Moderation: stubModeration{count}, Keys: &httpapitest.Ledger{}, Limiter: unlimited{},
+		Log: slog.New(slog.DiscardHandler), Now: began,
+	}).Handler()
+	for _, decision := range []string{"approve", "reject"} {
+		path := "/slang/admin/" + decision + "/550e8400-e29b-41d4-a716-446655440000"
+		for name, test := range map[string]struct {
+			claims map[string]string
+			status int
+			code   string
+		}{
+			"None":         {nil, 401, "AUTH_001"},
+			"Groups":       {map[string]string{"sub": "ann"}, 403, "AUTH_002"},
+			"Custom":       {map[string]string{"sub": "ann", "custom:groups": "[admin]", "custom:role": "admin"}, 403, "AUTH_002"},
+			"Roles":        {map[string]string{"sub": "ann", "roles": "[admin]", "role": "admin", "groups": "[admin]"}, 403, "AUTH_002"},
+			"CognitoRoles": {map[string]string{"sub": "ann", "cognito:roles": "[admin]", "cognito:preferred_role": "admin"}, 403, "AUTH_002"},
+			"Scope":        {map[string]string{"sub": "ann", "scope": "admin aws.cognito.signin.user.admin"}, 403, "AUTH_002"},
+			"Name":         {map[string]string{"sub": "admin", "username": "admin", "cognito:username": "admin", "email": "admin"}, 403, "AUTH_002"},
+			"Longer":       {map[string]string{"sub": "ann", "cognito:groups": "administrators"}, 403, "AUTH_002"},
+			"Plural":       {map[string]string{"sub": "ann", "cognito:groups": "[staff admins]"}, 403, "AUTH_002"},
+			"Case":         {map[string]string{"sub": "ann", "cognito:groups": "[Admin ADMIN]"}, 403, "AUTH_002"},
+			"Commas":       {map[string]string{"sub": "ann", "cognito:groups": "[staff,admin]"}, 403, "AUTH_002"},
+			"Claim":        {map[string]string{"sub": "ann", "Cognito:Groups": "[admin]", "cognito:groups": "[]"}, 403, "AUTH_002"},
+			"Admin":        {map[string]string{"sub": "ann", "cognito:groups": "[admin]"}, 200, ""},
+			"AlsoAdmin":    {map[string]string{"sub": "ann", "cognito:groups": "[staff admin]"}, 200, ""},
+		} {
+			calls = 0
+			answer := request(handler, http.MethodPost, path, "", test.claims, nil)
+			var body api.ErrorResponse
+			if err := json.Unmarshal(answer.Body.Bytes(), &body); err != nil {
+				t.Fatal(err)
+			}
+			if asked := calls > 0; answer.Code != test.status || body.ErrorCode != test.code || asked != (test.status == 200) {
+				t.Errorf("%s %s: got %d %s, asked the service %v", decision, name, answer.Code, body.ErrorCode, asked)
+			}
+		}
+	}
+}
+
+// A submission with an idempotency key is stored once, and no answer names a user.
+func TestSubmitOnce(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	w.Premium(t, "ann")
+	keys := w.Store.Keys()
+	keys.Now = w.Read
+	handler := (&api.API{
+		Users: w.Users, Keys: keys, Limiter: w.Store.Limiter(), Log: slog.New(slog.DiscardHandler), Now: w.Read,
+		Moderation: &lingible.Moderation{
+			Users: w.Users, Store: w.Store, Language: &lingibletest.Speaker{}, VotesToApprove: 1, Calendar: w.Users.Calendar, Log: slog.New(slog.DiscardHandler),
+		},
+	}).Handler()
+	claims := func(user string) map[string]string {
+		return map[string]string{"sub": user, "iat": fmt.Sprint(w.Read().Unix())}
+	}
+	const body = `{"slang_term":"no cap","meaning":"Honestly","example_usage":"No cap, it works.","context":"Music"}`
+	var first string
+	for i := range 2 {
+		answer := request(handler, http.MethodPost, "/slang/submit", body, claims("ann"), http.Header{"Idempotency-Key": {"key"}})
+		if first == "" {
+			first = answer.Body.String()
+		}
+		if answer.Code != http.StatusCreated || answer.Body.String() != first || (answer.Header().Get("Idempotency-Replayed") == "true") != (i == 1) ||
+			strings.Contains(first, "ann") {
+			t.Errorf("got %d %s", answer.Code, answer.Body)
+		}
+	}
+	if n := len(w.Items(t, "Submissions")); n != 1 {
+		t.Errorf("%d submissions are stored", n)
+	}
+	var submission lingible.Submission
+	if err := json.Unmarshal([]byte(first), &submission); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		user, method, path, body string
+		status                   int
+		code                     string
+	}{
+		{"ann", "POST", "/slang/submit", body, 409, "RES_002"},
+		{"bob", "POST", "/slang/submit", body, 403, "BIZ_004"},
+		{"ann", "POST", "/slang/submit", strings.Replace(body, "no cap", "?!", 1), 422, "VAL_001"},
+		{"bob", "POST", "/slang/upvote/" + submission.ID, "", 409, "RES_002"},
+		{"bob", "POST", "/slang/upvote/550E8400-e29b-41d4-a716-446655440000", "", 404, "RES_001"},
+		{"ann", "GET", "/slang/mine?limit=1", "", 200, ""},
+		{"ann", "GET", "/slang/mine?limit=0", "", 422, "VAL_001"},
+		{"ann", "GET", "/slang/mine?cursor=mine", "", 422, "VAL_001"},
+		{"bob", "GET", "/slang/pending", "", 200, ""},
+		{"bob", "POST", "/slang/admin/approve/" + submission.ID, "", 403, "AUTH_002"},
+	} {
+		answer := request(handler, step.method, step.path, step.body, claims(step.user), nil)
+		var got api.ErrorResponse
+		if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil || answer.Code != step.status || got.ErrorCode != step.code {
+			t.Errorf("%s %s %s: got %d %s", step.user, step.method, step.path, answer.Code, answer.Body)
+		}
+	}
+}
