@@ -118,6 +118,12 @@ func use(folder string) error {
 			if len(template.OfType("AWS::DynamoDB::GlobalTable")) == len(p.Whole.Database.Tables) {
 				v.described = p.Whole
 			}
+			if _, ok := v.described.SignUpHandler(); ok && p.Common().JWTIssuer != "" {
+				v.described.Functions = slices.DeleteFunc(slices.Clone(v.described.Functions), func(f schema.Function) bool {
+					_, ok := f.Trigger.(schema.OnSignUp)
+					return ok
+				})
+			}
 			if variants[p.Name()] == nil {
 				variants[p.Name()] = map[string]variant{}
 			}

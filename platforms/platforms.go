@@ -20,6 +20,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/constructs/askahuman"
 	"github.com/onesynth-cdk/onesynth/constructs/clarity"
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/lingible"
 	"github.com/onesynth-cdk/onesynth/constructs/nag"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/todo"
@@ -38,6 +39,9 @@ func All() []*Platform {
 		list("Clarity", "people train critical thinking, and their profiles show how they develop", clarity.New, clarity.Handlers,
 			func(p *clarity.Props) *platform.Props { return &p.Props },
 			schema.Clarity()),
+		list("Lingible", "people translate slang, and keep its lexicon", lingible.New, lingible.Handlers,
+			func(p *lingible.Props) *platform.Props { return &p.Props },
+			schema.Lingible()),
 	}
 }
 

@@ -43,7 +43,7 @@ func Lingible() Platform {
 				Name:           "profilecreator",
 				ID:             "ProfileCreator",
 				Description:    "Creates the profile of a user whose sign-up is confirmed",
-				Timeout:        5 * time.Second, // Amazon Cognito waits no longer
+				Timeout:        4 * time.Second, // Amazon Cognito waits 5
 				Trigger:        OnSignUp{},
 				AccessPatterns: []string{"CreateUser"},
 			},

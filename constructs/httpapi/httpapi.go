@@ -449,7 +449,7 @@ func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {
 // function's permissions together have 20 KB ("Lambda quotas", resource-based policy), and one has
 // about half a kilobyte, more with long names. Beyond that, any route of the API may call a
 // function.
-const mostScoped = 20
+const mostScoped = 24
 
 // tell writes the routes of the schema into the template's metadata.
 func (a *API) tell(p Props) {

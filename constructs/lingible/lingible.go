@@ -1,0 +1,103 @@
+// Package lingible declares Lingible: the platform that translates slang.
+//
+//	lingible.New(stack, "Lingible", lingible.Props{})
+//
+// gives tables, functions, HTTP API, schedules, user pool, bucket and secret, with secure
+// defaults.
+package lingible
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
+	"github.com/aws/constructs-go/constructs/v10"
+
+	"github.com/onesynth-cdk/onesynth/constructs/bucket"
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/constructs/schedule"
+	"github.com/onesynth-cdk/onesynth/constructs/stream"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// The functions, as schema.Lingible names them.
+const (
+	lingibleAPI    = "lingibleapi"
+	profileCreator = "profilecreator"
+	validator      = "submissionvalidator"
+	revalidator    = "revalidator"
+	exporter       = "exporter"
+	trendingJob    = "trendingjob"
+	accountCleaner = "accountcleaner"
+	seeder         = "lexiconseeder"
+)
+
+// Lingible is the platform.
+type Lingible struct {
+	constructs.Construct
+	// Platform has tables, API, user pool, alarms and dashboard.
+	platform.Platform
+	// LingibleAPI serves the routes. ProfileCreator creates the profile of a user who has signed
+	// up, and is nil if users sign up elsewhere: their first request creates it. LexiconSeeder
+	// loads the lexicon, when `onesynth seed lingible` invokes it.
+	LingibleAPI, ProfileCreator, LexiconSeeder *gofunction.Function
+	// SubmissionValidator validates new submissions, by Validation, and Revalidator, by
+	// Revalidation, those whose validation failed.
+	SubmissionValidator, Revalidator *gofunction.Function
+	// Exporter puts the lexicon into the bucket Exports when it has changed, by Exporting.
+	// TrendingJob scores the trending terms, by Scoring. AccountCleaner removes everything of users
+	// who have deleted their accounts, by Cleaning.
+	Exporter, TrendingJob, AccountCleaner *gofunction.Function
+	// Validation, Exporting and Cleaning hand the changes of tables to functions.
+	Validation, Exporting, Cleaning *stream.Mapping
+	// Revalidation runs every 5 minutes, and Scoring every day at 06:00 UTC. Their dead-letter
+	// queues receive the runs that could not be started or that failed.
+	Revalidation, Scoring *schedule.Schedule
+	// Exports has the lexicon as lexicon/lexicon.json.
+	Exports *bucket.Bucket
+	// CursorSecret is the generated key that signs the cursors of lists. With another key,
+	// cursors that were handed out are refused.
+	CursorSecret awssecretsmanager.ISecret
+}
+
+// Handlers are the functions of the platform as [gofunction.Start] builds them.
+func Handlers(architecture gofunction.Architecture) gofunction.Source {
+	return platform.Handlers(schema.Lingible(), architecture)
+}
+
+// New declares the platform. It ends the program, by [props.Refuse], with the error of
+// [Props.Validate], or of [gofunction.Build.Wait], before it declares anything.
+func New(scope constructs.Construct, id string, p Props) *Lingible {
+	p.Build = platform.Ready(scope, "lingible", id, p.validate, p.Build, Handlers(p.Architecture))
+	p = p.withDefaults()
+	l := &Lingible{}
+	platform.Declare(l, scope, id, p.described(), platform.Declaration{
+		Props: p.Props, UserProps: p.UserProps, Model: p.Model, Environment: p.environment(),
+	})
+	l.LingibleAPI, l.ProfileCreator, l.LexiconSeeder = l.Functions[lingibleAPI], l.Functions[profileCreator], l.Functions[seeder]
+	l.SubmissionValidator, l.Revalidator = l.Functions[validator], l.Functions[revalidator]
+	l.Exporter, l.TrendingJob, l.AccountCleaner = l.Functions[exporter], l.Functions[trendingJob], l.Functions[accountCleaner]
+	l.Validation, l.Exporting, l.Cleaning = l.Streams[validator], l.Streams[exporter], l.Streams[accountCleaner]
+	l.Revalidation, l.Scoring = l.Schedules[revalidator], l.Schedules[trendingJob]
+	l.Exports, l.CursorSecret = l.Buckets["Exports"], l.Secrets["CursorSecret"]
+	return l
+}
+
+// described is the schema with these props: only the construct's own user pool invokes the
+// function of sign-ups.
+func (p Props) described() schema.Platform {
+	described := schema.Lingible()
+	if p.JWTIssuer != "" || p.UserPool != nil {
+		described.Functions = slices.DeleteFunc(described.Functions, func(f schema.Function) bool { return f.Name == profileCreator })
+	}
+	return described
+}
+
+// environment is what functions read beside tables, bucket and secret, by function.
+func (p Props) environment() map[string]map[string]string {
+	votes := strconv.Itoa(p.VotesToApprove)
+	return map[string]map[string]string{
+		lingibleAPI: {"VOTES_TO_APPROVE": votes, "TIME_ZONE": p.TimeZone},
+	}
+}

@@ -1,0 +1,64 @@
+package lingible
+
+import (
+	"time"
+	_ "time/tzdata" // a machine without the zones would refuse every TimeZone
+
+	"github.com/onesynth-cdk/onesynth/constructs/model"
+	"github.com/onesynth-cdk/onesynth/constructs/platform"
+	"github.com/onesynth-cdk/onesynth/finding"
+)
+
+// Props configure the platform. The zero value gives all of it with secure defaults.
+type Props struct {
+	// Props are the props of every platform, where the docs and defaults are. Users show their
+	// tokens of JWTIssuer, and LocalPort is 8083 by default. Functions are "lingibleapi", which has
+	// 15 seconds by default, "profilecreator" with 4, "submissionvalidator", "exporter" and
+	// "lexiconseeder" with 60, "trendingjob" with 120, "revalidator" with 290 and "accountcleaner"
+	// with 300.
+	platform.Props
+	// UserProps are the props of every platform that people sign in to.
+	platform.UserProps
+
+	// Model is the model of Amazon Bedrock that translates, validates submissions and proposes
+	// trends. Default: none, the functions do so by the lexicon and the rules of docs/LANGUAGE.md.
+	Model model.Props
+	// VotesToApprove is how many votes approve a submission: 1 to 1,000. Default: 10.
+	VotesToApprove int
+	// TimeZone is the IANA name of the zone whose midnight begins the day of every daily limit,
+	// such as "Europe/Vienna". Default: America/Chicago.
+	TimeZone string
+}
+
+// Validate returns a [finding.List] with all invalid props, or nil. [New] does the same first, and
+// also checks what depends on the stack's region.
+func (p Props) Validate() error { return p.validate("") }
+
+func (p Props) validate(region string) error {
+	var f finding.List
+	p.Props.Check(&f, "Props", region, p.described())
+	p.UserProps.Check(&f, "Props", p.JWTIssuer, p.described())
+	p.Model.Check(&f, "Props.Model", region, p.described())
+	if p.VotesToApprove < 0 || p.VotesToApprove > 1000 {
+		f.Add("Props.VotesToApprove", p.VotesToApprove, "1 to 1,000", "leave it 0 for 10")
+	}
+	if _, err := time.LoadLocation(p.TimeZone); err != nil || p.TimeZone == "Local" {
+		f.Add("Props.TimeZone", p.TimeZone, `the IANA name of a time zone, such as "Europe/Vienna"`, "leave it empty for America/Chicago")
+	}
+	return f.Err()
+}
+
+// withDefaults returns the props with their defaults filled in, except for the defaults that
+// another construct fills in.
+func (p Props) withDefaults() Props {
+	if p.LocalPort == 0 {
+		p.LocalPort = 8083
+	}
+	if p.VotesToApprove == 0 {
+		p.VotesToApprove = 10
+	}
+	if p.TimeZone == "" {
+		p.TimeZone = "America/Chicago"
+	}
+	return p
+}
