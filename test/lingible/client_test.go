@@ -1,0 +1,136 @@
+package lingible
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// caller is a user with a token.
+type caller struct{ platform.Caller }
+
+func newUser(t testing.TB, on *target) caller {
+	t.Helper()
+	return caller{platform.NewCaller(t, on.Target)}
+}
+
+// newPremium returns a user who has upgraded.
+func newPremium(t testing.TB, on *target) caller {
+	t.Helper()
+	c := newUser(t, on)
+	c.must(t, http.MethodPost, "/user/upgrade", nil, http.StatusOK)
+	return c
+}
+
+// newAdmin returns a user in the group admin.
+func newAdmin(t testing.TB, on *target) caller {
+	t.Helper()
+	on.LocalOnly(t, "the group of a new user is a matter of the user pool's operator")
+	c := newUser(t, on)
+	c.Header = http.Header{"Authorization": {"Bearer " + on.Token(t, map[string]any{"sub": c.ID, "cognito:groups": []string{"staff", "admin"}})}}
+	return c
+}
+
+type input map[string]any
+
+// object is a reply's body.
+type object map[string]any
+
+// list returns the objects of a list.
+func (o object) list(name string) (objects []object) {
+	all, _ := o[name].([]any)
+	for _, one := range all {
+		objects = append(objects, one.(map[string]any))
+	}
+	return objects
+}
+
+// must makes a request that is answered with that status.
+func (c caller) must(t testing.TB, method, path string, body any, status int) object {
+	t.Helper()
+	return onesynthtest.Read[object](t, c.Try(t, method, path, body), status)
+}
+
+func (c caller) get(t testing.TB, path string) object {
+	t.Helper()
+	return c.must(t, http.MethodGet, path, nil, http.StatusOK)
+}
+
+func (c caller) translate(t testing.TB, text string) object {
+	t.Helper()
+	return c.must(t, http.MethodPost, "/translate", input{"text": text}, http.StatusOK)
+}
+
+// proposal is a valid submission of a term.
+func proposal(term string) input {
+	return input{"slang_term": term, "meaning": "to wait for a long time in bad weather", "example_usage": "We had to " + term + " outside the station for an hour."}
+}
+
+// newTerm is a term that no lexicon has.
+func newTerm() string { return "zor" + letters() }
+
+// letters are five random consonants and vowels by turns, which look like a word.
+func letters() string {
+	var b strings.Builder
+	for i, r := range onesynthtest.Random(10) {
+		set := "bdfgklmnprstv"
+		if i%2 == 0 {
+			set = "aeiou"
+		}
+		b.WriteByte(set[int(r)%len(set)])
+	}
+	return b.String()
+}
+
+// submit submits a term, and waits until it is validated.
+func (c caller) submit(t testing.TB, p input) object {
+	t.Helper()
+	made := c.must(t, http.MethodPost, "/slang/submit", p, http.StatusCreated)
+	id := made["submission_id"].(string)
+	onesynthtest.Settled(t, "the submission is validated", func() bool {
+		for _, s := range c.get(t, "/slang/mine?limit=100").list("submissions") {
+			if s["submission_id"] == id && s["status"] != "pending" {
+				made = s
+				return true
+			}
+		}
+		return false
+	})
+	return made
+}
+
+type failure struct {
+	Success   *bool
+	Message   string
+	Code      string `json:"error_code"`
+	Status    int    `json:"status_code"`
+	Details   []struct{ Field, Message string }
+	Timestamp string
+	RequestID string `json:"request_id"`
+}
+
+// failureOf returns an error in the form of the contract, with nothing else.
+func failureOf(r onesynthtest.Reply) (failure, error) {
+	var f failure
+	decoder := json.NewDecoder(strings.NewReader(string(r.Body)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&f); err != nil || f.Success == nil || *f.Success || f.Message == "" || f.Code == "" || f.Status != r.Status || f.Details == nil || f.Timestamp == "" || f.RequestID == "" {
+		return f, fmt.Errorf("got %v; want an error in the form of the contract: %v", r, err)
+	}
+	return f, nil
+}
+
+// refused checks that a request is refused with that status and code.
+func refused(t testing.TB, r onesynthtest.Reply, status int, code string) failure {
+	t.Helper()
+	f, err := failureOf(r)
+	if err != nil || r.Status != status || f.Code != code {
+		t.Errorf("got %v, %v; want %d %s", r, err, status, code)
+	}
+	return f
+}

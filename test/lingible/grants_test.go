@@ -1,0 +1,151 @@
+package lingible
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/uuid"
+
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// uncounted is the request of a probe whose work was not done although it was answered: a use of a
+// term that is not counted is no failure of the translation.
+const uncounted = "POST /translate, and look at the count"
+
+// probes make every function do its work.
+func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()) {
+	at := &target{platform.Local(on)}
+	at.load(t)
+	one, voter, admin, leaving := newPremium(t, at), newUser(t, at), newAdmin(t, at), newPremium(t, at)
+	voted, approved, rejected := at.store(t, "validated"), at.store(t, "validated"), at.store(t, "validated")
+	translated := one.translate(t, "no cap")
+	question := leaving.get(t, "/quiz/question")
+	request := func(by caller, name, method, path string, body any) onesynthtest.Probe {
+		return onesynthtest.Probe{Function: "LingibleAPI", Name: name, Do: func(t testing.TB) (onesynthtest.Reply, error) {
+			return by.Send(t.Context(), method, path, onesynthtest.Key(onesynthtest.Unique("key")), body)
+		}}
+	}
+	probe := func(function string, do func(t testing.TB) error) onesynthtest.Probe {
+		return onesynthtest.Probe{Function: function, Name: "Run", Do: func(t testing.TB) (onesynthtest.Reply, error) {
+			return onesynthtest.Reply{}, do(t)
+		}}
+	}
+	count := func() any {
+		return on.Item(t, "Trending", "PK", "TERM#slap", "SK", "METADATA#trending")["translation_count"]
+	}
+	revalidate := func(t testing.TB) error {
+		at.store(t, "pending")
+		return on.Run.RunSchedule(t.Context(), on.Schedule(t, "RevalidatorSchedule"))
+	}
+	score := func(t testing.TB) error {
+		return on.Run.RunSchedule(t.Context(), on.Schedule(t, "TrendingJobSchedule"))
+	}
+	submit := func(t testing.TB) error {
+		one.must(t, http.MethodPost, "/slang/submit", proposal(newTerm()), http.StatusCreated)
+		return on.FlushUntilRefused(t)
+	}
+	return []onesynthtest.Probe{
+		request(one, "Translate", http.MethodPost, "/translate", input{"text": "he is salty"}),
+		{Function: "LingibleAPI", Name: "Count", Do: func(t testing.TB) (onesynthtest.Reply, error) {
+			before := count()
+			r, err := one.Send(t.Context(), http.MethodPost, "/translate", nil, input{"text": "that slaps"})
+			if err == nil && r.Status == http.StatusOK && count() == before {
+				r = onesynthtest.Reply{Request: uncounted, Status: http.StatusInternalServerError}
+			}
+			return r, err
+		}},
+		request(one, "List", http.MethodGet, "/translations", nil),
+		request(one, "Delete", http.MethodDelete, "/translations/"+translated["translation_id"].(string), nil),
+		request(one, "DeleteAll", http.MethodDelete, "/translations", nil),
+		request(one, "Profile", http.MethodGet, "/user/profile", nil),
+		request(one, "Usage", http.MethodGet, "/user/usage", nil),
+		request(voter, "Upgrade", http.MethodPost, "/user/upgrade", nil),
+		request(one, "Submit", http.MethodPost, "/slang/submit", proposal(newTerm())),
+		request(one, "Mine", http.MethodGet, "/slang/mine", nil),
+		request(one, "Pending", http.MethodGet, "/slang/pending", nil),
+		request(voter, "Vote", http.MethodPost, "/slang/upvote/"+voted, nil),
+		request(admin, "Approve", http.MethodPost, "/slang/admin/approve/"+approved, nil),
+		request(admin, "Reject", http.MethodPost, "/slang/admin/reject/"+rejected, nil),
+		request(one, "Trends", http.MethodGet, "/trending", nil),
+		request(one, "TrendsOfCategory", http.MethodGet, "/trending?category=slang", nil),
+		request(voter, "Question", http.MethodGet, "/quiz/question?difficulty=beginner", nil),
+		request(one, "QuestionOfCategory", http.MethodGet, "/quiz/question?category=food", nil),
+		request(leaving, "Answer", http.MethodPost, "/quiz/answer", input{"session_id": question["session_id"], "question_id": question["question_id"], "selected_option": "a"}),
+		request(leaving, "Progress", http.MethodGet, "/quiz/progress?session_id="+question["session_id"].(string), nil),
+		request(leaving, "End", http.MethodPost, "/quiz/end", input{"session_id": question["session_id"]}),
+		request(leaving, "History", http.MethodGet, "/quiz/history", nil),
+		request(one, "Document", http.MethodGet, "/openapi.json", nil),
+		request(leaving, "Leave", http.MethodDelete, "/user/account", input{"confirmation": "DELETE"}),
+		probe("ProfileCreator", func(t testing.TB) error {
+			event := events.CognitoEventUserPoolsPostConfirmation{CognitoEventUserPoolsHeader: events.CognitoEventUserPoolsHeader{TriggerSource: "PostConfirmation_ConfirmSignUp"}}
+			event.Request.UserAttributes = map[string]string{"sub": onesynthtest.Unique("user"), "email": "new@example.com"}
+			payload, err := json.Marshal(event)
+			if err != nil {
+				return err
+			}
+			result, err := on.Run.Invoke(t.Context(), on.Function(t, "ProfileCreator"), payload)
+			if err == nil && result.FunctionError != "" {
+				err = fmt.Errorf("%s", result.Payload)
+			}
+			return err
+		}),
+		probe("SubmissionValidator", func(t testing.TB) error {
+			bad := proposal(newTerm())
+			bad["example_usage"] = "www.example.com"
+			one.must(t, http.MethodPost, "/slang/submit", bad, http.StatusCreated)
+			return submit(t)
+		}),
+		probe("Revalidator", revalidate),
+		probe("RevalidatorSchedule", revalidate),
+		probe("Exporter", submit),
+		probe("TrendingJob", score),
+		probe("TrendingJobSchedule", score),
+		probe("AccountCleaner", func(t testing.TB) error {
+			gone, other := newPremium(t, at), newUser(t, at)
+			gone.translate(t, "no cap")
+			gone.must(t, http.MethodPost, "/slang/upvote/"+at.store(t, "validated"), nil, http.StatusOK)
+			own := gone.must(t, http.MethodPost, "/slang/submit", proposal("weather "+newTerm()), http.StatusCreated)
+			if err := on.FlushUntilRefused(t); err != nil {
+				return err
+			}
+			other.Try(t, http.MethodPost, "/slang/upvote/"+own["submission_id"].(string), nil)
+			gone.must(t, http.MethodDelete, "/user/account", input{"confirmation": "DELETE"}, http.StatusAccepted)
+			return on.FlushUntilRefused(t)
+		}),
+		probe("LexiconSeeder", func(t testing.TB) error { return suite.Seed(t, at.Target) }),
+	}, func() {}
+}
+
+// store stores a submission of someone as it is some minutes later: open to votes, or still without
+// a validation. It returns its id.
+func (p *target) store(t testing.TB, status string) string {
+	t.Helper()
+	id, term := uuid.NewString(), newTerm()
+	item := map[string]any{
+		"PK": "TERM#" + term, "SK": "SUBMISSION#" + id, "submission_id": id, "user_id": "someone", "slang_term": term,
+		"meaning": "to wait for a long time in bad weather", "example_usage": "We had to " + term + " outside the station for an hour.",
+		"status": status, "llm_validation_status": "validated", "upvotes": 0,
+		"created_at": time.Now().Add(-10 * time.Minute).UTC().Format("2006-01-02T15:04:05.000Z"),
+	}
+	// The validator gets new items alone: this one is changed to wait for the revalidator.
+	for _, validation := range []string{"validated", status} {
+		item["llm_validation_status"] = validation
+		encoded, err := attributevalue.MarshalMap(item)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Database.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(p.Tables["Submissions"]), Item: encoded}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return id
+}

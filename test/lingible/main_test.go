@@ -1,0 +1,38 @@
+// Package lingible checks Lingible from outside: over HTTP, through the assembly that would be
+// deployed. Package platform says how.
+//
+// client_test.go has the client; each other file has one concern.
+package lingible
+
+import (
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+var suite = platform.Suite{Platform: schema.Lingible(), Construct: "Lingible"}
+
+func TestMain(m *testing.M) { suite.Main(m) }
+
+// target is Lingible, running somewhere.
+type target struct{ *platform.Target }
+
+func shared(t testing.TB) *target {
+	t.Helper()
+	return &target{suite.Shared(t)}
+}
+
+func ownRun(t testing.TB, options local.Options) *target {
+	t.Helper()
+	return &target{suite.OwnRun(t, options)}
+}
+
+// load loads the lexicon. Several tests at once may do so.
+func (p *target) load(t testing.TB) {
+	t.Helper()
+	if err := suite.Seed(t, p.Target); err != nil {
+		t.Fatal(err)
+	}
+}

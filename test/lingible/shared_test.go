@@ -1,0 +1,132 @@
+package lingible
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/schema"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// Lingible passes the checks that every platform passes.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	suite.Check(t, platform.Scenario{
+		Open: "/health", Walkthrough: "docs/LINGIBLE.md",
+		Language: language,
+		Statuses: []int{http.StatusOK, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity},
+		LargeBodies: map[string][]byte{
+			"Text":    fmt.Appendf(nil, `{"text":"%s"}`, strings.Repeat("x", 1<<20-64)),
+			"Unicode": fmt.Appendf(nil, `{"text":"%s"}`, strings.Repeat(`\ud83e\udde2`, 20_000)),
+			"Members": fmt.Appendf(nil, `{"text":"a"%s}`, strings.Repeat(`,"a":1`, 50_000)),
+		},
+		Probes: probes,
+		Failed: func(t testing.TB, r onesynthtest.Reply) {
+			t.Helper()
+			if onesynthtest.Field(r.Body, "message") == "Internal Server Error" || r.Request == uncounted {
+				return // of the gateway: without its secret the function does not even start
+			}
+			refused(t, r, http.StatusInternalServerError, "SYS_001")
+		},
+		Repeat: func(t testing.TB, on *platform.Target) platform.Repeat {
+			one := newPremium(t, &target{on})
+			one.Retry = []int{http.StatusServiceUnavailable}
+			key := onesynthtest.Key(onesynthtest.Unique("key"))
+			body := proposal(newTerm())
+			return platform.Repeat{
+				Function: "LingibleAPI",
+				Send: func(ctx context.Context) (onesynthtest.Reply, error) {
+					return one.Send(ctx, http.MethodPost, "/slang/submit", key, body)
+				},
+				Made: func(t testing.TB) int { return len(one.get(t, "/slang/mine").list("submissions")) },
+				Other: func(t testing.TB) {
+					refused(t, one.MustSend(t, http.MethodPost, "/slang/submit", key, proposal(newTerm())), http.StatusUnprocessableEntity, "VAL_001")
+				},
+				Waits: func(t testing.TB, r onesynthtest.Reply) {
+					refused(t, r, http.StatusConflict, "RES_004")
+					if after, ok := r.RetryAfter(); !ok || after.Minutes() < 50 || after.Minutes() > 60 {
+						t.Errorf("got %v with Retry-After %q; want an hour", r, r.Header.Get("Retry-After"))
+					}
+				},
+			}
+		},
+	})
+}
+
+// The OpenAPI document says of each route what it takes and what it answers.
+func TestDocument(t *testing.T) {
+	t.Parallel()
+	on := shared(t)
+	on.load(t)
+	suite.CheckAnswers(t, "Authorization: "+newPremium(t, on).Header.Get("Authorization"))
+}
+
+// Every route of users accepts only valid tokens.
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	on := &target{suite.OwnRunOf(t, "prod", local.Options{})}
+	suite.CheckTokens(t, on.Target, onesynthtest.Key("key"), suite.Protected()...)
+	for _, table := range []string{"Translations", "Submissions"} {
+		if items := on.Items(t, table); len(items) != 0 {
+			t.Errorf("got %v; want refused requests to leave nothing", items)
+		}
+	}
+	suite.CheckGatewayErrors(t, on.Target, "prod", suite.Document())
+	// A valid one is taken, and so is a request that bypasses the gateway not.
+	newUser(t, on).translate(t, "no cap")
+	refused(t, on.PastGateway(t, "LingibleAPI", http.MethodGet, "/user/profile"), http.StatusUnauthorized, "AUTH_001")
+}
+
+// FuzzRequest sends what the fuzzer makes up: go test -fuzz FuzzRequest.
+func FuzzRequest(f *testing.F) { suite.Fuzz(f, language) }
+
+// language is what users usually ask.
+func language(t testing.TB, on *platform.Target) platform.Language {
+	at := &target{on}
+	at.load(t)
+	one := newPremium(t, at)
+	ids := []string{one.translate(t, "no cap")["translation_id"].(string)}
+	submissions := []string{one.submit(t, proposal(newTerm()))["submission_id"].(string)}
+	question := one.get(t, "/quiz/question")
+	bodies := map[string]func(*rand.Rand) map[string]any{
+		"/translate": func(random *rand.Rand) map[string]any {
+			return input{"text": []string{"no cap", "that slaps", "a plain text"}[random.IntN(3)], "direction": []string{"to_standard", "to_slang"}[random.IntN(2)]}
+		},
+		"/slang/submit": func(*rand.Rand) map[string]any { return proposal(newTerm()) },
+		"/quiz/answer": func(*rand.Rand) map[string]any {
+			return input{"session_id": question["session_id"], "question_id": question["question_id"], "selected_option": "a"}
+		},
+		"/quiz/end": func(*rand.Rand) map[string]any { return input{"session_id": onesynthtest.Unique("session")} },
+		// A deleted account would answer nothing else.
+		"/user/account": func(*rand.Rand) map[string]any { return input{"confirmation": "no"} },
+	}
+	return platform.Language{
+		Headers: func() map[string]string {
+			return map[string]string{"Authorization": one.Header.Get("Authorization"), "Content-Type": "application/json", "Idempotency-Key": onesynthtest.Unique("key")}
+		},
+		Queries:     []string{"limit", "cursor", "category", "active_only", "difficulty", "session_id"},
+		QueryValues: []string{"1", "100", "slang", "food", "true", "false", "beginner", question["session_id"].(string)},
+		Parameters:  map[string][]string{"id": ids, "submission_id": submissions},
+		Body: func(random *rand.Rand, route schema.Route) map[string]any {
+			if body, ok := bodies[route.Path]; ok {
+				return body(random)
+			}
+			return nil
+		},
+		Bodies: []string{
+			`{"text":"\ud800"}`, `{"text":1e400}`, `{"text":"a","text":"b"}`, `{"text":null}`, `{"text":["a"]}`, `{"slang_term":"\u0000"}`,
+			`{"slang_term":"#","meaning":"#","example_usage":"#"}`, `{"session_id":{}}`, `{"confirmation":["DELETE"]}`,
+		},
+		Texts: []string{"#", "TERM#slap", "USER#x", "METADATA#lexicon", "rizz", "🧢", "ﷺ"},
+		IsError: func(r onesynthtest.Reply) error {
+			_, err := failureOf(r)
+			return err
+		},
+	}
+}
