@@ -172,12 +172,13 @@ func (e *Exporter) Latest(ctx context.Context, have string) (terms []Entry, dige
 	if err != nil {
 		return nil, have, err
 	}
-	// The next export may be written already, and not settled yet.
-	if got := digestOf(body); got != digest {
+	// The next export may be written already, and not settled yet. Who has none takes it.
+	got := digestOf(body)
+	if got != digest && have != "" {
 		return nil, have, fmt.Errorf("%s has the digest %s, and the table says %s: another export is being made", ExportKey, got, digest)
 	}
 	export, err := parseExport(body)
-	return export.Terms, digest, err
+	return export.Terms, got, err
 }
 
 func (e *Exporter) now() time.Time { return Calendar{Now: e.Now}.Time() }

@@ -46,7 +46,8 @@ func NewLive(exports Exports, initial []lingible.Entry, log *slog.Logger, now fu
 	return l
 }
 
-// latest returns an error only when the context has ended.
+// latest returns an error when the context has ended, or no export could be read yet: the initial terms would hide that the
+// lexicon has others.
 func (l *Live) latest(ctx context.Context) (*edition, error) {
 	return l.asked.Get(ctx, "", func(ctx context.Context) (*edition, error) {
 		kept := l.kept.Load()
@@ -54,13 +55,16 @@ func (l *Live) latest(ctx context.Context) (*edition, error) {
 			kept = &edition{Language: &Language{}}
 		}
 		entries, digest, err := l.exports.Latest(ctx, kept.digest)
+		if err != nil && kept.entries == nil {
+			return nil, err
+		}
 		if err != nil {
 			l.log.WarnContext(ctx, "the latest export of the lexicon could not be read: an older one is used", "error", err.Error())
 		}
 		switch {
 		case err == nil && digest != kept.digest && digest != "":
 			kept = newEdition(entries, digest)
-		case kept.entries == nil || err == nil && digest == "":
+		case err == nil && digest == "":
 			kept = newEdition(l.initial, "")
 		}
 		l.kept.Store(kept)

@@ -91,10 +91,14 @@ func TestLive(t *testing.T) {
 		time.Sleep(15 * time.Second)
 		check("initial", 6, 1)
 
-		// One that cannot read its first export has the initial terms.
+		// One that cannot read whether there is an export knows no terms.
 		source.asked, source.err = 0, errors.New("refused")
 		l = language.NewLive(source, terms("initial"), slog.New(slog.DiscardHandler), nil)
-		check("initial", 1, 1)
+		if got, err := l.Translate(t.Context(), "initial", lingible.ToStandard); !errors.Is(err, source.err) {
+			t.Errorf("got %+v, %v, want the error", got, err)
+		}
+		source.err = nil
+		check("initial", 2, 1)
 	})
 }
 
