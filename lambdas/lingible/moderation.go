@@ -189,8 +189,7 @@ func (m *Moderation) Submit(ctx context.Context, caller Caller, proposal Proposa
 			return err
 		}
 		now, limit := m.Calendar.Time(), usage.Tier.Limits().Submissions
-		recent := slices.DeleteFunc(slices.Clone(usage.SubmittedAt), func(at time.Time) bool { return !at.After(now.Add(-SubmissionWindow)) })
-		slices.SortFunc(recent, time.Time.Compare)
+		recent := usage.Submitted(now)
 		switch {
 		case limit == 0:
 			return &SubscriptionError{What: "submitting terms"}

@@ -3,6 +3,7 @@ package lingible
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
@@ -49,14 +50,11 @@ func (u Usage) Used(now time.Time) int {
 	return u.DailyUsed
 }
 
-// Submitted is how many submissions count at a moment.
-func (u Usage) Submitted(now time.Time) (count int) {
-	for _, at := range u.SubmittedAt {
-		if at.Add(SubmissionWindow).After(now) {
-			count++
-		}
-	}
-	return count
+// Submitted are the times of the submissions that count at a moment, in order.
+func (u Usage) Submitted(now time.Time) []time.Time {
+	recent := slices.DeleteFunc(slices.Clone(u.SubmittedAt), func(at time.Time) bool { return !at.Add(SubmissionWindow).After(now) })
+	slices.SortFunc(recent, time.Time.Compare)
+	return recent
 }
 
 // Balance is what a user has left, also on the wire.
@@ -120,7 +118,7 @@ func (u *Users) Balance(ctx context.Context, caller Caller) (Balance, error) {
 	now, limits := u.Calendar.Time(), usage.Tier.Limits()
 	balance := Balance{
 		Tier: usage.Tier, DailyLimit: limits.DailyTranslations, DailyUsed: usage.Used(now), ResetDailyAt: usage.ResetDailyAt,
-		TextLength: limits.TextLength, QuizLimit: limits.DailyQuestions, SubmissionLimit: limits.Submissions, SubmissionsUsed: usage.Submitted(now),
+		TextLength: limits.TextLength, QuizLimit: limits.DailyQuestions, SubmissionLimit: limits.Submissions, SubmissionsUsed: len(usage.Submitted(now)),
 	}
 	balance.DailyRemaining = max(0, balance.DailyLimit-balance.DailyUsed)
 	if !now.Before(usage.ResetDailyAt) {

@@ -43,7 +43,7 @@ func (s *server) registerQuiz() {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/quiz/question", ID: "askQuestion",
 		Description: "Returns the next question of the caller's quiz, and begins a quiz if none is active. A quiz is active until it is ended, or for 15 minutes after its last question or answer, and asks about no term twice. A question without an answer is returned again as it is, also to a request for another difficulty or category. Users of the free tier are asked 10 questions a day.",
-		Errors:      []error{lingible.ErrNoQuestion, &lingible.UsageError{What: "questions of the quiz a day", Limit: 10}},
+		Errors:      []error{badQuery(), lingible.ErrNoQuestion, &lingible.UsageError{What: "questions of the quiz a day", Limit: 10}},
 	}, func(ctx context.Context, input *questionInput) (lingible.QuizQuestion, error) {
 		return s.api.Quiz.Question(ctx, callerFrom(ctx), input.Difficulty, input.Category)
 	})
@@ -59,7 +59,7 @@ func (s *server) registerQuiz() {
 	httpapi.Serve(s.Server, httpapi.Operation{
 		Method: http.MethodGet, Path: "/quiz/progress", ID: "readQuiz",
 		Description: "Returns how a quiz stands, until 48 hours after its last question or answer.",
-		Errors:      []error{lingible.ErrNoQuiz},
+		Errors:      []error{badQuery(), lingible.ErrNoQuiz},
 	}, func(ctx context.Context, input *progressInput) (lingible.QuizProgress, error) {
 		return s.api.Quiz.Progress(ctx, callerFrom(ctx), input.SessionID)
 	})

@@ -3,8 +3,6 @@ package api_test
 import (
 	"context"
 	"log/slog"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -109,24 +107,17 @@ func described(t testing.TB) httpapitest.Document {
 	return parsed
 }
 
-// missing are the beginnings of the paths that the API does not serve yet.
-var missing = []string{"/quiz/"}
-
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()
 	body, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	platform := schema.Lingible()
-	platform.Routes = slices.DeleteFunc(platform.Routes, func(r schema.Route) bool {
-		return slices.ContainsFunc(missing, func(beginning string) bool { return strings.HasPrefix(r.Path, beginning) })
-	})
 	return httpapitest.Suite{
-		Platform: platform, Document: body,
+		Platform: schema.Lingible(), Document: body,
 		Serve: func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API {
 			return (&api.API{
-				Users: stubUsers{work}, Translator: stubTranslator{work}, Moderation: stubModeration{work}, Trends: stubTrends{work},
+				Users: stubUsers{work}, Translator: stubTranslator{work}, Moderation: stubModeration{work}, Trends: stubTrends{work}, Quiz: stubQuiz{work},
 				Keys: keys, Limiter: unlimited{}, Log: log, Now: began,
 			}).Handler()
 		},
@@ -183,6 +174,11 @@ func TestDocument(t *testing.T) {
 		"post /slang/admin/approve/{submission_id}": "200 400 401 403 404 409 413 415 422 429 500 503",
 		"post /slang/admin/reject/{submission_id}":  "200 400 401 403 404 409 413 415 422 429 500 503",
 		"get /trending":                             read,
+		"get /quiz/question":                        "200 400 401 403 404 422 429 500 503",
+		"post /quiz/answer":                         "200 400 401 403 404 409 413 415 422 429 500 503",
+		"get /quiz/progress":                        "200 400 401 403 404 422 429 500 503",
+		"post /quiz/end":                            "200 400 401 403 404 413 415 422 429 500 503",
+		"get /quiz/history":                         "200 400 401 403 429 500 503",
 		"get /openapi.json":                         "200 400 429 500 503",
 		"get /health":                               "200 400 429 500 503",
 	})

@@ -102,7 +102,7 @@ func TestBalance(t *testing.T) {
 	want.ResetDailyAt = midnight.Add(24 * time.Hour)
 	check("the next day")
 	usage := lingible.Usage{SubmittedAt: []time.Time{midnight.Add(-24 * time.Hour), midnight.Add(-24*time.Hour + time.Millisecond), midnight}}
-	if got := usage.Submitted(midnight); got != 2 {
+	if got := len(usage.Submitted(midnight)); got != 2 {
 		t.Errorf("%d submissions count, want 2", got)
 	}
 }

@@ -23,7 +23,7 @@ func main() {
 			return nil, err
 		}
 		store.CursorKey = cursor.Key(key)
-		language, _, err := setup.Language(environment, store)
+		language, lexicon, err := setup.Language(environment, store)
 		if err != nil {
 			return nil, err
 		}
@@ -31,11 +31,14 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
+		count := setup.Count(environment.Metrics)
+		trends := &lingible.Trends{Users: users, Store: store, Lexicon: lexicon, Count: count, Log: environment.Log}
 		routes := &api.API{
 			Users:      users,
-			Translator: &lingible.Translator{Users: users, Store: store, Language: language, Count: setup.Count(environment.Metrics)},
-			Moderation: moderation,
-			Keys:       store.Keys(), Limiter: store.Limiter(), Log: environment.Log,
+			Translator: &lingible.Translator{Users: users, Store: store, Language: language, Terms: trends, Count: count},
+			Moderation: moderation, Trends: trends,
+			Quiz: &lingible.Quiz{Users: users, Store: store, Lexicon: lexicon, Count: count},
+			Keys: store.Keys(), Limiter: store.Limiter(), Log: environment.Log,
 		}
 		return routes.Handler(), nil
 	})

@@ -195,6 +195,8 @@ func (s Suite) calls(t testing.TB, d Document) (calls []call) {
 			switch {
 			case p.In == "path":
 				c.path = strings.ReplaceAll(c.path, "{"+p.Name+"}", url.PathEscape(example))
+			case p.In == "query" && p.Required:
+				c.query = url.Values{p.Name: {example}}
 			case p.In == "header" && p.Name == httpapi.KeyHeader:
 				c.header.Set(p.Name, rand.Text())
 			case p.In == "header" && p.Required:
