@@ -76,11 +76,13 @@ run: node_modules synth bin/onesynth ## Run the platforms on this machine: insta
 KEPT = check cron finding intrinsic lambdas schema
 OTHERS = $$(go list ./... | grep -v -e onesynth/local $(KEPT:%=-e onesynth/%))
 
-# What the end-to-end tests run, for this machine's processor.
-ASSEMBLIES = $(CURDIR)/bin/assemblies
+# What the end-to-end tests run, for this machine's processor. The folder is named after all files here and
+# the tools, and the tests read its name: Go sees when one of these changes, and keeps their results until then.
+ASSEMBLIES = $(CURDIR)/bin/assemblies/$(STATE)
+STATE = $(eval STATE := $(shell { go version; node --version; java -version; find . \( -name node_modules -o -name .git -o -path ./bin -o -path ./cdk.out \) -prune -o -type f -exec cksum {} + | sort; } 2>&1 | cksum | tr ' ' -))$(STATE)
 
-# What the tests of all packages synthesise and run links each handler once. Those that compare
-# builds have caches of their own.
+# What the tests of all packages synthesise and run links each handler once, and again when its packages
+# have changed. Those that compare builds have caches of their own.
 HANDLERS = $(CURDIR)/bin/handlers
 
 # lint has vetted all. The importers' tests take seven minutes of Go's usual ten where nothing is compiled yet.
@@ -114,7 +116,8 @@ linted: bin/cdk-app bin/lint
 	@$(MAKE) --no-print-directory lint
 
 $(ASSEMBLIES)/%:
-	CDK_VALIDATION=false CDK_OUTDIR=$@ bin/cdk-app -c env=$* -c arch=$(OWN_ARCH)
+	CDK_VALIDATION=false CDK_OUTDIR=$@.unfinished bin/cdk-app -c env=$* -c arch=$(OWN_ARCH)
+	mv $@.unfinished $@
 
 .PHONY: test-shortener
 test-shortener:
@@ -134,12 +137,13 @@ test-security:
 test: export ONESYNTH_CACHE = $(HANDLERS)
 test: ## Run every check and test, on this machine alone
 	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules linted $(CI_PYTHON)
-	rm -rf $(HANDLERS) $(ASSEMBLIES)
+	@mkdir -p $(HANDLERS)/binaries && find $(HANDLERS)/binaries -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -r {} +
 	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(KEPT:%=./%/...)
 	$(SHARED) $(EACH_TIME) $(PACKAGES_AT_ONCE) $(OTHERS)
 	$(SHARED) $(EACH_TIME) $(PACKAGES_AT_ONCE) -race ./local/...
+	@test -d $(ASSEMBLIES) || rm -rf $(dir $(ASSEMBLIES))
 	@$(MAKE) --no-print-directory -j 3 $(addprefix $(ASSEMBLIES)/,dev prod tokens)
-	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(EACH_TIME) -p 1 $$(go list ./... | grep -v /security)
+	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
 	@$(MAKE) --no-print-directory -j 2 test-shortener test-security
 
 .PHONY: test-aws

@@ -13,6 +13,7 @@
 // outside is needed but node_modules at the root of the repository.
 // ONESYNTH_TEST_ASSEMBLIES names a folder that has the assemblies for this machine's
 // processor already, each in a folder called as its environment: dev, prod and tokens.
+// If its name changes with all that the tests depend on, they need no -count=1.
 //
 // On AWS, ONESYNTH_TEST_ENVIRONMENT names the environment (default: dev), and
 // ONESYNTH_TEST_DEPLOY=false takes its stacks as they are. What only a local run can
