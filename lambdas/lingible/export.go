@@ -144,13 +144,16 @@ func (e *Exporter) before(ctx context.Context) (export Export, err error) {
 		return export, err
 	}
 	body, err := e.Objects.Read(ctx, ExportKey)
-	if errors.Is(err, bucket.ErrNoObject) {
+	switch {
+	case errors.Is(err, bucket.ErrNoObject):
 		return export, nil
-	}
-	if err != nil {
+	case err != nil:
 		return export, err
 	}
-	return parseExport(body)
+	if export, err = parseExport(body); err != nil {
+		return Export{}, nil // the index alone mends an object that someone has spoiled
+	}
+	return export, nil
 }
 
 func parseExport(body []byte) (export Export, err error) {

@@ -144,8 +144,8 @@ func TestReply(t *testing.T) {
 	for name, test := range replies() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			server := conversetest.Start(t, conversetest.Says(test.text, "end_turn"))
-			got, err := operations("It's fire.")[test.operation](t.Context(), open(t, server.Environment(nil)))
+			l := open(t, conversetest.Start(t, conversetest.Says(test.text, "end_turn")).Environment(nil))
+			got, err := operations("It's fire.")[test.operation](t.Context(), l)
 			if test.want != nil {
 				if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
 					t.Errorf("got %v (-want +got):\n%s", err, diff)

@@ -351,7 +351,7 @@ func TestExport(t *testing.T) {
 	if entries, same, err := l.exporter(false, nil).Latest(t.Context(), digest); entries != nil || same != digest || err != nil {
 		t.Errorf("got %v, %q, %v of the export that the reader has", entries, same, err)
 	}
-	for _, body := range []string{string(body[:len(body)-2]), string(body) + " ", "", "null"} {
+	for _, body := range []string{string(body[:len(body)-2]), string(body) + " ", "null", "{"} {
 		if err := l.objects.Put(t.Context(), lingible.ExportKey, strings.NewReader(body)); err != nil {
 			t.Fatal(err)
 		}
@@ -359,7 +359,9 @@ func TestExport(t *testing.T) {
 			t.Errorf("%.20q: got %v, %q, %v", body, entries, got, err)
 		}
 	}
-	// One that is gone is made from the index.
+	// One that is spoiled or gone is made from the index.
+	export(1)
+	l.want(t, "yeet")
 	delete(l.objects.kept, lingible.ExportKey)
 	export(1)
 	l.want(t, "yeet")
