@@ -166,7 +166,8 @@ func parseExport(body []byte) (export Export, err error) {
 func digestOf(body []byte) string { return fmt.Sprintf("%x", sha256.Sum256(body)) }
 
 // Latest reads the latest export and its digest. It returns no terms if the digest is the one that
-// is given, and none and "" if there is no export.
+// is given, and none and "" if there is no export. An export that is written and not settled yet is
+// an error, unless "" is given: a caller without any takes it.
 func (e *Exporter) Latest(ctx context.Context, have string) (terms []Entry, digest string, err error) {
 	if digest, err = e.Store.ExportDigest(ctx); err != nil || digest == have || digest == "" {
 		return nil, digest, err
@@ -175,7 +176,6 @@ func (e *Exporter) Latest(ctx context.Context, have string) (terms []Entry, dige
 	if err != nil {
 		return nil, have, err
 	}
-	// The next export may be written already, and not settled yet. Who has none takes it.
 	got := digestOf(body)
 	if got != digest && have != "" {
 		return nil, have, fmt.Errorf("%s has the digest %s, and the table says %s: another export is being made", ExportKey, got, digest)

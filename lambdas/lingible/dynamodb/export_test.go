@@ -144,10 +144,13 @@ func (l *lexicon) remove(t *testing.T, slug string) {
 	}
 }
 
-// want checks that the latest export has these terms.
+// want checks that the latest export has these terms, and is settled.
 func (l *lexicon) want(t *testing.T, slugs ...string) {
 	t.Helper()
-	entries, _, err := l.exporter(false, nil).Latest(t.Context(), "")
+	entries, digest, err := l.exporter(false, nil).Latest(t.Context(), "")
+	if settled, failed := l.ExportDigest(t.Context()); settled != digest || failed != nil {
+		t.Errorf("the table has the digest %s, %v; the object has %s", settled, failed, digest)
+	}
 	var got []string
 	for _, entry := range entries {
 		got = append(got, entry.Slug())

@@ -56,7 +56,7 @@ func (l *Live) latest(ctx context.Context) (*edition, error) {
 		}
 		entries, digest, err := l.exports.Latest(ctx, kept.digest)
 		if err != nil && kept.entries == nil {
-			return nil, err
+			return nil, &lingible.LanguageError{Failure: lingible.Unavailable, Err: err}
 		}
 		if err != nil {
 			l.log.WarnContext(ctx, "the latest export of the lexicon could not be read: an older one is used", "error", err.Error())

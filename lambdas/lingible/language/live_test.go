@@ -36,6 +36,11 @@ func terms(name string) []lingible.Entry {
 	return []lingible.Entry{{Term: name, Plain: &lingible.Plain{Text: "plain " + name, PartOfSpeech: lingible.Noun}, Momentum: 1}}
 }
 
+func failed(err error) bool {
+	failure, ok := errors.AsType[*lingible.LanguageError](err)
+	return ok && failure.Failure == lingible.Unavailable
+}
+
 // The language is that of the latest export, asked for every 15 seconds at most, and goes on with
 // what it has.
 func TestLive(t *testing.T) {
@@ -94,7 +99,7 @@ func TestLive(t *testing.T) {
 		// One that cannot read whether there is an export knows no terms.
 		source.asked, source.err = 0, errors.New("refused")
 		l = language.NewLive(source, terms("initial"), slog.New(slog.DiscardHandler), nil)
-		if got, err := l.Translate(t.Context(), "initial", lingible.ToStandard); !errors.Is(err, source.err) {
+		if got, err := l.Translate(t.Context(), "initial", lingible.ToStandard); !errors.Is(err, source.err) || !failed(err) {
 			t.Errorf("got %+v, %v, want the error", got, err)
 		}
 		source.err = nil
