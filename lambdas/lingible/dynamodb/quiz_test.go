@@ -554,7 +554,7 @@ func TestQuizFindsEveryTerm(t *testing.T) {
 	categories := []lingible.Category{lingible.Praise, lingible.Money}
 	rapid.Check(t, func(r *rapid.T) {
 		w := lingibletest.New(t)
-		w.Tables.Recorder.PageSize = int32(rapid.IntRange(1, 20).Draw(r, "page"))
+		w.Tables.Recorder.PageSize = int32(rapid.IntRange(1, 6).Draw(r, "page"))
 		quiz, caller := newQuiz(t, w), w.Premium(t, "ann")
 		kinds := rapid.SliceOfN(rapid.Uint8Range(0, 29), 100, 250).Draw(r, "kinds")
 		difficulty := rapid.SampledFrom(append(lingible.Difficulties(), "")).Draw(r, "difficulty")
