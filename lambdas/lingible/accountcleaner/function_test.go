@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// accounts fails for bob, and has no time for cy.
+type accounts struct{ cleaned []string }
+
+func (a *accounts) CleanAccount(_ context.Context, user string) (bool, error) {
+	a.cleaned = append(a.cleaned, user)
+	switch user {
+	case "bob":
+		return false, errors.New("the table is busy")
+	case "cy":
+		return false, nil
+	}
+	return true, nil
+}
+
+func record(sequence, image string) string {
+	return fmt.Sprintf(`{"eventID":"e%[1]s","eventName":"MODIFY","dynamodb":{"Keys":{},"NewImage":{%[2]s},"SequenceNumber":"%[1]s"}}`, sequence, image)
+}
+
+func profile(user, sk, status string) string {
+	return fmt.Sprintf(`"PK":{"S":"USER#%[1]s"},"SK":{"S":%[2]q},"user_id":{"S":%[1]q},"status":{"S":%[3]q}`, user, sk, status)
+}
+
+// Each deletion in a batch is cleaned. Those that are not finished come again; other records are
+// passed over, with any content.
+func TestBatch(t *testing.T) {
+	t.Parallel()
+	records := []string{
+		record("1", profile("ann", "PROFILE", "deleting")), record("2", profile("bob", "PROFILE", "deleting")), record("3", profile("cy", "PROFILE", "deleting")),
+		record("4", profile("dee#", "PROFILE", "deleting")), record("5", profile("ed", "PROFILE", "active")), record("6", profile("flo", "USAGE#LIMITS", "deleting")),
+		record("7", `"SK":{"S":"PROFILE"},"status":{"S":"deleting"},"user_id":{"N":"1"}`), record("8", ""), `{"eventID":"e9","dynamodb":{}}`,
+	}
+	var output bytes.Buffer
+	log, err := kit.NewLogger(&output, "", "accountcleaner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	store := &accounts{}
+	f := &function{accounts: store, log: log, metrics: &kit.Metrics{Namespace: "Onesynth/lingible", Function: "accountcleaner", Writer: &output}}
+	answer, err := kit.NewResponder(log, f.handle).Invoke(t.Context(), []byte(`{"Records":[`+strings.Join(records, ",")+`]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var response events.DynamoDBEventResponse
+	if err := json.Unmarshal(answer, &response); err != nil {
+		t.Fatal(err)
+	}
+	var failed []string
+	for _, failure := range response.BatchItemFailures {
+		failed = append(failed, failure.ItemIdentifier)
+	}
+	if diff := cmp.Diff([][]string{{"2", "3"}, {"ann", "bob", "cy", "dee#"}}, [][]string{failed, store.cleaned}); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if logged := output.String(); !strings.Contains(logged, `"AccountsCleaned":2`) || strings.Count(logged, "an account is not cleaned yet") != 1 || !strings.Contains(logged, "busy") {
+		t.Errorf("wrote %s", logged)
+	}
+	metricstest.Complete(t, output.String(), schema.MetricsOf("accountcleaner", schema.Lingible().Metrics))
+}
