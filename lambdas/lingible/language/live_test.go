@@ -66,6 +66,15 @@ func TestLive(t *testing.T) {
 			if entry, found, err := l.Entry(t.Context(), term); err != nil || !found || entry.Term != term {
 				t.Errorf("got the entry %+v, %v, %v", entry, found, err)
 			}
+			for plain, want := range map[string]int{"Plain " + term: 1, "plain": 0} {
+				synonyms, err := l.Synonyms(t.Context(), lingible.Entry{Term: "another", Plain: &lingible.Plain{Text: plain}})
+				if err != nil || len(synonyms) != want || want == 1 && synonyms[0].Term != term {
+					t.Errorf("%q: got the synonyms %+v, %v", plain, synonyms, err)
+				}
+			}
+			if none, err := l.Synonyms(t.Context(), lingible.Entry{Term: term}); err != nil || none != nil {
+				t.Errorf("without a plain text: got the synonyms %+v, %v", none, err)
+			}
 			if _, found, err := l.Entry(t.Context(), "other"); err != nil || found {
 				t.Errorf("got another term, %v", err)
 			}
