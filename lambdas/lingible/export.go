@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -60,11 +59,10 @@ type ExportStore interface {
 	Entries(ctx context.Context, slugs []string) ([]Entry, error)
 }
 
-// ExportObjects is the bucket of the exports; a [bucket.Bucket] is one.
+// ExportObjects is the bucket of the exports.
 type ExportObjects interface {
 	Put(ctx context.Context, key string, body io.ReadSeeker) error
-	// Read returns [bucket.ErrNoObject] for an object that does not exist.
-	Read(ctx context.Context, key string) ([]byte, error)
+	Read(ctx context.Context, key string) (body []byte, found bool, err error)
 }
 
 // Exporter writes the lexicon to an object, and reads it. It is safe for concurrent use.
@@ -143,11 +141,8 @@ func (e *Exporter) before(ctx context.Context) (export Export, err error) {
 	if err != nil || digest == "" {
 		return export, err
 	}
-	body, err := e.Objects.Read(ctx, ExportKey)
-	switch {
-	case errors.Is(err, bucket.ErrNoObject):
-		return export, nil
-	case err != nil:
+	body, found, err := e.Objects.Read(ctx, ExportKey)
+	if err != nil || !found {
 		return export, err
 	}
 	if export, err = parseExport(body); err != nil {
@@ -172,7 +167,10 @@ func (e *Exporter) Latest(ctx context.Context, have string) (terms []Entry, dige
 	if digest, err = e.Store.ExportDigest(ctx); err != nil || digest == have || digest == "" {
 		return nil, digest, err
 	}
-	body, err := e.Objects.Read(ctx, ExportKey)
+	body, found, err := e.Objects.Read(ctx, ExportKey)
+	if err == nil && !found {
+		err = fmt.Errorf("there is no %s", ExportKey)
+	}
 	if err != nil {
 		return nil, have, err
 	}

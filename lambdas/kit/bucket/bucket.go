@@ -50,15 +50,18 @@ func (b *Bucket) Put(ctx context.Context, key string, body io.ReadSeeker) error 
 	return nil
 }
 
-// Read reads an object. The error is [ErrNoObject] when it does not exist.
-func (b *Bucket) Read(ctx context.Context, key string) ([]byte, error) {
+// Read reads an object, and reports whether it exists.
+func (b *Bucket) Read(ctx context.Context, key string) (body []byte, found bool, err error) {
 	opened, err := b.open(ctx, key, nil)
+	if errors.Is(err, ErrNoObject) {
+		return nil, false, nil
+	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer opened.Close()
-	body, err := io.ReadAll(opened)
-	return body, unread(err)
+	body, err = io.ReadAll(opened)
+	return body, true, unread(err)
 }
 
 // Get reads length bytes of an object from offset. The error is [ErrNoObject] when the object does

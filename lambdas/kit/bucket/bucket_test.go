@@ -71,11 +71,11 @@ func TestBucket(t *testing.T) {
 			t.Errorf("%d bytes from %d: got %d bytes, %v", part[1], part[0], len(got), err)
 		}
 	}
-	if got, err := b.Read(t.Context(), key); err != nil || !bytes.Equal(got, content) {
-		t.Errorf("the whole: got %d bytes, %v", len(got), err)
+	if got, found, err := b.Read(t.Context(), key); err != nil || !found || !bytes.Equal(got, content) {
+		t.Errorf("the whole: got %d bytes, %v, %v", len(got), found, err)
 	}
-	if _, err := b.Read(t.Context(), "other"); !errors.Is(err, ErrNoObject) {
-		t.Errorf("the whole of an object that is not there: %v", err)
+	if _, found, err := b.Read(t.Context(), "other"); found || err != nil {
+		t.Errorf("the whole of an object that is not there: %v, %v", found, err)
 	}
 	if _, err := b.Get(t.Context(), key, 99_999, 2); err == nil {
 		t.Error("reading beyond the end is no error")
@@ -158,7 +158,7 @@ func TestBucketFails(t *testing.T) {
 	}
 	_, err := refusing.Get(t.Context(), "k", 0, 4)
 	check("GetObject", err)
-	_, err = refusing.Read(t.Context(), "k")
+	_, _, err = refusing.Read(t.Context(), "k")
 	check("GetObject", err)
 	check("PutObject", refusing.Put(t.Context(), "k", strings.NewReader("body")))
 	check("DeleteObject", refusing.Delete(t.Context(), "k"))

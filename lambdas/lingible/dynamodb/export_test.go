@@ -17,7 +17,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/bucket"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -42,14 +41,11 @@ func (o *objects) Put(_ context.Context, key string, body io.ReadSeeker) error {
 	return err
 }
 
-func (o *objects) Read(_ context.Context, key string) ([]byte, error) {
+func (o *objects) Read(_ context.Context, key string) ([]byte, bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	kept, ok := o.kept[key]
-	if !ok {
-		return nil, bucket.ErrNoObject
-	}
-	return kept, nil
+	kept, found := o.kept[key]
+	return kept, found, nil
 }
 
 // process is an exporter's process: its store and its bucket. It dies when step, which runs before
@@ -75,7 +71,8 @@ func (p *process) around(request func() error) error {
 }
 
 func (p *process) ExportDigest(ctx context.Context) (digest string, err error) {
-	return digest, p.around(func() error { digest, err = p.ExportStore.ExportDigest(ctx); return err })
+	err = p.around(func() error { digest, err = p.ExportStore.ExportDigest(ctx); return err })
+	return digest, err
 }
 
 func (p *process) ClaimExport(ctx context.Context, claim string, now, until time.Time) error {
@@ -90,19 +87,22 @@ func (p *process) SlugsBySource(ctx context.Context, source string) (slugs []str
 	if p.isLate {
 		return nil, nil
 	}
-	return slugs, p.around(func() error { slugs, err = p.ExportStore.SlugsBySource(ctx, source); return err })
+	err = p.around(func() error { slugs, err = p.ExportStore.SlugsBySource(ctx, source); return err })
+	return slugs, err
 }
 
 func (p *process) Entries(ctx context.Context, slugs []string) (entries []lingible.Entry, err error) {
-	return entries, p.around(func() error { entries, err = p.ExportStore.Entries(ctx, slugs); return err })
+	err = p.around(func() error { entries, err = p.ExportStore.Entries(ctx, slugs); return err })
+	return entries, err
 }
 
 func (p *process) Put(ctx context.Context, key string, body io.ReadSeeker) error {
 	return p.around(func() error { return p.ExportObjects.Put(ctx, key, body) })
 }
 
-func (p *process) Read(ctx context.Context, key string) (body []byte, err error) {
-	return body, p.around(func() error { body, err = p.ExportObjects.Read(ctx, key); return err })
+func (p *process) Read(ctx context.Context, key string) (body []byte, found bool, err error) {
+	err = p.around(func() error { body, found, err = p.ExportObjects.Read(ctx, key); return err })
+	return body, found, err
 }
 
 // lexicon is a lexicon with its exports, on tables of its own.
@@ -341,7 +341,7 @@ func TestExport(t *testing.T) {
 	l.remove(t, "beta")
 	export(2)
 	l.want(t, "alpha", "yeet")
-	body, _ := l.objects.Read(t.Context(), "lexicon/lexicon.json")
+	body, _, _ := l.objects.Read(t.Context(), "lexicon/lexicon.json")
 	if want := `{"exported_at":"2026-02-02T09:00:00Z","terms":[{"term":"alpha","gloss":"To be alpha","examples":["I alpha."],"sources":["club"],"is_quiz_eligible":false,"confidence":0.9,"momentum":0.5},{"term":"yeet",`; !strings.HasPrefix(string(body), want) {
 		t.Errorf("got %s", body)
 	}
@@ -366,6 +366,9 @@ func TestExport(t *testing.T) {
 	export(1)
 	l.want(t, "yeet")
 	delete(l.objects.kept, lingible.ExportKey)
+	if entries, _, err := l.exporter(false, nil).Latest(t.Context(), "older"); err == nil {
+		t.Errorf("got %v from no object", entries)
+	}
 	export(1)
 	l.want(t, "yeet")
 }
