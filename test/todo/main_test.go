@@ -19,12 +19,6 @@ func TestMain(m *testing.M) { suite.Main(m) }
 // target is To-Do, running somewhere.
 type target struct{ *platform.Target }
 
-func shared(t testing.TB) *target {
-	t.Helper()
-	return &target{suite.Shared(t)}
-}
+func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
 
-func ownRun(t testing.TB, options local.Options) *target {
-	t.Helper()
-	return &target{suite.OwnRun(t, options)}
-}
+func ownRun(t testing.TB, options local.Options) *target { return &target{suite.OwnRun(t, options)} }
