@@ -101,7 +101,7 @@ func (s Submission) decided(status SubmissionStatus, now time.Time) Submission {
 // entry is the entry of the lexicon that an approval makes. It names no user.
 func (s Submission) entry() Entry {
 	e := Entry{
-		Term: s.Term, Gloss: s.Meaning, Examples: []string{s.Example}, Sources: []string{"community"},
+		Term: s.Term, Gloss: s.Meaning, Examples: []string{s.Example}, Sources: []string{SourceCommunity},
 		Confidence: unjudgedConfidence, Momentum: unjudgedMomentum,
 	}
 	if v := s.Validation; v != nil {

@@ -287,6 +287,25 @@ func TestOneDecision(t *testing.T) {
 			t.Errorf("round %d: got %+v", round, got)
 		}
 	}
+	// An administrator whose answer was lost on its way has decided, too.
+	approved, rejected := m.open("approved"), m.open("rejected")
+	m.Tables.Wire.Lose(1)
+	if got, err := m.Approve(ctx, "approver", approved.ID); err != nil || got.Status != lingible.AdminApproved || m.terms()["approved"] != 1 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	m.Tables.Wire.Lose(1)
+	if got, err := m.Reject(ctx, "rejecter", rejected.ID); err != nil || got.Status != lingible.AdminRejected || m.terms()["rejected"] != 0 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for name, err := range map[string]error{
+		"again":     second(m.Approve(ctx, "approver", approved.ID)),
+		"otherwise": second(m.Reject(ctx, "rejecter", approved.ID)),
+		"after all": second(m.Approve(ctx, "approver", rejected.ID)),
+	} {
+		if !errors.Is(err, lingible.ErrDecided) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
 }
 
 // The submissions of one term by several users, approved at once, make one entry, and all are
