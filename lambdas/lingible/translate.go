@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -152,7 +152,7 @@ func (t *Translator) Translate(ctx context.Context, caller Caller, in Translatio
 		return ChargedTranslation{}, err
 	}
 	t.count(ctx, "Translations", 1)
-	t.countTerms(ctx, in.Text, rendering.Terms)
+	t.countTerms(ctx, made.Translation, rendering.Terms)
 	return made, nil
 }
 
@@ -174,11 +174,14 @@ func (t *Translator) charge(ctx context.Context, caller Caller) (charge Charge, 
 }
 
 // countTerms counts the terms of a translation that is charged, which it does not undo.
-func (t *Translator) countTerms(ctx context.Context, text string, terms []string) {
+func (t *Translator) countTerms(ctx context.Context, made Translation, terms []string) {
 	if t.Terms == nil || len(terms) == 0 {
 		return
 	}
-	if missing := t.Terms.CountTerms(ctx, terms, slices.Equal(terms, []string{Slug(text)})); missing > 0 {
+	// A text with no more words than its only term is that term, in any of its forms.
+	words := func(slug string) int { return strings.Count(slug, "-") }
+	isLookUp := made.Direction == ToStandard && len(terms) == 1 && words(Slug(made.OriginalText)) <= words(terms[0])
+	if missing := t.Terms.CountTerms(ctx, terms, isLookUp); missing > 0 {
 		t.count(ctx, "TermsNotCounted", missing)
 	}
 }

@@ -307,16 +307,16 @@ func TestTermsAreCounted(t *testing.T) {
 		_, _ = w.Translator.Translate(t.Context(), ann, lingible.TranslationInput{Text: text})
 	}
 	w.Translator.Language = &inflector{}
-	for _, text := range []string{"they flex", "flex"} {
-		got, err := w.Translator.Translate(t.Context(), ann, lingible.TranslationInput{Text: text})
+	for _, in := range []lingible.TranslationInput{{Text: "they flex"}, {Text: "Flexing!"}, {Text: "boast", Direction: lingible.ToSlang}} {
+		got, err := w.Translator.Translate(t.Context(), ann, in)
 		if err != nil || !got.LowConfidence {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	}
-	if diff := cmp.Diff([]string{"[no-cap] true", "[flex] false", "[flex] true"}, terms.counted); diff != "" {
+	if diff := cmp.Diff([]string{"[no-cap] true", "[flex] false", "[flex] true", "[flex] false"}, terms.counted); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	want := map[string]float64{"Translations": 3, "LanguageFailures": 1, "TermsNotCounted": 6}
+	want := map[string]float64{"Translations": 4, "LanguageFailures": 1, "TermsNotCounted": 8}
 	if diff := cmp.Diff(want, metricstest.Sums(t, w.Metrics())); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
