@@ -20,6 +20,9 @@ import (
 const (
 	// DefaultVotesToApprove is how many votes approve a submission.
 	DefaultVotesToApprove = 10
+	// MaxVotes is how many votes a submission takes: upvoted_by names each user, by up to 255 bytes,
+	// and DynamoDB allows 400 KB for an item.
+	MaxVotes = 1400
 	// SameTermAfter is how long after a submission its user may submit the term again.
 	SameTermAfter = 7 * 24 * time.Hour
 	// RejectedFor is how long a rejected submission is kept.
@@ -167,7 +170,7 @@ type Moderation struct {
 	Users    *Users
 	Store    ModerationStore
 	Language Language
-	// VotesToApprove is how many votes approve a submission, at least 1.
+	// VotesToApprove is how many votes approve a submission, 1 to [MaxVotes].
 	VotesToApprove int
 	Calendar       Calendar
 	// Count is called with the name of a metric, and how often that happened. Nil is allowed.
@@ -324,7 +327,7 @@ func (m *Moderation) Vote(ctx context.Context, caller Caller, id string) (vote V
 		switch {
 		case submission.UserID == caller.ID:
 			return ErrOwnSubmission
-		case submission.Status != Validated && submission.Status != CommunityApproved:
+		case submission.Status != Validated && submission.Status != CommunityApproved || submission.Upvotes >= MaxVotes:
 			return ErrNotOpen
 		}
 		isNew, err = m.Store.RecordVote(ctx, caller.ID, submission)

@@ -79,7 +79,8 @@ func TestVoteRules(t *testing.T) {
 		m.spoil(submission, "status", &types.AttributeValueMemberS{Value: string(status)})
 		return submission
 	}
-	open := m.open("open")
+	open, full := m.open("open"), decided(lingible.CommunityApproved)
+	m.spoil(full, "upvotes", &types.AttributeValueMemberN{Value: fmt.Sprint(lingible.MaxVotes)})
 	for name, test := range map[string]struct {
 		user, id string
 		want     error
@@ -90,6 +91,7 @@ func TestVoteRules(t *testing.T) {
 		"AdminApproved": {"bob", decided(lingible.AdminApproved).ID, lingible.ErrNotOpen},
 		"Rejected":      {"bob", decided(lingible.Rejected).ID, lingible.ErrNotOpen},
 		"AdminRejected": {"bob", decided(lingible.AdminRejected).ID, lingible.ErrNotOpen},
+		"Full":          {"bob", full.ID, lingible.ErrNotOpen},
 		"None":          {"bob", uuid.NewString(), lingible.ErrSubmissionNotFound},
 		"Spelling":      {"bob", strings.ToUpper(open.ID), lingible.ErrSubmissionNotFound},
 		"NoID":          {"bob", strings.Repeat("x", 3000), lingible.ErrSubmissionNotFound},
