@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
@@ -333,7 +335,7 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 	dead := errors.New("the process is dead")
 	attempt := func(key string) (idempotency.Response, error) {
 		response, _, err := idempotency.Request{
-			Keys: keys, Scope: ann.ID, Key: key, Content: []byte("request"),
+			Keys: keys, Scope: ann.ID, Key: key, Content: []byte("request"), Log: slog.New(slog.DiscardHandler),
 			Answer: func(result any) (idempotency.Response, error) {
 				return idempotency.Response{Status: 200, Body: []byte(result.(lingible.ChargedTranslation).ID)}, nil
 			},
@@ -363,6 +365,68 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 			t.Errorf("died after request %d: got %s, %v, and %s, %v; %d were charged", died, first.Body, err, again.Body, errAgain, dailyUsed(t, w, ann)-before)
 		}
 	}
+}
+
+// Whatever users do, on whichever days, as much is charged on a day as was translated, never more
+// than the tier allows, and the history has what premium users translated.
+func TestRandomDays(t *testing.T) {
+	t.Parallel()
+	users := 0
+	w := lingibletest.New(t)
+	rapid.Check(t, func(r *rapid.T) {
+		users++
+		caller, tier := w.Caller(fmt.Sprint("user ", users)), lingible.Free
+		used, inHistory, day, began := 0, 0, "", w.Read()
+		today := func() {
+			if now := w.Users.Calendar.Day(w.Read()); now != day {
+				used, day = 0, now
+			}
+		}
+		translate := func(r *rapid.T) {
+			today()
+			text := rapid.SampledFrom([]string{"no cap", "same", "fail"}).Draw(r, "text")
+			got, err := w.Translator.Translate(t.Context(), caller, lingible.TranslationInput{Text: text})
+			limit := tier.Limits().DailyTranslations
+			_, limited := errors.AsType[*lingible.UsageError](err)
+			switch {
+			case limited != (used >= limit), err == nil && got.DailyLimit != limit, !limited && (err != nil) != (text == "fail"):
+				r.Fatalf("after %d of %d: %s got %+v, %v", used, limit, text, got, err)
+			case err == nil && !got.Unchanged:
+				if used++; tier == lingible.Premium {
+					inHistory++
+				}
+			}
+			if err == nil && got.DailyUsed != used {
+				r.Fatalf("%d are used; got %+v", used, got)
+			}
+		}
+		r.Repeat(map[string]func(*rapid.T){
+			"translate": translate, "translate more": translate, "translate again": translate,
+			"advance": func(r *rapid.T) {
+				w.Advance(rapid.SampledFrom([]time.Duration{time.Millisecond, time.Hour, 6 * time.Hour, 23 * time.Hour}).Draw(r, "by"))
+			},
+			"upgrade": func(r *rapid.T) {
+				if rapid.IntRange(0, 5).Draw(r, "now") > 0 {
+					return
+				}
+				if _, err := w.Users.Upgrade(t.Context(), caller); err != nil {
+					r.Fatal(err)
+				}
+				tier = lingible.Premium
+			},
+			"": func(r *rapid.T) {
+				today()
+				if got := dailyUsed(t, w, caller); got != used {
+					r.Fatalf("%d are charged, want %d", got, used)
+				}
+			},
+		})
+		if tier == lingible.Premium && w.Read().Sub(began) < 30*24*time.Hour {
+			if got := len(kept(t, w, caller, 100)); got != inHistory {
+				r.Fatalf("the history has %d, want %d", got, inHistory)
+			}
+		}
+	})
 }
 
 // Nothing is charged or kept for a user whose account is deleted while the language is at work.
