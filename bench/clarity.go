@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -81,7 +79,7 @@ func (u *trainee) needUser(ctx context.Context) (err error) {
 	if u.scenario.ID != "" {
 		return nil
 	}
-	if err := u.seed(ctx); err != nil {
+	if err := u.local.seed(ctx, "clarity"); err != nil {
 		return err
 	}
 	var list struct{ Scenarios []struct{ ScenarioID string } }
@@ -89,22 +87,6 @@ func (u *trainee) needUser(ctx context.Context) (err error) {
 		return err
 	}
 	return u.call(ctx, http.MethodGet, "/scenarios/"+list.Scenarios[0].ScenarioID, http.StatusOK, nil, &u.scenario)
-}
-
-// seed loads the scenarios.
-func (u *trainee) seed(ctx context.Context) error {
-	var stacks []struct{ Outputs map[string]string }
-	if err := u.local.get(ctx, "/outputs", &stacks); err != nil {
-		return err
-	}
-	for _, stack := range stacks {
-		for name, function := range stack.Outputs {
-			if strings.HasSuffix(name, schema.Clarity().SeedOutput()) {
-				return u.local.post(ctx, "/functions/"+url.PathEscape(function)+"/invoke", map[string]int{"next": 0}, nil)
-			}
-		}
-	}
-	return fmt.Errorf("no stack has the output %s", schema.Clarity().SeedOutput())
 }
 
 // answers are of about 100 words each.
