@@ -53,7 +53,7 @@ func (described) Lingible() platform {
 	translate := func(text string) func(*speaker, context.Context) error {
 		return func(u *speaker, ctx context.Context) error { return u.translate(ctx, text) }
 	}
-	const terms, plain, endless = "That movie slaps, no cap.", "The committee adjourned.", 1 << 30
+	const terms, plain, endless = "The gig was lit, no cap.", "The committee adjourned.", 1 << 30
 	counted := []string{schema.CountRequest, "GetUsage"}
 	return platform{routes: []route{
 		{name: "warm    GET /health, without DynamoDB", clients: []int{1}, client: client(begin, slowly, get("/health"))},
@@ -128,7 +128,7 @@ func (u *speaker) translate(ctx context.Context, text string) error {
 
 func (u *speaker) needTwenty(ctx context.Context) error {
 	for u.kept < 20 {
-		if err := u.translate(ctx, "That movie slaps, no cap."); err != nil {
+		if err := u.translate(ctx, "The gig was lit, no cap."); err != nil {
 			return err
 		}
 	}
@@ -140,10 +140,22 @@ func (u *speaker) submit(ctx context.Context) error {
 	var made struct {
 		ID string `json:"submission_id"`
 	}
-	term := "weather " + strings.ToLower(rand.Text())
-	err := u.call(ctx, http.MethodPost, "/slang/submit", http.StatusCreated, map[string]string{"slang_term": term, "meaning": "bad weather", "example_usage": "This " + term + " here"}, &made)
+	term := newWord() + " weather"
+	err := u.call(ctx, http.MethodPost, "/slang/submit", http.StatusCreated, map[string]string{"slang_term": term, "meaning": "bad weather", "example_usage": "What a lovely " + term + " we have"}, &made)
 	u.submission = made.ID
 	return err
+}
+
+// newWord is a word that the embedded language takes for one.
+func newWord() string {
+	const consonants, vowels = "bdfgklmnprstv", "aeiou"
+	word := []byte(rand.Text()[:16])
+	for i, c := range word {
+		if word[i] = consonants[int(c)%len(consonants)]; i%2 == 1 {
+			word[i] = vowels[i/2%len(vowels)]
+		}
+	}
+	return string(word)
 }
 
 // needSubmission submits a term as another user, unless there is one to vote on, and waits until it
