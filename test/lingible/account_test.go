@@ -32,8 +32,7 @@ func TestDeletedAccount(t *testing.T) {
 	one, other := newPremium(t, on), newPremium(t, on)
 	// What others have: votes for the user's submission, and a submission with the user's vote.
 	open := func(c caller) string {
-		term := "weather " + newTerm()
-		return c.submit(t, input{"slang_term": term, "meaning": "bad weather", "example_usage": "This " + term + " here"})["submission_id"].(string)
+		return c.submit(t, weak(newTerm()))["submission_id"].(string)
 	}
 	own, others := open(one), open(other)
 	one.must(t, http.MethodPost, "/slang/upvote/"+others, nil, http.StatusOK)

@@ -31,8 +31,15 @@ func newPremium(t testing.TB, on *target) caller {
 func newAdmin(t testing.TB, on *target) caller {
 	t.Helper()
 	on.LocalOnly(t, "the group of a new user is a matter of the user pool's operator")
-	c := newUser(t, on)
-	c.Header = http.Header{"Authorization": {"Bearer " + on.Token(t, map[string]any{"sub": c.ID, "cognito:groups": []string{"staff", "admin"}})}}
+	return newUser(t, on).with(t, on, map[string]any{"cognito:groups": []string{"staff", "admin"}})
+}
+
+// with returns the user with a token that has further claims.
+func (c caller) with(t testing.TB, on *target, claims map[string]any) caller {
+	t.Helper()
+	client := *c.Client
+	client.Header = http.Header{"Authorization": {"Bearer " + on.Token(t, map[string]any{"sub": c.ID, "claims": claims})}}
+	c.Client = &client
 	return c
 }
 
@@ -69,6 +76,13 @@ func (c caller) translate(t testing.TB, text string) object {
 // proposal is a valid submission of a term.
 func proposal(term string) input {
 	return input{"slang_term": term, "meaning": "to wait for a long time in bad weather", "example_usage": "We had to " + term + " outside the station for an hour."}
+}
+
+// weak is a valid submission whose example says little: people have to vote on it.
+func weak(term string) input {
+	p := proposal(term)
+	p["example_usage"] = "we love " + term + " here"
+	return p
 }
 
 // newTerm is a term that no lexicon has.

@@ -40,7 +40,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		}}
 	}
 	count := func() any {
-		return on.Item(t, "Trending", "PK", "TERM#slap", "SK", "METADATA#trending")["translation_count"]
+		return on.Item(t, "Trending", "PK", "TERM#sus", "SK", "METADATA#trending")["translation_count"]
 	}
 	revalidate := func(t testing.TB) error {
 		at.store(t, "pending")
@@ -54,10 +54,10 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 		return on.FlushUntilRefused(t)
 	}
 	return []onesynthtest.Probe{
-		request(one, "Translate", http.MethodPost, "/translate", input{"text": "he is salty"}),
+		request(one, "Translate", http.MethodPost, "/translate", input{"text": "my bad"}),
 		{Function: "LingibleAPI", Name: "Count", Do: func(t testing.TB) (onesynthtest.Reply, error) {
 			before := count()
-			r, err := one.Send(t.Context(), http.MethodPost, "/translate", nil, input{"text": "that slaps"})
+			r, err := one.Send(t.Context(), http.MethodPost, "/translate", nil, input{"text": "it looks sus"})
 			if err == nil && r.Status == http.StatusOK && count() == before {
 				r = onesynthtest.Reply{Request: uncounted, Status: http.StatusInternalServerError}
 			}
@@ -113,7 +113,7 @@ func probes(t testing.TB, on *onesynthtest.Target) ([]onesynthtest.Probe, func()
 			gone, other := newPremium(t, at), newUser(t, at)
 			gone.translate(t, "no cap")
 			gone.must(t, http.MethodPost, "/slang/upvote/"+at.store(t, "validated"), nil, http.StatusOK)
-			own := gone.must(t, http.MethodPost, "/slang/submit", proposal("weather "+newTerm()), http.StatusCreated)
+			own := gone.must(t, http.MethodPost, "/slang/submit", weak(newTerm()), http.StatusCreated)
 			if err := on.FlushUntilRefused(t); err != nil {
 				return err
 			}

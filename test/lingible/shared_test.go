@@ -96,7 +96,7 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 	question := one.get(t, "/quiz/question")
 	bodies := map[string]func(*rand.Rand) map[string]any{
 		"/translate": func(random *rand.Rand) map[string]any {
-			return input{"text": []string{"no cap", "that slaps", "a plain text"}[random.IntN(3)], "direction": []string{"to_standard", "to_slang"}[random.IntN(2)]}
+			return input{"text": []string{"no cap", "it looks sus", "a plain text"}[random.IntN(3)], "direction": []string{"to_standard", "to_slang"}[random.IntN(2)]}
 		},
 		"/slang/submit": func(*rand.Rand) map[string]any { return proposal(newTerm()) },
 		"/quiz/answer": func(*rand.Rand) map[string]any {
@@ -123,7 +123,7 @@ func language(t testing.TB, on *platform.Target) platform.Language {
 			`{"text":"\ud800"}`, `{"text":1e400}`, `{"text":"a","text":"b"}`, `{"text":null}`, `{"text":["a"]}`, `{"slang_term":"\u0000"}`,
 			`{"slang_term":"#","meaning":"#","example_usage":"#"}`, `{"session_id":{}}`, `{"confirmation":["DELETE"]}`,
 		},
-		Texts: []string{"#", "TERM#slap", "USER#x", "METADATA#lexicon", "rizz", "🧢", "ﷺ"},
+		Texts: []string{"#", "TERM#sus", "USER#x", "METADATA#lexicon", "rizz", "🧢", "ﷺ"},
 		IsError: func(r onesynthtest.Reply) error {
 			_, err := failureOf(r)
 			return err

@@ -47,12 +47,7 @@ func TestVotes(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
 	one := newPremium(t, on)
-	// An ordinary word: people have to say whether it is slang.
-	term := "weather " + newTerm()
-	p := proposal(term)
-	p["meaning"] = "bad weather"
-	p["example_usage"] = "This " + term + " here"
-	made := one.submit(t, p)
+	made := one.submit(t, weak(newTerm()))
 	id := made["submission_id"].(string)
 	if made["status"] != "validated" {
 		t.Fatalf("got %v; want it open to votes", made)
@@ -60,7 +55,7 @@ func TestVotes(t *testing.T) {
 	pending := one.get(t, "/slang/pending?limit=100").list("submissions")
 	found := false
 	for _, s := range pending {
-		found = found || s["submission_id"] == id && s["meaning"] == "bad weather"
+		found = found || s["submission_id"] == id && s["meaning"] == made["meaning"]
 	}
 	if !found {
 		t.Errorf("got %v; want the submission among them", pending)
@@ -95,9 +90,7 @@ func TestAdmin(t *testing.T) {
 	one, admin := newPremium(t, on), newAdmin(t, on)
 	var ids []string
 	for range 2 {
-		p := proposal("weather " + newTerm())
-		p["meaning"], p["example_usage"] = "bad weather", "This "+p["slang_term"].(string)+" here"
-		ids = append(ids, one.submit(t, p)["submission_id"].(string))
+		ids = append(ids, one.submit(t, weak(newTerm()))["submission_id"].(string))
 	}
 	for name, claims := range map[string]map[string]any{
 		"None":      {},
@@ -105,9 +98,7 @@ func TestAdmin(t *testing.T) {
 		"Attribute": {"custom:groups": []string{"admin"}, "groups": "admin", "role": "admin", "scope": "admin", "custom:role": "admin"},
 		"Username":  {"username": "admin", "cognito:username": "admin", "email": "admin@example.com"},
 	} {
-		claims["sub"] = onesynthtest.Unique("user")
-		intruder := newUser(t, on)
-		intruder.Header = http.Header{"Authorization": {"Bearer " + on.Token(t, claims)}}
+		intruder := newUser(t, on).with(t, on, claims)
 		for _, path := range []string{"/slang/admin/approve/", "/slang/admin/reject/"} {
 			t.Log(name)
 			refused(t, intruder.Try(t, http.MethodPost, path+ids[0], nil), http.StatusForbidden, "AUTH_002")

@@ -17,7 +17,7 @@ func TestTranslate(t *testing.T) {
 	if p := one.get(t, "/user/profile"); p["user_id"] != one.ID || p["tier"] != "free" || p["status"] != "active" {
 		t.Errorf("got profile %v", p)
 	}
-	got := one.translate(t, "that movie slaps")
+	got := one.translate(t, "that email looks sus")
 	if got["translated_text"] == got["original_text"] || got["unchanged"] != false || got["daily_used"] != 1.0 || got["daily_limit"] != 10.0 || got["direction"] != "to_standard" {
 		t.Errorf("got %v", got)
 	}
@@ -66,7 +66,7 @@ func TestHistory(t *testing.T) {
 	on := shared(t)
 	one, other := newPremium(t, on), newPremium(t, on)
 	var ids []string
-	for _, text := range []string{"no cap", "that slaps", "he is salty", "no cap, naïve 🧢"} {
+	for _, text := range []string{"no cap", "it looks sus", "my bad", "no cap, naïve 🧢"} {
 		ids = append([]string{one.translate(t, text)["translation_id"].(string)}, ids...)
 	}
 	var listed []string
@@ -104,9 +104,9 @@ func TestTrends(t *testing.T) {
 	on.LocalOnly(t, "the test runs the schedule of the job")
 	free, premium := newUser(t, on), newPremium(t, on)
 	for range 5 {
-		premium.translate(t, "that slaps")
+		premium.translate(t, "it looks sus")
 	}
-	premium.translate(t, "slaps")
+	premium.translate(t, "sus")
 	if err := on.Run.RunSchedule(t.Context(), on.Schedule(t, "TrendingJobSchedule")); err != nil {
 		t.Fatal(err)
 	}
@@ -120,8 +120,8 @@ func TestTrends(t *testing.T) {
 		last = score
 		seen[trend["term"].(string)] = true
 	}
-	if !seen["slap"] || len(all) < 20 {
-		t.Errorf("got %d trends, without slap: %v", len(all), seen)
+	if !seen["sus"] || len(all) < 20 {
+		t.Errorf("got %d trends, without sus: %v", len(all), seen)
 	}
 	few := free.get(t, "/trending?limit=100").list("trends")
 	if len(few) != 10 {
@@ -133,7 +133,7 @@ func TestTrends(t *testing.T) {
 		}
 	}
 	refused(t, free.Try(t, http.MethodGet, "/trending?category=phrase", nil), http.StatusForbidden, "BIZ_004")
-	item := on.Item(t, "Trending", "PK", "TERM#slap", "SK", "METADATA#trending")
+	item := on.Item(t, "Trending", "PK", "TERM#sus", "SK", "METADATA#trending")
 	if item["is_active"] != "true" || item["translation_count"].(float64) < 5 || item["search_count"].(float64) < 1 {
 		t.Errorf("got %v", item)
 	}
