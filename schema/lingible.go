@@ -227,7 +227,7 @@ func lingibleSubmissions() Table {
 			{"created_at", String, "Submission: " + lingibleMoment},
 			{"reviewed_at", String, "Approval or rejection: " + lingibleMoment},
 			{"approval_type", String, "llm_auto, community_vote or admin_manual; absent unless it is approved"},
-			{"reviewed_by", String, "Subject of the token of the administrator who reviewed it"},
+			{"reviewed_by", String, "SHA-256 of the subject of the token of the administrator who reviewed it, hexadecimal; absent unless one did"},
 			{"llm_validation_status", String, "pending, validated or rejected; absent when an administrator decided before the validation"},
 			{"llm_validation_result", Map, "valid, confidence, usage_score, reasons and model_used; absent until it is validated"},
 			{"upvotes", Number, "Votes"},

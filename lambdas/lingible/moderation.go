@@ -79,7 +79,8 @@ type Submission struct {
 	// ReviewedAt is when it was approved or rejected.
 	ReviewedAt   time.Time `json:"reviewed_at,omitzero" dynamodbav:"reviewed_at,omitempty"`
 	ApprovalType string    `json:"approval_type,omitempty" dynamodbav:"approval_type,omitempty" enum:"llm_auto,community_vote,admin_manual" doc:"Absent unless it is approved."`
-	// ReviewedBy is the administrator who reviewed it.
+	// ReviewedBy is the SHA-256 of the id of the administrator who reviewed it, hexadecimal: it does
+	// not name a user, whose account may be deleted. Empty: no administrator did.
 	ReviewedBy string `json:"-" dynamodbav:"reviewed_by,omitempty"`
 	// ValidationStatus is [Pending], [Validated] or [Rejected]; empty if an administrator decided
 	// before the validation.
@@ -390,7 +391,7 @@ func (m *Moderation) decide(ctx context.Context, administrator, id string, statu
 			return ErrDecided
 		}
 		decided = read.decided(status, m.Calendar.Time())
-		decided.ReviewedBy = administrator
+		decided.ReviewedBy = digestOf([]byte(administrator))
 		if decided.ValidationStatus == Pending {
 			decided.ValidationStatus = ""
 		}

@@ -101,7 +101,7 @@ func (l *Language) Translate(ctx context.Context, text string, to lingible.Direc
 	if err := l.ask(within, converse.Question{System: translatePrompt, Data: sentence{text, to}, MaxTokens: shortReply}, &reply, reply.check); err != nil {
 		return lingible.Rendering{}, err
 	}
-	rendering := lingible.Rendering{Text: reply.Translation, Confidence: reply.Confidence}
+	rendering := lingible.Rendering{Text: reply.Translation, Confidence: stored(reply.Confidence)}
 	if strings.TrimSpace(reply.Translation) == strings.TrimSpace(text) {
 		rendering.Text, rendering.Unchanged = text, true
 	}
@@ -140,7 +140,7 @@ func (l *Language) Validate(ctx context.Context, submission lingible.Proposal) (
 		return lingible.Verdict{}, err
 	}
 	return lingible.Verdict{
-		Valid: reply.Valid, Confidence: reply.Confidence, Usage: reply.UsageScore, Reasons: reply.Reasons,
+		Valid: reply.Valid, Confidence: stored(reply.Confidence), Usage: reply.UsageScore, Reasons: reply.Reasons,
 		Recommended: reply.Valid && len(reply.Reasons) == 0,
 	}, nil
 }
@@ -191,6 +191,14 @@ func (l *Language) Trends(ctx context.Context, most int) ([]lingible.ProposedTre
 		proposed[i] = lingible.ProposedTrend(term)
 	}
 	return proposed, nil
+}
+
+// stored is a confidence that DynamoDB stores: it refuses numbers below 1e-130.
+func stored(confidence float64) float64 {
+	if confidence < 1e-9 {
+		return 0
+	}
+	return confidence
 }
 
 func checkRange(p *validate.Problems, field string, value, most float64) {

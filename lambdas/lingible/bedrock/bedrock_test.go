@@ -83,6 +83,8 @@ func replies() map[string]said {
 	second.Term = "r izz"
 	excellent := lingible.Rendering{Text: "That is excellent.", Confidence: 0.9, Terms: []string{"fire"}}
 	unchanged := lingible.Rendering{Text: "It's fire.", Confidence: 0.9, Unchanged: true, Terms: []string{"fire"}}
+	doubtful := excellent
+	doubtful.Confidence = 0
 	long := excellent
 	long.Text = x(500)
 	return map[string]said{
@@ -94,6 +96,7 @@ func replies() map[string]said {
 		"ErrEmptyTranslation":    {"Translate", translation(""), nil},
 		"ErrBlankTranslation":    {"Translate", translation(` \n`), nil},
 		"ErrNUL":                 {"Translate", translation(`a\u0000`), nil},
+		"OKHardlyConfident":      {"Translate", strings.Replace(goodTranslation, "0.9", "1e-200", 1), doubtful},
 		"ErrConfident":           {"Translate", strings.Replace(goodTranslation, "0.9", "1.1", 1), nil},
 		"ErrConfidenceBelow":     {"Translate", strings.Replace(goodTranslation, "0.9", "-0.1", 1), nil},
 		"ErrConfidenceText":      {"Translate", strings.Replace(goodTranslation, "0.9", `"0.9"`, 1), nil},
@@ -102,6 +105,7 @@ func replies() map[string]said {
 		"ErrAnswer":              {"Translate", "That is excellent.", nil},
 		"ErrFence":               {"Translate", "```json\n" + goodTranslation + "\n```", nil},
 		"OKVerdict":              {"Validate", goodVerdict, lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7, Recommended: true, Reasons: []string{}}},
+		"OKUnsureVerdict":        {"Validate", verdict("0.9", "1e-200"), lingible.Verdict{Valid: true, Usage: 7, Recommended: true, Reasons: []string{}}},
 		"OKReasons":              {"Validate", reasons(5, 300), lingible.Verdict{Valid: true, Confidence: 0.9, Usage: 7, Reasons: []string{x(300), x(300), x(300), x(300), x(300)}}},
 		"OKInvalid":              {"Validate", strings.Replace(reasons(1, 1), "true", "false", 1), lingible.Verdict{Confidence: 0.9, Usage: 7, Reasons: []string{"é"}}},
 		"ErrInvalidWithoutWord":  {"Validate", verdict("true", "false"), nil},

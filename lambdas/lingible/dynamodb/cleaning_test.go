@@ -74,7 +74,8 @@ func (m *moderated) settled() *dynamodb.Store {
 	return dynamodb.New(db)
 }
 
-// leaves lets a user have something of each kind, which others have voted for, and begin to leave.
+// leaves lets a user, who is an administrator, have something of each kind, which others have voted
+// for, and begin to leave.
 // It returns the term that the user has submitted, and brought into the lexicon if it is approved.
 func (m *moderated) leaves(id string, shared lingible.Submission, voters []lingible.Caller, isApproved, isOld bool) (term string) {
 	m.t.Helper()
@@ -94,6 +95,9 @@ func (m *moderated) leaves(id string, shared lingible.Submission, voters []lingi
 	}
 	if err == nil {
 		_, err = m.Vote(ctx, caller, shared.ID)
+	}
+	if err == nil {
+		_, err = m.Reject(ctx, id, m.submitted("rejected with "+term).ID)
 	}
 	for range 2 {
 		if err == nil {
