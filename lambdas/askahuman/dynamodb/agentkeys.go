@@ -2,10 +2,8 @@ package dynamodb
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
@@ -62,13 +60,9 @@ func (s *AgentKeys) AgentKey(ctx context.Context, hash string) (askahuman.AgentK
 // AgentKeys implements [askahuman.AgentKeyStore].
 func (s *AgentKeys) AgentKeys(ctx context.Context) ([]askahuman.AgentKey, error) {
 	var keys []askahuman.AgentKey
-	for read, err := range s.db.Items(ctx, "ListAgentKeys", dynamo.Query{Values: []any{listedKey}}) {
+	for key, err := range dynamo.Read[askahuman.AgentKey](ctx, s.db, "ListAgentKeys", dynamo.Query{Values: []any{listedKey}}) {
 		if err != nil {
 			return nil, err
-		}
-		var key askahuman.AgentKey
-		if err := attributevalue.UnmarshalMap(read, &key); err != nil {
-			return nil, fmt.Errorf("agent key: %w", err)
 		}
 		keys = append(keys, key)
 	}

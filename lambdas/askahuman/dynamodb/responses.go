@@ -3,11 +3,9 @@ package dynamodb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sort"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
@@ -36,13 +34,9 @@ func newResponse(r askahuman.Response) response {
 // Responses implements [askahuman.AgentStore].
 func (s *Store) Responses(ctx context.Context, questionID string) ([]askahuman.Response, error) {
 	var responses []askahuman.Response
-	for item, err := range s.db.Items(ctx, "ListResponses", dynamo.Query{Values: []any{questionID}}) {
+	for r, err := range dynamo.Read[response](ctx, s.db, "ListResponses", dynamo.Query{Values: []any{questionID}}) {
 		if err != nil {
 			return nil, err
-		}
-		var r response
-		if err := attributevalue.UnmarshalMap(item, &r); err != nil {
-			return nil, fmt.Errorf("read response: %w", err)
 		}
 		converted := r.Response
 		converted.QuestionID, converted.Type = questionID, askahuman.TypeText
@@ -64,15 +58,11 @@ func (s *Store) HasAnswered(ctx context.Context, questionID, personHash string) 
 // RecentAnswers implements [askahuman.PeopleStore].
 func (s *Store) RecentAnswers(ctx context.Context, personHash string, since time.Time, limit int) ([]askahuman.RecentAnswer, error) {
 	var answers []askahuman.RecentAnswer
-	for item, err := range s.db.Items(ctx, "ListRecentAnswers", dynamo.Query{
+	for answer, err := range dynamo.Read[askahuman.RecentAnswer](ctx, s.db, "ListRecentAnswers", dynamo.Query{
 		Values: []any{personHash, formatTime(since)}, PageSize: limit,
 	}) {
 		if err != nil {
 			return nil, err
-		}
-		var answer askahuman.RecentAnswer
-		if err := attributevalue.UnmarshalMap(item, &answer); err != nil {
-			return nil, fmt.Errorf("read recent answer: %w", err)
 		}
 		answers = append(answers, answer)
 		if len(answers) == limit {

@@ -370,15 +370,11 @@ func (s *Store) unsubscribe(ctx context.Context, id string) error {
 // DueSubscriptions implements [askahuman.NotifierStore].
 func (s *Store) DueSubscriptions(ctx context.Context, now time.Time, limit int) ([]askahuman.Subscription, error) {
 	var subscriptions []askahuman.Subscription
-	for item, err := range s.db.Items(ctx, "ListDueSubscriptions", dynamo.Query{
+	for record, err := range dynamo.Read[subscription](ctx, s.db, "ListDueSubscriptions", dynamo.Query{
 		Values: []any{active, formatTime(now)}, PageSize: limit,
 	}) {
 		if err != nil {
 			return nil, err
-		}
-		var record subscription
-		if err := attributevalue.UnmarshalMap(item, &record); err != nil {
-			return nil, fmt.Errorf("read subscription: %w", err)
 		}
 		sub, err := record.domain()
 		if err != nil {

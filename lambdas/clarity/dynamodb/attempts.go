@@ -133,11 +133,7 @@ func (s *Store) SettleEvaluation(ctx context.Context, attempt clarity.Attempt) e
 // PendingEvaluations implements [clarity.Store].
 func (s *Store) PendingEvaluations(ctx context.Context, now time.Time) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for item, err := range s.db.Items(ctx, "ListPendingEvaluations", dynamo.Query{Values: []any{pending, dynamo.FormatTime(now)}}) {
-			var attempt clarity.Attempt
-			if err == nil {
-				err = attributevalue.UnmarshalMap(item, &attempt)
-			}
+		for attempt, err := range dynamo.Read[clarity.Attempt](ctx, s.db, "ListPendingEvaluations", dynamo.Query{Values: []any{pending, dynamo.FormatTime(now)}}) {
 			if !yield(attempt.ID, err) {
 				return
 			}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
@@ -64,11 +63,7 @@ func (p profile) isAsRead() expression.ConditionBuilder {
 // newestFirst reads a user's profiles, as they are now, so many with a request.
 func (s *Store) newestFirst(ctx context.Context, user string, pageSize int) iter.Seq2[profile, error] {
 	return func(yield func(profile, error) bool) {
-		for item, err := range s.db.Items(ctx, "GetLatestProfile", dynamo.Query{Values: []any{user, beforeProfiles}, PageSize: pageSize}) {
-			var p profile
-			if err == nil {
-				err = attributevalue.UnmarshalMap(item, &p)
-			}
+		for p, err := range dynamo.Read[profile](ctx, s.db, "GetLatestProfile", dynamo.Query{Values: []any{user, beforeProfiles}, PageSize: pageSize}) {
 			if err == nil {
 				err = p.complete()
 			}

@@ -2,11 +2,8 @@ package dynamodb
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
-
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -46,13 +43,9 @@ func (s *Store) Scenarios(ctx context.Context, difficulty clarity.Difficulty) ([
 		pattern, values = "ListScenariosByDifficulty", append(values, string(difficulty))
 	}
 	var scenarios []clarity.Scenario
-	for read, err := range s.db.Items(ctx, pattern, dynamo.Query{Values: values}) {
+	for item, err := range dynamo.Read[scenarioItem](ctx, s.db, pattern, dynamo.Query{Values: values}) {
 		if err != nil {
 			return nil, err
-		}
-		var item scenarioItem
-		if err := attributevalue.UnmarshalMap(read, &item); err != nil {
-			return nil, fmt.Errorf("scenario: %w", err)
 		}
 		scenarios = append(scenarios, item.read())
 	}

@@ -213,6 +213,24 @@ func (db *DB) Items(ctx context.Context, pattern string, query Query) iter.Seq2[
 	}
 }
 
+// Read reads the items of a query as [DB.Items] does, each into a value. It goes on after an item
+// that does not fit into one, which is an error.
+func Read[T any](ctx context.Context, db *DB, pattern string, query Query) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for item, err := range db.Items(ctx, pattern, query) {
+			var value T
+			if err == nil {
+				if err = attributevalue.UnmarshalMap(item, &value); err != nil {
+					err = fmt.Errorf("%s: read item: %w", pattern, err)
+				}
+			}
+			if !yield(value, err) {
+				return
+			}
+		}
+	}
+}
+
 // Page is a part of a query's items.
 type Page struct {
 	Items []Item

@@ -62,6 +62,11 @@ func fill(t *testing.T, db *dynamotest.Tables, notes ...note) {
 	}
 }
 
+// misread has the text of a note in another type.
+type misread struct {
+	Text int `dynamodbav:"a.b"`
+}
+
 type note struct {
 	Status string `dynamodbav:"status"`
 	At     int    `dynamodbav:"_at"`
@@ -113,20 +118,27 @@ func TestReadsAndWrites(t *testing.T) {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	})
-	t.Run("ItemsPageToTheEnd", func(t *testing.T) {
+	t.Run("ReadPagesToTheEnd", func(t *testing.T) {
 		var got []int
-		for item, err := range db.Items(ctx, "Range", dynamo.Query{Values: []any{"kept", 1, 6}, Filter: size.NotEqual(expression.Value(30))}) {
+		query := dynamo.Query{Values: []any{"kept", 1, 6}, Filter: size.NotEqual(expression.Value(30))}
+		for n, err := range dynamo.Read[note](ctx, db.DB, "Range", query) {
 			if err != nil {
-				t.Fatal(err)
-			}
-			var n note
-			if err := attributevalue.UnmarshalMap(item, &n); err != nil {
 				t.Fatal(err)
 			}
 			got = append(got, n.At)
 		}
 		if diff := cmp.Diff([]int{1, 2, 4, 5, 6}, got); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
+		}
+		wrong := 0
+		for _, err := range dynamo.Read[misread](ctx, db.DB, "Range", query) {
+			if err == nil || !strings.HasPrefix(err.Error(), "Range: read item: ") {
+				t.Errorf("got %v", err)
+			}
+			wrong++
+		}
+		if wrong != 5 {
+			t.Errorf("%d items did not fit, want all 5", wrong)
 		}
 	})
 	t.Run("CountStopsAtTheLimit", func(t *testing.T) {

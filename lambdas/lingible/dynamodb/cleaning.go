@@ -2,11 +2,9 @@ package dynamodb
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -31,11 +29,7 @@ func (s *Store) CleanAccount(ctx context.Context, user string) (complete bool, e
 		return false, err
 	}
 	// The index has the submissions that no item of the user names any more.
-	for item, err := range s.db.Items(ctx, "ListUserSubmissions", dynamo.Query{Values: []any{user}}) {
-		var submission key
-		if err == nil {
-			err = attributevalue.UnmarshalMap(item, &submission)
-		}
+	for submission, err := range dynamo.Read[key](ctx, s.db, "ListUserSubmissions", dynamo.Query{Values: []any{user}}) {
 		if err == nil {
 			err = s.deleteSubmission(ctx, submission)
 		}
@@ -64,13 +58,9 @@ func (s *Store) CleanAccount(ctx context.Context, user string) (complete bool, e
 // cleanReferences withdraws the votes of a user, and deletes the submissions that items of the user
 // name. A vote's item goes once the vote is withdrawn.
 func (s *Store) cleanReferences(ctx context.Context, user string) error {
-	for item, err := range s.db.Items(ctx, "ListUserItems", dynamo.Query{Values: []any{userKey(user)}}) {
+	for reference, err := range dynamo.Read[referenceItem](ctx, s.db, "ListUserItems", dynamo.Query{Values: []any{userKey(user)}}) {
 		if err != nil {
 			return err
-		}
-		var reference referenceItem
-		if err := attributevalue.UnmarshalMap(item, &reference); err != nil {
-			return fmt.Errorf("read the reference to a submission: %w", err)
 		}
 		submission := key{reference.TermKey, submissionKey("", reference.SubmissionID).SK}
 		switch {

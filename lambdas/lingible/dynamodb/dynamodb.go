@@ -7,6 +7,7 @@ package dynamodb
 import (
 	"crypto/sha256"
 	"fmt"
+	"strings"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
@@ -70,6 +71,9 @@ func userKey(id string) string { return "USER#" + id }
 
 // termKey is the partition key of what belongs to a term, by its slug.
 func termKey(slug string) string { return "TERM#" + slug }
+
+// slugOf is the slug of a partition key of [termKey].
+func slugOf(partition string) string { return strings.TrimPrefix(partition, termKey("")) }
 
 // unlessStale is [lingible.ErrStale] for a write whose conditions failed.
 func unlessStale(err error) error {

@@ -58,15 +58,11 @@ func (s *Store) SettleExport(ctx context.Context, claim, digest string, now time
 
 // SlugsBySource implements [lingible.ExportStore].
 func (s *Store) SlugsBySource(ctx context.Context, source string) (slugs []string, err error) {
-	for item, err := range s.db.Items(ctx, "ListEntriesBySource", dynamo.Query{Values: []any{source}}) {
-		var k key
-		if err == nil {
-			err = attributevalue.UnmarshalMap(item, &k)
-		}
+	for term, err := range dynamo.Read[key](ctx, s.db, "ListEntriesBySource", dynamo.Query{Values: []any{source}}) {
 		if err != nil {
 			return nil, err
 		}
-		slugs = append(slugs, strings.TrimPrefix(k.PK, termKey("")))
+		slugs = append(slugs, slugOf(term.PK))
 	}
 	return slugs, nil
 }

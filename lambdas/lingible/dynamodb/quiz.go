@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -98,14 +97,11 @@ func (s *Store) EndQuiz(ctx context.Context, user string, quiz lingible.QuizSess
 
 // QuizDays implements [lingible.QuizStore].
 func (s *Store) QuizDays(ctx context.Context, user string, most int) (days []lingible.QuizDay, err error) {
-	for item, err := range s.db.Items(ctx, "ListQuizDays", dynamo.Query{Values: []any{userKey(user), quizDayKind}, PageSize: most}) {
-		var day struct {
-			key
-			lingible.QuizDay
-		}
-		if err == nil {
-			err = attributevalue.UnmarshalMap(item, &day)
-		}
+	type quizDay struct {
+		key
+		lingible.QuizDay
+	}
+	for day, err := range dynamo.Read[quizDay](ctx, s.db, "ListQuizDays", dynamo.Query{Values: []any{userKey(user), quizDayKind}, PageSize: most}) {
 		if err != nil {
 			return nil, err
 		}
@@ -124,11 +120,7 @@ func (s *Store) QuizTerms(ctx context.Context, difficulty lingible.Difficulty, c
 		least, most := difficulty.Scores()
 		pattern, values = "ListQuizByCategory", []any{string(category), least, most}
 	}
-	for item, err := range s.db.Items(ctx, pattern, dynamo.Query{Values: values}) {
-		var term key
-		if err == nil {
-			err = attributevalue.UnmarshalMap(item, &term)
-		}
+	for term, err := range dynamo.Read[key](ctx, s.db, pattern, dynamo.Query{Values: values}) {
 		if err != nil {
 			return nil, err
 		}

@@ -133,17 +133,7 @@ func (s *Store) submissionList(ctx context.Context, pattern, value string, most 
 
 // UnvalidatedSubmissions implements [lingible.ModerationStore].
 func (s *Store) UnvalidatedSubmissions(ctx context.Context) iter.Seq2[lingible.Submission, error] {
-	return func(yield func(lingible.Submission, error) bool) {
-		for item, err := range s.db.Items(ctx, "ListByValidationStatus", dynamo.Query{Values: []any{lingible.Pending}}) {
-			var submission lingible.Submission
-			if err == nil {
-				err = attributevalue.UnmarshalMap(item, &submission)
-			}
-			if !yield(submission, err) {
-				return
-			}
-		}
-	}
+	return dynamo.Read[lingible.Submission](ctx, s.db, "ListByValidationStatus", dynamo.Query{Values: []any{lingible.Pending}})
 }
 
 // Review implements [lingible.ModerationStore].

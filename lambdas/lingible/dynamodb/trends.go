@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -36,9 +35,6 @@ func (i trendItem) read() lingible.CountedTrend {
 	i.IsActive, i.Slug = i.Active == "true", slugOf(i.PK)
 	return i.CountedTrend
 }
-
-// slugOf is the slug of a partition key of [termKey].
-func slugOf(partition string) string { return strings.TrimPrefix(partition, termKey("")) }
 
 // trendExpiry is the end of a trend that was used or proposed at a moment.
 func trendExpiry(now time.Time) int64 { return dynamo.ExpiryAt(now.Add(lingible.TrendAge)) }
@@ -90,11 +86,11 @@ func (s *Store) Trends(ctx context.Context, query lingible.TrendQuery) (trends [
 	for _, partition := range partitions {
 		left := query.Most
 		read.Values = []any{partition}
-		for trend, err := range s.trends(ctx, pattern, read) {
+		for trend, err := range dynamo.Read[trendItem](ctx, s.db, pattern, read) {
 			if err != nil {
 				return nil, err
 			}
-			trends = append(trends, trend.Trend)
+			trends = append(trends, trend.read().Trend)
 			if left--; left == 0 {
 				break
 			}
@@ -106,29 +102,14 @@ func (s *Store) Trends(ctx context.Context, query lingible.TrendQuery) (trends [
 	return trends[:min(query.Most, len(trends))], nil
 }
 
-// trends reads the trends of a query.
-func (s *Store) trends(ctx context.Context, pattern string, query dynamo.Query) iter.Seq2[lingible.CountedTrend, error] {
-	return func(yield func(lingible.CountedTrend, error) bool) {
-		for item, err := range s.db.Items(ctx, pattern, query) {
-			var trend trendItem
-			if err == nil {
-				err = attributevalue.UnmarshalMap(item, &trend)
-			}
-			if !yield(trend.read(), err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
 // TrendSlugs implements [lingible.TrendStore].
 func (s *Store) TrendSlugs(ctx context.Context) (slugs []string, err error) {
 	for _, partition := range []string{"true", "false"} {
-		for trend, err := range s.trends(ctx, "ListTrending", dynamo.Query{Values: []any{partition}}) {
+		for trend, err := range dynamo.Read[key](ctx, s.db, "ListTrending", dynamo.Query{Values: []any{partition}}) {
 			if err != nil {
 				return nil, err
 			}
-			slugs = append(slugs, trend.Slug)
+			slugs = append(slugs, slugOf(trend.PK))
 		}
 	}
 	return slugs, nil
