@@ -308,7 +308,7 @@ func lingibleTrending() Table {
 			{"example_usage", String, "A sentence with it"},
 			{"origin", String, "Where it is from; absent when unknown"},
 			{"related_terms", List, "Terms like it"},
-			{"heat", Number, "Uses, of which half count a week later; popularity_score follows from it"},
+			{"heat", Number, "Uses; a use counts half after a week. popularity_score follows from it"},
 			{"counted_uses", Number, "Uses that heat has in it"},
 			{"ttl", Number, "90 days after the last use or proposal, " + lingibleTTL},
 		},

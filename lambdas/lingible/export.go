@@ -24,7 +24,7 @@ const (
 	// of those that users have submitted.
 	SourceInitial, SourceCommunity = "onesynth", "community"
 
-	// exportLease is how long a claim holds: somewhat longer than a function runs, so that the
+	// exportLease is how long a claim lasts: somewhat longer than a function runs, so that the
 	// write of one that was ended arrives before the next claim.
 	exportLease = 70 * time.Second
 )
@@ -32,7 +32,7 @@ const (
 var (
 	// ErrExportRunning says that another export is being made.
 	ErrExportRunning = errors.New("another export of the lexicon is running")
-	// ErrExportLost says that an export took longer than its claim holds.
+	// ErrExportLost says that an export took longer than its claim lasts.
 	ErrExportLost = errors.New("the claim on the export of the lexicon was lost")
 )
 
@@ -48,7 +48,7 @@ type ExportStore interface {
 	// ExportDigest reads the digest of the latest export; "": there is none.
 	ExportDigest(ctx context.Context) (string, error)
 	// ClaimExport claims the export until a moment. It returns [ErrExportRunning] while another
-	// claim holds.
+	// claim lasts.
 	ClaimExport(ctx context.Context, claim string, now, until time.Time) error
 	// SettleExport ends a claim, with the digest of what was exported; "": with none. It returns
 	// [ErrExportLost] if it was replaced.

@@ -225,6 +225,15 @@ type Caller struct {
 	Issued time.Time
 }
 
+// Counter is called with the name of a metric for what happened n times. Nil counts nothing.
+type Counter func(ctx context.Context, metric string, n int)
+
+func (c Counter) add(ctx context.Context, metric string, n int) {
+	if c != nil {
+		c(ctx, metric, n)
+	}
+}
+
 // UsageError says that the caller has used up what the tier allows (BIZ_001).
 type UsageError struct {
 	// What names what is used up, such as "translations".

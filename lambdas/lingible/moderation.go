@@ -174,8 +174,7 @@ type Moderation struct {
 	// VotesToApprove is how many votes approve a submission, 1 to [MaxVotes].
 	VotesToApprove int
 	Calendar       Calendar
-	// Count is called with the name of a metric, and how often that happened. Nil is allowed.
-	Count func(ctx context.Context, metric string, n int)
+	Count          Counter
 	// Log receives what callers need not know. Nil: [slog.Default].
 	Log *slog.Logger
 }
@@ -209,7 +208,7 @@ func (m *Moderation) Submit(ctx context.Context, caller Caller, proposal Proposa
 	if err != nil {
 		return Submission{}, err
 	}
-	m.count(ctx, "Submissions")
+	m.Count.add(ctx, "Submissions", 1)
 	return submission, nil
 }
 
@@ -228,7 +227,7 @@ func (m *Moderation) Validate(ctx context.Context, slug, id string) error {
 func (m *Moderation) validate(ctx context.Context, read Submission) (isJudged bool, err error) {
 	verdict, err := m.Language.Validate(ctx, read.Proposal)
 	if _, failed := errors.AsType[*LanguageError](err); failed {
-		m.count(ctx, "LanguageFailures")
+		m.Count.add(ctx, "LanguageFailures", 1)
 		m.log().WarnContext(ctx, "a submission is not validated yet", "submission_id", read.ID, "error", err.Error())
 		return false, nil
 	}
@@ -412,7 +411,7 @@ func (m *Moderation) review(ctx context.Context, read, reviewed Submission, vote
 	if err := m.Store.Review(ctx, read, reviewed, &entry, voter); err != nil {
 		return err
 	}
-	m.count(ctx, "Approvals")
+	m.Count.add(ctx, "Approvals", 1)
 	return nil
 }
 
@@ -440,12 +439,6 @@ func (m *Moderation) Mine(ctx context.Context, user string, most int, from strin
 // Pending lists the submissions to vote on, oldest first, as [ModerationStore] does.
 func (m *Moderation) Pending(ctx context.Context, most int, from string) (SubmissionList, error) {
 	return m.Store.OpenSubmissions(ctx, most, from)
-}
-
-func (m *Moderation) count(ctx context.Context, metric string) {
-	if m.Count != nil {
-		m.Count(ctx, metric, 1)
-	}
 }
 
 func (m *Moderation) log() *slog.Logger { return cmp.Or(m.Log, slog.Default()) }

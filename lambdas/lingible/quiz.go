@@ -177,8 +177,7 @@ type Quiz struct {
 	Store QuizStore
 	// Lexicon knows the synonyms of terms.
 	Lexicon Thesaurus
-	// Count is called with the name of a metric for what happened n times. Nil is allowed.
-	Count func(ctx context.Context, metric string, n int)
+	Count   Counter
 	// Random chooses terms and the order of options. Nil: crypto/rand, since the order must tell
 	// nothing.
 	Random rand.Source
@@ -188,7 +187,7 @@ type Quiz struct {
 }
 
 // Question returns the next question of the caller's active quiz, or begins one. A question without
-// an answer is returned again as it is, whatever is asked for. Difficulty and category may be empty:
+// an answer is returned again as it is, even if another kind is asked for. Difficulty and category may be empty:
 // all. It returns [ErrNoQuestion], or a [*UsageError] when the day's questions are used up.
 func (q *Quiz) Question(ctx context.Context, caller Caller, difficulty Difficulty, category Category) (question QuizQuestion, err error) {
 	err = retry.Do(ctx, ErrStale, func() error {
@@ -352,9 +351,7 @@ func (q *Quiz) Answer(ctx context.Context, caller Caller, sessionID, questionID,
 		if err := q.Store.AnswerQuestion(ctx, caller.ID, quiz); err != nil {
 			return err
 		}
-		if q.Count != nil {
-			q.Count(ctx, "QuizAnswers", 1)
-		}
+		q.Count.add(ctx, "QuizAnswers", 1)
 		answer = quiz.answered()
 		return nil
 	})

@@ -92,8 +92,7 @@ type Translator struct {
 	Language Language
 	// Terms counts the terms of translations. Nil: no one does.
 	Terms TermCounter
-	// Count is called with the name of a metric, and how often that happened. Nil is allowed.
-	Count func(ctx context.Context, metric string, n int)
+	Count Counter
 }
 
 // Translate translates a text. It charges the translation, unless that is the text itself, and
@@ -113,7 +112,7 @@ func (t *Translator) Translate(ctx context.Context, caller Caller, in Translatio
 	rendering, err := t.Language.Translate(ctx, in.Text, direction)
 	if err != nil {
 		if _, failed := errors.AsType[*LanguageError](err); failed {
-			t.count(ctx, "LanguageFailures", 1)
+			t.Count.add(ctx, "LanguageFailures", 1)
 		}
 		return ChargedTranslation{}, err
 	}
@@ -151,7 +150,7 @@ func (t *Translator) Translate(ctx context.Context, caller Caller, in Translatio
 	if err != nil {
 		return ChargedTranslation{}, err
 	}
-	t.count(ctx, "Translations", 1)
+	t.Count.add(ctx, "Translations", 1)
 	t.countTerms(ctx, made.Translation, rendering.Terms)
 	return made, nil
 }
@@ -182,7 +181,7 @@ func (t *Translator) countTerms(ctx context.Context, made Translation, terms []s
 	words := func(slug string) int { return strings.Count(slug, "-") }
 	isLookUp := made.Direction == ToStandard && len(terms) == 1 && words(Slug(made.OriginalText)) <= words(terms[0])
 	if missing := t.Terms.CountTerms(ctx, terms, isLookUp); missing > 0 {
-		t.count(ctx, "TermsNotCounted", missing)
+		t.Count.add(ctx, "TermsNotCounted", missing)
 	}
 }
 
@@ -216,10 +215,4 @@ func (t *Translator) DeleteAll(ctx context.Context, user string) error {
 		err = fmt.Errorf("delete translations: %w", context.DeadlineExceeded)
 	}
 	return err
-}
-
-func (t *Translator) count(ctx context.Context, metric string, n int) {
-	if t.Count != nil {
-		t.Count(ctx, metric, n)
-	}
 }

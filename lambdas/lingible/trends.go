@@ -128,9 +128,8 @@ type Trends struct {
 	// Language proposes trends to [Trends.Score].
 	Language Language
 	// Now is the clock. Nil: [time.Now].
-	Now func() time.Time
-	// Count is called with the name of a metric for what happened n times. Nil is allowed.
-	Count func(ctx context.Context, metric string, n int)
+	Now   func() time.Time
+	Count Counter
 	// Log receives what callers need not know. Nil: [slog.Default].
 	Log *slog.Logger
 }
@@ -194,7 +193,7 @@ func (t *Trends) Score(ctx context.Context) (run TrendRun, err error) {
 			return run, err
 		}
 		t.log().WarnContext(ctx, "the language proposed no trends: the counts alone are scored", "error", err.Error())
-		t.count(ctx, "LanguageFailures", 1)
+		t.Count.add(ctx, "LanguageFailures", 1)
 		proposals = nil
 	}
 	slugs, err := t.Store.TrendSlugs(ctx)
@@ -227,7 +226,7 @@ func (t *Trends) Score(ctx context.Context) (run TrendRun, err error) {
 	}
 	err = scores.Wait()
 	run.Scored = int(scored.Load())
-	t.count(ctx, "TrendsScored", run.Scored)
+	t.Count.add(ctx, "TrendsScored", run.Scored)
 	return run, err
 }
 
@@ -251,11 +250,5 @@ func (t *Trends) score(ctx context.Context, read CountedTrend, proposed *Propose
 }
 
 func (t *Trends) now() time.Time { return Calendar{Now: t.Now}.Time() }
-
-func (t *Trends) count(ctx context.Context, metric string, n int) {
-	if t.Count != nil {
-		t.Count(ctx, metric, n)
-	}
-}
 
 func (t *Trends) log() *slog.Logger { return cmp.Or(t.Log, slog.Default()) }

@@ -29,8 +29,8 @@ func (l *Language) Validate(_ context.Context, s lingible.Proposal) (lingible.Ve
 	// A longer term breaks the first rule, and searching for it would take too long.
 	uses := len(term) > mostWords || l.uses(s.Term, example)
 	var broken []string
-	rule := func(holds bool, reason string, values ...any) {
-		if !holds {
+	rule := func(ok bool, reason string, values ...any) {
+		if !ok {
 			broken = append(broken, fmt.Sprintf(reason, values...))
 		}
 	}
@@ -58,8 +58,8 @@ func (l *Language) Validate(_ context.Context, s lingible.Proposal) (lingible.Ve
 func (l *Language) rate(s lingible.Proposal, term, meaning, example []token) lingible.Verdict {
 	v := lingible.Verdict{Valid: true, Usage: 4}
 	points := 50
-	award := func(holds bool, confidence, usage int, reason string) {
-		if holds {
+	award := func(ok bool, confidence, usage int, reason string) {
+		if ok {
 			points, v.Usage = points+confidence, v.Usage+usage
 		} else {
 			v.Reasons = append(v.Reasons, reason)

@@ -1,4 +1,3 @@
-// Package setup wires what several functions of Lingible have.
 package setup
 
 import (

@@ -36,7 +36,7 @@ func Users(environment kit.Environment, function string) (*lingible.Users, *dyna
 	return &lingible.Users{Store: store, Calendar: calendar}, store, err
 }
 
-// Count is for the services of package lingible: it emits a metric for what happened n times.
-func Count(metrics *kit.Metrics) func(ctx context.Context, metric string, n int) {
+// Count is the counter that emits metrics.
+func Count(metrics *kit.Metrics) lingible.Counter {
 	return func(ctx context.Context, metric string, n int) { metrics.Emit(ctx, kit.Count(metric, n)) }
 }
