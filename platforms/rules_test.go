@@ -182,6 +182,15 @@ func (v variant) capacity(t *testing.T, id string) schema.Capacity {
 	return schema.Capacity{}
 }
 
+// AWS CloudFormation refuses resources that need each other.
+func TestNoCycle(t *testing.T) {
+	each(t, func(t *testing.T, v variant) {
+		if cycle := v.template.Cycle(); cycle != nil {
+			t.Errorf("%v need each other", cycle)
+		}
+	})
+}
+
 // Resources with data outlive their stack, unless the props say otherwise.
 func TestKept(t *testing.T) {
 	each(t, func(t *testing.T, v variant) {

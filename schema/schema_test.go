@@ -218,7 +218,7 @@ func TestValidateTakesWhatIsMeant(t *testing.T) {
 	p.Functions[0].AccessPatterns = []string{"GetNote", "Move"}
 	p.Database.AccessPatterns[1].Offered = true
 	for name, trigger := range triggers {
-		p.Functions = append(p.Functions, schema.Function{Name: name, Trigger: trigger})
+		p.Functions = append(p.Functions, schema.Function{Name: name, Trigger: trigger, Timeout: 5 * time.Second})
 	}
 	if err := p.Validate(); err != nil {
 		t.Error(err)

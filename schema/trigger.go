@@ -73,8 +73,8 @@ type OnSchedule struct {
 // confirmed the sign-up ("Post confirmation Lambda trigger", Amazon Cognito). A user
 // pool that exists already, or another issuer of tokens, does not do that.
 //
-// The function answers with the event, within 5 seconds. Amazon Cognito invokes it up to
-// three times if it does not, and also when a user has set a forgotten password
+// The function answers with the event, and its Timeout is at most the 5 seconds that Amazon
+// Cognito waits. Amazon Cognito invokes it up to three times if it does not, and also when a user has set a forgotten password
 // (triggerSource "PostConfirmation_ConfirmForgotPassword"), so it is idempotent. The user
 // is confirmed even if it fails.
 type OnSignUp struct{}
@@ -122,6 +122,7 @@ const (
 	maxFilters     = 5
 	maxFilterBytes = 4096
 	maxTimeout     = 15 * time.Minute
+	maxSignUp      = 5 * time.Second // Amazon Cognito's ("Customizing user pool workflows with Lambda triggers")
 	minMemory      = 128   // MB
 	maxMemory      = 10240 // MB
 
@@ -259,6 +260,9 @@ func (s OnSchedule) validate(f *findings, path string, _ Platform, _ Function) {
 func (OnSignUp) validate(f *findings, path string, p Platform, fn Function) {
 	if !slices.ContainsFunc(p.Routes, func(r Route) bool { return r.Caller.Token == TokenOfUser }) {
 		f.add(path+".Trigger", "OnSignUp", "add a route whose Caller has a TokenOfUser, such as CallerUser: a platform without users has no user pool")
+	}
+	if fn.Timeout <= 0 || fn.Timeout > maxSignUp {
+		f.add(path+".Timeout", fn.Timeout.String(), "write whole seconds, 1s to %s: Amazon Cognito waits no longer, and the default is 10 seconds", maxSignUp)
 	}
 	if first, _ := p.SignUpHandler(); first.Name != fn.Name {
 		f.add(path+".Trigger", "OnSignUp", "let one function handle sign-ups: Amazon Cognito calls one, and %s does already", first.Name)

@@ -81,6 +81,10 @@ func TestValidateFunctions(t *testing.T) {
 			p.Functions[0].Trigger = schema.OnSignUp{}
 			p.Functions = append(p.Functions, schema.Function{Name: "greeter", Trigger: schema.OnSignUp{}})
 		}, "Functions[greeter].Trigger", "OnSignUp", "api does already"},
+		"ErrSignUpTimeout": {func(p *schema.Platform) {
+			p.Functions[0].Trigger, p.Functions[0].Timeout = schema.OnSignUp{}, 6*time.Second
+		}, "Functions[api].Timeout", "6s", "5s"},
+		"ErrSignUpNoTimeout": {trigger(schema.OnSignUp{}), "Functions[api].Timeout", "0s", "the default is 10 seconds"},
 		"ErrTwoSeeders": {func(p *schema.Platform) {
 			p.Functions[0].Trigger = schema.OnSeed{}
 			p.Functions = append(p.Functions, schema.Function{Name: "further", Trigger: schema.OnSeed{}})
