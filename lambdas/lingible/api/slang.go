@@ -29,9 +29,16 @@ type SubmissionPath struct {
 	ID string `path:"submission_id" doc:"The submission's id." example:"550e8400-e29b-41d4-a716-446655440000"`
 }
 
+// hasSlug says that text has a letter, digit or symbol among Unicode's first 256 characters.
+var hasSlug = httpapi.Pattern(slugPattern)
+
+// slugPattern leaves out what [lingible.Slug] leaves out.
+const slugPattern = `[^\u0000-#%-*,-/:;?@[-\]_\u0060{}\u007f-\u00a1\u00a7\u00ab\u00ad\u00b4\u00b6\u00b7\u00bb\u00bf]`
+
 func (s *server) registerSlang() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/slang/submit", ID: "submitTerm", Status: http.StatusCreated, Form: lingible.Submission{}, KeyOptional: true,
+		Precisely:   httpapi.Forms{"body.slang_term": hasSlug, "body.meaning": httpapi.NotBlank, "body.example_usage": httpapi.NotBlank},
 		Description: "Stores a term that a premium user proposes for the lexicon, up to ten in 24 hours. It is validated within a moment: then it is approved, rejected, or open to votes.",
 		Errors: []error{
 			&lingible.SubscriptionError{What: "submitting terms"}, &lingible.UsageError{What: "submissions in 24 hours", Limit: 10},

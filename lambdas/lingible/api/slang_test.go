@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -127,6 +128,29 @@ func TestSubmitOnce(t *testing.T) {
 		var got api.ErrorResponse
 		if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil || answer.Code != step.status || got.ErrorCode != step.code {
 			t.Errorf("%s %s %s: got %d %s", step.user, step.method, step.path, answer.Code, answer.Body)
+		}
+	}
+}
+
+// The document allows the terms that have a slug, among Unicode's first 256 characters.
+func TestTermPattern(t *testing.T) {
+	t.Parallel()
+	var document struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct{ Pattern string }
+			}
+		}
+	}
+	if err := json.Unmarshal(suite(t).Document, &document); err != nil {
+		t.Fatal(err)
+	}
+	// Go writes characters otherwise than JSON Schema does.
+	pattern := regexp.MustCompile(`\\u([0-9a-f]{4})`).ReplaceAllString(document.Components.Schemas["Proposal"].Properties["slang_term"].Pattern, `\x{$1}`)
+	allowed := regexp.MustCompile(pattern)
+	for r := rune(0); r < 256; r++ {
+		if got, want := allowed.MatchString(string(r)), lingible.Slug(string(r)) != ""; got != want {
+			t.Errorf("the document allows %q: %t, want %t", r, got, want)
 		}
 	}
 }

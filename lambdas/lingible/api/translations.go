@@ -26,6 +26,7 @@ type TranslationPath struct {
 func (s *server) registerTranslations() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
 		Method: http.MethodPost, Path: "/translate", ID: "translate", Form: lingible.ChargedTranslation{}, KeyOptional: true,
+		Precisely:   httpapi.Forms{"body.text": httpapi.NotBlank},
 		Description: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A translation that fails, or is the text itself, is not charged.",
 		Errors:      []error{&lingible.UsageError{What: "translations a day", Limit: 10, Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}, &lingible.LanguageError{}},
 	}, func(ctx context.Context, input *httpapi.Input[lingible.TranslationInput]) (lingible.ChargedTranslation, error) {
