@@ -285,7 +285,8 @@ var (
 	ErrOwnSubmission = errors.New("you cannot vote for your own submission")
 	// ErrAlreadyVoted says that the caller's vote counts already.
 	ErrAlreadyVoted = errors.New("you have voted for this submission already")
-	// ErrNotOpen says that a submission takes no votes: it is not validated yet, or decided.
+	// ErrNotOpen says that a submission takes no votes: it is not validated yet, it is decided
+	// otherwise than by votes, or it has [MaxVotes].
 	ErrNotOpen = errors.New("the submission takes no votes: it is not validated yet, or it is decided")
 	// ErrDecided says that a submission is approved or rejected already.
 	ErrDecided = errors.New("the submission is decided already")

@@ -188,7 +188,8 @@ type Quiz struct {
 
 // Question returns the next question of the caller's active quiz, or begins one. A question without
 // an answer is returned again as it is, even if another kind is asked for. Difficulty and category may be empty:
-// all. It returns [ErrNoQuestion], or a [*UsageError] when the day's questions are used up.
+// all. It returns [ErrUserDeleted], [ErrNoQuestion], or a [*UsageError] when the day's questions are
+// used up.
 func (q *Quiz) Question(ctx context.Context, caller Caller, difficulty Difficulty, category Category) (question QuizQuestion, err error) {
 	err = retry.Do(ctx, ErrStale, func() error {
 		usage, err := q.Users.Usage(ctx, caller)

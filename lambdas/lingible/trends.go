@@ -160,7 +160,7 @@ func (t *Trends) CountTerms(ctx context.Context, slugs []string, isLookUp bool) 
 }
 
 // List lists trends for a caller, the most popular first: as many and of such categories as the
-// tier allows. It returns a [*SubscriptionError] for another category.
+// tier allows. It returns [ErrUserDeleted], or a [*SubscriptionError] for another category.
 func (t *Trends) List(ctx context.Context, caller Caller, query TrendQuery) ([]Trend, error) {
 	usage, err := t.Users.Usage(ctx, caller)
 	if err != nil {

@@ -136,7 +136,8 @@ func (u *Users) Profile(ctx context.Context, caller Caller) (user User, err erro
 	return user, err
 }
 
-// Upgrade makes a caller a premium user, who may be one already.
+// Upgrade makes a caller a premium user, who may be one already. It creates the user as
+// [Users.Usage] does.
 func (u *Users) Upgrade(ctx context.Context, caller Caller) (user User, err error) {
 	err = retry.Do(ctx, ErrStale, func() error {
 		if user, err = u.profile(ctx, caller); err != nil || user.Tier == Premium {
@@ -150,8 +151,8 @@ func (u *Users) Upgrade(ctx context.Context, caller Caller) (user User, err erro
 	return user, err
 }
 
-// Delete begins the deletion of a caller's account, which the account cleaner finishes. It is no error if the
-// account is deleted already.
+// Delete begins the deletion of a caller's account, which the account cleaner finishes. It is no
+// error if the account is deleted already.
 func (u *Users) Delete(ctx context.Context, caller Caller) error {
 	err := retry.Do(ctx, ErrStale, func() error {
 		if _, err := u.profile(ctx, caller); err != nil {
@@ -175,7 +176,7 @@ func (u *Users) Create(ctx context.Context, caller Caller) error {
 }
 
 // profile reads the profile of a caller, or creates it. It returns [ErrUserDeleted] for a token from
-// before the deletion of the account and while that goes on, and [ErrStale] if another request was
+// before the deletion of the account and during the deletion, and [ErrStale] if another request was
 // faster.
 func (u *Users) profile(ctx context.Context, caller Caller) (User, error) {
 	user, found, err := u.Store.User(ctx, caller.ID)

@@ -20,8 +20,9 @@ type Exports interface {
 	Latest(ctx context.Context, have string) (terms []lingible.Entry, digest string, err error)
 }
 
-// Live is a [Language] over the latest export of the lexicon, which it asks for when it is used, every 15 seconds at most.
-// While no export can be read, it goes on with what it has. It is safe for concurrent use.
+// Live is a [lingible.Language] over the latest export of the lexicon, which it asks for when it is used, every 15 seconds at
+// most. While no export can be read, it goes on with what it has; without any, its methods return a [*lingible.LanguageError].
+// It is safe for concurrent use.
 type Live struct {
 	exports Exports
 	initial []lingible.Entry
@@ -39,7 +40,7 @@ type edition struct {
 	entries map[string]lingible.Entry
 }
 
-// NewLive returns a language that has the initial terms until there is an export. The clock may be nil, for [time.Now].
+// NewLive returns a language that has the initial terms until there is an export. A nil clock is [time.Now].
 func NewLive(exports Exports, initial []lingible.Entry, log *slog.Logger, now func() time.Time) *Live {
 	l := &Live{exports: exports, initial: initial, log: log}
 	l.asked.Age, l.asked.Most, l.asked.Now = exportAge, 1, now

@@ -1,5 +1,5 @@
-// Package lingibletest gives tests Lingible on tables of their own, with a language and a clock that tests
-// control.
+// Package lingibletest gives tests Lingible on tables of their own, with a language and a clock that
+// tests control.
 package lingibletest
 
 import (

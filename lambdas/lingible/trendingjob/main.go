@@ -18,11 +18,11 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		speaks, _, err := setup.Language(environment, store)
+		language, _, err := setup.Language(environment, store)
 		if err != nil {
 			return nil, err
 		}
-		trends := &lingible.Trends{Store: store, Language: speaks, Log: environment.Log, Count: setup.Count(environment.Metrics)}
+		trends := &lingible.Trends{Store: store, Language: language, Log: environment.Log, Count: setup.Count(environment.Metrics)}
 		return func(ctx context.Context, _ json.RawMessage) error {
 			run, err := trends.Score(ctx)
 			environment.Log.InfoContext(ctx, "trending run", "proposed", run.Proposed, "scored", run.Scored)
