@@ -65,7 +65,7 @@ func (l *Live) latest(ctx context.Context) (*edition, error) {
 		switch {
 		case err == nil && digest != kept.digest && digest != "":
 			kept = newEdition(entries, digest)
-		case err == nil && digest == "":
+		case err == nil && digest == "" && (kept.entries == nil || kept.digest != ""):
 			kept = newEdition(l.initial, "")
 		}
 		l.kept.Store(kept)
