@@ -28,6 +28,8 @@ func (s *Server) precise(operation *huma.Operation) {
 		}
 	}
 	for _, parameter := range operation.Parameters {
+		// An empty query parameter counts as left out, unless it is a list.
+		parameter.AllowEmptyValue = parameter.In == "query" && !parameter.Required && !s.config.Strict && parameter.Schema.Type != huma.TypeArray
 		// A header that is empty counts as left out, and strict servers refuse a query
 		// parameter that is empty.
 		if form := parameter.Schema; form.Type == huma.TypeString && form.Format == "" && len(form.Enum) == 0 {
