@@ -30,8 +30,11 @@ func newPremium(t testing.TB, on *target) caller {
 // newAdmin returns a user in the group admin.
 func newAdmin(t testing.TB, on *target) caller {
 	t.Helper()
-	on.LocalOnly(t, "the group of a new user is a matter of the user pool's operator")
-	return newUser(t, on).with(t, on, map[string]any{"cognito:groups": []string{"staff", "admin"}})
+	groups := []string{"admin"}
+	if on.Run != nil { // A user pool has no other group.
+		groups = append([]string{"staff"}, groups...)
+	}
+	return caller{platform.NewCaller(t, on.Target, groups...)}
 }
 
 // with returns the user with a token that has further claims.

@@ -14,15 +14,19 @@ type Caller struct {
 	ID, Email string
 }
 
-// NewCaller returns a new user: of the run's issuer, or of the stack's user pool.
-func NewCaller(t testing.TB, on *Target) Caller {
+// NewCaller returns a new user in those groups: of the run's issuer, or of the stack's user pool.
+func NewCaller(t testing.TB, on *Target, groups ...string) Caller {
 	t.Helper()
 	id := onesynthtest.Unique("user")
 	c, token := Caller{NewClient(t, on), id, id + "@example.com"}, ""
 	if on.Run != nil {
-		token = on.Token(t, map[string]any{"sub": c.ID})
+		claims := map[string]any{}
+		if len(groups) > 0 {
+			claims["cognito:groups"] = groups
+		}
+		token = on.Token(t, map[string]any{"sub": c.ID, "claims": claims})
 	} else {
-		c.ID, token = on.SignIn(t, c.Email)
+		c.ID, token = on.SignIn(t, c.Email, groups...)
 	}
 	c.Header = http.Header{"Authorization": {"Bearer " + token}}
 	return c

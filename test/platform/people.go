@@ -19,9 +19,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 )
 
-// SignIn makes a user of the stack's user pool, who goes with the test, and signs
-// them in as an app does. It returns the user's id and an access token.
-func (p *Target) SignIn(t testing.TB, email string) (id, token string) {
+// SignIn makes a user of the stack's user pool, who goes with the test and is in those groups, and
+// signs them in as an app does. It returns the user's id and an access token.
+func (p *Target) SignIn(t testing.TB, email string, groups ...string) (id, token string) {
 	t.Helper()
 	pool, client, password := p.Outputs["UserPoolId"], p.Outputs["UserPoolClientId"], "aA1!"+rand.Text()
 	made, err := p.users.AdminCreateUser(t.Context(), &cognitoidentityprovider.AdminCreateUserInput{
@@ -42,6 +42,11 @@ func (p *Target) SignIn(t testing.TB, email string) (id, token string) {
 		UserPoolId: &pool, Username: &email, Password: &password, Permanent: true,
 	}); err != nil {
 		t.Fatalf("set the password of a user of %s: %v", pool, err)
+	}
+	for _, group := range groups {
+		if _, err := p.users.AdminAddUserToGroup(t.Context(), &cognitoidentityprovider.AdminAddUserToGroupInput{UserPoolId: &pool, Username: &email, GroupName: &group}); err != nil {
+			t.Fatalf("add a user of %s to the group %s: %v", pool, group, err)
+		}
 	}
 	token, err = signIn(t.Context(), p.users, pool, client, email, password)
 	if err != nil {
