@@ -123,8 +123,8 @@ const (
 	maxFilterBytes = 4096
 	maxTimeout     = 15 * time.Minute
 	maxSignUp      = 5 * time.Second // Amazon Cognito's ("Customizing user pool workflows with Lambda triggers")
-	minMemory      = 128   // MB
-	maxMemory      = 10240 // MB
+	minMemory      = 128             // MB
+	maxMemory      = 10240           // MB
 
 	variableName = `^[A-Z][A-Z0-9_]*$`
 )
