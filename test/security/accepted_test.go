@@ -40,6 +40,10 @@ var everywhere = map[string]struct {
 		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{seed: true} },
 		"onesynth seed waits for the function, tells a failure, and can be repeated.",
 	},
+	"SignsUp": {
+		regexp.MustCompile(`^Serverless-LambdaDLQ$`), func(s stack, id, _ string) bool { return s.invokers(id) == invokers{signUp: true} },
+		"Amazon Cognito waits for the function. What it fails to create, the user's first request creates.",
+	},
 	"TracingIsOff": {
 		regexp.MustCompile(`^Serverless-LambdaTracing$`), func(s stack, _, _ string) bool { return !s.platform.Common().Tracing },
 		"Props.Tracing is off by default, because X-Ray's actions accept no resource but *; one environment here has it on.",
@@ -178,9 +182,9 @@ func (s stack) takesFailures(queue, _ string) bool {
 	return false
 }
 
-// invokers are what invokes a function: the API, and schedules and streams that have a queue
-// of failures.
-type invokers struct{ api, schedule, stream, seed bool }
+// invokers are what invokes a function: the API, sign-ups, and schedules and streams that have a
+// queue of failures.
+type invokers struct{ api, schedule, stream, seed, signUp bool }
 
 func (s stack) invokers(function string) invokers {
 	var by invokers
@@ -199,6 +203,9 @@ func (s stack) invokers(function string) invokers {
 		by.schedule = by.schedule || references(synthtest.At(r.Properties, "Target", "Arn"), function) && failures["AWS::Lambda::EventInvokeConfig"]
 	}
 	by.stream = failures["AWS::Lambda::EventSourceMapping"]
+	for _, r := range s.template.OfType("AWS::Cognito::UserPool") {
+		by.signUp = by.signUp || references(synthtest.At(r.Properties, "LambdaConfig", "PostConfirmation"), function)
+	}
 	if _, seeds := s.platform.Schema.Seeder(); seeds {
 		by.seed = references(s.template.Outputs[s.platform.ID+s.platform.Schema.SeedOutput()].Value, function)
 	}
