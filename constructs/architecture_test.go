@@ -84,8 +84,8 @@ func list(t *testing.T, arguments ...string) (all []listing) {
 	}
 }
 
-// The tests whose results make test takes from Go's cache start no process, of which Go would not see
-// what it runs, but DynamoDB Local, whose release the tests look for (package enginetest).
+// make test takes the results of some tests from Go's cache. These tests start no process but DynamoDB
+// Local: Go sees no other program change. It sees the release of DynamoDB Local (package enginetest).
 func TestKeptResults(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile(filepath.Join("..", "Makefile"))

@@ -28,8 +28,8 @@ func request(handler http.Handler, method, path, body string, claims map[string]
 	return w
 }
 
-// The routes of administrators refuse every token that is not of a user in the group, whatever else
-// it claims, and do not ask the service.
+// The routes of administrators refuse every user outside the group, with any other claims, and do not
+// ask the service.
 func TestAdministrators(t *testing.T) {
 	t.Parallel()
 	calls := 0

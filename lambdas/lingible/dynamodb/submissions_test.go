@@ -197,8 +197,8 @@ func TestSubmissionLimit(t *testing.T) {
 	}
 }
 
-// A user submits a term once in seven days, in whatever spelling, and also if the item that says so
-// is still there. A term of the lexicon is refused.
+// A user submits a term once in seven days, in any spelling. After them a left-over item does not
+// refuse it. A term of the lexicon is refused.
 func TestSameTerm(t *testing.T) {
 	t.Parallel()
 	m := newModerated(t, 10)

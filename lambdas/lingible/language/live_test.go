@@ -41,8 +41,8 @@ func failed(err error) bool {
 	return ok && failure.Failure == lingible.Unavailable
 }
 
-// The language is that of the latest export, asked for every 15 seconds at most, and goes on with
-// what it has.
+// A Live asks for the latest export every 15 seconds at most. While it can read none, it goes on with
+// the one that it has.
 func TestLive(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
