@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
@@ -39,7 +40,7 @@ const (
 
 // Limited is why an evaluation was put off without a try: the user has reached the limit of the
 // day.
-const Limited Failure = "limit"
+const Limited model.Failure = "limit"
 
 // Attempt is what a user made of a scenario, also on the wire. Moments are in UTC, to the
 // millisecond.
@@ -58,7 +59,7 @@ type Attempt struct {
 	Evaluation       *Evaluation      `json:"evaluation" dynamodbav:"evaluation,omitempty"`
 	EvaluationStatus EvaluationStatus `json:"evaluationStatus,omitempty" dynamodbav:"evaluationStatus,omitempty" enum:"pending,running,done,failed" doc:"Of a completed attempt. pending: it is evaluated later, without another request. failed: it is evaluated only after POST /attempts/{id}/evaluate."`
 	// EvaluationFailure is why the last try failed, or [Limited].
-	EvaluationFailure Failure `json:"evaluationFailure,omitempty" dynamodbav:"evaluationFailure,omitempty" enum:"timed-out,throttled,unusable,declined,unavailable,limit" doc:"Why there is no evaluation yet. limit: the limit of evaluations a day is reached."`
+	EvaluationFailure model.Failure `json:"evaluationFailure,omitempty" dynamodbav:"evaluationFailure,omitempty" enum:"timed-out,throttled,unusable,declined,unavailable,limit" doc:"Why there is no evaluation yet. limit: the limit of evaluations a day is reached."`
 
 	// EvaluationTries is how often its evaluation was begun.
 	EvaluationTries int `json:"-" dynamodbav:"evaluationTries,omitempty"`

@@ -124,39 +124,9 @@ type Evaluation struct {
 // Evaluator judges the answers of an attempt. It is safe for concurrent use.
 type Evaluator interface {
 	// Evaluate judges answers, one for each question of the scenario and in their order. It
-	// returns an [*EvaluationError], or the error of the context.
+	// returns an [*model.Error], or the error of the context.
 	Evaluate(ctx context.Context, scenario Scenario, answers []Answer) (Judgement, error)
 }
-
-// Failure is why an evaluation failed.
-type Failure string
-
-// The failures. A later try may succeed after each.
-const (
-	// TimedOut: no judgement came in time.
-	TimedOut Failure = "timed-out"
-	// Throttled: the model takes no more requests at the moment.
-	Throttled Failure = "throttled"
-	// Unusable: the reply was no judgement.
-	Unusable Failure = "unusable"
-	// Declined: a guardrail or the model refused to judge.
-	Declined Failure = "declined"
-	// Unavailable: any other error of the model's service.
-	Unavailable Failure = "unavailable"
-)
-
-// EvaluationError says that an [Evaluator] came to no judgement.
-type EvaluationError struct {
-	Failure Failure
-	// Err is the cause. Its text is for operators, and never has an answer in it.
-	Err error
-}
-
-// Error says what failed.
-func (e *EvaluationError) Error() string { return fmt.Sprintf("evaluation %s: %v", e.Failure, e.Err) }
-
-// Unwrap returns the cause.
-func (e *EvaluationError) Unwrap() error { return e.Err }
 
 // Check returns an error that says what is wrong with the judgement, or nil.
 func (j Judgement) Check() error {

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -122,7 +123,7 @@ func (s *Service) resume(ctx context.Context, id string) (attempt Attempt, tried
 		return attempt, false, nil
 	case attempt.EvaluationTries >= maxTries():
 		// Its tries died before they could say so.
-		attempt.EvaluationStatus, attempt.EvaluationFailure, attempt.EvaluateAfter = EvaluationFailed, TimedOut, time.Time{}
+		attempt.EvaluationStatus, attempt.EvaluationFailure, attempt.EvaluateAfter = EvaluationFailed, model.TimedOut, time.Time{}
 		return attempt, true, s.Store.SettleEvaluation(ctx, attempt)
 	}
 	attempt, err = s.evaluate(ctx, attempt)
@@ -283,21 +284,21 @@ func (s *Service) current(ctx context.Context, attempt Attempt) (Attempt, error)
 }
 
 // judge asks the evaluator, until end.
-func (s *Service) judge(ctx context.Context, end time.Time, scenario Scenario, answers []Answer) (Judgement, *EvaluationError) {
+func (s *Service) judge(ctx context.Context, end time.Time, scenario Scenario, answers []Answer) (Judgement, *model.Error) {
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	judgement, err := s.Evaluator.Evaluate(ctx, scenario, answers)
-	failed, known := errors.AsType[*EvaluationError](err)
+	failed, known := errors.AsType[*model.Error](err)
 	switch {
 	case known:
 		return Judgement{}, failed
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return Judgement{}, &EvaluationError{Failure: TimedOut, Err: err}
+		return Judgement{}, &model.Error{Failure: model.TimedOut, Err: err}
 	case err != nil:
-		return Judgement{}, &EvaluationError{Failure: Unavailable, Err: err}
+		return Judgement{}, &model.Error{Failure: model.Unavailable, Err: err}
 	}
 	if err := judgement.Check(); err != nil {
-		return Judgement{}, &EvaluationError{Failure: Unusable, Err: err}
+		return Judgement{}, &model.Error{Failure: model.Unusable, Err: err}
 	}
 	return judgement, nil
 }

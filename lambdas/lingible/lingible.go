@@ -24,7 +24,7 @@ const LowConfidence = 0.3
 
 // Language translates, validates submissions and proposes trends: the embedded one of package
 // language, or a model of Amazon Bedrock. It is safe for concurrent use. Its methods return a
-// [*LanguageError], or the error of the context.
+// [*model.Error], or the error of the context.
 type Language interface {
 	// Translate translates a text.
 	Translate(ctx context.Context, text string, to Direction) (Rendering, error)
@@ -107,36 +107,6 @@ type ProposedTrend struct {
 	Origin  string
 	Related []string
 }
-
-// LanguageFailure is why a language came to no result.
-type LanguageFailure string
-
-// The failures. A later try may succeed after each.
-const (
-	// TimedOut: no reply came in time.
-	TimedOut LanguageFailure = "timed-out"
-	// Throttled: the model takes no more requests at the moment.
-	Throttled LanguageFailure = "throttled"
-	// Unusable: the reply had another form than was asked for.
-	Unusable LanguageFailure = "unusable"
-	// Declined: a guardrail or the model refused.
-	Declined LanguageFailure = "declined"
-	// Unavailable: any other error of the model's service.
-	Unavailable LanguageFailure = "unavailable"
-)
-
-// LanguageError says that a [Language] came to no result.
-type LanguageError struct {
-	Failure LanguageFailure
-	// Err is the cause. Its text is for operators, and never has a user's text in it.
-	Err error
-}
-
-// Error says what failed.
-func (e *LanguageError) Error() string { return fmt.Sprintf("language %s: %v", e.Failure, e.Err) }
-
-// Unwrap returns the cause.
-func (e *LanguageError) Unwrap() error { return e.Err }
 
 // Tier is what a user has subscribed to.
 type Tier string

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -226,7 +227,7 @@ func (m *Moderation) Validate(ctx context.Context, slug, id string) error {
 // validate judges a submission as it was read, and reports whether the language could.
 func (m *Moderation) validate(ctx context.Context, read Submission) (isJudged bool, err error) {
 	verdict, err := m.Language.Validate(ctx, read.Proposal)
-	if _, failed := errors.AsType[*LanguageError](err); failed {
+	if _, failed := errors.AsType[*model.Error](err); failed {
 		m.Count.add(ctx, "LanguageFailures", 1)
 		m.log().WarnContext(ctx, "a submission is not validated yet", "submission_id", read.ID, "error", err.Error())
 		return false, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
@@ -97,7 +98,7 @@ type Translator struct {
 
 // Translate translates a text. It charges the translation, unless that is the text itself, and
 // keeps it for as long as the tier says. It returns [ErrUserDeleted], a [*validate.Error] of a text
-// that is too long for the tier, a [*UsageError] or a [*LanguageError].
+// that is too long for the tier, a [*UsageError] or a [*model.Error].
 func (t *Translator) Translate(ctx context.Context, caller Caller, in TranslationInput) (ChargedTranslation, error) {
 	charge, err := t.charge(ctx, caller)
 	if err != nil {
@@ -111,7 +112,7 @@ func (t *Translator) Translate(ctx context.Context, caller Caller, in Translatio
 	direction := cmp.Or(in.Direction, ToStandard)
 	rendering, err := t.Language.Translate(ctx, in.Text, direction)
 	if err != nil {
-		if _, failed := errors.AsType[*LanguageError](err); failed {
+		if _, failed := errors.AsType[*model.Error](err); failed {
 			t.Count.add(ctx, "LanguageFailures", 1)
 		}
 		return ChargedTranslation{}, err

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -480,10 +481,10 @@ func TestEvaluate(t *testing.T) {
 	var during answer
 	w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
 		during = evaluate(second)
-		return clarity.Judgement{}, &clarity.EvaluationError{Failure: clarity.Declined, Err: errors.New("no")}
+		return clarity.Judgement{}, &model.Error{Failure: model.Declined, Err: errors.New("no")}
 	})
 	got := evaluate(second)
-	if got.Code != http.StatusOK || got.Evaluation != nil || got.EvaluationFailure != clarity.Declined {
+	if got.Code != http.StatusOK || got.Evaluation != nil || got.EvaluationFailure != model.Declined {
 		t.Errorf("failed: got %d %s", got.Code, got.Body)
 	}
 	if during.Code != http.StatusConflict || during.Header().Get("Retry-After") == "" || w.Judge.Calls() != 2 {

@@ -10,6 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 )
 
 // The answers of every route, in the very bytes of the wire. The commands of the script: "stored"
@@ -28,7 +29,7 @@ func TestWire(t *testing.T) {
 			w = claritytest.New(t)
 			w.EvaluationsPerDay = 1
 			w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
-				return clarity.Judgement{}, &clarity.EvaluationError{Failure: clarity.Throttled, Err: errors.New("a secret")}
+				return clarity.Judgement{}, &model.Error{Failure: model.Throttled, Err: errors.New("a secret")}
 			})
 			return w.API()
 		}

@@ -8,15 +8,11 @@ package bedrock
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 )
 
 // maxTokens bounds a reply: eight dimensions with some sentences each need some 1,500 tokens.
@@ -44,35 +40,11 @@ func Open(environment kit.Environment) (*Evaluator, error) {
 
 // Evaluate asks the model, which has to take a system prompt and a temperature.
 func (e *Evaluator) Evaluate(ctx context.Context, scenario clarity.Scenario, answers []clarity.Answer) (clarity.Judgement, error) {
-	message, err := write(scenario, answers)
-	if err != nil {
-		return clarity.Judgement{}, fmt.Errorf("writing the answers as JSON: %w", err)
-	}
-	var coldest float32
-	reply, err := e.client.Converse(ctx, converse.Request{System: system, User: message, MaxTokens: maxTokens, Temperature: &coldest})
-	switch {
-	case errors.Is(err, context.Canceled):
+	var r reply
+	if err := e.client.Ask(ctx, converse.Question{System: system, Data: write(scenario, answers), MaxTokens: maxTokens}, &r); err != nil {
 		return clarity.Judgement{}, err
-	case err != nil:
-		return clarity.Judgement{}, &clarity.EvaluationError{Failure: failure(err), Err: err}
 	}
-	judgement, err := parse(reply, e.client.ModelID())
-	if err != nil {
-		return clarity.Judgement{}, &clarity.EvaluationError{Failure: clarity.Unusable, Err: err}
-	}
-	return judgement, nil
-}
-
-func failure(err error) clarity.Failure {
-	for kind, failure := range map[error]clarity.Failure{
-		converse.ErrThrottled: clarity.Throttled, converse.ErrTimedOut: clarity.TimedOut,
-		converse.ErrDeclined: clarity.Declined, converse.ErrTruncated: clarity.Unusable,
-	} {
-		if errors.Is(err, kind) {
-			return failure
-		}
-	}
-	return clarity.Unavailable
+	return r.judgement(e.client.ModelID())
 }
 
 // document is the message: all that the model judges.
@@ -92,9 +64,7 @@ type answered struct {
 	Answer          string              `json:"answer"`
 }
 
-// write encodes what the model judges as one line of JSON in which <, > and & are escaped, too: no
-// answer can end its string, nor write a tag.
-func write(scenario clarity.Scenario, answers []clarity.Answer) (string, error) {
+func write(scenario clarity.Scenario, answers []clarity.Answer) document {
 	var d document
 	d.Scenario.Title, d.Scenario.Description, d.Scenario.Difficulty = scenario.Title, scenario.Description, scenario.Difficulty
 	for _, a := range answers {
@@ -106,85 +76,40 @@ func write(scenario clarity.Scenario, answers []clarity.Answer) (string, error) 
 		}
 		d.Answers = append(d.Answers, one)
 	}
-	text, err := json.Marshal(d)
-	return string(text), err
+	return d
 }
 
-// reply is the form of a reply. Pointers tell what is missing from what is zero.
+// reply is the form of a reply.
 type reply struct {
 	Dimensions []struct {
 		Name      clarity.Dimension `json:"name"`
-		Score     *int              `json:"score"`
+		Score     int               `json:"score"`
 		Rationale []string          `json:"rationale"`
 	} `json:"dimensions"`
 	Feedback string `json:"feedback"`
 }
 
-// parse reads the reply of a model: exactly one JSON object, with each dimension once in any order,
-// and nothing else. It returns the judgement with the dimensions in the order of
-// [clarity.Dimensions]. An error says what does not fit, without a part of the reply.
-func parse(text, modelID string) (clarity.Judgement, error) {
-	var r reply
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return clarity.Judgement{}, errors.New("the reply is not one JSON object of the required form")
-	}
-	if err := checkMembers(text, len(r.Dimensions)); err != nil {
-		return clarity.Judgement{}, err
-	}
+// judgement takes a reply that has each dimension once, in any order, and no other. It returns the
+// judgement with the dimensions in the order of [clarity.Dimensions]. An error says what does not
+// fit, without a part of the reply.
+func (r reply) judgement(modelID string) (clarity.Judgement, error) {
 	scores := map[clarity.Dimension]clarity.DimensionScore{}
 	for _, d := range r.Dimensions {
-		if d.Score == nil {
-			return clarity.Judgement{}, errors.New("the reply has a dimension without a score")
-		}
-		scores[d.Name] = clarity.DimensionScore{Name: d.Name, Score: *d.Score, Rationale: d.Rationale}
+		scores[d.Name] = clarity.DimensionScore(d)
 	}
 	j := clarity.Judgement{Feedback: r.Feedback, ModelID: modelID}
 	for _, name := range clarity.Dimensions() {
 		score, ok := scores[name]
 		if !ok {
-			return clarity.Judgement{}, fmt.Errorf("the reply has no dimension %s", name)
+			return clarity.Judgement{}, model.Errorf(model.Unusable, "the reply has no dimension %s", name)
 		}
 		j.Dimensions = append(j.Dimensions, score)
 	}
 	if len(r.Dimensions) != len(j.Dimensions) {
-		return clarity.Judgement{}, fmt.Errorf("the reply has %d dimensions, want %d", len(r.Dimensions), len(j.Dimensions))
+		return clarity.Judgement{}, model.Errorf(model.Unusable, "the reply has %d dimensions, want %d", len(r.Dimensions), len(j.Dimensions))
 	}
 	if err := j.Check(); err != nil {
-		return clarity.Judgement{}, fmt.Errorf("the reply does not fit: %w", err)
+		return clarity.Judgement{}, model.Errorf(model.Unusable, "the reply does not fit: %w", err)
 	}
 	return j, nil
-}
-
-// checkMembers refuses what encoding/json lets pass: an unknown member, a member twice, and a name
-// in capitals. A reply has two members, and each of its dimensions has three.
-func checkMembers(text string, dimensions int) error {
-	var objects []bool // whether each value that has begun is an object
-	members, isName := 0, false
-	decoder := json.NewDecoder(strings.NewReader(text))
-	for {
-		token, err := decoder.Token()
-		if err != nil {
-			break
-		}
-		switch token {
-		case json.Delim('{'), json.Delim('['):
-			objects = append(objects, token == json.Delim('{'))
-		case json.Delim('}'), json.Delim(']'):
-			objects = objects[:len(objects)-1]
-		default:
-			if isName {
-				if !slices.Contains([]any{"dimensions", "name", "score", "rationale", "feedback"}, any(token)) {
-					return errors.New("the reply has a member of another name")
-				}
-				members++
-				isName = false
-				continue
-			}
-		}
-		isName = len(objects) > 0 && objects[len(objects)-1]
-	}
-	if want := 2 + 3*dimensions; members != want {
-		return fmt.Errorf("the reply has %d members, want %d", members, want)
-	}
-	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -112,10 +113,10 @@ func TestConcurrentEvaluations(t *testing.T) {
 	w := claritytest.New(t)
 	ctx := t.Context()
 	w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) {
-		return clarity.Judgement{}, &clarity.EvaluationError{Failure: clarity.Throttled, Err: errors.New("busy")}
+		return clarity.Judgement{}, &model.Error{Failure: model.Throttled, Err: errors.New("busy")}
 	})
 	attempt, err := w.Submit(ctx, "ann", "", claritytest.Submission("This bridge"))
-	if err != nil || attempt.Evaluation != nil || attempt.EvaluationFailure != clarity.Throttled || attempt.EvaluationStatus != clarity.EvaluationPending {
+	if err != nil || attempt.Evaluation != nil || attempt.EvaluationFailure != model.Throttled || attempt.EvaluationStatus != clarity.EvaluationPending {
 		t.Fatalf("got %+v, %v", attempt, err)
 	}
 	w.Judge.Says(nil)
@@ -259,26 +260,26 @@ func TestFailures(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		says func() (clarity.Judgement, error)
-		want clarity.Failure
+		want model.Failure
 	}{
-		"Throttled":         {failing(&clarity.EvaluationError{Failure: clarity.Throttled, Err: errors.New("busy")}), clarity.Throttled},
-		"Declined":          {failing(fmt.Errorf("asking: %w", &clarity.EvaluationError{Failure: clarity.Declined, Err: errors.New("no")})), clarity.Declined},
-		"Slow":              {failing(fmt.Errorf("asking: %w", context.DeadlineExceeded)), clarity.TimedOut},
-		"Unknown":           {failing(errors.New("no such host")), clarity.Unavailable},
-		"Nothing":           {func() (clarity.Judgement, error) { return clarity.Judgement{}, nil }, clarity.Unusable},
-		"Score5":            {changed(func(j *clarity.Judgement) { j.Dimensions[7].Score = 5 }), clarity.Unusable},
-		"ScoreBelow0":       {changed(func(j *clarity.Judgement) { j.Dimensions[0].Score = -1 }), clarity.Unusable},
-		"MissingDimension":  {changed(func(j *clarity.Judgement) { j.Dimensions = j.Dimensions[:7] }), clarity.Unusable},
-		"ExtraDimension":    {changed(func(j *clarity.Judgement) { j.Dimensions = append(j.Dimensions, j.Dimensions[0]) }), clarity.Unusable},
-		"RepeatedDimension": {changed(func(j *clarity.Judgement) { j.Dimensions[1] = j.Dimensions[0] }), clarity.Unusable},
-		"NoReason":          {changed(func(j *clarity.Judgement) { j.Dimensions[1].Rationale = nil }), clarity.Unusable},
+		"Throttled":         {failing(&model.Error{Failure: model.Throttled, Err: errors.New("busy")}), model.Throttled},
+		"Declined":          {failing(fmt.Errorf("asking: %w", &model.Error{Failure: model.Declined, Err: errors.New("no")})), model.Declined},
+		"Slow":              {failing(fmt.Errorf("asking: %w", context.DeadlineExceeded)), model.TimedOut},
+		"Unknown":           {failing(errors.New("no such host")), model.Unavailable},
+		"Nothing":           {func() (clarity.Judgement, error) { return clarity.Judgement{}, nil }, model.Unusable},
+		"Score5":            {changed(func(j *clarity.Judgement) { j.Dimensions[7].Score = 5 }), model.Unusable},
+		"ScoreBelow0":       {changed(func(j *clarity.Judgement) { j.Dimensions[0].Score = -1 }), model.Unusable},
+		"MissingDimension":  {changed(func(j *clarity.Judgement) { j.Dimensions = j.Dimensions[:7] }), model.Unusable},
+		"ExtraDimension":    {changed(func(j *clarity.Judgement) { j.Dimensions = append(j.Dimensions, j.Dimensions[0]) }), model.Unusable},
+		"RepeatedDimension": {changed(func(j *clarity.Judgement) { j.Dimensions[1] = j.Dimensions[0] }), model.Unusable},
+		"NoReason":          {changed(func(j *clarity.Judgement) { j.Dimensions[1].Rationale = nil }), model.Unusable},
 		"LongReason": {changed(func(j *clarity.Judgement) {
 			j.Dimensions[1].Rationale = []string{strings.Repeat("Ω", clarity.MaxReasonLength+1)}
-		}), clarity.Unusable},
-		"NoFeedback": {changed(func(j *clarity.Judgement) { j.Feedback = "" }), clarity.Unusable},
+		}), model.Unusable},
+		"NoFeedback": {changed(func(j *clarity.Judgement) { j.Feedback = "" }), model.Unusable},
 		"LongFeedback": {changed(func(j *clarity.Judgement) {
 			j.Feedback = strings.Repeat("Ω", clarity.MaxFeedbackLength+1)
-		}), clarity.Unusable},
+		}), model.Unusable},
 	} {
 		w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) { return test.says() })
 		made, err := w.Submit(t.Context(), "ann", "", claritytest.Submission(name))
@@ -363,7 +364,7 @@ func TestTries(t *testing.T) {
 	w.Advance(1000 * time.Hour)
 	run, err := w.EvaluatePending(ctx)
 	read, _ := w.Attempt(ctx, "ann", attempt.ID)
-	if err != nil || run != (clarity.Run{}) || w.Judge.Calls() != 7 || read.EvaluationStatus != clarity.EvaluationFailed || read.EvaluationFailure != clarity.Unavailable {
+	if err != nil || run != (clarity.Run{}) || w.Judge.Calls() != 7 || read.EvaluationStatus != clarity.EvaluationFailed || read.EvaluationFailure != model.Unavailable {
 		t.Errorf("after try 7: got %+v, %v and %+v after %d calls", run, err, read, w.Judge.Calls())
 	}
 	if read, err = w.Evaluate(ctx, "ann", attempt.ID); err != nil || read.EvaluationStatus != clarity.EvaluationFailed || w.Judge.Calls() != 8 {
@@ -395,7 +396,7 @@ func TestDyingTries(t *testing.T) {
 	}
 	w.Tables.Recorder.Faults(nil, nil)
 	read, err := w.Attempt(ctx, "ann", attempt.ID)
-	if err != nil || w.Judge.Calls() != 7 || read.EvaluationStatus != clarity.EvaluationFailed || read.EvaluationFailure != clarity.TimedOut || read.Claim != "" {
+	if err != nil || w.Judge.Calls() != 7 || read.EvaluationStatus != clarity.EvaluationFailed || read.EvaluationFailure != model.TimedOut || read.Claim != "" {
 		t.Errorf("got %+v, %v after %d calls", read, err, w.Judge.Calls())
 	}
 }

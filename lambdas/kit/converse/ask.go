@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-)
 
-// ErrUnusable says that the reply has another form than was asked for.
-var ErrUnusable = errors.New("the reply of the model cannot be used")
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
+)
 
 // Question is what a model is asked to answer in JSON.
 type Question struct {
@@ -25,8 +24,8 @@ type Question struct {
 }
 
 // Ask puts a question, and reads the reply as [Decode] does. The model has to take a system prompt
-// and a temperature, which is the least. Ask returns the errors of [Client.Converse] and
-// [ErrUnusable].
+// and a temperature, which is the least. Ask returns the errors of
+// [Client.Converse] and of [Decode].
 func (c *Client) Ask(ctx context.Context, q Question, reply any) error {
 	message, err := json.Marshal(q.Data)
 	if err != nil {
@@ -42,14 +41,14 @@ func (c *Client) Ask(ctx context.Context, q Question, reply any) error {
 
 // Decode reads a reply into the struct that reply points to: exactly one JSON object with every
 // field of the struct once and by its exact name, no other member, no null, and nothing around it.
-// Objects in it have the same rule. The error is [ErrUnusable], without a part of the reply; then
-// the struct has any content.
+// Objects in it have the same rule. The error is a [*model.Error] that says [model.Unusable],
+// without a part of the reply; then the struct has any content.
 func Decode(text string, reply any) error {
 	if json.Unmarshal([]byte(text), reply) != nil {
-		return fmt.Errorf("%w: it is not one JSON object of the required form", ErrUnusable)
+		return model.Errorf(model.Unusable, "the reply is not one JSON object of the required form")
 	}
 	if err := checkMembers(json.NewDecoder(strings.NewReader(text)), reflect.TypeOf(reply).Elem()); err != nil {
-		return fmt.Errorf("%w: %w", ErrUnusable, err)
+		return model.Errorf(model.Unusable, "the reply does not fit: %w", err)
 	}
 	return nil
 }
@@ -95,17 +94,4 @@ func checkMembers(decoder *json.Decoder, t reflect.Type) error {
 		_, err = decoder.Token()
 	}
 	return err
-}
-
-// Kind names an error of [Client.Ask] in one word: "throttled", "timed-out", "declined", "unusable"
-// or else "unavailable".
-func Kind(err error) string {
-	for kind, name := range map[error]string{
-		ErrThrottled: "throttled", ErrTimedOut: "timed-out", ErrDeclined: "declined", ErrTruncated: "unusable", ErrUnusable: "unusable",
-	} {
-		if errors.Is(err, kind) {
-			return name
-		}
-	}
-	return "unavailable"
 }

@@ -19,22 +19,9 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
-)
-
-// The errors of [Client.Converse]. A later request may succeed after each.
-var (
-	// ErrThrottled says that the model takes no more requests at the moment, or is not ready.
-	ErrThrottled = errors.New("the model takes no more requests at the moment")
-	// ErrTimedOut says that the reply did not come in time.
-	ErrTimedOut = errors.New("the model did not reply in time")
-	// ErrDeclined says that a guardrail, a filter or the model itself refused to reply.
-	ErrDeclined = errors.New("the model declined to reply")
-	// ErrTruncated says that the reply ends before it is complete, as at [Request.MaxTokens].
-	ErrTruncated = errors.New("the reply of the model is not complete")
-	// ErrUnavailable says that the service failed, or refused the request.
-	ErrUnavailable = errors.New("the model is not available")
 )
 
 const (
@@ -105,8 +92,8 @@ type Request struct {
 	Temperature *float32
 }
 
-// Converse returns the text of the model's reply. It returns one of the errors of this package, or
-// an error that matches [context.Canceled] if the context was canceled.
+// Converse returns the text of the model's reply. It returns a [*model.Error], or an error that
+// matches [context.Canceled] if the context was canceled.
 func (c *Client) Converse(ctx context.Context, r Request) (string, error) {
 	parameters := &types.InferenceConfiguration{Temperature: r.Temperature}
 	if r.MaxTokens > 0 {
@@ -126,9 +113,9 @@ func (c *Client) Converse(ctx context.Context, r Request) (string, error) {
 	case types.StopReasonEndTurn, types.StopReasonStopSequence:
 		return text(output), nil
 	case types.StopReasonGuardrailIntervened, types.StopReasonContentFiltered, "refusal":
-		return "", fmt.Errorf("%w (%s)", ErrDeclined, output.StopReason)
+		return "", model.Errorf(model.Declined, "the reply ends with %s", output.StopReason)
 	default:
-		return "", fmt.Errorf("%w (%.40q)", ErrTruncated, output.StopReason)
+		return "", model.Errorf(model.Unusable, "the reply is not complete: it ends with %.40q", output.StopReason)
 	}
 }
 
@@ -152,17 +139,17 @@ func failure(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return fmt.Errorf("asking the model: %w", ctx.Err())
 	}
-	kind := ErrUnavailable
+	kind := model.Unavailable
 	api, refused := errors.AsType[smithy.APIError](err)
 	switch outcome := kit.Failure(err); {
 	case refused && slices.Contains([]string{"ThrottlingException", "ServiceQuotaExceededException", "ModelNotReadyException"}, api.ErrorCode()):
-		kind = ErrThrottled
+		kind = model.Throttled
 	case refused && api.ErrorCode() == "ModelTimeoutException", ctx.Err() != nil, timedOut(err):
-		kind = ErrTimedOut
+		kind = model.TimedOut
 	case errors.Is(outcome, retry.ErrBusy):
-		kind = ErrThrottled
+		kind = model.Throttled
 	}
-	return fmt.Errorf("%w: %s", kind, cause(err))
+	return model.Errorf(kind, "%s", cause(err))
 }
 
 // timedOut reports whether an attempt ended at its time-out.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -73,42 +74,42 @@ func TestConverse(t *testing.T) {
 	const leak = "the private reply"
 	for name, test := range map[string]struct {
 		replies  []conversetest.Reply
-		want     error
-		text     string // of the reply, or in the error
+		want     model.Failure // "": none
+		text     string        // of the reply, or in the error
 		requests int
 	}{
-		"OK":             {[]conversetest.Reply{good}, nil, "all right", 1},
-		"OKStopSequence": {[]conversetest.Reply{conversetest.Says("all", "stop_sequence")}, nil, "all", 1},
+		"OK":             {[]conversetest.Reply{good}, "", "all right", 1},
+		"OKStopSequence": {[]conversetest.Reply{conversetest.Says("all", "stop_sequence")}, "", "all", 1},
 		"OKReasoning": {[]conversetest.Reply{conversetest.Writes(`{"output":{"message":{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"hm"}}},{"text":"a"},{"text":"b"}]}},"stopReason":"end_turn"}`)},
-			nil, "ab", 1},
-		"OKNothing":          {[]conversetest.Reply{conversetest.Writes(`{"stopReason":"end_turn"}`)}, nil, "", 1},
-		"OKThrottledFirst":   {[]conversetest.Reply{throttled, good}, nil, "all right", 2},
-		"OKNotReadyFirst":    {[]conversetest.Reply{conversetest.Fails(http.StatusTooManyRequests, "ModelNotReadyException", ""), good}, nil, "all right", 2},
-		"OKFailedTwice":      {[]conversetest.Reply{conversetest.Fails(http.StatusInternalServerError, "InternalServerException", ""), conversetest.Fails(http.StatusServiceUnavailable, "ServiceUnavailableException", ""), good}, nil, "all right", 3},
-		"ErrThrottled":       {[]conversetest.Reply{throttled}, converse.ErrThrottled, "ThrottlingException (request request-of-the-test): Too many requests", converse.Attempts},
-		"ErrQuota":           {[]conversetest.Reply{conversetest.Fails(http.StatusBadRequest, "ServiceQuotaExceededException", "Quota")}, converse.ErrThrottled, "Quota", 1},
-		"ErrNotReady":        {[]conversetest.Reply{conversetest.Fails(http.StatusTooManyRequests, "ModelNotReadyException", "Not ready")}, converse.ErrThrottled, "Not ready", converse.Attempts},
-		"ErrModelTimedOut":   {[]conversetest.Reply{conversetest.Fails(http.StatusRequestTimeout, "ModelTimeoutException", "")}, converse.ErrTimedOut, "ModelTimeoutException", 1},
-		"ErrFailed":          {[]conversetest.Reply{conversetest.Fails(http.StatusInternalServerError, "InternalServerException", leak)}, converse.ErrUnavailable, "InternalServerException", converse.Attempts},
-		"ErrModel":           {[]conversetest.Reply{conversetest.Fails(http.StatusFailedDependency, "ModelErrorException", leak)}, converse.ErrUnavailable, "ModelErrorException", 1},
-		"ErrDenied":          {[]conversetest.Reply{conversetest.Fails(http.StatusForbidden, "AccessDeniedException", "not authorized to perform: bedrock:InvokeModel")}, converse.ErrUnavailable, "bedrock:InvokeModel", 1},
-		"ErrInvalid":         {[]conversetest.Reply{conversetest.Fails(http.StatusBadRequest, "ValidationException", leak)}, converse.ErrUnavailable, "inference profile", 1},
-		"ErrNoJSON":          {[]conversetest.Reply{conversetest.Writes(leak)}, converse.ErrUnavailable, "", 1},
-		"ErrOtherShape":      {[]conversetest.Reply{conversetest.Writes(`{"output":"` + leak + `","stopReason":"end_turn"}`)}, converse.ErrUnavailable, "", 1},
-		"ErrMaxTokens":       {[]conversetest.Reply{conversetest.Says(leak, "max_tokens")}, converse.ErrTruncated, "max_tokens", 1},
-		"ErrContextWindow":   {[]conversetest.Reply{conversetest.Says(leak, "model_context_window_exceeded")}, converse.ErrTruncated, "model_context_window_exceeded", 1},
-		"ErrUnknownReason":   {[]conversetest.Reply{conversetest.Says(leak, "news")}, converse.ErrTruncated, "news", 1},
-		"ErrNoReason":        {[]conversetest.Reply{conversetest.Writes(`{}`)}, converse.ErrTruncated, "", 1},
-		"ErrGuardrail":       {[]conversetest.Reply{conversetest.Says(leak, "guardrail_intervened")}, converse.ErrDeclined, "guardrail_intervened", 1},
-		"ErrContentFiltered": {[]conversetest.Reply{conversetest.Says(leak, "content_filtered")}, converse.ErrDeclined, "content_filtered", 1},
-		"ErrRefused":         {[]conversetest.Reply{conversetest.Says(leak, "refusal")}, converse.ErrDeclined, "refusal", 1},
+			"", "ab", 1},
+		"OKNothing":          {[]conversetest.Reply{conversetest.Writes(`{"stopReason":"end_turn"}`)}, "", "", 1},
+		"OKThrottledFirst":   {[]conversetest.Reply{throttled, good}, "", "all right", 2},
+		"OKNotReadyFirst":    {[]conversetest.Reply{conversetest.Fails(http.StatusTooManyRequests, "ModelNotReadyException", ""), good}, "", "all right", 2},
+		"OKFailedTwice":      {[]conversetest.Reply{conversetest.Fails(http.StatusInternalServerError, "InternalServerException", ""), conversetest.Fails(http.StatusServiceUnavailable, "ServiceUnavailableException", ""), good}, "", "all right", 3},
+		"ErrThrottled":       {[]conversetest.Reply{throttled}, model.Throttled, "ThrottlingException (request request-of-the-test): Too many requests", converse.Attempts},
+		"ErrQuota":           {[]conversetest.Reply{conversetest.Fails(http.StatusBadRequest, "ServiceQuotaExceededException", "Quota")}, model.Throttled, "Quota", 1},
+		"ErrNotReady":        {[]conversetest.Reply{conversetest.Fails(http.StatusTooManyRequests, "ModelNotReadyException", "Not ready")}, model.Throttled, "Not ready", converse.Attempts},
+		"ErrModelTimedOut":   {[]conversetest.Reply{conversetest.Fails(http.StatusRequestTimeout, "ModelTimeoutException", "")}, model.TimedOut, "ModelTimeoutException", 1},
+		"ErrFailed":          {[]conversetest.Reply{conversetest.Fails(http.StatusInternalServerError, "InternalServerException", leak)}, model.Unavailable, "InternalServerException", converse.Attempts},
+		"ErrModel":           {[]conversetest.Reply{conversetest.Fails(http.StatusFailedDependency, "ModelErrorException", leak)}, model.Unavailable, "ModelErrorException", 1},
+		"ErrDenied":          {[]conversetest.Reply{conversetest.Fails(http.StatusForbidden, "AccessDeniedException", "not authorized to perform: bedrock:InvokeModel")}, model.Unavailable, "bedrock:InvokeModel", 1},
+		"ErrInvalid":         {[]conversetest.Reply{conversetest.Fails(http.StatusBadRequest, "ValidationException", leak)}, model.Unavailable, "inference profile", 1},
+		"ErrNoJSON":          {[]conversetest.Reply{conversetest.Writes(leak)}, model.Unavailable, "", 1},
+		"ErrOtherShape":      {[]conversetest.Reply{conversetest.Writes(`{"output":"` + leak + `","stopReason":"end_turn"}`)}, model.Unavailable, "", 1},
+		"ErrMaxTokens":       {[]conversetest.Reply{conversetest.Says(leak, "max_tokens")}, model.Unusable, "max_tokens", 1},
+		"ErrContextWindow":   {[]conversetest.Reply{conversetest.Says(leak, "model_context_window_exceeded")}, model.Unusable, "model_context_window_exceeded", 1},
+		"ErrUnknownReason":   {[]conversetest.Reply{conversetest.Says(leak, "news")}, model.Unusable, "news", 1},
+		"ErrNoReason":        {[]conversetest.Reply{conversetest.Writes(`{}`)}, model.Unusable, "", 1},
+		"ErrGuardrail":       {[]conversetest.Reply{conversetest.Says(leak, "guardrail_intervened")}, model.Declined, "guardrail_intervened", 1},
+		"ErrContentFiltered": {[]conversetest.Reply{conversetest.Says(leak, "content_filtered")}, model.Declined, "content_filtered", 1},
+		"ErrRefused":         {[]conversetest.Reply{conversetest.Says(leak, "refusal")}, model.Declined, "refusal", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := conversetest.Start(t, test.replies...)
 			got, err := open(t, server, nil).Converse(t.Context(), converse.Request{System: "judge", User: prompt})
-			if !errors.Is(err, test.want) {
-				t.Fatalf("got %q, %v, want %v", got, err, test.want)
+			if failed, _ := errors.AsType[*model.Error](err); (err != nil) != (test.want != "") || err != nil && (failed == nil || failed.Failure != test.want) {
+				t.Fatalf("got %q, %v, want %q", got, err, test.want)
 			}
 			if err == nil && got != test.text || err != nil && (got != "" || !strings.Contains(err.Error(), test.text)) {
 				t.Errorf("got %q, %v, want %q", got, err, test.text)
@@ -136,19 +137,20 @@ func TestConverseEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		ctx      context.Context
 		reply    conversetest.Reply
-		want     error
+		want     model.Failure
 		requests int
 	}{
-		"ErrSlow":     {soon, conversetest.Hangs, converse.ErrTimedOut, 1},
-		"ErrCanceled": {canceled, conversetest.Hangs, context.Canceled, 0},
-		"ErrSpent":    {retry.WithBudget(t.Context(), spent), throttled, converse.ErrThrottled, 1},
+		"ErrSlow":     {soon, conversetest.Hangs, model.TimedOut, 1},
+		"ErrCanceled": {canceled, conversetest.Hangs, "", 0},
+		"ErrSpent":    {retry.WithBudget(t.Context(), spent), throttled, model.Throttled, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := conversetest.Start(t, test.reply)
 			_, err := open(t, server, nil).Converse(test.ctx, converse.Request{System: "judge", User: prompt})
-			if !errors.Is(err, test.want) {
-				t.Errorf("got %v, want %v", err, test.want)
+			failed, _ := errors.AsType[*model.Error](err)
+			if test.want == "" && !errors.Is(err, context.Canceled) || test.want != "" && (failed == nil || failed.Failure != test.want) {
+				t.Errorf("got %v, want %q", err, test.want)
 			}
 			if n := len(server.Requests()); n > test.requests {
 				t.Errorf("got %d requests, want %d", n, test.requests)

@@ -10,6 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -58,7 +59,7 @@ func failures(now func() time.Time) httpapi.Errors {
 			answer("BIZ_004", http.StatusForbidden, httpapi.As[*lingible.SubscriptionError]),
 			answer("RATE_001", http.StatusTooManyRequests, httpapi.As[*ratelimit.LimitedError]),
 			{
-				Code: "SYS_003", Status: http.StatusServiceUnavailable, Match: httpapi.As[*lingible.LanguageError],
+				Code: "SYS_003", Status: http.StatusServiceUnavailable, Match: httpapi.As[*model.Error],
 				Message: "the language model gave no answer, and nothing was charged: try again in a few seconds", RetryAfter: 5 * time.Second,
 			},
 			{

@@ -10,6 +10,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
@@ -137,7 +138,7 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: lingible.ErrUserDeleted, Status: 403, Passing: true},
 			{Err: &lingible.SubscriptionError{What: "this"}, Status: 403, Passing: true},
 			{Err: &lingible.UsageError{What: "translations a day", Limit: 10, Until: began().Add(time.Hour)}, Status: 429, Passing: true},
-			{Err: &lingible.LanguageError{Failure: lingible.Throttled, Err: retry.ErrBusy}, Status: 503, Passing: true},
+			{Err: &model.Error{Failure: model.Throttled, Err: retry.ErrBusy}, Status: 503, Passing: true},
 			{Err: validate.Errorf("cursor", validate.RuleFormat, "is odd"), Status: 422},
 			{Err: idempotency.ErrClaimLost, Status: 409, Passing: true},
 			{Err: lingible.ErrStale, Status: 503, Passing: true},

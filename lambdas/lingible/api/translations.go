@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -28,7 +29,7 @@ func (s *server) registerTranslations() {
 		Method: http.MethodPost, Path: "/translate", ID: "translate", Form: lingible.ChargedTranslation{}, KeyOptional: true,
 		Precisely:   httpapi.Forms{"body.text": httpapi.NotBlank},
 		Description: "Translates a text, charges the translation, and keeps it for 30 days for a premium user. A translation that fails, or is the text itself, is not charged.",
-		Errors:      []error{&lingible.UsageError{What: "translations a day", Limit: 10, Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}, &lingible.LanguageError{}},
+		Errors:      []error{&lingible.UsageError{What: "translations a day", Limit: 10, Until: time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)}, &model.Error{}},
 	}, func(ctx context.Context, input *httpapi.Input[lingible.TranslationInput]) (lingible.ChargedTranslation, error) {
 		return s.api.Translator.Translate(ctx, callerFrom(ctx), input.Body)
 	}, nil)

@@ -9,12 +9,12 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
@@ -63,19 +63,16 @@ func (l *Language) ModelID() string { return l.client.ModelID() }
 
 // ask asks the model for a reply, which check finds nothing wrong with.
 func (l *Language) ask(ctx context.Context, q converse.Question, reply any, check func(*validate.Problems)) error {
-	err := l.client.Ask(ctx, q, reply)
-	if err == nil {
-		var p validate.Problems
-		check(&p)
-		// The messages of problems may quote the reply.
-		if wrong, ok := errors.AsType[*validate.Error](p.Err()); ok {
-			err = fmt.Errorf("%w: %s does not fit (%s)", converse.ErrUnusable, wrong.Problems[0].Field, wrong.Problems[0].Constraint.Rule)
-		}
+	if err := l.client.Ask(ctx, q, reply); err != nil {
+		return err
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		err = &lingible.LanguageError{Failure: lingible.LanguageFailure(converse.Kind(err)), Err: err}
+	var p validate.Problems
+	check(&p)
+	// The messages of problems may quote the reply.
+	if wrong, ok := errors.AsType[*validate.Error](p.Err()); ok {
+		return model.Errorf(model.Unusable, "%s of the reply does not fit (%s)", wrong.Problems[0].Field, wrong.Problems[0].Constraint.Rule)
 	}
-	return err
+	return nil
 }
 
 type sentence struct {

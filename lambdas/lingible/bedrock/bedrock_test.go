@@ -14,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
@@ -156,8 +157,8 @@ func TestReply(t *testing.T) {
 				}
 				return
 			}
-			failed, _ := errors.AsType[*lingible.LanguageError](err)
-			if failed == nil || failed.Failure != lingible.Unusable {
+			failed, _ := errors.AsType[*model.Error](err)
+			if failed == nil || failed.Failure != model.Unusable {
 				t.Fatalf("got %+v, %v, want an error that it is unusable", got, err)
 			}
 			for _, part := range []string{"é", "rizz", "excellent", "news", "cap"} {
@@ -195,11 +196,6 @@ func TestFailure(t *testing.T) {
 			conversetest.CheckFailures(t, good(name), func(ctx context.Context, environment kit.Environment) error {
 				_, err := operation(ctx, open(t, environment))
 				return err
-			}, func(err error) string {
-				if failed, ok := errors.AsType[*lingible.LanguageError](err); ok {
-					return string(failed.Failure)
-				}
-				return ""
 			})
 		})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
@@ -72,7 +73,7 @@ func TestLimitUnderConcurrency(t *testing.T) {
 			}
 			got, err := w.Translator.Translate(t.Context(), ann, lingible.TranslationInput{Text: text})
 			used, limited := errors.AsType[*lingible.UsageError](err)
-			_, failed := errors.AsType[*lingible.LanguageError](err)
+			_, failed := errors.AsType[*model.Error](err)
 			switch {
 			case limited && used.Limit == 10 && used.Until.Equal(time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)):
 			case text == "fail" && failed, text == "same" && err == nil && got.Unchanged && got.TranslatedText == "same" && got.ID == "":

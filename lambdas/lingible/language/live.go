@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cache"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -21,7 +22,7 @@ type Exports interface {
 }
 
 // Live is a [lingible.Language] over the latest export of the lexicon, which it asks for when it is used, every 15 seconds at
-// most. While no export can be read, it goes on with what it has; without any, its methods return a [*lingible.LanguageError].
+// most. While no export can be read, it goes on with what it has; without any, its methods return a [*model.Error].
 // It is safe for concurrent use.
 type Live struct {
 	exports Exports
@@ -57,7 +58,7 @@ func (l *Live) latest(ctx context.Context) (*edition, error) {
 		}
 		entries, digest, err := l.exports.Latest(ctx, kept.digest)
 		if err != nil && kept.entries == nil {
-			return nil, &lingible.LanguageError{Failure: lingible.Unavailable, Err: err}
+			return nil, &model.Error{Failure: model.Unavailable, Err: err}
 		}
 		if err != nil {
 			l.log.WarnContext(ctx, "the latest export of the lexicon could not be read: an older one is used", "error", err.Error())

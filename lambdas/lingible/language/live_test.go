@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
 )
@@ -37,8 +38,8 @@ func terms(name string) []lingible.Entry {
 }
 
 func failed(err error) bool {
-	failure, ok := errors.AsType[*lingible.LanguageError](err)
-	return ok && failure.Failure == lingible.Unavailable
+	failure, ok := errors.AsType[*model.Error](err)
+	return ok && failure.Failure == model.Unavailable
 }
 
 // A Live asks for the latest export every 15 seconds at most. While it can read none, it goes on with

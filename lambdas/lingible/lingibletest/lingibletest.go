@@ -15,6 +15,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
@@ -116,7 +117,7 @@ type Speaker struct {
 
 // Failure is what a [Speaker] fails with.
 func Failure() error {
-	return &lingible.LanguageError{Failure: lingible.Throttled, Err: errors.New("the model is busy")}
+	return &model.Error{Failure: model.Throttled, Err: errors.New("the model is busy")}
 }
 
 // Translate implements [lingible.Language].

@@ -15,12 +15,13 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 )
 
-// CheckFailures asks a model that is hindered in each way: an error has the kind ([converse.Kind])
-// that says why, and no reply costs more than [converse.Attempts] requests. good is a reply of the
-// right form. kind returns "" for nil, and an error of another type as it is.
-func CheckFailures(t *testing.T, good string, ask func(context.Context, kit.Environment) error, kind func(error) string) {
+// CheckFailures asks a model that is hindered in each way: an error is a [*model.Error] that
+// says why, and no reply costs more than [converse.Attempts] requests. good is a reply of the right
+// form.
+func CheckFailures(t *testing.T, good string, ask func(context.Context, kit.Environment) error) {
 	t.Helper()
 	throttled := Fails(http.StatusTooManyRequests, "ThrottlingException", "Too many requests")
 	soon, stop := context.WithDeadline(t.Context(), time.Now().Add(50*time.Millisecond))
@@ -28,23 +29,25 @@ func CheckFailures(t *testing.T, good string, ask func(context.Context, kit.Envi
 	for name, test := range map[string]struct {
 		ctx      context.Context
 		replies  []Reply
-		want     string
+		want     model.Failure // "": none
 		requests int
 	}{
 		"OKThrottledFirst": {t.Context(), []Reply{throttled, Says(good, "end_turn")}, "", 2},
-		"ErrThrottled":     {t.Context(), []Reply{throttled}, "throttled", converse.Attempts},
-		"ErrFailed":        {t.Context(), []Reply{Fails(http.StatusInternalServerError, "InternalServerException", "")}, "unavailable", converse.Attempts},
-		"ErrDenied":        {t.Context(), []Reply{Fails(http.StatusForbidden, "AccessDeniedException", "")}, "unavailable", 1},
-		"ErrSlow":          {soon, []Reply{Hangs}, "timed-out", 1},
-		"ErrTruncated":     {t.Context(), []Reply{Says(good, "max_tokens")}, "unusable", 1},
-		"ErrOtherForm":     {t.Context(), []Reply{Says(`{"other": "form"}`, "end_turn")}, "unusable", 1},
-		"ErrGuardrail":     {t.Context(), []Reply{Says("I cannot answer that.", "guardrail_intervened")}, "declined", 1},
-		"ErrRefusal":       {t.Context(), []Reply{Says("", "refusal")}, "declined", 1},
+		"ErrThrottled":     {t.Context(), []Reply{throttled}, model.Throttled, converse.Attempts},
+		"ErrFailed":        {t.Context(), []Reply{Fails(http.StatusInternalServerError, "InternalServerException", "")}, model.Unavailable, converse.Attempts},
+		"ErrDenied":        {t.Context(), []Reply{Fails(http.StatusForbidden, "AccessDeniedException", "")}, model.Unavailable, 1},
+		"ErrSlow":          {soon, []Reply{Hangs}, model.TimedOut, 1},
+		"ErrTruncated":     {t.Context(), []Reply{Says(good, "max_tokens")}, model.Unusable, 1},
+		"ErrOtherForm":     {t.Context(), []Reply{Says(`{"other": "form"}`, "end_turn")}, model.Unusable, 1},
+		"ErrGuardrail":     {t.Context(), []Reply{Says("I cannot answer that.", "guardrail_intervened")}, model.Declined, 1},
+		"ErrRefusal":       {t.Context(), []Reply{Says("", "refusal")}, model.Declined, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := Start(t, test.replies...)
-			if err := ask(test.ctx, server.Environment(nil)); kind(err) != test.want {
+			err := ask(test.ctx, server.Environment(nil))
+			failed, _ := errors.AsType[*model.Error](err)
+			if test.want == "" && err != nil || test.want != "" && (failed == nil || failed.Failure != test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 			if n := len(server.Requests()); n > test.requests || n < test.requests && test.ctx != soon {
