@@ -144,6 +144,17 @@ type Recorder struct {
 	mu            sync.Mutex
 	requests      []Request
 	before, after func(schema.Operation) error
+	around        observer
+}
+
+// observer is around a request and its answer.
+type observer func(context.Context, middleware.InitializeInput, middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error)
+
+// observe sets the observer of requests from now on; nil: none.
+func (r *Recorder) observe(around observer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.around = around
 }
 
 // Faults sets the functions that run around each request from now on; nil: none. An error of before
@@ -186,14 +197,19 @@ func (r *Recorder) record(ctx context.Context, in middleware.InitializeInput, ne
 		}
 	}
 	r.mu.Lock()
-	before, after := r.before, r.after
+	before, after, around := r.before, r.after, r.around
 	r.mu.Unlock()
 	if before != nil {
 		if err := before(request.Operation); err != nil {
 			return middleware.InitializeOutput{}, middleware.Metadata{}, err
 		}
 	}
-	out, metadata, err := next.HandleInitialize(ctx, in)
+	if around == nil {
+		around = func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+			return next.HandleInitialize(ctx, in)
+		}
+	}
+	out, metadata, err := around(ctx, in, next)
 	if err != nil {
 		return out, metadata, err
 	}

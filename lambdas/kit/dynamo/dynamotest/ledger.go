@@ -1,0 +1,250 @@
+package dynamotest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Entry is what one write of an item costs, alone or in a transaction.
+type Entry struct {
+	// Item is the item's key, the values joined by a space.
+	Item string
+	// Operation is that of the write, also within a transaction.
+	Operation schema.Operation
+	// InTransaction says that the write is part of a transaction.
+	InTransaction bool
+	// Units are the write units of the item itself: one per KB of the item before or after the
+	// write, the larger one ("DynamoDB read and write operations"). A transaction costs twice as
+	// many.
+	Units float64
+	// Indexes are the write units of each index whose copy of the item changes: one per KB for a
+	// copy that comes, goes or changes, and both for one whose key changes ("Using Global
+	// Secondary Indexes in DynamoDB": write capacity units).
+	Indexes map[string]float64
+}
+
+// Ledger lists the writes of items, in their order.
+type Ledger []Entry
+
+// Units are the ledger's write units. A transaction doubles the items of the table; indexesTwice
+// says that it doubles the indexes, too, as DynamoDB Local reports. DynamoDB does not (docs/COST.md).
+func (l Ledger) Units(indexesTwice bool) float64 {
+	var units float64
+	for _, e := range l {
+		table, indexes := e.Units, 0.0
+		for _, of := range e.Indexes {
+			indexes += of
+		}
+		if e.InTransaction {
+			table *= 2
+		}
+		if e.InTransaction && indexesTwice {
+			indexes *= 2
+		}
+		units += table + indexes
+	}
+	return units
+}
+
+// String lists the ledger, a line for each write.
+func (l Ledger) String() string {
+	var b strings.Builder
+	for _, e := range l {
+		in := "alone"
+		if e.InTransaction {
+			in = "in a transaction"
+		}
+		fmt.Fprintf(&b, "%s %s, %s: %v", e.Operation, e.Item, in, e.Units)
+		for _, index := range slices.Sorted(maps.Keys(e.Indexes)) {
+			fmt.Fprintf(&b, ", %s %v", index, e.Indexes[index])
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Writes returns the ledger of what do writes through the tables. Nothing else may write to them
+// meanwhile.
+func (t *Tables) Writes(tb testing.TB, database schema.Database, do func()) Ledger {
+	tb.Helper()
+	var ledger Ledger
+	t.Recorder.observe(func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		writes := writesOf(in.Parameters, schema.Operation(awsmiddleware.GetOperationName(ctx)))
+		before := make([]map[string]types.AttributeValue, len(writes))
+		for i, w := range writes {
+			before[i] = t.read(tb, database, w)
+		}
+		out, metadata, err := next.HandleInitialize(ctx, in)
+		for i, w := range writes {
+			if err == nil {
+				ledger = append(ledger, w.entry(database, before[i], t.read(tb, database, w)))
+			}
+		}
+		return out, metadata, err
+	})
+	do()
+	t.Recorder.observe(nil)
+	return ledger
+}
+
+// written is a write of a request.
+type written struct {
+	table         string
+	operation     schema.Operation
+	item          map[string]types.AttributeValue // or its key
+	inTransaction bool
+}
+
+func writesOf(input any, operation schema.Operation) []written {
+	switch input := input.(type) {
+	case *dynamodb.PutItemInput:
+		return []written{{table: aws.ToString(input.TableName), operation: operation, item: input.Item}}
+	case *dynamodb.UpdateItemInput:
+		return []written{{table: aws.ToString(input.TableName), operation: operation, item: input.Key}}
+	case *dynamodb.DeleteItemInput:
+		return []written{{table: aws.ToString(input.TableName), operation: operation, item: input.Key}}
+	case *dynamodb.TransactWriteItemsInput:
+		var all []written
+		for _, i := range input.TransactItems {
+			w := written{inTransaction: true}
+			switch {
+			case i.Put != nil:
+				w.table, w.operation, w.item = *i.Put.TableName, schema.PutItem, i.Put.Item
+			case i.Update != nil:
+				w.table, w.operation, w.item = *i.Update.TableName, schema.UpdateItem, i.Update.Key
+			case i.Delete != nil:
+				w.table, w.operation, w.item = *i.Delete.TableName, schema.DeleteItem, i.Delete.Key
+			default:
+				w.table, w.operation, w.item = *i.ConditionCheck.TableName, schema.ConditionCheckItem, i.ConditionCheck.Key
+			}
+			all = append(all, w)
+		}
+		return all
+	}
+	return nil
+}
+
+// key is the key of the item.
+func (w written) key(database schema.Database) map[string]types.AttributeValue {
+	table, _ := database.Table(w.table)
+	return pick(w.item, table.Key.Attributes())
+}
+
+func (t *Tables) read(tb testing.TB, database schema.Database, w written) map[string]types.AttributeValue {
+	tb.Helper()
+	output, err := t.Client.GetItem(tb.Context(), &dynamodb.GetItemInput{TableName: &w.table, Key: w.key(database), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return output.Item
+}
+
+func (w written) entry(database schema.Database, before, after map[string]types.AttributeValue) Entry {
+	table, _ := database.Table(w.table)
+	e := Entry{Operation: w.operation, InTransaction: w.inTransaction, Units: max(1, units(before), units(after)), Indexes: map[string]float64{}}
+	var names []string
+	for _, name := range table.Key.Attributes() {
+		if text, ok := w.item[name].(*types.AttributeValueMemberS); ok {
+			names = append(names, text.Value)
+		}
+	}
+	e.Item = strings.Join(names, " ")
+	for _, index := range table.Indexes {
+		was, is := copyIn(table, index, before), copyIn(table, index, after)
+		keyOf := func(item map[string]types.AttributeValue) map[string]types.AttributeValue {
+			return pick(item, index.KeyAttributes())
+		}
+		switch {
+		case reflect.DeepEqual(was, is):
+		case was == nil || is == nil || !reflect.DeepEqual(keyOf(was), keyOf(is)):
+			e.Indexes[index.Name] = units(was) + units(is)
+		default:
+			e.Indexes[index.Name] = max(units(was), units(is))
+		}
+	}
+	return e
+}
+
+// copyIn is the index's copy of an item; nil if the index does not hold it.
+func copyIn(table schema.Table, index schema.Index, item map[string]types.AttributeValue) map[string]types.AttributeValue {
+	keys := append(table.Key.Attributes(), index.KeyAttributes()...)
+	copied := pick(item, keys)
+	for _, name := range keys {
+		if copied[name] == nil {
+			return nil
+		}
+	}
+	switch index.Projection {
+	case schema.ProjectAll:
+		return item
+	case schema.ProjectKeysOnly:
+		return copied
+	}
+	maps.Copy(copied, pick(item, index.Include))
+	return copied
+}
+
+func pick(item map[string]types.AttributeValue, names []string) map[string]types.AttributeValue {
+	picked := map[string]types.AttributeValue{}
+	for _, name := range names {
+		if value := item[name]; value != nil {
+			picked[name] = value
+		}
+	}
+	return picked
+}
+
+// units are the write units of an item; none for no item.
+func units(item map[string]types.AttributeValue) float64 {
+	size := 0
+	for name, value := range item {
+		size += len(name) + sizeOf(value)
+	}
+	return math.Ceil(float64(size) / 1024)
+}
+
+// sizeOf is the size of a value in bytes ("DynamoDB item sizes and formats"); of a number at most.
+func sizeOf(value types.AttributeValue) int {
+	const list, element = 3, 1
+	switch value := value.(type) {
+	case *types.AttributeValueMemberS:
+		return len(value.Value)
+	case *types.AttributeValueMemberN:
+		return len(value.Value)/2 + 2
+	case *types.AttributeValueMemberB:
+		return len(value.Value)
+	case *types.AttributeValueMemberSS:
+		size := 0
+		for _, text := range value.Value {
+			size += len(text)
+		}
+		return size
+	case *types.AttributeValueMemberL:
+		size := list
+		for _, of := range value.Value {
+			size += element + sizeOf(of)
+		}
+		return size
+	case *types.AttributeValueMemberM:
+		size := list
+		for name, of := range value.Value {
+			size += element + len(name) + sizeOf(of)
+		}
+		return size
+	}
+	return 1
+}
