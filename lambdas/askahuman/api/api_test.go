@@ -109,6 +109,10 @@ func (l *limiter) CountRequest(_ context.Context, limit schema.RateLimit, caller
 	return state, nil
 }
 
+func (l *limiter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+	return l.CountRequest(ctx, limit, caller, now)
+}
+
 // callers returns the callers that were counted towards any limit.
 func (l *limiter) callers() (callers []string) {
 	for key := range l.used {

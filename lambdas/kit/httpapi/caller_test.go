@@ -28,6 +28,11 @@ func (c *counted) CountRequest(_ context.Context, limit schema.RateLimit, caller
 	return state, nil
 }
 
+func (c *counted) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+	limit.Name += " read"
+	return c.CountRequest(ctx, limit, caller, now)
+}
+
 // A token, a header or a fingerprint identifies a caller, and a route of a group admits only its
 // members. Refused callers are not counted.
 func TestCallers(t *testing.T) {
@@ -110,7 +115,7 @@ func TestCallers(t *testing.T) {
 			t.Errorf("%s: X-RateLimit-Limit is %q", test.name, got)
 		}
 	}
-	if got := strings.Join(limiter.callers, ", "); got != "admin ann, admin ann, admin ann" {
+	if got := strings.Join(limiter.callers, ", "); got != "admin read ann, admin read ann, admin read ann" {
 		t.Errorf("counted %s", got)
 	}
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,6 +17,9 @@ type RateLimiter interface {
 	// CountRequest counts a call of a caller towards a limit, in the window that
 	// now is in. It returns a [*ratelimit.LimitedError] beyond the limit.
 	CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
+	// CountRead is CountRequest for a call that changes nothing, whose caller need not have the
+	// last few calls of the limit.
+	CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
 }
 
 // count counts a call towards the caller's limit of the route. It counts the call towards
@@ -31,10 +35,14 @@ func (s *Server) count(ctx *Context, caller Caller) error {
 	if who == "" || limit.Per == schema.PerAddress {
 		who = caller.Address
 	}
-	state, err := s.config.Limiter.CountRequest(ctx.Context(), limit, who, now)
+	countCall := s.config.Limiter.CountRequest
+	if ctx.Route.Method == http.MethodGet {
+		countCall = s.config.Limiter.CountRead
+	}
+	state, err := countCall(ctx.Context(), limit, who, now)
 	if err == nil && limit.AddressRequests > 0 && caller.ID != "" {
 		ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window, Per: schema.PerAddress}
-		_, err = s.config.Limiter.CountRequest(ctx.Context(), ofAddress, caller.Address, now)
+		_, err = countCall(ctx.Context(), ofAddress, caller.Address, now)
 	}
 	if err != nil {
 		return err

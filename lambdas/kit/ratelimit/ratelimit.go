@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -50,11 +51,16 @@ func (e *LimitedError) Error() string {
 // RetryAt is when the next window begins.
 func (e *LimitedError) RetryAt() time.Time { return e.Reset }
 
-// Counter counts calls in a table. It is safe for concurrent use.
+// Counter counts calls in a table. It is safe for concurrent use. Use one for the life of the
+// process: it remembers what it has reserved, and which limits callers have reached.
 type Counter struct {
 	db    *dynamo.DB
 	table string
 	key   func(counter string) []any
+
+	mu      sync.Mutex
+	windows map[string]*window
+	swept   time.Time
 }
 
 // New returns the counter in a table with schema.RateLimitPatterns. key gives the primary
@@ -65,45 +71,172 @@ func New(db *dynamo.DB, table string, key func(counter string) []any) *Counter {
 	if key == nil {
 		key = func(counter string) []any { return []any{"COUNT#" + counter} }
 	}
-	return &Counter{db: db, table: table, key: key}
+	return &Counter{db: db, table: table, key: key, windows: map[string]*window{}}
+}
+
+const (
+	// stepsOfLimit is how many steps a limit has: what one instance reserves is at most 5 % of it.
+	stepsOfLimit = 20
+	// mostWindows is how many callers' windows a counter remembers, some 300 bytes each. It counts
+	// the calls of further callers one by one.
+	mostWindows = 10_000
+	// sweepEvery is how often a counter forgets the windows that have ended.
+	sweepEvery = time.Minute
+)
+
+// window is what an instance knows of one caller's window of a limit.
+type window struct {
+	// turn has room for one call that writes, so that others wait for what it reserves.
+	turn chan struct{}
+	end  time.Time
+
+	mu      sync.Mutex
+	left    int  // calls that are counted in the table and have not been made
+	counted int  // calls that the table counts, at the last write
+	reached bool // the table counts as many calls as the limit allows
 }
 
 // CountRequest counts a call of a caller towards a limit, in the window in which now
 // lies. It returns a [*LimitedError] when the limit was reached before it. The counter
 // keeps a token of the last call, so that an attempt whose answer was lost counts once; it
-// counts twice only if another call of the same caller was counted between the two.
+// counts twice only if another call of the same caller was counted between the two. Once the
+// limit is reached, it refuses the caller's calls without a request to DynamoDB until the window ends.
 func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
-	timeToLive, err := c.db.TimeToLive(c.table)
-	if err != nil {
-		return State{}, fmt.Errorf("count a request: %w", err)
-	}
+	return c.count(ctx, limit, caller, now, 1)
+}
+
+// CountRead is [Counter.CountRequest] for calls that change nothing. It counts them in steps of a twentieth of the limit, one
+// write each: the write reserves the calls, and the next calls of the caller to this process need none. So
+// no caller ever makes more calls than the limit allows. A process that ends takes what it has reserved along: less than 5 % of the limit.
+// The step is one call for a limit below 40, and near the end of a limit at most a quarter of what is left, so that
+// several processes share it.
+func (c *Counter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
+	return c.count(ctx, limit, caller, now, max(1, limit.Requests/stepsOfLimit))
+}
+
+func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller string, now time.Time, step int) (State, error) {
 	start := now.Truncate(limit.Window)
 	state := State{Limit: limit.Requests, Reset: start.Add(limit.Window)}
 	hash := sha256.Sum256([]byte(caller))
+	counter := fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix())
+	w := c.window(counter, state.Reset, now)
+	if w == nil {
+		counted, err := c.reserve(ctx, counter, state, 1)
+		state.Remaining = limit.Requests - counted
+		return state, err
+	}
+	if done, err := w.take(&state); done {
+		return state, err
+	}
+	if step > 1 {
+		select {
+		case w.turn <- struct{}{}:
+			defer func() { <-w.turn }()
+		case <-ctx.Done():
+			return state, fmt.Errorf("count a request: %w", ctx.Err())
+		}
+		if done, err := w.take(&state); done {
+			return state, err
+		}
+		step = w.step(step, limit.Requests)
+	}
+	counted, err := c.reserve(ctx, counter, state, step)
+	if limited, ok := errors.AsType[*LimitedError](err); ok && limited.Remaining > 0 {
+		// Other instances have reserved since: less than a step is left.
+		step = 1
+		counted, err = c.reserve(ctx, counter, state, step)
+	}
+	return w.counts(state, counted, step, err)
+}
+
+// window returns what is known of a counter; nil if there is no room to remember it.
+func (c *Counter) window(counter string, end, now time.Time) *window {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now.Sub(c.swept) >= sweepEvery {
+		c.swept = now
+		for name, w := range c.windows {
+			if !now.Before(w.end) {
+				delete(c.windows, name)
+			}
+		}
+	}
+	w := c.windows[counter]
+	if w == nil && len(c.windows) < mostWindows {
+		w = &window{turn: make(chan struct{}, 1), end: end}
+		c.windows[counter] = w
+	}
+	return w
+}
+
+// take makes a call that was reserved, or refuses one, if the window knows enough for that.
+func (w *window) take(state *State) (done bool, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.left > 0 {
+		w.left--
+		state.Remaining = state.Limit - w.counted + w.left
+		return true, nil
+	}
+	if w.reached {
+		return true, &LimitedError{*state}
+	}
+	return false, nil
+}
+
+// step is how many calls to reserve next, of at most most.
+func (w *window) step(most, limit int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return max(1, min(most, (limit-w.counted)/4))
+}
+
+// counts remembers the outcome of a write that reserved calls, and makes the first of them.
+func (w *window) counts(state State, counted, step int, err error) (State, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if limited, ok := errors.AsType[*LimitedError](err); ok {
+		w.reached = limited.Remaining == 0
+		limited.Remaining = 0
+		return limited.State, err
+	}
+	if err != nil {
+		return state, err
+	}
+	w.left += step - 1
+	w.counted = max(w.counted, counted)
+	state.Remaining = max(0, state.Limit-w.counted+w.left)
+	return state, nil
+}
+
+// reserve counts calls in the table, and returns how many it counts then. It returns a
+// [*LimitedError], with the calls that are left, if these are fewer.
+func (c *Counter) reserve(ctx context.Context, counter string, state State, calls int) (int, error) {
+	timeToLive, err := c.db.TimeToLive(c.table)
+	if err != nil {
+		return 0, fmt.Errorf("count a request: %w", err)
+	}
 	token := rand.Text()
 	var counted struct {
 		Requests int    `dynamodbav:"requests"`
 		Last     string `dynamodbav:"last_request"`
 	}
-	err = c.db.Update(ctx, schema.CountRequest, c.key(fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix())),
-		expression.Add(dynamo.Name("requests"), expression.Value(1)).
+	err = c.db.Update(ctx, schema.CountRequest, c.key(counter),
+		expression.Add(dynamo.Name("requests"), expression.Value(calls)).
 			Set(dynamo.Name("last_request"), expression.Value(token)).
 			Set(dynamo.Name(timeToLive), expression.Value(dynamo.ExpiryAt(state.Reset))),
-		dynamo.Absent("requests").Or(dynamo.Name("requests").LessThan(expression.Value(limit.Requests)).
+		dynamo.Absent("requests").Or(dynamo.Name("requests").LessThanEqual(expression.Value(state.Limit-calls)).
 			And(dynamo.Name("last_request").NotEqual(expression.Value(token)))),
 		&counted)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		if err := attributevalue.UnmarshalMap(refused.Item, &counted); err != nil {
-			return state, fmt.Errorf("read the counter: %w", err)
+			return 0, fmt.Errorf("read the counter: %w", err)
 		}
 		if counted.Last != token {
-			return state, &LimitedError{state}
+			state.Remaining = max(0, state.Limit-counted.Requests)
+			return 0, &LimitedError{state}
 		}
 		err = nil
 	}
-	if err != nil {
-		return state, err
-	}
-	state.Remaining = limit.Requests - counted.Requests
-	return state, nil
+	return counted.Requests, err
 }

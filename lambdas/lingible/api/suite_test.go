@@ -29,6 +29,10 @@ func (unlimited) CountRequest(_ context.Context, limit schema.RateLimit, _ strin
 	return ratelimit.State{Limit: limit.Requests, Remaining: 1, Reset: now.Add(limit.Window)}, nil
 }
 
+func (u unlimited) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+	return u.CountRequest(ctx, limit, caller, now)
+}
+
 // The stubs of the services, one for each room. Every method calls work once, but for Usage, which
 // admits idempotency keys.
 type (
