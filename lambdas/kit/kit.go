@@ -3,6 +3,11 @@
 //
 // A main package calls [StartHTTP], [StartEvent] or [StartResponder] with a
 // function that wires its handler from an [Environment], and does nothing else.
+//
+// They set Go's runtime for the memory of the function: one thread runs Go at a time (GOMAXPROCS=1) below
+// 1,769 MB, where Lambda gives less than one processor; the heap may grow fivefold before it is collected
+// (GOGC=400), up to a memory limit (GOMEMLIMIT) of the function's memory less a tenth, at least 32 MB. An
+// environment variable of these names wins over the setting.
 package kit
 
 import (
@@ -133,6 +138,7 @@ func (h *responder[E, R]) respond(ctx context.Context, payload []byte) (body []b
 
 func start(platform string, setup func(context.Context, Environment) (lambda.Handler, error)) {
 	ctx := context.Background()
+	runtimeFor(os.Getenv).apply()
 	handler, err := initialise(ctx, platform, os.Getenv, os.Stdout, setup)
 	if err != nil {
 		reportInitError(ctx, os.Getenv("AWS_LAMBDA_RUNTIME_API"), err)
