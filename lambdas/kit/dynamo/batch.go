@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -26,33 +25,24 @@ const maxBatch = 100
 // given more than once. Items have the attributes of their key also if the pattern does not name
 // them. BatchGet requests the items again that DynamoDB leaves out, for their size or for load.
 func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]Item, error) {
-	p, table, err := db.pattern(pattern, schema.BatchGetItem)
+	p, err := db.pattern(pattern, schema.BatchGetItem)
 	if err != nil {
 		return nil, err
 	}
 	names, found := make([]string, len(keys)), map[string]Item{}
 	var wanted []Item
 	for i, values := range keys {
-		key, err := keyOf(table, values)
+		key, err := keyOf(p.table, values)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", pattern, err)
 		}
-		names[i] = keyText(table, key)
+		names[i] = keyText(p.table, key)
 		if _, again := found[names[i]]; !again {
 			found[names[i]] = nil
 			wanted = append(wanted, key)
 		}
 	}
-	var asked types.KeysAndAttributes
-	if len(p.Attributes) > 0 {
-		own := slices.DeleteFunc(table.Key.Attributes(), func(name string) bool { return slices.Contains(p.Attributes, name) })
-		e, err := expression.NewBuilder().WithProjection(projection(slices.Concat(p.Attributes, own))).Build()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", pattern, err)
-		}
-		asked.ProjectionExpression, asked.ExpressionAttributeNames = e.Projection(), e.Names()
-	}
-	asked.ConsistentRead = aws.Bool(p.Consistent)
+	asked := types.KeysAndAttributes{ProjectionExpression: p.projection, ExpressionAttributeNames: p.names, ConsistentRead: aws.Bool(p.Consistent)}
 	name := db.names[p.Table]
 	for batch := range slices.Chunk(wanted, maxBatch) {
 		for round := 1; ; round++ {
@@ -62,7 +52,7 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 				return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 			}
 			for _, item := range output.Responses[name] {
-				found[keyText(table, item)] = item
+				found[keyText(p.table, item)] = item
 			}
 			if batch = output.UnprocessedKeys[name].Keys; len(batch) == 0 {
 				break

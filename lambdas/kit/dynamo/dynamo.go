@@ -84,6 +84,7 @@ func Held(err error) (bool, error) {
 type DB struct {
 	client   Client
 	database schema.Database
+	accesses map[string]*access
 	names    map[string]string
 	function *schema.Function // nil: every pattern may be used
 }
@@ -96,7 +97,16 @@ func New(client Client, database schema.Database, names map[string]string) (*DB,
 			return nil, fmt.Errorf("table %s has no name: set the environment variable %s to the physical name of the table", t.Name, t.EnvironmentVariable())
 		}
 	}
-	return &DB{client: client, database: database, names: names}, nil
+	accesses := make(map[string]*access, len(database.AccessPatterns))
+	for _, p := range database.AccessPatterns {
+		table, _ := database.Table(p.Table)
+		prepared, err := accessOf(p, table)
+		if err != nil {
+			return nil, err
+		}
+		accesses[p.Name] = prepared
+	}
+	return &DB{client: client, database: database, accesses: accesses, names: names}, nil
 }
 
 // Open returns the tables of a platform as one of its functions may use them ([DB.As]). Their
@@ -145,20 +155,16 @@ func (db *DB) TimeToLive(table string) (string, error) {
 // Get reads the item with the key of these values, partition key first, into
 // out. It reports whether there is one.
 func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (bool, error) {
-	p, table, err := db.pattern(pattern, schema.GetItem)
+	p, err := db.pattern(pattern, schema.GetItem)
 	if err != nil {
 		return false, err
 	}
-	input := &dynamodb.GetItemInput{TableName: aws.String(db.names[p.Table]), ConsistentRead: aws.Bool(p.Consistent)}
-	if input.Key, err = keyOf(table, key); err != nil {
-		return false, fmt.Errorf("%s: %w", pattern, err)
+	input := &dynamodb.GetItemInput{
+		TableName: aws.String(db.names[p.Table]), ConsistentRead: aws.Bool(p.Consistent),
+		ProjectionExpression: p.projection, ExpressionAttributeNames: p.names,
 	}
-	if len(p.Attributes) > 0 {
-		e, err := expression.NewBuilder().WithProjection(projection(p.Attributes)).Build()
-		if err != nil {
-			return false, fmt.Errorf("%s: %w", pattern, err)
-		}
-		input.ProjectionExpression, input.ExpressionAttributeNames = e.Projection(), e.Names()
+	if input.Key, err = keyOf(p.table, key); err != nil {
+		return false, fmt.Errorf("%s: %w", pattern, err)
 	}
 	output, err := db.client.GetItem(ctx, input)
 	if err != nil {
@@ -289,32 +295,25 @@ func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryIn
 }
 
 func (db *DB) queryInput(pattern string, query Query) (*dynamodb.QueryInput, error) {
-	p, _, err := db.pattern(pattern, schema.Query)
+	p, err := db.pattern(pattern, schema.Query)
 	if err != nil {
 		return nil, err
 	}
-	condition, err := keyCondition(p.KeyConditions, query.Values)
+	values, err := p.values(query.Values)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
-	builder := expression.NewBuilder().WithKeyCondition(condition)
-	if query.Filter.IsSet() {
-		builder = builder.WithFilter(query.Filter)
-	}
-	if len(p.Attributes) > 0 {
-		builder = builder.WithProjection(projection(p.Attributes))
-	}
-	e, err := builder.Build()
+	filter, names, err := p.filtered(query.Filter, values)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, err)
 	}
 	input := &dynamodb.QueryInput{
 		TableName:                 aws.String(db.names[p.Table]),
-		KeyConditionExpression:    e.KeyCondition(),
-		FilterExpression:          e.Filter(),
-		ProjectionExpression:      e.Projection(),
-		ExpressionAttributeNames:  e.Names(),
-		ExpressionAttributeValues: e.Values(),
+		KeyConditionExpression:    p.condition,
+		FilterExpression:          filter,
+		ProjectionExpression:      p.projection,
+		ExpressionAttributeNames:  names,
+		ExpressionAttributeValues: values,
 		ScanIndexForward:          aws.Bool(!p.Descending),
 		ExclusiveStartKey:         query.StartAfter,
 	}
@@ -438,11 +437,11 @@ func Check(table string, key []any, condition expression.ConditionBuilder) Write
 // be left out. Conflicts with other transactions are retried by the client. It returns a
 // [*TransactionError] when conditions fail.
 func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) error {
-	p, _, err := db.pattern(pattern, schema.TransactWriteItems)
+	p, err := db.pattern(pattern, schema.TransactWriteItems)
 	if err != nil {
 		return err
 	}
-	if err := declared(p, writes); err != nil {
+	if err := declared(p.AccessPattern, writes); err != nil {
 		return fmt.Errorf("%s: %w", pattern, err)
 	}
 	items := make([]types.TransactWriteItem, len(writes))
@@ -536,7 +535,7 @@ type prepared struct {
 
 // alone prepares the single write of a pattern.
 func (db *DB) alone(pattern string, w Write) (prepared, error) {
-	p, _, err := db.pattern(pattern, w.operation)
+	p, err := db.pattern(pattern, w.operation)
 	if err != nil {
 		return prepared{}, err
 	}
@@ -573,19 +572,18 @@ func (db *DB) prepare(w Write) (part prepared, err error) {
 	return part, err
 }
 
-func (db *DB) pattern(name string, operation schema.Operation) (schema.AccessPattern, schema.Table, error) {
-	p, ok := db.database.AccessPattern(name)
+func (db *DB) pattern(name string, operation schema.Operation) (*access, error) {
+	p, ok := db.accesses[name]
 	if !ok {
-		return p, schema.Table{}, fmt.Errorf("access pattern %q is not declared in the schema", name)
+		return nil, fmt.Errorf("access pattern %q is not declared in the schema", name)
 	}
 	if f := db.function; f != nil && !slices.Contains(f.AccessPatterns, name) {
-		return p, schema.Table{}, fmt.Errorf("the function %s may not use the access pattern %[2]q: add %[2]q to AccessPatterns of the function %[1]q in the schema, so that its role is granted what the pattern needs", f.Name, name)
+		return nil, fmt.Errorf("the function %s may not use the access pattern %[2]q: add %[2]q to AccessPatterns of the function %[1]q in the schema, so that its role is granted what the pattern needs", f.Name, name)
 	}
 	if p.Operation != operation {
-		return p, schema.Table{}, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Operation, operation)
+		return nil, fmt.Errorf("access pattern %q is a %s, not a %s", name, p.Operation, operation)
 	}
-	table, _ := db.database.Table(p.Table)
-	return p, table, nil
+	return p, nil
 }
 
 func keyOf(table schema.Table, values []any) (Item, error) {
@@ -595,71 +593,14 @@ func keyOf(table schema.Table, values []any) (Item, error) {
 	}
 	key := Item{}
 	for i, name := range attributes {
-		switch value := values[i].(type) {
-		case nil:
+		if values[i] == nil {
 			return nil, fmt.Errorf("the key of %s is %v: got no %s", table.Name, attributes, name)
-		case types.AttributeValue: // of an item that was read
-			key[name] = value
-		default:
-			marshalled, err := attributevalue.Marshal(value)
-			if err != nil {
-				return nil, err
-			}
-			key[name] = marshalled
 		}
+		value, err := attributeOf(values[i])
+		if err != nil {
+			return nil, err
+		}
+		key[name] = value
 	}
 	return key, nil
-}
-
-func keyCondition(conditions []schema.KeyCondition, values []any) (built expression.KeyConditionBuilder, err error) {
-	wanted := len(conditions)
-	for _, c := range conditions {
-		if c.Comparison == schema.Between {
-			wanted++
-		}
-	}
-	if len(values) != wanted {
-		return built, fmt.Errorf("the pattern's key conditions take %d values: got %d", wanted, len(values))
-	}
-	for i, c := range conditions {
-		key, value := expression.Key(c.Attribute), expression.Value(values[i])
-		var term expression.KeyConditionBuilder
-		switch c.Comparison {
-		case schema.Equal:
-			term = key.Equal(value)
-		case schema.Less:
-			term = key.LessThan(value)
-		case schema.LessOrEqual:
-			term = key.LessThanEqual(value)
-		case schema.Greater:
-			term = key.GreaterThan(value)
-		case schema.GreaterOrEqual:
-			term = key.GreaterThanEqual(value)
-		case schema.BeginsWith:
-			prefix, ok := values[i].(string)
-			if !ok {
-				return built, fmt.Errorf("begins_with on %s takes a string: got %T", c.Attribute, values[i])
-			}
-			term = key.BeginsWith(prefix)
-		case schema.Between: // only the last condition can be other than Equal
-			term = key.Between(value, expression.Value(values[i+1]))
-		default:
-			return built, fmt.Errorf("unknown comparison %q on %s", c.Comparison, c.Attribute)
-		}
-		if i == 0 {
-			built = term
-		} else {
-			built = built.And(term)
-		}
-	}
-	return built, nil
-}
-
-func projection(attributes []string) expression.ProjectionBuilder {
-	// A literal name keeps a dot or a leading underscore as it is.
-	var built expression.ProjectionBuilder
-	for _, a := range attributes {
-		built = built.AddNames(expression.NameNoDotSplit(a))
-	}
-	return built
 }

@@ -52,7 +52,7 @@ type Erasure struct {
 // Erase does not use BatchWriteItem, because IAM cannot allow it to delete without allowing it to
 // write. Erase returns a [*TransactionError] when a check fails.
 func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete bool, err error) {
-	_, table, err := db.pattern(e.List, schema.Query)
+	list, err := db.pattern(e.List, schema.Query)
 	if err != nil {
 		return false, err
 	}
@@ -67,7 +67,7 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 				continue
 			}
 			var key []any
-			for _, name := range table.Key.Attributes() {
+			for _, name := range list.table.Key.Attributes() {
 				key = append(key, item[name])
 			}
 			if keys = append(keys, key); len(keys) < most {
@@ -76,7 +76,7 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 			if ending(ctx) {
 				return false, nil
 			}
-			if err := db.eraseKeys(ctx, e, table, keys); err != nil {
+			if err := db.eraseKeys(ctx, e, list.table, keys); err != nil {
 				return false, err
 			}
 			keys = nil
@@ -85,7 +85,7 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 	if ending(ctx) {
 		return false, nil
 	}
-	if err := db.eraseKeys(ctx, e, table, keys); err != nil {
+	if err := db.eraseKeys(ctx, e, list.table, keys); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -96,7 +96,7 @@ func (db *DB) eraseKeys(ctx context.Context, e Erasure, table schema.Table, keys
 	if len(keys) == 0 {
 		return nil
 	}
-	if pattern, _ := db.database.AccessPattern(e.Delete); pattern.Operation == schema.TransactWriteItems {
+	if pattern, ok := db.accesses[e.Delete]; ok && pattern.Operation == schema.TransactWriteItems {
 		writes := slices.Clone(e.Checks)
 		for _, key := range keys {
 			writes = append(writes, Delete(table.Name, key, expression.ConditionBuilder{}))
