@@ -69,10 +69,7 @@ type Engine struct {
 // a URL. The process ends with Close, when ctx ends before it is ready, and, however this process dies, with this process.
 // Errors: ErrNoJava, ErrNoJar, or what the engine printed before it ended.
 func Start(ctx context.Context, options Options) (*Engine, error) {
-	engine := &Engine{transport: &http.Transport{
-		// The default of two idle connections would open a new one for most requests under load.
-		MaxIdleConns: 512, MaxIdleConnsPerHost: 512, IdleConnTimeout: time.Minute, DisableCompression: true,
-	}}
+	engine := newEngine()
 	if options.URL != "" {
 		parsed, err := url.Parse(options.URL)
 		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
@@ -92,13 +89,30 @@ func Start(ctx context.Context, options Options) (*Engine, error) {
 	if err != nil {
 		return nil, ErrNoJava
 	}
-	if err := engine.start(ctx, java, jar, options.Dir); err != nil {
+	cache, err := os.UserCacheDir()
+	if err == nil {
+		err = engine.startArchived(ctx, java, jar, options.Dir, filepath.Join(cache, "onesynth", "dynamodb-local"))
+	}
+	// An archive only saves time.
+	if err != nil && ctx.Err() == nil {
+		engine = newEngine()
+		err = engine.startPlain(ctx, java, jar, options.Dir)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return engine, nil
 }
 
-func (e *Engine) start(ctx context.Context, java, jar, dir string) error {
+func newEngine() *Engine {
+	return &Engine{transport: &http.Transport{
+		// The default of two idle connections would open a new one for most requests under load.
+		MaxIdleConns: 512, MaxIdleConnsPerHost: 512, IdleConnTimeout: time.Minute, DisableCompression: true,
+	}}
+}
+
+// startPlain starts DynamoDB Local without an archive.
+func (e *Engine) startPlain(ctx context.Context, java, jar, dir string) error {
 	classes, err := os.MkdirTemp("", "onesynth-engine-")
 	if err != nil {
 		return fmt.Errorf("start DynamoDB Local: %w", err)
@@ -108,13 +122,21 @@ func (e *Engine) start(ctx context.Context, java, jar, dir string) error {
 	if err := os.WriteFile(filepath.Join(classes, "Launcher.class"), launcher, 0o600); err != nil {
 		return fmt.Errorf("start DynamoDB Local: %w", err)
 	}
-	arguments := []string{
+	return e.start(ctx, program{java: java, jar: jar, classPath: []string{classes, jar}}, dir)
+}
+
+func (e *Engine) start(ctx context.Context, p program, dir string, flags ...string) error {
+	arguments := append(flags,
 		// On two cores the serial collector is ready first. Stopping at the first compiler (-XX:TieredStopAtLevel=1) would save
 		// another 0.4 s of 1.3 s, and cost more than half of the writes a second once the engine is warm.
 		"-XX:+UseSerialGC",
-		"-Djava.library.path=" + filepath.Join(filepath.Dir(jar), "DynamoDBLocal_lib"),
-		"-cp", classes + string(os.PathListSeparator) + jar, "Launcher", "-disableTelemetry",
+		"-Djava.library.path="+filepath.Join(filepath.Dir(p.jar), "DynamoDBLocal_lib"),
+		"-cp", strings.Join(p.classPath, string(os.PathListSeparator)),
+	)
+	if p.archive != "" {
+		arguments = append(arguments, "-XX:SharedArchiveFile="+p.archive)
 	}
+	arguments = append(arguments, "Launcher", "-disableTelemetry")
 	if dir == "" {
 		arguments = append(arguments, "-inMemory")
 	} else {
@@ -127,8 +149,8 @@ func (e *Engine) start(ctx context.Context, java, jar, dir string) error {
 		}
 		arguments = append(arguments, "-dbPath", absolute)
 	}
-	e.process = exec.Command(java, arguments...)
-	e.process.Dir = filepath.Dir(jar)
+	e.process = exec.Command(p.java, arguments...)
+	e.process.Dir = filepath.Dir(p.jar)
 	e.process.Env = append(os.Environ(), "DDB_LOCAL_TELEMETRY=0")
 	// Ctrl-C in a terminal goes to the whole group; the engine must outlive the functions that still write to it.
 	e.process.SysProcAttr = ownGroup()
@@ -184,18 +206,24 @@ func (e *Engine) start(ctx context.Context, java, jar, dir string) error {
 func (e *Engine) Close() error {
 	e.closing.Do(func() {
 		e.transport.CloseIdleConnections()
-		if e.process == nil {
-			return
-		}
-		_ = e.stdin.Close()
-		select {
-		case <-e.exited:
-		case <-time.After(2 * time.Second):
-			_ = e.process.Process.Kill()
-			<-e.exited
+		if e.process != nil {
+			_ = e.end(2 * time.Second)
 		}
 	})
 	return nil
+}
+
+// end asks the process to end, and kills it after a time.
+func (e *Engine) end(most time.Duration) error {
+	_ = e.stdin.Close()
+	select {
+	case <-e.exited:
+		return nil
+	case <-time.After(most):
+		_ = e.process.Process.Kill()
+		<-e.exited
+		return fmt.Errorf("DynamoDB Local did not end within %s", most)
+	}
 }
 
 // URL is the engine's base URL, such as http://127.0.0.1:43363.

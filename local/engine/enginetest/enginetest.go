@@ -26,7 +26,7 @@ const URLVariable = "ONESYNTH_DYNAMODB_URL"
 // looks for. A result depends on the release of DynamoDB Local and not on its port. So the tests
 // look for the release in any case, and Environ, unlike Getenv, hides the port from Go.
 var shared = sync.OnceValues(func() (*engine.Engine, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var options engine.Options
 	options.Jar, _ = engine.FindJar("") // without one, Start says what to do
