@@ -57,7 +57,7 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 	Register(s, s.once(op), func(ctx context.Context, input *I) (*mutated, error) {
 		request := requestFrom(ctx)
 		response, replayed, err := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Wait: s.config.Idempotency.Wait, Log: s.config.Log,
+			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Wait: s.config.Idempotency.Wait, Deferred: op.Deferred, Log: s.config.Log,
 			Answer: answered(func(result R) (int, any) { return answer(ctx, input, result) }),
 			Refusal: func(err error) (idempotency.Response, bool) {
 				if !s.isFinal(err) {

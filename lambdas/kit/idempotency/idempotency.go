@@ -8,6 +8,10 @@
 // then another attempt takes over. If the first one was merely slow, it can no longer
 // commit.
 //
+// A claim costs a write and a round trip of its own. Where the work reads, and then writes by one
+// transaction whose conditions let only one of two attempts succeed, it can be [Deferred]: the
+// transaction itself takes the key.
+//
 // The platform's rules know nothing of this: the claim travels in the context ([WithClaim]). The
 // keys are items with the attributes of schema.IdempotencyAttributes, in any table that has a time
 // to live.
@@ -39,6 +43,12 @@ const (
 	Retention = 24 * time.Hour
 	// DefaultLease is the lease of an attempt whose context has no deadline.
 	DefaultLease = 30 * time.Second
+	// Deferred is the lease of a claim that [Keys.Begin] makes without a request. [Transact] and
+	// [Keys.Settle] then take the key and keep the answer in one write, unless the key has an
+	// answer, another attempt holds it, or it belongs to another request. Until then the
+	// request does not count as running: of two attempts at the same time both do the work, and
+	// one commits. [Hold] claims the key after all.
+	Deferred time.Duration = -1
 )
 
 // leaseGrace is how long after the deadline of its context an attempt is certainly
@@ -134,52 +144,69 @@ const (
 // If it returns a claim, carry the request out, and end the claim with [Transact],
 // [Keys.Settle] or [Keys.Release]. If it returns a replay, the request has been carried
 // out: answer it with the replay. Otherwise it returns a [*RunningError],
-// [ErrOtherRequest], [retry.ErrBusy] or [retry.ErrUnanswered].
+// [ErrOtherRequest], [retry.ErrBusy] or [retry.ErrUnanswered]. With [Deferred] it returns a claim.
 func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lease time.Duration) (claim *Claim, replay *Response, err error) {
-	timeToLive, err := k.db.TimeToLive(k.table)
-	if err != nil {
-		return nil, nil, fmt.Errorf("claim idempotency key: %w", err)
+	sum := sha256.Sum256(request)
+	// Only this attempt has the token. A claim that has it already is the attempt's own, whose
+	// answer was lost on the way.
+	claim = &Claim{keys: k, key: k.key(scope, key), token: cryptorand.Text(), digest: hex.EncodeToString(sum[:]), deferred: true}
+	if lease == Deferred {
+		return claim, nil, nil
 	}
-	now := now(k.Now)
 	if lease == 0 {
 		lease = leaseOf(ctx)
 	}
-	until := now.Add(lease)
-	sum := sha256.Sum256(request)
-	digest := hex.EncodeToString(sum[:])
-	// Only this attempt has the token. A claim that has it already is the attempt's own, whose
-	// answer was lost on the way.
-	claim = &Claim{keys: k, key: k.key(scope, key), token: cryptorand.Text()}
-	fresh := dynamo.Absent(requestDigest)
-	// DynamoDB deletes expired items late.
-	expired := dynamo.Name(timeToLive).LessThanEqual(expression.Value(now.Unix()))
-	free := dynamo.Absent(claimToken).Or(
-		dynamo.Name(claimToken).Equal(expression.Value(claim.token)),
-		dynamo.Name(claimedUntil).LessThanEqual(expression.Value(now.UnixMilli())))
-	unanswered := dynamo.Name(requestDigest).Equal(expression.Value(digest)).And(dynamo.Absent(responseCode), free)
-	expiry := dynamo.ExpiryAt(now.Add(Retention))
-	update := expression.Set(dynamo.Name(requestDigest), expression.Value(digest)).
-		Set(dynamo.Name(claimToken), expression.Value(claim.token)).
-		Set(dynamo.Name(claimedUntil), expression.Value(until.UnixMilli())).
-		Set(dynamo.Name(timeToLive), expression.Value(expiry)).
-		Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData))
-	if k.CreatedAt != "" {
-		update = update.Set(dynamo.Name(k.CreatedAt), expression.Value(expiry-int64(Retention/time.Second)))
-	}
-	err = k.db.Update(ctx, schema.ClaimIdempotencyKey, claim.key, update, fresh.Or(expired, unanswered), nil)
-	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
-		replay, err := outcome(refused.Item, digest)
+	if replay, err = claim.take(ctx, lease); replay != nil || err != nil {
 		return nil, replay, err
+	}
+	return claim, nil, nil
+}
+
+// take claims the key.
+func (c *Claim) take(ctx context.Context, lease time.Duration) (replay *Response, err error) {
+	update, free, err := c.taken()
+	if err != nil {
+		return nil, fmt.Errorf("claim idempotency key: %w", err)
+	}
+	update = update.Set(dynamo.Name(claimToken), expression.Value(c.token)).
+		Set(dynamo.Name(claimedUntil), expression.Value(now(c.keys.Now).Add(lease).UnixMilli())).
+		Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData))
+	err = c.keys.db.Update(ctx, schema.ClaimIdempotencyKey, c.key, update, free, nil)
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		return outcome(refused.Item, c.digest)
+	}
+	if err == nil || errors.Is(err, retry.ErrUnanswered) {
+		c.deferred = false
 	}
 	if errors.Is(err, retry.ErrUnanswered) {
 		// The claim may be stored, and no one else can release it. If this fails too, it
 		// ends with its lease.
-		_ = k.Release(ctx, claim)
+		_ = c.keys.Release(ctx, c)
 	}
+	return nil, err
+}
+
+// taken returns the part of an update that makes the key the request's, and the condition that no
+// other attempt has it.
+func (c *Claim) taken() (update expression.UpdateBuilder, free expression.ConditionBuilder, err error) {
+	timeToLive, err := c.keys.db.TimeToLive(c.keys.table)
 	if err != nil {
-		return nil, nil, err
+		return update, free, err
 	}
-	return claim, nil, nil
+	now := now(c.keys.Now)
+	fresh := dynamo.Absent(requestDigest)
+	// DynamoDB deletes expired items late.
+	expired := dynamo.Name(timeToLive).LessThanEqual(expression.Value(now.Unix()))
+	unclaimed := dynamo.Absent(claimToken).Or(
+		dynamo.Name(claimToken).Equal(expression.Value(c.token)),
+		dynamo.Name(claimedUntil).LessThanEqual(expression.Value(now.UnixMilli())))
+	unanswered := dynamo.Name(requestDigest).Equal(expression.Value(c.digest)).And(dynamo.Absent(responseCode), unclaimed)
+	expiry := dynamo.ExpiryAt(now.Add(Retention))
+	update = expression.Set(dynamo.Name(requestDigest), expression.Value(c.digest)).Set(dynamo.Name(timeToLive), expression.Value(expiry))
+	if c.keys.CreatedAt != "" {
+		update = update.Set(dynamo.Name(c.keys.CreatedAt), expression.Value(expiry-int64(Retention/time.Second)))
+	}
+	return update, fresh.Or(expired, unanswered), nil
 }
 
 // outcome returns the request's outcome from an item that cannot be claimed.
@@ -209,15 +236,19 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 	if claim.kept != nil {
 		return nil
 	}
-	err := k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key, keep(response), claim.holds(), nil)
+	update, holds, err := claim.keeping(response)
+	if err != nil {
+		return fmt.Errorf("keep the answer: %w", err)
+	}
+	err = k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key, update, holds, nil)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		// The write may have been done and its answer lost.
-		if existing, err := outcome(refused.Item, digestOf(refused.Item)); err == nil && existing != nil &&
+		if existing, err := outcome(refused.Item, claim.digest); err == nil && existing != nil &&
 			existing.Status == response.Status && slices.Equal(existing.Body, response.Body) {
 			claim.kept = &response
 			return nil
 		}
-		return ErrClaimLost
+		return claim.lost(refused.Item)
 	}
 	if err != nil {
 		return err
@@ -233,7 +264,7 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 // second also when the context is done, but ends 400 ms after the context's deadline, so
 // that the caller gets an answer.
 func (k *Keys) Release(ctx context.Context, claim *Claim) error {
-	if claim.kept != nil {
+	if claim.kept != nil || claim.deferred {
 		return nil
 	}
 	end := time.Now().Add(releaseTimeout)
@@ -252,10 +283,16 @@ func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 // Claim is the right of one attempt to carry a request out. It belongs to one
 // request, and is not safe for concurrent use.
 type Claim struct {
-	keys  *Keys
-	key   []any
-	token string
-	kept  *Response
+	keys   *Keys
+	key    []any
+	token  string
+	digest string // of the request
+	kept   *Response
+	// deferred says that the key is not claimed yet.
+	deferred bool
+	// replay or refused is what a deferred claim found instead of a free key.
+	replay  *Response
+	refused error
 }
 
 // Kept returns the answer that was kept under the key, if one was.
@@ -272,6 +309,41 @@ func (c *Claim) Key() []any { return slices.Clone(c.key) }
 // holds returns the condition that the claim is still the attempt's.
 func (c *Claim) holds() expression.ConditionBuilder {
 	return dynamo.Name(claimToken).Equal(expression.Value(c.token))
+}
+
+// keeping returns the update that keeps an answer, and the condition under which this attempt may.
+func (c *Claim) keeping(response Response) (update expression.UpdateBuilder, holds expression.ConditionBuilder, err error) {
+	holds = c.holds()
+	if c.deferred {
+		update, holds, err = c.taken()
+	}
+	return update.Set(dynamo.Name(responseCode), expression.Value(response.Status)).
+		Set(dynamo.Name(responseData), expression.Value(bodyAttribute(response.Body))).
+		Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), holds, err
+}
+
+// lost notes what the key of a deferred claim has, and returns [ErrClaimLost].
+func (c *Claim) lost(stored dynamo.Item) error {
+	if c.deferred {
+		c.replay, c.refused = outcome(stored, c.digest)
+	}
+	return ErrClaimLost
+}
+
+// Hold claims the key of a context's claim now if that is [Deferred]: before a write that is not
+// the [Transact] which completes the work. It returns [ErrClaimLost] if the request has been carried
+// out or is another one's, and else the errors of [Keys.Begin].
+func Hold(ctx context.Context) error {
+	c := ClaimFrom(ctx)
+	if c == nil || !c.deferred {
+		return nil
+	}
+	replay, err := c.take(ctx, leaseOf(ctx))
+	if _, running := errors.AsType[*RunningError](err); replay != nil || running || errors.Is(err, ErrOtherRequest) {
+		c.replay, c.refused = replay, err
+		return ErrClaimLost
+	}
+	return err
 }
 
 type contextKey struct{}
@@ -315,12 +387,16 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 	if err != nil {
 		return fmt.Errorf("%s: make the answer to keep: %w", pattern, err)
 	}
-	kept := dynamo.Update(p.claim.keys.table, p.claim.key, keep(response), p.claim.holds())
+	update, holds, err := p.claim.keeping(response)
+	if err != nil {
+		return fmt.Errorf("%s: keep the answer: %w", pattern, err)
+	}
+	kept := dynamo.Update(p.claim.keys.table, p.claim.key, update, holds)
 	// The caller's slice stays unchanged: the caller may try again with it.
 	err = db.Transact(ctx, pattern, append(slices.Clone(writes), kept)...)
 	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
-		if _, lost := refused.Failed(len(writes)); lost {
-			return ErrClaimLost
+		if stored, lost := refused.Failed(len(writes)); lost {
+			return p.claim.lost(stored)
 		}
 	}
 	if err != nil {
@@ -328,13 +404,6 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 	}
 	p.claim.kept = &response
 	return nil
-}
-
-// keep returns the update that replaces the claim with an answer.
-func keep(response Response) expression.UpdateBuilder {
-	return expression.Set(dynamo.Name(responseCode), expression.Value(response.Status)).
-		Set(dynamo.Name(responseData), expression.Value(bodyAttribute(response.Body))).
-		Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil))
 }
 
 // bodyAttribute returns text where possible, so that people can read it in the table. DynamoDB
@@ -355,14 +424,6 @@ func bodyOf(attribute types.AttributeValue) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("read idempotency key: %s is %T, neither text nor binary", responseData, attribute)
 	}
-}
-
-func digestOf(stored dynamo.Item) string {
-	digest, _ := stored[requestDigest].(*types.AttributeValueMemberS)
-	if digest == nil {
-		return ""
-	}
-	return digest.Value
 }
 
 func leaseOf(ctx context.Context) time.Duration {

@@ -631,9 +631,22 @@ func TestRandomAttempts(t *testing.T) {
 					r.Fatalf("Begin: %v", err)
 				}
 			},
+			"begin deferred": func(r *rapid.T) {
+				claim, replay, err := s.keys.Begin(ctx, scope, key, request, idempotency.Deferred)
+				if claim == nil || replay != nil || err != nil {
+					r.Fatalf("Begin: %v, %v, %v", claim, replay, err)
+				}
+				claims = append(claims, claim)
+			},
+			"hold": func(r *rapid.T) {
+				if err := idempotency.Hold(idempotency.WithClaim(ctx, pick(r), nil)); err != nil && !errors.Is(err, idempotency.ErrClaimLost) {
+					r.Fatalf("Hold: %v", err)
+				}
+			},
 			"begin other": func(r *rapid.T) {
+				free := s.stored(t, key) == nil
 				claim, replay, err := s.keys.Begin(ctx, scope, key, []byte("other"), lease)
-				if claim != nil && len(claims) == 0 && len(given) == 0 {
+				if claim != nil && free {
 					// The other came first; it steps back, and the key with it.
 					s.delete(t, key)
 					return
@@ -757,5 +770,148 @@ func TestRacingAttempts(t *testing.T) {
 	}
 	if lost < slow {
 		t.Errorf("%d attempts lost their claims, want %d at least", lost, slow)
+	}
+}
+
+// A request whose claim is deferred makes no request of its own before the work's transaction, and has
+// the outcome that a claimed one has.
+func TestDeferred(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	refused := errors.New("refused")
+	// do does the work, which is refused instead if refusal says so.
+	do := func(key, content string, refusal bool) (idempotency.Response, bool, error) {
+		return idempotency.Request{
+			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Deferred: true,
+			Answer: func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil },
+			Refusal: func(err error) (idempotency.Response, bool) {
+				return idempotency.Response{Status: 400}, errors.Is(err, refused)
+			},
+		}.Do(t.Context(), func(ctx context.Context) (any, error) {
+			if refusal {
+				return nil, refused
+			}
+			return created, idempotency.Transact(ctx, s.DB, "PlaceOrder", created, placed(key, always))
+		})
+	}
+	s.Recorder.Requests()
+	for range 3 {
+		response, _, err := do("new", string(request), false)
+		if err != nil || response.Status != created.Status || !bytes.Equal(response.Body, created.Body) || s.times(t, "new") != 1 {
+			t.Errorf("got %v, %v, placed %d times; want %v once", response, err, s.times(t, "new"), created)
+		}
+	}
+	if made := s.Recorder.Requests(); made[0].Operation != schema.TransactWriteItems {
+		t.Errorf("the first request was %v", made[0])
+	}
+	s.wantReplay(t, "new", created)
+	s.wantOther(t, "new")
+	stored := s.stored(t, "new")
+	if got, want := stored["gone_at"], strconv.FormatInt(start.Add(24*time.Hour).Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
+		t.Errorf("got time to live %v; want %s", got, want)
+	}
+	if got, want := stored["made_at"], strconv.FormatInt(start.Unix(), 10); got.(*types.AttributeValueMemberN).Value != want {
+		t.Errorf("made at %v; want %s", got, want)
+	}
+
+	// A refusal is kept. A later attempt that would succeed, or be refused otherwise, has it again.
+	for _, again := range []bool{true, true, false} {
+		if response, _, err := do("refused", string(request), again); err != nil || response.Status != 400 {
+			t.Errorf("got %v, %v; want the refusal", response, err)
+		}
+	}
+	for _, refusal := range []bool{true, false} {
+		if response, replayed, err := do("new", string(request), refusal); err != nil || !replayed || response.Status != created.Status {
+			t.Errorf("got %v, replayed %v, %v; want the first answer", response, replayed, err)
+		}
+		if _, _, err := do("new", "another request", refusal); !errors.Is(err, idempotency.ErrOtherRequest) {
+			t.Errorf("another request: got %v", err)
+		}
+		s.claim(t, fmt.Sprint("running ", refusal))
+		if _, _, err := do(fmt.Sprint("running ", refusal), string(request), refusal); err == nil {
+			t.Error("a request was carried out while an attempt held its key")
+		} else if running, ok := errors.AsType[*idempotency.RunningError](err); !ok || !running.Until.Equal(start.Add(lease)) {
+			t.Errorf("got %v; want that the attempt is running", err)
+		}
+	}
+	// The attempt that held the key is dead.
+	s.now = start.Add(lease)
+	if response, replayed, err := do("running true", string(request), false); err != nil || replayed || response.Status != created.Status {
+		t.Errorf("after the lease: got %v, replayed %v, %v", response, replayed, err)
+	}
+	// An expired key is new.
+	s.now = start.Add(idempotency.Retention + time.Second)
+	if response, replayed, err := do("new", "another request", false); err != nil || replayed || response.Status != created.Status || s.times(t, "new") != 2 {
+		t.Errorf("after the retention: got %v, replayed %v, %v", response, replayed, err)
+	}
+}
+
+// Deferred attempts that race: all do the work, one commits, and all have its answer.
+func TestRacingDeferredAttempts(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	var group sync.WaitGroup
+	var mu sync.Mutex
+	given := map[string]int{}
+	for i := range 16 {
+		group.Go(func() {
+			for {
+				answer := idempotency.Response{Status: 201, Body: fmt.Append(nil, "made by ", i)}
+				response, _, err := idempotency.Request{
+					Keys: s.keys, Scope: scope, Key: "key", Content: request, Deferred: true,
+					Answer: func(any) (idempotency.Response, error) { return answer, nil },
+				}.Do(t.Context(), func(ctx context.Context) (any, error) {
+					return nil, idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always))
+				})
+				if errors.Is(err, retry.ErrBusy) {
+					continue
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				given[string(response.Body)]++
+				mu.Unlock()
+				return
+			}
+		})
+	}
+	group.Wait()
+	if n := s.times(t, "1"); n != 1 || len(given) != 1 {
+		t.Errorf("the work was done %d times, and answered with %v; want once and one answer", n, given)
+	}
+}
+
+// Hold claims a key before other writes: a second attempt does not begin.
+func TestHold(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	deferred := func(content []byte) (context.Context, *idempotency.Claim) {
+		claim, _, err := s.keys.Begin(t.Context(), scope, "key", content, idempotency.Deferred)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return idempotency.WithClaim(t.Context(), claim, nil), claim
+	}
+	holder, claim := deferred(request)
+	for range 2 {
+		if err := idempotency.Hold(holder); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.wantRunning(t, "key", start.Add(idempotency.DefaultLease))
+	for _, content := range [][]byte{request, []byte("other")} {
+		other, _ := deferred(content)
+		if err := idempotency.Hold(other); !errors.Is(err, idempotency.ErrClaimLost) {
+			t.Errorf("a second attempt: got %v; want ErrClaimLost", err)
+		}
+	}
+	s.mustPlace(t, "1", claim)
+	late, _ := deferred(request)
+	if err := idempotency.Hold(late); !errors.Is(err, idempotency.ErrClaimLost) {
+		t.Errorf("after the answer: got %v; want ErrClaimLost", err)
+	}
+	if err := idempotency.Hold(t.Context()); err != nil {
+		t.Errorf("without a claim: %v", err)
 	}
 }

@@ -32,6 +32,10 @@ type Request struct {
 	// Wait is how long an attempt waits for another one that is running. Zero: not
 	// at all.
 	Wait time.Duration
+	// Deferred claims the key no sooner than the answer is kept ([Deferred]). The work writes by one
+	// [Transact], and asks [Hold] before any other write. An error of the work without a final answer is
+	// returned as it is, also if the request has been carried out before. No attempt waits.
+	Deferred bool
 	// Answer makes the answer from the result of the work. A store that keeps answers with
 	// its work passes the same result to [Transact].
 	Answer func(result any) (Response, error)
@@ -74,6 +78,9 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 	if kept, ok := claim.Kept(); ok && err == nil {
 		return kept, false, nil
 	}
+	if errors.Is(err, ErrClaimLost) && (claim.replay != nil || claim.refused != nil) {
+		return claim.found()
+	}
 	// Nothing was kept: the work failed, there was nothing to do, or the store keeps no answers.
 	final := false
 	switch {
@@ -88,6 +95,8 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 		return Response{}, false, err
 	}
 	switch err := r.Keys.Settle(ctx, claim, response); {
+	case errors.Is(err, ErrClaimLost) && (claim.replay != nil || claim.refused != nil):
+		return claim.found()
 	case errors.Is(err, ErrClaimLost):
 		return Response{}, false, err
 	case err != nil:
@@ -98,9 +107,20 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 	return response, false, nil
 }
 
+// found returns what a deferred claim found instead of a free key.
+func (c *Claim) found() (response Response, replayed bool, err error) {
+	if c.replay == nil {
+		return Response{}, false, c.refused
+	}
+	return *c.replay, true, nil
+}
+
 // begin claims the key. While another attempt is running, it waits, for no longer than
 // Wait.
 func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
+	if r.Deferred {
+		return r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, Deferred)
+	}
 	end := time.Now().Add(r.Wait)
 	for interval := firstInterval; ; interval = min(2*interval, lastInterval) {
 		claim, replay, err := r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, 0)

@@ -210,6 +210,10 @@ func (s *Store) DeleteTasks(ctx context.Context, user string, read []todo.Task, 
 	writes = recount(writes, user, read, nil)
 	const pattern = "DeleteCompletedTasks"
 	if result == nil {
+		// Only one attempt at the request may delete: another one would count other tasks.
+		if err := idempotency.Hold(ctx); err != nil {
+			return err
+		}
 		return stale(len(read)).meaning(s.db.Transact(ctx, pattern, writes...))
 	}
 	return stale(len(read)).meaning(idempotency.Transact(ctx, s.db, pattern, *result, writes...))
