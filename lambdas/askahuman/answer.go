@@ -73,7 +73,7 @@ type Receipt struct {
 //
 // It returns an [*validate.Error], [ErrQuestionNotFound], [ErrAlreadyAnswered] (also when the
 // question has ended since), [ErrQuestionClosed], or, when too many answer at once, an error that
-// wraps [ErrStale]: try again later.
+// wraps [retry.ErrStale]: try again later.
 func (p *People) Answer(ctx context.Context, personHash string, zone *time.Location, answer Answer) (Receipt, error) {
 	if zone == nil {
 		zone = time.UTC
@@ -85,11 +85,11 @@ func (p *People) Answer(ctx context.Context, personHash string, zone *time.Locat
 		return Receipt{}, ErrQuestionNotFound
 	}
 	var receipt Receipt
-	err := retry.Do(ctx, ErrStale, func() (err error) {
+	err := retry.Do(ctx, func() (err error) {
 		receipt, err = p.answer(ctx, personHash, zone, answer)
 		return err
 	})
-	if errors.Is(err, ErrStale) {
+	if errors.Is(err, retry.ErrStale) {
 		err = fmt.Errorf("answer question %s: %w", answer.QuestionID, err)
 	}
 	return receipt, err

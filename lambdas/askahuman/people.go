@@ -2,12 +2,8 @@ package askahuman
 
 import (
 	"context"
-	"errors"
 	"time"
 )
-
-// ErrStale says that the items that a write was computed from have changed: read and compute again.
-var ErrStale = errors.New("the stored item has changed since it was read")
 
 // PeopleStore is the storage that [People] needs.
 type PeopleStore interface {
@@ -32,7 +28,7 @@ type PeopleStore interface {
 	// the last one) and stores the stats, all or nothing. question is as it was
 	// read; stats are the new ones, with the Version that was read.
 	// It returns [ErrAlreadyAnswered], [ErrQuestionClosed] (also when the deadline has
-	// passed at response.CreatedAt), or [ErrStale] when the stats changed meanwhile, or
+	// passed at response.CreatedAt), or [retry.ErrStale] when the stats changed meanwhile, or
 	// the question is no longer [Question.UnderHalf]; it may also return that when only
 	// the count changed.
 	SubmitResponse(ctx context.Context, question Question, response Response, stats Stats) (Submitted, error)

@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/inmem"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
@@ -447,7 +448,7 @@ func TestAnswerRefused(t *testing.T) {
 	}
 }
 
-// stale is a store that answers a number of submissions with ErrStale.
+// stale is a store that answers a number of submissions with retry.ErrStale.
 type stale struct {
 	*inmem.Store
 	left *atomic.Int64
@@ -455,7 +456,7 @@ type stale struct {
 
 func (s stale) SubmitResponse(ctx context.Context, q askahuman.Question, r askahuman.Response, st askahuman.Stats) (askahuman.Submitted, error) {
 	if s.left.Add(-1) >= 0 {
-		return askahuman.Submitted{}, askahuman.ErrStale
+		return askahuman.Submitted{}, retry.ErrStale
 	}
 	return s.Store.SubmitResponse(ctx, q, r, st)
 }
@@ -474,8 +475,8 @@ func TestAnswerTriesAgain(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := p.people.Answer(ctx, "you", nil, text(q.ID, "an answer"))
-	if !errors.Is(err, askahuman.ErrStale) && !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error = %v, want ErrStale", err)
+	if !errors.Is(err, retry.ErrStale) && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error = %v, want retry.ErrStale", err)
 	}
 }
 

@@ -22,9 +22,6 @@ var (
 	ErrScenarioInactive = errors.New("the scenario is not active any more: choose another one of GET /scenarios")
 	// ErrNoProfile says that the user has no profile yet.
 	ErrNoProfile = errors.New("there is no profile yet: the first evaluated attempt makes one")
-	// ErrStale says that an item has changed since a write was computed from it. Services compute
-	// again, and return it when too many write at once.
-	ErrStale = errors.New("the stored item has changed since it was read: try again shortly")
 )
 
 // RunningError says that the evaluation of the attempt is running.

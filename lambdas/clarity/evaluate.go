@@ -221,7 +221,7 @@ func (s *Service) evaluate(ctx context.Context, attempt Attempt) (Attempt, error
 		}
 	}
 	err = s.Store.SettleEvaluation(ctx, settled)
-	if errors.Is(err, ErrStale) {
+	if errors.Is(err, retry.ErrStale) {
 		// This try was taken for dead, and another one runs or has run.
 		return s.current(ctx, claimed)
 	}
@@ -237,21 +237,21 @@ func (s *Service) evaluate(ctx context.Context, attempt Attempt) (Attempt, error
 func (s *Service) claim(ctx context.Context, attempt Attempt) (Attempt, error) {
 	token := cryptorand.Text()
 	var claimed Attempt
-	err := retry.Do(ctx, ErrStale, func() error {
+	err := retry.Do(ctx, func() error {
 		now := s.now()
 		claimed = attempt
 		claimed.EvaluationStatus, claimed.EvaluationTries = EvaluationRunning, attempt.EvaluationTries+1
 		claimed.Claim, claimed.ClaimedUntil = token, s.lease(ctx)
 		claimed.EvaluateAfter = claimed.ClaimedUntil
 		err := s.Store.ClaimEvaluation(ctx, claimed, now, s.EvaluationsPerDay)
-		if !errors.Is(err, ErrStale) {
+		if !errors.Is(err, retry.ErrStale) {
 			return err
 		}
 		if attempt, err = s.current(ctx, attempt); err != nil || attempt.EvaluationStatus == EvaluationDone {
 			claimed = attempt
 			return err
 		}
-		return ErrStale
+		return retry.ErrStale
 	})
 	limit, limited := errors.AsType[*LimitError](err)
 	if err != nil && !limited {

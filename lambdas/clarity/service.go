@@ -46,14 +46,14 @@ type Store interface {
 	// stored then, and whether it was created.
 	CreateAttempt(ctx context.Context, attempt Attempt) (stored Attempt, created bool, err error)
 	// SaveAttempt stores a changed attempt, if it still is in progress and has the version before.
-	// Otherwise it returns [ErrStale].
+	// Otherwise it returns [retry.ErrStale].
 	SaveAttempt(ctx context.Context, attempt Attempt) error
 	// ClaimEvaluation stores the claim of an attempt and what goes with it, if the attempt has no
 	// evaluation and no claim that lasts. It counts an evaluation of the user on the day of now, of
-	// which limit are allowed. It returns [ErrStale] or a [*LimitError].
+	// which limit are allowed. It returns [retry.ErrStale] or a [*LimitError].
 	ClaimEvaluation(ctx context.Context, attempt Attempt, now time.Time, limit int) error
 	// SettleEvaluation stores how the evaluation of an attempt stands and removes its claim, if that
-	// is still the attempt's. Otherwise it returns [ErrStale].
+	// is still the attempt's. Otherwise it returns [retry.ErrStale].
 	SettleEvaluation(ctx context.Context, attempt Attempt) error
 	// PendingEvaluations reads the ids of the attempts to evaluate by now, longest overdue first.
 	PendingEvaluations(ctx context.Context, now time.Time) iter.Seq2[string, error]
@@ -118,7 +118,7 @@ func (s *Service) exists(ctx context.Context, user, id string) bool {
 // [ErrScenarioNotFound] or a [*RunningError].
 func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion int, again bool) (Attempt, error) {
 	var attempt Attempt
-	err := retry.Do(ctx, ErrStale, func() error {
+	err := retry.Do(ctx, func() error {
 		read, err := s.Attempt(ctx, user, id)
 		if err != nil {
 			return err

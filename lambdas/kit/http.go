@@ -152,13 +152,19 @@ func (a *API) readBody(r *http.Request) error {
 	if err != nil {
 		return validate.Refused(http.StatusBadRequest, "body", validate.Constraint{Rule: validate.RuleFormat}, "the body cannot be read: "+err.Error())
 	}
-	if most := int(limit); len(body) > most {
-		return validate.Refused(http.StatusRequestEntityTooLarge, "body", validate.Constraint{Rule: validate.RuleLength, Max: &most},
-			fmt.Sprintf("the body has more than %d bytes, which is the most allowed", most))
+	if int64(len(body)) > limit {
+		return TooLarge(limit)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	return nil
+}
+
+// TooLarge is the error of a body with more bytes than that; 0: than [DefaultMaxBodyBytes].
+func TooLarge(limit int64) error {
+	most := int(cmp.Or(limit, DefaultMaxBodyBytes))
+	return validate.Refused(http.StatusRequestEntityTooLarge, "body", validate.Constraint{Rule: validate.RuleLength, Max: &most},
+		fmt.Sprintf("the body has more than %d bytes, which is the most allowed", most))
 }
 
 func (a *API) writeError(ctx context.Context, w http.ResponseWriter, err error) {

@@ -268,6 +268,4 @@ var (
 	ErrAnswered = errors.New("the question has another answer already: get the next question")
 	// ErrNoQuestion says that the lexicon has no further question.
 	ErrNoQuestion = errors.New("there is no further question of this kind: end the quiz, or ask for another category or difficulty")
-	// ErrStale says that something changed between a read and the write that depends on it.
-	ErrStale = errors.New("it has changed meanwhile: try again")
 )

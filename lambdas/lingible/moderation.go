@@ -134,7 +134,7 @@ type ModerationStore interface {
 	// Entry reads the term of the lexicon with a slug; false: there is none.
 	Entry(ctx context.Context, slug string) (Entry, bool, error)
 	// Submit stores a submission and the times of the user's submissions. It returns
-	// [ErrAlreadySubmitted], or [ErrStale] if the usage has other times or another tier.
+	// [ErrAlreadySubmitted], or [retry.ErrStale] if the usage has other times or another tier.
 	Submit(ctx context.Context, submission Submission, usage Usage, times []time.Time) error
 	// Submission reads a submission as it is now, by the slug of its term and its id; false: there
 	// is none.
@@ -150,10 +150,10 @@ type ModerationStore interface {
 	// [Pending], in no order.
 	UnvalidatedSubmissions(ctx context.Context) iter.Seq2[Submission, error]
 	// Review stores the review of a submission, with the entry, unless that is nil or the lexicon
-	// has its term, and with the vote of the voter, unless that is "". It returns [ErrStale] if the
+	// has its term, and with the vote of the voter, unless that is "". It returns [retry.ErrStale] if the
 	// submission has another status than was read or, with a voter, if its votes have changed.
 	Review(ctx context.Context, read, reviewed Submission, entry *Entry, voter string) error
-	// RecordVote notes a vote, and reports whether it was not noted before. It returns [ErrStale] if
+	// RecordVote notes a vote, and reports whether it was not noted before. It returns [retry.ErrStale] if
 	// the user has no usage.
 	RecordVote(ctx context.Context, user string, submission Submission) (isNew bool, err error)
 	// CountVote counts a vote, if the user has not voted, and the submission is
@@ -187,7 +187,7 @@ func (m *Moderation) Submit(ctx context.Context, caller Caller, proposal Proposa
 	if err != nil {
 		return Submission{}, fmt.Errorf("make an id: %w", err)
 	}
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		usage, err := m.Users.Usage(ctx, caller)
 		if err != nil {
 			return err
@@ -248,7 +248,7 @@ func (m *Moderation) validate(ctx context.Context, read Submission) (isJudged bo
 		judged.Status = Validated
 	}
 	// A stale one was judged or decided meanwhile.
-	if err := m.review(ctx, read, judged, ""); err != nil && !errors.Is(err, ErrStale) {
+	if err := m.review(ctx, read, judged, ""); err != nil && !errors.Is(err, retry.ErrStale) {
 		return false, err
 	}
 	return true, nil
@@ -318,7 +318,7 @@ func (m *Moderation) Revalidate(ctx context.Context) (Revalidation, error) {
 func (m *Moderation) Vote(ctx context.Context, caller Caller, id string) (vote Vote, err error) {
 	var submission Submission
 	isNew := false
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		if _, err := m.Users.Usage(ctx, caller); err != nil {
 			return err
 		}
@@ -338,7 +338,7 @@ func (m *Moderation) Vote(ctx context.Context, caller Caller, id string) (vote V
 		return Vote{}, err
 	}
 	var now Submission
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		var isCounted bool
 		now, isCounted, err = m.Store.CountVote(ctx, caller.ID, submission, m.VotesToApprove-1)
 		switch {
@@ -382,7 +382,7 @@ func (m *Moderation) Reject(ctx context.Context, administrator, id string) (Subm
 }
 
 func (m *Moderation) decide(ctx context.Context, administrator, id string, status SubmissionStatus) (decided Submission, err error) {
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		read, err := m.submission(ctx, id)
 		if err != nil {
 			return err

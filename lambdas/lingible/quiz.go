@@ -141,7 +141,7 @@ type QuizHistory struct {
 	Remaining *int `json:"remaining_today" nullable:"true" doc:"How many of them are left today; null: any number."`
 }
 
-// QuizStore is the storage that [Quiz] needs. Each write is all or nothing, and returns [ErrStale]
+// QuizStore is the storage that [Quiz] needs. Each write is all or nothing, and returns [retry.ErrStale]
 // if the quiz has another version than the one before. Points and questions count for the day of the
 // quiz's question with the write that stores them.
 type QuizStore interface {
@@ -149,7 +149,7 @@ type QuizStore interface {
 	QuizSession(ctx context.Context, user, id string) (QuizSession, bool, error)
 	// AskQuestion stores a quiz with its next question, and makes it the user's active one. It
 	// reports false if limit questions are asked on the question's day; 0: any number. It returns
-	// ErrStale if tier or active quiz are no longer those of usage.
+	// retry.ErrStale if tier or active quiz are no longer those of usage.
 	AskQuestion(ctx context.Context, usage Usage, quiz QuizSession, limit int) (asked bool, err error)
 	// AnswerQuestion stores a quiz whose question has its answer.
 	AnswerQuestion(ctx context.Context, user string, quiz QuizSession) error
@@ -191,7 +191,7 @@ type Quiz struct {
 // all. It returns [ErrUserDeleted], [ErrNoQuestion], or a [*UsageError] when the day's questions are
 // used up.
 func (q *Quiz) Question(ctx context.Context, caller Caller, difficulty Difficulty, category Category) (question QuizQuestion, err error) {
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		usage, err := q.Users.Usage(ctx, caller)
 		if err != nil {
 			return err
@@ -323,7 +323,7 @@ func inCents(points float64) float64 { return math.Round(100*points) / 100 }
 // same result; another one is [ErrAnswered]. Answer returns [ErrNoQuiz] for a quiz that has ended,
 // and [ErrNoSuchQuestion] if another question was asked last.
 func (q *Quiz) Answer(ctx context.Context, caller Caller, sessionID, questionID, selected string) (answer QuizAnswer, err error) {
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		quiz, now, err := q.read(ctx, caller, sessionID)
 		question := &quiz.Question
 		switch {
@@ -376,7 +376,7 @@ func (q *Quiz) Progress(ctx context.Context, caller Caller, sessionID string) (Q
 // End ends a quiz, and says how it stands. One that has ended stays as it is. It returns [ErrNoQuiz]
 // if there is none, or none any more.
 func (q *Quiz) End(ctx context.Context, caller Caller, sessionID string) (progress QuizProgress, err error) {
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		quiz, _, err := q.read(ctx, caller, sessionID)
 		if err == nil && quiz.Status == QuizActive {
 			quiz.Status = QuizEnded

@@ -62,7 +62,7 @@ type Charge struct {
 // TranslationStore is the storage that [Translator] needs. Each write is all or nothing.
 type TranslationStore interface {
 	// StoreTranslation charges a translation, and keeps it until a moment, unless that is zero. It
-	// returns [ErrStale] if the usage has another tier or day than the charge, or if its limit is
+	// returns [retry.ErrStale] if the usage has another tier or day than the charge, or if its limit is
 	// reached.
 	StoreTranslation(ctx context.Context, charge Charge, translation ChargedTranslation, until time.Time) error
 	// Translations reads up to most translations of a user that are kept beyond a moment, newest
@@ -131,7 +131,7 @@ func (t *Translator) Translate(ctx context.Context, caller Caller, in Translatio
 	}
 	made.ID = id.String()
 	isStale := false
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		if isStale {
 			if charge, err = t.charge(ctx, caller); err != nil {
 				return err

@@ -109,7 +109,7 @@ type TrendStore interface {
 	// CountedTrends reads the trends of slugs, in their order, as they are now.
 	CountedTrends(ctx context.Context, slugs []string) ([]CountedTrend, error)
 	// ScoreTrend stores a scored trend, and what the language says of it, if it was scored last when
-	// read says; zero: it is not stored. Otherwise it returns [ErrStale].
+	// read says; zero: it is not stored. Otherwise it returns [retry.ErrStale].
 	ScoreTrend(ctx context.Context, scored CountedTrend, proposed *ProposedTrend, read time.Time) error
 }
 
@@ -232,12 +232,12 @@ func (t *Trends) Score(ctx context.Context) (run TrendRun, err error) {
 
 // score stores the score of a trend, and reports whether there is one: its time may have ended.
 func (t *Trends) score(ctx context.Context, read CountedTrend, proposed *ProposedTrend) (stored bool, err error) {
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		if stored = !read.LastUpdated.IsZero() || proposed != nil; !stored {
 			return nil
 		}
 		err := t.Store.ScoreTrend(ctx, read.Scored(t.now(), proposed), proposed, read.LastUpdated)
-		if errors.Is(err, ErrStale) {
+		if errors.Is(err, retry.ErrStale) {
 			again, err := t.Store.CountedTrends(ctx, []string{read.Slug})
 			if err != nil {
 				return err

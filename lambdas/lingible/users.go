@@ -77,13 +77,13 @@ type UserStore interface {
 	// Usage reads the usage of a user; false: there is none.
 	Usage(ctx context.Context, id string) (Usage, bool, error)
 	// CreateUser stores a profile and its usage. It returns [ErrUserDeleted] if the account was
-	// deleted at or after issued, and [ErrStale] if there is a profile.
+	// deleted at or after issued, and [retry.ErrStale] if there is a profile.
 	CreateUser(ctx context.Context, user User, issued time.Time) error
-	// Upgrade changes the tier of profile and usage from user.Tier. It returns [ErrStale] if they
+	// Upgrade changes the tier of profile and usage from user.Tier. It returns [retry.ErrStale] if they
 	// have another one.
 	Upgrade(ctx context.Context, user User, to Tier, now time.Time) error
 	// BeginDeletion removes the usage, and says in the profile that it is being deleted. It returns
-	// [ErrStale] if there is none.
+	// [retry.ErrStale] if there is none.
 	BeginDeletion(ctx context.Context, id string, now time.Time) error
 }
 
@@ -96,7 +96,7 @@ type Users struct {
 // Usage returns the usage of a caller. The first request of a caller creates the user, unless the
 // sign-up has. It returns [ErrUserDeleted] for a token from before the deletion of the account.
 func (u *Users) Usage(ctx context.Context, caller Caller) (usage Usage, err error) {
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		var found bool
 		if usage, found, err = u.Store.Usage(ctx, caller.ID); err != nil || found {
 			return err
@@ -104,7 +104,7 @@ func (u *Users) Usage(ctx context.Context, caller Caller) (usage Usage, err erro
 		if _, err := u.profile(ctx, caller); err != nil {
 			return err
 		}
-		return ErrStale
+		return retry.ErrStale
 	})
 	return usage, err
 }
@@ -129,7 +129,7 @@ func (u *Users) Balance(ctx context.Context, caller Caller) (Balance, error) {
 
 // Profile returns the profile of a caller, and creates the user as [Users.Usage] does.
 func (u *Users) Profile(ctx context.Context, caller Caller) (user User, err error) {
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		user, err = u.profile(ctx, caller)
 		return err
 	})
@@ -139,7 +139,7 @@ func (u *Users) Profile(ctx context.Context, caller Caller) (user User, err erro
 // Upgrade makes a caller a premium user, who may be one already. It creates the user as
 // [Users.Usage] does.
 func (u *Users) Upgrade(ctx context.Context, caller Caller) (user User, err error) {
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		if user, err = u.profile(ctx, caller); err != nil || user.Tier == Premium {
 			return err
 		}
@@ -154,7 +154,7 @@ func (u *Users) Upgrade(ctx context.Context, caller Caller) (user User, err erro
 // Delete begins the deletion of a caller's account, which the account cleaner finishes. It is no
 // error if the account is deleted already.
 func (u *Users) Delete(ctx context.Context, caller Caller) error {
-	err := retry.Do(ctx, ErrStale, func() error {
+	err := retry.Do(ctx, func() error {
 		if _, err := u.profile(ctx, caller); err != nil {
 			return err
 		}
@@ -169,14 +169,14 @@ func (u *Users) Delete(ctx context.Context, caller Caller) error {
 // Create creates the user of a caller whose sign-up is confirmed, unless there is one.
 func (u *Users) Create(ctx context.Context, caller Caller) error {
 	_, err := u.create(ctx, caller)
-	if errors.Is(err, ErrStale) {
+	if errors.Is(err, retry.ErrStale) {
 		return nil
 	}
 	return err
 }
 
 // profile reads the profile of a caller, or creates it. It returns [ErrUserDeleted] for a token from
-// before the deletion of the account and during the deletion, and [ErrStale] if another request was
+// before the deletion of the account and during the deletion, and [retry.ErrStale] if another request was
 // faster.
 func (u *Users) profile(ctx context.Context, caller Caller) (User, error) {
 	user, found, err := u.Store.User(ctx, caller.ID)

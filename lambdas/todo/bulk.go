@@ -19,7 +19,7 @@ const readsAtOnce = 10
 func (s *Service) SetStatuses(ctx context.Context, user string, ids []string, status Status) (BulkResult, error) {
 	var result BulkResult
 	written := 0
-	err := retry.Do(ctx, ErrStale, func() error {
+	err := retry.Do(ctx, func() error {
 		result = BulkResult{Failed: map[string]error{}}
 		found, err := s.readAll(ctx, user, ids)
 		if err != nil {
@@ -122,7 +122,7 @@ func (s *Service) deleteTasks(ctx context.Context, user string, tasks []Task, re
 		ids[i] = task.ID
 	}
 	stale := false
-	err := retry.Do(ctx, ErrStale, func() error {
+	err := retry.Do(ctx, func() error {
 		if stale {
 			found, err := s.readAll(ctx, user, ids)
 			if err != nil {

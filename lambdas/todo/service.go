@@ -18,7 +18,7 @@ import (
 //
 // The input of each method has passed [validate.Form], which package httpapi calls once for a
 // request, before the request's key is claimed. A write that conflicts with others on the same task
-// or user is computed again. After too many conflicts it returns an error that wraps [ErrStale].
+// or user is computed again. After too many conflicts it returns an error that wraps [retry.ErrStale].
 type Service struct {
 	// Store keeps everything.
 	Store Store
@@ -40,7 +40,7 @@ type Store interface {
 	// [ErrEmailTaken].
 	CreateUser(ctx context.Context, user User) error
 	// ReplaceUser stores a changed user, if the user still is as it was read. It
-	// returns [ErrStale] or [ErrEmailTaken].
+	// returns [retry.ErrStale] or [ErrEmailTaken].
 	ReplaceUser(ctx context.Context, read, user User) error
 	// Stats reads the counts of a user's tasks, all zero for an unknown user.
 	Stats(ctx context.Context, user string) (Stats, error)
@@ -50,13 +50,13 @@ type Store interface {
 	Task(ctx context.Context, user, id string) (Task, error)
 	// Tasks reads a part of a list, also of a user who is being deleted.
 	Tasks(ctx context.Context, user string, listing Listing) (Listed, error)
-	// CreateTask stores a task. It returns [ErrStale] when there is one with its id.
+	// CreateTask stores a task. It returns [retry.ErrStale] when there is one with its id.
 	CreateTask(ctx context.Context, user string, task Task) error
 	// ReplaceTask stores a changed task, if the task still has the version that was
-	// read. Otherwise it returns [ErrStale].
+	// read. Otherwise it returns [retry.ErrStale].
 	ReplaceTask(ctx context.Context, user string, read, task Task) error
 	// DeleteTask deletes a task, if it still has the version that was read. Otherwise
-	// it returns [ErrStale].
+	// it returns [retry.ErrStale].
 	DeleteTask(ctx context.Context, user string, read Task) error
 	// ReplaceTasks is ReplaceTask for up to [MaxBulkTasks] tasks, all or none. result
 	// is the request's result after it.
@@ -66,7 +66,7 @@ type Store interface {
 	DeleteTasks(ctx context.Context, user string, read []Task, result *Deleted) error
 
 	// BeginDeletion deletes a user's own item, if it still is as it was read; from
-	// then on no item of the user can be added. It returns [ErrStale].
+	// then on no item of the user can be added. It returns [retry.ErrStale].
 	BeginDeletion(ctx context.Context, read User, deletion Deletion) error
 	// ResumeDeletion returns a user's deletion in progress, and whether an attempt at the same
 	// request began it. The ID is empty when such an attempt has completed its deletion. It returns

@@ -10,7 +10,7 @@ import (
 // CreateTask stores a new task. It returns [ErrUserNotFound].
 func (s *Service) CreateTask(ctx context.Context, user string, in TaskInput) (Task, error) {
 	var task Task
-	err := retry.Do(ctx, ErrStale, func() error {
+	err := retry.Do(ctx, func() error {
 		moment := s.moment()
 		id, err := newID(moment)
 		if err != nil {
@@ -62,7 +62,7 @@ func (s *Service) DeleteTask(ctx context.Context, user, id string, ifVersion int
 	if !isID(id) {
 		return ErrTaskNotFound
 	}
-	return retry.Do(ctx, ErrStale, func() error {
+	return retry.Do(ctx, func() error {
 		task, err := s.read(ctx, user, id, ifVersion)
 		if err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *Service) change(ctx context.Context, user, id string, ifVersion int, ed
 		return Task{}, ErrTaskNotFound
 	}
 	var read, task Task
-	err := retry.Do(ctx, ErrStale, func() (err error) {
+	err := retry.Do(ctx, func() (err error) {
 		if read, err = s.read(ctx, user, id, ifVersion); err != nil {
 			return err
 		}

@@ -281,9 +281,6 @@ var (
 	ErrTaskNotFound = errors.New("there is no such task")
 	// ErrTaskCompleted says that a completed task's status would change.
 	ErrTaskCompleted = errors.New("a completed task is not reopened")
-	// ErrStale says that the items that a write was computed from have changed. The services
-	// compute again. They return ErrStale when too many write at once: try again later.
-	ErrStale = errors.New("the stored item has changed since it was read: try again shortly")
 )
 
 // VersionError says that the task has another version than the caller expected.

@@ -30,7 +30,7 @@ func (s *Service) GetUser(ctx context.Context, id string) (User, error) {
 // It returns [ErrUserNotFound] or [ErrEmailTaken].
 func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User, error) {
 	var user User
-	err := retry.Do(ctx, ErrStale, func() error {
+	err := retry.Do(ctx, func() error {
 		read, err := s.Store.User(ctx, id)
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 // deletion, or began it less than 15 minutes ago.
 func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
 	var deletion Deletion
-	err = retry.Do(ctx, ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		read, err := s.Store.User(ctx, id)
 		if errors.Is(err, ErrUserNotFound) {
 			deletion, err = s.resumeDeletion(ctx, id)

@@ -79,7 +79,7 @@ func failures(openQuestions int) httpapi.Errors {
 				Message: unanswered, RetryAfter: time.Second, Description: "SERVER_ERROR: no answer in time",
 			},
 			{
-				Code: "RATE_LIMITED", Status: http.StatusTooManyRequests, Match: httpapi.Is(retry.ErrBusy, askahuman.ErrStale),
+				Code: "RATE_LIMITED", Status: http.StatusTooManyRequests, Match: httpapi.Is(retry.ErrBusy, retry.ErrStale),
 				Message: "too much is going on at once: try again in a second", RetryAfter: time.Second,
 			},
 		},

@@ -111,7 +111,7 @@ func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, a
 			{Err: askahuman.ErrQuestionClosed, Status: 410},
 			{Err: &ratelimit.LimitedError{State: ratelimit.State{Limit: 60, Reset: began().Add(-time.Second)}}, Status: 429},
 			{Err: retry.ErrBusy, Status: 429},
-			{Err: askahuman.ErrStale, Status: 429},
+			{Err: retry.ErrStale, Status: 429},
 			{Err: retry.ErrUnanswered, Status: 503},
 			{Err: context.DeadlineExceeded, Status: 503},
 		},

@@ -26,7 +26,7 @@ func TestWire(t *testing.T) {
 		"unknown": errors.New("table aah-questions has a secret"), "quota": askahuman.ErrQuotaExceeded, "no question": askahuman.ErrQuestionNotFound,
 		"no subscription": askahuman.ErrSubscriptionNotFound, "answered": askahuman.ErrAlreadyAnswered, "closed": askahuman.ErrQuestionClosed,
 		"running": &idempotency.RunningError{Until: began().Add(time.Minute)}, "claim lost": idempotency.ErrClaimLost, "other request": idempotency.ErrOtherRequest,
-		"busy": retry.ErrBusy, "stale": askahuman.ErrStale, "unanswered": retry.ErrUnanswered,
+		"busy": retry.ErrBusy, "stale": retry.ErrStale, "unanswered": retry.ErrUnanswered,
 	}
 	var p *platform
 	advance := func(by time.Duration) { p.clock.advance(by) }

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -307,11 +308,11 @@ func submit(ctx context.Context, store *dynamodb.Store, id, person string) (poin
 		st.Version = before.Version
 		st.TotalAnswers, st.DailyAnswers, st.WeeklyAnswers = before.TotalAnswers+1, before.DailyAnswers+1, before.WeeklyAnswers+1
 		st.TotalPoints, st.DailyPoints, st.WeeklyPoints = before.TotalPoints+points, before.DailyPoints+points, before.WeeklyPoints+points
-		if _, err = store.SubmitResponse(ctx, q, r, st); !errors.Is(err, askahuman.ErrStale) {
+		if _, err = store.SubmitResponse(ctx, q, r, st); !errors.Is(err, retry.ErrStale) {
 			return points, err
 		}
 	}
-	return 0, askahuman.ErrStale
+	return 0, retry.ErrStale
 }
 
 // walkFeed reads the feed page by page, while functions of the writers' kinds

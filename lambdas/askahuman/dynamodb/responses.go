@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // response is an item of the Responses table. One to a multiple choice question has an option.
@@ -116,7 +117,7 @@ func (s *Store) SubmitResponse(ctx context.Context, q askahuman.Question, r aska
 				continue
 			}
 		}
-		return askahuman.Submitted{}, askahuman.ErrStale
+		return askahuman.Submitted{}, retry.ErrStale
 	}
 }
 

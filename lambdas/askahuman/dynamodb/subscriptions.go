@@ -142,14 +142,14 @@ func (s *Store) subscriptionItem(ctx context.Context, id string) (*subscription,
 
 // Subscribe implements [askahuman.PeopleStore].
 func (s *Store) Subscribe(ctx context.Context, sub askahuman.Subscription) (stored askahuman.Subscription, err error) {
-	err = retry.Do(ctx, askahuman.ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		stored, err = s.subscribe(ctx, sub)
 		return err
 	})
 	return stored, err
 }
 
-// subscribe returns [askahuman.ErrStale] when another request has changed the token
+// subscribe returns [retry.ErrStale] when another request has changed the token
 // meanwhile.
 func (s *Store) subscribe(ctx context.Context, sub askahuman.Subscription) (askahuman.Subscription, error) {
 	err := s.db.Transact(ctx, "CreateSubscription", append([]dynamo.Write{
@@ -173,13 +173,13 @@ func (s *Store) subscribe(ctx context.Context, sub askahuman.Subscription) (aska
 		return sub, err
 	}
 	if existing == nil || existing.Token != sub.Token {
-		return sub, askahuman.ErrStale
+		return sub, retry.ErrStale
 	}
 	return s.renew(ctx, *existing, sub.Interval, sub.PersonHash, sub.UpdatedAt)
 }
 
 // renew makes a subscription active with an interval, and with a person unless
-// that is empty. It returns [askahuman.ErrStale] when the subscription's token
+// that is empty. It returns [retry.ErrStale] when the subscription's token
 // has changed meanwhile.
 func (s *Store) renew(ctx context.Context, existing subscription, interval time.Duration, personHash string, now time.Time) (askahuman.Subscription, error) {
 	update, renewed, err := renewal(existing, interval, personHash, now)
@@ -199,7 +199,7 @@ func (s *Store) renew(ctx context.Context, existing subscription, interval time.
 	err = s.db.Transact(ctx, "UpdateSubscription", writes...)
 	var refused *dynamo.TransactionError
 	if errors.As(err, &refused) {
-		return renewed, askahuman.ErrStale
+		return renewed, retry.ErrStale
 	}
 	return renewed, err
 }
@@ -273,7 +273,7 @@ func (s *Store) FindSubscription(ctx context.Context, token, personHash string) 
 
 // ChangeSubscription implements [askahuman.PeopleStore].
 func (s *Store) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (changed askahuman.Subscription, err error) {
-	err = retry.Do(ctx, askahuman.ErrStale, func() error {
+	err = retry.Do(ctx, func() error {
 		existing, err := s.subscriptionItem(ctx, id)
 		if err != nil {
 			return err
@@ -317,7 +317,7 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, token stri
 			return changed, err
 		}
 		if ended == nil {
-			return changed, askahuman.ErrStale
+			return changed, retry.ErrStale
 		}
 		heir := ""
 		if ended.PersonHash == existing.PersonHash {
@@ -332,17 +332,17 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, token stri
 	err = s.db.Transact(ctx, "UpdateSubscription", writes...)
 	var refused *dynamo.TransactionError
 	if errors.As(err, &refused) {
-		return changed, askahuman.ErrStale
+		return changed, retry.ErrStale
 	}
 	return changed, err
 }
 
 // Unsubscribe implements [askahuman.PeopleStore].
 func (s *Store) Unsubscribe(ctx context.Context, id string) error {
-	return retry.Do(ctx, askahuman.ErrStale, func() error { return s.unsubscribe(ctx, id) })
+	return retry.Do(ctx, func() error { return s.unsubscribe(ctx, id) })
 }
 
-// unsubscribe returns [askahuman.ErrStale] when another request has changed the
+// unsubscribe returns [retry.ErrStale] when another request has changed the
 // subscription meanwhile.
 func (s *Store) unsubscribe(ctx context.Context, id string) error {
 	existing, err := s.subscriptionItem(ctx, id)
@@ -362,7 +362,7 @@ func (s *Store) unsubscribe(ctx context.Context, id string) error {
 	}, left...)...)
 	var refused *dynamo.TransactionError
 	if errors.As(err, &refused) {
-		return askahuman.ErrStale
+		return retry.ErrStale
 	}
 	return err
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/dynamodb"
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman/storetest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -67,7 +68,7 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 			group.Go(func() {
 				random := rand.New(rand.NewPCG(round, worker))
 				for range 3 {
-					if err := change(random); err != nil && !errors.Is(err, askahuman.ErrSubscriptionNotFound) && !errors.Is(err, askahuman.ErrStale) {
+					if err := change(random); err != nil && !errors.Is(err, askahuman.ErrSubscriptionNotFound) && !errors.Is(err, retry.ErrStale) {
 						t.Error(err)
 					}
 				}

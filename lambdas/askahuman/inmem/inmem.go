@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 var (
@@ -224,7 +225,7 @@ func (s *Store) SubmitResponse(ctx context.Context, question askahuman.Question,
 		case !q.AnswerableAt(response.CreatedAt):
 			return askahuman.Submitted{}, askahuman.ErrQuestionClosed
 		case q.CurrentResponses != question.CurrentResponses || s.stats[stats.PersonHash].Version != stats.Version:
-			return askahuman.Submitted{}, askahuman.ErrStale
+			return askahuman.Submitted{}, retry.ErrStale
 		}
 		q.CurrentResponses++
 		q.Status = askahuman.StatusPartial

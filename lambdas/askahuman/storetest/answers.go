@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 // answersOf reads what an agent sees of the answers to a question.
@@ -124,7 +125,7 @@ func submitStale(t *testing.T, s Store) {
 	stats := statsOf(t, s, person(0))
 	mustSubmit(t, s, first.ID, person(0), start)
 	_, err := s.SubmitResponse(t.Context(), second, newResponse(second, person(0), start), counted(stats, 10, start))
-	wantError(t, err, askahuman.ErrStale)
+	wantError(t, err, retry.ErrStale)
 	wantEqual(t, "question", mustRead(t, s, second.ID), second)
 	if got := statsOf(t, s, person(0)); got.TotalAnswers != 1 {
 		t.Errorf("total answers = %d, want 1", got.TotalAnswers)
@@ -137,7 +138,7 @@ func submitStale(t *testing.T, s Store) {
 		t.Error("the second answer counts as the first: it was begun before there was one")
 	}
 	stored := 2
-	if errors.Is(err, askahuman.ErrStale) {
+	if errors.Is(err, retry.ErrStale) {
 		stored = 1
 	} else if err != nil {
 		t.Errorf("SubmitResponse on an older count: %v", err)
@@ -164,7 +165,7 @@ func submitHalfWay(t *testing.T, s Store) {
 			mustSubmit(t, s, q.ID, person(i), start)
 		}
 		_, err := s.SubmitResponse(t.Context(), read, newResponse(q, person(99), start), counted(statsOf(t, s, person(99)), 15, start))
-		wantError(t, err, askahuman.ErrStale)
+		wantError(t, err, retry.ErrStale)
 		if got := mustRead(t, s, q.ID).CurrentResponses; got != half {
 			t.Errorf("of %d: the question counts %d answers, want %d", required, got, half)
 		}

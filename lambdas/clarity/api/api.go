@@ -51,11 +51,7 @@ type API struct {
 const maxBody = 640 << 10
 
 // Handler returns the handler of the routes.
-func (a *API) Handler() *kit.API {
-	handler := newServer(a).Handler()
-	handler.MaxBodyBytes = maxBody
-	return handler
-}
+func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
 // Document returns the OpenAPI 3.1 document of all routes, as JSON.
 func Document() ([]byte, error) { return newServer(&API{}).Document() }
@@ -73,7 +69,8 @@ func newServer(a *API) *server {
 		Callers: map[schema.Caller]httpapi.Identity{
 			schema.CallerUser: httpapi.ByToken("userToken", "A token of this platform's issuer. The user is its subject."),
 		},
-		Errors: failures(),
+		MaxBodyBytes: maxBody,
+		Errors:       failures(),
 		Idempotency: httpapi.Idempotency{
 			Keys: a.Keys,
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +

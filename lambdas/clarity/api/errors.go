@@ -2,13 +2,10 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
@@ -29,27 +26,10 @@ func failures() httpapi.Errors {
 			{Match: httpapi.Is(clarity.ErrNotInProgress, clarity.ErrNotCompleted, clarity.ErrScenarioInactive), Status: http.StatusConflict},
 			{Match: httpapi.As[*clarity.RunningError], Status: http.StatusConflict},
 			{Match: httpapi.As[*clarity.LimitError], Status: http.StatusTooManyRequests},
-			{
-				// Contention or throttling that outlived the retries, or no answer in time.
-				Match: httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, clarity.ErrStale, context.DeadlineExceeded), Status: http.StatusServiceUnavailable,
-				Message: "too much is going on at once: try again in a second, with the same idempotency key if there was one", RetryAfter: time.Second,
-			},
 		},
 		Body: func(_ context.Context, f httpapi.Failure) any {
-			body := ErrorResponse{Error: f.Message}
-			if wrong, ok := f.Err.(*validate.Error); ok {
-				body.Details = wrong.Problems
-			}
-			return body
+			return ErrorResponse{f.Message, f.Problems()}
 		},
-		Always: []error{
-			httpapi.Unreadable("query", validate.Constraint{}, `cannot be read: invalid URL escape "%zz"; percent-encode values`),
-		},
-		OfCallers: []error{retry.ErrBusy},
-		OfBodies: []error{
-			validate.Errorf("scenarioId", validate.RuleRequired, "is missing, but required"),
-			validate.Refused(http.StatusRequestEntityTooLarge, "body", validate.Constraint{}, fmt.Sprintf("the body has more than %d bytes, which is the most allowed", maxBody)),
-			&validate.Error{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}},
-		},
+		OfBodies: []error{validate.Errorf("scenarioId", validate.RuleRequired, "is missing, but required")},
 	}
 }

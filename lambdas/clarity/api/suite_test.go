@@ -106,7 +106,7 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: &clarity.VersionError{Current: 7}, Status: 412},
 			{Err: validate.Errorf("nextToken", validate.RuleFormat, "is odd"), Status: 400},
 			{Err: idempotency.ErrClaimLost, Status: 409, Passing: true},
-			{Err: clarity.ErrStale, Status: 503, Passing: true},
+			{Err: retry.ErrStale, Status: 503, Passing: true},
 			{Err: retry.ErrBusy, Status: 503, Passing: true},
 			{Err: retry.ErrUnanswered, Status: 503, Passing: true},
 			{Err: context.DeadlineExceeded, Status: 503, Passing: true},

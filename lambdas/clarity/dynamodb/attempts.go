@@ -86,9 +86,9 @@ func (s *Store) SaveAttempt(ctx context.Context, attempt clarity.Attempt) error 
 	asRead := dynamo.Equal("version", attempt.Version-1).And(dynamo.Equal("status", clarity.InProgress))
 	put := dynamo.Put(attempts, newAttemptItem(attempt), asRead)
 	if attempt.Status == clarity.Completed {
-		return unlessStale(s.db.Transact(ctx, "SaveAttempt", put))
+		return dynamo.UnlessStale(s.db.Transact(ctx, "SaveAttempt", put))
 	}
-	return unlessStale(idempotency.Transact(ctx, s.db, "SaveAttempt", attempt, put))
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "SaveAttempt", attempt, put))
 }
 
 // ClaimEvaluation implements [clarity.Store].
@@ -112,7 +112,7 @@ func (s *Store) ClaimEvaluation(ctx context.Context, attempt clarity.Attempt, no
 			return &clarity.LimitError{Until: tomorrow}
 		}
 	}
-	return unlessStale(err)
+	return dynamo.UnlessStale(err)
 }
 
 // SettleEvaluation implements [clarity.Store].
@@ -126,7 +126,7 @@ func (s *Store) SettleEvaluation(ctx context.Context, attempt clarity.Attempt) e
 	if err != nil {
 		return err
 	}
-	return unlessStale(idempotency.Transact(ctx, s.db, "SettleEvaluation", attempt,
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "SettleEvaluation", attempt,
 		dynamo.Update(attempts, []any{attempt.ID}, update, own.And(dynamo.Absent("evaluation"), dynamo.Equal("status", clarity.Completed)))))
 }
 
@@ -139,12 +139,4 @@ func (s *Store) PendingEvaluations(ctx context.Context, now time.Time) iter.Seq2
 			}
 		}
 	}
-}
-
-// unlessStale is [clarity.ErrStale] for a transaction whose conditions failed.
-func unlessStale(err error) error {
-	if held, err := dynamo.Held(err); held || err != nil {
-		return err
-	}
-	return clarity.ErrStale
 }

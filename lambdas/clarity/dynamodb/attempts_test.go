@@ -231,7 +231,7 @@ func TestConditions(t *testing.T) {
 		"SaveOlder":        w.Store.SaveAttempt(ctx, clarity.Attempt{ID: begun.ID, UserID: "ann", Version: 1}),
 		"SaveNewer":        w.Store.SaveAttempt(ctx, clarity.Attempt{ID: begun.ID, UserID: "ann", Version: 3, Status: clarity.Completed}),
 	} {
-		if !errors.Is(err, clarity.ErrStale) {
+		if !errors.Is(err, retry.ErrStale) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -107,7 +107,7 @@ func (s *Store) Profiles(ctx context.Context, user string, limit int, nextToken 
 // with before. Each profile but the latest expires a retention after its attempt was evaluated; zero:
 // never.
 func (s *Store) AddProfile(ctx context.Context, attempt clarity.Attempt, retention time.Duration) (added bool, err error) {
-	err = retry.Do(ctx, clarity.ErrStale, func() (err error) {
+	err = retry.Do(ctx, func() (err error) {
 		added, err = s.addProfile(ctx, attempt, retention)
 		return err
 	})
@@ -163,13 +163,13 @@ func (s *Store) addProfile(ctx context.Context, attempt clarity.Attempt, retenti
 	}
 	added, err = dynamo.Held(s.db.Transact(ctx, "AddProfile", writes...))
 	if err == nil && !added {
-		err = clarity.ErrStale
+		err = retry.ErrStale
 	}
 	return added, err
 }
 
 // around reads the profiles after a key, oldest first, or, when there are none, the one before it.
-// known says that the key's own was added before. It returns [clarity.ErrStale] when it sees another
+// known says that the key's own was added before. It returns [retry.ErrStale] when it sees another
 // addition in part.
 func (s *Store) around(ctx context.Context, user, key string) (preceding profile, later []profile, known bool, err error) {
 	// Normally the latest profile precedes, and no second request is needed.
@@ -181,7 +181,7 @@ func (s *Store) around(ctx context.Context, user, key string) (preceding profile
 		case p.Key == key:
 			return preceding, nil, true, nil
 		case !isNext:
-			return preceding, nil, false, clarity.ErrStale
+			return preceding, nil, false, retry.ErrStale
 		case p.Key < key:
 			return p, nil, false, nil
 		case len(later) == maxLater:
@@ -193,7 +193,7 @@ func (s *Store) around(ctx context.Context, user, key string) (preceding profile
 		}
 	}
 	if len(later) > 0 {
-		err = clarity.ErrStale
+		err = retry.ErrStale
 	}
 	return preceding, later, false, err
 }

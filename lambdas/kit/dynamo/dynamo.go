@@ -26,6 +26,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -78,6 +79,15 @@ func Held(err error) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// UnlessStale returns [retry.ErrStale] for a write whose condition, or one of a transaction, was
+// false. It returns any other error unchanged.
+func UnlessStale(err error) error {
+	if held, err := Held(err); held || err != nil {
+		return err
+	}
+	return retry.ErrStale
 }
 
 // DB is a platform's tables. It is safe for concurrent use.

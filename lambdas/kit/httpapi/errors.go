@@ -29,7 +29,8 @@ type Errors struct {
 	//   - [*validate.Error] with its own status,
 	//   - [*idempotency.RunningError] and [idempotency.ErrClaimLost] with 409,
 	//   - [ErrForbidden] with 403,
-	//   - [retry.ErrBusy], [retry.ErrUnanswered] and [context.DeadlineExceeded] with 503,
+	//   - [retry.ErrBusy], [retry.ErrUnanswered], [retry.ErrStale] and [context.DeadlineExceeded]
+	//     with 503,
 	//   - [ratelimit.LimitedError] with 429.
 	Known []KnownError
 	// Unknown is the answer to every other error. It does not reveal the error. Its zero
@@ -39,8 +40,9 @@ type Errors struct {
 	Body func(context.Context, Failure) any
 	// Always are examples of the errors of every operation in the document, OfBodies of the
 	// operations with a body, and OfCallers of the operations that are not for
-	// [schema.CallerAnyone]. The document adds an unknown error to all, and kit.ErrNoToken where a
-	// token is needed.
+	// [schema.CallerAnyone]; nil: [retry.ErrBusy]. The document adds what the kit refuses: to all a
+	// query that cannot be read, and an unknown error; to operations with a body one that is too
+	// large, or of another type; and kit.ErrNoToken where a token is needed.
 	Always, OfBodies, OfCallers []error
 }
 
@@ -107,11 +109,15 @@ func known() []KnownError {
 		{Match: As[*ratelimit.LimitedError], Status: http.StatusTooManyRequests},
 		{Match: Is(ErrForbidden), Status: http.StatusForbidden},
 		{
-			Match: Is(retry.ErrBusy, retry.ErrUnanswered, context.DeadlineExceeded), Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
-			Message: "too much is going on at once: try again in a second",
+			// Contention or throttling that outlived the retries, or no answer in time.
+			Match: Is(retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, context.DeadlineExceeded), Status: http.StatusServiceUnavailable, RetryAfter: time.Second,
+			Message: TryAgain,
 		},
 	}
 }
+
+// TryAgain is the message of the kit to callers who may succeed in a second.
+const TryAgain = "too much is going on at once: try again in a second, with the same idempotency key if there was one"
 
 // Failure is the answer to a request that failed.
 type Failure struct {
@@ -122,6 +128,14 @@ type Failure struct {
 	Header http.Header
 	// Body is written as JSON.
 	Body any
+}
+
+// Problems are what is wrong with an invalid request; nil: it failed otherwise.
+func (f Failure) Problems() []validate.Problem {
+	if wrong, ok := f.Err.(*validate.Error); ok {
+		return wrong.Problems
+	}
+	return nil
 }
 
 // Failure is the answer to an error.

@@ -30,6 +30,8 @@ type Config struct {
 	// Strict refuses undeclared input: unknown and repeated fields, and unknown, empty and repeated
 	// query parameters. Otherwise they are ignored.
 	Strict bool
+	// MaxBodyBytes is the largest body. Zero: [kit.DefaultMaxBodyBytes].
+	MaxBodyBytes int64
 	// Callers say how callers identify themselves, by the kind that the routes name. A kind
 	// that is missing is the zero [Identity].
 	Callers map[schema.Caller]Identity
@@ -108,7 +110,8 @@ func (s *Server) Handler() *kit.API {
 			failure := s.Failure(ctx, err)
 			return failure.Status, failure.Body
 		},
-		Log: s.config.Log,
+		Log:          s.config.Log,
+		MaxBodyBytes: s.config.MaxBodyBytes,
 	}
 }
 

@@ -273,7 +273,7 @@ func TestDocument(t *testing.T) {
 		t.Errorf("204 is described with %v", content)
 	}
 	for line, want := range map[string]string{
-		"post /orders/{order_id}": "200 401 413 429 500 503", "delete /orders/{order_id}": "204 401 429 500 503", "get /agents": "204 429 500 503",
+		"post /orders/{order_id}": "200 400 401 413 415 429 500 503", "delete /orders/{order_id}": "204 400 401 429 500 503", "get /agents": "204 400 429 500 503",
 	} {
 		method, path, _ := strings.Cut(line, " ")
 		responses := d.Paths[path][method].Responses
@@ -281,7 +281,9 @@ func TestDocument(t *testing.T) {
 			t.Errorf("%s: described are %s, want %s", line, got, want)
 		}
 		for status, name := range map[string]string{"413": "Request Entity Too Large", "429": "Too Many Requests", "503": "Service Unavailable"} {
-			if response, ok := responses[status]; ok && fmt.Sprint(response.Content["application/json"].Example) != "map[message:"+name+"]" {
+			// The API describes 413 and 503 itself, too.
+			response, ok := responses[status]
+			if example := response.Content["application/json"].Example; ok && !strings.HasSuffix(response.Description, `from Amazon API Gateway {"message":"`+name+`"}`) && fmt.Sprint(example) != "map[message:"+name+"]" {
 				t.Errorf("%s: %s is described as %v", line, status, response)
 			}
 		}

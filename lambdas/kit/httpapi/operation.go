@@ -12,6 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -85,7 +86,8 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 		OperationID: op.ID, Method: op.Method, Path: op.Path, Summary: route.Summary, Description: op.Description, DefaultStatus: op.Status,
 		Metadata: map[string]any{operationKey: op}, Responses: map[string]*huma.Response{},
 	}
-	errs := append(slices.Clone(s.config.Errors.Always), errUnknown)
+	errs := append([]error{Unreadable("query", validate.Constraint{}, `cannot be read: invalid URL escape "%zz"; percent-encode values`)}, s.config.Errors.Always...)
+	errs = append(errs, errUnknown)
 	errs = append(errs, op.Errors...)
 	caller := s.config.Callers[route.Caller]
 	if caller.Tag != "" {
@@ -104,10 +106,13 @@ func (s *Server) huma(op Operation, route schema.Route) huma.Operation {
 	}
 	errs = append(errs, caller.Errors...)
 	if route.Caller != schema.CallerAnyone {
-		errs = append(errs, s.config.Errors.OfCallers...)
+		if errs = append(errs, s.config.Errors.OfCallers...); s.config.Errors.OfCallers == nil {
+			errs = append(errs, retry.ErrBusy)
+		}
 	}
 	if op.HasBody || hasBody(op.Method) {
-		errs = append(errs, s.config.Errors.OfBodies...)
+		errs = append(append(errs, s.config.Errors.OfBodies...), kit.TooLarge(s.config.MaxBodyBytes),
+			&validate.Error{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}})
 	}
 	if route.Caller.Group != "" {
 		errs = append(errs, ErrForbidden)

@@ -26,6 +26,9 @@ var (
 	// ErrUnanswered says that a request had no answer in time, or a broken one. The request may
 	// have been carried out.
 	ErrUnanswered = errors.New("there was no answer in time: try again shortly")
+	// ErrStale says that what a write was computed from has changed since it was read: [Do] reads and
+	// computes again.
+	ErrStale = errors.New("it has changed since it was read: try again shortly")
 	// ErrExhausted says that the invocation may make no further attempt.
 	ErrExhausted = errors.New("the invocation has used up its budget of attempts")
 )
@@ -51,12 +54,12 @@ func Delay(attempt int) time.Duration {
 	return rand.N(longest) + 1
 }
 
-// Do repeats work while its error matches again. It gives up after [Rounds], or when the context
-// ends, with an error that still matches again.
-func Do(ctx context.Context, again error, work func() error) error {
+// Do repeats work while its error matches [ErrStale]. It gives up after [Rounds], or when the context
+// ends, with an error that still matches.
+func Do(ctx context.Context, work func() error) error {
 	for round := 1; ; round++ {
 		err := work()
-		if !errors.Is(err, again) {
+		if !errors.Is(err, ErrStale) {
 			return err
 		}
 		if round == Rounds {

@@ -27,8 +27,6 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-var errStale = errors.New("stale")
-
 func TestDo(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -40,10 +38,10 @@ func TestDo(t *testing.T) {
 		rounds int
 	}{
 		"OK":             {0, nil, 0, nil, 1},
-		"OKAfterRounds":  {5, fmt.Errorf("stored: %w", errStale), 0, nil, 6},
+		"OKAfterRounds":  {5, fmt.Errorf("stored: %w", retry.ErrStale), 0, nil, 6},
 		"ErrOther":       {1, context.Canceled, 0, context.Canceled, 1},
-		"ErrEveryRound":  {1 << 40, errStale, 0, errStale, retry.Rounds},
-		"ErrContextEnds": {1 << 40, errStale, time.Second, context.DeadlineExceeded, 0},
+		"ErrEveryRound":  {1 << 40, retry.ErrStale, 0, retry.ErrStale, retry.Rounds},
+		"ErrContextEnds": {1 << 40, retry.ErrStale, time.Second, context.DeadlineExceeded, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -55,7 +53,7 @@ func TestDo(t *testing.T) {
 					defer cancel()
 				}
 				began, rounds := time.Now(), 0
-				err := retry.Do(ctx, errStale, func() error {
+				err := retry.Do(ctx, func() error {
 					if rounds++; rounds <= test.fails {
 						return test.with
 					}
@@ -64,7 +62,7 @@ func TestDo(t *testing.T) {
 				if !errors.Is(err, test.want) || test.rounds != 0 && rounds != test.rounds {
 					t.Errorf("got %v after %d rounds", err, rounds)
 				}
-				if test.most > 0 && (!errors.Is(err, errStale) || time.Since(began) != test.most) {
+				if test.most > 0 && (!errors.Is(err, retry.ErrStale) || time.Since(began) != test.most) {
 					t.Errorf("got %v after %v; want the last error, too, after %v", err, time.Since(began), test.most)
 				}
 			})

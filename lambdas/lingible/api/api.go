@@ -42,11 +42,7 @@ type API struct {
 const maxBody = 32 << 10
 
 // Handler returns the handler of the routes.
-func (a *API) Handler() *kit.API {
-	handler := newServer(a).Handler()
-	handler.MaxBodyBytes = maxBody
-	return handler
-}
+func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
 // Document returns the OpenAPI 3.1 document of all routes, as JSON.
 func Document() ([]byte, error) {
@@ -74,11 +70,12 @@ func newServer(a *API) *server {
 		callers[caller] = identity
 	}
 	s := &server{api: a, Server: httpapi.New(httpapi.Config{
-		Platform:    schema.Lingible(),
-		Description: "People translate slang into standard English and back, submit terms to a lexicon and vote on them, see what is trending, and take a quiz. Fields and query parameters that this description does not name are ignored, null is the same as an optional field left out, and a body without a Content-Type is taken for JSON.",
-		Callers:     callers,
-		Errors:      failures(a.Now),
-		Limiter:     a.Limiter,
+		Platform:     schema.Lingible(),
+		Description:  "People translate slang into standard English and back, submit terms to a lexicon and vote on them, see what is trending, and take a quiz. Fields and query parameters that this description does not name are ignored, null is the same as an optional field left out, and a body without a Content-Type is taken for JSON.",
+		Callers:      callers,
+		MaxBodyBytes: maxBody,
+		Errors:       failures(a.Now),
+		Limiter:      a.Limiter,
 		Idempotency: httpapi.Idempotency{
 			Keys: userKeys{a.Keys, a.Users},
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +

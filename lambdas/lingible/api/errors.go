@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -63,31 +62,18 @@ func failures(now func() time.Time) httpapi.Errors {
 				Message: "the language model gave no answer, and nothing was charged: try again in a few seconds", RetryAfter: 5 * time.Second,
 			},
 			{
-				// Contention or throttling that outlived the retries, or no answer in time.
-				Code: "SYS_002", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, lingible.ErrStale, context.DeadlineExceeded),
-				Message: "too much is going on at once: try again in a second, with the same idempotency key if there was one", RetryAfter: time.Second,
+				Code: "SYS_002", Status: http.StatusServiceUnavailable, Match: httpapi.Is(retry.ErrBusy, retry.ErrUnanswered, retry.ErrStale, context.DeadlineExceeded),
+				Message: httpapi.TryAgain, RetryAfter: time.Second,
 			},
 		},
 		Unknown: httpapi.KnownError{Code: "SYS_001"},
 		Body: func(ctx context.Context, f httpapi.Failure) any {
-			body := ErrorResponse{
-				Message: f.Message, ErrorCode: f.Code, Status: f.Status, Details: []validate.Problem{}, Timestamp: now().UTC(),
+			return ErrorResponse{
+				Message: f.Message, ErrorCode: f.Code, Status: f.Status, Details: append([]validate.Problem{}, f.Problems()...), Timestamp: now().UTC(),
 				RequestID: cmp.Or(kit.InvocationFrom(ctx).RequestID, "none"),
 			}
-			if wrong, ok := f.Err.(*validate.Error); ok {
-				body.Details = wrong.Problems
-			}
-			return body
 		},
-		Always: []error{
-			httpapi.Unreadable("query", validate.Constraint{}, `cannot be read: invalid URL escape "%zz"; percent-encode values`),
-		},
-		OfCallers: []error{retry.ErrBusy},
-		OfBodies: []error{
-			validate.Errorf("text", validate.RuleRequired, "is missing, but required"),
-			validate.Refused(http.StatusRequestEntityTooLarge, "body", validate.Constraint{}, fmt.Sprintf("the body has more than %d bytes, which is the most allowed", maxBody)),
-			&validate.Error{Status: http.StatusUnsupportedMediaType, Problems: []validate.Problem{{Field: "Content-Type", Message: "is not application/json"}}},
-		},
+		OfBodies: []error{validate.Errorf("text", validate.RuleRequired, "is missing, but required")},
 	}
 }
 

@@ -145,7 +145,7 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: &model.Error{Failure: model.Throttled, Err: retry.ErrBusy}, Status: 503, Passing: true},
 			{Err: validate.Errorf("cursor", validate.RuleFormat, "is odd"), Status: 422},
 			{Err: idempotency.ErrClaimLost, Status: 409, Passing: true},
-			{Err: lingible.ErrStale, Status: 503, Passing: true},
+			{Err: retry.ErrStale, Status: 503, Passing: true},
 			{Err: retry.ErrBusy, Status: 503, Passing: true},
 			{Err: retry.ErrUnanswered, Status: 503, Passing: true},
 			{Err: context.DeadlineExceeded, Status: 503, Passing: true},

@@ -88,7 +88,7 @@ func (s *Store) withdrawVote(ctx context.Context, submission key, user string) e
 
 // deleteSubmission deletes a submission, and before it the items of the votes for it.
 func (s *Store) deleteSubmission(ctx context.Context, submission key) error {
-	return retry.Do(ctx, lingible.ErrStale, func() error {
+	return retry.Do(ctx, func() error {
 		var read lingible.Submission
 		found, err := s.db.Get(ctx, "GetSubmission", &read, submission.values()...)
 		if err != nil || !found {
@@ -103,7 +103,7 @@ func (s *Store) deleteSubmission(ctx context.Context, submission key) error {
 		if len(read.UpvotedBy) > 0 {
 			sameVotes = dynamo.Equal("upvoted_by", &types.AttributeValueMemberSS{Value: read.UpvotedBy})
 		}
-		return unlessStale(s.db.Delete(ctx, "DeleteSubmission", submission.values(), sameVotes))
+		return dynamo.UnlessStale(s.db.Delete(ctx, "DeleteSubmission", submission.values(), sameVotes))
 	})
 }
 

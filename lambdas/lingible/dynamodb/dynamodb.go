@@ -14,7 +14,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
-	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -74,11 +73,3 @@ func termKey(slug string) string { return "TERM#" + slug }
 
 // slugOf is the slug of a partition key of [termKey].
 func slugOf(partition string) string { return strings.TrimPrefix(partition, termKey("")) }
-
-// unlessStale is [lingible.ErrStale] for a write whose conditions failed.
-func unlessStale(err error) error {
-	if held, err := dynamo.Held(err); held || err != nil {
-		return err
-	}
-	return lingible.ErrStale
-}

@@ -65,7 +65,7 @@ func (s *Store) AskQuestion(ctx context.Context, usage lingible.Usage, quiz ling
 			return false, nil
 		}
 	}
-	return err == nil, unlessStale(err)
+	return err == nil, dynamo.UnlessStale(err)
 }
 
 // counting adds to the numbers of a day.
@@ -83,14 +83,14 @@ func (s *Store) AnswerQuestion(ctx context.Context, user string, quiz lingible.Q
 	if quiz.Question.Answer.IsCorrect {
 		counted.Correct = 1
 	}
-	return unlessStale(s.db.Transact(ctx, "AnswerQuestion",
+	return dynamo.UnlessStale(s.db.Transact(ctx, "AnswerQuestion",
 		putQuiz(user, quiz),
 		dynamo.Update(users, []any{userKey(user), quizDayKind + quiz.Question.Day}, counting(counted), expression.AttributeExists(dynamo.Name("quiz_count")))))
 }
 
 // EndQuiz implements [lingible.QuizStore].
 func (s *Store) EndQuiz(ctx context.Context, user string, quiz lingible.QuizSession) error {
-	return unlessStale(s.db.Transact(ctx, "EndQuiz",
+	return dynamo.UnlessStale(s.db.Transact(ctx, "EndQuiz",
 		putQuiz(user, quiz),
 		dynamo.Update(users, usageKey(user).values(), expression.Remove(dynamo.Name("quiz_session_id")), dynamo.Equal("quiz_session_id", quiz.ID))))
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/rapidtest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
@@ -423,7 +424,7 @@ func TestQuizConditions(t *testing.T) {
 	stale["AskedAfterDeletion"] = asked(usage, next)
 	stale["EndedAfterDeletion"] = w.Store.EndQuiz(t.Context(), "ann", next)
 	for name, err := range stale {
-		if !errors.Is(err, lingible.ErrStale) {
+		if !errors.Is(err, retry.ErrStale) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -69,7 +69,7 @@ func (s *Store) Submit(ctx context.Context, submission lingible.Submission, usag
 			return lingible.ErrAlreadySubmitted
 		}
 	}
-	return unlessStale(err)
+	return dynamo.UnlessStale(err)
 }
 
 // formatted are times as items have them.
@@ -159,7 +159,7 @@ func (s *Store) Review(ctx context.Context, read, reviewed lingible.Submission, 
 			return s.Review(ctx, read, reviewed, nil, voter)
 		}
 	}
-	return unlessStale(err)
+	return dynamo.UnlessStale(err)
 }
 
 // withVote adds a vote to the changes of a submission.
@@ -183,7 +183,7 @@ func (s *Store) RecordVote(ctx context.Context, user string, submission lingible
 			return false, nil
 		}
 	}
-	return err == nil, unlessStale(err)
+	return err == nil, dynamo.UnlessStale(err)
 }
 
 // CountVote implements [lingible.ModerationStore].

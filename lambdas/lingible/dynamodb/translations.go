@@ -40,7 +40,7 @@ func (s *Store) StoreTranslation(ctx context.Context, charge lingible.Charge, tr
 		item := translationItem{translationKey(read.UserID, translation.ID), translation.Translation, dynamo.ExpiryAt(until)}
 		writes = append(writes, dynamo.Put(translations, item, expression.ConditionBuilder{}))
 	}
-	return unlessStale(idempotency.Transact(ctx, s.db, "StoreTranslation", translation, writes...))
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "StoreTranslation", translation, writes...))
 }
 
 // Translations implements [lingible.TranslationStore]. DynamoDB deletes expired items late.

@@ -158,5 +158,5 @@ func (s *Store) ScoreTrend(ctx context.Context, scored lingible.CountedTrend, pr
 			Add(dynamo.Name("translation_count"), expression.Value(0)).
 			Add(dynamo.Name("search_count"), expression.Value(0))
 	}
-	return unlessStale(s.db.Update(ctx, "ScoreTrend", []any{termKey(scored.Slug), trendKind}, update, asRead, nil))
+	return dynamo.UnlessStale(s.db.Update(ctx, "ScoreTrend", []any{termKey(scored.Slug), trendKind}, update, asRead, nil))
 }

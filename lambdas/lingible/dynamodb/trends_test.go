@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
@@ -181,7 +182,7 @@ func TestScoreTrendConditions(t *testing.T) {
 		"Ended":       w.Store.ScoreTrend(t.Context(), read[1].Scored(w.Read(), nil), nil, w.Read()),
 		"NotTheFirst": w.Store.ScoreTrend(t.Context(), read[0].Scored(w.Read(), proposed), proposed, time.Time{}),
 	} {
-		if !errors.Is(err, lingible.ErrStale) {
+		if !errors.Is(err, retry.ErrStale) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -71,14 +71,14 @@ func (s *Store) CreateUser(ctx context.Context, user lingible.User, issued time.
 			return lingible.ErrUserDeleted
 		}
 	}
-	return unlessStale(err)
+	return dynamo.UnlessStale(err)
 }
 
 // Upgrade implements [lingible.UserStore].
 func (s *Store) Upgrade(ctx context.Context, user lingible.User, to lingible.Tier, now time.Time) error {
 	asRead := dynamo.Equal("tier", user.Tier)
 	tier := func() expression.UpdateBuilder { return expression.Set(dynamo.Name("tier"), expression.Value(to)) }
-	return unlessStale(s.db.Transact(ctx, "UpgradeUser",
+	return dynamo.UnlessStale(s.db.Transact(ctx, "UpgradeUser",
 		dynamo.Update(users, profileKey(user.ID).values(), tier().Set(dynamo.Name("updated_at"), expression.Value(dynamo.FormatTime(now))),
 			asRead.And(dynamo.Equal("status", lingible.Active))),
 		dynamo.Update(users, usageKey(user.ID).values(), tier(), asRead)))
@@ -88,7 +88,7 @@ func (s *Store) Upgrade(ctx context.Context, user lingible.User, to lingible.Tie
 func (s *Store) BeginDeletion(ctx context.Context, id string, now time.Time) error {
 	deleting := expression.Set(dynamo.Name("status"), expression.Value(lingible.Deleting)).
 		Set(dynamo.Name("updated_at"), expression.Value(dynamo.FormatTime(now)))
-	return unlessStale(s.db.Transact(ctx, "BeginAccountDeletion",
+	return dynamo.UnlessStale(s.db.Transact(ctx, "BeginAccountDeletion",
 		dynamo.Update(users, profileKey(id).values(), deleting, dynamo.Equal("status", lingible.Active)),
 		dynamo.Delete(users, usageKey(id).values(), expression.AttributeExists(dynamo.Name("PK"))),
 		dynamo.Put(users, tombstone{tombstoneKey(id), now, dynamo.ExpiryAt(now.Add(tombstoneLife))}, expression.ConditionBuilder{})))

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -150,7 +151,7 @@ func TestUpgrade(t *testing.T) {
 	}
 	// The tiers that were read are not those of the items any more.
 	stale := lingible.User{ID: "ann", Tier: lingible.Free}
-	if err := w.Store.Upgrade(t.Context(), stale, lingible.Premium, w.Read()); !errors.Is(err, lingible.ErrStale) {
+	if err := w.Store.Upgrade(t.Context(), stale, lingible.Premium, w.Read()); !errors.Is(err, retry.ErrStale) {
 		t.Errorf("of a stale tier: got %v", err)
 	}
 }

@@ -61,10 +61,7 @@ func CountCompleted(metrics *kit.Metrics) func(context.Context, int) {
 }
 
 // Handler returns the handler of the routes.
-func (a *API) Handler() *kit.API {
-	s := newServer(a)
-	return s.Handler()
-}
+func (a *API) Handler() *kit.API { return newServer(a).Handler() }
 
 // server has the routes with their operations.
 type server struct {

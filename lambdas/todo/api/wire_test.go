@@ -22,7 +22,7 @@ func TestWire(t *testing.T) {
 		"none": nil, "unknown": errors.New("table todo-app-data has a secret"),
 		"no user": todo.ErrUserNotFound, "no task": todo.ErrTaskNotFound, "user exists": todo.ErrUserExists, "email taken": todo.ErrEmailTaken,
 		"user being deleted": todo.ErrUserBeingDeleted, "task completed": todo.ErrTaskCompleted, "version": &todo.VersionError{Current: 7},
-		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy, "unanswered": retry.ErrUnanswered, "stale": todo.ErrStale,
+		"claim lost": idempotency.ErrClaimLost, "busy": retry.ErrBusy, "unanswered": retry.ErrUnanswered, "stale": retry.ErrStale,
 		"running": &idempotency.RunningError{Until: began().Add(1500 * time.Millisecond)}, "other request": idempotency.ErrOtherRequest,
 	}
 	var stored *platform

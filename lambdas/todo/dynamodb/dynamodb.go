@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -90,7 +91,7 @@ type refusal struct {
 // refusals are in order of precedence: the caller gets the first one.
 type refusals []refusal
 
-// meaning returns what the refusal of a transaction means, by default [todo.ErrStale]. It returns
+// meaning returns what the refusal of a transaction means, by default [retry.ErrStale]. It returns
 // any other error unchanged.
 func (r refusals) meaning(err error) error {
 	refused, ok := errors.AsType[*dynamo.TransactionError](err)
@@ -102,5 +103,5 @@ func (r refusals) meaning(err error) error {
 			return refusal.means
 		}
 	}
-	return todo.ErrStale
+	return retry.ErrStale
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -159,7 +160,7 @@ func TestTaskIDsAreNotOverwritten(t *testing.T) {
 	first := w.task(t, "ada", todo.TaskInput{Title: "first"})
 	second := first
 	second.Title = "second"
-	is(t, w.store.CreateTask(ctx, "ada", second), todo.ErrStale)
+	is(t, w.store.CreateTask(ctx, "ada", second), retry.ErrStale)
 	if got, err := w.GetTask(ctx, "ada", first.ID); err != nil || got != first {
 		t.Errorf("got %+v, %v; want %+v", got, err, first)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 )
 
@@ -84,7 +85,7 @@ func (s *Store) ReplaceUser(ctx context.Context, read, u todo.User) error {
 		writes = append(writes, putEmail(u), dynamo.Delete(table, emailKey(read.Email), expression.ConditionBuilder{}))
 	}
 	err := idempotency.Transact(ctx, s.db, "UpdateUser", u, writes...)
-	return refusals{{0, todo.ErrStale}, {1, todo.ErrEmailTaken}}.meaning(err)
+	return refusals{{0, retry.ErrStale}, {1, todo.ErrEmailTaken}}.meaning(err)
 }
 
 // BeginDeletion implements [todo.Store].
@@ -100,7 +101,7 @@ func (s *Store) BeginDeletion(ctx context.Context, read todo.User, deletion todo
 	}
 	// The answer is not kept yet, because the work is not done.
 	err := s.db.Transact(ctx, "BeginUserDeletion", writes...)
-	return refusals{{0, todo.ErrStale}, {3, idempotency.ErrClaimLost}}.meaning(err)
+	return refusals{{0, retry.ErrStale}, {3, idempotency.ErrClaimLost}}.meaning(err)
 }
 
 // ResumeDeletion implements [todo.Store]. Without an idempotency key, all requests

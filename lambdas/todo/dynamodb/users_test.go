@@ -235,7 +235,7 @@ func TestConflicts(t *testing.T) {
 	defer cancel()
 	// The time may end while a read waits for its answer.
 	_, err := w.ChangeTask(hurried, "ada", task.ID, todo.TaskChange{Title: new("x")}, 0)
-	if !errors.Is(err, todo.ErrStale) && !errors.Is(err, retry.ErrUnanswered) {
+	if !errors.Is(err, retry.ErrStale) && !errors.Is(err, retry.ErrUnanswered) {
 		t.Errorf("got %v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)
