@@ -242,8 +242,9 @@ func (k *Keys) Settle(ctx context.Context, claim *Claim, response Response) erro
 	}
 	err = k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key, update, holds, nil)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
-		// The write may have been done and its answer lost.
-		if existing, err := outcome(refused.Item, claim.digest); err == nil && existing != nil &&
+		// The write may have been done and its answer lost. A deferred claim cannot tell that from
+		// an earlier attempt's answer.
+		if existing, err := outcome(refused.Item, claim.digest); err == nil && existing != nil && !claim.deferred &&
 			existing.Status == response.Status && slices.Equal(existing.Body, response.Body) {
 			claim.kept = &response
 			return nil
