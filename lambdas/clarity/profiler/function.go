@@ -2,16 +2,15 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 )
 
 // profiles are the profiles of all users.
@@ -32,23 +31,19 @@ type function struct {
 // handle adds the profiles of a batch. It answers with the records whose profile it could not add,
 // and goes on with the others: the profiles of a user do not depend on the order of the records.
 func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-	var response events.DynamoDBEventResponse
 	count := 0
-	for _, record := range event.Records {
-		added, err := f.add(ctx, record.Change.NewImage)
-		if err != nil {
-			f.log.ErrorContext(ctx, "an attempt has no profile yet", "event_id", record.EventID, "error", err.Error())
-			response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: record.Change.SequenceNumber})
-		}
+	response, err := stream.Batch{Log: f.log, Failure: "an attempt has no profile yet"}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+		added, err := f.add(ctx, change.NewImage)
 		if added {
 			count++
 		}
-	}
+		return err
+	})
 	f.metrics.Emit(ctx, kit.Count("ProfilesAdded", count))
-	return response, nil
+	return response, err
 }
 
-func (f *function) add(ctx context.Context, image map[string]events.DynamoDBAttributeValue) (added bool, err error) {
+func (f *function) add(ctx context.Context, image stream.Image) (added bool, err error) {
 	attempt, evaluated, err := attemptOf(image)
 	if err != nil || !evaluated {
 		return false, err
@@ -62,26 +57,18 @@ func (f *function) add(ctx context.Context, image map[string]events.DynamoDBAttr
 }
 
 // attemptOf reads an attempt, if it is completed and evaluated.
-func attemptOf(image map[string]events.DynamoDBAttributeValue) (attempt clarity.Attempt, evaluated bool, err error) {
-	text, err := json.Marshal(image)
-	if err != nil {
-		return attempt, false, fmt.Errorf("write the image: %w", err)
-	}
-	item, err := attributevalue.UnmarshalMapJSON(text)
-	if err != nil {
-		return attempt, false, fmt.Errorf("read the image: %w", err)
-	}
+func attemptOf(image stream.Image) (attempt clarity.Attempt, evaluated bool, err error) {
 	var state struct {
 		Status     clarity.Status           `dynamodbav:"status"`
 		Evaluation clarity.EvaluationStatus `dynamodbav:"evaluationStatus"`
 	}
-	if err := attributevalue.UnmarshalMap(item, &state); err != nil {
+	if err := stream.Read(image, &state); err != nil {
 		return attempt, false, fmt.Errorf("read the status of the attempt: %w", err)
 	}
 	if state.Status != clarity.Completed || state.Evaluation != clarity.EvaluationDone {
 		return attempt, false, nil
 	}
-	if err := attributevalue.UnmarshalMap(item, &attempt); err != nil {
+	if err := stream.Read(image, &attempt); err != nil {
 		return attempt, false, fmt.Errorf("read the attempt: %w", err)
 	}
 	if err := attempt.CheckEvaluated(); err != nil {

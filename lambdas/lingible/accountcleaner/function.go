@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/dynamodb"
 )
 
@@ -21,24 +22,22 @@ type function struct {
 }
 
 // handle cleans the accounts of a batch. Those that failed, or for which there was no time, are
-// delivered again ("Reporting batch item failures for Lambda functions with DynamoDB Streams").
+// delivered again.
 func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-	var response events.DynamoDBEventResponse
 	cleaned := 0
-	for _, record := range event.Records {
-		user, ok := dynamodb.DeletedUser(record)
+	response, err := stream.Batch{Log: f.log, Failure: "an account is not cleaned yet"}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+		user, ok := dynamodb.DeletedUser(change)
 		if !ok {
-			continue
+			return nil
 		}
-		switch complete, err := f.accounts.CleanAccount(ctx, user); {
-		case complete:
+		complete, err := f.accounts.CleanAccount(ctx, user)
+		if complete {
 			cleaned++
-			continue
-		case err != nil:
-			f.log.ErrorContext(ctx, "an account is not cleaned yet", "event_id", record.EventID, "error", err.Error())
+		} else if err == nil {
+			err = stream.ErrUnfinished
 		}
-		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: record.Change.SequenceNumber})
-	}
+		return err
+	})
 	f.metrics.Emit(ctx, kit.Count("AccountsCleaned", cleaned))
-	return response, nil
+	return response, err
 }

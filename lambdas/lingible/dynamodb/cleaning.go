@@ -10,6 +10,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -107,16 +108,9 @@ func (s *Store) deleteSubmission(ctx context.Context, submission key) error {
 	})
 }
 
-// DeletedUser returns the user of a profile in a record of the stream, if the account is being
-// deleted.
-func DeletedUser(record events.DynamoDBEventRecord) (user string, ok bool) {
-	image := record.Change.NewImage
-	text := func(name string) string {
-		if value := image[name]; value.DataType() == events.DataTypeString {
-			return value.String()
-		}
-		return ""
-	}
+// DeletedUser returns the user of a profile in a change of Users, if the account is being deleted.
+func DeletedUser(change events.DynamoDBStreamRecord) (user string, ok bool) {
+	text := func(name string) string { return stream.Text(change.NewImage, name) }
 	user = text("user_id")
 	return user, user != "" && text("SK") == profileKey(user).SK && text("status") == string(lingible.Deleting)
 }

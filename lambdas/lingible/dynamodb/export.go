@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 )
 
@@ -95,10 +96,8 @@ func (s *Store) Entries(ctx context.Context, slugs []string) ([]lingible.Entry, 
 func ChangedTerms(event events.DynamoDBEvent) (slugs []string) {
 	for _, record := range event.Records {
 		// Items of other kinds have no slug.
-		if key := record.Change.Keys["PK"]; key.DataType() == events.DataTypeString {
-			if slug, ok := strings.CutPrefix(key.String(), termKey("")); ok {
-				slugs = append(slugs, slug)
-			}
+		if slug, ok := strings.CutPrefix(stream.Text(record.Change.Keys, "PK"), termKey("")); ok {
+			slugs = append(slugs, slug)
 		}
 	}
 	return slugs

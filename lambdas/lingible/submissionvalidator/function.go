@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"log/slog"
 	"strings"
-	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/stream"
 )
 
 // validator is the moderation.
@@ -24,41 +25,15 @@ type function struct {
 
 // handle validates the submissions of a batch, all at once. It answers with the records whose
 // submission it could not read or write.
-func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (response events.DynamoDBEventResponse, _ error) {
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for _, record := range event.Records {
-		all.Go(func() {
-			err := f.validate(ctx, record.Change.Keys)
-			if err == nil {
-				return
-			}
-			f.log.ErrorContext(ctx, "a submission could not be read or written", "event_id", record.EventID, "error", err.Error())
-			mu.Lock()
-			defer mu.Unlock()
-			response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: record.Change.SequenceNumber})
-		})
-	}
-	all.Wait()
-	return response, nil
+func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
+	return stream.Batch{Parallel: true, Log: f.log, Failure: "a submission could not be read or written"}.Each(ctx, event, f.validate)
 }
 
-func (f *function) validate(ctx context.Context, keys map[string]events.DynamoDBAttributeValue) error {
-	part := func(name, prefix string) (string, error) {
-		if value := keys[name]; value.DataType() == events.DataTypeString {
-			if rest, ok := strings.CutPrefix(value.String(), prefix); ok {
-				return rest, nil
-			}
-		}
-		return "", fmt.Errorf("the record has no %s that begins with %s", name, prefix)
-	}
-	slug, err := part("PK", "TERM#")
-	if err != nil {
-		return err
-	}
-	id, err := part("SK", "SUBMISSION#")
-	if err != nil {
-		return err
+func (f *function) validate(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	slug, isTerm := strings.CutPrefix(stream.Text(change.Keys, "PK"), "TERM#")
+	id, isSubmission := strings.CutPrefix(stream.Text(change.Keys, "SK"), "SUBMISSION#")
+	if !isTerm || !isSubmission {
+		return errors.New("the record has not the key of a submission")
 	}
 	return f.moderation.Validate(ctx, slug, id)
 }
