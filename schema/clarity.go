@@ -72,7 +72,7 @@ func Clarity() Platform {
 			},
 		},
 		Secrets: []Secret{
-			{Name: "CursorSecret", Variable: "CURSOR_SECRET_ARN", Description: "Key that signs the cursors of lists"},
+			CursorSecret(),
 		},
 		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match"},
 		ResponseHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},

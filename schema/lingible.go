@@ -135,7 +135,7 @@ func Lingible() Platform {
 			},
 		},
 		Secrets: []Secret{
-			{Name: "CursorSecret", Variable: "CURSOR_SECRET_ARN", Description: "Key that signs the cursors of lists"},
+			CursorSecret(),
 		},
 		Buckets: []Bucket{
 			{Name: "Exports", Variable: "EXPORTS_BUCKET", Description: "exports of the lexicon"},

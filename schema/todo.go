@@ -52,7 +52,7 @@ func Todo() Platform {
 			},
 		},
 		Secrets: []Secret{
-			{Name: "CursorSecret", Variable: "CURSOR_SECRET_ARN", Description: "Key that signs the cursors of lists"},
+			CursorSecret(),
 		},
 		RequestHeaders:  []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "X-Timezone"},
 		ResponseHeaders: []string{"ETag", "Idempotency-Replayed", "Location", "Retry-After"},

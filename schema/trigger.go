@@ -114,6 +114,14 @@ type Secret struct {
 	Template, Generated string
 }
 
+// CursorSecretVariable is the Variable of [CursorSecret].
+const CursorSecretVariable = "CURSOR_SECRET_ARN"
+
+// CursorSecret is the secret "CursorSecret", which lambdas/kit/cursor signs with.
+func CursorSecret() Secret {
+	return Secret{Name: "CursorSecret", Variable: CursorSecretVariable, Description: "Key that signs the cursors of lists"}
+}
+
 // Limits of AWS Lambda ("CreateEventSourceMapping", AWS Lambda API reference; "Lambda
 // quotas") and of this library's environment variables.
 const (

@@ -28,7 +28,7 @@ func Platform() schema.Platform {
 				AccessPatterns: []string{"ListExpired", "ExpireLink"},
 			},
 		},
-		Secrets:    []schema.Secret{{Name: "CursorSecret", Variable: "CURSOR_SECRET_ARN", Description: "Key that signs the cursors of lists"}},
+		Secrets:    []schema.Secret{schema.CursorSecret()},
 		RateLimits: []schema.RateLimit{{Name: "create", Requests: 60, Window: time.Hour, Per: schema.PerUser}},
 		Routes: []schema.Route{
 			{Method: "POST", Path: "/links", Function: "linksapi", Caller: schema.CallerUser, RateLimit: "create", Summary: "Make a link"},

@@ -8,7 +8,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/setup"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 )
 
 func main() {
@@ -17,11 +16,9 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		key, err := secret.Read(ctx, environment, "CURSOR_SECRET_ARN")
-		if err != nil {
+		if store.CursorKey, err = cursor.ReadKey(ctx, environment); err != nil {
 			return nil, err
 		}
-		store.CursorKey = cursor.Key(key)
 		routes := &api.API{Service: service, Scenarios: service.Scenarios, Profiles: store, Keys: store.Keys(), Log: environment.Log}
 		return routes.Handler(), nil
 	})

@@ -3,12 +3,17 @@
 package cursor
 
 import (
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"strings"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // minKey is the shortest key, in bytes.
@@ -23,6 +28,12 @@ var ErrKey = errors.New("the secret that signs cursors is missing or too short")
 // Key is the secret that cursors are signed with, the same in every process: 16 bytes at
 // least.
 type Key []byte
+
+// ReadKey reads the key of a function whose schema has schema.CursorSecret.
+func ReadKey(ctx context.Context, environment kit.Environment) (Key, error) {
+	key, err := secret.Read(ctx, environment, schema.CursorSecretVariable)
+	return Key(key), err
+}
 
 // Check returns [ErrKey].
 func (k Key) Check() error {

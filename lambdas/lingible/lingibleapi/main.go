@@ -6,7 +6,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/setup"
@@ -18,11 +17,9 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		key, err := secret.Read(ctx, environment, "CURSOR_SECRET_ARN")
-		if err != nil {
+		if store.CursorKey, err = cursor.ReadKey(ctx, environment); err != nil {
 			return nil, err
 		}
-		store.CursorKey = cursor.Key(key)
 		language, lexicon, err := setup.Language(environment, store)
 		if err != nil {
 			return nil, err

@@ -7,7 +7,6 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/api"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo/dynamodb"
@@ -19,12 +18,12 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		cursorKey, err := secret.Read(ctx, environment, "CURSOR_SECRET_ARN")
+		cursorKey, err := cursor.ReadKey(ctx, environment)
 		if err != nil {
 			return nil, err
 		}
 		tasks := &api.API{
-			Service: &todo.Service{Store: store, CursorKey: cursor.Key(cursorKey), Completed: api.CountCompleted(environment.Metrics)},
+			Service: &todo.Service{Store: store, CursorKey: cursorKey, Completed: api.CountCompleted(environment.Metrics)},
 			Keys:    store.Keys(),
 			Log:     environment.Log,
 			Metrics: environment.Metrics,

@@ -13,7 +13,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/secret"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -37,11 +36,11 @@ func main() {
 		if err != nil {
 			return nil, err
 		}
-		key, err := secret.Read(ctx, e, "CURSOR_SECRET_ARN")
+		key, err := cursor.ReadKey(ctx, e)
 		if err != nil {
 			return nil, err
 		}
-		service := &shortener.Service{DB: db, CursorKey: cursor.Key(key)}
+		service := &shortener.Service{DB: db, CursorKey: key}
 		server := httpapi.New(httpapi.Config{
 			Platform: links.Platform(), Log: e.Log, Limiter: ratelimit.New(db, "Requests", nil), Strict: true,
 			Callers: map[schema.Caller]httpapi.Identity{schema.CallerUser: httpapi.ByToken("userToken", "The user is the token's subject.")},
