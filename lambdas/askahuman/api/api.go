@@ -55,8 +55,10 @@ func (o Options) server(agents httpapi.Identity, hasher httpapi.Hasher, keys htt
 		Errors:      failures(rules.OpenQuestions),
 		Idempotency: keys,
 		Limiter:     o.RateLimiter,
-		Log:         o.Log,
-		Now:         o.Now,
+		// The operations read and write tables, and nothing else.
+		CountWhileReading: true,
+		Log:               o.Log,
+		Now:               o.Now,
 	})
 }
 

@@ -351,6 +351,9 @@ func (db *DB) queryInput(pattern string, query Query) (*dynamodb.QueryInput, err
 // [DB.Transact], which recognises its own writes, if you cannot tell such an item from another
 // caller's.
 func (db *DB) Put(ctx context.Context, pattern string, item any, condition expression.ConditionBuilder) error {
+	if err := await(ctx); err != nil {
+		return err
+	}
 	w, err := db.alone(pattern, Write{operation: schema.PutItem, item: item, condition: condition})
 	if err != nil {
 		return err
@@ -365,6 +368,9 @@ func (db *DB) Put(ctx context.Context, pattern string, item any, condition expre
 // Delete removes the item with this key, as [DB.Put] stores one. It is no error if there is none,
 // unless the condition requires one.
 func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition expression.ConditionBuilder) error {
+	if err := await(ctx); err != nil {
+		return err
+	}
 	w, err := db.alone(pattern, Write{operation: schema.DeleteItem, key: key, condition: condition})
 	if err != nil {
 		return err
@@ -379,6 +385,9 @@ func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition e
 // Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that
 // it changed into out, unless out is nil.
 func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder, out any) error {
+	if err := await(ctx); err != nil {
+		return err
+	}
 	w, err := db.alone(pattern, Write{operation: schema.UpdateItem, key: key, update: update, condition: condition})
 	if err != nil {
 		return err
@@ -396,6 +405,28 @@ func (db *DB) Update(ctx context.Context, pattern string, key []any, update expr
 	}
 	if err := attributevalue.UnmarshalMap(output.Attributes, out); err != nil {
 		return fmt.Errorf("%s: read attributes: %w", pattern, err)
+	}
+	return nil
+}
+
+type waitKey struct{}
+
+// BeforeWrites returns a context under which every write waits until wait returns, and is not sent if wait
+// returns an error: the write then returns that error as it is. Reads do not wait.
+func BeforeWrites(ctx context.Context, wait func(context.Context) error) context.Context {
+	return context.WithValue(ctx, waitKey{}, wait)
+}
+
+// WithoutWaiting returns a context whose writes do not wait for what [BeforeWrites] says. It is for a write
+// that means nothing without a later one, such as a claim.
+func WithoutWaiting(ctx context.Context) context.Context {
+	return context.WithValue(ctx, waitKey{}, (func(context.Context) error)(nil))
+}
+
+// await waits as [BeforeWrites] says.
+func await(ctx context.Context) error {
+	if wait, _ := ctx.Value(waitKey{}).(func(context.Context) error); wait != nil {
+		return wait(ctx)
 	}
 	return nil
 }
@@ -459,6 +490,9 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 		if items[i], err = db.transactItem(w); err != nil {
 			return fmt.Errorf("%s: write %d, %s %s: %w", pattern, i, w.operation, w.table, err)
 		}
+	}
+	if err := await(ctx); err != nil {
+		return err
 	}
 	// One token for all attempts: if the answer to one was lost, the next does not conflict with
 	// its writes, but reports their success ("Idempotency", TransactWriteItems).

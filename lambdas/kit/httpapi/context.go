@@ -36,6 +36,8 @@ type Context struct {
 	hasBody bool
 	status  int
 	begun   bool
+	// counting is the call's count; nil if the call was counted before the operation began, or has no limit.
+	counting *counting
 }
 
 type requestKey struct{}
@@ -130,15 +132,30 @@ func (c *Context) setHeaders(header http.Header) {
 	}
 }
 
-// BodyWriter writes the status, once, and then the body.
+// BodyWriter writes the status, once, and then the body. It waits until the call is counted. The
+// answer to a call beyond a limit is dropped.
 func (c *Context) BodyWriter() io.Writer {
 	c.begin()
+	if c.refusal() != nil {
+		return io.Discard
+	}
 	return c.humaContext.BodyWriter()
 }
 
+// refusal waits until the call is counted, and returns the error if that refuses it.
+func (c *Context) refusal() error {
+	if c.counting == nil {
+		return nil
+	}
+	return c.counting.wait(c.humaContext.Context())
+}
+
 func (c *Context) begin() {
-	if !c.begun && c.status != 0 {
+	if !c.begun && c.status != 0 && c.refusal() == nil {
 		c.begun = true
+		if c.counting != nil {
+			c.setHeaders(c.counting.header)
+		}
 		c.humaContext.SetStatus(c.status)
 	}
 }

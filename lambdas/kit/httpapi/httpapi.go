@@ -44,6 +44,10 @@ type Config struct {
 	// Limiter counts the calls of routes with a rate limit. Required if a route that is
 	// registered has one.
 	Limiter RateLimiter
+	// CountWhileReading lets an operation begin while its call is counted towards a rate limit. It may read
+	// tables, and claim an idempotency key; other writes wait (package dynamo), and so does the answer, which is dropped
+	// if the limit is reached. Set it if no operation does anything but reading and writing tables.
+	CountWhileReading bool
 	// Idempotency is for the operations of [Mutate].
 	Idempotency Idempotency
 	// Now is the clock. Nil: [time.Now].
@@ -135,6 +139,16 @@ func (s *Server) admit(inner huma.Context, next func(huma.Context)) {
 	route, _ := s.Route(inner.Operation().Method, inner.Operation().Path)
 	ctx := &Context{humaContext: inner, Route: route}
 	ctx.context = context.WithValue(inner.Context(), requestKey{}, ctx)
+	s.answer(ctx, next)
+	if err := ctx.refusal(); err != nil {
+		ctx.counting = nil
+		s.fail(ctx, err)
+	}
+}
+
+// answer answers a request, unless its count refuses it.
+func (s *Server) answer(ctx *Context, next func(huma.Context)) {
+	inner := ctx.humaContext
 	address := inner.URL()
 	query, err := url.ParseQuery(address.RawQuery)
 	if err != nil {
@@ -214,7 +228,9 @@ func (e *failed) GetHeaders() http.Header { return e.Header }
 // failure is err as huma is to write it.
 func (s *Server) failure(ctx context.Context, err error) *failed {
 	failure := s.Failure(ctx, err)
-	if failure.Status >= http.StatusInternalServerError {
+	// The error of a count that fails is logged once, when it is answered.
+	request := requestFrom(ctx)
+	if failure.Status >= http.StatusInternalServerError && (request == nil || request.refusal() == nil) {
 		s.config.Log.ErrorContext(ctx, "request failed", "error", err.Error())
 	}
 	return &failed{failure}

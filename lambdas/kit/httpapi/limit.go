@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -31,24 +32,57 @@ func (s *Server) count(ctx *Context, caller Caller) error {
 	if !ok {
 		return nil
 	}
+	if !s.config.CountWhileReading {
+		state, err := s.countCall(ctx.Context(), ctx.Route, limit, caller)
+		if err != nil {
+			return err
+		}
+		ctx.setHeaders(state.Header())
+		return nil
+	}
+	counting, within := &counting{done: make(chan struct{})}, ctx.context
+	go func() {
+		defer close(counting.done)
+		var state ratelimit.State
+		state, counting.err = s.countCall(within, ctx.Route, limit, caller)
+		counting.header = state.Header()
+	}()
+	ctx.counting, ctx.context = counting, dynamo.BeforeWrites(within, counting.wait)
+	return nil
+}
+
+// counting is the outcome of counting a call while its operation reads.
+type counting struct {
+	done   chan struct{}
+	header http.Header
+	err    error
+}
+
+// wait waits for the outcome, and returns the error that refuses the call.
+func (c *counting) wait(ctx context.Context) error {
+	select {
+	case <-c.done:
+		return c.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema.RateLimit, caller Caller) (ratelimit.State, error) {
 	now, who := s.config.Now(), caller.ID
 	if who == "" || limit.Per == schema.PerAddress {
 		who = caller.Address
 	}
 	countCall := s.config.Limiter.CountRequest
-	if ctx.Route.Method == http.MethodGet {
+	if route.Method == http.MethodGet {
 		countCall = s.config.Limiter.CountRead
 	}
-	state, err := countCall(ctx.Context(), limit, who, now)
+	state, err := countCall(ctx, limit, who, now)
 	if err == nil && limit.AddressRequests > 0 && caller.ID != "" {
 		ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window, Per: schema.PerAddress}
-		_, err = countCall(ctx.Context(), ofAddress, caller.Address, now)
+		_, err = countCall(ctx, ofAddress, caller.Address, now)
 	}
-	if err != nil {
-		return err
-	}
-	ctx.setHeaders(state.Header())
-	return nil
+	return state, err
 }
 
 // describeLimit adds the limit of its route to an operation, and the headers that report it to

@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 )
 
@@ -166,6 +167,9 @@ func kept(status int, body any) (idempotency.Response, error) {
 // isFinal reports whether a request that failed with err would fail again, so that
 // its answer is kept.
 func (s *Server) isFinal(err error) bool {
+	if _, limited := errors.AsType[*ratelimit.LimitedError](err); limited {
+		return false
+	}
 	for _, passing := range append([]error{idempotency.ErrClaimLost}, s.config.Idempotency.Passing...) {
 		if errors.Is(err, passing) {
 			return false

@@ -171,7 +171,7 @@ func (c *Claim) take(ctx context.Context, lease time.Duration) (replay *Response
 	update = update.Set(dynamo.Name(claimToken), expression.Value(c.token)).
 		Set(dynamo.Name(claimedUntil), expression.Value(now(c.keys.Now).Add(lease).UnixMilli())).
 		Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData))
-	err = c.keys.db.Update(ctx, schema.ClaimIdempotencyKey, c.key, update, free, nil)
+	err = c.keys.db.Update(dynamo.WithoutWaiting(ctx), schema.ClaimIdempotencyKey, c.key, update, free, nil)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		return outcome(refused.Item, c.digest)
 	}
@@ -274,7 +274,7 @@ func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 			end = late
 		}
 	}
-	ctx, cancel := retry.ToRelease(ctx, end)
+	ctx, cancel := retry.ToRelease(dynamo.WithoutWaiting(ctx), end)
 	defer cancel()
 	_, err := dynamo.Held(k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
 		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), claim.holds(), nil))

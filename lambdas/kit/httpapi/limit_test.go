@@ -1,0 +1,116 @@
+package httpapi_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+
+	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo/dynamotest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// late counts a call only after the operation has read.
+type late struct {
+	read chan struct{}
+	err  error
+}
+
+func (l *late) CountRequest(ctx context.Context, limit schema.RateLimit, _ string, now time.Time) (ratelimit.State, error) {
+	select {
+	case <-l.read:
+	case <-ctx.Done():
+		return ratelimit.State{}, errors.New("the operation did not read before its call was counted")
+	}
+	return ratelimit.State{Limit: limit.Requests, Remaining: 1, Reset: now}, l.err
+}
+
+func (l *late) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+	return l.CountRequest(ctx, limit, caller, now)
+}
+
+// An operation reads while its call is counted. It writes after, or, beyond the limit, not at all, whatever
+// its own outcome is.
+func TestCountWhileReading(t *testing.T) {
+	t.Parallel()
+	database := schema.Database{
+		Tables: []schema.Table{{Name: "Things", Key: schema.Key{Partition: "pk"}, Attributes: []schema.Attribute{{Name: "pk", Type: schema.String}}}},
+		AccessPatterns: []schema.AccessPattern{
+			{Name: "Read", Operation: schema.GetItem, Table: "Things"}, {Name: "Write", Operation: schema.PutItem, Table: "Things"},
+		},
+	}
+	limited := &ratelimit.LimitedError{State: ratelimit.State{Limit: 2, Reset: time.Now().Add(time.Minute)}}
+	for name, test := range map[string]struct {
+		counted, own   error
+		status, writes int
+		remaining      string
+	}{
+		"Within":      {nil, nil, 204, 1, "1"},
+		"Beyond":      {limited, nil, 429, 0, "0"},
+		"Refused":     {nil, httpapi.ErrForbidden, 403, 0, "1"},
+		"BeyondFirst": {limited, httpapi.ErrForbidden, 429, 0, "0"},
+		"Broken":      {errors.New("no table"), nil, 500, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, wire := dynamotest.Refused(t, database, func(string) dynamotest.Answer { return dynamotest.Answer{} })
+			limiter := &late{read: make(chan struct{}), err: test.counted}
+			var log strings.Builder
+			logger, err := kit.NewLogger(&log, "", "test")
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := httpapi.New(httpapi.Config{
+				Platform: schema.Platform{Name: "club", Title: "Club", RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}},
+					Routes: []schema.Route{{Method: "POST", Path: "/things", Caller: schema.CallerAnyone, RateLimit: "all"}}},
+				Limiter: limiter, CountWhileReading: true, Log: logger,
+			})
+			httpapi.Register(s, httpapi.Operation{Method: "POST", Path: "/things", ID: "do", Status: 204, Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+				var item map[string]any
+				if _, err := db.Get(ctx, "Read", &item, "x"); err != nil {
+					t.Error(err)
+				}
+				close(limiter.read)
+				if test.own != nil {
+					return nil, test.own
+				}
+				return nil, db.Put(ctx, "Write", map[string]string{"pk": "x"}, expression.ConditionBuilder{})
+			})
+			ctx, cancel := context.WithTimeout(kit.WithInvocation(t.Context(), kit.Invocation{SourceAddress: "203.0.113.7"}), time.Minute)
+			defer cancel()
+			w := httptest.NewRecorder()
+			s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/things", nil).WithContext(ctx))
+			if writes := wire.Attempts() - 1; w.Code != test.status || writes != test.writes || w.Header().Get("X-RateLimit-Remaining") != test.remaining {
+				t.Errorf("got %d with %d writes, %v %s; want %d with %d", w.Code, writes, w.Header(), w.Body, test.status, test.writes)
+			}
+			if logged := strings.Count(log.String(), "no table"); logged != map[bool]int{true: 1}[test.status == 500] {
+				t.Errorf("the error was logged %d times: %s", logged, log.String())
+			}
+		})
+	}
+}
+
+// A write that does not wait is sent before the count is known.
+func TestWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	refuse := errors.New("refused")
+	ctx := dynamo.BeforeWrites(t.Context(), func(context.Context) error { return refuse })
+	db, wire := dynamotest.Refused(t, schema.AskAHuman().Database, func(string) dynamotest.Answer { return dynamotest.Answer{} })
+	write := func(ctx context.Context) error {
+		return db.Update(ctx, schema.CountRequest, []any{"x"}, expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
+	}
+	if err := write(ctx); err != refuse || wire.Attempts() != 0 {
+		t.Errorf("got %v after %d attempts; want %v", err, wire.Attempts(), refuse)
+	}
+	if err := write(dynamo.WithoutWaiting(ctx)); err != nil || wire.Attempts() != 1 {
+		t.Errorf("got %v after %d attempts; want one", err, wire.Attempts())
+	}
+}
