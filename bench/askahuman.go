@@ -23,7 +23,7 @@ func (described) AskAHuman() platform {
 	return platform{
 		routes: []route{
 			{name: "warm   without DynamoDB", clients: []int{1}, client: client(begin, slowly, (*asker).refused)},
-			{name: "ask    POST /agent/questions", clients: allClients, patterns: []string{"CreateQuestion"}, inARow: true, client: client(begin, nil, (*asker).ask)},
+			{name: "ask    POST /agent/questions", clients: allClients, patterns: []string{"TakePlace", "StoreQuestion"}, inARow: true, client: client(begin, nil, (*asker).ask)},
 			{name: "answer POST /human/responses", clients: allClients, patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, client: client(begin, (*asker).needQuestion, (*asker).answer)},
 			{name: "poll   GET /agent/questions/{id}", clients: allClients, patterns: []string{"GetQuestion", "ListResponses"}, client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
 			{name: "feed   GET /human/questions", clients: allClients, patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, client: client(begin, nil, (*asker).feed)},

@@ -47,7 +47,7 @@ func AskAHuman() Platform {
 				ID:          "AgentAPI",
 				Description: "Serves the routes that AI agents call",
 				AccessPatterns: []string{
-					CountRequest, ClaimIdempotencyKey, "CreateQuestion", "FreePlaces", SettleIdempotencyKey, "GetQuestion",
+					CountRequest, ClaimIdempotencyKey, "TakePlace", "StoreQuestion", "CreateQuestion", "FreePlaces", SettleIdempotencyKey, "GetQuestion",
 					"ListResponses", "ListAgentQuestions", "EndQuestion",
 				},
 			},
@@ -353,8 +353,18 @@ func askAHumanAccessPatterns() []AccessPattern {
 			KeyConditions: []KeyCondition{{"weekly_board", Equal}, {"weekly_points", Greater}},
 		},
 		{
+			Name:        "TakePlace",
+			Description: "Take a place for a new question among the agent's open questions, if under the quota.",
+			Operation:   UpdateItem, Table: "Guards",
+		},
+		{
+			Name:        "StoreQuestion",
+			Description: "Store a question that has a place, unless its id exists.",
+			Operation:   PutItem, Table: "Questions",
+		},
+		{
 			Name:        "CreateQuestion",
-			Description: "Store a question, within the agent's quota.",
+			Description: "Store a question within the agent's quota, and its answer under an idempotency key.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
 				{Table: "Questions", Operation: PutItem, Description: "the question, unless its id exists"},

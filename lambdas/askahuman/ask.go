@@ -99,7 +99,7 @@ func (a *Agents) Ask(ctx context.Context, agentID string, ask Ask) (Question, er
 	}
 	now := clock(a.Now)
 	question := Question{
-		ID:                newID(),
+		ID:                QuestionID(now),
 		Status:            StatusOpen,
 		Prompt:            ask.Prompt,
 		Type:              ask.Type,

@@ -2,6 +2,7 @@ package askahuman
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +20,26 @@ func ResponseID(questionID, personHash string) string {
 
 // newID is a random UUID (version 4).
 func newID() string { return uuid.NewString() }
+
+// QuestionID returns a new UUID (version 7), which begins with the moment, in milliseconds.
+func QuestionID(now time.Time) string {
+	id := uuid.New()
+	var moment [8]byte
+	binary.BigEndian.PutUint64(moment[:], uint64(now.UnixMilli()))
+	copy(id[:6], moment[2:])
+	id[6] = id[6]&0x0f | 0x70
+	return id.String()
+}
+
+// AskedAt is the moment at which a question was asked, by its id, in whole milliseconds. Ids of earlier releases do not say:
+// then it is zero.
+func AskedAt(questionID string) time.Time {
+	id, err := uuid.Parse(questionID)
+	if err != nil || id.Version() != 7 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)).UTC()
+}
 
 // isID reports whether s is a UUID as [newID] writes it. Another spelling of the same UUID is
 // another key to a store, so it is no id.

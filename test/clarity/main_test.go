@@ -23,8 +23,10 @@ func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
 
 func ownRun(t testing.TB, options local.Options) *target { return &target{suite.OwnRun(t, options)} }
 
-// load loads the scenarios.
+// load loads the scenarios. Several tests at once may do so.
 func (p *target) load(t testing.TB) {
 	t.Helper()
-	suite.Load(t, p.Target)
+	if err := suite.Seed(t, p.Target); err != nil {
+		t.Fatal(err)
+	}
 }

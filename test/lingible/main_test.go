@@ -29,8 +29,10 @@ func ownRun(t testing.TB, options local.Options) *target {
 	return &target{suite.OwnRun(t, options)}
 }
 
-// load loads the lexicon.
+// load loads the lexicon. Several tests at once may do so.
 func (p *target) load(t testing.TB) {
 	t.Helper()
-	suite.Load(t, p.Target)
+	if err := suite.Seed(t, p.Target); err != nil {
+		t.Fatal(err)
+	}
 }

@@ -32,9 +32,7 @@ func TestStore(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					store := dynamodb.New(db, shards)
-					store.Quota = storetest.Quota
-					return store
+					return dynamodb.New(db, shards)
 				}
 				return functions{as("agentapi"), as("humanapi"), as("notifier")}
 			})
@@ -65,6 +63,39 @@ func TestQuota(t *testing.T) {
 	for i, want := range []error{nil, nil, askahuman.ErrQuotaExceeded} {
 		if err := store.CreateQuestion(t.Context(), newQuestion("agent", i)); !errors.Is(err, want) {
 			t.Errorf("question %d: got %v; want %v", i+1, err, want)
+		}
+	}
+}
+
+// An ask that died after it took its place keeps the place for two minutes, in which it might still store its
+// question.
+func TestPlaceWithoutQuestion(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, schema.AskAHuman().Database)
+	dying := schema.AskAHuman()
+	dying.Functions = append(dying.Functions, schema.Function{Name: "dying", AccessPatterns: []string{"TakePlace"}})
+	db, err := tables.As(dying, "dying")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := start
+	ask := func(store *dynamodb.Store) error {
+		store.Quota = 1
+		agents := askahuman.Agents{Store: store, Now: func() time.Time { return at }}
+		_, err := agents.Ask(t.Context(), "agent", askahuman.Ask{Prompt: "Is anybody out there?", Type: askahuman.TypeText})
+		return err
+	}
+	if err := ask(dynamodb.New(db, dynamodb.Shards{})); err == nil {
+		t.Fatal("the question was stored")
+	}
+	store := dynamodb.New(tables.DB, dynamodb.Shards{})
+	for _, next := range []struct {
+		after time.Duration
+		want  error
+	}{{0, askahuman.ErrQuotaExceeded}, {2*time.Minute - time.Millisecond, askahuman.ErrQuotaExceeded}, {2 * time.Minute, nil}, {4 * time.Minute, askahuman.ErrQuotaExceeded}} {
+		at = start.Add(next.after)
+		if err := ask(store); !errors.Is(err, next.want) {
+			t.Errorf("after %v: got %v; want %v", next.after, err, next.want)
 		}
 	}
 }

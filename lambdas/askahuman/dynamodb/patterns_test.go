@@ -148,6 +148,8 @@ func TestEveryAccessPattern(t *testing.T) {
 		"CountRequest": func() func() error {
 			return func() error { _, err := store.Limiter().CountRequest(ctx, limit, "agent", start); return err }
 		},
+		"TakePlace":     func() func() error { return func() error { ask(); return nil } },
+		"StoreQuestion": func() func() error { return func() error { ask(); return nil } },
 		"CreateQuestion": func() func() error {
 			q := newQuestion("agent", 3)
 			q.IdempotencyKey = "key"

@@ -84,9 +84,15 @@ func quotaEnd(now time.Time) expression.ValueBuilder {
 	return expression.Value(dynamo.ExpiryAt(now.Add(2 * askahuman.MaxTimeout)))
 }
 
+// placeTimeout is how long a place may be without its question, which is stored after it: an ask takes at
+// most half of it.
+const placeTimeout = 2 * time.Minute
+
 // CreateQuestion implements [askahuman.AgentStore]. Under a claim of [Store.Keys] it keeps the
 // answer to the ask, and may return [idempotency.ErrClaimLost].
 func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question) error {
+	ctx, cancel := context.WithTimeout(ctx, placeTimeout/2)
+	defer cancel()
 	for {
 		open, err := s.createQuestion(ctx, q)
 		if !errors.Is(err, askahuman.ErrQuotaExceeded) {
@@ -104,31 +110,66 @@ func (s *Store) CreateQuestion(ctx context.Context, q askahuman.Question) error 
 
 // createQuestion tries once. With [askahuman.ErrQuotaExceeded] it returns the ids of the
 // questions that have the agent's places.
+//
+// The place is taken before the question is stored, each by a write of its own, which costs half of a transaction. A place
+// without a question becomes free after placeTimeout. A claimed ask keeps its answer with its question, so
+// it is a transaction.
 func (s *Store) createQuestion(ctx context.Context, q askahuman.Question) (open []string, err error) {
-	err = idempotency.Transact(ctx, s.db, "CreateQuestion", q,
-		dynamo.Put("Questions", s.newQuestion(q), dynamo.Absent("question_id")),
-		dynamo.Update("Guards", quota(q.AgentID),
-			expression.Add(dynamo.Name("open_question_ids"), idSet(q.ID)).
-				Set(dynamo.Name("expires_at"), quotaEnd(q.CreatedAt)),
-			dynamo.Absent("open_question_ids").Or(dynamo.Name("open_question_ids").Size().LessThan(expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))))))
-	var refused *dynamo.TransactionError
-	if !errors.As(err, &refused) {
-		return nil, err
-	}
-	item, full := refused.Failed(1)
-	if !full {
-		return nil, fmt.Errorf("question %s exists already", q.ID)
+	place := expression.Add(dynamo.Name("open_question_ids"), idSet(q.ID)).
+		Set(dynamo.Name("expires_at"), quotaEnd(q.CreatedAt))
+	ids := dynamo.Name("open_question_ids")
+	// The first attempt at the write may have taken the place, and its answer may be lost.
+	free := dynamo.Absent("open_question_ids").Or(ids.Size().LessThan(expression.Value(cmp.Or(s.Quota, askahuman.DefaultOpenQuestions))), ids.Contains(q.ID))
+	var full dynamo.Item
+	if idempotency.ClaimFrom(ctx) == nil {
+		err = s.db.Update(dynamo.WithoutWaiting(ctx), "TakePlace", quota(q.AgentID), place, free, nil)
+		refused, ok := errors.AsType[*dynamo.ConditionError](err)
+		if err == nil {
+			err = s.storeQuestion(ctx, q)
+		}
+		if !ok {
+			return nil, err
+		}
+		full = refused.Item
+	} else {
+		err = idempotency.Transact(ctx, s.db, "CreateQuestion", q, dynamo.Put("Questions", s.newQuestion(q), dynamo.Absent("question_id")), dynamo.Update("Guards", quota(q.AgentID), place, free))
+		refused, ok := errors.AsType[*dynamo.TransactionError](err)
+		if !ok {
+			return nil, err
+		}
+		if full, ok = refused.Failed(1); !ok {
+			return nil, questionExists(q.ID)
+		}
 	}
 	var listed openQuestions
-	if err := attributevalue.UnmarshalMap(item, &listed); err != nil {
+	if err := attributevalue.UnmarshalMap(full, &listed); err != nil {
 		return nil, fmt.Errorf("read the agent's open questions: %w", err)
 	}
 	return listed.IDs, askahuman.ErrQuotaExceeded
 }
 
+// storeQuestion stores a question that has its place.
+func (s *Store) storeQuestion(ctx context.Context, q askahuman.Question) error {
+	err := s.db.Put(ctx, "StoreQuestion", s.newQuestion(q), dynamo.Absent("question_id"))
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		stored, err := questionOf(refused.Item)
+		if err != nil {
+			return err
+		}
+		// The answer to the write may have been lost.
+		if stored.AgentID != q.AgentID || !stored.CreatedAt.Equal(q.CreatedAt) || stored.Prompt != q.Prompt {
+			return questionExists(q.ID)
+		}
+		return nil
+	}
+	return err
+}
+
+func questionExists(id string) error { return fmt.Errorf("question %s exists already", id) }
+
 // freePlaces returns the places of questions that take no answers at now, and reports how many
-// these are. Nothing marked them expired, and DynamoDB may have deleted them since. A question and
-// its place are stored in one transaction, so a listed question that cannot be read is gone.
+// these are. Nothing marked them expired, and DynamoDB may have deleted them since. A listed question that cannot be
+// read is gone, unless its ask may still be running.
 func (s *Store) freePlaces(ctx context.Context, agentID string, open []string, now time.Time) (int, error) {
 	var mu sync.Mutex
 	var lost []string
@@ -139,6 +180,9 @@ func (s *Store) freePlaces(ctx context.Context, agentID string, open []string, n
 			q, err := s.Question(readingCtx, id, now)
 			switch {
 			case errors.Is(err, askahuman.ErrQuestionNotFound):
+				if now.Before(askahuman.AskedAt(id).Add(placeTimeout)) {
+					return nil
+				}
 			case err != nil:
 				return err
 			case q.AnswerableAt(now):

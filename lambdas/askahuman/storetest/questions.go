@@ -22,15 +22,18 @@ func createQuestion(t *testing.T, s Store) {
 	mustCreate(t, s, text, choice)
 	wantEqual(t, "text question", mustRead(t, s, text.ID), text)
 	wantEqual(t, "multiple choice question", mustRead(t, s, choice.ID), choice)
-	if err := s.CreateQuestion(t.Context(), text); err == nil {
+	second := text
+	second.Prompt = longText(20)
+	if err := s.CreateQuestion(t.Context(), second); err == nil {
 		t.Error("a second question with the same id was stored")
 	}
+	wantEqual(t, "the first question", mustRead(t, s, text.ID), text)
 }
 
 func quotaExceeded(t *testing.T, s Store) {
 	first := newQuestion("agent", start)
 	mustCreate(t, s, first)
-	for range Quota - 1 {
+	for range askahuman.DefaultOpenQuestions - 1 {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	surplus := newQuestion("agent", start)
@@ -49,7 +52,7 @@ func quotaExceeded(t *testing.T, s Store) {
 func quotaLostPlaces(t *testing.T, s Store) {
 	const overdue = 3
 	var ended []askahuman.Question
-	for i := range Quota {
+	for i := range askahuman.DefaultOpenQuestions {
 		q := newQuestion("agent", start)
 		if i < overdue {
 			q.Deadline = start.Add(time.Minute)
@@ -80,7 +83,7 @@ func quotaLostPlaces(t *testing.T, s Store) {
 
 func quotaRace(t *testing.T, s Store) {
 	const places = 5
-	for range Quota - places {
+	for range askahuman.DefaultOpenQuestions - places {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	errs := atOnce(24, func(int) error {
@@ -219,7 +222,7 @@ func endQuestion(t *testing.T, s Store) {
 
 func endingGivesPlaceBack(t *testing.T, s Store) {
 	var last askahuman.Question
-	for range Quota {
+	for range askahuman.DefaultOpenQuestions {
 		last = newQuestion("agent", start)
 		mustCreate(t, s, last)
 	}
