@@ -21,8 +21,9 @@ const (
 	changeEvery = 100 * time.Millisecond
 	// lookEvery is the interval of listing the bucket, and so the precision of the delay.
 	lookEvery = 20 * time.Millisecond
-	// landTime is the maximum time from a change to its row in the lake.
-	landTime = time.Minute
+	// landTime is the maximum time from a change to its row in the lake: the batching window, and
+	// as much again.
+	landTime = 4 * time.Minute
 )
 
 // lake measures, for each platform with a lake, the time from the response to a change until

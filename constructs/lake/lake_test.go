@@ -122,6 +122,16 @@ func texts(l *schema.Lake, more int) {
 	l.Queries = []schema.SavedQuery{{Name: strings.Repeat("q", 128+more), Description: strings.Repeat("d", 1024+more), SQL: strings.Repeat("s", 262144+more)}}
 }
 
+// TestBatches: the mapping gathers as docs/LAKE.md says, and the test of its rates (local/engine).
+func TestBatches(t *testing.T) {
+	t.Parallel()
+	_, mapping := templates["one"].One(t, "AWS::Lambda::EventSourceMapping", "")
+	size, window := mapping.Properties["BatchSize"], mapping.Properties["MaximumBatchingWindowInSeconds"]
+	if fmt.Sprint(size, " ", window) != "10000 120" {
+		t.Errorf("gathers %v records for %v seconds", size, window)
+	}
+}
+
 func filters(t *testing.T, name string) []string {
 	t.Helper()
 	_, mapping := templates[name].One(t, "AWS::Lambda::EventSourceMapping", "")

@@ -20,7 +20,8 @@ import (
 const (
 	// maximumBatchWindow is the longest that AWS Lambda gathers records of a stream.
 	maximumBatchWindow = 5 * time.Minute
-	defaultBatchWindow = 10 * time.Second
+	// defaultBatchWindow is well below the age of five minutes at which the alarm goes off.
+	defaultBatchWindow = 2 * time.Minute
 	// compactorTimeout is the longest that a function runs ("Lambda quotas"). Runs
 	// further apart do not meet.
 	compactorTimeout    = 15 * time.Minute
@@ -52,9 +53,10 @@ type Props struct {
 	// letters, digits and underscores, unique in the account and region. Default: the
 	// lake's name, and a hash of the stack's name and of the construct's path.
 	CatalogName string
-	// BatchWindow is how long changes are gathered for one object, and so about how
-	// long they need to land: whole seconds, 1 second to 5 minutes. A longer one
-	// makes fewer and larger objects. Default: 10 seconds.
+	// BatchWindow is how long changes are gathered for one object, and so the longest that
+	// one takes to land while there are few: whole seconds, 1 second to 5 minutes. Many land
+	// sooner: 10,000 changes or 6 MB end the gathering. A longer window makes fewer and
+	// larger objects (docs/LAKE.md). Default: 2 minutes.
 	BatchWindow time.Duration
 	// CompactEvery is how often small objects are merged, in whole minutes: 15
 	// minutes to a day. Default: 1 hour.
@@ -198,7 +200,7 @@ func CheckReserved(f *finding.List, path, name string) {
 // 0 is the default.
 func CheckBatchWindow(f *finding.List, path string, window time.Duration) {
 	if window != 0 && (window < time.Second || window > maximumBatchWindow || window%time.Second != 0) {
-		f.Add(path, window.String(), "1s to 5m0s in whole seconds", "leave it 0 for 10 seconds")
+		f.Add(path, window.String(), "1s to 5m0s in whole seconds", "leave it 0 for 2 minutes")
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 // LakeProps are the props of a platform that has lakes: each holds for all of them. The
 // platform's own Props embed them beside [Props].
 type LakeProps struct {
-	// LakeBatchWindow is how long changes are gathered before they land in the lake:
-	// see [lake.Props.BatchWindow]. Default: 10 seconds.
+	// LakeBatchWindow is how long changes are gathered before they land in the lake, at
+	// most: see [lake.Props.BatchWindow]. Default: 2 minutes.
 	LakeBatchWindow time.Duration
 	// CompactEvery is how often the lake's small objects are merged: see
 	// [lake.Props.CompactEvery]. Default: 1 hour.
