@@ -23,10 +23,8 @@ func shared(t testing.TB) *target { return &target{suite.Shared(t)} }
 
 func ownRun(t testing.TB, options local.Options) *target { return &target{suite.OwnRun(t, options)} }
 
-// load loads the scenarios. Several tests at once may do so.
+// load loads the scenarios.
 func (p *target) load(t testing.TB) {
 	t.Helper()
-	if err := suite.Seed(t, p.Target); err != nil {
-		t.Fatal(err)
-	}
+	suite.Load(t, p.Target)
 }

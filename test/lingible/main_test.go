@@ -29,10 +29,8 @@ func ownRun(t testing.TB, options local.Options) *target {
 	return &target{suite.OwnRun(t, options)}
 }
 
-// load loads the lexicon. Several tests at once may do so.
+// load loads the lexicon.
 func (p *target) load(t testing.TB) {
 	t.Helper()
-	if err := suite.Seed(t, p.Target); err != nil {
-		t.Fatal(err)
-	}
+	suite.Load(t, p.Target)
 }

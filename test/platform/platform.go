@@ -57,6 +57,8 @@ type Suite struct {
 	mutex sync.Mutex
 	// local are the suites on this machine, by environment of cdk.json.
 	local map[string]*onesynthtest.Suite
+	// loaded are the loads of targets: of *onesynthtest.Target to func() error.
+	loaded sync.Map
 	// scratch is a folder that is there until the tests have ended, and deployedAssembly what
 	// they have deployed to AWS.
 	scratch, deployedAssembly string

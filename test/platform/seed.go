@@ -4,10 +4,21 @@ import (
 	"encoding/json"
 	"fmt"
 	"os/exec"
+	"sync"
 	"testing"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 )
+
+// Load loads the platform's initial data into a target that no test has loaded it into. Several tests
+// at once may do so.
+func (s *Suite) Load(t testing.TB, on *Target) {
+	t.Helper()
+	load, _ := s.loaded.LoadOrStore(on.Target, sync.OnceValue(func() error { return s.Seed(t, on) }))
+	if err := load.(func() error)(); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // Seed loads the platform's initial data into the target, as `onesynth seed` does. What is there stays.
 func (s *Suite) Seed(t testing.TB, on *Target) error {

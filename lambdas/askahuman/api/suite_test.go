@@ -97,7 +97,7 @@ func suite(t testing.TB, function string, serve func(stub, idempotency.Claims, a
 	return httpapitest.Suite{
 		Platform: schema.AskAHuman(), Function: function, Document: document,
 		Serve: func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API {
-			return serve(stub{work}, keys, api.Options{RateLimiter: &limiter{unlimited: true}, Log: log, Now: began})
+			return serve(stub{work}, keys, api.Options{RateLimiter: httpapitest.Unlimited{}, Log: log, Now: began})
 		},
 		Errors: []httpapitest.ServiceError{
 			{Err: validate.Errorf("prompt", validate.RuleFormat, "is odd"), Status: 400},

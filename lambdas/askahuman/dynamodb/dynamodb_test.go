@@ -32,7 +32,9 @@ func TestStore(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return dynamodb.New(db, shards)
+					store := dynamodb.New(db, shards)
+					store.Quota = storetest.Quota
+					return store
 				}
 				return functions{as("agentapi"), as("humanapi"), as("notifier")}
 			})

@@ -25,7 +25,7 @@ import (
 var changes = map[string][]dynamodb.Shards{
 	"1 to 8":  {{}, {Read: 8}, {Write: 8}},
 	"8 to 1":  {{Write: 8}, {Write: 1, Read: 8}},
-	"8 to 64": {{Write: 8}, {Write: 8, Read: 64}, {Write: 64}},
+	"8 to 16": {{Write: 8}, {Write: 8, Read: 16}, {Write: 16}},
 	"5 to 3":  {{Write: 5}, {Write: 3, Read: 5}},
 }
 

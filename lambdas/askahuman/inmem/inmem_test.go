@@ -10,6 +10,6 @@ import (
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(*testing.T) storetest.Store { return &inmem.Store{} })
+	storetest.Run(t, func(*testing.T) storetest.Store { return &inmem.Store{Quota: storetest.Quota} })
 	storetest.RunAgentKeys(t, func(*testing.T) askahuman.AgentKeyStore { return &inmem.Store{} })
 }

@@ -176,7 +176,7 @@ func lastAnswerGivesPlaceBack(t *testing.T, s Store) {
 	q := newQuestion("agent", start)
 	q.RequiredResponses = 2
 	mustCreate(t, s, q)
-	for range askahuman.DefaultOpenQuestions - 1 {
+	for range Quota - 1 {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	mustSubmit(t, s, q.ID, person(0), start)

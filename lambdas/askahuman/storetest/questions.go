@@ -33,7 +33,7 @@ func createQuestion(t *testing.T, s Store) {
 func quotaExceeded(t *testing.T, s Store) {
 	first := newQuestion("agent", start)
 	mustCreate(t, s, first)
-	for range askahuman.DefaultOpenQuestions - 1 {
+	for range Quota - 1 {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	surplus := newQuestion("agent", start)
@@ -52,7 +52,7 @@ func quotaExceeded(t *testing.T, s Store) {
 func quotaLostPlaces(t *testing.T, s Store) {
 	const overdue = 3
 	var ended []askahuman.Question
-	for i := range askahuman.DefaultOpenQuestions {
+	for i := range Quota {
 		q := newQuestion("agent", start)
 		if i < overdue {
 			q.Deadline = start.Add(time.Minute)
@@ -83,7 +83,7 @@ func quotaLostPlaces(t *testing.T, s Store) {
 
 func quotaRace(t *testing.T, s Store) {
 	const places = 5
-	for range askahuman.DefaultOpenQuestions - places {
+	for range Quota - places {
 		mustCreate(t, s, newQuestion("agent", start))
 	}
 	errs := atOnce(24, func(int) error {
@@ -222,7 +222,7 @@ func endQuestion(t *testing.T, s Store) {
 
 func endingGivesPlaceBack(t *testing.T, s Store) {
 	var last askahuman.Question
-	for range askahuman.DefaultOpenQuestions {
+	for range Quota {
 		last = newQuestion("agent", start)
 		mustCreate(t, s, last)
 	}

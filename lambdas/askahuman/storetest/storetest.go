@@ -27,7 +27,11 @@ type Store interface {
 	askahuman.NotifierStore
 }
 
-// Run checks stores that newStore returns: a new, empty one for each call. Checks
+// Quota is how many questions an agent may have open in the stores that are checked. A refused
+// question reads each of them: with the default, this would be most of what the checks do.
+const Quota = 10
+
+// Run checks stores that newStore returns: a new, empty one for each call, with [Quota]. Checks
 // run in parallel.
 func Run(t *testing.T, newStore func(t *testing.T) Store) {
 	for name, check := range map[string]func(t *testing.T, s Store){

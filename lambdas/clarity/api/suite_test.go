@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -67,33 +65,18 @@ func (s stub) Profiles(context.Context, string, int, string) (clarity.ProfileLis
 	return clarity.ProfileList{Profiles: []clarity.Profile{}}, s.work()
 }
 
-// document is the document, read once.
-var document = sync.OnceValues(api.Document)
-
-var (
-	parsed httpapitest.Document
-	parse  sync.Once
-)
-
-// described is the document, parsed once.
-func described(t testing.TB) httpapitest.Document {
-	parse.Do(func() { parsed = httpapitest.Parse(t, suite(t).Document) })
-	return parsed
-}
+// described is the document, read and parsed once.
+var described = httpapitest.Once(api.Document)
 
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()
-	body, err := document()
-	if err != nil {
-		t.Fatal(err)
-	}
 	return httpapitest.Suite{
-		Platform: schema.Clarity(), Document: body,
+		Platform: schema.Clarity(), Document: described(t).JSON,
 		Serve: func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API {
 			s := stub{work}
 			return (&api.API{Service: s, Scenarios: s, Profiles: s, Keys: keys, Log: log, Now: began}).Handler()
 		},
-		Errors: []httpapitest.ServiceError{
+		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: clarity.ErrAttemptNotFound, Status: 404},
 			{Err: clarity.ErrScenarioNotFound, Status: 404},
 			{Err: clarity.ErrNoProfile, Status: 404},
@@ -105,12 +88,7 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: &clarity.LimitError{Until: began().Add(time.Hour)}, Status: 429, Passing: true},
 			{Err: &clarity.VersionError{Current: 7}, Status: 412},
 			{Err: validate.Errorf("nextToken", validate.RuleFormat, "is odd"), Status: 400},
-			{Err: idempotency.ErrClaimLost, Status: 409, Passing: true},
-			{Err: retry.ErrStale, Status: 503, Passing: true},
-			{Err: retry.ErrBusy, Status: 503, Passing: true},
-			{Err: retry.ErrUnanswered, Status: 503, Passing: true},
-			{Err: context.DeadlineExceeded, Status: 503, Passing: true},
-		},
+		}...),
 	}
 }
 
@@ -121,9 +99,8 @@ func FuzzAPI(f *testing.F) { suite(f).Fuzz(f) }
 
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	s := suite(t)
-	httpapitest.SameAsFile(t, "testdata/openapi.json", s.Document)
-	httpapitest.Parse(t, s.Document).HasStatuses(t, map[string]string{
+	httpapitest.SameAsFile(t, "testdata/openapi.json", described(t).JSON)
+	described(t).HasStatuses(t, map[string]string{
 		"post /attempts":                "201 400 401 404 409 413 415 429 500 503",
 		"get /attempts":                 "200 400 401 429 500 503",
 		"get /attempts/{id}":            "200 400 401 403 404 429 500 503",

@@ -35,7 +35,7 @@ func TestAdministrators(t *testing.T) {
 	calls := 0
 	count := func() error { calls++; return nil }
 	handler := (&api.API{
-		Users: stubUsers{count}, Moderation: stubModeration{count}, Keys: &httpapitest.Ledger{}, Limiter: unlimited{},
+		Users: stubUsers{count}, Moderation: stubModeration{count}, Keys: &httpapitest.Ledger{}, Limiter: httpapitest.Unlimited{},
 		Log: slog.New(slog.DiscardHandler), Now: began,
 	}).Handler()
 	for _, decision := range []string{"approve", "reject"} {

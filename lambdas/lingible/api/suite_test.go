@@ -3,7 +3,6 @@ package api_test
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/validate"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
@@ -21,17 +19,6 @@ import (
 
 // began is the moment at which these tests begin.
 func began() time.Time { return time.Date(2026, 2, 2, 15, 30, 0, 0, time.UTC) }
-
-// unlimited counts calls, and allows all.
-type unlimited struct{}
-
-func (unlimited) CountRequest(_ context.Context, limit schema.RateLimit, _ string, now time.Time) (ratelimit.State, error) {
-	return ratelimit.State{Limit: limit.Requests, Remaining: 1, Reset: now.Add(limit.Window)}, nil
-}
-
-func (u unlimited) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
-	return u.CountRequest(ctx, limit, caller, now)
-}
 
 // The stubs of the services, one for each room. Every method calls work once, but for Usage, which
 // admits idempotency keys.
@@ -98,35 +85,20 @@ func (s stubTrends) List(context.Context, lingible.Caller, lingible.TrendQuery) 
 	return nil, s.work()
 }
 
-// document is the document, read once.
-var document = sync.OnceValues(api.Document)
-
-var (
-	parsed httpapitest.Document
-	parse  sync.Once
-)
-
-// described is the document, parsed once.
-func described(t testing.TB) httpapitest.Document {
-	parse.Do(func() { parsed = httpapitest.Parse(t, suite(t).Document) })
-	return parsed
-}
+// described is the document, read and parsed once.
+var described = httpapitest.Once(api.Document)
 
 func suite(t testing.TB) httpapitest.Suite {
 	t.Helper()
-	body, err := document()
-	if err != nil {
-		t.Fatal(err)
-	}
 	return httpapitest.Suite{
-		Platform: schema.Lingible(), Document: body,
+		Platform: schema.Lingible(), Document: described(t).JSON,
 		Serve: func(work func() error, keys idempotency.Claims, log *slog.Logger) *kit.API {
 			return (&api.API{
 				Users: stubUsers{work}, Translator: stubTranslator{work}, Moderation: stubModeration{work}, Trends: stubTrends{work}, Quiz: stubQuiz{work},
-				Keys: keys, Limiter: unlimited{}, Log: log, Now: began,
+				Keys: keys, Limiter: httpapitest.Unlimited{}, Log: log, Now: began,
 			}).Handler()
 		},
-		Errors: []httpapitest.ServiceError{
+		Errors: append(httpapitest.KitErrors(), []httpapitest.ServiceError{
 			{Err: lingible.ErrTranslationNotFound, Status: 404},
 			{Err: lingible.ErrSubmissionNotFound, Status: 404},
 			{Err: lingible.ErrNoQuiz, Status: 404},
@@ -144,12 +116,7 @@ func suite(t testing.TB) httpapitest.Suite {
 			{Err: &lingible.UsageError{What: "translations a day", Limit: 10, Until: began().Add(time.Hour)}, Status: 429, Passing: true},
 			{Err: &model.Error{Failure: model.Throttled, Err: retry.ErrBusy}, Status: 503, Passing: true},
 			{Err: validate.Errorf("cursor", validate.RuleFormat, "is odd"), Status: 422},
-			{Err: idempotency.ErrClaimLost, Status: 409, Passing: true},
-			{Err: retry.ErrStale, Status: 503, Passing: true},
-			{Err: retry.ErrBusy, Status: 503, Passing: true},
-			{Err: retry.ErrUnanswered, Status: 503, Passing: true},
-			{Err: context.DeadlineExceeded, Status: 503, Passing: true},
-		},
+		}...),
 	}
 }
 
@@ -160,8 +127,7 @@ func FuzzAPI(f *testing.F) { suite(f).Fuzz(f) }
 
 func TestDocument(t *testing.T) {
 	t.Parallel()
-	s := suite(t)
-	httpapitest.SameAsFile(t, "testdata/openapi.json", s.Document)
+	httpapitest.SameAsFile(t, "testdata/openapi.json", described(t).JSON)
 	const read = "200 400 401 403 422 429 500 503"
 	described(t).HasStatuses(t, map[string]string{
 		"post /translate":                           "200 400 401 403 409 413 415 422 429 500 503",

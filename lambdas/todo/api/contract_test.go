@@ -47,7 +47,7 @@ func newPlatform(t testing.TB) *platform {
 		Metrics: metrics,
 		Now:     p.read,
 	}).Handler()
-	d, _ := readDocument(t)
+	d := described(t)
 	p.served = func(r *http.Request, w *httptest.ResponseRecorder) { d.IsKept(t, r, w) }
 	return p
 }

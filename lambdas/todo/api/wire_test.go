@@ -46,6 +46,5 @@ func TestWire(t *testing.T) {
 
 func TestDocumentBytes(t *testing.T) {
 	t.Parallel()
-	_, text := readDocument(t)
-	httpapitest.SameAsFile(t, "testdata/openapi.json", []byte(text))
+	httpapitest.SameAsFile(t, "testdata/openapi.json", described(t).JSON)
 }

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,25 @@ type Document struct {
 	Components struct {
 		Schemas         map[string]any
 		SecuritySchemes map[string]any
+	}
+	// JSON is the document as it was read.
+	JSON []byte `json:"-"`
+}
+
+// Once returns a function that reads and parses a document when it is first called.
+func Once(read func() ([]byte, error)) func(testing.TB) Document {
+	var once sync.Once
+	var parsed Document
+	return func(t testing.TB) Document {
+		t.Helper()
+		once.Do(func() {
+			body, err := read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed = Parse(t, body)
+		})
+		return parsed
 	}
 }
 
@@ -68,7 +88,7 @@ type Content struct {
 // examples match their forms, and none of huma's own errors are left.
 func Parse(t testing.TB, body []byte) Document {
 	t.Helper()
-	var d Document
+	d := Document{JSON: body}
 	if err := json.Unmarshal(body, &d); err != nil {
 		t.Fatalf("the document is not JSON: %v", err)
 	}

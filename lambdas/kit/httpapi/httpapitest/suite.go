@@ -24,6 +24,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -51,6 +53,31 @@ type ServiceError struct {
 	Status int
 	// Passing says that the answer is not kept under the request's idempotency key.
 	Passing bool
+}
+
+// KitErrors are errors of the kit that the operations of every service may return, in the statuses
+// of [httpapi.Errors].
+func KitErrors() []ServiceError {
+	return []ServiceError{
+		{Err: idempotency.ErrClaimLost, Status: http.StatusConflict, Passing: true},
+		{Err: retry.ErrBusy, Status: http.StatusServiceUnavailable, Passing: true},
+		{Err: retry.ErrUnanswered, Status: http.StatusServiceUnavailable, Passing: true},
+		{Err: retry.ErrStale, Status: http.StatusServiceUnavailable, Passing: true},
+		{Err: context.DeadlineExceeded, Status: http.StatusServiceUnavailable, Passing: true},
+	}
+}
+
+// Unlimited counts calls towards rate limits, and allows all.
+type Unlimited struct{}
+
+// CountRequest implements [httpapi.RateLimiter].
+func (Unlimited) CountRequest(_ context.Context, limit schema.RateLimit, _ string, now time.Time) (ratelimit.State, error) {
+	return ratelimit.State{Limit: limit.Requests, Remaining: 1, Reset: now.Add(limit.Window)}, nil
+}
+
+// CountRead implements [httpapi.RateLimiter].
+func (u Unlimited) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error) {
+	return u.CountRequest(ctx, limit, caller, now)
 }
 
 // Ledger are idempotency keys that grant every claim and note what becomes of it. The zero
