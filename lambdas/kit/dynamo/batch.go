@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -67,6 +68,22 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 		items[i] = found[name]
 	}
 	return items, nil
+}
+
+// ReadBatch reads items as [DB.BatchGet] does, each into a value; nil where there is none.
+func ReadBatch[T any](ctx context.Context, db *DB, pattern string, keys ...[]any) ([]*T, error) {
+	items, err := db.BatchGet(ctx, pattern, keys...)
+	values := make([]*T, len(items))
+	for i, item := range items {
+		if item == nil {
+			continue
+		}
+		values[i] = new(T)
+		if err := attributevalue.UnmarshalMap(item, values[i]); err != nil {
+			return nil, fmt.Errorf("%s: read item %d: %w", pattern, i, err)
+		}
+	}
+	return values, err
 }
 
 // keyText returns the key of an item as a unique text. DynamoDB may return a number in another form

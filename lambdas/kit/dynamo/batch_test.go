@@ -67,6 +67,15 @@ func TestBatchInParts(t *testing.T) {
 			t.Errorf("item %d is missing", at)
 		}
 	}
+	read, err := dynamo.ReadBatch[note](t.Context(), db, "GetAll", key(n), key(n-1))
+	if err != nil || len(read) != 2 || read[0] != nil || read[1] == nil || read[1].At != n-1 {
+		t.Errorf("got %v, %v; want nothing, and the note %d", read, err, n-1)
+	}
+	if read, err := dynamo.ReadBatch[struct {
+		At []string `dynamodbav:"_at"`
+	}](t.Context(), db, "GetAll", key(0)); err == nil {
+		t.Errorf("got %v of another type", read)
+	}
 }
 
 // A batch that makes no progress fails, within the budget of the invocation.

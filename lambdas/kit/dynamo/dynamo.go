@@ -81,11 +81,28 @@ func Held(err error) (bool, error) {
 	return err == nil, err
 }
 
+// Refusal is what it means that the condition of a write of a transaction was false.
+type Refusal struct {
+	write int
+	means error
+}
+
+// Means says what it means that the condition of the write with an index, from 0, was false.
+func Means(write int, err error) Refusal { return Refusal{write, err} }
+
 // UnlessStale returns [retry.ErrStale] for a write whose condition, or one of a transaction, was
-// false. It returns any other error unchanged.
-func UnlessStale(err error) error {
+// false; for a transaction, the first of the refusals that is true comes before it. It returns any
+// other error unchanged.
+func UnlessStale(err error, refusals ...Refusal) error {
 	if held, err := Held(err); held || err != nil {
 		return err
+	}
+	if refused, ok := errors.AsType[*TransactionError](err); ok {
+		for _, refusal := range refusals {
+			if _, failed := refused.Failed(refusal.write); failed {
+				return refusal.means
+			}
+		}
 	}
 	return retry.ErrStale
 }

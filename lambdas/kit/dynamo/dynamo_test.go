@@ -241,6 +241,16 @@ func TestReadsAndWrites(t *testing.T) {
 		if item, failed := refused.Failed(2); !failed || item["size"] == nil {
 			t.Errorf("of an item: got %v, %v", item, failed)
 		}
+		first, second := errors.New("first"), errors.New("second")
+		if got := dynamo.UnlessStale(err, dynamo.Means(0, first), dynamo.Means(2, second), dynamo.Means(1, first)); got != second {
+			t.Errorf("it means %v, want the first refusal that is true", got)
+		}
+		if got := dynamo.UnlessStale(err, dynamo.Means(0, first)); got != retry.ErrStale {
+			t.Errorf("it means %v, want that it is stale", got)
+		}
+		if got := dynamo.UnlessStale(first, dynamo.Means(1, second)); got != first {
+			t.Errorf("got %v of another error", got)
+		}
 		if found, _ := db.Get(ctx, "Get", &note{}, "moved", 1); found {
 			t.Error("a part of a refused transaction was stored")
 		}

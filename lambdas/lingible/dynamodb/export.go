@@ -2,12 +2,10 @@ package dynamodb
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -58,8 +56,13 @@ func (s *Store) SettleExport(ctx context.Context, claim, digest string, now time
 }
 
 // SlugsBySource implements [lingible.ExportStore].
-func (s *Store) SlugsBySource(ctx context.Context, source string) (slugs []string, err error) {
-	for term, err := range dynamo.Read[key](ctx, s.db, "ListEntriesBySource", dynamo.Query{Values: []any{source}}) {
+func (s *Store) SlugsBySource(ctx context.Context, source string) ([]string, error) {
+	return s.slugs(ctx, "ListEntriesBySource", source)
+}
+
+// slugs are those of the terms that a query of an index finds.
+func (s *Store) slugs(ctx context.Context, pattern string, values ...any) (slugs []string, err error) {
+	for term, err := range dynamo.Read[key](ctx, s.db, pattern, dynamo.Query{Values: values}) {
 		if err != nil {
 			return nil, err
 		}
@@ -70,26 +73,23 @@ func (s *Store) SlugsBySource(ctx context.Context, source string) (slugs []strin
 
 // Entries implements [lingible.ExportStore].
 func (s *Store) Entries(ctx context.Context, slugs []string) ([]lingible.Entry, error) {
+	read, err := dynamo.ReadBatch[lingible.Entry](ctx, s.db, "GetEntries", termKeys(slugs, entryKind)...)
+	entries := make([]lingible.Entry, 0, len(read))
+	for _, entry := range read {
+		if entry != nil {
+			entries = append(entries, *entry)
+		}
+	}
+	return entries, err
+}
+
+// termKeys are the keys of items of a kind that belong to terms.
+func termKeys(slugs []string, kind string) [][]any {
 	keys := make([][]any, len(slugs))
 	for i, slug := range slugs {
-		keys[i] = []any{termKey(slug), entryKind}
+		keys[i] = []any{termKey(slug), kind}
 	}
-	items, err := s.db.BatchGet(ctx, "GetEntries", keys...)
-	if err != nil {
-		return nil, err
-	}
-	entries := make([]lingible.Entry, 0, len(items))
-	for i, item := range items {
-		if item == nil {
-			continue
-		}
-		var entry lingible.Entry
-		if err := attributevalue.UnmarshalMap(item, &entry); err != nil {
-			return nil, fmt.Errorf("read the term %s: %w", slugs[i], err)
-		}
-		entries = append(entries, entry)
-	}
-	return entries, nil
+	return keys
 }
 
 // ChangedTerms are the slugs of the terms in records of the stream of Lexicon.

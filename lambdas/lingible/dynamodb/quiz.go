@@ -114,19 +114,13 @@ func (s *Store) QuizDays(ctx context.Context, user string, most int) (days []lin
 }
 
 // QuizTerms implements [lingible.QuizStore].
-func (s *Store) QuizTerms(ctx context.Context, difficulty lingible.Difficulty, category lingible.Category) (slugs []string, err error) {
+func (s *Store) QuizTerms(ctx context.Context, difficulty lingible.Difficulty, category lingible.Category) ([]string, error) {
 	pattern, values := "ListQuizByDifficulty", []any{string(difficulty)}
 	if category != "" {
 		least, most := difficulty.Scores()
 		pattern, values = "ListQuizByCategory", []any{string(category), least, most}
 	}
-	for term, err := range dynamo.Read[key](ctx, s.db, pattern, dynamo.Query{Values: values}) {
-		if err != nil {
-			return nil, err
-		}
-		slugs = append(slugs, slugOf(term.PK))
-	}
-	return slugs, nil
+	return s.slugs(ctx, pattern, values...)
 }
 
 // WrongAnswers implements [lingible.QuizStore].

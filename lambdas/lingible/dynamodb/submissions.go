@@ -64,12 +64,7 @@ func (s *Store) Submit(ctx context.Context, submission lingible.Submission, usag
 		dynamo.Put(submissions, item, dynamo.Absent("PK")),
 		dynamo.Put(users, submitted, longAgo),
 		dynamo.Update(users, usageKey(submission.UserID).values(), expression.Set(dynamo.Name("submitted_at"), expression.Value(formatted(times))), asRead))
-	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
-		if _, again := refused.Failed(1); again {
-			return lingible.ErrAlreadySubmitted
-		}
-	}
-	return dynamo.UnlessStale(err)
+	return dynamo.UnlessStale(err, dynamo.Means(1, lingible.ErrAlreadySubmitted))
 }
 
 // formatted are times as items have them.
@@ -110,8 +105,8 @@ func (s *Store) OpenSubmissions(ctx context.Context, most int, from string) (lin
 
 // submissionList reads the keys of a page from an index, and the submissions as they are now.
 func (s *Store) submissionList(ctx context.Context, pattern, value string, most int, from string) (list lingible.SubmissionList, err error) {
-	read := dynamo.List{Pattern: pattern, Values: []any{value}, Key: s.CursorKey, Scope: []string{value}}
-	keys, next, err := dynamo.ReadPage[key](ctx, s.db, read, from, most)
+	index := dynamo.List{Pattern: pattern, Values: []any{value}, Key: s.CursorKey, Scope: []string{value}}
+	keys, next, err := dynamo.ReadPage[key](ctx, s.db, index, from, most)
 	if err != nil {
 		return list, err
 	}
@@ -119,16 +114,14 @@ func (s *Store) submissionList(ctx context.Context, pattern, value string, most 
 	for i, k := range keys {
 		wanted[i] = k.values()
 	}
-	items, err := s.db.BatchGet(ctx, "GetSubmissions", wanted...)
-	if err != nil {
-		return list, err
-	}
-	items = slices.DeleteFunc(items, func(item dynamo.Item) bool { return item == nil })
+	read, err := dynamo.ReadBatch[lingible.Submission](ctx, s.db, "GetSubmissions", wanted...)
 	list = lingible.SubmissionList{Submissions: []lingible.Submission{}, NextCursor: next}
-	if err := attributevalue.UnmarshalListOfMaps(items, &list.Submissions); err != nil {
-		return list, fmt.Errorf("read submissions: %w", err)
+	for _, submission := range read {
+		if submission != nil {
+			list.Submissions = append(list.Submissions, *submission)
+		}
 	}
-	return list, nil
+	return list, err
 }
 
 // UnvalidatedSubmissions implements [lingible.ModerationStore].

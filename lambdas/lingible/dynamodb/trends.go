@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -105,36 +104,26 @@ func (s *Store) Trends(ctx context.Context, query lingible.TrendQuery) (trends [
 // TrendSlugs implements [lingible.TrendStore].
 func (s *Store) TrendSlugs(ctx context.Context) (slugs []string, err error) {
 	for _, partition := range []string{"true", "false"} {
-		for trend, err := range dynamo.Read[key](ctx, s.db, "ListTrending", dynamo.Query{Values: []any{partition}}) {
-			if err != nil {
-				return nil, err
-			}
-			slugs = append(slugs, slugOf(trend.PK))
+		found, err := s.slugs(ctx, "ListTrending", partition)
+		if err != nil {
+			return nil, err
 		}
+		slugs = append(slugs, found...)
 	}
 	return slugs, nil
 }
 
 // CountedTrends implements [lingible.TrendStore].
 func (s *Store) CountedTrends(ctx context.Context, slugs []string) ([]lingible.CountedTrend, error) {
-	keys := make([][]any, len(slugs))
-	for i, slug := range slugs {
-		keys[i] = []any{termKey(slug), trendKind}
-	}
-	items, err := s.db.BatchGet(ctx, "GetTrends", keys...)
-	if err != nil {
-		return nil, err
-	}
-	trends := make([]lingible.CountedTrend, len(slugs))
-	for i, item := range items {
-		var trend trendItem
-		if err := attributevalue.UnmarshalMap(item, &trend); err != nil {
-			return nil, fmt.Errorf("read the trend %q: %w", slugs[i], err)
+	read, err := dynamo.ReadBatch[trendItem](ctx, s.db, "GetTrends", termKeys(slugs, trendKind)...)
+	trends := make([]lingible.CountedTrend, len(read))
+	for i, trend := range read {
+		if trend != nil {
+			trends[i] = trend.read()
 		}
-		trends[i] = trend.read()
 		trends[i].Slug = slugs[i]
 	}
-	return trends, nil
+	return trends, err
 }
 
 // ScoreTrend implements [lingible.TrendStore].

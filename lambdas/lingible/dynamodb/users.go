@@ -3,7 +3,6 @@ package dynamodb
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"time"
 
@@ -66,12 +65,7 @@ func (s *Store) CreateUser(ctx context.Context, user lingible.User, issued time.
 		dynamo.Check(users, tombstoneKey(user.ID).values(), notDeleted),
 		dynamo.Put(users, profileItem{profileKey(user.ID), user}, isNew),
 		dynamo.Put(users, usageItem{usageKey(user.ID), usage}, isNew))
-	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
-		if _, deleted := refused.Failed(0); deleted {
-			return lingible.ErrUserDeleted
-		}
-	}
-	return dynamo.UnlessStale(err)
+	return dynamo.UnlessStale(err, dynamo.Means(0, lingible.ErrUserDeleted))
 }
 
 // Upgrade implements [lingible.UserStore].

@@ -10,13 +10,11 @@ package dynamodb
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
-	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/lambdas/todo"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
@@ -80,28 +78,4 @@ func toUnix(t time.Time) int64 {
 		return 0
 	}
 	return t.Unix()
-}
-
-// refusal is what it means that the condition of the write at an index of a transaction failed.
-type refusal struct {
-	write int
-	means error
-}
-
-// refusals are in order of precedence: the caller gets the first one.
-type refusals []refusal
-
-// meaning returns what the refusal of a transaction means, by default [retry.ErrStale]. It returns
-// any other error unchanged.
-func (r refusals) meaning(err error) error {
-	refused, ok := errors.AsType[*dynamo.TransactionError](err)
-	if !ok {
-		return err
-	}
-	for _, refusal := range r {
-		if _, failed := refused.Failed(refusal.write); failed {
-			return refusal.means
-		}
-	}
-	return retry.ErrStale
 }

@@ -23,7 +23,7 @@ func (s *Store) EraseItems(ctx context.Context, deletion todo.Deletion) (complet
 			return textOf(item, "deletion") == deletion.ID || textOf(item, "SK") == own
 		},
 	}, taskPrefix+deletion.User, idempotencyPrefix+deletion.User)
-	return complete, refusals{{0, todo.ErrDeletionOver}}.meaning(err)
+	return complete, dynamo.UnlessStale(err, dynamo.Means(0, todo.ErrDeletionOver))
 }
 
 // FinishDeletion implements [todo.EraserStore].

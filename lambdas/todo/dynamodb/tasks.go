@@ -153,9 +153,8 @@ func recount(writes []dynamo.Write, user string, read, tasks []todo.Task) []dyna
 	return append(writes, dynamo.Update(table, countsKey(user), update, exists))
 }
 
-// stale is the meaning of refusals of writes on the condition of a task's version, and of the
-// counts after them.
-func stale(tasks int) refusals { return refusals{{tasks, todo.ErrUserNotFound}} }
+// noUser is what it means that the write of the counts was refused, which follows those of the tasks.
+func noUser(tasks int) dynamo.Refusal { return dynamo.Means(tasks, todo.ErrUserNotFound) }
 
 // Task implements [todo.Store].
 func (s *Store) Task(ctx context.Context, user, id string) (todo.Task, error) {
@@ -174,21 +173,21 @@ func (s *Store) Task(ctx context.Context, user, id string) (todo.Task, error) {
 func (s *Store) CreateTask(ctx context.Context, user string, t todo.Task) error {
 	writes := []dynamo.Write{dynamo.Put(table, newTask(user, t), dynamo.Absent("PK"))}
 	writes = recount(writes, user, nil, []todo.Task{t})
-	return stale(1).meaning(idempotency.Transact(ctx, s.db, "CreateTask", t, writes...))
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "CreateTask", t, writes...), noUser(1))
 }
 
 // ReplaceTask implements [todo.Store].
 func (s *Store) ReplaceTask(ctx context.Context, user string, read, t todo.Task) error {
 	writes := []dynamo.Write{dynamo.Put(table, newTask(user, t), dynamo.Equal("version", read.Version))}
 	writes = recount(writes, user, []todo.Task{read}, []todo.Task{t})
-	return stale(1).meaning(idempotency.Transact(ctx, s.db, "UpdateTask", t, writes...))
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "UpdateTask", t, writes...), noUser(1))
 }
 
 // DeleteTask implements [todo.Store].
 func (s *Store) DeleteTask(ctx context.Context, user string, read todo.Task) error {
 	writes := []dynamo.Write{dynamo.Delete(table, taskKey(user, read.ID), dynamo.Equal("version", read.Version))}
 	writes = recount(writes, user, []todo.Task{read}, nil)
-	return stale(1).meaning(idempotency.Transact(ctx, s.db, "DeleteTask", nil, writes...))
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "DeleteTask", nil, writes...), noUser(1))
 }
 
 // ReplaceTasks implements [todo.Store].
@@ -198,7 +197,7 @@ func (s *Store) ReplaceTasks(ctx context.Context, user string, read, tasks []tod
 		writes = append(writes, dynamo.Put(table, newTask(user, t), dynamo.Equal("version", read[i].Version)))
 	}
 	writes = recount(writes, user, read, tasks)
-	return stale(len(tasks)).meaning(idempotency.Transact(ctx, s.db, "SetTaskStatuses", result, writes...))
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "SetTaskStatuses", result, writes...), noUser(len(tasks)))
 }
 
 // DeleteTasks implements [todo.Store].
@@ -214,7 +213,7 @@ func (s *Store) DeleteTasks(ctx context.Context, user string, read []todo.Task, 
 		if err := idempotency.Hold(ctx); err != nil {
 			return err
 		}
-		return stale(len(read)).meaning(s.db.Transact(ctx, pattern, writes...))
+		return dynamo.UnlessStale(s.db.Transact(ctx, pattern, writes...), noUser(len(read)))
 	}
-	return stale(len(read)).meaning(idempotency.Transact(ctx, s.db, pattern, *result, writes...))
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, pattern, *result, writes...), noUser(len(read)))
 }

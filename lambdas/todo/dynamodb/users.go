@@ -75,7 +75,7 @@ func (s *Store) CreateUser(ctx context.Context, u todo.User) error {
 		dynamo.Put(table, newUser(u), dynamo.Absent("PK")),
 		putEmail(u),
 		dynamo.Put(table, counts{PK: countsPrefix + u.ID, SK: metadata}, dynamo.Absent("PK")))
-	return refusals{{0, todo.ErrUserExists}, {2, todo.ErrUserBeingDeleted}, {1, todo.ErrEmailTaken}}.meaning(err)
+	return dynamo.UnlessStale(err, dynamo.Means(0, todo.ErrUserExists), dynamo.Means(2, todo.ErrUserBeingDeleted), dynamo.Means(1, todo.ErrEmailTaken))
 }
 
 // ReplaceUser implements [todo.Store].
@@ -85,7 +85,7 @@ func (s *Store) ReplaceUser(ctx context.Context, read, u todo.User) error {
 		writes = append(writes, putEmail(u), dynamo.Delete(table, emailKey(read.Email), expression.ConditionBuilder{}))
 	}
 	err := idempotency.Transact(ctx, s.db, "UpdateUser", u, writes...)
-	return refusals{{0, retry.ErrStale}, {1, todo.ErrEmailTaken}}.meaning(err)
+	return dynamo.UnlessStale(err, dynamo.Means(0, retry.ErrStale), dynamo.Means(1, todo.ErrEmailTaken))
 }
 
 // BeginDeletion implements [todo.Store].
@@ -101,7 +101,7 @@ func (s *Store) BeginDeletion(ctx context.Context, read todo.User, deletion todo
 	}
 	// The answer is not kept yet, because the work is not done.
 	err := s.db.Transact(ctx, "BeginUserDeletion", writes...)
-	return refusals{{0, retry.ErrStale}, {3, idempotency.ErrClaimLost}}.meaning(err)
+	return dynamo.UnlessStale(err, dynamo.Means(0, retry.ErrStale), dynamo.Means(3, idempotency.ErrClaimLost))
 }
 
 // ResumeDeletion implements [todo.Store]. Without an idempotency key, all requests
