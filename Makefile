@@ -193,3 +193,7 @@ golden: ## Write the golden files of templates, after a change that is meant or 
 .PHONY: access-patterns
 access-patterns: ## Generate docs/ACCESS-PATTERNS.md
 	go test . -run TestAccessPatterns -update
+
+.PHONY: calls
+calls: node_modules ## Generate docs/CALLS.md
+	cd test && go test ./askahuman ./todo ./clarity ./lingible -p 1 -count=1 -run '^TestShared/^Calls$$' -write-calls

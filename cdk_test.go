@@ -89,9 +89,9 @@ func TestPlatforms(t *testing.T) {
 				t.Errorf("%s: %v", p.Name(), err)
 			}
 		}
-		bench, err := os.ReadFile(filepath.Join("bench", p.Name()+".go"))
-		if method := "\nfunc (described) " + p.ID + "() platform {"; err != nil || !strings.Contains(string(bench), method) {
-			t.Errorf("bench/%s.go has no %q: %v", p.Name(), method, err)
+		bench, err := os.ReadFile(filepath.Join("bench", "routes", p.Name()+".go"))
+		if method := "\nfunc (described) " + p.ID + "() Measured {"; err != nil || !strings.Contains(string(bench), method) {
+			t.Errorf("bench/routes/%s.go has no %q: %v", p.Name(), method, err)
 		}
 		if len(p.Handlers().Packages) == 0 {
 			t.Errorf("%s has no handlers", p.Name())

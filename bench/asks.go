@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/bench/routes"
 )
 
 const (
@@ -21,8 +23,8 @@ const (
 // asks measures whether requests become slower as their items accumulate. Expired items are deleted as usual.
 func (b *bench) asks(ctx context.Context) error {
 	for _, p := range b.platforms {
-		for _, r := range p.routes {
-			if !r.inARow {
+		for _, r := range p.Routes {
+			if !r.InARow {
 				continue
 			}
 			l, err := b.runLocal(ctx, p.stack())
@@ -38,11 +40,11 @@ func (b *bench) asks(ctx context.Context) error {
 	return nil
 }
 
-func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route route) error {
+func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route routes.Route) error {
 	if _, err := askTimes(ctx, l, route, askWarmUp); err != nil {
 		return err
 	}
-	b.title(fmt.Sprintf("%s: %s: %d in a row, %d clients", p.Schema.Title, route.name, b.askCount, askClients))
+	b.title(fmt.Sprintf("%s: %s: %d in a row, %d clients", p.Schema.Title, route.Name, b.askCount, askClients))
 	fmt.Fprintln(b.out, "made\trequests/s\tp50\tp99\tlongest")
 	var first, last time.Duration
 	for asked := 0; asked < b.askCount; {
@@ -69,17 +71,17 @@ func (b *bench) manyAsks(ctx context.Context, l *local, p platform, route route)
 }
 
 // askTimes makes count requests, and returns the duration of each.
-func askTimes(ctx context.Context, l *local, r route, count int) ([]time.Duration, error) {
+func askTimes(ctx context.Context, l *local, r routes.Route, count int) ([]time.Duration, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var group sync.WaitGroup
 	times := make([][]time.Duration, askClients)
 	for i := range askClients {
-		_, ask := r.client(l)
+		_, ask := r.Client(&l.Run)
 		group.Go(func() {
 			for n := i; n < count && ctx.Err() == nil; n += askClients {
 				took, err := timed(func() error { return ask(ctx) })
-				if errors.Is(err, errThrottled) {
+				if errors.Is(err, routes.ErrThrottled) {
 					n -= askClients
 					err = pause(ctx)
 				} else {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/bench/routes"
 )
 
 const (
@@ -30,7 +32,7 @@ const (
 // its row is in the bucket.
 func (b *bench) lake(ctx context.Context) error {
 	for _, p := range b.platforms {
-		if p.change == nil {
+		if p.Change == nil {
 			continue
 		}
 		l, err := b.runLocal(ctx, p.stack())
@@ -47,14 +49,14 @@ func (b *bench) lake(ctx context.Context) error {
 
 func (b *bench) delays(ctx context.Context, l *local, p platform) error {
 	var names []struct{ Name string }
-	if err := l.get(ctx, "/buckets", &names); err != nil {
+	if err := l.Get(ctx, "/buckets", &names); err != nil {
 		return err
 	}
 	if len(names) != 1 {
 		return fmt.Errorf("the stack has %d buckets, want the lake's", len(names))
 	}
-	change := p.change(l)
-	landing := &landing{local: l, bucket: names[0].Name, table: p.lakeTable, seen: map[string]bool{}, landed: map[string]time.Time{}}
+	change := p.Change(&l.Run)
+	landing := &landing{local: l, bucket: names[0].Name, table: p.LakeTable, seen: map[string]bool{}, landed: map[string]time.Time{}}
 	// The first change starts the writer.
 	if _, err := landing.flushed(ctx, change); err != nil {
 		return err
@@ -88,7 +90,7 @@ func (b *bench) delays(ctx context.Context, l *local, p platform) error {
 type landing struct {
 	local  *local
 	bucket string
-	table  lakeTable
+	table  routes.LakeTable
 
 	seen map[string]bool // keys of objects
 
@@ -104,7 +106,7 @@ func (w *landing) flushed(ctx context.Context, change func(context.Context) (str
 	}
 	answered := time.Now()
 	flush, ctx := errgroup.WithContext(ctx)
-	flush.Go(func() error { return w.local.post(ctx, "/streams/flush", nil, nil) })
+	flush.Go(func() error { return w.local.Post(ctx, "/streams/flush", nil, nil) })
 	err = w.watch(ctx, func() bool { return !w.at(id).IsZero() })
 	return w.at(id).Sub(answered), errors.Join(err, flush.Wait())
 }
@@ -188,7 +190,7 @@ func (w *landing) watch(ctx context.Context, enough func() bool) error {
 func (w *landing) look(ctx context.Context) (found bool, err error) {
 	var objects []struct{ Key string }
 	base := "/buckets/" + url.PathEscape(w.bucket)
-	if err := w.local.get(ctx, base+"?prefix="+url.QueryEscape("events/entity="+w.table.entity+"/"), &objects); err != nil {
+	if err := w.local.Get(ctx, base+"?prefix="+url.QueryEscape("events/entity="+w.table.Entity+"/"), &objects); err != nil {
 		return false, err
 	}
 	now := time.Now()
@@ -198,11 +200,11 @@ func (w *landing) look(ctx context.Context) (found bool, err error) {
 		}
 		found = true
 		w.seen[o.Key] = true
-		content, err := w.local.read(ctx, base+"/objects/"+o.Key)
+		content, err := w.local.Read(ctx, base+"/objects/"+o.Key)
 		if err != nil {
 			return false, err
 		}
-		ids, err := column(content, w.table.column)
+		ids, err := column(content, w.table.Column)
 		if err != nil {
 			return false, fmt.Errorf("%s: %w", o.Key, err)
 		}

@@ -1,68 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/bench/routes"
 )
-
-// caller makes requests to an API, one after another.
-type caller struct {
-	base string
-	http *http.Client
-}
-
-// errThrottled is the error of a request that the throttle of the API refused.
-var errThrottled = errors.New("the API takes no more requests in this second")
-
-// call makes one request and reads its answer into out, unless that is nil.
-func (c *caller) call(ctx context.Context, method, path string, header http.Header, want int, body, out any) error {
-	var payload io.Reader
-	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		payload = bytes.NewReader(encoded)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+path, payload)
-	if err != nil {
-		return err
-	}
-	if header != nil {
-		request.Header = header
-	}
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	response, err := c.http.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
-	if response.StatusCode == http.StatusTooManyRequests && want != http.StatusTooManyRequests {
-		err = errThrottled
-	}
-	if response.StatusCode != want {
-		return errors.Join(fmt.Errorf("%s %s: got %d, want %d: %s", method, path, response.StatusCode, want, answer), err)
-	}
-	if out == nil {
-		return nil
-	}
-	return json.Unmarshal(answer, out)
-}
 
 // loaded are the figures of a load.
 type loaded struct {
@@ -77,7 +24,7 @@ type loaded struct {
 func (l loaded) perSecond() float64 { return float64(len(l.times)) / l.elapsed.Seconds() }
 
 // loadRoute makes requests with a number of clients for the duration b.load.
-func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int) (loaded, error) {
+func (b *bench) loadRoute(ctx context.Context, l *local, r routes.Route, clients int) (loaded, error) {
 	before, err := l.engine(ctx)
 	if err != nil {
 		return loaded{}, err
@@ -106,10 +53,10 @@ func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int) (
 	wg.Wait()
 	wall := time.Since(start)
 	if err := context.Cause(ctx); err != nil {
-		return result, fmt.Errorf("%s with %d clients: %w", r.name, clients, err)
+		return result, fmt.Errorf("%s with %d clients: %w", r.Name, clients, err)
 	}
 	if len(result.times) == 0 {
-		return result, fmt.Errorf("%s with %d clients: not one request in %s: load it for longer", r.name, clients, b.load)
+		return result, fmt.Errorf("%s with %d clients: not one request in %s: load it for longer", r.Name, clients, b.load)
 	}
 	after, err := l.engine(ctx)
 	result.busy = float64(after.Busy-before.Busy) / float64(wall)
@@ -118,9 +65,9 @@ func (b *bench) loadRoute(ctx context.Context, l *local, r route, clients int) (
 
 // loadClient makes requests with one client, so that no two run at once. Then the time outside
 // of DynamoDB is that of handler and runner, and the consumed units are those of the request.
-func (b *bench) loadClient(ctx context.Context, l *local, r route, alone bool) (loaded, error) {
+func (b *bench) loadClient(ctx context.Context, l *local, r routes.Route, alone bool) (loaded, error) {
 	var result loaded
-	prepare, request := r.client(l)
+	prepare, request := r.Client(&l.Run)
 	var unmeasured time.Duration
 	aside := func(f func(context.Context) error) error {
 		took, err := timed(func() error { return f(ctx) })
@@ -130,7 +77,7 @@ func (b *bench) loadClient(ctx context.Context, l *local, r route, alone bool) (
 	for began := time.Now(); time.Since(began)-unmeasured < b.load; {
 		if prepare != nil {
 			err := aside(prepare)
-			for errors.Is(err, errThrottled) {
+			for errors.Is(err, routes.ErrThrottled) {
 				err = aside(pause)
 				if err == nil {
 					err = aside(prepare)
@@ -151,7 +98,7 @@ func (b *bench) loadClient(ctx context.Context, l *local, r route, alone bool) (
 			return result, err
 		}
 		took, err := timed(func() error { return request(ctx) })
-		if errors.Is(err, errThrottled) {
+		if errors.Is(err, routes.ErrThrottled) {
 			result.throttled++
 			err = pause(ctx)
 			if err != nil {
@@ -192,7 +139,7 @@ type engine struct {
 }
 
 func (l *local) engine(ctx context.Context) (e engine, err error) {
-	return e, l.get(ctx, "/engine", &e)
+	return e, l.Get(ctx, "/engine", &e)
 }
 
 // units are requests to DynamoDB and the capacity that they consumed, as DynamoDB
@@ -226,7 +173,7 @@ func (l *local) consumption(ctx context.Context) (c consumption, err error) {
 		ReadUnits  float64 `json:"read_units"`
 		WriteUnits float64 `json:"write_units"`
 	}
-	if err := l.get(ctx, "/capacity", &rows); err != nil {
+	if err := l.Get(ctx, "/capacity", &rows); err != nil {
 		return c, err
 	}
 	for _, row := range rows {
@@ -263,12 +210,12 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 	b.title(fmt.Sprintf("%s: requests, %s each", p.Schema.Title, b.load))
 	fmt.Fprintln(b.out, "route\tclients\trequests/s\tp50\tp99\tin DynamoDB\tDynamoDB busy")
 	alone := map[string]loaded{}
-	for _, r := range p.routes {
+	for _, r := range p.Routes {
 		// The first requests start processes and create items.
-		if _, err := b.loadRoute(ctx, l, r, min(8, slices.Max(r.clients))); err != nil {
+		if _, err := b.loadRoute(ctx, l, r, min(8, slices.Max(r.Clients))); err != nil {
 			return err
 		}
-		for _, clients := range r.clients {
+		for _, clients := range r.Clients {
 			result, err := b.loadRoute(ctx, l, r, clients)
 			if err != nil {
 				return err
@@ -276,12 +223,12 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 			inDynamoDB, remark := "-", ""
 			if clients == 1 {
 				inDynamoDB = fmt.Sprintf("%.2f ms", milliseconds(median(result.times)-median(result.added)))
-				alone[r.name] = result
+				alone[r.Name] = result
 			}
 			if result.throttled > 0 {
 				remark = "\tas many as the API's throttle allows"
 			}
-			fmt.Fprintf(b.out, "%s\t%d\t%.0f\t%.2f ms\t%.2f ms\t%s\t%.0f %%%s\n", r.name, clients, result.perSecond(),
+			fmt.Fprintf(b.out, "%s\t%d\t%.0f\t%.2f ms\t%.2f ms\t%s\t%.0f %%%s\n", r.Name, clients, result.perSecond(),
 				milliseconds(median(result.times)), milliseconds(quantile(result.times, 0.99)), inDynamoDB, 100*result.busy, remark)
 		}
 	}
@@ -289,48 +236,35 @@ func (b *bench) routes(ctx context.Context, l *local, p platform) error {
 		return err
 	}
 	b.title(p.Schema.Title + ": what handler and runner add to DynamoDB's time, p50, one client")
-	for _, r := range p.routes {
-		added := median(alone[r.name].added)
-		b.row(r.name, fmt.Sprintf("%.2f ms", milliseconds(added)), "at most 1 ms", added <= time.Millisecond)
+	for _, r := range p.Routes {
+		added := median(alone[r.Name].added)
+		b.row(r.Name, fmt.Sprintf("%.2f ms", milliseconds(added)), "at most 1 ms", added <= time.Millisecond)
 	}
 	if err := b.out.Flush(); err != nil {
 		return err
 	}
 	b.title(p.Schema.Title + ": DynamoDB's part of a request, with write units as AWS counts them")
 	fmt.Fprintln(b.out, "route\tcalls\tread units\twrite units\tin the seed")
-	for _, r := range p.routes {
-		result := alone[r.name]
+	for _, r := range p.Routes {
+		result := alone[r.Name]
 		u := result.units.times(1 / float64(len(result.times)))
-		fmt.Fprintf(b.out, "%s\t%.1f\t%.1f\t%.1f\t%s\n", r.name, u.calls, u.read, r.writeUnits(u), p.inSeed(r))
+		fmt.Fprintf(b.out, "%s\t%.1f\t%.1f\t%.1f\t%s\n", r.Name, u.calls, u.read, writeUnits(r, u), p.inSeed(r))
 	}
 	return b.functions(ctx, l, p)
-}
-
-// inSeed is the seed's cost of a route's access patterns.
-func (p platform) inSeed(r route) string {
-	var costs []string
-	for _, name := range r.patterns {
-		for _, pattern := range p.Schema.Database.AccessPatterns {
-			if pattern.Name == name && pattern.SeedCost != "" {
-				costs = append(costs, pattern.SeedCost)
-			}
-		}
-	}
-	return strings.Join(costs, " + ")
 }
 
 // functions prints the start-up time and memory of the handlers, after the load and one run
 // of each schedule.
 func (b *bench) functions(ctx context.Context, l *local, p platform) error {
-	if err := l.post(ctx, "/streams/flush", nil, nil); err != nil {
+	if err := l.Post(ctx, "/streams/flush", nil, nil); err != nil {
 		return err
 	}
 	var schedules []struct{ Name string }
-	if err := l.get(ctx, "/schedules", &schedules); err != nil {
+	if err := l.Get(ctx, "/schedules", &schedules); err != nil {
 		return err
 	}
 	for _, s := range schedules {
-		if err := l.post(ctx, "/schedules/"+s.Name+"/run", nil, nil); err != nil {
+		if err := l.Post(ctx, "/schedules/"+s.Name+"/run", nil, nil); err != nil {
 			return err
 		}
 	}
@@ -341,7 +275,7 @@ func (b *bench) functions(ctx context.Context, l *local, p platform) error {
 			RSS    int64   `json:"rss_bytes"`
 		} `json:"instances"`
 	}
-	if err := l.get(ctx, "/functions", &functions); err != nil {
+	if err := l.Get(ctx, "/functions", &functions); err != nil {
 		return err
 	}
 	b.title(p.Schema.Title + ": handlers, after the load")

@@ -24,11 +24,13 @@ func main() {
 	flag.IntVar(&b.runs, "runs", 5, "number of measurements of whole commands")
 	flag.DurationVar(&b.load, "load", 3*time.Second, "duration of the load on each route with each number of clients")
 	flag.DurationVar(&b.delay, "delay", time.Minute, "duration of the changes whose way into the lake is timed")
+	flag.IntVar(&b.compared, "compare", 60, "number of requests of a route, of ours and of the yardstick, before they change turns")
 	flag.IntVar(&b.askCount, "asks", 20_000, "number of requests in a row")
 	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, runs need not build the handlers again (default arm64)")
-	only := flag.String("only", "", "measure one `part`: synthesis, start, requests, asks or lake (default all)")
+	platformName := flag.String("platform", "", "measure the platform of this `name` only (default all)")
+	only := flag.String("only", "", "measure one `part`: synthesis, start, requests, compare, asks or lake (default all)")
 	flag.Parse()
-	if err := b.run(ctx, *only); err != nil {
+	if err := b.run(ctx, *only, *platformName); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -39,6 +41,8 @@ type bench struct {
 	load  time.Duration
 	delay time.Duration
 	arch  string
+	// compared is the number of requests of a turn.
+	compared int
 	// askCount is the number of requests in a row.
 	askCount int
 	out      *tabwriter.Writer
@@ -55,18 +59,21 @@ type part struct {
 	measure func(context.Context) error
 }
 
-func (b *bench) run(ctx context.Context, only string) error {
-	parts := []part{{"synthesis", b.synthesis}, {"start", b.start}, {"requests", b.requests}, {"asks", b.asks}, {"lake", b.lake}}
+func (b *bench) run(ctx context.Context, only, platform string) error {
+	parts := []part{{"synthesis", b.synthesis}, {"start", b.start}, {"requests", b.requests}, {"compare", b.compare}, {"asks", b.asks}, {"lake", b.lake}}
 	if only != "" {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == only })
 		if i < 0 {
-			return fmt.Errorf("got -only %s, allowed is synthesis, start, requests, asks or lake", only)
+			return fmt.Errorf("got -only %s, allowed is synthesis, start, requests, compare, asks or lake", only)
 		}
 		parts = parts[i : i+1]
 	}
 	var err error
 	if b.platforms, err = all(); err != nil {
 		return err
+	}
+	if platform != "" {
+		b.platforms = slices.DeleteFunc(b.platforms, without(platform))
 	}
 	if b.root, err = repository(); err != nil {
 		return err

@@ -98,6 +98,9 @@ type Options struct {
 	// Role changes the role of a function or schedule before it is used, for tests that take grants away.
 	// Default: roles as synthesised.
 	Role func(name string, role *policy.Role) *policy.Role
+	// Observe is called with each request of a function to DynamoDB before it is carried out, and what it returns before the function
+	// gets the answer: [awsapi.Options] has the details. Default: none.
+	Observe func(function, operation string, body []byte) (answered func())
 	// Log receives the lines of the run and of functions. Default: none are written.
 	Log io.Writer
 }

@@ -172,7 +172,7 @@ func (r *Runner) startServices(functions []lambda.Declared) (err error) {
 	r.aws, err = awsapi.New(awsapi.Options{
 		Assembly: r.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, AccessKeys: r.databases.AccessKeys(), Region: engine.Region,
 		Dir: r.options.Data, SSMParameters: r.options.SSMParameters, ModelsURL: r.options.ModelsURL, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Wrote: r.databases.Wrote,
-		Log: r.log.structured(),
+		Observe: r.options.Observe, Log: r.log.structured(),
 	})
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ type localCommand struct {
 	ConsolePort      *int              `help:"Port of the console; 0 takes any free one. Default: 8079." placeholder:"PORT"`
 	Data             string            `help:"Folder that keeps tables, objects, secrets and keys between runs. Default: nothing is kept." type:"path" placeholder:"DIR"`
 	DynamoDB         string            `name:"dynamodb" help:"URL of a DynamoDB to use instead of starting DynamoDB Local." placeholder:"URL"`
+	AccessKey        string            `help:"Access key of the database within DynamoDB Local, which has one for each: letters and digits." default:"onesynth" placeholder:"KEY"`
 	Bedrock          string            `help:"URL of a server to which functions' requests to models of Amazon Bedrock (Converse) are forwarded. Default: they fail." env:"AWS_ENDPOINT_URL_BEDROCK_RUNTIME" placeholder:"URL"`
 	AllowUnsupported []string          `help:"Resource type that may stay without effect; may be repeated." placeholder:"TYPE"`
 	SSMParameter     map[string]string `name:"ssm-parameter" help:"Value of a parameter of Systems Manager that exists elsewhere; may be repeated." placeholder:"NAME=VALUE"`
@@ -43,7 +44,7 @@ func (c *localCommand) Run(ctx context.Context) error {
 func (c *localCommand) options(set settings) local.Options {
 	platform, console := local.PlatformPorts, local.DefaultConsolePort
 	options := local.Options{
-		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB,
+		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
 		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock,
 		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, CheckLake: checkLake, Log: os.Stdout,

@@ -58,6 +58,7 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, en
 			return
 		}
 	}
+	asked := body
 	faults := s.faults.Load()
 	if known {
 		if fault := faults.before(operation, len(input.TransactItems)); fault != nil {
@@ -75,10 +76,15 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, en
 	if own, ok := s.engines[environment]; ok {
 		engine = own
 	}
+	answered := func() {}
+	if known && s.options.Observe != nil {
+		answered = s.options.Observe(by.function, operation, asked)
+	}
 	s.engineUse.begin()
 	status, header, answer, err := engine.post(r.Context(), "DynamoDB_20120810."+operation, body)
 	s.engineUse.end()
 	taken := time.Since(started)
+	answered()
 	// The engine may have carried the request out before an error; a refused request changes nothing.
 	if write && (err != nil || status < 400 || status >= 500) && s.options.Wrote != nil {
 		s.options.Wrote(environment, operation, body)

@@ -59,6 +59,9 @@ type Options struct {
 	// operation, such as PutItem, and its input in DynamoDB's JSON, which it must not keep. Environment is the account and region
 	// of the tables, by [assembly.Environment]. Default: none.
 	Wrote func(environment, operation string, body []byte)
+	// Observe is called with each request of a function before the engine carries it out: the function, the operation and its input in
+	// DynamoDB's JSON, which it must not keep. What it returns is called before the function gets its answer. Both may wait. Default: none.
+	Observe func(function, operation string, body []byte) (answered func())
 	// Log gets a line per refused request. Default: none.
 	Log *slog.Logger
 }

@@ -50,6 +50,7 @@ func (s *Suite) Check(t *testing.T, p Scenario) {
 		"EveryGrantIsUsed":   func(t *testing.T) { s.Local(t, "dev").CheckGrantsUsed(t, p.Probes) },
 		"EveryGrantIsNeeded": func(t *testing.T) { s.Local(t, "dev").CheckGrantsNeeded(t, p.Probes, p.Failed) },
 		"UndeliveredRun":     func(t *testing.T) { s.Local(t, "dev").CheckUndelivered(t) },
+		"Calls":              s.checkCalls,
 		"ConcurrentRepeats":  func(t *testing.T) { s.checkConcurrentRepeats(t, p.Repeat) },
 		"DiedRequest":        func(t *testing.T) { s.checkDiedRequest(t, p.Repeat) },
 	}

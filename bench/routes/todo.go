@@ -1,4 +1,4 @@
-package main
+package routes
 
 import (
 	"context"
@@ -18,12 +18,12 @@ const (
 )
 
 // Todo says what to measure of To-Do.
-func (described) Todo() platform {
-	begin := func(l *local) *user {
-		return &user{caller: caller{base: l.api, http: &http.Client{Transport: &http.Transport{}}}, local: l}
+func (described) Todo() Measured {
+	begin := func(l *Run) *user {
+		return &user{caller: caller{run: l, http: &http.Client{Transport: &http.Transport{}}}}
 	}
 	// with returns clients that begin with that many tasks.
-	with := func(tasks int, prepare, request func(*user, context.Context) error) newClient {
+	with := func(tasks int, prepare, request func(*user, context.Context) error) NewClient {
 		return client(begin, func(u *user, ctx context.Context) error {
 			if err := u.needUser(ctx, tasks); err != nil || prepare == nil {
 				return err
@@ -38,26 +38,30 @@ func (described) Todo() platform {
 	}
 	claim := schema.ClaimIdempotencyKey
 	// The task, the counts and the idempotency key.
-	one := transaction{items: 3, indexed: 1}
-	return platform{
-		routes: []route{
-			{name: "warm    GET /health, without DynamoDB", clients: []int{1}, client: client(begin, slowly, (*user).health)},
-			{name: "create  POST /tasks", clients: allClients, patterns: []string{claim, "CreateTask"}, transaction: one, client: with(0, nil, (*user).create)},
-			{name: "get     GET /tasks/{id}", clients: allClients, patterns: []string{"GetTask"}, client: with(1, nil, (*user).get)},
-			{name: "patch   PATCH /tasks/{id}, the status", clients: allClients, patterns: []string{claim, "GetTask", "UpdateTask"}, transaction: one, client: with(1, nil, (*user).patch)},
-			{name: "list    GET /tasks, 20 of 60", clients: allClients, patterns: []string{"ListTasks"}, client: with(tasksAtFirst, nil, list(""))},
-			{name: "index   GET /tasks?status=, 20 of 60", clients: allClients, patterns: []string{"ListTasksWithStatus"}, client: with(tasksAtFirst, nil, list("&status=pending"))},
-			{name: "search  GET /tasks?q=, 1 of 60", clients: allClients, patterns: []string{"SearchTasks"}, client: with(tasksAtFirst, nil, list("&q=REPORT+7+"))},
-			{name: "stats   GET /tasks/stats", clients: allClients, patterns: []string{"GetTaskCounts"}, client: with(1, nil, (*user).stats)},
-			{name: fmt.Sprintf("bulk    POST /tasks/bulk, status of %d", tasksInBulk), clients: allClients, patterns: []string{claim, "GetTask", "SetTaskStatuses"},
-				transaction: transaction{items: tasksInBulk + 2, indexed: tasksInBulk}, client: with(tasksInBulk, nil, (*user).bulk)},
-			{name: "delete  DELETE /tasks/{id}", clients: allClients, patterns: []string{claim, "GetTask", "DeleteTask"}, transaction: one, client: with(0, (*user).create, (*user).delete)},
-			{name: "replay  POST /tasks, the same key", clients: allClients, patterns: []string{claim}, refused: 1, client: with(0, (*user).needKey, (*user).replay)},
+	one := Transaction{Items: 3, Indexed: 1}
+	return Measured{
+		Routes: []Route{
+			{Name: "warm    GET /health, without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, (*user).health)},
+			{Name: "create  POST /tasks", Clients: allClients, Patterns: []string{claim, "CreateTask"}, Transaction: one, Client: with(0, nil, (*user).create)},
+			{Name: "get     GET /tasks/{id}", Clients: allClients, Patterns: []string{"GetTask"}, Client: with(1, nil, (*user).get)},
+			{Name: "patch   PATCH /tasks/{id}, the status", Clients: allClients, Patterns: []string{claim, "GetTask", "UpdateTask"}, Transaction: one, Client: with(1, nil, (*user).patch)},
+			{Name: "list    GET /tasks, 20 of 60", Clients: allClients, Patterns: []string{"ListTasks"}, Client: with(tasksAtFirst, nil, list(""))},
+			{Name: "index   GET /tasks?status=, 20 of 60", Clients: allClients, Patterns: []string{"ListTasksWithStatus"}, Client: with(tasksAtFirst, nil, list("&status=pending"))},
+			{Name: "search  GET /tasks?q=, 1 of 60", Clients: allClients, Patterns: []string{"SearchTasks"}, Client: with(tasksAtFirst, nil, list("&q=REPORT+7+"))},
+			{Name: "stats   GET /tasks/stats", Clients: allClients, Patterns: []string{"GetTaskCounts"}, Client: with(1, nil, (*user).stats)},
+			{Name: fmt.Sprintf("bulk    POST /tasks/bulk, status of %d", tasksInBulk), Clients: allClients, Patterns: []string{claim, "GetTask", "SetTaskStatuses"},
+				Transaction: Transaction{Items: tasksInBulk + 2, Indexed: tasksInBulk}, Client: with(tasksInBulk, nil, (*user).bulk)},
+			{Name: "delete  DELETE /tasks/{id}", Clients: allClients, Patterns: []string{claim, "GetTask", "DeleteTask"}, Transaction: one, Client: with(0, (*user).create, (*user).delete)},
+			{Name: "replay  POST /tasks, the same key", Clients: allClients, Patterns: []string{claim}, Refused: 1, Client: with(0, (*user).needKey, (*user).replay)},
+			{Name: "replace PUT /tasks/{id}", Clients: single, Patterns: []string{claim, "GetTask", "UpdateTask"}, Transaction: one, Client: with(1, nil, (*user).replace)},
+			{Name: "join    POST /users/me", Clients: single, Client: client(begin, (*user).leave, (*user).join)},
+			{Name: "self    GET /users/me", Clients: single, Client: with(0, nil, (*user).self)},
+			{Name: "rename  PUT /users/me", Clients: single, Client: with(0, nil, (*user).rename)},
 			// To begin: user, address, counts and key. To erase: the check of the counts, the
 			// task, the keys of its two requests. To finish: counts and key.
-			{name: "erase   DELETE /users/me, of 1 task", clients: []int{1}, transaction: transaction{items: 4 + 4 + 2, indexed: 1}, client: with(0, (*user).needTask, (*user).erase)},
+			{Name: "erase   DELETE /users/me, of 1 task", Clients: []int{1}, Transaction: Transaction{Items: 4 + 4 + 2, Indexed: 1}, Client: with(0, (*user).needTask, (*user).erase)},
 		},
-		change: func(l *local) func(context.Context) (string, error) {
+		Change: func(l *Run) func(context.Context) (string, error) {
 			u := begin(l)
 			return func(ctx context.Context) (string, error) {
 				if err := u.needUser(ctx, 0); err != nil {
@@ -69,15 +73,15 @@ func (described) Todo() platform {
 				return u.tasks[len(u.tasks)-1], nil
 			}
 		},
-		lakeTable: lakeTable{entity: "task", column: "task_id"},
+		LakeTable: LakeTable{Entity: "task", Column: "task_id"},
 	}
 }
 
 // user is one client, with a user and tasks of its own.
 type user struct {
 	caller
-	local *local
 	token string
+	email string
 	tasks []string
 	made  int    // tasks, ever
 	calls int    // changes that alternate
@@ -102,13 +106,10 @@ func (u *user) needUser(ctx context.Context, tasks int) error {
 }
 
 func (u *user) signUp(ctx context.Context, tasks int) error {
-	name := "bench-" + rand.Text()
-	token, err := u.local.token(ctx, name)
-	if err != nil {
+	if err := u.leave(ctx); err != nil {
 		return err
 	}
-	u.token = token
-	if err := u.call(ctx, http.MethodPost, "/users/me", http.StatusCreated, map[string]string{"email": name + "@example.com", "name": name}, nil); err != nil {
+	if err := u.join(ctx); err != nil {
 		return err
 	}
 	for range tasks {
@@ -194,4 +195,28 @@ func (u *user) erase(ctx context.Context) error {
 
 func (u *user) health(ctx context.Context) error {
 	return u.caller.call(ctx, http.MethodGet, "/health", nil, http.StatusOK, nil, nil)
+}
+
+// leave makes the client someone who is no user yet.
+func (u *user) leave(ctx context.Context) (err error) {
+	name := "bench-" + rand.Text()
+	u.email = name + "@example.com"
+	u.token, err = u.run.Token(ctx, name)
+	return err
+}
+
+func (u *user) join(ctx context.Context) error {
+	return u.call(ctx, http.MethodPost, "/users/me", http.StatusCreated, map[string]string{"email": u.email, "name": "Ann"}, nil)
+}
+
+func (u *user) self(ctx context.Context) error {
+	return u.call(ctx, http.MethodGet, "/users/me", http.StatusOK, nil, nil)
+}
+
+func (u *user) rename(ctx context.Context) error {
+	return u.call(ctx, http.MethodPut, "/users/me", http.StatusOK, map[string]string{"email": u.email, "name": "Ann " + u.status()}, nil)
+}
+
+func (u *user) replace(ctx context.Context) error {
+	return u.call(ctx, http.MethodPut, u.last(), http.StatusOK, u.task(), nil)
 }

@@ -1,4 +1,4 @@
-package main
+package routes
 
 import (
 	"context"
@@ -18,11 +18,11 @@ const (
 )
 
 // Clarity says what to measure of Clarity.
-func (described) Clarity() platform {
-	begin := func(l *local) *trainee {
-		return &trainee{caller: caller{base: l.api, http: &http.Client{Transport: &http.Transport{}}}, local: l}
+func (described) Clarity() Measured {
+	begin := func(l *Run) *trainee {
+		return &trainee{caller: caller{run: l, http: &http.Client{Transport: &http.Transport{}}}}
 	}
-	with := func(prepare, request func(*trainee, context.Context) error) newClient {
+	with := func(prepare, request func(*trainee, context.Context) error) NewClient {
 		return client(begin, func(u *trainee, ctx context.Context) error {
 			if err := u.needUser(ctx); err != nil || prepare == nil {
 				return err
@@ -35,25 +35,26 @@ func (described) Clarity() platform {
 			return u.call(ctx, http.MethodGet, path, http.StatusOK, nil, nil)
 		}
 	}
-	return platform{routes: []route{
-		{name: "warm    GET /openapi.json, without DynamoDB", clients: []int{1}, client: client(begin, slowly, get("/openapi.json"))},
-		{name: "submit  POST /attempts, evaluated by the rubric", clients: allClients, patterns: []string{"StoreAttempt", "ClaimEvaluation", "SettleEvaluation"}, client: with(nil, (*trainee).submit)},
-		{name: "repeat  POST /attempts, with an idempotency key", clients: []int{1}, patterns: []string{schema.ClaimIdempotencyKey, "StoreAttempt", "ClaimEvaluation", "SettleEvaluation"}, client: with(nil, (*trainee).submitOnce)},
-		{name: "begin   POST /attempts, in progress", clients: allClients, patterns: []string{"CreateAttempt"}, client: with(nil, (*trainee).begin)},
-		{name: "save    PUT /attempts/{id}", clients: allClients, patterns: []string{"GetAttempt", "SaveAttempt"}, client: with((*trainee).begin, (*trainee).save)},
-		{name: "get     GET /attempts/{id}", clients: allClients, patterns: []string{"GetAttempt"}, client: with((*trainee).needAttempt, (*trainee).get)},
-		{name: "list    GET /attempts, 10", clients: allClients, patterns: []string{"ListUserAttempts"}, client: with((*trainee).needTen, get("/attempts?limit=10"))},
-		{name: "choose  GET /scenarios, from memory", clients: allClients, client: with(nil, get("/scenarios"))},
-		{name: "profile GET /users/me/profile", clients: allClients, patterns: []string{"GetLatestProfile"}, client: with((*trainee).needProfile, get("/users/me/profile"))},
-		{name: "history GET /users/me/profile/history", clients: allClients, patterns: []string{"ListProfiles"}, client: with((*trainee).needProfile, get("/users/me/profile/history"))},
-		{name: "learn   POST /attempts to the new profile", clients: []int{1}, client: with(nil, (*trainee).profiled)},
+	return Measured{Routes: []Route{
+		{Name: "warm    GET /openapi.json, without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, get("/openapi.json"))},
+		{Name: "submit  POST /attempts, evaluated by the rubric", Clients: allClients, Patterns: []string{"StoreAttempt", "ClaimEvaluation", "SettleEvaluation"}, Client: with(nil, (*trainee).submit)},
+		{Name: "repeat  POST /attempts, with an idempotency key", Clients: []int{1}, Patterns: []string{schema.ClaimIdempotencyKey, "StoreAttempt", "ClaimEvaluation", "SettleEvaluation"}, Client: with(nil, (*trainee).submitOnce)},
+		{Name: "begin   POST /attempts, in progress", Clients: allClients, Patterns: []string{"CreateAttempt"}, Client: with(nil, (*trainee).begin)},
+		{Name: "save    PUT /attempts/{id}", Clients: allClients, Patterns: []string{"GetAttempt", "SaveAttempt"}, Client: with((*trainee).begin, (*trainee).save)},
+		{Name: "get     GET /attempts/{id}", Clients: allClients, Patterns: []string{"GetAttempt"}, Client: with((*trainee).needAttempt, (*trainee).get)},
+		{Name: "list    GET /attempts, 10", Clients: allClients, Patterns: []string{"ListUserAttempts"}, Client: with((*trainee).needTen, get("/attempts?limit=10"))},
+		{Name: "choose  GET /scenarios, from memory", Clients: allClients, Client: with(nil, get("/scenarios"))},
+		{Name: "read    GET /scenarios/{id}, from memory", Clients: single, Client: with(nil, (*trainee).read)},
+		{Name: "again   POST /attempts/{id}/evaluate, evaluated", Clients: single, Patterns: []string{"GetAttempt"}, Client: with((*trainee).needAttempt, (*trainee).again)},
+		{Name: "profile GET /users/me/profile", Clients: allClients, Patterns: []string{"GetLatestProfile"}, Client: with((*trainee).needProfile, get("/users/me/profile"))},
+		{Name: "history GET /users/me/profile/history", Clients: allClients, Patterns: []string{"ListProfiles"}, Client: with((*trainee).needProfile, get("/users/me/profile/history"))},
+		{Name: "learn   POST /attempts to the new profile", Clients: []int{1}, Client: with(nil, (*trainee).profiled)},
 	}}
 }
 
 // trainee is one client, a user with attempts of its own.
 type trainee struct {
 	caller
-	local    *local
 	token    string
 	scenario struct {
 		ID        string                        `json:"scenarioId"`
@@ -72,14 +73,14 @@ func (u *trainee) needUser(ctx context.Context) (err error) {
 	if u.token != "" && u.submitted < evaluationsOfUser {
 		return nil
 	}
-	if u.token, err = u.local.token(ctx, "bench-"+rand.Text()); err != nil {
+	if u.token, err = u.run.Token(ctx, "bench-"+rand.Text()); err != nil {
 		return err
 	}
 	u.submitted, u.made, u.last = 0, 0, ""
 	if u.scenario.ID != "" {
 		return nil
 	}
-	if err := u.local.seed(ctx, "clarity"); err != nil {
+	if err := u.run.Seed(ctx, "clarity"); err != nil {
 		return err
 	}
 	var list struct{ Scenarios []struct{ ScenarioID string } }
@@ -182,4 +183,12 @@ func (u *trainee) profiled(ctx context.Context) error {
 		case <-time.After(profileEvery):
 		}
 	}
+}
+
+func (u *trainee) read(ctx context.Context) error {
+	return u.call(ctx, http.MethodGet, "/scenarios/"+u.scenario.ID, http.StatusOK, nil, nil)
+}
+
+func (u *trainee) again(ctx context.Context) error {
+	return u.call(ctx, http.MethodPost, "/attempts/"+u.last+"/evaluate", http.StatusOK, nil, nil)
 }

@@ -1,0 +1,207 @@
+package routes
+
+import (
+	"context"
+	"crypto/rand"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+// Ask-a-Human's rate limits would end a load within the first second. So each client acts as
+// many agents and people at many addresses, each within its limits.
+const (
+	callsPerAgent   = 50
+	callsPerPerson  = 25
+	callsPerAddress = 250
+)
+
+// AskAHuman says what to measure of Ask-a-Human.
+func (described) AskAHuman() Measured {
+	addresses := &atomic.Uint32{}
+	begin := func(l *Run) *asker { return &asker{caller: caller{run: l}, addresses: addresses} }
+	return Measured{
+		Routes: []Route{
+			{Name: "warm   without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, (*asker).refused)},
+			{Original: 2560 * time.Microsecond, Name: "ask    POST /agent/questions", Clients: allClients, Patterns: []string{"TakePlace", "StoreQuestion"}, InARow: true, Client: client(begin, nil, (*asker).ask)},
+			{Original: 5850 * time.Microsecond, Name: "answer POST /human/responses", Clients: allClients, Patterns: []string{"GetQuestion", "GetUserStats", "ListRecentAnswers", "SubmitResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).answer)},
+			{Original: 4340 * time.Microsecond, Name: "poll   GET /agent/questions/{id}", Clients: allClients, Patterns: []string{"GetQuestion", "ListResponses"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).poll)},
+			{Original: 5560 * time.Microsecond, Name: "feed   GET /human/questions", Clients: allClients, Patterns: []string{"ListOpenQuestions", "ListRecentAnswers"}, Client: client(begin, nil, (*asker).feed)},
+			{Name: "mine   GET /agent/questions, of 1", Clients: single, Patterns: []string{"ListAgentQuestions"}, Client: client(begin, (*asker).needOwnQuestion, (*asker).mine)},
+			{Name: "close  DELETE /agent/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "EndQuestion"}, Client: client(begin, (*asker).ask, (*asker).close)},
+			{Name: "look   GET /human/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "GetOwnResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).look)},
+			{Name: "stats  GET /human/stats", Clients: single, Patterns: []string{"GetUserStats"}, Client: client(begin, (*asker).needAnswered, (*asker).stats)},
+			{Name: "top    GET /human/leaderboard, of all time", Clients: single, Client: client(begin, (*asker).needAnswered, (*asker).leaderboard)},
+			{Name: "notify POST /human/push/subscribe", Clients: single, Patterns: []string{"CreateSubscription"}, Client: client(begin, (*asker).unsubscribe, (*asker).subscribe)},
+			{Name: "renew  PUT /human/push/subscribe", Clients: single, Client: client(begin, (*asker).needSubscription, (*asker).renew)},
+			{Name: "change PUT /human/push/subscribe/{id}", Clients: single, Patterns: []string{"UpdateSubscription"}, Client: client(begin, (*asker).needSubscription, (*asker).change)},
+			{Name: "end    DELETE /human/push/subscribe/{id}", Clients: single, Patterns: []string{"DeleteSubscription"}, Client: client(begin, (*asker).subscribe, (*asker).unsubscribe)},
+		},
+	}
+}
+
+// asker is one client, which asks and answers.
+type asker struct {
+	caller
+	addresses *atomic.Uint32
+	calls     int
+	agent     string
+	person    string
+
+	unnamed  bool   // sends no agent id
+	question string // to answer or to poll
+	left     int    // answers that the question still takes
+	device   string // subscription
+	token    string // of the device
+}
+
+func (a *asker) call(ctx context.Context, method, path string, want int, body, out any) error {
+	if a.calls%callsPerAgent == 0 || a.agent == "" {
+		a.agent = "bench-" + rand.Text()
+	}
+	if a.calls%callsPerPerson == 0 || a.person == "" {
+		a.person = rand.Text()
+	}
+	if a.calls%callsPerAddress == 0 || a.http == nil {
+		// From a loopback address that no other client has.
+		if a.http != nil {
+			a.http.CloseIdleConnections()
+		}
+		n := a.addresses.Add(1)
+		dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, byte(1+n>>16), byte(n>>8), byte(n))}}
+		a.http = &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
+	}
+	header := http.Header{"X-Fingerprint": {a.person}}
+	if !a.unnamed {
+		header.Set("X-Agent-Id", a.agent)
+	}
+	if err := a.caller.call(ctx, method, path, header, want, body, out); err != nil {
+		return err
+	}
+	a.calls++
+	return nil
+}
+
+func (a *asker) ask(ctx context.Context) error {
+	var asked struct {
+		ID string `json:"question_id"`
+	}
+	err := a.call(ctx, http.MethodPost, "/agent/questions", http.StatusCreated, map[string]any{
+		"prompt": "Should an error message apologise to the person who reads it?", "type": "text", "min_responses": 50,
+	}, &asked)
+	a.question, a.left = asked.ID, 50
+	return err
+}
+
+func (a *asker) needQuestion(ctx context.Context) error {
+	a.person = rand.Text() // one person answers a question once
+	if a.left == 0 {
+		return a.ask(ctx)
+	}
+	return nil
+}
+
+func (a *asker) answer(ctx context.Context) error {
+	a.left--
+	return a.call(ctx, http.MethodPost, "/human/responses", http.StatusCreated, map[string]any{
+		"question_id": a.question, "answer": "Only when the program is at fault, and then with what to do about it.", "confidence": 4,
+	}, nil)
+}
+
+// needOwnQuestion: an agent reads its own questions only.
+func (a *asker) needOwnQuestion(ctx context.Context) error {
+	if a.question != "" && a.calls%callsPerAgent != 0 {
+		return nil
+	}
+	a.agent = ""
+	if err := a.ask(ctx); err != nil {
+		return err
+	}
+	return a.answer(ctx)
+}
+
+func (a *asker) poll(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/agent/questions/"+a.question, http.StatusOK, nil, nil)
+}
+
+func (a *asker) feed(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/human/questions?limit=20", http.StatusOK, nil, nil)
+}
+
+// refused makes a call without an agent id, which needs no DynamoDB: the response time is
+// that of the warm handler.
+func (a *asker) refused(ctx context.Context) error {
+	a.unnamed = true
+	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusBadRequest, nil, nil)
+}
+
+func (a *asker) mine(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusOK, nil, nil)
+}
+
+func (a *asker) close(ctx context.Context) error {
+	a.left = 0
+	return a.call(ctx, http.MethodDelete, "/agent/questions/"+a.question, http.StatusNoContent, nil, nil)
+}
+
+func (a *asker) look(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/human/questions/"+a.question, http.StatusOK, nil, nil)
+}
+
+// needAnswered makes the caller a person who has answered.
+func (a *asker) needAnswered(ctx context.Context) error {
+	if a.calls%callsPerPerson != 0 {
+		return nil
+	}
+	if err := a.needQuestion(ctx); err != nil {
+		return err
+	}
+	a.calls++ // not on another person
+	return a.answer(ctx)
+}
+
+func (a *asker) stats(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/human/stats", http.StatusOK, nil, nil)
+}
+
+func (a *asker) leaderboard(ctx context.Context) error {
+	return a.call(ctx, http.MethodGet, "/human/leaderboard", http.StatusOK, nil, nil)
+}
+
+func (a *asker) subscribe(ctx context.Context) error {
+	a.person = rand.Text()
+	var made struct {
+		ID string `json:"subscription_id"`
+	}
+	a.token = rand.Text()
+	err := a.call(ctx, http.MethodPost, "/human/push/subscribe", http.StatusCreated, map[string]any{"fcm_token": a.token, "min_interval_minutes": 10}, &made)
+	a.device = made.ID
+	return err
+}
+
+func (a *asker) needSubscription(ctx context.Context) error {
+	if a.device != "" {
+		return nil
+	}
+	return a.subscribe(ctx)
+}
+
+func (a *asker) renew(ctx context.Context) error {
+	old := a.token
+	a.token = rand.Text()
+	return a.call(ctx, http.MethodPut, "/human/push/subscribe", http.StatusOK, map[string]any{"fcm_token": a.token, "old_fcm_token": old}, nil)
+}
+
+func (a *asker) change(ctx context.Context) error {
+	return a.call(ctx, http.MethodPut, "/human/push/subscribe/"+a.device, http.StatusOK, map[string]any{"min_interval_minutes": 10 + a.calls%50}, nil)
+}
+
+func (a *asker) unsubscribe(ctx context.Context) error {
+	if a.device == "" {
+		return nil
+	}
+	id := a.device
+	a.device = ""
+	return a.call(ctx, http.MethodDelete, "/human/push/subscribe/"+id, http.StatusNoContent, nil, nil)
+}

@@ -1,0 +1,176 @@
+package routes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/onesynth-cdk/onesynth/schema"
+)
+
+// Document returns what docs/CALLS.md has of a platform, from a traced run: for each of its routes, the
+// calls of DynamoDB that most requests make, by stage. missing are the routes of the schema that no
+// request was made of.
+func (m Measured) Document(ctx context.Context, platform schema.Platform, run *Run, tracer *Tracer) (text string, missing []string, err error) {
+	// The first request of all, and the first of a route, read what the next ones know.
+	const first, compared = 2, 3
+	serve, mux, seen := Serving(platform), routesOf(platform), map[string]bool{}
+	var b strings.Builder
+	fmt.Fprintf(&b, "## %s\n\n| Request | Calls | Stages | First | Second | Further |\n| --- | --- | --- | --- | --- | --- |\n", platform.Title)
+	for _, r := range m.Routes {
+		traced, failed := tracer.Route(ctx, run, r, first+compared, serve)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		usual := usual(traced[first:])
+		if len(usual.Exchanges) != 1 {
+			continue // waits for another function
+		}
+		seen[patternOf(mux, usual.Exchanges[0])] = true
+		stages := make([]string, 3)
+		for s, calls := range byStage(usual.Calls, platform.Database) {
+			at := min(s, 2)
+			stages[at] = strings.TrimPrefix(stages[at]+"; then "+strings.Join(calls, ", "), "; then ")
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %s |\n", strings.Join(strings.Fields(r.Name), " "), len(usual.Calls), usual.stages(), strings.Join(stages, " | "))
+	}
+	for _, r := range platform.Routes {
+		if pattern := r.Method + " " + r.Path; !seen[pattern] {
+			missing = append(missing, pattern)
+		}
+	}
+	return b.String(), missing, err
+}
+
+// Serving returns the names of the functions that serve a platform's routes, as [Tracer.Route] takes them.
+func Serving(platform schema.Platform) []string {
+	var names []string
+	for _, r := range platform.Routes {
+		names = append(names, r.Function)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// usual is the request of the calls that most have; of these, and of as many, the one of the fewest stages,
+// because a busy machine delays calls that run in parallel.
+func usual(traced []Traced) Traced {
+	times := map[string]int{}
+	shape := func(t Traced) string {
+		var operations []string
+		for _, c := range t.Calls {
+			operations = append(operations, c.Operation)
+		}
+		slices.Sort(operations)
+		return strings.Join(operations, " ")
+	}
+	for _, t := range traced {
+		times[shape(t)]++
+	}
+	return slices.MinFunc(traced, func(a, b Traced) int {
+		if more := times[shape(b)] - times[shape(a)]; more != 0 {
+			return more
+		}
+		return a.stages() - b.stages()
+	})
+}
+
+// byStage describes the calls of each stage, sorted.
+func byStage(calls []Call, database schema.Database) [][]string {
+	var stages [][]string
+	for _, c := range calls {
+		if c.Stage > len(stages) {
+			stages = append(stages, nil)
+		}
+		stages[c.Stage-1] = append(stages[c.Stage-1], c.describe(database))
+	}
+	for i := range stages {
+		slices.Sort(stages[i])
+		stages[i] = counted(stages[i])
+	}
+	return stages
+}
+
+// counted replaces repetitions by their number, as in "2 Update Guards".
+func counted(texts []string) []string {
+	times := map[string]int{}
+	for _, text := range texts {
+		times[text]++
+	}
+	var once []string
+	for _, text := range texts {
+		n := times[text]
+		if times[text] = 0; n > 1 {
+			text = fmt.Sprint(n, " ", text)
+		}
+		if n > 0 {
+			once = append(once, text)
+		}
+	}
+	return once
+}
+
+// describe is such as "Query Questions/ByStatus", or "TransactWriteItems (Put Questions, 2 Update Guards)".
+func (c Call) describe(database schema.Database) string {
+	var input struct {
+		TableName, IndexName string
+		RequestItems         map[string]json.RawMessage
+		TransactItems        []map[string]struct{ TableName string }
+	}
+	if err := json.Unmarshal(c.Body, &input); err != nil {
+		return c.Operation
+	}
+	logical := func(physical string) (name string) {
+		for _, t := range database.Tables {
+			if strings.Contains(physical, t.Name) && len(t.Name) > len(name) {
+				name = t.Name
+			}
+		}
+		return name
+	}
+	switch {
+	case len(input.RequestItems) > 0:
+		var tables []string
+		for physical := range input.RequestItems {
+			tables = append(tables, logical(physical))
+		}
+		slices.Sort(tables)
+		return c.Operation + " " + strings.Join(tables, ", ")
+	case len(input.TransactItems) > 0:
+		var writes []string
+		for _, item := range input.TransactItems {
+			for operation, of := range item {
+				writes = append(writes, operation+" "+logical(of.TableName))
+			}
+		}
+		return c.Operation + " (" + strings.Join(counted(writes), ", ") + ")"
+	case input.IndexName != "":
+		return c.Operation + " " + logical(input.TableName) + "/" + input.IndexName
+	}
+	return c.Operation + " " + logical(input.TableName)
+}
+
+// routesOf matches requests with the platform's routes.
+func routesOf(platform schema.Platform) *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, r := range platform.Routes {
+		mux.Handle(r.Method+" "+r.Path, http.NotFoundHandler())
+	}
+	return mux
+}
+
+// patternOf returns the method and path of the route of a request, as the schema has them.
+func patternOf(mux *http.ServeMux, e Exchange) string {
+	path, err := url.Parse(e.Path)
+	if err != nil {
+		return ""
+	}
+	_, pattern := mux.Handler(&http.Request{Method: e.Method, URL: path})
+	return pattern
+}

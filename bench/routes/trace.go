@@ -1,0 +1,132 @@
+package routes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Call is a call of DynamoDB by a function.
+type Call struct {
+	Function string
+	// Operation is such as GetItem, and Body its input in DynamoDB's JSON.
+	Operation string
+	Body      []byte
+	// Stage is how many calls of the request had to end, one after the other, before this one began,
+	// and one more: calls of one stage run in parallel.
+	Stage int
+
+	began, ended time.Time
+}
+
+// Tracer keeps the calls of a run. Its method Observe is the run's Options.Observe. It is safe for
+// concurrent use.
+type Tracer struct {
+	// Delay is how much longer each call takes, so that calls in parallel do so at the same time.
+	Delay time.Duration
+
+	mutex sync.Mutex
+	calls []*Call
+}
+
+// Observe keeps a call.
+func (t *Tracer) Observe(function, operation string, body []byte) (answered func()) {
+	c := &Call{Function: function, Operation: operation, Body: slices.Clone(body), began: time.Now()}
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.calls = append(t.calls, c)
+	return func() {
+		time.Sleep(t.Delay)
+		t.mutex.Lock()
+		defer t.mutex.Unlock()
+		c.ended = time.Now()
+	}
+}
+
+// take returns the calls since the last one, in the order in which they began.
+func (t *Tracer) take() []Call {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	var calls []Call
+	for _, c := range t.calls {
+		calls = append(calls, *c)
+	}
+	t.calls = nil
+	return calls
+}
+
+// Traced is a request of a route with its calls.
+type Traced struct {
+	// Prepared are the calls of all functions before the request, and Others those of other functions
+	// than the route's from then on.
+	Prepared, Others []Call
+	// Exchanges are the requests to the API: usually one.
+	Exchanges []Exchange
+	// Calls are those of the function that serves the route, by stage.
+	Calls []Call
+}
+
+// Route makes the requests of one client of a route, with their preparations. The run's functions that serve
+// routes have names that contain one of serve, in lower case.
+func (t *Tracer) Route(ctx context.Context, run *Run, route Route, requests int, serve []string) ([]Traced, error) {
+	var exchanges []Exchange
+	own := *run
+	own.Answered = func(e Exchange) { exchanges = append(exchanges, e) }
+	prepare, request := route.Client(&own)
+	var all []Traced
+	for range requests {
+		for prepare != nil {
+			err := prepare(ctx)
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, ErrThrottled) {
+				return nil, fmt.Errorf("%s: prepare: %w", route.Name, err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		traced := Traced{Prepared: t.take()}
+		exchanges = nil
+		if err := request(ctx); err != nil {
+			return nil, fmt.Errorf("%s: %w", route.Name, err)
+		}
+		for _, c := range t.take() {
+			if slices.ContainsFunc(serve, func(name string) bool { return strings.Contains(strings.ToLower(c.Function), name) }) {
+				traced.Calls = append(traced.Calls, c)
+			} else {
+				traced.Others = append(traced.Others, c)
+			}
+		}
+		traced.Exchanges = exchanges
+		stage(traced.Calls)
+		all = append(all, traced)
+	}
+	return all, nil
+}
+
+// stage sets the stages of a request's calls, and sorts the calls by them.
+func stage(calls []Call) {
+	slices.SortStableFunc(calls, func(a, b Call) int { return a.began.Compare(b.began) })
+	for i := range calls {
+		calls[i].Stage = 1
+		for _, before := range calls[:i] {
+			if !before.ended.IsZero() && !before.ended.After(calls[i].began) {
+				calls[i].Stage = max(calls[i].Stage, before.Stage+1)
+			}
+		}
+	}
+	slices.SortStableFunc(calls, func(a, b Call) int { return cmp.Compare(a.Stage, b.Stage) })
+}
+
+// stages is how many calls have to end one after the other.
+func (t Traced) stages() int {
+	if len(t.Calls) == 0 {
+		return 0
+	}
+	return t.Calls[len(t.Calls)-1].Stage
+}
