@@ -1,7 +1,8 @@
 // Package dynamodb stores Ask-a-Human in DynamoDB: the tables and access patterns
 // of schema.AskAHuman.
 //
-// Items that must agree are written in one transaction, uniqueness is a condition
+// Items that must agree are written in one transaction, or in an order in which the first means nothing
+// without the second; uniqueness is a condition
 // on a key that only one item can have, and no count is ever read to be written
 // back, except a person's own stats, whose write has their version as a condition.
 package dynamodb

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -99,6 +100,32 @@ func TestPlaceWithoutQuestion(t *testing.T) {
 		if err := ask(store); !errors.Is(err, next.want) {
 			t.Errorf("after %v: got %v; want %v", next.after, err, next.want)
 		}
+	}
+}
+
+// An ask whose writes were done, and their answers lost, has its one question and its one place.
+func TestLostAsk(t *testing.T) {
+	t.Parallel()
+	tables := dynamotest.Open(t, schema.AskAHuman().Database)
+	store := dynamodb.New(tables.DB, dynamodb.Shards{})
+	store.Quota = 1
+	lost := map[string]bool{}
+	tables.Wire.Answers(func(operation string) dynamotest.Answer {
+		if lost[operation] {
+			return dynamotest.Answer{}
+		}
+		lost[operation] = true
+		return dynamotest.Answer{Done: true, Err: io.ErrUnexpectedEOF}
+	})
+	q := newQuestion("agent", 1)
+	if err := store.CreateQuestion(t.Context(), q); err != nil || !lost["UpdateItem"] || !lost["PutItem"] {
+		t.Fatalf("got %v; lost the answers to %v", err, lost)
+	}
+	if err := store.CreateQuestion(t.Context(), newQuestion("agent", 1)); !errors.Is(err, askahuman.ErrQuotaExceeded) {
+		t.Errorf("got %v; want ErrQuotaExceeded", err)
+	}
+	if stored, err := store.Question(t.Context(), q.ID, start); err != nil || stored.Prompt != q.Prompt {
+		t.Errorf("got %+v, %v", stored, err)
 	}
 }
 
