@@ -92,7 +92,7 @@ type window struct {
 
 	mu      sync.Mutex
 	left    int  // calls that are counted in the table and have not been made
-	counted int  // calls that the table counts, at the last write
+	counted int  // calls that the table counts, at the last write in turn
 	reached bool // the table counts as many calls as the limit allows
 }
 
@@ -128,7 +128,8 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 	if done, err := w.take(&state); done {
 		return state, err
 	}
-	if step > 1 {
+	inTurn := step > 1
+	if inTurn {
 		select {
 		case w.turn <- struct{}{}:
 			defer func() { <-w.turn }()
@@ -146,7 +147,7 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 		step = 1
 		counted, err = c.reserve(ctx, counter, state, step)
 	}
-	return w.counts(state, counted, step, err)
+	return w.counts(state, counted, step, inTurn, err)
 }
 
 // window returns what is known of a counter; nil if there is no room to remember it.
@@ -192,7 +193,7 @@ func (w *window) step(most, limit int) int {
 }
 
 // counts remembers the outcome of a write that reserved calls, and makes the first of them.
-func (w *window) counts(state State, counted, step int, err error) (State, error) {
+func (w *window) counts(state State, counted, step int, inTurn bool, err error) (State, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if limited, ok := errors.AsType[*LimitedError](err); ok {
@@ -203,9 +204,10 @@ func (w *window) counts(state State, counted, step int, err error) (State, error
 	if err != nil {
 		return state, err
 	}
-	w.left += step - 1
-	w.counted = max(w.counted, counted)
-	state.Remaining = max(0, state.Limit-w.counted+w.left)
+	state.Remaining = state.Limit - counted + step - 1
+	if inTurn {
+		w.left, w.counted = step-1, counted
+	}
 	return state, nil
 }
 
