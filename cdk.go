@@ -57,9 +57,7 @@ func run(ctx context.Context, arguments []string) error {
 		}
 	}
 	// The handlers build while the CDK starts: each takes about a second.
-	for _, p := range chosen {
-		p.Common().Build = gofunction.Start(ctx, p.Handlers())
-	}
+	platforms.Build(ctx, chosen)
 
 	defer jsii.Close()
 	app := awscdk.NewApp(&awscdk.AppProps{

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
+	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
 // rebuild measures the handlers' build when nothing has changed since the last, and
@@ -50,24 +51,23 @@ func (b *bench) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// build builds the handlers of all platforms concurrently, and returns them by folder.
+// build builds the handlers of all platforms, and returns them by folder.
 func (b *bench) build(ctx context.Context, architecture gofunction.Architecture) (map[string]gofunction.Binary, error) {
-	builds := map[string]*gofunction.Build{}
+	var list []*platforms.Platform
 	for _, p := range b.platforms {
-		source := p.Handlers()
-		source.Architecture = architecture
-		started := gofunction.Start(ctx, source)
-		for _, folder := range source.Packages {
-			builds[folder] = started
-		}
+		p.Common().Architecture = architecture
+		list = append(list, p.Platform)
 	}
+	platforms.Build(ctx, list)
 	binaries := map[string]gofunction.Binary{}
-	for folder, started := range builds {
-		binary, err := started.Binary(path.Base(folder))
-		if err != nil {
-			return nil, err
+	for _, p := range list {
+		for _, folder := range p.Handlers().Packages {
+			binary, err := p.Common().Build.Binary(path.Base(folder))
+			if err != nil {
+				return nil, err
+			}
+			binaries[folder] = binary
 		}
-		binaries[folder] = binary
 	}
 	return binaries, nil
 }

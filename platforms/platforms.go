@@ -7,6 +7,7 @@ package platforms
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,6 +100,26 @@ func (p *Platform) Common() *platform.Props { return p.common }
 // Handlers returns the source of the platform's functions for [gofunction.Start], for the processor
 // of the props.
 func (p *Platform) Handlers() gofunction.Source { return p.handlers(p.common.Architecture) }
+
+// Build begins to build the functions of the platforms, as [gofunction.Start] does, and sets the
+// Build of their props. One run of the Go toolchain builds all functions for a processor: most of a
+// run's time is for packages that the platforms share.
+func Build(ctx context.Context, list []*Platform) {
+	sources := map[gofunction.Architecture]gofunction.Source{}
+	for _, p := range list {
+		own := p.Handlers()
+		all := sources[own.Architecture]
+		own.Packages = append(all.Packages, own.Packages...)
+		sources[own.Architecture] = own
+	}
+	builds := map[gofunction.Architecture]*gofunction.Build{}
+	for architecture, source := range sources {
+		builds[architecture] = gofunction.Start(ctx, source)
+	}
+	for _, p := range list {
+		p.common.Build = builds[p.common.Architecture]
+	}
+}
 
 // Declare declares the platform in the scope, a stack, with its props. Like the New of its
 // construct, it ends the program if the props are invalid.

@@ -1,15 +1,19 @@
 package platforms_test
 
 import (
+	"context"
+	"path"
 	"testing"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/onesynth-cdk/onesynth/constructs/gofunction"
 	"github.com/onesynth-cdk/onesynth/constructs/httpapi"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/constructs/synthtest"
 	"github.com/onesynth-cdk/onesynth/constructs/table"
+	"github.com/onesynth-cdk/onesynth/finding"
 	"github.com/onesynth-cdk/onesynth/platforms"
 )
 
@@ -35,5 +39,28 @@ func TestCommonProps(t *testing.T) {
 			t.Errorf("%s: findings (-want +got):\n%s", p.Name(), diff)
 		}
 		synthtest.PanicsWithFindings(t, func() { p.Declare(nil) }, want...)
+	}
+}
+
+// Platforms for one processor share a build, which has the functions of all of them.
+func TestBuild(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // It is enough to begin.
+	all := platforms.All()
+	last := len(all) - 1
+	all[last].Common().Architecture = gofunction.X86_64
+	platforms.Build(ctx, all)
+	for i, p := range all {
+		if shared := p.Common().Build == all[0].Common().Build; shared != (i < last) {
+			t.Errorf("%s shares the build of %s: got %t, want %t", p.Name(), all[0].Name(), shared, i < last)
+		}
+		var found finding.List
+		for _, folder := range p.Handlers().Packages {
+			p.Common().Build.Check(&found, folder, p.Common().Architecture, path.Base(folder))
+		}
+		if err := found.Err(); err != nil {
+			t.Errorf("%s: %v", p.Name(), err)
+		}
 	}
 }
