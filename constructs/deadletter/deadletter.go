@@ -72,9 +72,10 @@ func OnFailure(scope constructs.Construct, f *gofunction.Function, queue awssqs.
 // AllowSend lets the grantee put messages into a queue, and use the key that
 // encrypts them, if it is a customer managed one.
 func AllowSend(grantee awsiam.IGrantable, queue awssqs.IQueue) {
-	grantee.GrantPrincipal().AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions:   jsii.Strings("sqs:SendMessage"),
-		Resources: jsii.Strings(*queue.QueueArn()),
-	}))
+	awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
+		Grantee:      grantee,
+		Actions:      jsii.Strings("sqs:SendMessage"),
+		ResourceArns: jsii.Strings(*queue.QueueArn()),
+	})
 	key.Allow(queue, grantee, queue.EncryptionMasterKey(), "sqs", key.Write)
 }

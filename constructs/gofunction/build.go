@@ -50,6 +50,8 @@ type Build struct {
 	done     chan struct{}
 	binaries map[string]gobuild.Binary
 	err      error
+	// pruned are the output folders that prune has been through for a function of the build.
+	pruned map[string]bool
 }
 
 // Start begins to build the packages and returns at once: the build then runs

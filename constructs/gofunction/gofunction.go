@@ -254,6 +254,7 @@ func CheckLogLevel(f *finding.List, path, level string) {
 // Function is an AWS Lambda function with its own role and log group.
 type Function struct {
 	constructs.Construct
+	props.Place
 	// Resource is the function.
 	Resource awslambda.Function
 	// Role is the function's role. It may write to its own log group and nothing
@@ -266,7 +267,7 @@ type Function struct {
 // New declares a function. It ends the program, by [props.Refuse], with the error
 // of [Props.Validate] or of [Build.Binary] before it declares anything.
 func New(scope constructs.Construct, id string, p Props) *Function {
-	props.Accept("gofunction", scope, id, p.Validate())
+	place := props.Accept("gofunction", scope, id, p.Validate())
 	build, name := p.Build, p.Name
 	if build == nil {
 		source, base := ownModule(p.Package, p.Architecture)
@@ -277,8 +278,8 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 		props.Refuse(fmt.Errorf("gofunction %s: %w", id, err))
 	}
 
-	prune(scope)
-	f := &Function{}
+	build.prune(scope)
+	f := &Function{Place: place}
 	constructs.NewConstruct_Override(f, scope, &id)
 	f.LogGroup = awslogs.NewLogGroup(f, jsii.String("Logs"), &awslogs.LogGroupProps{
 		Retention:     p.LogRetention.Days(),
@@ -309,7 +310,6 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 		}),
 		Runtime:       awslambda.Runtime_PROVIDED_AL2023(),
 		Handler:       jsii.String("bootstrap"),
-		Architecture:  awslambda.Architecture_ARM_64(),
 		MemorySize:    jsii.Number(memory),
 		Timeout:       awscdk.Duration_Seconds(jsii.Number(timeout.Seconds())),
 		Role:          f.Role,
@@ -322,6 +322,8 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	f.attach(description, p.Network)
 	if binary.Architecture == X86_64 {
 		description.Architecture = awslambda.Architecture_X86_64()
+	} else {
+		description.Architecture = awslambda.Architecture_ARM_64()
 	}
 	if p.Description != "" {
 		description.Description = &p.Description
@@ -356,10 +358,11 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 // Allow lets the function's role do the actions, such as
 // "secretsmanager:GetSecretValue", on exactly the resources.
 func (f *Function) Allow(actions []string, resourceARNs ...string) {
-	f.Role.AddToPrincipalPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Actions:   jsii.Strings(slices.Sorted(slices.Values(actions))...),
-		Resources: jsii.Strings(resourceARNs...),
-	}))
+	awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
+		Grantee:      f.Role,
+		Actions:      jsii.Strings(slices.Sorted(slices.Values(actions))...),
+		ResourceArns: jsii.Strings(resourceARNs...),
+	})
 }
 
 // AddEnvironment sets environment variables.

@@ -21,12 +21,21 @@ const pruned = "onesynth:pruned"
 // and that the assembly there, which this synth will replace, does not name: the CDK
 // removes none, and each change of a handler adds one of some megabytes. It does so
 // before the first function of an app is staged.
-func prune(scope constructs.Construct) {
+//
+// The build remembers the folders, since it is asked for each of its functions.
+func (b *Build) prune(scope constructs.Construct) {
 	stage := awscdk.Stage_Of(scope)
 	if stage == nil {
 		return
 	}
 	folder := *stage.AssetOutdir()
+	if b.pruned[folder] {
+		return
+	}
+	if b.pruned == nil {
+		b.pruned = map[string]bool{}
+	}
+	b.pruned[folder] = true
 	if props.Marked(scope, pruned, folder) {
 		return
 	}

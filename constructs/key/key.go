@@ -38,10 +38,10 @@ var (
 
 // Allow lets the grantee do the actions with the key, through the service, such
 // as "sqs", in the region of scope ("kms:ViaService", AWS KMS developer guide).
-// Without a key, nil, it allows nothing.
+// Without a key, nil, it allows nothing and returns nil.
 func Allow(scope constructs.IConstruct, grantee awsiam.IGrantable, key awskms.IKey, service string, actions []string) awsiam.Grant {
 	if key == nil {
-		return awsiam.Grant_Drop(grantee, jsii.String("there is no key to use"))
+		return nil
 	}
 	return awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
 		Grantee:      grantee,

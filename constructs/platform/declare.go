@@ -130,6 +130,7 @@ func (d Declaration) check(region string, described schema.Platform) error {
 // port a local run is to serve the platform on.
 func (p *Platform) begin(of Construct, scope constructs.Construct, id string, described schema.Platform, own Props) {
 	*p = Platform{
+		Place:       props.PlaceBelow(scope, id),
 		Schema:      described,
 		Functions:   map[string]*gofunction.Function{},
 		Secrets:     map[string]awssecretsmanager.ISecret{},

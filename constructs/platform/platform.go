@@ -26,7 +26,6 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
@@ -81,6 +80,7 @@ func Ready(scope constructs.Construct, name, id string, check func(region string
 // Platform is what [Declare] declared. A platform's struct embeds it, after
 // [constructs.Construct].
 type Platform struct {
+	props.Place
 	// Schema describes the platform.
 	Schema schema.Platform
 	// Database is its tables.
@@ -194,7 +194,7 @@ func (p *Platform) tell(f *gofunction.Function, declared schema.Function) {
 		// The app brings its roles (Role_CustomizeRoles), and their policies.
 		return
 	}
-	props.Tell(f, map[string]any{"function": declared.Name, "role": *awscdk.Stack_Of(f).GetLogicalId(role), "grants": grants})
+	props.Tell(f, map[string]any{"function": declared.Name, "role": props.LogicalID(f, role), "grants": grants})
 }
 
 // addSecrets declares the secrets of the schema, except for those that exist already. They

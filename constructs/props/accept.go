@@ -37,10 +37,11 @@ func Refuse(err error) {
 // Accept refuses a construct, by [Refuse], if one of the errors is not nil, its id is
 // empty, or its scope is nil, in no stack, in a stack of a region that the CDK does not
 // know, or has a construct of that id already. One error has all that is wrong;
-// [errors.As] finds a [finding.List] in it. kind names the construct, such as "table".
-func Accept(kind string, scope constructs.Construct, id string, errs ...error) {
+// [errors.As] finds a [finding.List] in it. kind names the construct, such as "table". Accept returns
+// the place of the construct.
+func Accept(kind string, scope constructs.Construct, id string, errs ...error) Place {
 	var f finding.List
-	checkPlace(&f, scope, id)
+	place := checkPlace(&f, scope, id)
 	if id == "" {
 		f.Add("id", id, "the name of the construct in its scope", "choose one and keep it: logical ids, and with them what is deployed, depend on it")
 	} else {
@@ -58,22 +59,16 @@ func Accept(kind string, scope constructs.Construct, id string, errs ...error) {
 	if err := errors.Join(append([]error{f.Err()}, others...)...); err != nil {
 		Refuse(fmt.Errorf("%s: %w", kind, err))
 	}
+	return place.below(id)
 }
 
 // Region returns the region of the stack that a scope is in, or "" if the scope is
 // nil or in no stack.
 func Region(scope constructs.Construct) string {
-	stack := stackOf(scope)
-	if stack == nil {
-		return ""
-	}
-	return *stack.Region()
+	return PlaceOf(scope).region
 }
 
 func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
-	if IsNil(scope) {
-		return nil
-	}
 	// The CDK throws if there is none.
 	defer func() {
 		if recover() != nil {
@@ -83,22 +78,23 @@ func stackOf(scope constructs.Construct) (stack awscdk.Stack) {
 	return awscdk.Stack_Of(scope)
 }
 
-// checkPlace adds a finding for each thing that is wrong with the place of a construct.
-// The caller checks for an empty id.
-func checkPlace(f *finding.List, scope constructs.Construct, id string) {
+// checkPlace adds a finding for each thing that is wrong with the place of a construct, and returns
+// the place of the scope. The caller checks for an empty id.
+func checkPlace(f *finding.List, scope constructs.Construct, id string) Place {
 	if IsNil(scope) {
 		f.Append(finding.Finding{Path: "scope", Got: "nil", Allowed: "a construct within a stack", Remedy: "pass the stack"})
-		return
+		return Place{}
 	}
-	stack := stackOf(scope)
-	if stack == nil {
+	place := PlaceOf(scope)
+	if place.stack == nil {
 		f.Append(finding.Finding{Path: "scope", Got: "a construct of no stack", Allowed: "a stack, or a construct within one", Remedy: "pass the stack"})
-		return
+		return place
 	}
-	CheckRegion(f, "scope: Env.Region of the stack", *stack.Region())
+	CheckRegion(f, "scope: Env.Region of the stack", place.region)
 	if id != "" && scope.Node().TryFindChild(&id) != nil {
 		f.Add("id", id, "one that no other construct of the scope has", "choose another")
 	}
+	return place
 }
 
 // CheckRegion adds a finding at path if the CDK knows no region of that name. It accepts

@@ -1,9 +1,6 @@
 package props
 
 import (
-	"strings"
-
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 )
@@ -13,7 +10,6 @@ import (
 // nothing else of a schema. With it check can name what CloudFormation does not know, such as
 // attributes of items, and the line of the schema that makes a change.
 func Tell(of constructs.Construct, model map[string]any) {
-	stack := awscdk.Stack_Of(of)
-	path := strings.TrimPrefix(*of.Node().Path(), *stack.Node().Path()+"/")
-	stack.AddMetadata(jsii.String("onesynth:"+path), model)
+	place := PlaceOf(of)
+	place.stack.AddMetadata(jsii.String("onesynth:"+place.path), model)
 }

@@ -118,6 +118,7 @@ func (p DatabaseProps) names() string {
 // Database is the tables of a platform.
 type Database struct {
 	constructs.Construct
+	props.Place
 	// Tables are in the order of the data model.
 	Tables []*Table
 }
@@ -147,8 +148,8 @@ func (p DatabaseProps) tables() []Props {
 // [DatabaseProps.Validate] before it declares anything; the error then includes what
 // depends on the stack's region.
 func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Database {
-	props.Accept("database", scope, id, p.validate(props.Region(scope)), p.checkNames(scope))
-	d := &Database{}
+	place := props.Accept("database", scope, id, p.validate(props.Region(scope)), p.checkNames(scope))
+	d := &Database{Place: place}
 	constructs.NewConstruct_Override(d, scope, &id)
 	p.claimNames(d)
 	for _, t := range p.tables() {
@@ -218,7 +219,7 @@ func (d *Database) Table(name string) *Table {
 func (d *Database) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) {
 	for _, t := range d.Tables {
 		if uses(grants, t.Schema.Name) {
-			t.Grant(grantee, grants...)
+			t.grant(grantee, grants)
 		}
 	}
 }
@@ -228,7 +229,7 @@ func (d *Database) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) {
 func (d *Database) Environment() map[string]string {
 	variables := map[string]string{}
 	for _, t := range d.Tables {
-		variables[t.Schema.EnvironmentVariable()] = *t.Resource.TableName()
+		variables[t.Schema.EnvironmentVariable()] = t.tableName()
 	}
 	return variables
 }

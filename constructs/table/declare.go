@@ -44,7 +44,7 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 	}
 	// Encryption with a customer managed key names the key in each replica, which the
 	// CDK does only for stacks with a region.
-	agnostic := props.IsToken(*awscdk.Stack_Of(scope).Region())
+	agnostic := props.IsToken(props.Region(scope))
 	switch {
 	case p.OwnedKey:
 		description.Encryption = awsdynamodb.TableEncryptionV2_DynamoOwnedKey()

@@ -34,7 +34,7 @@ func (t *Table) tell(declared awscdk.CfnElement) {
 		model["stream"] = string(t.Schema.Stream)
 	}
 	if declared != nil {
-		model["resource"] = *awscdk.Stack_Of(t).GetLogicalId(declared)
+		model["resource"] = props.LogicalID(t, declared)
 	}
 	props.Tell(t, model)
 }

@@ -118,6 +118,7 @@ func checkExisting(f *finding.List, path string, existing awsdynamodb.ITable, t 
 // Table is a DynamoDB table.
 type Table struct {
 	constructs.Construct
+	props.Place
 	// Resource is the table: an [awsdynamodb.TableV2], unless it exists already.
 	Resource awsdynamodb.ITable
 	// Schema is the table's description.
@@ -128,15 +129,17 @@ type Table struct {
 	// exists already, whose replicas are not known.
 	Replicated bool
 
-	readers int
+	// arn and name are read once: each reading is a call to the CDK's process.
+	arn, name string
+	readers   int
 }
 
 // New declares a table. It ends the program, by [props.Refuse], with the error of
 // [Props.Validate] before it declares anything; the error then includes what depends on
 // the stack's region.
 func New(scope constructs.Construct, id string, p Props) *Table {
-	props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
-	t := &Table{Schema: p.Table, Key: p.Key, Replicated: p.Existing == nil && len(p.Options.Replicas) > 0}
+	place := props.Accept("table", scope, id, p.validate(props.Region(scope)), p.Options.checkRegions(scope))
+	t := &Table{Place: place, Schema: p.Table, Key: p.Key, Replicated: p.Existing == nil && len(p.Options.Replicas) > 0}
 	constructs.NewConstruct_Override(t, scope, &id)
 	if p.Existing != nil {
 		t.Resource, t.Key = p.Existing, p.Existing.EncryptionKey()
@@ -154,37 +157,56 @@ func New(scope constructs.Construct, id string, p Props) *Table {
 // table, or on the one index that the grant names. Grants on other tables are
 // left out, so that all grants of a function can be passed.
 func (t *Table) Grant(grantee awsiam.IGrantable, grants ...schema.Grant) awsiam.Grant {
+	added := t.grant(grantee, grants)
+	if len(added) == 0 {
+		return awsiam.Grant_Drop(grantee, jsii.String("no access pattern uses table "+t.Schema.Name))
+	}
+	all := added[0]
+	for _, grant := range added[1:] {
+		all = all.Combine(grant)
+	}
+	return all
+}
+
+// grant is [Table.Grant], and returns a grant for each statement.
+func (t *Table) grant(grantee awsiam.IGrantable, grants []schema.Grant) []awsiam.Grant {
 	actions := map[string][]string{}
 	for _, g := range grants {
 		if g.Table == t.Schema.Name {
 			actions[g.Index] = append(actions[g.Index], "dynamodb:"+string(g.Operation))
 		}
 	}
-	var all awsiam.Grant
+	var added []awsiam.Grant
 	for _, index := range slices.Sorted(maps.Keys(actions)) {
-		arn := *t.Resource.TableArn()
+		arn := t.tableARN()
 		if index != "" {
 			arn += "/index/" + index
 		}
 		sorted := slices.Compact(slices.Sorted(slices.Values(actions[index])))
-		grant := awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
+		added = append(added, awsiam.Grant_AddToPrincipal(&awsiam.GrantOnPrincipalOptions{
 			Grantee:      grantee,
 			Actions:      jsii.Strings(sorted...),
 			ResourceArns: jsii.Strings(arn),
-		})
-		if all == nil {
-			all = grant
-		} else {
-			all = all.Combine(grant)
-		}
+		}))
 	}
-	if all == nil {
-		return awsiam.Grant_Drop(grantee, jsii.String("no access pattern uses table "+t.Schema.Name))
+	if len(added) > 0 && t.Key != nil {
+		added = append(added, key.Allow(t, grantee, t.Key, "dynamodb", useTable))
 	}
-	if t.Key != nil {
-		all = all.Combine(key.Allow(t, grantee, t.Key, "dynamodb", useTable))
+	return added
+}
+
+func (t *Table) tableARN() string {
+	if t.arn == "" {
+		t.arn = *t.Resource.TableArn()
 	}
-	return all
+	return t.arn
+}
+
+func (t *Table) tableName() string {
+	if t.name == "" {
+		t.name = *t.Resource.TableName()
+	}
+	return t.name
 }
 
 // The actions on a customer managed key that a user of its table, or of the table's
