@@ -36,7 +36,7 @@ func (b *Build) prune(scope constructs.Construct) {
 		b.pruned = map[string]bool{}
 	}
 	b.pruned[folder] = true
-	if props.Marked(scope, pruned, folder) {
+	if props.Marked(scope, pruned)[folder] {
 		return
 	}
 	props.Mark(scope, pruned, folder)

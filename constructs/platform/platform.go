@@ -334,8 +334,9 @@ func (p *Platform) addOutputs(scope constructs.Construct, id string) {
 			o.Add("ApiDomainHostedZoneId", "Hosted zone of ApiDomainTarget, for an alias record", p.API.Domain.RegionalHostedZoneId())
 		}
 	}
+	names := p.Database.Environment()
 	for _, t := range p.Database.Tables {
-		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, t.Resource.TableName())
+		o.Add(t.Schema.Name+"TableName", "Physical name of the table "+t.Schema.Name, jsii.String(names[t.Schema.EnvironmentVariable()]))
 	}
 	for _, b := range p.Schema.Buckets {
 		o.Add(b.Name+"BucketName", "Bucket of "+b.Description, p.Buckets[b.Name].Resource.BucketName())

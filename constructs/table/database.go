@@ -161,9 +161,12 @@ func NewDatabase(scope constructs.Construct, id string, p DatabaseProps) *Databa
 // claimed is the kind of the marks on the tables that an app declares.
 const claimed = "onesynth:table"
 
-// claim returns the mark of a table of that name in the same account and region as
-// the scope. Where these are not known, the mark is of the scope's stack.
-func claim(scope constructs.Construct, name string) string {
+// claims returns the marks of the tables with names, by name, in the same account and region as the
+// scope. Where these are not known, the marks are of the scope's stack.
+func (p DatabaseProps) claims(scope constructs.Construct) map[string]string {
+	if p.Prefix == "" {
+		return nil
+	}
 	stack := awscdk.Stack_Of(scope)
 	for stack.NestedStackParent() != nil {
 		stack = stack.NestedStackParent()
@@ -172,7 +175,13 @@ func claim(scope constructs.Construct, name string) string {
 	if props.IsToken(where) {
 		where = *stack.Node().Path()
 	}
-	return where + "/" + name
+	marks := map[string]string{}
+	for _, t := range p.tables() {
+		if t.Name != "" {
+			marks[t.Name] = where + "/" + t.Name
+		}
+	}
+	return marks
 }
 
 // checkNames returns a [finding.List] if a table that is declared already has the
@@ -182,11 +191,9 @@ func (p DatabaseProps) checkNames(scope constructs.Construct) error {
 		return nil
 	}
 	var f finding.List
+	marks, taken := p.claims(scope), props.Marked(scope, claimed)
 	for _, t := range p.tables() {
-		if t.Name == "" {
-			continue
-		}
-		if props.Marked(scope, claimed, claim(scope, t.Name)) {
+		if taken[marks[t.Name]] {
 			f.Add("Props.Prefix", p.Prefix, "one that names no other tables of the stack, or of its account and region", "choose another: there is a table "+t.Name+" already")
 			break
 		}
@@ -196,10 +203,8 @@ func (p DatabaseProps) checkNames(scope constructs.Construct) error {
 
 // claimNames remembers the names for [DatabaseProps.checkNames].
 func (p DatabaseProps) claimNames(scope constructs.Construct) {
-	for _, t := range p.tables() {
-		if t.Name != "" {
-			props.Mark(scope, claimed, claim(scope, t.Name))
-		}
+	if marks := p.claims(scope); len(marks) > 0 {
+		props.Mark(scope, claimed, slices.Sorted(maps.Values(marks))...)
 	}
 }
 

@@ -56,7 +56,7 @@ func (t *Table) ofOperations(name string, operations []schema.Operation) awsclou
 }
 
 func (t *Table) metric(name string, dimensions map[string]*string) awscloudwatch.Metric {
-	all := map[string]*string{"TableName": t.Resource.TableName()}
+	all := map[string]*string{"TableName": jsii.String(t.tableName())}
 	for k, v := range dimensions {
 		all[k] = v
 	}
