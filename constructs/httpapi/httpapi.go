@@ -21,7 +21,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -419,9 +418,18 @@ func (a *API) addDomain(d Domain) {
 	if d.Zone == nil {
 		return
 	}
-	target := awsroute53.RecordTarget_FromAlias(awsroute53targets.NewApiGatewayv2DomainProperties(a.Domain.RegionalDomainName(), a.Domain.RegionalHostedZoneId()))
+	target := awsroute53.RecordTarget_FromAlias(&alias{a.Domain})
 	awsroute53.NewARecord(a, jsii.String("IPv4"), &awsroute53.ARecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
 	awsroute53.NewAaaaRecord(a, jsii.String("IPv6"), &awsroute53.AaaaRecordProps{Zone: d.Zone, RecordName: &d.Name, Target: target})
+}
+
+// alias is what records of the API's domain name point to. For the CDK's own, an importer's app would
+// compile 24 packages of the CDK, for targets of other kinds.
+type alias struct{ domain awsapigatewayv2.DomainName }
+
+// Bind returns the target for AWS CloudFormation. The CDK calls it.
+func (t *alias) Bind(awsroute53.IRecordSet, awsroute53.IHostedZone) *awsroute53.AliasRecordTargetConfig {
+	return &awsroute53.AliasRecordTargetConfig{DnsName: t.domain.RegionalDomainName(), HostedZoneId: t.domain.RegionalHostedZoneId()}
 }
 
 func (p Props) cors() *awsapigatewayv2.CorsPreflightOptions {

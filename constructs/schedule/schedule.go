@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsschedulertargets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -125,13 +124,7 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 	description := &awsscheduler.ScheduleProps{
 		Schedule:   s.when(p),
 		TimeWindow: awsscheduler.TimeWindow_Off(),
-		Target: awsschedulertargets.NewLambdaInvoke(p.Function.Resource, &awsschedulertargets.ScheduleTargetBaseProps{
-			// The target would add a grant on all versions of the function.
-			Role:            s.Role.WithoutPolicyUpdates(nil),
-			DeadLetterQueue: s.DeadLetters,
-			MaxEventAge:     awscdk.Duration_Seconds(jsii.Number(stale.Seconds())),
-			RetryAttempts:   jsii.Number(3),
-		}),
+		Target:     &target{s},
 	}
 	if p.Description != "" {
 		description.Description = &p.Description
@@ -143,6 +136,23 @@ func New(scope constructs.Construct, id string, p Props) *Schedule {
 }
 
 // when returns the expression for AWS, and notes its longest interval.
+// target is the schedule's function. The CDK's own target would add a grant on all versions of it, and
+// an importer's app would compile thirteen packages of the CDK for targets of other kinds.
+type target struct{ schedule *Schedule }
+
+// Bind returns the target for AWS CloudFormation. The CDK calls it.
+func (t *target) Bind(awsscheduler.ISchedule) *awsscheduler.ScheduleTargetConfig {
+	return &awsscheduler.ScheduleTargetConfig{
+		Arn:              t.schedule.function.Resource.FunctionArn(),
+		Role:             t.schedule.Role,
+		DeadLetterConfig: &awsscheduler.CfnSchedule_DeadLetterConfigProperty{Arn: t.schedule.DeadLetters.QueueArn()},
+		RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
+			MaximumEventAgeInSeconds: jsii.Number(stale.Seconds()),
+			MaximumRetryAttempts:     jsii.Number(3),
+		},
+	}
+}
+
 func (s *Schedule) when(p Props) awsscheduler.ScheduleExpression {
 	if p.Cron == "" {
 		return awsscheduler.ScheduleExpression_Rate(awscdk.Duration_Minutes(jsii.Number(p.Every.Minutes())))
