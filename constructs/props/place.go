@@ -1,6 +1,7 @@
 package props
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -17,15 +18,13 @@ type Place struct {
 	path string
 }
 
-func (p *Place) place() *Place { return p }
-
 // PlaceOf returns the place of a scope. It is the zero value if the scope is nil or in no stack.
 func PlaceOf(scope constructs.Construct) Place {
 	if IsNil(scope) {
 		return Place{}
 	}
-	if known, ok := scope.(interface{ place() *Place }); ok && known.place().stack != nil {
-		return *known.place()
+	if known := embedded(scope); known.stack != nil {
+		return known
 	}
 	if stack, ok := scope.(awscdk.Stack); ok {
 		return Place{stack: stack, region: *stack.Region()}
@@ -36,6 +35,27 @@ func PlaceOf(scope constructs.Construct) Place {
 	}
 	path := strings.TrimPrefix(*scope.Node().Path(), *stack.Node().Path())
 	return Place{stack: stack, region: *stack.Region(), path: strings.TrimPrefix(path, "/")}
+}
+
+// embedded returns the place that the struct of a scope embeds, or the zero value. The place of a
+// construct that the struct embeds is not its own.
+func embedded(scope constructs.Construct) Place {
+	v := reflect.Indirect(reflect.ValueOf(scope))
+	if v.Kind() != reflect.Struct {
+		return Place{}
+	}
+	field, ok := v.Type().FieldByName("Place")
+	if !ok || !field.Anonymous {
+		return Place{}
+	}
+	for i := 1; i < len(field.Index); i++ {
+		within := v.Type().FieldByIndex(field.Index[:i]).Type
+		if within.Kind() != reflect.Struct || within.Implements(reflect.TypeFor[constructs.Construct]()) {
+			return Place{}
+		}
+	}
+	place, _ := v.FieldByIndex(field.Index).Interface().(Place)
+	return place
 }
 
 // PlaceBelow returns the place of the scope's child of that id.
