@@ -14,8 +14,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// declare declares the table of valid props.
-func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
+// declare declares the table of valid props, and returns its resource, too.
+func declare(scope constructs.Construct, p Props) (awsdynamodb.TableV2, awsdynamodb.CfnGlobalTable) {
 	o := p.Options
 	partition, sort := primaryKey(p.Table, p.Table.Key)
 	description := &awsdynamodb.TablePropsV2{
@@ -76,7 +76,7 @@ func declare(scope constructs.Construct, p Props) awsdynamodb.TableV2 {
 		// Such a stack has no replica but the table itself.
 		resource.AddPropertyOverride(jsii.String("Replicas.0.SSESpecification.KMSMasterKeyId"), p.Key.KeyArn())
 	}
-	return table
+	return table, resource
 }
 
 // removal keeps every table that has been in use. One that a deployment made which then

@@ -147,9 +147,9 @@ func New(scope constructs.Construct, id string, p Props) *Table {
 		t.tell(nil)
 		return t
 	}
-	declared := declare(t, p)
+	declared, resource := declare(t, p)
 	t.Resource = declared
-	t.tell(declared.Node().DefaultChild().(awscdk.CfnElement))
+	t.tell(resource)
 	return t
 }
 
