@@ -41,5 +41,5 @@ func IdempotencyPatterns(table string) []AccessPattern {
 // KeepAnswer is the last write of a transaction that does the work of a request
 // with an idempotency key.
 func KeepAnswer(table string) Write {
-	return Write{Table: table, Operation: UpdateItem, Optional: true, Description: "the answer, under the request's idempotency key, if the claim on it is still this attempt's"}
+	return Write{Table: table, Operation: UpdateItem, Optional: true, Description: "the answer, under the request's idempotency key, if no other attempt has taken it"}
 }

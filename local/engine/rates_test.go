@@ -76,8 +76,8 @@ func TestLakeObjectsByRate(t *testing.T) {
 		{"a change in 10 minutes", 10 * time.Minute, 10 * time.Hour, 60, window},
 		{"a change in 30 seconds", 30 * time.Second, 2 * time.Hour, 48, window},
 		{"a change a second", time.Second, time.Hour, 30, window},
-		{"100 changes a second", 10 * time.Millisecond, 95 * time.Second, 3, 46 * time.Second},
-		{"1,000 changes a second", time.Millisecond, 9 * time.Second, 3, 4 * time.Second},
+		{"100 changes a second", 10 * time.Millisecond, 50 * time.Second, 2, 46 * time.Second},
+		{"1,000 changes a second", time.Millisecond, 5 * time.Second, 2, 4 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
