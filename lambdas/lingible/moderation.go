@@ -188,7 +188,11 @@ func (m *Moderation) Submit(ctx context.Context, caller Caller, proposal Proposa
 		return Submission{}, fmt.Errorf("make an id: %w", err)
 	}
 	err = retry.Do(ctx, func() error {
-		usage, err := m.Users.Usage(ctx, caller)
+		var isKnown bool
+		usage, err := m.Users.usageWhile(ctx, caller, func() (err error) {
+			_, isKnown, err = m.Store.Entry(ctx, Slug(proposal.Term))
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -199,9 +203,8 @@ func (m *Moderation) Submit(ctx context.Context, caller Caller, proposal Proposa
 			return &SubscriptionError{What: "submitting terms"}
 		case len(recent) >= limit:
 			return &UsageError{What: "submissions in 24 hours", Limit: limit, Until: recent[len(recent)-limit].Add(SubmissionWindow)}
-		}
-		if _, isKnown, err := m.Store.Entry(ctx, Slug(proposal.Term)); err != nil || isKnown {
-			return cmp.Or(err, ErrTermKnown)
+		case isKnown:
+			return ErrTermKnown
 		}
 		submission = Submission{ID: id.String(), UserID: caller.ID, Proposal: proposal, Status: Pending, CreatedAt: now, ValidationStatus: Pending}
 		return m.Store.Submit(ctx, submission, usage, append(recent, now))
@@ -319,10 +322,10 @@ func (m *Moderation) Vote(ctx context.Context, caller Caller, id string) (vote V
 	var submission Submission
 	isNew := false
 	err = retry.Do(ctx, func() error {
-		if _, err := m.Users.Usage(ctx, caller); err != nil {
+		if _, err := m.Users.usageWhile(ctx, caller, func() (err error) {
+			submission, err = m.submission(ctx, id)
 			return err
-		}
-		if submission, err = m.submission(ctx, id); err != nil {
+		}); err != nil {
 			return err
 		}
 		switch {

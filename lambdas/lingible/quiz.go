@@ -413,32 +413,50 @@ func (q *Quiz) History(ctx context.Context, caller Caller) (QuizHistory, error) 
 
 // read reads a quiz of the caller, and the moment.
 func (q *Quiz) read(ctx context.Context, caller Caller, sessionID string) (quiz QuizSession, now time.Time, err error) {
-	usage, err := q.Users.Usage(ctx, caller)
+	usage, err := q.Users.usageWhile(ctx, caller, func() (err error) {
+		quiz, err = q.stored(ctx, caller.ID, sessionID)
+		return err
+	})
 	if err != nil {
-		return quiz, now, err
+		return QuizSession{}, now, err
 	}
 	now = q.Users.Calendar.Time()
-	quiz, err = q.session(ctx, usage, sessionID, now)
+	quiz, err = quiz.at(now, usage)
 	return quiz, now, err
 }
 
-// session reads a quiz, which has ended if it is idle or another one is active. It returns
-// [ErrNoQuiz] if there is none.
+// session reads a quiz as it stands now. It returns [ErrNoQuiz] if there is none.
 func (q *Quiz) session(ctx context.Context, usage Usage, id string, now time.Time) (QuizSession, error) {
-	if _, err := uuid.Parse(id); err != nil {
-		return QuizSession{}, ErrNoQuiz
-	}
-	quiz, found, err := q.Store.QuizSession(ctx, usage.UserID, id)
-	idle := now.Sub(quiz.LastActivityAt)
-	switch {
-	case err != nil:
+	quiz, err := q.stored(ctx, usage.UserID, id)
+	if err != nil {
 		return QuizSession{}, err
-	case !found || idle >= QuizAge:
-		return QuizSession{}, ErrNoQuiz
-	case idle >= QuizIdle || id != usage.QuizSessionID:
-		quiz.Status = QuizEnded
+	}
+	return quiz.at(now, usage)
+}
+
+// stored reads a quiz of a user. It returns [ErrNoQuiz] if there is none.
+func (q *Quiz) stored(ctx context.Context, user, id string) (quiz QuizSession, err error) {
+	if _, err := uuid.Parse(id); err != nil {
+		return quiz, ErrNoQuiz
+	}
+	quiz, found, err := q.Store.QuizSession(ctx, user, id)
+	if err == nil && !found {
+		err = ErrNoQuiz
 	}
 	quiz.Question.SessionID = quiz.ID
+	return quiz, err
+}
+
+// at is the quiz at a moment: it has ended if it is idle or another one is active. It returns
+// [ErrNoQuiz] if it is too old.
+func (quiz QuizSession) at(now time.Time, usage Usage) (QuizSession, error) {
+	idle := now.Sub(quiz.LastActivityAt)
+	if idle >= QuizAge {
+		return QuizSession{}, ErrNoQuiz
+	}
+	if idle >= QuizIdle || quiz.ID != usage.QuizSessionID {
+		quiz.Status = QuizEnded
+	}
 	return quiz, nil
 }
 

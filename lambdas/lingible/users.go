@@ -1,10 +1,13 @@
 package lingible
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
@@ -107,6 +110,18 @@ func (u *Users) Usage(ctx context.Context, caller Caller) (usage Usage, err erro
 		return retry.ErrStale
 	})
 	return usage, err
+}
+
+// usageWhile returns the usage of a caller as [Users.Usage] does, and does work meanwhile, which does not need it. An error of
+// the usage comes before that of the work.
+func (u *Users) usageWhile(ctx context.Context, caller Caller, work func() error) (usage Usage, err error) {
+	var group errgroup.Group
+	group.Go(func() (err error) {
+		usage, err = u.Usage(ctx, caller)
+		return err
+	})
+	err = work()
+	return usage, cmp.Or(group.Wait(), err)
 }
 
 // Balance returns what a caller has left, and creates the user as [Users.Usage] does.
