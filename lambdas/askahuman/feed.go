@@ -73,15 +73,14 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 
 	last := after // the last question that was looked at
 	for examined := 0; ; {
-		for _, question := range page {
-			if answered[question.ID] || !addressedTo(question, audience) {
-				last = positionOf(question)
-				continue
+		for i := range page {
+			question := &page[i]
+			if !answered[question.ID] && addressedTo(question, audience) {
+				if len(questions) == limit {
+					return questions, formatCursor(positionOf(&questions[limit-1])), nil
+				}
+				questions = append(questions, *question)
 			}
-			if len(questions) == limit {
-				return questions, formatCursor(positionOf(questions[limit-1])), nil
-			}
-			questions = append(questions, question)
 			last = positionOf(question)
 		}
 		examined += len(page)
@@ -97,7 +96,7 @@ func (p *People) Feed(ctx context.Context, personHash string, audience []string,
 	}
 }
 
-func positionOf(question Question) Position {
+func positionOf(question *Question) Position {
 	return Position{CreatedAt: question.CreatedAt, ID: question.ID}
 }
 
@@ -118,7 +117,7 @@ func (p *People) answered(ctx context.Context, personHash string, now time.Time)
 	return ids, nil
 }
 
-func addressedTo(question Question, audience []string) bool {
+func addressedTo(question *Question, audience []string) bool {
 	return len(audience) == 0 || slices.ContainsFunc(audience, func(tag string) bool { return slices.Contains(question.Audience, tag) })
 }
 

@@ -307,15 +307,14 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 			}))
 		}
 	}
-	// The index returns questions of one millisecond in no order. They are gathered and sorted,
+	// The index returns questions of one millisecond in no order. They are sorted, from begun on,
 	// because the position of a page depends on their order.
-	var questions, group []askahuman.Question
-	flush := func() {
-		slices.SortFunc(group, func(a, b askahuman.Question) int { return strings.Compare(b.ID, a.ID) })
-		questions = append(questions, group...)
-		group = nil
+	questions, begun := make([]askahuman.Question, 0, limit+1), 0
+	sort := func() {
+		slices.SortFunc(questions[begun:], func(a, b askahuman.Question) int { return strings.Compare(b.ID, a.ID) })
+		begun = len(questions)
 	}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, limit+1)
 	for item, err := range merge("created_at", true, lists...) {
 		if err != nil {
 			return nil, false, err
@@ -324,21 +323,20 @@ func (s *Store) OpenQuestions(ctx context.Context, limit int, after askahuman.Po
 		if err != nil {
 			return nil, false, err
 		}
-		if len(group) > 0 && !group[0].CreatedAt.Equal(q.CreatedAt) {
-			flush()
-		}
-		if len(questions) >= limit {
-			return questions[:limit], true, nil
+		if begun < len(questions) && !questions[begun].CreatedAt.Equal(q.CreatedAt) {
+			if sort(); begun >= limit {
+				return questions[:limit], true, nil
+			}
 		}
 		before := q.CreatedAt.Equal(after.CreatedAt) && q.ID >= after.ID
 		// A question that turns partial, or gets the key of another number of shards,
 		// meanwhile can be in two lists.
 		if !before && !seen[q.ID] {
 			seen[q.ID] = true
-			group = append(group, q)
+			questions = append(questions, q)
 		}
 	}
-	flush()
+	sort()
 	if len(questions) > limit {
 		return questions[:limit], true, nil
 	}
