@@ -197,3 +197,7 @@ access-patterns: ## Generate docs/ACCESS-PATTERNS.md
 .PHONY: calls
 calls: node_modules ## Generate docs/CALLS.md
 	cd test && go test ./askahuman ./todo ./clarity ./lingible -p 1 -count=1 -run '^TestShared/^Calls$$' -write-calls
+
+.PHONY: cost
+cost: node_modules ## Measure what a million requests of each route cost, and write it into docs/COST.md
+	go run ./bench -arch $(OWN_ARCH) -only prices -load 500ms -write

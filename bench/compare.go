@@ -161,6 +161,9 @@ func (b *bench) comparePlatform(ctx context.Context, shared *dynamodb.Engine, p 
 	b.title(fmt.Sprintf("%s: against a plain Go Lambda that makes the same calls, %d times %d requests each in turn", p.Schema.Title, compareRounds, b.compared))
 	fmt.Fprintln(b.out, "route\thandler, s per 1,000\tplain\tratio\tat most 1.15\trunner, s per 1,000\tplain\tp50, 1 client\tplain\tp99\tplain\tp50, 8 clients\tplain\tp99\tplain")
 	for i, r := range p.Routes {
+		if r.Waits {
+			continue
+		}
 		record := func(requests int) ([]routes.Traced, error) {
 			return tracer.Route(ctx, recorded, recordedRoutes.Routes[i], requests, sides[0].serve)
 		}
@@ -179,9 +182,6 @@ func (b *bench) compareRoute(ctx context.Context, r routes.Route, record func(re
 	traced, err := record(compareRounds*b.compared + compareWarm)
 	if err != nil {
 		return err
-	}
-	if len(traced[0].Exchanges) != 1 {
-		return again.finish(ctx, traced) // waits for another function
 	}
 	var many [][]routes.Traced
 	if slices.Contains(r.Clients, compareClients) {
@@ -221,7 +221,7 @@ func (b *bench) compareRoute(ctx context.Context, r routes.Route, record func(re
 			}
 		}
 	}
-	if err := again.finish(ctx, traced[len(traced)-1:]); err != nil {
+	if err := again.finish(ctx, traced); err != nil {
 		return err
 	}
 	if err := b.compareMany(ctx, r, many, ours, plain, again); err != nil {
@@ -288,7 +288,7 @@ func (b *bench) compareMany(ctx context.Context, r routes.Route, many [][]routes
 		}
 	}
 	for _, traced := range many {
-		if err := again.finish(ctx, traced[len(traced)-1:]); err != nil {
+		if err := again.finish(ctx, traced); err != nil {
 			return err
 		}
 	}
@@ -434,8 +434,7 @@ func (r *replayer) write(traced []routes.Traced) (file string, err error) {
 			}
 			stages[c.Stage-1] = append(stages[c.Stage-1], replay.Call{Operation: c.Operation, Input: c.Body})
 		}
-		last := t.Exchanges[len(t.Exchanges)-1]
-		requests[i] = replay.Request{Stages: stages, Status: last.Status, Answer: string(last.Answer)}
+		requests[i] = replay.Request{Stages: stages, Status: t.Exchange.Status, Answer: string(t.Exchange.Answer)}
 	}
 	content, err := json.Marshal(requests)
 	if err != nil {
@@ -448,7 +447,7 @@ func (r *replayer) write(traced []routes.Traced) (file string, err error) {
 
 // load makes the yardstick read a file.
 func (r *replayer) load(ctx context.Context, file string, first routes.Traced) error {
-	return r.send(ctx, file, -1, first.Exchanges[len(first.Exchanges)-1], http.StatusNoContent)
+	return r.send(ctx, file, -1, first.Exchange, http.StatusNoContent)
 }
 
 // steps returns what makes the i-th request again. What prepared it, and what other functions did after
@@ -466,22 +465,15 @@ func (r *replayer) steps(file string, traced []routes.Traced, i int) (prepare, r
 		}
 		return nil
 	}
-	exchange := traced[i].Exchanges[len(traced[i].Exchanges)-1]
+	exchange := traced[i].Exchange
 	return prepare, func(ctx context.Context) error { return r.send(ctx, file, i, exchange, exchange.Status) }
 }
 
-// finish makes at the engine what no step has made: all calls of requests that the yardstick does not make, or
-// what other functions did after the last one.
-func (r *replayer) finish(ctx context.Context, left []routes.Traced) error {
-	for _, t := range left {
-		calls := t.Others
-		if len(left) > 1 {
-			calls = slices.Concat(t.Prepared, t.Calls, t.Others)
-		}
-		for _, c := range calls {
-			if err := r.direct(ctx, c); err != nil {
-				return err
-			}
+// finish makes at the engine what other functions did after the last request.
+func (r *replayer) finish(ctx context.Context, traced []routes.Traced) error {
+	for _, c := range traced[len(traced)-1].Others {
+		if err := r.direct(ctx, c); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -27,8 +27,9 @@ func main() {
 	flag.IntVar(&b.compared, "compare", 60, "number of requests of a route, of ours and of the yardstick, before they change turns")
 	flag.IntVar(&b.askCount, "asks", 20_000, "number of requests in a row")
 	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, runs need not build the handlers again (default arm64)")
+	flag.BoolVar(&b.write, "write", false, "write the prices of routes into docs/COST.md")
 	platformName := flag.String("platform", "", "measure the platform of this `name` only (default all)")
-	only := flag.String("only", "", "measure one `part`: synthesis, start, requests, compare, asks or lake (default all)")
+	only := flag.String("only", "", "measure one `part`: synthesis, start, requests, compare, prices, asks or lake (default all)")
 	flag.Parse()
 	if err := b.run(ctx, *only, *platformName); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -41,6 +42,7 @@ type bench struct {
 	load  time.Duration
 	delay time.Duration
 	arch  string
+	write bool // the prices into docs/COST.md
 	// compared is the number of requests of a turn.
 	compared int
 	// askCount is the number of requests in a row.
@@ -60,11 +62,11 @@ type part struct {
 }
 
 func (b *bench) run(ctx context.Context, only, platform string) error {
-	parts := []part{{"synthesis", b.synthesis}, {"start", b.start}, {"requests", b.requests}, {"compare", b.compare}, {"asks", b.asks}, {"lake", b.lake}}
+	parts := []part{{"synthesis", b.synthesis}, {"start", b.start}, {"requests", b.requests}, {"compare", b.compare}, {"prices", b.prices}, {"asks", b.asks}, {"lake", b.lake}}
 	if only != "" {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == only })
 		if i < 0 {
-			return fmt.Errorf("got -only %s, allowed is synthesis, start, requests, compare, asks or lake", only)
+			return fmt.Errorf("got -only %s, allowed is synthesis, start, requests, compare, prices, asks or lake", only)
 		}
 		parts = parts[i : i+1]
 	}

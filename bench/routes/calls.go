@@ -23,16 +23,16 @@ func (m Measured) Document(ctx context.Context, platform schema.Platform, run *R
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n| Request | Calls | Stages | First | Second | Further |\n| --- | --- | --- | --- | --- | --- |\n", platform.Title)
 	for _, r := range m.Routes {
+		if r.Waits {
+			continue
+		}
 		traced, failed := tracer.Route(ctx, run, r, first+compared, serve)
 		if failed != nil {
 			err = errors.Join(err, failed)
 			continue
 		}
 		usual := usual(traced[first:])
-		if len(usual.Exchanges) != 1 {
-			continue // waits for another function
-		}
-		seen[patternOf(mux, usual.Exchanges[0])] = true
+		seen[patternOf(mux, usual.Exchange)] = true
 		stages := make([]string, 3)
 		for s, calls := range byStage(usual.Calls, platform.Database) {
 			at := min(s, 2)

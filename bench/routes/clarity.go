@@ -48,7 +48,7 @@ func (described) Clarity() Measured {
 		{Name: "again   POST /attempts/{id}/evaluate, evaluated", Clients: single, Patterns: []string{"GetAttempt"}, Client: with((*trainee).needAttempt, (*trainee).again)},
 		{Name: "profile GET /users/me/profile", Clients: allClients, Patterns: []string{"GetLatestProfile"}, Client: with((*trainee).needProfile, get("/users/me/profile"))},
 		{Name: "history GET /users/me/profile/history", Clients: allClients, Patterns: []string{"ListProfiles"}, Client: with((*trainee).needProfile, get("/users/me/profile/history"))},
-		{Name: "learn   POST /attempts to the new profile", Clients: []int{1}, Client: with(nil, (*trainee).profiled)},
+		{Name: "learn   POST /attempts to the new profile", Waits: true, Clients: []int{1}, Client: with(nil, (*trainee).profiled)},
 	}}
 }
 

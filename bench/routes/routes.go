@@ -55,6 +55,8 @@ type Route struct {
 	Refused float64
 	// Original is the processor time of a request in the original's own handler, 0 if no one has measured it.
 	Original time.Duration
+	// Waits says that a request of the client waits for another function, by several requests to the API.
+	Waits bool
 	// InARow says that the part asks measures the route, too.
 	InARow bool
 	// Client returns a new client.

@@ -65,8 +65,8 @@ type Traced struct {
 	// Prepared are the calls of all functions before the request, and Others those of other functions
 	// than the route's from then on.
 	Prepared, Others []Call
-	// Exchanges are the requests to the API: usually one.
-	Exchanges []Exchange
+	// Exchange is the request to the API, the last one of several.
+	Exchange Exchange
 	// Calls are those of the function that serves the route, by stage.
 	Calls []Call
 }
@@ -74,9 +74,9 @@ type Traced struct {
 // Route makes the requests of one client of a route, with their preparations. The run's functions that serve
 // routes have names that contain one of serve, in lower case.
 func (t *Tracer) Route(ctx context.Context, run *Run, route Route, requests int, serve []string) ([]Traced, error) {
-	var exchanges []Exchange
+	var last Exchange
 	own := *run
-	own.Answered = func(e Exchange) { exchanges = append(exchanges, e) }
+	own.Answered = func(e Exchange) { last = e }
 	prepare, request := route.Client(&own)
 	var all []Traced
 	for range requests {
@@ -91,7 +91,6 @@ func (t *Tracer) Route(ctx context.Context, run *Run, route Route, requests int,
 			time.Sleep(10 * time.Millisecond)
 		}
 		traced := Traced{Prepared: t.take()}
-		exchanges = nil
 		if err := request(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", route.Name, err)
 		}
@@ -102,7 +101,7 @@ func (t *Tracer) Route(ctx context.Context, run *Run, route Route, requests int,
 				traced.Others = append(traced.Others, c)
 			}
 		}
-		traced.Exchanges = exchanges
+		traced.Exchange = last
 		stage(traced.Calls)
 		all = append(all, traced)
 	}
