@@ -12,6 +12,9 @@ import (
 	"io/fs"
 	"maps"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path"
@@ -58,6 +61,12 @@ func importerProgram(t *testing.T) string {
 type importer struct {
 	folder      string
 	environment []string
+	// handlers is the folder in which a synth keeps the handlers that it has built. Empty: those
+	// of the library come from the cache of all tests if they are of the same packages in the same
+	// folder.
+	handlers string
+	// database is the URL of a DynamoDB for the run. Empty: it starts its own.
+	database string
 }
 
 // newImporter writes the importer's module. Modules come only from the module cache of
@@ -161,6 +170,9 @@ func (i *importer) synthesise(t *testing.T, folder string) string {
 	synth := exec.Command(filepath.Join(i.folder, "app"))
 	synth.Dir = cmp.Or(folder, i.folder)
 	synth.Env = append(i.environment, "CDK_OUTDIR=cdk.out")
+	if i.handlers != "" {
+		synth.Env = append(synth.Env, "ONESYNTH_CACHE="+i.handlers)
+	}
 	if folder != "" {
 		synth.Env = append(synth.Env, outsideVariable+"=yes")
 	}
@@ -168,11 +180,20 @@ func (i *importer) synthesise(t *testing.T, folder string) string {
 	return filepath.Join(synth.Dir, "cdk.out")
 }
 
-// buildsHandlers makes the importer build all handlers itself. Others take those of the library
-// from the cache of all tests if they are of the same packages in the same folder.
-func (i *importer) buildsHandlers(t *testing.T) {
+// ownDatabase returns the URL of an empty DynamoDB: the one of all tests, under an access key of its own.
+func ownDatabase(t *testing.T) string {
 	t.Helper()
-	i.environment = append(i.environment, "ONESYNTH_CACHE="+t.TempDir())
+	engine, err := url.Parse(enginetest.Engine(t).URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	credential := "Credential=" + enginetest.AccessKey()
+	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(engine)
+		r.Out.Header.Set("Authorization", strings.Replace(r.In.Header.Get("Authorization"), "Credential=", credential, 1))
+	}})
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // replace makes the importer use the library's folder.
@@ -187,6 +208,7 @@ const handlersOfOwn = 2
 
 // An importer gets the same handlers, to the byte, from the module cache, by replace, in a
 // workspace and with vendor, without naming a path, and those of a platform of its own module. The assembly runs.
+// A synth from the module cache, and one with vendor, link all handlers. Their runs take what was linked of the same packages.
 func TestImporters(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -224,7 +246,7 @@ func TestImporters(t *testing.T) {
 		cache := filepath.Join(t.TempDir(), "modcache")
 		t.Cleanup(func() { makeWritable(t, cache) })
 		linkModule(t, cache, "github.com/aws/aws-cdk-go/awscdk/v2")
-		i.buildsHandlers(t)
+		i.handlers = t.TempDir()
 		i.environment = append(i.environment, "GOMODCACHE="+cache, "GOPROXY=file://"+proxy(t, library, "v0.1.0")+","+cacheProxy(t))
 		get := []string{"go", "get"}
 		for _, name := range namesOf(platforms.All()) {
@@ -242,6 +264,7 @@ func TestImporters(t *testing.T) {
 	t.Run("Replace", func(t *testing.T) {
 		t.Parallel()
 		i := newImporter(t)
+		i.database = ownDatabase(t)
 		i.addPlatform(t)
 		i.replace(t, library)
 		i.run(t, "go", "get", "./...")
@@ -252,6 +275,7 @@ func TestImporters(t *testing.T) {
 	t.Run("Workspace", func(t *testing.T) {
 		t.Parallel()
 		i := newImporter(t)
+		i.database = ownDatabase(t)
 		i.addPlatform(t)
 		i.run(t, "go", "work", "init", ".", library)
 		assembly := i.synthesise(t, "")
@@ -261,12 +285,13 @@ func TestImporters(t *testing.T) {
 	t.Run("Vendor", func(t *testing.T) {
 		t.Parallel()
 		i := newImporter(t)
+		i.database = ownDatabase(t)
 		i.addPlatform(t)
 		i.replace(t, library)
 		// The module cache lacks what the tests of required modules import.
 		i.run(t, "go", "mod", "tidy", "-e")
 		i.run(t, "go", "mod", "vendor")
-		i.buildsHandlers(t)
+		i.handlers = t.TempDir()
 		i.environment = append(i.environment, "GOPROXY=off", "GOFLAGS=-mod=vendor", "GOMODCACHE="+filepath.Join(t.TempDir(), "empty"))
 		assembly := i.synthesise(t, "")
 		check(t, assembly, handlersOfOwn)
@@ -316,7 +341,11 @@ func (i *importer) checkRun(t *testing.T, onesynth string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	command := exec.CommandContext(ctx, onesynth, "local", "--port", "0", "--console-port", "0", "--no-schedules")
+	arguments := []string{"local", "--port", "0", "--console-port", "0", "--no-schedules"}
+	if i.database != "" {
+		arguments = append(arguments, "--dynamodb", i.database)
+	}
+	command := exec.CommandContext(ctx, onesynth, arguments...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	command.Dir, command.Env, command.Stderr = i.folder, i.environment, t.Output()
 	printed, err := command.StdoutPipe()
