@@ -82,6 +82,8 @@ const (
 	mostWindows = 10_000
 	// sweepEvery is how often a counter forgets the windows that have ended.
 	sweepEvery = time.Minute
+	// refuseFor is how long a counter refuses a caller before it looks again.
+	refuseFor = time.Second
 )
 
 // window is what an instance knows of one caller's window of a limit.
@@ -91,16 +93,17 @@ type window struct {
 	end  time.Time
 
 	mu      sync.Mutex
-	left    int  // calls that are counted in the table and have not been made
-	counted int  // calls that the table counts, at the last write in turn
-	reached bool // the table counts as many calls as the limit allows
+	left    int // calls that are counted in the table and have not been made
+	counted int // calls that the table counts, at the last write in turn
+	// reached is when the table last counted as many calls as the limit allows.
+	reached time.Time
 }
 
 // CountRequest counts a call of a caller towards a limit, in the window in which now
 // lies. It returns a [*LimitedError] when the limit was reached before it. The counter
 // keeps a token of the last call, so that an attempt whose answer was lost counts once; it
 // counts twice only if another call of the same caller was counted between the two. Once the
-// limit is reached, it refuses the caller's calls without a request to DynamoDB until the window ends.
+// limit is reached, it refuses the caller's calls for a second without a request to DynamoDB.
 func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
 	return c.count(ctx, limit, caller, now, 1)
 }
@@ -125,7 +128,7 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 		state.Remaining = limit.Requests - counted
 		return state, err
 	}
-	if done, err := w.take(&state); done {
+	if done, err := w.take(&state, now); done {
 		return state, err
 	}
 	inTurn := step > 1
@@ -136,7 +139,7 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 		case <-ctx.Done():
 			return state, fmt.Errorf("count a request: %w", ctx.Err())
 		}
-		if done, err := w.take(&state); done {
+		if done, err := w.take(&state, now); done {
 			return state, err
 		}
 		step = w.step(step, limit.Requests)
@@ -147,7 +150,7 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 		step = 1
 		counted, err = c.reserve(ctx, counter, state, step)
 	}
-	return w.counts(state, counted, step, inTurn, err)
+	return w.counts(state, counted, step, inTurn, now, err)
 }
 
 // window returns what is known of a counter; nil if there is no room to remember it.
@@ -171,7 +174,7 @@ func (c *Counter) window(counter string, end, now time.Time) *window {
 }
 
 // take makes a call that was reserved, or refuses one, if the window knows enough for that.
-func (w *window) take(state *State) (done bool, err error) {
+func (w *window) take(state *State, now time.Time) (done bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.left > 0 {
@@ -179,7 +182,7 @@ func (w *window) take(state *State) (done bool, err error) {
 		state.Remaining = state.Limit - w.counted + w.left
 		return true, nil
 	}
-	if w.reached {
+	if now.Before(w.reached.Add(refuseFor)) {
 		return true, &LimitedError{*state}
 	}
 	return false, nil
@@ -193,11 +196,13 @@ func (w *window) step(most, limit int) int {
 }
 
 // counts remembers the outcome of a write that reserved calls, and makes the first of them.
-func (w *window) counts(state State, counted, step int, inTurn bool, err error) (State, error) {
+func (w *window) counts(state State, counted, step int, inTurn bool, now time.Time, err error) (State, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if limited, ok := errors.AsType[*LimitedError](err); ok {
-		w.reached = limited.Remaining == 0
+		if limited.Remaining == 0 {
+			w.reached = now
+		}
 		limited.Remaining = 0
 		return limited.State, err
 	}

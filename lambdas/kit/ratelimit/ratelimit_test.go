@@ -85,7 +85,7 @@ func TestReadsRace(t *testing.T) {
 }
 
 // Calls that are counted one by one are allowed exactly as often as the limit says, on any instances. After
-// that an instance refuses them without a request, until the window ends.
+// that an instance refuses them with a request in each second at most.
 func TestExact(t *testing.T) {
 	t.Parallel()
 	tables := open(t)
@@ -104,9 +104,12 @@ func TestExact(t *testing.T) {
 	if allowed.Load() != 60 {
 		t.Errorf("%d calls were allowed; want 60", allowed.Load())
 	}
-	tables.Recorder.Requests()
-	if call(t, instances[0], false, limit) || call(t, instances[0], true, limit) || len(tables.Recorder.Requests()) != 0 {
+	attempts := tables.Wire.Attempts()
+	if call(t, instances[0], false, limit) || call(t, instances[0], true, limit) || tables.Wire.Attempts() != attempts {
 		t.Error("a caller at the limit was allowed, or cost a request")
+	}
+	if _, err := instances[0].CountRequest(t.Context(), limit, "caller", start.Add(time.Second)); err == nil || tables.Wire.Attempts() != attempts+1 {
+		t.Errorf("a second later: got %v without a look at the table", err)
 	}
 	if state, err := instances[0].CountRequest(t.Context(), limit, "caller", start.Add(time.Hour)); err != nil || state.Remaining != 59 {
 		t.Errorf("the next window: got %+v, %v", state, err)
