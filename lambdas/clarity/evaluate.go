@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/backlog"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
@@ -77,40 +75,20 @@ type Run struct {
 // EvaluatePending evaluates the attempts whose time has come, the longest overdue first and a few at
 // a time, until none is left or time runs out. An attempt that cannot be read or written does not
 // keep it from the others; the error has all of these.
-func (s *Service) EvaluatePending(ctx context.Context) (Run, error) {
-	var mu sync.Mutex
-	var run Run
-	var errs []error
-	var group errgroup.Group
-	group.SetLimit(concurrentEvaluations)
-	for id, err := range s.Store.PendingEvaluations(ctx, s.now()) {
-		if err != nil {
-			errs = append(errs, err)
-			break
+func (s *Service) EvaluatePending(ctx context.Context) (run Run, err error) {
+	run.Unfinished, err = backlog.Work(ctx, s.Store.PendingEvaluations(ctx, s.now()), concurrentEvaluations, leastEvaluationTime+settleTime, func(ctx context.Context, id string) (*int, error) {
+		attempt, tried, err := s.resume(ctx, id)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("attempt %s: %w", id, err)
+		case !tried:
+			return &run.Skipped, nil
+		case attempt.Evaluation == nil:
+			return &run.Failed, nil
 		}
-		if _, err := end(ctx); err != nil {
-			run.Unfinished = true
-			break
-		}
-		group.Go(func() error {
-			attempt, tried, err := s.resume(ctx, id)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err != nil:
-				errs = append(errs, fmt.Errorf("attempt %s: %w", id, err))
-			case !tried:
-				run.Skipped++
-			case attempt.Evaluation == nil:
-				run.Failed++
-			default:
-				run.Evaluated++
-			}
-			return nil
-		})
-	}
-	_ = group.Wait()
-	return run, errors.Join(errs...)
+		return &run.Evaluated, nil
+	})
+	return run, err
 }
 
 // resume evaluates an attempt that the index names, which may be behind the table.

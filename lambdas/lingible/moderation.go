@@ -8,12 +8,11 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/errgroup"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/backlog"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
@@ -269,48 +268,23 @@ type Revalidation struct {
 // Revalidate judges the submissions whose validation failed or died, a few at a time, until none
 // is left or time runs out. A submission that cannot be read or written does not keep it from the
 // others; the error has all of these.
-func (m *Moderation) Revalidate(ctx context.Context) (Revalidation, error) {
-	var (
-		run   Revalidation
-		errs  []error
-		mu    sync.Mutex
-		group errgroup.Group
-	)
-	done := func(isJudged bool, err error) {
-		mu.Lock()
-		defer mu.Unlock()
-		switch {
-		case err != nil:
-			errs = append(errs, err)
-		case isJudged:
-			run.Validated++
-		default:
-			run.Failed++
-		}
-	}
-	group.SetLimit(concurrentValidations)
-	for listed, err := range m.Store.UnvalidatedSubmissions(ctx) {
+func (m *Moderation) Revalidate(ctx context.Context) (run Revalidation, err error) {
+	run.Unfinished, err = backlog.Work(ctx, m.Store.UnvalidatedSubmissions(ctx), concurrentValidations, leastValidationTime, func(ctx context.Context, listed Submission) (*int, error) {
+		// The index has neither the age nor the texts, and may be behind the table.
+		read, found, err := m.Store.Submission(ctx, Slug(listed.Term), listed.ID)
 		if err != nil {
-			done(false, err)
-			break
+			return nil, fmt.Errorf("submission %s: %w", listed.ID, err)
 		}
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) < leastValidationTime {
-			run.Unfinished = true
-			break
+		if !found || read.ValidationStatus != Pending || read.CreatedAt.After(m.Calendar.Time().Add(-revalidateAfter)) {
+			return nil, nil
 		}
-		group.Go(func() error {
-			// The index has neither the age nor the texts, and may be behind the table.
-			read, found, err := m.Store.Submission(ctx, Slug(listed.Term), listed.ID)
-			if err != nil {
-				done(false, fmt.Errorf("submission %s: %w", listed.ID, err))
-			} else if found && read.ValidationStatus == Pending && !read.CreatedAt.After(m.Calendar.Time().Add(-revalidateAfter)) {
-				done(m.validate(ctx, read))
-			}
-			return nil
-		})
-	}
-	_ = group.Wait()
-	return run, errors.Join(errs...)
+		isJudged, err := m.validate(ctx, read)
+		if !isJudged {
+			return &run.Failed, err
+		}
+		return &run.Validated, err
+	})
+	return run, err
 }
 
 // Vote counts the caller's vote for a submission, once. The vote that reaches
