@@ -1,6 +1,7 @@
 package askahuman
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -157,14 +158,8 @@ func (p Props) withDefaults() Props {
 	if len(p.Agents) == 0 {
 		p.Agents = []string{"agent"}
 	}
-	if p.Shards == 0 {
-		p.Shards = 1
-	}
-	if p.ReadShards == 0 {
-		p.ReadShards = p.Shards
-	}
-	if p.LocalPort == 0 {
-		p.LocalPort = 8080
-	}
+	p.Shards = cmp.Or(p.Shards, 1)
+	p.ReadShards = cmp.Or(p.ReadShards, p.Shards)
+	p.LocalPort = cmp.Or(p.LocalPort, 8080)
 	return p
 }

@@ -1,6 +1,7 @@
 package clarity
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/onesynth-cdk/onesynth/constructs/alarm"
@@ -53,15 +54,9 @@ func (p Props) validate(region string) error {
 // withDefaults returns the props with their defaults filled in, except for the defaults that
 // another construct fills in.
 func (p Props) withDefaults() Props {
-	if p.LocalPort == 0 {
-		p.LocalPort = 8082
-	}
-	if p.EvaluationsPerDay == 0 {
-		p.EvaluationsPerDay = 20
-	}
-	if p.ProfileRetentionDays == 0 {
-		p.ProfileRetentionDays = 365
-	}
+	p.LocalPort = cmp.Or(p.LocalPort, 8082)
+	p.EvaluationsPerDay = cmp.Or(p.EvaluationsPerDay, 20)
+	p.ProfileRetentionDays = cmp.Or(p.ProfileRetentionDays, 365)
 	if slow := p.Alarms["SlowAlarm"]; len(p.Model.Environment()) > 0 && slow.Threshold == 0 {
 		slow.Threshold = 25_000
 		alarms := map[string]alarm.Options{}

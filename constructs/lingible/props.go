@@ -1,6 +1,7 @@
 package lingible
 
 import (
+	"cmp"
 	"time"
 	_ "time/tzdata" // a machine without the zones would refuse every TimeZone
 
@@ -51,14 +52,8 @@ func (p Props) validate(region string) error {
 // withDefaults returns the props with their defaults filled in, except for the defaults that
 // another construct fills in.
 func (p Props) withDefaults() Props {
-	if p.LocalPort == 0 {
-		p.LocalPort = 8083
-	}
-	if p.VotesToApprove == 0 {
-		p.VotesToApprove = 10
-	}
-	if p.TimeZone == "" {
-		p.TimeZone = "America/Chicago"
-	}
+	p.LocalPort = cmp.Or(p.LocalPort, 8083)
+	p.VotesToApprove = cmp.Or(p.VotesToApprove, 10)
+	p.TimeZone = cmp.Or(p.TimeZone, "America/Chicago")
 	return p
 }

@@ -1,6 +1,7 @@
 package todo
 
 import (
+	"cmp"
 	"github.com/onesynth-cdk/onesynth/constructs/lake"
 	"github.com/onesynth-cdk/onesynth/constructs/platform"
 	"github.com/onesynth-cdk/onesynth/finding"
@@ -35,8 +36,6 @@ func (p Props) validate(region string) error {
 // withDefaults returns the props with their defaults filled in, except for the defaults that
 // another construct fills in.
 func (p Props) withDefaults() Props {
-	if p.LocalPort == 0 {
-		p.LocalPort = 8081
-	}
+	p.LocalPort = cmp.Or(p.LocalPort, 8081)
 	return p
 }
