@@ -86,9 +86,7 @@ STATE = $(eval STATE := $(shell { go version; node --version; java -version; fin
 HANDLERS = $(CURDIR)/bin/handlers
 
 # lint has vetted all. The importers' tests take seven minutes of Go's usual ten where nothing is compiled yet.
-# A DynamoDB Local that a test starts for itself ends before the second of Java's
-# compilers would have been worth its time.
-GO_TEST = env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 go test -vet=off -timeout 20m
+GO_TEST = $(BRIEF_JAVA) go test -vet=off -timeout 20m
 EACH_TIME = $(GO_TEST) -count=1
 
 PYTHON = $(CURDIR)/bin/python/bin/python
@@ -103,9 +101,14 @@ modules:
 	@cd test && go list -deps -test $$(go list ./... | grep -v /security) >/dev/null
 	@cd examples/shortener && go list -deps -test ./... >/dev/null
 
+# A DynamoDB Local that ends after some thousand requests, such as one that a test starts for itself, ends before the
+# second of Java's compilers would have been worth its time.
+BRIEF_JAVA = env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1
+
 # Packages share one DynamoDB Local. Each command has one of its own: it gets slower with
 # each database that tests leave in it.
 SHARED = go run github.com/onesynth-cdk/onesynth/local/engine/enginetest/share
+SHARED_BRIEFLY = $(BRIEF_JAVA) $(SHARED)
 
 # One package more than there are processors, because tests wait for other processes and for timers.
 PACKAGES_AT_ONCE = -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
@@ -121,7 +124,7 @@ $(ASSEMBLIES)/%:
 
 .PHONY: test-shortener
 test-shortener:
-	cd examples/shortener && $(SHARED) $(EACH_TIME) ./...
+	cd examples/shortener && $(SHARED_BRIEFLY) $(EACH_TIME) ./...
 
 .PHONY: test-security
 test-security:
@@ -139,8 +142,8 @@ test: ## Run every check and test, on this machine alone
 	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules linted $(CI_PYTHON)
 	@mkdir -p $(HANDLERS)/binaries && find $(HANDLERS)/binaries -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -r {} +
 	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(KEPT:%=./%/...)
-	$(SHARED) $(EACH_TIME) $(PACKAGES_AT_ONCE) $(OTHERS)
-	$(SHARED) $(EACH_TIME) $(PACKAGES_AT_ONCE) -race ./local/...
+	$(SHARED_BRIEFLY) $(EACH_TIME) $(PACKAGES_AT_ONCE) $(OTHERS)
+	$(SHARED_BRIEFLY) $(EACH_TIME) $(PACKAGES_AT_ONCE) -race ./local/...
 	@test -d $(ASSEMBLIES) || rm -rf $(dir $(ASSEMBLIES))
 	@$(MAKE) --no-print-directory -j 3 $(addprefix $(ASSEMBLIES)/,dev prod tokens)
 	cd test && $(SHARED) env ONESYNTH_TEST_ASSEMBLIES=$(ASSEMBLIES) $(if $(CI_PYTHON),ONESYNTH_TEST_PYTHON=$(PYTHON)) $(GO_TEST) -p 1 $$(go list ./... | grep -v /security)
