@@ -51,7 +51,7 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 		}
 		u := result.units.times(1 / float64(len(result.times)))
 		writes := writeUnits(r, u)
-		// DynamoDB Local counts indexes twice in a transaction, as it does the items. No document of AWS says so.
+		// DynamoDB Local counts indexes twice in a transaction, as it does the items. DynamoDB counts them once (docs/COST.md).
 		once := writes - max(r.Transaction.Indexed, 1)*u.transactIndexes/2
 		c := routes.PriceOf(u.read, writes, milliseconds(slices.Min(result.times)), memory)
 		row := fmt.Sprintf("%.1f\t%.1f\t%.1f\t%s", u.read, writes, once, c)
