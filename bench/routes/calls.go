@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,11 +15,10 @@ import (
 )
 
 // Document returns what docs/CALLS.md has of a platform, from a traced run: for each of its routes, the
-// calls of DynamoDB that most requests make, by stage. missing are the routes of the schema that no
+// calls of DynamoDB that a request makes at least, by stage. missing are the routes of the schema that no
 // request was made of.
 func (m Measured) Document(ctx context.Context, platform schema.Platform, run *Run, tracer *Tracer) (text string, missing []string, err error) {
-	// The first request of all, and the first of a route, read what the next ones know.
-	const first, compared = 2, 3
+	const compared = 3
 	serve, mux, seen := Serving(platform), routesOf(platform), map[string]bool{}
 	var b strings.Builder
 	fmt.Fprintf(&b, "## %s\n\n| Request | Calls | Stages | First | Second | Further |\n| --- | --- | --- | --- | --- | --- |\n", platform.Title)
@@ -26,6 +26,8 @@ func (m Measured) Document(ctx context.Context, platform schema.Platform, run *R
 		if r.Waits {
 			continue
 		}
+		// The first request of all, and the first of a route, read what the next ones know.
+		first := cmp.Or(r.Warm, 2)
 		traced, failed := tracer.Route(ctx, run, r, first+compared, serve)
 		if failed != nil {
 			err = errors.Join(err, failed)
@@ -58,26 +60,11 @@ func Serving(platform schema.Platform) []string {
 	return slices.Compact(names)
 }
 
-// usual is the request of the calls that most have; of these, and of as many, the one of the fewest stages,
-// because a busy machine delays calls that run in parallel.
+// usual is the request of the fewest calls, and of these the one of the fewest stages: others read what the next ones know,
+// count a step of calls, or repeat a call, and a busy machine delays calls that run in parallel.
 func usual(traced []Traced) Traced {
-	times := map[string]int{}
-	shape := func(t Traced) string {
-		var operations []string
-		for _, c := range t.Calls {
-			operations = append(operations, c.Operation)
-		}
-		slices.Sort(operations)
-		return strings.Join(operations, " ")
-	}
-	for _, t := range traced {
-		times[shape(t)]++
-	}
 	return slices.MinFunc(traced, func(a, b Traced) int {
-		if more := times[shape(b)] - times[shape(a)]; more != 0 {
-			return more
-		}
-		return a.stages() - b.stages()
+		return cmp.Or(len(a.Calls)-len(b.Calls), a.stages()-b.stages())
 	})
 }
 

@@ -73,7 +73,8 @@ func (described) Lingible() Measured {
 		{Name: "open    GET /slang/pending, 20", Clients: []int{1, 8}, Patterns: []string{"ListSubmissionsByStatus", "GetSubmissions"}, Client: with(false, endless, (*speaker).needSubmission, get("/slang/pending?limit=20"))},
 		{Name: "trends  GET /trending, 20", Clients: allClients, Patterns: []string{"GetUsage", "ListTrending"}, Client: with(true, endless, nil, get("/trending?limit=20"))},
 		// The usage, the day and the quiz.
-		{Name: "ask     GET /quiz/question", Clients: allClients, Patterns: []string{"GetUsage", "GetQuizSession", "GetEntry", "AskQuestion"}, Transaction: Transaction{Items: 3}, Client: with(true, quizLength, (*speaker).needAnswer, (*speaker).ask)},
+		// A process reads the wrong answers of each category once.
+		{Name: "ask     GET /quiz/question", Warm: 25, Clients: allClients, Patterns: []string{"GetUsage", "GetQuizSession", "GetEntry", "AskQuestion"}, Transaction: Transaction{Items: 3}, Client: with(true, quizLength, (*speaker).needAnswer, (*speaker).ask)},
 		// The quiz and the day.
 		{Name: "answer  POST /quiz/answer", Clients: allClients, Patterns: []string{"GetUsage", "GetQuizSession", "AnswerQuestion"}, Transaction: Transaction{Items: 2}, Client: with(true, quizLength, (*speaker).ask, (*speaker).answer)},
 		{Name: "history GET /quiz/history", Clients: allClients, Patterns: []string{"GetUsage", "ListQuizDays"}, Client: with(true, endless, (*speaker).needAnswer, get("/quiz/history"))},

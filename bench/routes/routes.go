@@ -55,6 +55,8 @@ type Route struct {
 	Refused float64
 	// Original is the processor time of a request in the original's own handler, 0 if no one has measured it.
 	Original time.Duration
+	// Warm is the number of requests after which nearly every one finds in memory what it can. Default: 2.
+	Warm int
 	// Waits says that a request of the client waits for another function, by several requests to the API.
 	Waits bool
 	// InARow says that the part asks measures the route, too.
