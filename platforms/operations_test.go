@@ -2,6 +2,7 @@ package platforms_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -38,7 +39,9 @@ func TestAlarms(t *testing.T) {
 			explained = "https://github.com/onesynth-cdk/onesynth/blob/main/docs/OPERATIONS.md#alarms"
 		}
 		var ids []string
+		watched := 0
 		for id, r := range v.template.Named("AWS::CloudWatch::Alarm") {
+			watched += strings.Count(fmt.Sprint(r.Properties), "MetricName:")
 			id = strings.TrimPrefix(id, v.ID)
 			ids = append(ids, id)
 			description := synthtest.Text(r.Properties["AlarmDescription"])
@@ -60,6 +63,7 @@ func TestAlarms(t *testing.T) {
 			}
 		case v.environment == platformtest.Zero:
 			checkExplained(t, v.Platform, ids)
+			checkAlarmCost(t, v.Platform, len(ids), watched)
 		}
 	})
 }
@@ -189,6 +193,17 @@ func checkDashboard(t *testing.T, v variant) {
 	}
 	if want := len(v.template.OfType("AWS::CloudWatch::Alarm")); alarms != want {
 		t.Errorf("the dashboard shows %d alarms, want all %d", alarms, want)
+	}
+}
+
+// checkAlarmCost checks that docs/COST.md says what the alarms cost: US$ 0.10 for each metric.
+func checkAlarmCost(t *testing.T, p *platforms.Platform, alarms, metrics int) {
+	t.Helper()
+	_, section, _ := strings.Cut(document(t, "COST.md"), "\n## "+p.Schema.Title+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	want := fmt.Sprintf("The %d alarms watch %d metrics: US$ %.2f.", alarms, metrics, 0.10*float64(metrics))
+	if said := strings.ReplaceAll(strings.Join(strings.Fields(section), " "), " of `prod` watch", " watch"); !strings.Contains(said, want) {
+		t.Errorf("docs/COST.md does not say of %s: %s", p.Schema.Title, want)
 	}
 }
 
