@@ -110,7 +110,7 @@ func (c *Counter) CountRequest(ctx context.Context, limit schema.RateLimit, call
 
 // CountRead is [Counter.CountRequest] for calls that change nothing. It counts them in steps of a twentieth of the limit, one
 // write each: the write reserves the calls, and the next calls of the caller to this process need none. So
-// no caller ever makes more calls than the limit allows. A process that ends takes what it has reserved along: less than 5 % of the limit.
+// no caller ever makes more calls than the limit allows. What a process has reserved when it ends is lost to the caller: less than 5 % of the limit.
 // The step is one call for a limit below 40, and near the end of a limit at most a quarter of what is left, so that
 // several processes share it.
 func (c *Counter) CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (State, error) {
