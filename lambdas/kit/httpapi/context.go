@@ -147,7 +147,9 @@ func (c *Context) refusal() error {
 	if c.counting == nil {
 		return nil
 	}
-	return c.counting.wait(c.humaContext.Context())
+	// The count ends with the context of the request.
+	<-c.counting.done
+	return c.counting.err
 }
 
 func (c *Context) begin() {

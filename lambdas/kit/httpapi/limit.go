@@ -62,10 +62,15 @@ type counting struct {
 func (c *counting) wait(ctx context.Context) error {
 	select {
 	case <-c.done:
-		return c.err
 	case <-ctx.Done():
-		return ctx.Err()
+		// Of two that are ready, select takes any.
+		select {
+		case <-c.done:
+		default:
+			return ctx.Err()
+		}
 	}
+	return c.err
 }
 
 func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema.RateLimit, caller Caller) (ratelimit.State, error) {

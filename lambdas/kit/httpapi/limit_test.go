@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http/httptest"
@@ -95,6 +96,33 @@ func TestCountWhileReading(t *testing.T) {
 				t.Errorf("the error was logged %d times: %s", logged, log.String())
 			}
 		})
+	}
+}
+
+// The answer to a call that was counted is whole also when its time is over: status and body agree.
+func TestCountedInTime(t *testing.T) {
+	t.Parallel()
+	db, _ := dynamotest.Refused(t, schema.AskAHuman().Database, func(string) dynamotest.Answer { return dynamotest.Answer{} })
+	for range 50 {
+		limiter := &late{read: make(chan struct{})}
+		s := httpapi.New(httpapi.Config{
+			Platform: schema.Platform{Name: "club", Title: "Club", RateLimits: []schema.RateLimit{{Name: "all", Requests: 2, Window: time.Hour, Per: schema.PerAddress}},
+				Routes: []schema.Route{{Method: "POST", Path: "/things", Caller: schema.CallerAnyone, RateLimit: "all"}}},
+			Limiter: limiter, CountWhileReading: true,
+		})
+		close(limiter.read)
+		ctx, cancel := context.WithCancel(kit.WithInvocation(t.Context(), kit.Invocation{SourceAddress: "203.0.113.7"}))
+		httpapi.Register(s, httpapi.Operation{Method: "POST", Path: "/things", ID: "do", Status: 204, Errors: []error{httpapi.ErrForbidden}}, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+			// The write has waited for the count.
+			err := db.Update(ctx, schema.CountRequest, []any{"x"}, expression.Set(dynamo.Name("requests"), expression.Value(1)), expression.ConditionBuilder{}, nil)
+			cancel()
+			return nil, cmp.Or(err, httpapi.ErrForbidden)
+		})
+		w := httptest.NewRecorder()
+		s.Handler().ServeHTTP(w, httptest.NewRequest("POST", "/things", nil).WithContext(ctx))
+		if w.Code != 403 || w.Body.Len() == 0 {
+			t.Fatalf("got %d %s; want 403", w.Code, w.Body)
+		}
 	}
 }
 
