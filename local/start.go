@@ -35,8 +35,8 @@ var (
 )
 
 const (
-	// engineStart is the longest that DynamoDB Local may take to start.
-	engineStart = time.Minute
+	// engineStart is the longest that DynamoDB Local may take to start, the first time with the archive of its classes.
+	engineStart = 2 * time.Minute
 	// secretKey is every function's: its access key says who calls.
 	secretKey = "local"
 	// bucketsFolder is the folder of the objects, in the folder of the run's data.

@@ -26,8 +26,9 @@ import (
 
 const (
 	manifest = "META-INF/MANIFEST.MF"
-	// archiveTimeout is the longest that writing an archive may take.
-	archiveTimeout = time.Minute
+	// archiveTimeout is the longest that writing an archive may take, on a busy machine: callers of Start wait
+	// for it, and then for DynamoDB Local.
+	archiveTimeout = 30 * time.Second
 	// archiveUnusedAfter is the age at which an unused archive is deleted.
 	archiveUnusedAfter = 30 * 24 * time.Hour
 )
@@ -58,6 +59,11 @@ func (e *Engine) startArchived(ctx context.Context, java, jar, dir, folder strin
 // Java archives the classes of jars only, and the manifest of DynamoDBLocal.jar has folders in its class path: the program has a
 // copy of it, with the launcher and without a manifest.
 func prepare(ctx context.Context, java, jar, folder string) (program, error) {
+	// A jar that several folders link to has one archive.
+	jar, err := filepath.EvalSymlinks(jar)
+	if err != nil {
+		return program{}, err
+	}
 	key, err := archiveKey(java, jar)
 	if err != nil {
 		return program{}, err
