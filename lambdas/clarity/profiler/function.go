@@ -32,7 +32,7 @@ type function struct {
 // and goes on with the others: the profiles of a user do not depend on the order of the records.
 func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	count := 0
-	response, err := stream.Batch{Log: f.log, Failure: "an attempt has no profile yet"}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := stream.Batch{Failed: f.failed}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
 		added, err := f.add(ctx, change.NewImage)
 		if added {
 			count++
@@ -75,4 +75,8 @@ func attemptOf(image stream.Image) (attempt clarity.Attempt, evaluated bool, err
 		return attempt, false, fmt.Errorf("read the attempt %q: %w", attempt.ID, err)
 	}
 	return attempt, true, nil
+}
+
+func (f *function) failed(ctx context.Context, eventID string, err error) {
+	f.log.ErrorContext(ctx, "an attempt has no profile yet", "event_id", eventID, "error", err.Error())
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -23,14 +22,13 @@ type Image = map[string]events.DynamoDBAttributeValue
 type Batch struct {
 	// Parallel handles all records at once. Otherwise one follows the other.
 	Parallel bool
-	// Log receives Failure for each record that failed, with its error. Nil: [slog.Default].
-	Log     *slog.Logger
-	Failure string
+	// Failed is called for each record that failed. Nil: nothing is.
+	Failed func(ctx context.Context, eventID string, err error)
 }
 
 // Each handles the records of a batch. It answers with those whose handle returned an error, so that
 // they are delivered again ("Reporting batch item failures for Lambda functions with DynamoDB
-// Streams"). It does not log [ErrUnfinished].
+// Streams"). [ErrUnfinished] is no failure.
 func (b Batch) Each(ctx context.Context, event events.DynamoDBEvent, handle func(context.Context, events.DynamoDBStreamRecord) error) (response events.DynamoDBEventResponse, _ error) {
 	failed := make([]error, len(event.Records))
 	var all sync.WaitGroup
@@ -42,16 +40,12 @@ func (b Batch) Each(ctx context.Context, event events.DynamoDBEvent, handle func
 		}
 	}
 	all.Wait()
-	log := b.Log
-	if log == nil {
-		log = slog.Default()
-	}
 	for i, record := range event.Records {
 		if failed[i] == nil {
 			continue
 		}
-		if !errors.Is(failed[i], ErrUnfinished) {
-			log.ErrorContext(ctx, b.Failure, "event_id", record.EventID, "error", failed[i].Error())
+		if b.Failed != nil && !errors.Is(failed[i], ErrUnfinished) {
+			b.Failed(ctx, record.EventID, failed[i])
 		}
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: record.Change.SequenceNumber})
 	}

@@ -25,7 +25,7 @@ type function struct {
 // delivered again.
 func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	cleaned := 0
-	response, err := stream.Batch{Log: f.log, Failure: "an account is not cleaned yet"}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := stream.Batch{Failed: f.failed}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
 		user, ok := dynamodb.DeletedUser(change)
 		if !ok {
 			return nil
@@ -40,4 +40,8 @@ func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (even
 	})
 	f.metrics.Emit(ctx, kit.Count("AccountsCleaned", cleaned))
 	return response, err
+}
+
+func (f *function) failed(ctx context.Context, eventID string, err error) {
+	f.log.ErrorContext(ctx, "an account is not cleaned yet", "event_id", eventID, "error", err.Error())
 }

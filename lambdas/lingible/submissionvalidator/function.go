@@ -26,7 +26,7 @@ type function struct {
 // handle validates the submissions of a batch, all at once. It answers with the records whose
 // submission it could not read or write.
 func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
-	return stream.Batch{Parallel: true, Log: f.log, Failure: "a submission could not be read or written"}.Each(ctx, event, f.validate)
+	return stream.Batch{Parallel: true, Failed: f.failed}.Each(ctx, event, f.validate)
 }
 
 func (f *function) validate(ctx context.Context, change events.DynamoDBStreamRecord) error {
@@ -36,4 +36,8 @@ func (f *function) validate(ctx context.Context, change events.DynamoDBStreamRec
 		return errors.New("the record has not the key of a submission")
 	}
 	return f.moderation.Validate(ctx, slug, id)
+}
+
+func (f *function) failed(ctx context.Context, eventID string, err error) {
+	f.log.ErrorContext(ctx, "a submission could not be read or written", "event_id", eventID, "error", err.Error())
 }

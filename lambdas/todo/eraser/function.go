@@ -23,7 +23,7 @@ type function struct {
 // no time, are delivered again.
 func (f *function) handle(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	erased, failed := 0, 0
-	response, err := stream.Batch{Log: f.log, Failure: "the deletion of a user is not finished"}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
+	response, err := stream.Batch{Failed: f.failed}.Each(ctx, event, func(ctx context.Context, change events.DynamoDBStreamRecord) error {
 		deletion, ok := deletionOf(change)
 		if !ok {
 			return nil
@@ -48,4 +48,8 @@ func deletionOf(change events.DynamoDBStreamRecord) (todo.Deletion, bool) {
 	user, ok := strings.CutPrefix(stream.Text(change.Keys, "PK"), "COUNTS#")
 	id := stream.Text(change.NewImage, "deletion")
 	return todo.Deletion{User: user, ID: id}, ok && id != ""
+}
+
+func (f *function) failed(ctx context.Context, eventID string, err error) {
+	f.log.ErrorContext(ctx, "the deletion of a user is not finished", "event_id", eventID, "error", err.Error())
 }
