@@ -61,16 +61,11 @@ func (r *roles) caller(name string) string {
 	return name
 }
 
-// register gives a function or schedule another role.
-func (r *roles) register(target *Target, name string, role *policy.Role) {
-	target.Run.AWS().Register(Unique("TEST"), r.caller(name), role)
-}
-
 // act lets a function or schedule go on under another role. A function's instances end, because
 // they remember what they were once allowed to read.
 func (r *roles) act(t testing.TB, target *Target, name string, role *policy.Role) {
 	t.Helper()
-	r.register(target, name, role)
+	target.Run.AWS().Register(Unique("TEST"), r.caller(name), role)
 	if isScheduler(r.byName[name]) {
 		return
 	}
@@ -228,20 +223,9 @@ func (s *Suite) CheckGrantsNeeded(t *testing.T, scene Scene, isFailure func(test
 				}
 				probes, end := scene(t, target)
 				caller := all.caller(name)
-				// A run that ends with its instance would keep its claims until their leases end.
-				finish := func() {
-					if readsStream(role) {
-						if err := target.Flush(t); err != nil {
-							t.Error(err)
-						}
-					}
-				}
-				finish()
 				before := refusedTimes(target, caller, grant)
 				all.act(t, target, name, role.Without(grant))
 				defer func() {
-					all.register(target, name, role)
-					finish()
 					all.act(t, target, name, role)
 					end()
 				}()
