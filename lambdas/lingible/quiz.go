@@ -449,15 +449,15 @@ func (q *Quiz) stored(ctx context.Context, user, id string) (quiz QuizSession, e
 
 // at is the quiz at a moment: it has ended if it is idle or another one is active. It returns
 // [ErrNoQuiz] if it is too old.
-func (quiz QuizSession) at(now time.Time, usage Usage) (QuizSession, error) {
-	idle := now.Sub(quiz.LastActivityAt)
+func (s QuizSession) at(now time.Time, usage Usage) (QuizSession, error) {
+	idle := now.Sub(s.LastActivityAt)
 	if idle >= QuizAge {
 		return QuizSession{}, ErrNoQuiz
 	}
-	if idle >= QuizIdle || quiz.ID != usage.QuizSessionID {
-		quiz.Status = QuizEnded
+	if idle >= QuizIdle || s.ID != usage.QuizSessionID {
+		s.Status = QuizEnded
 	}
-	return quiz, nil
+	return s, nil
 }
 
 // errNone says that there is nothing to keep.
