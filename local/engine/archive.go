@@ -157,7 +157,7 @@ func writeLauncherJar(path, jar string) (err error) {
 	if err != nil {
 		return err
 	}
-	return replace(path, info.ModTime(), func(file *os.File) error {
+	return replace(path, func(file *os.File) error {
 		copied := zip.NewWriter(file)
 		for _, entry := range opened.File {
 			if entry.Name == manifest {
@@ -174,12 +174,15 @@ func writeLauncherJar(path, jar string) (err error) {
 		if _, err := class.Write(launcher); err != nil {
 			return err
 		}
-		return copied.Close()
+		if err := copied.Close(); err != nil {
+			return err
+		}
+		return os.Chtimes(file.Name(), info.ModTime(), info.ModTime())
 	})
 }
 
 // replace writes a file beside path and renames it: other processes see a whole file or none.
-func replace(path string, modified time.Time, write func(*os.File) error) error {
+func replace(path string, write func(*os.File) error) error {
 	file, err := os.CreateTemp(filepath.Dir(path), "unfinished-")
 	if err != nil {
 		return err
@@ -189,9 +192,6 @@ func replace(path string, modified time.Time, write func(*os.File) error) error 
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	if err := os.Chtimes(file.Name(), modified, modified); err != nil {
-		return err
-	}
 	return os.Rename(file.Name(), path)
 }
 
@@ -199,7 +199,7 @@ func replace(path string, modified time.Time, write func(*os.File) error) error 
 func (p program) writeArchive(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, archiveTimeout)
 	defer cancel()
-	return replace(p.archive, time.Now(), func(file *os.File) error {
+	return replace(p.archive, func(file *os.File) error {
 		e := newEngine()
 		writing := p
 		writing.archive = ""

@@ -66,17 +66,11 @@ func (c *checkpoints) reach(mapping, shard, sequence string) error {
 	if err != nil {
 		return fmt.Errorf("places in streams: %w", err)
 	}
-	// Replacing the file as a whole never leaves half a file.
-	file, err := os.CreateTemp(filepath.Dir(c.path), filepath.Base(c.path)+"-")
+	err = replace(c.path, func(file *os.File) error {
+		_, err := file.Write(text)
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("places in streams: %w", err)
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(text)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("places in streams: %w", err)
-	}
-	if err := os.Rename(file.Name(), c.path); err != nil {
 		return fmt.Errorf("places in streams: %w", err)
 	}
 	return nil
