@@ -72,8 +72,11 @@ func (b *bench) plainAssembly(ctx context.Context) error {
 		return err
 	}
 	handlers, err := filepath.Glob(filepath.Join(folder, "asset.*", "bootstrap"))
-	if err != nil || len(handlers) == 0 {
-		return fmt.Errorf("the assembly has no handlers to replace: %w", err)
+	if err != nil {
+		return err
+	}
+	if len(handlers) == 0 {
+		return errors.New("the assembly has no handlers to replace")
 	}
 	for _, handler := range handlers {
 		if err := errors.Join(os.Remove(handler), os.WriteFile(handler, program, 0o755)); err != nil {

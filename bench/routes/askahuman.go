@@ -129,8 +129,8 @@ func (a *asker) feed(ctx context.Context) error {
 	return a.call(ctx, http.MethodGet, "/human/questions?limit=20", http.StatusOK, nil, nil)
 }
 
-// refused makes a call without an agent id, which needs no DynamoDB: the response time is
-// that of the warm handler.
+// refused makes a call without an agent id. The call needs no DynamoDB, so it takes as long as the
+// warm handler alone.
 func (a *asker) refused(ctx context.Context) error {
 	a.unnamed = true
 	return a.call(ctx, http.MethodGet, "/agent/questions", http.StatusBadRequest, nil, nil)

@@ -123,7 +123,7 @@ func (u *speaker) load(ctx context.Context) error {
 			return u.run.Post(ctx, "/schedules/"+s.Name+"/run", nil, nil)
 		}
 	}
-	return fmt.Errorf("got the schedules %v; want that of the trending job", schedules)
+	return fmt.Errorf("got the schedules %v; want the schedule of the trending job", schedules)
 }
 
 // signUp makes the client another user.

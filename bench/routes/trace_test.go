@@ -34,7 +34,7 @@ func TestStage(t *testing.T) {
 	}
 }
 
-// A call is described by the tables of the schema, whatever a stack calls them.
+// The description of a call has the names of tables in the schema. A stack may name its tables otherwise.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	database := schema.Database{Tables: []schema.Table{{Name: "Users"}, {Name: "UserStats"}}}

@@ -112,8 +112,8 @@ func (u *Users) Usage(ctx context.Context, caller Caller) (usage Usage, err erro
 	return usage, err
 }
 
-// usageWhile returns the usage of a caller as [Users.Usage] does, and does work meanwhile, which does not need it. An error of
-// the usage comes before that of the work.
+// usageWhile returns the usage of a caller as [Users.Usage] does, and meanwhile does work that does not need it. If both fail, it
+// returns the error of the usage.
 func (u *Users) usageWhile(ctx context.Context, caller Caller, work func() error) (usage Usage, err error) {
 	var group errgroup.Group
 	group.Go(func() (err error) {

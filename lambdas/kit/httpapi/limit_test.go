@@ -38,8 +38,8 @@ func (l *late) CountRead(ctx context.Context, limit schema.RateLimit, caller str
 	return l.CountRequest(ctx, limit, caller, now)
 }
 
-// An operation reads while its call is counted. It writes after, or, beyond the limit, not at all, whatever
-// its own outcome is.
+// An operation reads while its call is counted. It writes after the count, and writes nothing beyond the
+// limit. Its own outcome changes neither.
 func TestCountWhileReading(t *testing.T) {
 	t.Parallel()
 	database := schema.Database{

@@ -23,7 +23,7 @@ import (
 type Entry struct {
 	// Item is the item's key, the values joined by a space.
 	Item string
-	// Operation is that of the write, also within a transaction.
+	// Operation is what the write does: a transaction has an operation for each of its writes.
 	Operation schema.Operation
 	// InTransaction says that the write is part of a transaction.
 	InTransaction bool
