@@ -10,11 +10,16 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/seed"
 )
 
-// Load loads the platform's initial data into a target that no test has loaded it into. Several tests
-// at once may do so.
+// Load loads the platform's initial data into a target that no test has loaded it into, and lets the functions behind
+// streams handle it: an export that begins half-way through the load has only part of it. Several tests at once may do so.
 func (s *Suite) Load(t testing.TB, on *Target) {
 	t.Helper()
-	load, _ := s.loaded.LoadOrStore(on.Target, sync.OnceValue(func() error { return s.Seed(t, on) }))
+	load, _ := s.loaded.LoadOrStore(on.Target, sync.OnceValue(func() error {
+		if err := s.Seed(t, on); err != nil || on.Run == nil {
+			return err
+		}
+		return on.Flush(t)
+	}))
 	if err := load.(func() error)(); err != nil {
 		t.Fatal(err)
 	}
