@@ -89,7 +89,8 @@ type Props struct {
 	// LogLevel is "debug", "info", "warn" or "error": the function finds it in the
 	// variable LOG_LEVEL and leaves out what is below. AWS Lambda itself drops lines
 	// of debug unless LogLevel is "debug". It never filters above info, because lines
-	// without a level, such as those of metrics, would be lost. Default: "info".
+	// without a level, such as those of metrics, would be lost. AWS Lambda's own report of an
+	// invocation is kept if that did not succeed, and with "debug" always. Default: "info".
 	LogLevel string
 	// LogRetention is how long logs are kept. Default: [props.OneMonth].
 	LogRetention props.LogRetention
@@ -341,8 +342,11 @@ func New(scope constructs.Construct, id string, p Props) *Function {
 	// AWS Lambda takes a line without a level, such as one of metrics, for INFO
 	// ("Log-level filtering"): its own filter must not drop these.
 	description.ApplicationLogLevelV2 = awslambda.ApplicationLogLevel_INFO
+	// Lambda's reports of successful invocations have INFO there, others WARN.
+	description.SystemLogLevelV2 = awslambda.SystemLogLevel_WARN
 	if level == "debug" {
 		description.ApplicationLogLevelV2 = awslambda.ApplicationLogLevel_DEBUG
+		description.SystemLogLevelV2 = awslambda.SystemLogLevel_INFO
 	}
 	environment := map[string]*string{logLevelVariable: &level}
 	for k, v := range p.Environment {
