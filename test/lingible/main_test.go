@@ -19,9 +19,13 @@ func TestMain(m *testing.M) { suite.Main(m) }
 // target is Lingible, running somewhere.
 type target struct{ *platform.Target }
 
+// shared returns the target of all tests that need none of their own. It has the lexicon: the first term that one of them
+// approves exports what is there, and the language is what the export has.
 func shared(t testing.TB) *target {
 	t.Helper()
-	return &target{suite.Shared(t)}
+	on := &target{suite.Shared(t)}
+	on.load(t)
+	return on
 }
 
 func ownRun(t testing.TB, options local.Options) *target {

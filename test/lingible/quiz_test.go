@@ -10,7 +10,6 @@ import (
 func TestQuiz(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	on.load(t)
 	one := newUser(t, on)
 	terms, session, score := map[string]bool{}, "", 0.0
 	for i := range 10 {

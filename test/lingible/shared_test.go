@@ -68,7 +68,6 @@ func TestShared(t *testing.T) {
 func TestDocument(t *testing.T) {
 	t.Parallel()
 	on := shared(t)
-	on.load(t)
 	suite.CheckAnswers(t, "Authorization: "+newPremium(t, on).Header.Get("Authorization"))
 }
 
