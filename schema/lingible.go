@@ -145,7 +145,7 @@ func Lingible() Platform {
 		Metrics: []Metric{
 			{Name: "Translations", Function: "lingibleapi", Unit: Count, Description: "translations charged; a repeat with the same idempotency key is none"},
 			{Name: "LanguageFailures", Function: "lingibleapi", Unit: Count, Description: "translations that failed; no one is charged"},
-			{Name: "TermsNotCounted", Function: "lingibleapi", Unit: Count, Description: "terms of translations that are missing from the counts of trends, because the table did not take them"},
+			{Name: "TermsNotCounted", Function: "lingibleapi", Unit: Count, Description: "terms of translations whose counts of trends are wrong by a use, because the table did not take them"},
 			{Name: "Submissions", Function: "lingibleapi", Unit: Count, Description: "terms submitted"},
 			{Name: "Approvals", Function: "lingibleapi", Unit: Count, Description: "submissions approved by votes or an administrator"},
 			{Name: "QuizAnswers", Function: "lingibleapi", Unit: Count, Description: "questions of the quiz answered; a repeat is none"},
@@ -466,7 +466,7 @@ func lingibleAccessPatterns() []AccessPattern {
 		one("ClaimExport", UpdateItem, "Lexicon", "Claim the export for one try, unless another one is running."),
 		one("SettleExport", UpdateItem, "Lexicon", "End a try to export, if the claim is still its own."),
 
-		one("CountTerm", UpdateItem, "Trending", "Count a use of a term."),
+		one("CountTerm", UpdateItem, "Trending", "Count a use of a term, or take it back if its translation is not charged."),
 		descending(query("ListTrending", "Trending", "TrendingActiveIndex", "Terms that are in use, or are not, most popular first.", "Global trending", KeyCondition{"is_active", Equal})),
 		filtering(descending(query("ListTrendingByCategory", "Trending", "TrendingCategoryIndex", "Terms of a category, most popular first.", "Category trending", KeyCondition{"category", Equal})), "is_active"),
 		{Name: "GetTrends", Description: "Trending terms with their counts.", Operation: BatchGetItem, Table: "Trending", Consistent: true},

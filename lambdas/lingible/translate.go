@@ -78,9 +78,10 @@ type TranslationStore interface {
 
 // TermCounter counts the uses of terms; [Trends] is one.
 type TermCounter interface {
-	// CountTerms counts a use of each term, by its slug. isLookUp says that the term is all of the
-	// text. It returns how many could not be counted, and logs why.
-	CountTerms(ctx context.Context, slugs []string, isLookUp bool) (missing int)
+	// CountTerms begins to count a use of each term, by its slug. isLookUp says that the term is all of
+	// the text. settle waits for that, and takes the uses back unless the translation is charged. It
+	// returns how many counts are wrong by a use, and logs why.
+	CountTerms(ctx context.Context, slugs []string, isLookUp bool) (settle func(isCharged bool) (wrong int))
 }
 
 // Translator translates, charges and keeps translations. It is safe for concurrent use.
@@ -130,6 +131,7 @@ func (t *Translator) Translate(ctx context.Context, caller Caller, in Translatio
 		return ChargedTranslation{}, fmt.Errorf("make an id: %w", err)
 	}
 	made.ID = id.String()
+	settle := t.countTerms(ctx, made.Translation, rendering.Terms)
 	isStale := false
 	err = retry.Do(ctx, func() error {
 		if isStale {
@@ -148,11 +150,13 @@ func (t *Translator) Translate(ctx context.Context, caller Caller, in Translatio
 		}
 		return t.Store.StoreTranslation(ctx, charge, made, until)
 	})
+	if wrong := settle(err == nil); wrong > 0 {
+		t.Count.add(ctx, "TermsNotCounted", wrong)
+	}
 	if err != nil {
 		return ChargedTranslation{}, err
 	}
 	t.Count.add(ctx, "Translations", 1)
-	t.countTerms(ctx, made.Translation, rendering.Terms)
 	return made, nil
 }
 
@@ -173,17 +177,15 @@ func (t *Translator) charge(ctx context.Context, caller Caller) (charge Charge, 
 	return charge, nil
 }
 
-// countTerms counts the terms of a translation that is charged, which it does not undo.
-func (t *Translator) countTerms(ctx context.Context, made Translation, terms []string) {
+// countTerms counts the terms of a translation, as [TermCounter] does, while that is charged.
+func (t *Translator) countTerms(ctx context.Context, made Translation, terms []string) (settle func(isCharged bool) (wrong int)) {
 	if t.Terms == nil || len(terms) == 0 {
-		return
+		return func(bool) int { return 0 }
 	}
 	// A text with no more words than its only term is that term, in any of its forms.
 	words := func(slug string) int { return strings.Count(slug, "-") }
 	isLookUp := made.Direction == ToStandard && len(terms) == 1 && words(Slug(made.OriginalText)) <= words(terms[0])
-	if missing := t.Terms.CountTerms(ctx, terms, isLookUp); missing > 0 {
-		t.Count.add(ctx, "TermsNotCounted", missing)
-	}
+	return t.Terms.CountTerms(ctx, terms, isLookUp)
 }
 
 // Translations lists the translations of a caller, newest first, as [TranslationStore] does. It

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"math"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -102,6 +103,8 @@ type TrendQuery struct {
 type TrendStore interface {
 	// CountTerm counts a use of a term, and stores the trend if there is none.
 	CountTerm(ctx context.Context, term ProposedTrend, isLookUp bool, now time.Time) error
+	// UncountTerm takes back a use that was counted.
+	UncountTerm(ctx context.Context, slug string, isLookUp bool) error
 	// Trends reads trends, the most popular first. Only attributes that are listed are read.
 	Trends(ctx context.Context, query TrendQuery) ([]Trend, error)
 	// TrendSlugs reads the slugs of all trends.
@@ -134,29 +137,56 @@ type Trends struct {
 	Log *slog.Logger
 }
 
-// CountTerms counts a use of each term of the lexicon. isLookUp says that the terms are all of the
-// text. It returns how many terms are missing from the counts, because they could not be stored;
-// the log says why.
-func (t *Trends) CountTerms(ctx context.Context, slugs []string, isLookUp bool) (missing int) {
-	var failed atomic.Int64
-	var counts errgroup.Group
-	counts.SetLimit(atOnce)
-	for _, slug := range slugs {
-		counts.Go(func() error {
+// CountTerms begins to count a use of each term of the lexicon, as [TermCounter] says. A process that
+// dies before settle has ended may leave a use counted of a translation that is not charged.
+func (t *Trends) CountTerms(ctx context.Context, slugs []string, isLookUp bool) (settle func(isCharged bool) (wrong int)) {
+	var begun errgroup.Group
+	var counted []string
+	wrong := 0
+	begun.Go(func() (err error) {
+		counted, wrong, err = each(slugs, func(slug string) (bool, error) {
 			entry, ok, err := t.Lexicon.Entry(ctx, slug)
 			if err == nil && ok {
 				err = t.Store.CountTerm(ctx, entry.Trend(), isLookUp, t.now())
 			}
-			if err != nil {
-				failed.Add(1)
+			return ok, err
+		})
+		return err
+	})
+	return func(isCharged bool) int {
+		err := begun.Wait()
+		if !isCharged {
+			_, wrong, err = each(counted, func(slug string) (bool, error) { return true, t.Store.UncountTerm(ctx, slug, isLookUp) })
+		}
+		if err != nil {
+			t.log().WarnContext(ctx, "terms were not counted", "terms", wrong, "error", err.Error())
+		}
+		return wrong
+	}
+}
+
+// each does work for each term, several at the same time. It returns those that work was done for,
+// and how many failed, with the error of one.
+func each(slugs []string, work func(slug string) (isDone bool, err error)) (done []string, failed int, err error) {
+	var mu sync.Mutex
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	for _, slug := range slugs {
+		all.Go(func() error {
+			isDone, err := work(slug)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				failed++
+			case isDone:
+				done = append(done, slug)
 			}
 			return err
 		})
 	}
-	if err := counts.Wait(); err != nil {
-		t.log().WarnContext(ctx, "terms were not counted", "terms", failed.Load(), "error", err.Error())
-	}
-	return int(failed.Load())
+	err = all.Wait()
+	return done, failed, err
 }
 
 // List lists trends for a caller, the most popular first: as many and of such categories as the

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -93,8 +94,12 @@ type Request struct {
 }
 
 // Converse returns the text of the model's reply. It returns a [*model.Error], or an error that
-// matches [context.Canceled] if the context was canceled.
+// matches [context.Canceled] if the context was canceled. It waits as a write does ([dynamo.BeforeWrites]), and returns
+// the error of that as it is.
 func (c *Client) Converse(ctx context.Context, r Request) (string, error) {
+	if err := dynamo.Await(ctx); err != nil {
+		return "", err
+	}
 	parameters := &types.InferenceConfiguration{Temperature: r.Temperature}
 	if r.MaxTokens > 0 {
 		parameters.MaxTokens = &r.MaxTokens

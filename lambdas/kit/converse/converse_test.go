@@ -14,6 +14,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/converse/conversetest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
@@ -156,6 +157,17 @@ func TestConverseEnds(t *testing.T) {
 				t.Errorf("got %d requests, want %d", n, test.requests)
 			}
 		})
+	}
+}
+
+// A request that is refused before it may write asks no model.
+func TestConverseWaits(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("refused")
+	server := conversetest.Start(t, conversetest.Says("all right", "end_turn"))
+	ctx := dynamo.BeforeWrites(t.Context(), func(context.Context) error { return refused })
+	if got, err := open(t, server, nil).Converse(ctx, converse.Request{System: "judge", User: prompt}); !errors.Is(err, refused) || len(server.Requests()) > 0 {
+		t.Errorf("got %q, %v after %d requests", got, err, len(server.Requests()))
 	}
 }
 

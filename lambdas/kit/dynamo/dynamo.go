@@ -368,7 +368,7 @@ func (db *DB) queryInput(pattern string, query Query) (*dynamodb.QueryInput, err
 // [DB.Transact], which recognises its own writes, if you cannot tell such an item from another
 // caller's.
 func (db *DB) Put(ctx context.Context, pattern string, item any, condition expression.ConditionBuilder) error {
-	if err := await(ctx); err != nil {
+	if err := Await(ctx); err != nil {
 		return err
 	}
 	w, err := db.alone(pattern, Write{operation: schema.PutItem, item: item, condition: condition})
@@ -385,7 +385,7 @@ func (db *DB) Put(ctx context.Context, pattern string, item any, condition expre
 // Delete removes the item with this key, as [DB.Put] stores one. It is no error if there is none,
 // unless the condition requires one.
 func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition expression.ConditionBuilder) error {
-	if err := await(ctx); err != nil {
+	if err := Await(ctx); err != nil {
 		return err
 	}
 	w, err := db.alone(pattern, Write{operation: schema.DeleteItem, key: key, condition: condition})
@@ -402,7 +402,7 @@ func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition e
 // Update changes one item, as [DB.Put] stores one. It reads the new values of the attributes that
 // it changed into out, unless out is nil.
 func (db *DB) Update(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder, out any) error {
-	if err := await(ctx); err != nil {
+	if err := Await(ctx); err != nil {
 		return err
 	}
 	w, err := db.alone(pattern, Write{operation: schema.UpdateItem, key: key, update: update, condition: condition})
@@ -440,8 +440,9 @@ func WithoutWaiting(ctx context.Context) context.Context {
 	return context.WithValue(ctx, waitKey{}, (func(context.Context) error)(nil))
 }
 
-// await waits as [BeforeWrites] says.
-func await(ctx context.Context) error {
+// Await waits as [BeforeWrites] says, as writes do, and returns its error as it is. Call it before other work that a
+// refused request must not cause, such as asking a model.
+func Await(ctx context.Context) error {
 	if wait, _ := ctx.Value(waitKey{}).(func(context.Context) error); wait != nil {
 		return wait(ctx)
 	}
@@ -508,7 +509,7 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 			return fmt.Errorf("%s: write %d, %s %s: %w", pattern, i, w.operation, w.table, err)
 		}
 	}
-	if err := await(ctx); err != nil {
+	if err := Await(ctx); err != nil {
 		return err
 	}
 	// One token for all attempts: if the answer to one was lost, the next does not conflict with

@@ -45,8 +45,8 @@ type Config struct {
 	// registered has one.
 	Limiter RateLimiter
 	// CountWhileReading lets an operation begin while its call is counted towards a rate limit. It may read
-	// tables, and claim an idempotency key; other writes wait (package dynamo), and so does the answer, which is dropped
-	// if the limit is reached. Set it if no operation does anything but reading and writing tables.
+	// tables, and claim an idempotency key; other writes wait (package dynamo), so do questions to a model (package
+	// converse), and so does the answer, which is dropped if the limit is reached. Set it if operations cause nothing else.
 	CountWhileReading bool
 	// Idempotency is for the operations of [Mutate].
 	Idempotency Idempotency

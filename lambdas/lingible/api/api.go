@@ -76,6 +76,8 @@ func newServer(a *API) *server {
 		MaxBodyBytes: maxBody,
 		Errors:       failures(a.Now),
 		Limiter:      a.Limiter,
+		// The operations read and write tables, ask models, and read the lexicon of Amazon S3.
+		CountWhileReading: true,
 		Idempotency: httpapi.Idempotency{
 			Keys: userKeys{a.Keys, a.Users},
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +

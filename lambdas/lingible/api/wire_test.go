@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -12,8 +14,13 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/httpapi/httpapitest"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/ratelimit"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/api"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/language"
+	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lexicons"
 	"github.com/onesynth-cdk/onesynth/lambdas/lingible/lingibletest"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 // stored is the API of users and translations on tables.
@@ -37,6 +44,35 @@ func TestWire(t *testing.T) {
 		w = lingibletest.New(t)
 		return stored(w)
 	})
+}
+
+// refusing is a limiter that refuses each call.
+type refusing struct{ httpapitest.Unlimited }
+
+func (refusing) CountRequest(context.Context, schema.RateLimit, string, time.Time) (ratelimit.State, error) {
+	return ratelimit.State{}, &ratelimit.LimitedError{}
+}
+
+// A translation beyond the limit of calls is not charged, its terms do not count, and no one is
+// warned.
+func TestRefusedTranslation(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	var log bytes.Buffer
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	initial, err := lexicons.Initial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := language.NewLive(&lingible.Exporter{Store: w.Store}, initial, logger, w.Read)
+	w.Translator.Language, w.Translator.Terms = known, &lingible.Trends{Users: w.Users, Store: w.Store, Lexicon: known, Log: logger}
+	ann := w.Premium(t, "ann")
+	handler := (&api.API{Users: w.Users, Translator: w.Translator, Limiter: refusing{}, Log: logger, Now: w.Read}).Handler()
+	got := request(handler, "POST", "/translate", `{"text":"no cap"}`, map[string]string{"sub": "ann"}, nil)
+	balance, err := w.Users.Balance(t.Context(), ann)
+	if got.Code != http.StatusTooManyRequests || err != nil || balance.DailyUsed != 0 || len(w.Items(t, "Translations")) != 0 || len(w.Items(t, "Trending")) != 0 || log.Len() > 0 {
+		t.Errorf("got %d %s, and %+v, %v; the log has %s", got.Code, got.Body, balance, err, &log)
+	}
 }
 
 // A request of a caller whose account is deleted writes nothing into the tables, also with an

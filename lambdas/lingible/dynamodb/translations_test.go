@@ -56,11 +56,22 @@ func kept(t *testing.T, w *lingibletest.World, caller lingible.Caller, page int)
 	return all
 }
 
+// flexing finds the same term in each text.
+type flexing struct{ lingibletest.Speaker }
+
+func (f *flexing) Translate(ctx context.Context, text string, to lingible.Direction) (lingible.Rendering, error) {
+	rendering, err := f.Speaker.Translate(ctx, text, to)
+	rendering.Terms = []string{"flex"}
+	return rendering, err
+}
+
 // Of 100 translations at once by a free user with 3 left, 3 succeed, and 3 are charged. Failed ones
-// and unchanged ones among them cost nothing.
+// and unchanged ones among them cost nothing. The terms of those that are refused do not count.
 func TestLimitUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
+	w.Translator.Terms, _ = newTrends(w, lingible.Entry{Term: "flex"})
+	w.Translator.Language = &flexing{}
 	ann := w.Caller("ann")
 	translates(t, w, ann, 7)
 	var made atomic.Int64
@@ -91,8 +102,11 @@ func TestLimitUnderConcurrency(t *testing.T) {
 	if items := w.Items(t, "Translations"); len(items) != 0 {
 		t.Errorf("a free user has a history: %v", items)
 	}
-	if sums := metricstest.Sums(t, w.Metrics()); sums["Translations"] != 10 {
+	if sums := metricstest.Sums(t, w.Metrics()); sums["Translations"] != 10 || sums["TermsNotCounted"] != 0 {
 		t.Errorf("got the metrics %v", sums)
+	}
+	if _, counted := trend(t, w, "flex"); counted.Translations != 10 || counted.LookUps != 0 {
+		t.Errorf("got %+v", counted)
 	}
 }
 
@@ -287,9 +301,11 @@ type counter struct {
 	missing int
 }
 
-func (c *counter) CountTerms(_ context.Context, slugs []string, isLookUp bool) int {
-	c.counted = append(c.counted, fmt.Sprint(slugs, isLookUp))
-	return c.missing
+func (c *counter) CountTerms(_ context.Context, slugs []string, isLookUp bool) func(bool) int {
+	return func(isCharged bool) int {
+		c.counted = append(c.counted, fmt.Sprint(slugs, isLookUp, isCharged))
+		return c.missing
+	}
 }
 
 // inflector finds one term, which may be in another form in the text.
@@ -316,7 +332,7 @@ func TestTermsAreCounted(t *testing.T) {
 			t.Errorf("got %+v, %v", got, err)
 		}
 	}
-	if diff := cmp.Diff([]string{"[no-cap] true", "[flex] false", "[flex] true", "[flex] false"}, terms.counted); diff != "" {
+	if diff := cmp.Diff([]string{"[no-cap] true true", "[flex] false true", "[flex] true true", "[flex] false true"}, terms.counted); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	want := map[string]float64{"Translations": 4, "LanguageFailures": 1, "TermsNotCounted": 8}

@@ -40,10 +40,7 @@ func trendExpiry(now time.Time) int64 { return dynamo.ExpiryAt(now.Add(lingible.
 
 // CountTerm implements [lingible.TrendStore].
 func (s *Store) CountTerm(ctx context.Context, term lingible.ProposedTrend, isLookUp bool, now time.Time) error {
-	counter, other := "translation_count", "search_count"
-	if isLookUp {
-		counter, other = other, counter
-	}
+	counter, other := countersOf(isLookUp)
 	update := expression.Add(dynamo.Name(counter), expression.Value(1)).
 		Add(dynamo.Name(other), expression.Value(0)).
 		Set(dynamo.Name("ttl"), expression.Value(trendExpiry(now)))
@@ -54,6 +51,22 @@ func (s *Store) CountTerm(ctx context.Context, term lingible.ProposedTrend, isLo
 		update = update.Set(dynamo.Name(name), dynamo.Name(name).IfNotExists(expression.Value(value)))
 	}
 	return s.db.Update(ctx, "CountTerm", []any{termKey(lingible.Slug(term.Term)), trendKind}, update, expression.ConditionBuilder{}, nil)
+}
+
+// UncountTerm implements [lingible.TrendStore].
+func (s *Store) UncountTerm(ctx context.Context, slug string, isLookUp bool) error {
+	counter, _ := countersOf(isLookUp)
+	_, err := dynamo.Held(s.db.Update(ctx, "CountTerm", []any{termKey(slug), trendKind},
+		expression.Add(dynamo.Name(counter), expression.Value(-1)), expression.AttributeExists(dynamo.Name("PK")), nil))
+	return err
+}
+
+// countersOf are the attribute that counts such a use, and the one that counts others.
+func countersOf(isLookUp bool) (counter, other string) {
+	if isLookUp {
+		return "search_count", "translation_count"
+	}
+	return "translation_count", "search_count"
 }
 
 // described are the attributes of a trend that say what the term is.

@@ -70,11 +70,11 @@ func TestCountTerms(t *testing.T) {
 	w := lingibletest.New(t)
 	meme := lingible.Entry{Term: "Doge", Gloss: "A dog", Examples: []string{"Such doge."}, Tags: []string{"meme"}, Variants: []string{"doggo"}}
 	trends, speaker := newTrends(w, meme, lingible.Entry{Term: "no cap", Plain: &lingible.Plain{PartOfSpeech: lingible.Phrase}})
-	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false); missing != 0 {
+	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false)(true); missing != 0 {
 		t.Errorf("%d terms are missing", missing)
 	}
 	w.Advance(time.Hour)
-	trends.CountTerms(t.Context(), []string{"doge"}, true)
+	trends.CountTerms(t.Context(), []string{"doge"}, true)(true)
 	if all := w.Items(t, "Trending"); len(all) != 2 {
 		t.Errorf("got %d trends, want 2", len(all))
 	}
@@ -117,7 +117,7 @@ func TestCountTerms(t *testing.T) {
 	}
 	// Nothing is stored while the table refuses it, and the number says so.
 	w.Tables.Recorder.Faults(func(schema.Operation) error { return errors.New("refused") }, nil)
-	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false); missing != 2 {
+	if missing := trends.CountTerms(t.Context(), []string{"doge", "no-cap", "unknown"}, false)(true); missing != 2 {
 		t.Errorf("%d terms are missing, want 2", missing)
 	}
 }
@@ -131,7 +131,7 @@ func TestConcurrentRuns(t *testing.T) {
 	for i := range 40 {
 		all.Go(func() {
 			w.Advance(time.Millisecond)
-			trends.CountTerms(t.Context(), []string{"flex", "rizz"}, i%4 == 0)
+			trends.CountTerms(t.Context(), []string{"flex", "rizz"}, i%4 == 0)(true)
 		})
 		if i%8 == 0 {
 			all.Go(func() {
@@ -169,7 +169,7 @@ func TestScoreTrendConditions(t *testing.T) {
 	t.Parallel()
 	w := lingibletest.New(t)
 	trends, _ := newTrends(w, lingible.Entry{Term: "flex"})
-	trends.CountTerms(t.Context(), []string{"flex"}, false)
+	trends.CountTerms(t.Context(), []string{"flex"}, false)(true)
 	read, err := w.Store.CountedTrends(t.Context(), []string{"flex", "gone"})
 	if err != nil || !read[1].LastUpdated.IsZero() || read[1].Slug != "gone" {
 		t.Fatalf("got %+v, %v", read, err)
@@ -209,7 +209,7 @@ func TestTrendsCool(t *testing.T) {
 		}
 		return all
 	}
-	trends.CountTerms(t.Context(), []string{"flex"}, false)
+	trends.CountTerms(t.Context(), []string{"flex"}, false)(true)
 	if got := listed(true); got != "flex 0 true " {
 		t.Errorf("before the first run: got %q", got)
 	}
