@@ -68,7 +68,7 @@ func (described) Lingible() Measured {
 		// The submission, in four indexes, the user's note of it, and the usage.
 		{Name: "submit  POST /slang/submit", Clients: allClients, Patterns: []string{"GetUsage", "GetEntry", "Submit"}, Transaction: Transaction{Items: 3, Indexed: 1}, Client: with(true, submissionsADay, nil, (*speaker).submit)},
 		// Each vote is by another user: the check of the usage, and the note.
-		{Name: "vote    POST /slang/upvote/{submission_id}", Clients: allClients, Patterns: []string{"GetUsage", "GetSubmissionByID", "GetSubmission", "RecordVote", "CountVote"}, Transaction: Transaction{Items: 2},
+		{Name: "vote    POST /slang/upvote/{submission_id}", Clients: allClients, Patterns: []string{"GetUsage", "GetSubmissionByID", "Vote"}, Transaction: Transaction{Items: 2},
 			Client: with(false, 0, (*speaker).needSubmission, (*speaker).vote)},
 		{Name: "open    GET /slang/pending, 20", Clients: []int{1, 8}, Patterns: []string{"ListSubmissionsByStatus", "GetSubmissions"}, Client: with(false, endless, (*speaker).needSubmission, get("/slang/pending?limit=20"))},
 		{Name: "trends  GET /trending, 20", Clients: allClients, Patterns: []string{"GetUsage", "ListTrending"}, Client: with(true, endless, nil, get("/trending?limit=20"))},

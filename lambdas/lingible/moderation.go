@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -123,7 +122,7 @@ type SubmissionList struct {
 // Vote is how a submission stands after a vote.
 type Vote struct {
 	SubmissionID string           `json:"submission_id" format:"uuid"`
-	Upvotes      int              `json:"upvotes"`
+	Upvotes      int              `json:"upvotes" doc:"Others that are made at the same moment may be missing."`
 	Status       SubmissionStatus `json:"status" enum:"validated,community_approved"`
 	Approved     bool             `json:"approved" doc:"Whether the term is in the lexicon."`
 }
@@ -148,19 +147,20 @@ type ModerationStore interface {
 	// UnvalidatedSubmissions reads the id and the term of each submission whose validation is
 	// [Pending], in no order.
 	UnvalidatedSubmissions(ctx context.Context) iter.Seq2[Submission, error]
-	// Review stores the review of a submission, with the entry, unless that is nil or the lexicon
-	// has its term, and with the vote of the voter, unless that is "". It returns [retry.ErrStale] if the
-	// submission has another status than was read or, with a voter, if its votes have changed.
-	Review(ctx context.Context, read, reviewed Submission, entry *Entry, voter string) error
-	// RecordVote notes a vote, and reports whether it was not noted before. It returns [retry.ErrStale] if
-	// the user has no usage.
-	RecordVote(ctx context.Context, user string, submission Submission) (isNew bool, err error)
-	// CountVote counts a vote, if the user has not voted, and the submission is
-	// [CommunityApproved], or [Validated] with fewer votes than most. If so, it returns status and
-	// votes, or else the submission as it is; zero: it is gone.
-	CountVote(ctx context.Context, user string, submission Submission, most int) (now Submission, counted bool, err error)
-	// DeleteVote deletes the note of a vote.
-	DeleteVote(ctx context.Context, user, id string) error
+	// Judge stores what a validation said that does not approve the submission. It returns
+	// [retry.ErrStale] if the submission has another status or other votes than were read, or if an
+	// attempt of its own whose answer was lost has stored it.
+	Judge(ctx context.Context, read, judged Submission) error
+	// Review stores the review of a submission, with the entry, unless that is nil or the lexicon has
+	// its term. It returns [retry.ErrStale] if the submission has another status or other votes than
+	// were read.
+	Review(ctx context.Context, read, reviewed Submission, entry *Entry) error
+	// Vote counts a vote of a user, with a note of it among what the user has, if the submission has
+	// fewer votes than most. It returns [ErrAlreadyVoted], or [retry.ErrStale] if it has no fewer, or
+	// another status than was read, or if the user has no usage.
+	Vote(ctx context.Context, user string, read Submission, most int) error
+	// VoteToApprove is Vote with a review, as [ModerationStore.Review] stores it.
+	VoteToApprove(ctx context.Context, user string, read, reviewed Submission, entry *Entry) error
 }
 
 // Moderation takes submissions, and brings them into the lexicon. It is safe for concurrent use.
@@ -249,8 +249,13 @@ func (m *Moderation) validate(ctx context.Context, read Submission) (isJudged bo
 	default:
 		judged.Status = Validated
 	}
+	if judged.ApprovalType == "" {
+		err = m.Store.Judge(ctx, read, judged)
+	} else {
+		err = m.review(ctx, read, judged, m.Store.Review)
+	}
 	// A stale one was judged or decided meanwhile.
-	if err := m.review(ctx, read, judged, ""); err != nil && !errors.Is(err, retry.ErrStale) {
+	if err != nil && !errors.Is(err, retry.ErrStale) {
 		return false, err
 	}
 	return true, nil
@@ -290,57 +295,33 @@ func (m *Moderation) Revalidate(ctx context.Context) (run Revalidation, err erro
 // Vote counts the caller's vote for a submission, once. The vote that reaches
 // [Moderation.VotesToApprove] approves it. It returns [ErrUserDeleted], [ErrSubmissionNotFound],
 // [ErrOwnSubmission], [ErrNotOpen] or [ErrAlreadyVoted].
-//
-// A vote that was noted by a request that died before it counted is counted by the next request.
 func (m *Moderation) Vote(ctx context.Context, caller Caller, id string) (vote Vote, err error) {
-	var submission Submission
-	isNew := false
-	err = retry.Do(ctx, func() error {
-		if _, err := m.Users.usageWhile(ctx, caller, func() (err error) {
-			submission, err = m.submission(ctx, id)
+	var now Submission
+	err = retry.Do(ctx, m.onSubmission(ctx, id, func(read func() (Submission, error)) error {
+		var submission Submission
+		_, err := m.Users.usageWhile(ctx, caller, func() (err error) {
+			submission, err = read()
 			return err
-		}); err != nil {
-			return err
-		}
+		})
+		now = submission
+		now.Upvotes++
 		switch {
+		case err != nil:
+			return err
 		case submission.UserID == caller.ID:
 			return ErrOwnSubmission
 		case submission.Status != Validated && submission.Status != CommunityApproved || submission.Upvotes >= MaxVotes:
 			return ErrNotOpen
+		case submission.Status == CommunityApproved:
+			return m.Store.Vote(ctx, caller.ID, submission, MaxVotes)
+		case now.Upvotes < m.VotesToApprove:
+			return m.Store.Vote(ctx, caller.ID, submission, m.VotesToApprove-1)
 		}
-		isNew, err = m.Store.RecordVote(ctx, caller.ID, submission)
-		return err
-	})
-	if err != nil {
-		return Vote{}, err
-	}
-	var now Submission
-	err = retry.Do(ctx, func() error {
-		var isCounted bool
-		now, isCounted, err = m.Store.CountVote(ctx, caller.ID, submission, m.VotesToApprove-1)
-		switch {
-		case err != nil || isCounted:
-			return err
-		case slices.Contains(now.UpvotedBy, caller.ID):
-			if !isNew {
-				return ErrAlreadyVoted
-			}
-			// This request's first attempt has counted it, and its answer was lost.
-			return nil
-		case now.Status == Validated:
-			read := now
-			now = read.decided(CommunityApproved, m.Calendar.Time())
-			now.Upvotes++
-			return m.review(ctx, read, now, caller.ID)
-		}
-		if err := m.Store.DeleteVote(ctx, caller.ID, id); err != nil {
-			return err
-		}
-		if now.ID == "" {
-			return ErrSubmissionNotFound
-		}
-		return ErrNotOpen
-	})
+		now = now.decided(CommunityApproved, m.Calendar.Time())
+		return m.review(ctx, submission, now, func(ctx context.Context, read, reviewed Submission, entry *Entry) error {
+			return m.Store.VoteToApprove(ctx, caller.ID, read, reviewed, entry)
+		})
+	}))
 	if err != nil {
 		return Vote{}, err
 	}
@@ -359,21 +340,21 @@ func (m *Moderation) Reject(ctx context.Context, administrator, id string) (Subm
 }
 
 func (m *Moderation) decide(ctx context.Context, administrator, id string, status SubmissionStatus) (decided Submission, err error) {
-	err = retry.Do(ctx, func() error {
-		read, err := m.submission(ctx, id)
+	err = retry.Do(ctx, m.onSubmission(ctx, id, func(read func() (Submission, error)) error {
+		submission, err := read()
 		if err != nil {
 			return err
 		}
-		if read.Status != Pending && read.Status != Validated {
+		if submission.Status != Pending && submission.Status != Validated {
 			return ErrDecided
 		}
-		decided = read.decided(status, m.Calendar.Time())
+		decided = submission.decided(status, m.Calendar.Time())
 		decided.ReviewedBy = digestOf([]byte(administrator))
 		if decided.ValidationStatus == Pending {
 			decided.ValidationStatus = ""
 		}
-		return m.review(ctx, read, decided, "")
-	})
+		return m.review(ctx, submission, decided, m.Store.Review)
+	}))
 	if err != nil {
 		return Submission{}, err
 	}
@@ -381,26 +362,41 @@ func (m *Moderation) decide(ctx context.Context, administrator, id string, statu
 }
 
 // review stores a review, and brings the term of an approved submission into the lexicon.
-func (m *Moderation) review(ctx context.Context, read, reviewed Submission, voter string) error {
+func (m *Moderation) review(ctx context.Context, read, reviewed Submission, store func(ctx context.Context, read, reviewed Submission, entry *Entry) error) error {
 	if reviewed.ApprovalType == "" {
-		return m.Store.Review(ctx, read, reviewed, nil, voter)
+		return store(ctx, read, reviewed, nil)
 	}
 	entry := reviewed.entry()
-	if err := m.Store.Review(ctx, read, reviewed, &entry, voter); err != nil {
+	if err := store(ctx, read, reviewed, &entry); err != nil {
 		return err
 	}
 	m.Count.add(ctx, "Approvals", 1)
 	return nil
 }
 
-// submission reads a submission as it is now.
-func (m *Moderation) submission(ctx context.Context, id string) (Submission, error) {
+// onSubmission is work on a submission, for [retry.Do]. It first reads the submission as it was a
+// moment ago, which takes one request. If that is stale, or the work is refused by its status, it
+// reads the submission as it is now.
+func (m *Moderation) onSubmission(ctx context.Context, id string, work func(read func() (Submission, error)) error) func() error {
+	isAgain := false
+	return func() error {
+		err := work(func() (Submission, error) { return m.submission(ctx, id, isAgain) })
+		if !isAgain && (errors.Is(err, retry.ErrStale) || errors.Is(err, ErrNotOpen) || errors.Is(err, ErrDecided)) {
+			isAgain = true
+			return retry.ErrStale
+		}
+		return err
+	}
+}
+
+// submission reads a submission, as it was a moment ago or as it is now.
+func (m *Moderation) submission(ctx context.Context, id string, isNow bool) (Submission, error) {
 	// Another spelling of the same UUID is another key to a store, so it is no id.
 	if parsed, err := uuid.Parse(id); err != nil || parsed.String() != id {
 		return Submission{}, ErrSubmissionNotFound
 	}
 	submission, found, err := m.Store.FindSubmission(ctx, id)
-	if err == nil && found {
+	if err == nil && found && isNow {
 		submission, found, err = m.Store.Submission(ctx, Slug(submission.Term), id)
 	}
 	if err == nil && !found {

@@ -67,7 +67,7 @@ func (s *Store) cleanReferences(ctx context.Context, user string) error {
 		switch {
 		case strings.HasPrefix(reference.SK, voteKey(user, "").SK):
 			if err = s.withdrawVote(ctx, submission, user); err == nil {
-				err = s.DeleteVote(ctx, user, reference.SubmissionID)
+				err = s.deleteVote(ctx, user, reference.SubmissionID)
 			}
 		case strings.HasPrefix(reference.SK, submittedPrefix):
 			err = s.deleteSubmission(ctx, submission)
@@ -87,6 +87,11 @@ func (s *Store) withdrawVote(ctx context.Context, submission key, user string) e
 	return err
 }
 
+// deleteVote deletes the note of a vote.
+func (s *Store) deleteVote(ctx context.Context, user, id string) error {
+	return s.db.Delete(ctx, "DeleteUserItem", voteKey(user, id).values(), expression.ConditionBuilder{})
+}
+
 // deleteSubmission deletes a submission, and before it the items of the votes for it.
 func (s *Store) deleteSubmission(ctx context.Context, submission key) error {
 	return retry.Do(ctx, func() error {
@@ -96,7 +101,7 @@ func (s *Store) deleteSubmission(ctx context.Context, submission key) error {
 			return err
 		}
 		for _, voter := range read.UpvotedBy {
-			if err := s.DeleteVote(ctx, voter, read.ID); err != nil {
+			if err := s.deleteVote(ctx, voter, read.ID); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -187,7 +188,9 @@ func (m *measured) userCases() dynamotest.Cases {
 		"DeleteSubmission":    deleted("gone"),
 		"ListTranslationKeys": deleted("translated"),
 		"DeleteUserItem": func() func() error {
-			return func() error { return store.DeleteVote(ctx, "bob", "none") }
+			return func() error {
+				return m.Tables.Delete(ctx, "DeleteUserItem", []any{"USER#bob", "VOTE#none"}, expression.ConditionBuilder{})
+			}
 		},
 		"ListUsersByTier": func() func() error {
 			return func() error {
@@ -296,19 +299,13 @@ func (m *measured) submissionCases() dynamotest.Cases {
 			submission := m.open("reviewed")
 			return func() error { return second(m.Approve(ctx, "admin", submission.ID)) }
 		},
-		"RecordVote": func() func() error {
-			submission := m.open("voted")
-			return func() error { return is(true)(store.RecordVote(ctx, "voter 0", submission)) }
+		"JudgeSubmission": func() func() error {
+			submission := m.submitted("judged")
+			return func() error { return store.Judge(ctx, submission, submission) }
 		},
-		"CountVote": func() func() error {
-			submission := m.open("counted")
-			return func() error {
-				got, isCounted, err := store.CountVote(ctx, "voter 0", submission, 9)
-				if err == nil && !isCounted {
-					err = fmt.Errorf("got %+v", got)
-				}
-				return is(1)(got.Upvotes, err)
-			}
+		"Vote": func() func() error {
+			submission := m.open("voted")
+			return func() error { return store.Vote(ctx, "voter 0", submission, 9) }
 		},
 	}
 }

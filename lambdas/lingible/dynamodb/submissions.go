@@ -129,70 +129,97 @@ func (s *Store) UnvalidatedSubmissions(ctx context.Context) iter.Seq2[lingible.S
 	return dynamo.Read[lingible.Submission](ctx, s.db, "ListByValidationStatus", dynamo.Query{Values: []any{lingible.Pending}})
 }
 
-// Review implements [lingible.ModerationStore].
-func (s *Store) Review(ctx context.Context, read, reviewed lingible.Submission, entry *lingible.Entry, voter string) error {
-	item := newSubmissionItem(reviewed)
-	update, err := dynamo.Changes(item, "status", "reviewed_at", "approval_type", "reviewed_by", "llm_validation_status", "llm_validation_result", "ttl")
+// Judge implements [lingible.ModerationStore]. It is half of what a transaction costs.
+func (s *Store) Judge(ctx context.Context, read, judged lingible.Submission) error {
+	update, err := reviewOf(judged)
 	if err != nil {
-		return fmt.Errorf("write the submission: %w", err)
+		return err
 	}
-	asRead := dynamo.Equal("status", read.Status)
-	if voter != "" {
-		update = withVote(update, voter)
-		asRead = asRead.And(dynamo.Equal("upvotes", read.Upvotes), hasNotVoted(voter))
+	return dynamo.UnlessStale(s.db.Update(ctx, "JudgeSubmission", newSubmissionItem(read).values(), update, isAsRead(read), nil))
+}
+
+// Review implements [lingible.ModerationStore].
+func (s *Store) Review(ctx context.Context, read, reviewed lingible.Submission, entry *lingible.Entry) error {
+	update, err := reviewOf(reviewed)
+	if err != nil {
+		return err
 	}
-	writes := []dynamo.Write{dynamo.Update(submissions, item.values(), update, asRead)}
-	if entry != nil {
-		writes = append(writes, dynamo.Put(lexicon, newEntryItem(*entry, reviewed.ReviewedAt), dynamo.Absent("PK")))
+	return dynamo.UnlessStale(s.decide(ctx, "ReviewSubmission", changed(read, update, isAsRead(read)), added(reviewed, entry)))
+}
+
+// Vote implements [lingible.ModerationStore].
+func (s *Store) Vote(ctx context.Context, user string, read lingible.Submission, most int) error {
+	isOpen := dynamo.Equal("status", read.Status).And(dynamo.Name("upvotes").LessThan(expression.Value(most)))
+	return s.vote(ctx, user, read, expression.UpdateBuilder{}, isOpen, nil)
+}
+
+// VoteToApprove implements [lingible.ModerationStore].
+func (s *Store) VoteToApprove(ctx context.Context, user string, read, reviewed lingible.Submission, entry *lingible.Entry) error {
+	update, err := reviewOf(reviewed)
+	if err != nil {
+		return err
 	}
-	err = s.db.Transact(ctx, "ReviewSubmission", writes...)
+	return s.vote(ctx, user, read, update, isAsRead(read), added(reviewed, entry))
+}
+
+// vote adds a vote to a change of a submission, with the note by which the account cleaner finds it.
+// There may be a note already, of a version that wrote it before the vote: alone it counts for nothing.
+func (s *Store) vote(ctx context.Context, user string, read lingible.Submission, update expression.UpdateBuilder, condition expression.ConditionBuilder, entry []dynamo.Write) error {
+	voter := &types.AttributeValueMemberSS{Value: []string{user}}
+	update = update.Add(dynamo.Name("upvotes"), expression.Value(1)).Add(dynamo.Name("upvoted_by"), expression.Value(voter))
+	hasNotVoted := expression.Not(dynamo.Name("upvoted_by").Contains(user))
+	note := referenceItem{key: voteKey(user, read.ID), SubmissionID: read.ID, TermKey: newSubmissionItem(read).PK}
+	err := s.decide(ctx, "Vote", changed(read, update, condition.And(hasNotVoted)), entry,
+		dynamo.Check(users, usageKey(user).values(), expression.AttributeExists(dynamo.Name("PK"))),
+		dynamo.Put(users, note, expression.ConditionBuilder{}))
 	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
-		if _, stale := refused.Failed(0); !stale {
-			// The lexicon has the term, and keeps it.
-			return s.Review(ctx, read, reviewed, nil, voter)
+		item, _ := refused.Failed(0)
+		var stored lingible.Submission
+		if err := attributevalue.UnmarshalMap(item, &stored); err != nil {
+			return fmt.Errorf("read the submission: %w", err)
+		}
+		if slices.Contains(stored.UpvotedBy, user) {
+			return lingible.ErrAlreadyVoted
 		}
 	}
 	return dynamo.UnlessStale(err)
 }
 
-// withVote adds a vote to the changes of a submission.
-func withVote(update expression.UpdateBuilder, user string) expression.UpdateBuilder {
-	return update.Add(dynamo.Name("upvotes"), expression.Value(1)).
-		Add(dynamo.Name("upvoted_by"), expression.Value(&types.AttributeValueMemberSS{Value: []string{user}}))
-}
-
-func hasNotVoted(user string) expression.ConditionBuilder {
-	return expression.Not(dynamo.Name("upvoted_by").Contains(user))
-}
-
-// RecordVote implements [lingible.ModerationStore].
-func (s *Store) RecordVote(ctx context.Context, user string, submission lingible.Submission) (isNew bool, err error) {
-	vote := referenceItem{key: voteKey(user, submission.ID), SubmissionID: submission.ID, TermKey: newSubmissionItem(submission).PK}
-	err = s.db.Transact(ctx, "RecordVote",
-		dynamo.Check(users, usageKey(user).values(), expression.AttributeExists(dynamo.Name("PK"))),
-		dynamo.Put(users, vote, dynamo.Absent("PK")))
-	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
-		if _, deleted := refused.Failed(0); !deleted {
-			return false, nil
+// decide changes a submission by a transaction, with the entry, if there is one, unless the lexicon has
+// its term.
+func (s *Store) decide(ctx context.Context, pattern string, change dynamo.Write, entry []dynamo.Write, more ...dynamo.Write) error {
+	err := s.db.Transact(ctx, pattern, slices.Concat([]dynamo.Write{change}, entry, more)...)
+	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok && len(entry) > 0 {
+		if _, isKnown := refused.Failed(1); isKnown {
+			return s.decide(ctx, pattern, change, nil, more...)
 		}
 	}
-	return err == nil, dynamo.UnlessStale(err)
+	return err
 }
 
-// CountVote implements [lingible.ModerationStore].
-func (s *Store) CountVote(ctx context.Context, user string, submission lingible.Submission, most int) (now lingible.Submission, counted bool, err error) {
-	// Setting the status to itself returns it.
-	update := withVote(expression.Set(dynamo.Name("status"), dynamo.Name("status")), user)
-	open := dynamo.Equal("status", lingible.CommunityApproved).Or(
-		dynamo.Equal("status", lingible.Validated).And(dynamo.Name("upvotes").LessThan(expression.Value(most))))
-	err = s.db.Update(ctx, "CountVote", newSubmissionItem(submission).values(), update, open.And(hasNotVoted(user)), &now)
-	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
-		return now, false, attributevalue.UnmarshalMap(refused.Item, &now)
+// changed changes a submission, if the condition is true.
+func changed(read lingible.Submission, update expression.UpdateBuilder, condition expression.ConditionBuilder) dynamo.Write {
+	return dynamo.Update(submissions, newSubmissionItem(read).values(), update, condition)
+}
+
+// added adds the entry of an approved submission to the lexicon. Nil adds none.
+func added(reviewed lingible.Submission, entry *lingible.Entry) []dynamo.Write {
+	if entry == nil {
+		return nil
 	}
-	return now, err == nil, err
+	return []dynamo.Write{dynamo.Put(lexicon, newEntryItem(*entry, reviewed.ReviewedAt), dynamo.Absent("PK"))}
 }
 
-// DeleteVote implements [lingible.ModerationStore].
-func (s *Store) DeleteVote(ctx context.Context, user, id string) error {
-	return s.db.Delete(ctx, "DeleteUserItem", voteKey(user, id).values(), expression.ConditionBuilder{})
+// reviewOf sets what a review changes of a submission.
+func reviewOf(reviewed lingible.Submission) (expression.UpdateBuilder, error) {
+	update, err := dynamo.Changes(newSubmissionItem(reviewed), "status", "reviewed_at", "approval_type", "reviewed_by", "llm_validation_status", "llm_validation_result", "ttl")
+	if err != nil {
+		err = fmt.Errorf("write the submission: %w", err)
+	}
+	return update, err
+}
+
+// isAsRead says that no one has decided, judged or voted since a submission was read.
+func isAsRead(read lingible.Submission) expression.ConditionBuilder {
+	return dynamo.Equal("status", read.Status).And(dynamo.Equal("upvotes", read.Upvotes))
 }

@@ -25,8 +25,8 @@ func TestWriteUnits(t *testing.T) {
 			submitted, err = m.Submit(ctx, ann, proposal("measured"))
 			return err
 		}},
-		{"validate", 7, 12, func() error { return m.Validate(ctx, lingible.Slug(submitted.Term), submitted.ID) }},
-		{"vote", 6, 6, func() error { return second(m.Vote(ctx, voter, submitted.ID)) }},
+		{"validate", 6, 6, func() error { return m.Validate(ctx, lingible.Slug(submitted.Term), submitted.ID) }},
+		{"vote", 7, 8, func() error { return second(m.Vote(ctx, voter, submitted.ID)) }},
 		{"approve", 8, 12, func() error { return second(m.Approve(ctx, "admin", submitted.ID)) }},
 		{"translate and keep", 4, 4, func() error {
 			return second(m.Translator.Translate(ctx, ann, lingible.TranslationInput{Text: "no cap"}))
