@@ -74,7 +74,7 @@ func (described) Lingible() Measured {
 		{Name: "trends  GET /trending, 20", Clients: allClients, Patterns: []string{"GetUsage", "ListTrending"}, Client: with(true, endless, nil, get("/trending?limit=20"))},
 		// The usage, the day and the quiz.
 		// A process reads the wrong answers of each category once.
-		{Name: "ask     GET /quiz/question", Warm: 25, Clients: allClients, Patterns: []string{"GetUsage", "GetQuizSession", "GetEntry", "AskQuestion"}, Transaction: Transaction{Items: 3}, Client: with(true, quizLength, (*speaker).needAnswer, (*speaker).ask)},
+		{Name: "ask     GET /quiz/question", Warm: 25, Clients: allClients, Patterns: []string{"GetUsage", "GetLatestQuizSession", "AskQuestion"}, Transaction: Transaction{Items: 3}, Client: with(true, quizLength, (*speaker).needAnswer, (*speaker).ask)},
 		// The quiz and the day.
 		{Name: "answer  POST /quiz/answer", Clients: allClients, Patterns: []string{"GetUsage", "GetQuizSession", "AnswerQuestion"}, Transaction: Transaction{Items: 2}, Client: with(true, quizLength, (*speaker).ask, (*speaker).answer)},
 		{Name: "history GET /quiz/history", Clients: allClients, Patterns: []string{"GetUsage", "ListQuizDays"}, Client: with(true, endless, (*speaker).needAnswer, get("/quiz/history"))},

@@ -147,6 +147,9 @@ type QuizHistory struct {
 type QuizStore interface {
 	// QuizSession reads a quiz of a user; false: there is none.
 	QuizSession(ctx context.Context, user, id string) (QuizSession, bool, error)
+	// LatestQuiz reads the quiz of a user whose id is the greatest; false: there is none. Ids of quizzes
+	// from before they were in the order of time make it another one than the latest.
+	LatestQuiz(ctx context.Context, user string) (QuizSession, bool, error)
 	// AskQuestion stores a quiz with its next question, and makes it the user's active one. It
 	// reports false if limit questions are asked on the question's day; 0: any number. It returns
 	// retry.ErrStale if tier or active quiz are no longer those of usage.
@@ -159,14 +162,13 @@ type QuizStore interface {
 	QuizDays(ctx context.Context, user string, most int) ([]QuizDay, error)
 	// QuizTerms reads the slugs of all terms of a difficulty and category; one of them may be empty.
 	QuizTerms(ctx context.Context, difficulty Difficulty, category Category) ([]string, error)
-	// Entry reads the term with a slug; false: there is none.
-	Entry(ctx context.Context, slug string) (Entry, bool, error)
 	// WrongAnswers reads the wrong answers for a category.
 	WrongAnswers(ctx context.Context, category Category) ([]string, error)
 }
 
-// Thesaurus finds terms of the lexicon that mean the same.
+// Thesaurus finds terms of the lexicon, and those that mean the same.
 type Thesaurus interface {
+	TermFinder
 	// Synonyms returns the terms that have the plain text of an entry.
 	Synonyms(ctx context.Context, entry Entry) ([]Entry, error)
 }
@@ -175,7 +177,7 @@ type Thesaurus interface {
 type Quiz struct {
 	Users *Users
 	Store QuizStore
-	// Lexicon knows the synonyms of terms.
+	// Lexicon has the terms, as of some seconds ago, and knows their synonyms.
 	Lexicon Thesaurus
 	Count   Counter
 	// Random chooses terms and the order of options. Nil: crypto/rand, since the order must tell
@@ -192,17 +194,26 @@ type Quiz struct {
 // used up.
 func (q *Quiz) Question(ctx context.Context, caller Caller, difficulty Difficulty, category Category) (question QuizQuestion, err error) {
 	err = retry.Do(ctx, func() error {
-		usage, err := q.Users.Usage(ctx, caller)
+		var latest QuizSession
+		usage, err := q.Users.usageWhile(ctx, caller, func() (err error) {
+			latest, _, err = q.Store.LatestQuiz(ctx, caller.ID)
+			return err
+		})
 		if err != nil {
 			return err
 		}
 		now := q.Users.Calendar.Time()
-		quiz, err := q.session(ctx, usage, usage.QuizSessionID, now)
+		quiz, err := q.active(ctx, usage, latest, now)
 		switch {
 		case err != nil && !errors.Is(err, ErrNoQuiz):
 			return err
 		case err != nil || quiz.Status == QuizEnded:
-			quiz = QuizSession{QuizProgress: QuizProgress{ID: uuid.NewString(), Status: QuizActive, StartedAt: now}}
+			// Ids in the order of time let the latest quiz be read before it is known which one is active.
+			id, err := uuid.NewV7()
+			if err != nil {
+				return fmt.Errorf("make an id: %w", err)
+			}
+			quiz = QuizSession{QuizProgress: QuizProgress{ID: id.String(), Status: QuizActive, StartedAt: now}}
 		case quiz.Question.Answer == nil:
 			question = quiz.Question.QuizQuestion
 			return nil
@@ -247,8 +258,8 @@ func (q *Quiz) choose(ctx context.Context, quiz QuizSession, difficulty Difficul
 		if slices.Contains(quiz.Asked, slug) {
 			continue
 		}
-		// The terms are from memory and from an index: the entry may have changed meanwhile.
-		entry, ok, err := q.Store.Entry(ctx, slug)
+		// The slugs are older than the lexicon: the entry may have changed meanwhile.
+		entry, ok, err := q.Lexicon.Entry(ctx, slug)
 		if err != nil {
 			return question, err
 		}
@@ -425,12 +436,17 @@ func (q *Quiz) read(ctx context.Context, caller Caller, sessionID string) (quiz 
 	return quiz, now, err
 }
 
-// session reads a quiz as it stands now. It returns [ErrNoQuiz] if there is none.
-func (q *Quiz) session(ctx context.Context, usage Usage, id string, now time.Time) (QuizSession, error) {
-	quiz, err := q.stored(ctx, usage.UserID, id)
+// active is the active quiz as it stands now, which the latest one is, or else is read. It returns
+// [ErrNoQuiz] if there is none.
+func (q *Quiz) active(ctx context.Context, usage Usage, latest QuizSession, now time.Time) (quiz QuizSession, err error) {
+	quiz = latest
+	if quiz.ID == "" || quiz.ID != usage.QuizSessionID {
+		quiz, err = q.stored(ctx, usage.UserID, usage.QuizSessionID)
+	}
 	if err != nil {
 		return QuizSession{}, err
 	}
+	quiz.Question.SessionID = quiz.ID
 	return quiz.at(now, usage)
 }
 

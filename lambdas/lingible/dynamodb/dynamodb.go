@@ -5,9 +5,12 @@
 package dynamodb
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/cursor"
@@ -65,6 +68,15 @@ type key struct {
 }
 
 func (k key) values() []any { return []any{k.PK, k.SK} }
+
+// first reads the first item of a query; false: there is none.
+func first[T any](ctx context.Context, s *Store, pattern string, values ...any) (item T, found bool, err error) {
+	page, err := s.db.Page(ctx, pattern, dynamo.Query{Values: values, PageSize: 1})
+	if err != nil || len(page.Items) == 0 {
+		return item, false, err
+	}
+	return item, true, attributevalue.UnmarshalMap(page.Items[0], &item)
+}
 
 func userKey(id string) string { return "USER#" + id }
 

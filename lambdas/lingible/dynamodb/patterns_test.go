@@ -401,6 +401,12 @@ func (m *measured) quizCases() dynamotest.Cases {
 				return is(quiz)(got, err)
 			}
 		},
+		"GetLatestQuizSession": func() func() error {
+			return func() error {
+				got, _, err := store.LatestQuiz(ctx, "ann")
+				return is(quiz)(got, err)
+			}
+		},
 		"AskQuestion": func() func() error {
 			quiz.Version++
 			usage := m.usage("ann")

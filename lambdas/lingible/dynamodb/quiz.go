@@ -31,6 +31,11 @@ func (s *Store) QuizSession(ctx context.Context, user, id string) (quiz lingible
 	return quiz, found, err
 }
 
+// LatestQuiz implements [lingible.QuizStore].
+func (s *Store) LatestQuiz(ctx context.Context, user string) (lingible.QuizSession, bool, error) {
+	return first[lingible.QuizSession](ctx, s, "GetLatestQuizSession", userKey(user), quizKind)
+}
+
 // putQuiz stores a quiz in place of its version before.
 func putQuiz(user string, quiz lingible.QuizSession) dynamo.Write {
 	asRead := dynamo.Absent("version")

@@ -283,6 +283,45 @@ func sessionOf(t *testing.T, w *lingibletest.World, caller lingible.Caller) stri
 	return usage.QuizSessionID
 }
 
+// A quiz from before the ids were in the order of time goes on, wherever its id is among others.
+func TestQuizOldIDs(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	quiz := newQuiz(t, w, some(9, lingible.Praise)...)
+	for i, active := range []string{"00000000-0000-4000-8000-000000000000", "ffffffff-ffff-4fff-bfff-ffffffffffff"} {
+		caller := w.Caller(fmt.Sprint("user ", i))
+		usage, err := w.Users.Usage(t.Context(), caller)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := lingible.QuizSession{QuizProgress: lingible.QuizProgress{Status: lingible.QuizActive, StartedAt: w.Read(), LastActivityAt: w.Read()}, Version: 1}
+		old.Question.Day, old.Question.AskedAt = "2026-02-02", w.Read()
+		for _, id := range []string{"7f000000-0000-4000-8000-000000000000", active} {
+			old.ID, old.Question.ID = id, "question of "+id
+			if asked, err := w.Store.AskQuestion(t.Context(), usage, old, 10); err != nil || !asked {
+				t.Fatalf("got %t, %v", asked, err)
+			}
+			usage.QuizSessionID = id
+		}
+		if got := ask(t, quiz, caller); got.SessionID != active || got.ID != "question of "+active {
+			t.Errorf("got %+v; want the question of %s", got, active)
+		}
+		if _, err := quiz.End(t.Context(), caller, active); err != nil {
+			t.Error(err)
+		}
+		// The next ones begin while the old ones are still there.
+		for range 2 {
+			question := ask(t, quiz, caller)
+			if got := ask(t, quiz, caller); got.SessionID != question.SessionID || got.ID != question.ID || got.SessionID == active {
+				t.Errorf("got %+v after %+v", got, question)
+			}
+			if _, err := quiz.End(t.Context(), caller, question.SessionID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 // An answer after midnight counts for the day of its question.
 func TestQuizMidnight(t *testing.T) {
 	t.Parallel()
@@ -556,7 +595,7 @@ func TestQuizFindsEveryTerm(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := lingibletest.New(t)
 		w.Tables.Recorder.PageSize = int32(rapid.IntRange(1, 6).Draw(r, "page"))
-		quiz, caller := newQuiz(t, w), w.Premium(t, "ann")
+		quiz, caller, lexicon := newQuiz(t, w), w.Premium(t, "ann"), terms{}
 		kinds := rapid.SliceOfN(rapid.Uint8Range(0, 29), 100, 250).Draw(r, "kinds")
 		difficulty := rapid.SampledFrom(append(lingible.Difficulties(), "")).Draw(r, "difficulty")
 		category := rapid.SampledFrom(append(categories, "")).Draw(r, "category")
@@ -567,6 +606,7 @@ func TestQuizFindsEveryTerm(t *testing.T) {
 			if entry.IsQuizEligible && (difficulty == "" || difficulty == entry.QuizDifficulty()) && (category == "" || category == entry.QuizCategory) {
 				want[entry.Term] = true
 			}
+			lexicon = append(lexicon, entry)
 			item, err := attributevalue.MarshalMap(entry)
 			if err != nil {
 				t.Fatal(err)
@@ -588,6 +628,7 @@ func TestQuizFindsEveryTerm(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
+		quiz.Lexicon = lexicon
 		for {
 			question, err := quiz.Question(t.Context(), caller, difficulty, category)
 			if errors.Is(err, lingible.ErrNoQuestion) {

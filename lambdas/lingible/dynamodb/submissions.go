@@ -83,12 +83,8 @@ func (s *Store) Submission(ctx context.Context, slug, id string) (submission lin
 }
 
 // FindSubmission implements [lingible.ModerationStore].
-func (s *Store) FindSubmission(ctx context.Context, id string) (submission lingible.Submission, found bool, err error) {
-	page, err := s.db.Page(ctx, "GetSubmissionByID", dynamo.Query{Values: []any{id}})
-	if err != nil || len(page.Items) == 0 {
-		return submission, false, err
-	}
-	return submission, true, attributevalue.UnmarshalMap(page.Items[0], &submission)
+func (s *Store) FindSubmission(ctx context.Context, id string) (lingible.Submission, bool, error) {
+	return first[lingible.Submission](ctx, s, "GetSubmissionByID", id)
 }
 
 // UserSubmissions implements [lingible.ModerationStore].
