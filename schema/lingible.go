@@ -32,7 +32,7 @@ func Lingible() Platform {
 				CallsModel:  true,
 				AccessPatterns: slices.Concat(language, []string{
 					"GetUser", "GetUsage", "CreateUser", "UpgradeUser", "BeginAccountDeletion",
-					"StoreTranslation", "ListTranslations", "ListTranslationKeys", "DeleteTranslation",
+					"ChargeTranslation", "StoreTranslation", "ListTranslations", "ListTranslationKeys", "DeleteTranslation",
 					"GetEntry", "Submit", "GetSubmission", "GetSubmissions", "GetSubmissionByID", "ListSubmissionsByStatus", "ListUserSubmissions", "ReviewSubmission", "Vote",
 					"CountTerm", "ListTrending", "ListTrendingByCategory",
 					"ListQuizByDifficulty", "ListQuizByCategory", "GetWrongAnswers", "GetQuizSession", "GetLatestQuizSession", "AskQuestion", "AnswerQuestion", "EndQuiz", "ListQuizDays",
@@ -338,6 +338,7 @@ func lingibleUsers() Table {
 			{"updated_at", String, "PROFILE: last change: " + lingibleMoment},
 			{"daily_used", Number, "USAGE#LIMITS: translations charged since the last midnight before reset_daily_at"},
 			{"reset_daily_at", String, "USAGE#LIMITS: the midnight from which daily_used counts from 0: " + lingibleMoment},
+			{"charges", List, "USAGE#LIMITS: translation_id of the latest ten translations that were charged by a write of their own; absent when there is none"},
 			{"submitted_at", List, "USAGE#LIMITS: when the submissions of the last 24 hours were made: " + lingibleMoment},
 			{"quiz_session_id", String, "USAGE#LIMITS: the active quiz; absent when there is none"},
 			{"quiz_count", Number, "QUIZ_DAILY: questions asked on the day; QUIZ_SESSION: questions asked"},
@@ -425,6 +426,7 @@ func lingibleAccessPatterns() []AccessPattern {
 		one("DeleteUserItem", DeleteItem, users, "Delete an item of a user who has deleted the account, or the note of a vote for a submission that is gone."),
 		offered(descending(query("ListUsersByTier", users, "UsersTierIndex", "The keys of the users of a tier, those first that changed last. For reports.", "Query by tier", KeyCondition{"tier", Equal}))),
 
+		one("ChargeTranslation", UpdateItem, users, "Charge a translation that is neither kept nor has an idempotency key, if the tier is as read and its limit is not reached."),
 		transaction("StoreTranslation", "Charge a translation, and keep it for premium users.",
 			write(users, UpdateItem, "one more translation, if the tier is as read and its limit is not reached"),
 			optional(write("Translations", PutItem, "the translation")),

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,8 +61,8 @@ func (described) Lingible() Measured {
 	counted := []string{schema.CountRequest, "GetUsage"}
 	return Measured{Routes: []Route{
 		{Name: "warm    GET /health, without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, get("/health"))},
-		{Name: "free    POST /translate, of 2 terms", Clients: allClients, Patterns: append(counted, "StoreTranslation", "CountTerm"), Client: with(false, freeADay, nil, translate(terms))},
-		{Name: "premium POST /translate, of 2 terms, kept", Clients: allClients, Patterns: append(counted, "StoreTranslation", "CountTerm"), Client: with(true, premiumADay, nil, translate(terms))},
+		{Name: "free    POST /translate, of 2 terms", Clients: allClients, Patterns: append(slices.Clone(counted), "ChargeTranslation", "CountTerm"), Client: with(false, freeADay, nil, translate(terms))},
+		{Name: "premium POST /translate, of 2 terms, kept", Clients: allClients, Patterns: append(slices.Clone(counted), "StoreTranslation", "CountTerm"), Client: with(true, premiumADay, nil, translate(terms))},
 		{Name: "same    POST /translate, unchanged", Clients: allClients, Patterns: counted, Client: with(false, premiumADay, nil, translate(plain))},
 		{Name: "list    GET /translations, 20", Clients: allClients, Patterns: []string{"GetUsage", "ListTranslations"}, Client: with(true, endless, (*speaker).needTwenty, get("/translations?limit=20"))},
 		{Name: "usage   GET /user/usage", Clients: allClients, Patterns: []string{"GetUsage"}, Client: with(false, endless, nil, get("/user/usage"))},

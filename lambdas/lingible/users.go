@@ -38,6 +38,9 @@ type Usage struct {
 	// DailyUsed counts the translations charged since the last midnight before ResetDailyAt.
 	DailyUsed    int       `dynamodbav:"daily_used"`
 	ResetDailyAt time.Time `dynamodbav:"reset_daily_at"`
+	// Charges are the ids of the latest translations that were charged by a write of their own, the latest
+	// last: not those that are kept, or have an idempotency key.
+	Charges []string `dynamodbav:"charges,omitempty"`
 	// SubmittedAt are the times of the submissions of the last [SubmissionWindow], and maybe older
 	// ones.
 	SubmittedAt []time.Time `dynamodbav:"submitted_at"`

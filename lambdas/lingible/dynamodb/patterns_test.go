@@ -220,6 +220,10 @@ func (m *measured) translationCases() dynamotest.Cases {
 		return store.StoreTranslation(ctx, charge, m.translation(id), m.Read().Add(time.Hour))
 	}
 	return dynamotest.Cases{
+		"ChargeTranslation": func() func() error {
+			charge := lingible.Charge{Usage: m.usage("ann"), Limit: 100, NextMidnight: m.Read()}
+			return func() error { return store.StoreTranslation(ctx, charge, m.translation("charged"), time.Time{}) }
+		},
 		"StoreTranslation": func() func() error {
 			ctx := m.claimed()
 			return func() error { return kept(ctx, "measured") }

@@ -2,8 +2,12 @@ package dynamodb
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -35,12 +39,40 @@ func (s *Store) StoreTranslation(ctx context.Context, charge lingible.Charge, tr
 	} else {
 		charged = expression.Set(used, expression.Value(1)).Set(dynamo.Name("reset_daily_at"), expression.Value(dynamo.FormatTime(charge.NextMidnight)))
 	}
+	if until.IsZero() && idempotency.ClaimFrom(ctx) == nil {
+		return s.charge(ctx, read, translation.ID, charged, asRead)
+	}
 	writes := []dynamo.Write{dynamo.Update(users, usageKey(read.UserID).values(), charged, asRead)}
 	if !until.IsZero() {
 		item := translationItem{translationKey(read.UserID, translation.ID), translation.Translation, dynamo.ExpiryAt(until)}
 		writes = append(writes, dynamo.Put(translations, item, expression.ConditionBuilder{}))
 	}
 	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "StoreTranslation", translation, writes...))
+}
+
+// latestCharges is how many charges a usage names: those of a free user's day.
+const latestCharges = 10
+
+// charge charges a translation by a write of its own, which is half of what a transaction costs. A repeat of
+// a write whose answer was lost finds its id among the latest charges, which no one has changed unseen.
+func (s *Store) charge(ctx context.Context, read lingible.Usage, id string, charged expression.UpdateBuilder, asRead expression.ConditionBuilder) error {
+	sameCharges := dynamo.Absent("charges")
+	if len(read.Charges) > 0 {
+		sameCharges = dynamo.Equal("charges", read.Charges)
+	}
+	latest := append(slices.Clone(read.Charges[max(0, len(read.Charges)-latestCharges+1):]), id)
+	err := s.db.Update(ctx, "ChargeTranslation", usageKey(read.UserID).values(),
+		charged.Set(dynamo.Name("charges"), expression.Value(latest)), asRead.And(sameCharges), nil)
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		var stored lingible.Usage
+		if err := attributevalue.UnmarshalMap(refused.Item, &stored); err != nil {
+			return fmt.Errorf("read the usage: %w", err)
+		}
+		if slices.Contains(stored.Charges, id) {
+			return nil
+		}
+	}
+	return dynamo.UnlessStale(err)
 }
 
 // Translations implements [lingible.TranslationStore]. DynamoDB deletes expired items late.

@@ -341,6 +341,39 @@ func TestTermsAreCounted(t *testing.T) {
 	}
 }
 
+// A charge that comes again, since the answer to it was lost, is one, also after others, and when
+// another day has begun.
+func TestLostCharge(t *testing.T) {
+	t.Parallel()
+	w := lingibletest.New(t)
+	ann := w.Caller("ann")
+	w.Tables.Wire.Lose(1)
+	translates(t, w, ann, 2)
+	midnight := time.Date(2026, 2, 3, 6, 0, 0, 0, time.UTC)
+	for i, between := range []func(){
+		func() {},
+		func() { translates(t, w, ann, 4) },
+		func() { w.Advance(midnight.Sub(w.Read())); translates(t, w, ann, 9) },
+	} {
+		usage, err := w.Users.Usage(t.Context(), ann)
+		if err != nil {
+			t.Fatal(err)
+		}
+		charge := func() error {
+			made := lingible.ChargedTranslation{Translation: lingible.Translation{ID: fmt.Sprint("charge ", i)}}
+			return w.Store.StoreTranslation(t.Context(), lingible.Charge{Usage: usage, Limit: 10}, made, time.Time{})
+		}
+		if err := charge(); err != nil {
+			t.Fatal(err)
+		}
+		between()
+		used := dailyUsed(t, w, ann)
+		if err := charge(); err != nil || dailyUsed(t, w, ann) != used || used != []int{3, 8, 9}[i] {
+			t.Errorf("%d: got %v; %d were charged, and %d are", i, err, used, dailyUsed(t, w, ann))
+		}
+	}
+}
+
 // The answer is kept under the idempotency key with the charge: whenever an answer is lost or the
 // process dies, the next attempt gets the kept answer or makes the translation, and one is charged.
 func TestTranslationIsChargedOnce(t *testing.T) {

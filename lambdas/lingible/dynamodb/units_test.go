@@ -16,6 +16,7 @@ func TestWriteUnits(t *testing.T) {
 	ctx, ann := t.Context(), m.Premium(t, "ann")
 	var submitted lingible.Submission
 	voter := m.Premium(t, "voter")
+	m.voters(1)
 	for _, test := range []struct {
 		name         string
 		units, local float64
@@ -28,6 +29,9 @@ func TestWriteUnits(t *testing.T) {
 		{"validate", 6, 6, func() error { return m.Validate(ctx, lingible.Slug(submitted.Term), submitted.ID) }},
 		{"vote", 7, 8, func() error { return second(m.Vote(ctx, voter, submitted.ID)) }},
 		{"approve", 8, 12, func() error { return second(m.Approve(ctx, "admin", submitted.ID)) }},
+		{"translate", 1, 1, func() error {
+			return second(m.Translator.Translate(ctx, m.Caller("voter 0"), lingible.TranslationInput{Text: "no cap"}))
+		}},
 		{"translate and keep", 4, 4, func() error {
 			return second(m.Translator.Translate(ctx, ann, lingible.TranslationInput{Text: "no cap"}))
 		}},
