@@ -29,7 +29,7 @@ func Clarity() Platform {
 				Secrets:    []string{"CursorSecret"},
 				CallsModel: true,
 				AccessPatterns: []string{
-					"GetAttempt", "ListUserAttempts", "StoreAttempt", "CreateAttempt", "SaveAttempt", "ClaimEvaluation", "SettleEvaluation",
+					"GetAttempt", "ListUserAttempts", "StoreAttempt", "SubmitAttempt", "SaveAttempt", "ClaimEvaluation", "SettleEvaluation", "AnswerEvaluation",
 					"GetScenario", "ListActiveScenarios", "ListScenariosByDifficulty", "GetLatestProfile", "ListProfiles",
 					ClaimIdempotencyKey, SettleIdempotencyKey,
 				},
@@ -227,25 +227,26 @@ func clarityAccessPatterns() []AccessPattern {
 			KeyConditions: []KeyCondition{{"userId", Equal}},
 		},
 		{
-			Name:        "StoreAttempt",
-			Description: "Store a completed attempt before it is evaluated, unless its id exists.",
-			Operation:   PutItem, Table: "Attempts",
-		},
-		{
-			Name:        "CreateAttempt",
-			Description: "Store an attempt that is not completed.",
+			Name:        "SubmitAttempt",
+			Description: "Store a completed attempt before it is evaluated, under the claim of its first try.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
-				{Table: "Attempts", Operation: PutItem, Description: "the attempt, unless its id exists"},
-				KeepAnswer("Guards"),
+				{Table: "Attempts", Operation: PutItem, Description: "the attempt, unless its id exists; or a changed one, if it still has the version that was read, and is in progress"},
+				update("Guards", "one more evaluation of the user on the day, if the limit is not reached"),
+				ClaimKey("Guards"),
 			},
 		},
 		{
+			Name:        "StoreAttempt",
+			Description: "Store a new attempt that is not evaluated now, without an idempotency key, unless its id exists.",
+			Operation:   PutItem, Table: "Attempts",
+		},
+		{
 			Name:        "SaveAttempt",
-			Description: "Save, complete or abandon an attempt in progress.",
+			Description: "Store an attempt that is not evaluated now.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
-				{Table: "Attempts", Operation: PutItem, Description: "the attempt, if it still has the version that was read, and is in progress"},
+				{Table: "Attempts", Operation: PutItem, Description: "the attempt, unless its id exists; or a changed one, if it still has the version that was read, and is in progress"},
 				KeepAnswer("Guards"),
 			},
 		},
@@ -260,10 +261,15 @@ func clarityAccessPatterns() []AccessPattern {
 		},
 		{
 			Name:        "SettleEvaluation",
-			Description: "End a try to evaluate an attempt.",
+			Description: "End a try to evaluate an attempt: its evaluation, or why it failed and when to try again, if the claim is still this try's.",
+			Operation:   PutItem, Table: "Attempts",
+		},
+		{
+			Name:        "AnswerEvaluation",
+			Description: "SettleEvaluation for a request with an idempotency key.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
-				update("Attempts", "the evaluation, or why it failed and when to try again, if the claim is still this try's"),
+				{Table: "Attempts", Operation: PutItem, Description: "the attempt with its evaluation, or with why it failed and when to try again, if the claim is still this try's"},
 				KeepAnswer("Guards"),
 			},
 		},

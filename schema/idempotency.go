@@ -43,3 +43,9 @@ func IdempotencyPatterns(table string) []AccessPattern {
 func KeepAnswer(table string) Write {
 	return Write{Table: table, Operation: UpdateItem, Optional: true, Description: "the answer, under the request's idempotency key, if no other attempt has taken it"}
 }
+
+// ClaimKey is the last write of a transaction with which the work of a request with an idempotency key
+// begins.
+func ClaimKey(table string) Write {
+	return Write{Table: table, Operation: UpdateItem, Optional: true, Description: "the claim on the request's idempotency key, if no other attempt has it"}
+}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"time"
-
-	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 const (
@@ -37,9 +35,9 @@ func (described) Clarity() Measured {
 	}
 	return Measured{Routes: []Route{
 		{Name: "warm    GET /openapi.json, without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, get("/openapi.json"))},
-		{Name: "submit  POST /attempts, evaluated by the rubric", Clients: allClients, Patterns: []string{"StoreAttempt", "ClaimEvaluation", "SettleEvaluation"}, Client: with(nil, (*trainee).submit)},
-		{Name: "repeat  POST /attempts, with an idempotency key", Clients: []int{1}, Patterns: []string{schema.ClaimIdempotencyKey, "StoreAttempt", "ClaimEvaluation", "SettleEvaluation"}, Client: with(nil, (*trainee).submitOnce)},
-		{Name: "begin   POST /attempts, in progress", Clients: allClients, Patterns: []string{"CreateAttempt"}, Client: with(nil, (*trainee).begin)},
+		{Name: "submit  POST /attempts, evaluated by the rubric", Clients: allClients, Patterns: []string{"SubmitAttempt", "SettleEvaluation"}, Client: with(nil, (*trainee).submit)},
+		{Name: "repeat  POST /attempts, with an idempotency key", Clients: []int{1}, Patterns: []string{"SubmitAttempt", "AnswerEvaluation"}, Client: with(nil, (*trainee).submitOnce)},
+		{Name: "begin   POST /attempts, in progress", Clients: allClients, Patterns: []string{"StoreAttempt"}, Client: with(nil, (*trainee).begin)},
 		{Name: "save    PUT /attempts/{id}", Clients: allClients, Patterns: []string{"GetAttempt", "SaveAttempt"}, Client: with((*trainee).begin, (*trainee).save)},
 		{Name: "get     GET /attempts/{id}", Clients: allClients, Patterns: []string{"GetAttempt"}, Client: with((*trainee).needAttempt, (*trainee).get)},
 		{Name: "list    GET /attempts, 10", Clients: allClients, Patterns: []string{"ListUserAttempts"}, Client: with((*trainee).needTen, get("/attempts?limit=10"))},

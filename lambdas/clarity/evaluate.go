@@ -112,13 +112,52 @@ func (s *Service) resume(ctx context.Context, id string) (attempt Attempt, tried
 	return attempt, true, err
 }
 
-// finish evaluates an attempt that the request has stored. It is returned as it is if it could not
-// be evaluated: the work of its user is stored, and the evaluator goes on.
-func (s *Service) finish(ctx context.Context, attempt Attempt) (Attempt, error) {
+// store stores an attempt by write, which returns what is stored, and whether it is this attempt. A
+// completed attempt is stored under the claim of its first try, which counts for its user's day: one
+// write less. If the limit of the day is reached, too little time is left, or too much is going on for
+// a write that counts, it is stored for the evaluator.
+func (s *Service) store(ctx context.Context, attempt Attempt, write func(Attempt) (Attempt, bool, error)) (Attempt, bool, error) {
+	if attempt.Status != Completed {
+		return write(attempt)
+	}
+	waiting := attempt
+	waiting.EvaluationStatus, waiting.EvaluateAfter = EvaluationPending, s.lease(ctx)
+	_, none := end(ctx)
+	if none == nil {
+		stored, isNew, err := write(s.claimed(ctx, attempt))
+		limit, limited := errors.AsType[*LimitError](err)
+		switch {
+		case limited:
+			return write(limitedUntil(attempt, limit))
+		case !errors.Is(err, retry.ErrBusy):
+			return stored, isNew, err
+		}
+		none = err
+	}
+	stored, isNew, err := write(waiting)
+	if err == nil && isNew {
+		s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt_id", attempt.ID, "error", none.Error())
+	}
+	return stored, isNew, err
+}
+
+// finish evaluates an attempt that is stored: isNew says by this request. It is returned as it is if
+// it could not be evaluated: the work of its user is stored, and the evaluator goes on.
+func (s *Service) finish(ctx context.Context, scenario Scenario, attempt Attempt, isNew bool) (evaluated Attempt, err error) {
 	if attempt.Status != Completed {
 		return attempt, nil
 	}
-	evaluated, err := s.evaluate(ctx, attempt)
+	if isNew {
+		s.count(ctx, "AttemptsCompleted")
+	}
+	switch {
+	case !isNew:
+		evaluated, err = s.evaluate(ctx, attempt)
+	case attempt.Claim != "":
+		evaluated, err = s.try(ctx, scenario, attempt)
+	default:
+		return attempt, nil
+	}
 	if _, running := errors.AsType[*RunningError](err); running {
 		return Attempt{}, err
 	}
@@ -126,15 +165,6 @@ func (s *Service) finish(ctx context.Context, attempt Attempt) (Attempt, error) 
 		s.log().WarnContext(ctx, "an attempt was stored and not evaluated: the evaluator goes on", "attempt_id", attempt.ID, "error", err.Error())
 	}
 	return evaluated, nil
-}
-
-// awaiting is a completed attempt that waits for its evaluation: until the invocation is certainly
-// dead by the invocation itself.
-func (s *Service) awaiting(ctx context.Context, attempt Attempt) Attempt {
-	if attempt.Status == Completed {
-		attempt.EvaluationStatus, attempt.EvaluateAfter = EvaluationPending, s.lease(ctx)
-	}
-	return attempt
 }
 
 // lease is when the invocation is certainly dead.
@@ -159,9 +189,8 @@ func end(ctx context.Context) (time.Time, error) {
 	return end, nil
 }
 
-// evaluate is one try to evaluate a completed attempt, and the only way to an evaluation. It claims
-// the attempt, so that no other try runs; it asks the evaluator; and it stores what that said, if the
-// claim still is its own. It returns the attempt as it then is, also with an error.
+// evaluate is one try to evaluate a completed attempt. It claims the attempt, so that no other try
+// runs, and goes on as [Service.try].
 //
 // It returns a [*RunningError], a [*LimitError], or an error of the store, or one that wraps
 // [context.DeadlineExceeded] if no time is left.
@@ -169,36 +198,42 @@ func (s *Service) evaluate(ctx context.Context, attempt Attempt) (Attempt, error
 	if attempt.EvaluationStatus == EvaluationDone {
 		return attempt, nil
 	}
-	end, err := end(ctx)
-	if err != nil {
+	if _, err := end(ctx); err != nil {
 		return attempt, err
 	}
-	// Before the claim, which counts for the day of the user. The answers have the questions of a
-	// scenario that is gone.
+	// Before the claim, which counts for the day of the user.
 	scenario, err := s.Scenarios.Scenario(ctx, attempt.ScenarioID)
 	if err != nil && !errors.Is(err, ErrScenarioNotFound) {
 		return attempt, err
 	}
-	scenario.Questions = asked(scenario.Questions, attempt.Answers)
 	claimed, err := s.claim(ctx, attempt)
 	if err != nil || claimed.EvaluationStatus == EvaluationDone {
 		return claimed, err
 	}
+	return s.try(ctx, scenario, claimed)
+}
+
+// try evaluates an attempt that is claimed, and is the only way to an evaluation. It asks the
+// evaluator, and stores what that said, if the claim still is its own. It returns the attempt as it
+// then is, also with an error: a [*RunningError], or one of the store.
+func (s *Service) try(ctx context.Context, scenario Scenario, claimed Attempt) (Attempt, error) {
+	// The answers have the questions of a scenario that is gone.
+	scenario.Questions = asked(scenario.Questions, claimed.Answers)
 	settled, metric := claimed, "Evaluations"
 	settled.EvaluateAfter = time.Time{}
-	judgement, failed := s.judge(ctx, end, scenario, claimed.Answers)
+	judgement, failed := s.judge(ctx, scenario, claimed.Answers)
 	if failed == nil {
 		settled.Evaluation = &Evaluation{OverallScore: judgement.OverallScore(), Judgement: judgement, EvaluatedAt: s.now()}
 		settled.EvaluationStatus, settled.EvaluationFailure = EvaluationDone, ""
 	} else {
 		metric = "EvaluationFailures"
-		s.log().WarnContext(ctx, "an evaluation failed", "attempt_id", attempt.ID, "try", claimed.EvaluationTries, "error", failed.Error())
+		s.log().WarnContext(ctx, "an evaluation failed", "attempt_id", claimed.ID, "try", claimed.EvaluationTries, "error", failed.Error())
 		settled.EvaluationStatus, settled.EvaluationFailure = EvaluationFailed, failed.Failure
 		if claimed.EvaluationTries < maxTries() {
 			settled.EvaluationStatus, settled.EvaluateAfter = EvaluationPending, s.now().Add(delays()[claimed.EvaluationTries-1])
 		}
 	}
-	err = s.Store.SettleEvaluation(ctx, settled)
+	err := s.Store.SettleEvaluation(ctx, settled)
 	if errors.Is(err, retry.ErrStale) {
 		// This try was taken for dead, and another one runs or has run.
 		return s.current(ctx, claimed)
@@ -210,18 +245,28 @@ func (s *Service) evaluate(ctx context.Context, attempt Attempt) (Attempt, error
 	return settled, nil
 }
 
+// claimed is an attempt under a claim of its next try.
+func (s *Service) claimed(ctx context.Context, attempt Attempt) Attempt {
+	attempt.EvaluationStatus, attempt.EvaluationTries = EvaluationRunning, attempt.EvaluationTries+1
+	attempt.Claim, attempt.ClaimedUntil = cryptorand.Text(), s.lease(ctx)
+	attempt.EvaluateAfter = attempt.ClaimedUntil
+	return attempt
+}
+
+// limitedUntil is an attempt whose evaluation the limit puts off to the next day.
+func limitedUntil(attempt Attempt, limit *LimitError) Attempt {
+	attempt.EvaluationStatus, attempt.EvaluationFailure = EvaluationPending, Limited
+	attempt.EvaluateAfter = limit.Until.Add(rand.N(limitJitter)).Truncate(time.Millisecond)
+	return attempt
+}
+
 // claim claims an attempt for a try, which counts for its user's day. An attempt that has been
 // evaluated meanwhile is returned instead.
 func (s *Service) claim(ctx context.Context, attempt Attempt) (Attempt, error) {
-	token := cryptorand.Text()
 	var claimed Attempt
 	err := retry.Do(ctx, func() error {
-		now := s.now()
-		claimed = attempt
-		claimed.EvaluationStatus, claimed.EvaluationTries = EvaluationRunning, attempt.EvaluationTries+1
-		claimed.Claim, claimed.ClaimedUntil = token, s.lease(ctx)
-		claimed.EvaluateAfter = claimed.ClaimedUntil
-		err := s.Store.ClaimEvaluation(ctx, claimed, now, s.EvaluationsPerDay)
+		claimed = s.claimed(ctx, attempt)
+		err := s.Store.ClaimEvaluation(ctx, claimed, s.now(), s.EvaluationsPerDay)
 		if !errors.Is(err, retry.ErrStale) {
 			return err
 		}
@@ -237,8 +282,7 @@ func (s *Service) claim(ctx context.Context, attempt Attempt) (Attempt, error) {
 	}
 	// An attempt that is tried no more, or waits for the next day already, stays as it is.
 	if limited && !attempt.EvaluateAfter.IsZero() && attempt.EvaluateAfter.Before(limit.Until) {
-		attempt.EvaluationStatus, attempt.EvaluationFailure = EvaluationPending, Limited
-		attempt.EvaluateAfter = limit.Until.Add(rand.N(limitJitter)).Truncate(time.Millisecond)
+		attempt = limitedUntil(attempt, limit)
 		if err := s.Store.SettleEvaluation(ctx, attempt); err != nil {
 			return attempt, err
 		}
@@ -261,9 +305,10 @@ func (s *Service) current(ctx context.Context, attempt Attempt) (Attempt, error)
 	return read, nil
 }
 
-// judge asks the evaluator, until end.
-func (s *Service) judge(ctx context.Context, end time.Time, scenario Scenario, answers []Answer) (Judgement, *model.Error) {
-	ctx, cancel := context.WithDeadline(ctx, end)
+// judge asks the evaluator, until the end of the try.
+func (s *Service) judge(ctx context.Context, scenario Scenario, answers []Answer) (Judgement, *model.Error) {
+	until, _ := end(ctx)
+	ctx, cancel := context.WithDeadline(ctx, until)
 	defer cancel()
 	judgement, err := s.Evaluator.Evaluate(ctx, scenario, answers)
 	failed, known := errors.AsType[*model.Error](err)

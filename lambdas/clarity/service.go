@@ -43,11 +43,12 @@ type Store interface {
 	// beginning. It returns a [*validate.Error] for a cursor of another list.
 	Attempts(ctx context.Context, user string, most int, from string) (AttemptList, error)
 	// CreateAttempt stores an attempt, unless there is one with its id. It returns the one that is
-	// stored then, and whether it was created.
-	CreateAttempt(ctx context.Context, attempt Attempt) (stored Attempt, created bool, err error)
+	// stored then, and whether it was created. An attempt with a claim counts as an evaluation of its
+	// user on the day of its timestamp, of which limit are allowed; beyond, it returns a [*LimitError].
+	CreateAttempt(ctx context.Context, attempt Attempt, limit int) (stored Attempt, created bool, err error)
 	// SaveAttempt stores a changed attempt, if it still is in progress and has the version before.
-	// Otherwise it returns [retry.ErrStale].
-	SaveAttempt(ctx context.Context, attempt Attempt) error
+	// Otherwise it returns [retry.ErrStale]. An attempt with a claim counts as in CreateAttempt.
+	SaveAttempt(ctx context.Context, attempt Attempt, limit int) error
 	// ClaimEvaluation stores the claim of an attempt and what goes with it, if the attempt has no
 	// evaluation and no claim that lasts. It counts an evaluation of the user on the day of now, of
 	// which limit are allowed. It returns [retry.ErrStale] or a [*LimitError].
@@ -87,17 +88,16 @@ func (s *Service) Submit(ctx context.Context, user, id string, in Submission) (A
 	if attempt.Answers, err = answersTo(scenario.Questions, in.Answers, attempt.Status); err != nil {
 		return Attempt{}, err
 	}
-	stored, created, err := s.Store.CreateAttempt(ctx, s.awaiting(ctx, attempt))
+	stored, created, err := s.store(ctx, attempt, func(attempt Attempt) (Attempt, bool, error) {
+		return s.Store.CreateAttempt(ctx, attempt, s.EvaluationsPerDay)
+	})
 	if err == nil && stored.UserID != user {
 		err = ErrForbidden
 	}
 	if err != nil {
 		return Attempt{}, fmt.Errorf("store the attempt: %w", err)
 	}
-	if created && stored.Status == Completed {
-		s.count(ctx, "AttemptsCompleted")
-	}
-	return s.finish(ctx, stored)
+	return s.finish(ctx, scenario, stored, created)
 }
 
 // exists reports whether an earlier attempt at the same request has stored the attempt.
@@ -117,14 +117,15 @@ func (s *Service) exists(ctx context.Context, user, id string) bool {
 // [ErrAttemptNotFound], [ErrForbidden], [ErrNotInProgress], a [*VersionError], a [*validate.Error],
 // [ErrScenarioNotFound] or a [*RunningError].
 func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion int, again bool) (Attempt, error) {
+	var scenario Scenario
 	var attempt Attempt
+	var saved bool
 	err := retry.Do(ctx, func() error {
 		read, err := s.Attempt(ctx, user, id)
 		if err != nil {
 			return err
 		}
-		scenario, err := s.Scenarios.Scenario(ctx, read.ScenarioID)
-		if err != nil {
+		if scenario, err = s.Scenarios.Scenario(ctx, read.ScenarioID); err != nil {
 			return err
 		}
 		answers := in.Answers
@@ -157,19 +158,15 @@ func (s *Service) Save(ctx context.Context, user, id string, in Save, ifVersion 
 		if attempt.Status == Completed {
 			attempt.Timestamp = now
 		}
-		attempt = s.awaiting(ctx, attempt)
-		if err := s.Store.SaveAttempt(ctx, attempt); err != nil {
-			return err
-		}
-		if attempt.Status == Completed {
-			s.count(ctx, "AttemptsCompleted")
-		}
-		return nil
+		attempt, saved, err = s.store(ctx, attempt, func(attempt Attempt) (Attempt, bool, error) {
+			return attempt, true, s.Store.SaveAttempt(ctx, attempt, s.EvaluationsPerDay)
+		})
+		return err
 	})
 	if err != nil {
 		return Attempt{}, fmt.Errorf("save the attempt: %w", err)
 	}
-	return s.finish(ctx, attempt)
+	return s.finish(ctx, scenario, attempt, saved)
 }
 
 // Attempt reads an attempt of a user. It returns [ErrAttemptNotFound] or [ErrForbidden].

@@ -12,9 +12,13 @@ import (
 	"testing"
 	"time"
 
+	awsdynamodb "github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity/claritytest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/metricstest"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/model"
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -224,6 +228,52 @@ func TestKilled(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What earlier releases have stored is evaluated, in each way: they claimed the key of a request alone,
+// stored the attempt without a claim, and claimed the evaluation after that.
+func TestEarlierReleases(t *testing.T) {
+	t.Parallel()
+	w := claritytest.New(t)
+	api := w.API()
+	for name, evaluate := range map[string]func(id string) answer{
+		"repeat": func(string) answer {
+			return send(t, api, "ann", "POST /attempts", claritytest.Submission("repeat"), "Idempotency-Key: repeat")
+		},
+		"request": func(id string) answer { return send(t, api, "ann", "POST /attempts/"+id+"/evaluate", nil) },
+		"schedule": func(id string) answer {
+			w.Advance(time.Minute)
+			if run, err := w.EvaluatePending(t.Context()); err != nil || run != (clarity.Run{Evaluated: 1}) {
+				t.Errorf("the schedule: got %+v, %v", run, err)
+			}
+			return send(t, api, "ann", "GET /attempts/"+id, nil)
+		},
+	} {
+		// The attempt's id follows from the request, so the request is sent, and then taken back.
+		w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) { return clarity.Judgement{}, errors.New("down") })
+		made := send(t, api, "ann", "POST /attempts", claritytest.Submission(name), "Idempotency-Key: "+name)
+		w.Judge.Says(nil)
+		change := func(table, name, key, expression string, values map[string]types.AttributeValue) {
+			t.Helper()
+			if _, err := w.Tables.Client.UpdateItem(t.Context(), &awsdynamodb.UpdateItemInput{
+				TableName: &table, Key: map[string]types.AttributeValue{name: &types.AttributeValueMemberS{Value: key}},
+				UpdateExpression: &expression, ExpressionAttributeValues: values,
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change("Attempts", "attemptId", made.ID, "REMOVE evaluationTries, evaluationFailure", nil)
+		claim, _, err := w.Store.Keys().Begin(t.Context(), "ann", name, nil, idempotency.Deferred)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change("Guards", "guardKey", claim.Key()[0].(string), "SET claim = :claim, claimed_until = :until REMOVE http_status_code, response_data", map[string]types.AttributeValue{
+			":claim": &types.AttributeValueMemberS{Value: "DEAD"}, ":until": &types.AttributeValueMemberN{Value: "0"},
+		})
+		if got := evaluate(made.ID); got.Code >= 300 || got.ID != made.ID || got.Evaluation == nil {
+			t.Errorf("%s: got %d %s; want %s evaluated", name, got.Code, got.Body, made.ID)
+		}
 	}
 }
 

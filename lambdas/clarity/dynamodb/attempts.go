@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/lambdas/clarity"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/idempotency"
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
 var _ clarity.Store = (*Store)(nil)
@@ -56,21 +57,22 @@ func (s *Store) Attempts(ctx context.Context, user string, most int, from string
 	return list, err
 }
 
-// CreateAttempt implements [clarity.Store]. The answer to the request that completes an attempt is
-// kept with its evaluation.
-func (s *Store) CreateAttempt(ctx context.Context, attempt clarity.Attempt) (clarity.Attempt, bool, error) {
-	item, isNew := newAttemptItem(attempt), dynamo.Absent("attemptId")
+// CreateAttempt implements [clarity.Store].
+func (s *Store) CreateAttempt(ctx context.Context, attempt clarity.Attempt, limit int) (clarity.Attempt, bool, error) {
+	isNew := dynamo.Absent("attemptId")
 	var err error
-	if attempt.Status == clarity.Completed {
-		err = s.db.Put(ctx, "StoreAttempt", item, isNew)
+	if attempt.Claim == "" && idempotency.ClaimFrom(ctx) == nil {
+		err = s.db.Put(ctx, "StoreAttempt", newAttemptItem(attempt), isNew)
 	} else {
-		err = idempotency.Transact(ctx, s.db, "CreateAttempt", attempt, dynamo.Put(attempts, item, isNew))
+		err = s.put(ctx, attempt, isNew, limit)
 	}
 	var stored dynamo.Item
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		stored = refused.Item
 	} else if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
-		stored, _ = refused.Failed(0)
+		if stored, ok = refused.Failed(0); !ok {
+			return clarity.Attempt{}, false, beyond(attempt.Timestamp)
+		}
 	} else {
 		return attempt, err == nil, err
 	}
@@ -81,14 +83,20 @@ func (s *Store) CreateAttempt(ctx context.Context, attempt clarity.Attempt) (cla
 	return existing, false, nil
 }
 
-// SaveAttempt implements [clarity.Store], and keeps answers as [Store.CreateAttempt] does.
-func (s *Store) SaveAttempt(ctx context.Context, attempt clarity.Attempt) error {
+// SaveAttempt implements [clarity.Store].
+func (s *Store) SaveAttempt(ctx context.Context, attempt clarity.Attempt, limit int) error {
 	asRead := dynamo.Equal("version", attempt.Version-1).And(dynamo.Equal("status", clarity.InProgress))
-	put := dynamo.Put(attempts, newAttemptItem(attempt), asRead)
-	if attempt.Status == clarity.Completed {
-		return dynamo.UnlessStale(s.db.Transact(ctx, "SaveAttempt", put))
+	return unlessStale(s.put(ctx, attempt, asRead, limit), attempt.Timestamp)
+}
+
+// put stores an attempt, if the condition is true: with a claim it is counted, and the request's
+// idempotency key claimed. Without one the answer to the request is kept, which is complete.
+func (s *Store) put(ctx context.Context, attempt clarity.Attempt, condition expression.ConditionBuilder, limit int) error {
+	stored := dynamo.Put(attempts, newAttemptItem(attempt), condition)
+	if attempt.Claim == "" {
+		return idempotency.Transact(ctx, s.db, "SaveAttempt", attempt, stored)
 	}
-	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "SaveAttempt", attempt, put))
+	return idempotency.Claiming(ctx, s.db, "SubmitAttempt", stored, counted(attempt.UserID, attempt.Timestamp, limit))
 }
 
 // ClaimEvaluation implements [clarity.Store].
@@ -99,35 +107,45 @@ func (s *Store) ClaimEvaluation(ctx context.Context, attempt clarity.Attempt, no
 	}
 	free := dynamo.Equal("status", clarity.Completed).And(dynamo.Absent("evaluation"), dynamo.Absent("claim").Or(
 		dynamo.Name("claimedUntil").LessThanEqual(expression.Value(dynamo.FormatTime(now)))))
-	day := now.UTC().Truncate(24 * time.Hour)
-	tomorrow := day.AddDate(0, 0, 1)
-	counted := expression.Add(dynamo.Name("evaluations"), expression.Value(1)).
-		Set(dynamo.Name("expiresAt"), expression.Value(dynamo.ExpiryAt(tomorrow.AddDate(0, 0, 1))))
-	allowed := dynamo.Absent("evaluations").Or(dynamo.Name("evaluations").LessThan(expression.Value(limit)))
-	err = s.db.Transact(ctx, "ClaimEvaluation",
-		dynamo.Update(attempts, []any{attempt.ID}, update, free),
-		dynamo.Update(guards, []any{"EVALUATIONS#" + day.Format(time.DateOnly) + "#" + attempt.UserID}, counted, allowed))
-	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
-		if _, stale := refused.Failed(0); !stale {
-			return &clarity.LimitError{Until: tomorrow}
-		}
-	}
-	return dynamo.UnlessStale(err)
+	return unlessStale(s.db.Transact(ctx, "ClaimEvaluation",
+		dynamo.Update(attempts, []any{attempt.ID}, update, free), counted(attempt.UserID, now, limit)), now)
 }
+
+// counted counts an evaluation of a user on the day of a moment, unless it has limit already. It is the
+// second write of a transaction.
+func counted(user string, now time.Time, limit int) dynamo.Write {
+	day := dayOf(now)
+	update := expression.Add(dynamo.Name("evaluations"), expression.Value(1)).
+		Set(dynamo.Name("expiresAt"), expression.Value(dynamo.ExpiryAt(day.AddDate(0, 0, 2))))
+	allowed := dynamo.Absent("evaluations").Or(dynamo.Name("evaluations").LessThan(expression.Value(limit)))
+	return dynamo.Update(guards, []any{"EVALUATIONS#" + day.Format(time.DateOnly) + "#" + user}, update, allowed)
+}
+
+// unlessStale returns [retry.ErrStale] or a [*clarity.LimitError] for a transaction that was refused,
+// whose second write has counted at a moment.
+func unlessStale(err error, now time.Time) error {
+	return dynamo.UnlessStale(err, dynamo.Means(0, retry.ErrStale), dynamo.Means(1, beyond(now)))
+}
+
+// beyond is the error of an evaluation beyond the limit of the day.
+func beyond(now time.Time) error { return &clarity.LimitError{Until: dayOf(now).AddDate(0, 0, 1)} }
+
+func dayOf(now time.Time) time.Time { return now.UTC().Truncate(24 * time.Hour) }
 
 // SettleEvaluation implements [clarity.Store].
 func (s *Store) SettleEvaluation(ctx context.Context, attempt clarity.Attempt) error {
-	own := dynamo.Absent("claim")
+	// A try that was claimed meanwhile has counted, also if it is over.
+	own := dynamo.Absent("claim").And(dynamo.Absent("evaluationTries").Or(dynamo.Equal("evaluationTries", attempt.EvaluationTries)))
 	if attempt.Claim != "" {
 		own = dynamo.Equal("claim", attempt.Claim)
 	}
 	attempt.Claim, attempt.ClaimedUntil = "", time.Time{}
-	update, err := dynamo.Changes(newAttemptItem(attempt), "claim", "claimedUntil", "evaluation", "evaluationStatus", "evaluationFailure", "pendingEvaluation", "evaluateAfter")
-	if err != nil {
-		return err
+	item, open := newAttemptItem(attempt), own.And(dynamo.Absent("evaluation"), dynamo.Equal("status", clarity.Completed))
+	if idempotency.ClaimFrom(ctx) == nil {
+		// Half the price of a transaction.
+		return dynamo.UnlessStale(s.db.Put(ctx, "SettleEvaluation", item, open))
 	}
-	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "SettleEvaluation", attempt,
-		dynamo.Update(attempts, []any{attempt.ID}, update, own.And(dynamo.Absent("evaluation"), dynamo.Equal("status", clarity.Completed)))))
+	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, "AnswerEvaluation", attempt, dynamo.Put(attempts, item, open)))
 }
 
 // PendingEvaluations implements [clarity.Store].

@@ -217,7 +217,10 @@ func TestConditions(t *testing.T) {
 	if err := w.Store.ClaimEvaluation(ctx, with(claimed, "first"), w.Read(), 20); err != nil {
 		t.Fatal(err)
 	}
+	older := waiting
+	older.EvaluationTries--
 	for name, err := range map[string]error{
+		"SettleOlder":      w.Store.SettleEvaluation(ctx, older),
 		"ClaimDone":        w.Store.ClaimEvaluation(ctx, with(done, "other"), w.Read(), 20),
 		"ClaimClaimed":     w.Store.ClaimEvaluation(ctx, with(claimed, "other"), w.Read().Add(time.Minute-time.Millisecond), 20),
 		"ClaimInProgress":  w.Store.ClaimEvaluation(ctx, with(begun, "other"), w.Read(), 20),
@@ -227,9 +230,9 @@ func TestConditions(t *testing.T) {
 		"SettleClaimed":    w.Store.SettleEvaluation(ctx, with(claimed, "")),
 		"SettleUnclaimed":  w.Store.SettleEvaluation(ctx, with(waiting, "other")),
 		"SettleInProgress": w.Store.SettleEvaluation(ctx, with(begun, "")),
-		"SaveCompleted":    w.Store.SaveAttempt(ctx, clarity.Attempt{ID: done.ID, UserID: "ann", Version: 2}),
-		"SaveOlder":        w.Store.SaveAttempt(ctx, clarity.Attempt{ID: begun.ID, UserID: "ann", Version: 1}),
-		"SaveNewer":        w.Store.SaveAttempt(ctx, clarity.Attempt{ID: begun.ID, UserID: "ann", Version: 3, Status: clarity.Completed}),
+		"SaveCompleted":    w.Store.SaveAttempt(ctx, clarity.Attempt{ID: done.ID, UserID: "ann", Version: 2}, 20),
+		"SaveOlder":        w.Store.SaveAttempt(ctx, clarity.Attempt{ID: begun.ID, UserID: "ann", Version: 1}, 20),
+		"SaveNewer":        w.Store.SaveAttempt(ctx, clarity.Attempt{ID: begun.ID, UserID: "ann", Version: 3, Status: clarity.Completed}, 20),
 	} {
 		if !errors.Is(err, retry.ErrStale) {
 			t.Errorf("%s: got %v", name, err)
@@ -446,7 +449,7 @@ func TestThrottled(t *testing.T) {
 	w := claritytest.New(t)
 	ctx := retry.WithBudget(t.Context(), retry.NewBudget(2))
 	w.Tables.Wire.Answers(func(operation string) dynamotest.Answer {
-		if operation == "PutItem" {
+		if operation != "GetItem" {
 			return dynamotest.Throttled()
 		}
 		return dynamotest.Answer{}
@@ -460,7 +463,7 @@ func TestThrottled(t *testing.T) {
 		}
 		return dynamotest.Answer{}
 	})
-	attempt, err := w.Submit(retry.WithBudget(t.Context(), retry.NewBudget(2)), "ann", "", claritytest.Submission("This bridge"))
+	attempt, err := w.Submit(retry.WithBudget(t.Context(), retry.NewBudget(retry.ForCaller)), "ann", "", claritytest.Submission("This bridge"))
 	if err != nil || attempt.EvaluationStatus != clarity.EvaluationPending {
 		t.Errorf("got %+v, %v", attempt, err)
 	}

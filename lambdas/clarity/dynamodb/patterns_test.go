@@ -33,14 +33,19 @@ func TestEveryAccessPattern(t *testing.T) {
 		claim, _, err := keys.Begin(t.Context(), "measured", fmt.Sprint("key ", number), []byte("request"), time.Minute)
 		return claim, err
 	}
-	claimed := func() context.Context {
-		claim, err := claim()
+	with := func(claim *idempotency.Claim, err error) context.Context {
 		if err != nil {
 			t.Fatal(err)
 		}
 		return idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
 			return idempotency.Response{Status: 201, Body: []byte(strings.Repeat("x", 2000))}, nil
 		})
+	}
+	claimed := func() context.Context { return with(claim()) }
+	deferred := func() context.Context {
+		number++
+		claim, _, err := keys.Begin(t.Context(), "measured", fmt.Sprint("key ", number), []byte("request"), idempotency.Deferred)
+		return with(claim, err)
 	}
 	submission := func(status clarity.Status) clarity.Submission {
 		in := claritytest.Submission(strings.Repeat("A bridge ", 110))
@@ -55,9 +60,9 @@ func TestEveryAccessPattern(t *testing.T) {
 		}
 		return attempt
 	}
-	submitting := func(status clarity.Status) func() func() error {
+	submitting := func(within func() context.Context, status clarity.Status) func() func() error {
 		return func() func() error {
-			ctx := claimed()
+			ctx := within()
 			return func() error { return second(w.Submit(ctx, "measured", "", submission(status))) }
 		}
 	}
@@ -79,10 +84,16 @@ func TestEveryAccessPattern(t *testing.T) {
 				return err
 			}
 		},
-		"StoreAttempt":     submitting(clarity.Completed),
-		"CreateAttempt":    submitting(clarity.InProgress),
-		"ClaimEvaluation":  submitting(clarity.Completed),
-		"SettleEvaluation": submitting(clarity.Completed),
+		"StoreAttempt":     submitting(t.Context, clarity.InProgress),
+		"SubmitAttempt":    submitting(deferred, clarity.Completed),
+		"SettleEvaluation": submitting(t.Context, clarity.Completed),
+		"AnswerEvaluation": submitting(claimed, clarity.Completed),
+		"ClaimEvaluation": func() func() error {
+			w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) { return clarity.Judgement{}, errors.New("down") })
+			id := submit(clarity.Completed).ID
+			w.Judge.Says(nil)
+			return func() error { return second(w.Evaluate(t.Context(), "measured", id)) }
+		},
 		"SaveAttempt": func() func() error {
 			ctx, id := claimed(), submit(clarity.InProgress).ID
 			return func() error { return second(w.Save(ctx, "measured", id, clarity.Save{}, 0, true)) }
@@ -126,11 +137,12 @@ func TestEveryAccessPattern(t *testing.T) {
 		},
 	})
 	w.Tables.Measure(t, schema.Clarity().Database.AccessPatterns, cases, func(pattern string, made []dynamotest.Request) []dynamotest.Request {
-		// A submission claims its evaluation, and then settles it.
 		switch pattern {
-		case "ClaimEvaluation":
+		case "SubmitAttempt": // and then its evaluation is settled
 			return made[:1]
-		case "SettleEvaluation":
+		case "ClaimEvaluation": // the attempt is read, the evaluation settled
+			return made[1:2]
+		case "AnswerEvaluation":
 			return made[len(made)-1:]
 		default:
 			return made

@@ -2,6 +2,7 @@ package dynamodb_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// TestWriteUnits writes attempts whose texts have 4.5 KB, as in docs/COST.md, under a claim on an
-// idempotency key, and compares the write units: as DynamoDB counts them, and with the indexes of a
+// TestWriteUnits writes attempts whose texts have 4.5 KB, as in docs/COST.md, with an idempotency key
+// unless it says otherwise, and compares the write units: as DynamoDB counts them, and with the indexes of a
 // transaction doubled, as DynamoDB Local counts them. The evaluations are shorter than those there.
 func TestWriteUnits(t *testing.T) {
 	t.Parallel()
@@ -32,31 +33,37 @@ func TestWriteUnits(t *testing.T) {
 		units, local float64
 		do           func(ctx context.Context, begun string) error
 	}{
-		{"begin", 18, 23, func(ctx context.Context, _ string) error { return second(submit(ctx, clarity.InProgress)) }},
-		{"save", 18, 23, func(ctx context.Context, begun string) error {
+		{"begin", 17, 22, func(ctx context.Context, _ string) error { return second(submit(ctx, clarity.InProgress)) }},
+		{"begin without a key", 10, 10, func(context.Context, string) error { return second(submit(t.Context(), clarity.InProgress)) }},
+		{"save", 17, 22, func(ctx context.Context, begun string) error {
 			return second(w.Save(ctx, "ann", begun, clarity.Save{}, 0, true))
 		}},
-		{"submit", 47, 58, func(ctx context.Context, _ string) error { return second(submit(ctx, clarity.Completed)) }},
-		{"complete", 52, 69, func(ctx context.Context, begun string) error {
+		{"submit", 38, 50, func(ctx context.Context, _ string) error { return second(submit(ctx, clarity.Completed)) }},
+		{"submit without a key", 29, 35, func(context.Context, string) error { return second(submit(t.Context(), clarity.Completed)) }},
+		{"complete", 38, 50, func(ctx context.Context, begun string) error {
 			return second(w.Save(ctx, "ann", begun, clarity.Save{Change: clarity.Change{Status: clarity.Completed}}, 0, true))
 		}},
+		{"evaluate again", 30, 37, func(_ context.Context, failed string) error { return second(w.Evaluate(t.Context(), "ann", failed)) }},
 		{"add a profile", 6, 6, func(context.Context, string) error { addProfile(t, w.Store, evaluatedAttempt("ann", 1)); return nil }},
 	} {
-		begun, err := submit(t.Context(), clarity.InProgress)
+		status := clarity.InProgress
+		if test.name == "evaluate again" {
+			status = clarity.Completed
+			w.Judge.Says(func(context.Context, int) (clarity.Judgement, error) { return clarity.Judgement{}, errors.New("down") })
+		}
+		begun, err := submit(t.Context(), status)
 		if err != nil {
 			t.Fatal(err)
 		}
+		w.Judge.Says(nil)
 		ledger := w.Tables.Writes(t, schema.Clarity().Database, func() {
-			ctx := t.Context()
-			if test.name != "add a profile" {
-				claim, _, err := w.Store.Keys().Begin(ctx, "ann", test.name, []byte("request"), time.Minute)
-				if err != nil {
-					t.Fatal(err)
-				}
-				ctx = idempotency.WithClaim(ctx, claim, func(any) (idempotency.Response, error) {
-					return idempotency.Response{Status: 201, Body: []byte(strings.Repeat("x", 500))}, nil
-				})
+			claim, _, err := w.Store.Keys().Begin(t.Context(), "ann", test.name, []byte("request"), idempotency.Deferred)
+			if err != nil {
+				t.Fatal(err)
 			}
+			ctx := idempotency.WithClaim(t.Context(), claim, func(any) (idempotency.Response, error) {
+				return idempotency.Response{Status: 201, Body: []byte(strings.Repeat("x", 500))}, nil
+			})
 			if err := test.do(ctx, begun.ID); err != nil {
 				t.Fatal(err)
 			}

@@ -429,9 +429,18 @@ func (db *DB) Update(ctx context.Context, pattern string, key []any, update expr
 type waitKey struct{}
 
 // BeforeWrites returns a context under which every write waits until wait returns, and is not sent if wait
-// returns an error: the write then returns that error as it is. Reads do not wait.
+// returns an error: the write then returns that error as it is. It waits for what the context has it wait
+// for already, first. Reads do not wait.
 func BeforeWrites(ctx context.Context, wait func(context.Context) error) context.Context {
-	return context.WithValue(ctx, waitKey{}, wait)
+	before := ctx
+	return context.WithValue(ctx, waitKey{}, func(ctx context.Context) error {
+		if first, _ := before.Value(waitKey{}).(func(context.Context) error); first != nil {
+			if err := first(ctx); err != nil {
+				return err
+			}
+		}
+		return wait(ctx)
+	})
 }
 
 // WithoutWaiting returns a context whose writes do not wait for what [BeforeWrites] says. It is for a write

@@ -8,9 +8,9 @@
 // then another attempt takes over. If the first one was merely slow, it can no longer
 // commit.
 //
-// A claim costs a write and a round trip of its own. Where the work reads, and then writes by one
-// transaction whose conditions let only one of two attempts succeed, it can be [Deferred]: the
-// transaction itself takes the key.
+// A claim costs a write and a round trip of its own. Where the work begins with a transaction, the
+// claim can be [Deferred]: the transaction itself takes the key, [Claiming] for the work that goes on
+// after it, and [Transact] for the work that it completes.
 //
 // The platform's rules know nothing of this: the claim travels in the context ([WithClaim]). The
 // keys are items with the attributes of schema.IdempotencyAttributes, in any table that has a time
@@ -43,11 +43,11 @@ const (
 	Retention = 24 * time.Hour
 	// DefaultLease is the lease of an attempt whose context has no deadline.
 	DefaultLease = 30 * time.Second
-	// Deferred is the lease of a claim that [Keys.Begin] makes without a request. [Transact] and
-	// [Keys.Settle] then take the key and keep the answer in one write, unless the key has an
-	// answer, another attempt holds it, or it belongs to another request. Until then the
-	// request does not count as running: of two attempts at the same time both do the work, and
-	// one commits. [Hold] claims the key after all.
+	// Deferred is the lease of a claim that [Keys.Begin] makes without a request. The work's first
+	// write then takes the key, unless the key has an answer, another attempt holds it, or it belongs
+	// to another request: [Claiming] with its transaction, [Transact] and [Keys.Settle] together with
+	// the answer, and [Hold] by a write of its own. Until then the request does not count as
+	// running: of two attempts at the same time both do the work, and one commits.
 	Deferred time.Duration = -1
 )
 
@@ -164,17 +164,30 @@ func (k *Keys) Begin(ctx context.Context, scope, key string, request []byte, lea
 
 // take claims the key.
 func (c *Claim) take(ctx context.Context, lease time.Duration) (replay *Response, err error) {
-	update, free, err := c.taken()
+	update, free, err := c.claiming(lease)
 	if err != nil {
-		return nil, fmt.Errorf("claim idempotency key: %w", err)
+		return nil, err
 	}
-	update = update.Set(dynamo.Name(claimToken), expression.Value(c.token)).
-		Set(dynamo.Name(claimedUntil), expression.Value(now(c.keys.Now).Add(lease).UnixMilli())).
-		Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData))
 	err = c.keys.db.Update(dynamo.WithoutWaiting(ctx), schema.ClaimIdempotencyKey, c.key, update, free, nil)
 	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
 		return outcome(refused.Item, c.digest)
 	}
+	return nil, c.tried(ctx, err)
+}
+
+// claiming returns the update that claims the key, and the condition under which this attempt may.
+func (c *Claim) claiming(lease time.Duration) (update expression.UpdateBuilder, free expression.ConditionBuilder, err error) {
+	update, free, err = c.taken()
+	if err != nil {
+		return update, free, fmt.Errorf("claim idempotency key: %w", err)
+	}
+	return update.Set(dynamo.Name(claimToken), expression.Value(c.token)).
+		Set(dynamo.Name(claimedUntil), expression.Value(now(c.keys.Now).Add(lease).UnixMilli())).
+		Remove(dynamo.Name(responseCode)).Remove(dynamo.Name(responseData)), free, nil
+}
+
+// tried notes how the write of a claim ended, and returns its error.
+func (c *Claim) tried(ctx context.Context, err error) error {
 	if err == nil || errors.Is(err, retry.ErrUnanswered) {
 		c.deferred = false
 	}
@@ -183,7 +196,7 @@ func (c *Claim) take(ctx context.Context, lease time.Duration) (replay *Response
 		// ends with its lease.
 		_ = c.keys.Release(ctx, c)
 	}
-	return nil, err
+	return err
 }
 
 // taken returns the part of an update that makes the key the request's, and the condition that no
@@ -331,12 +344,13 @@ func (c *Claim) lost(stored dynamo.Item) error {
 	return ErrClaimLost
 }
 
-// Hold claims the key of a context's claim now if that is [Deferred]: before a write that is not
-// the [Transact] which completes the work. It returns [ErrClaimLost] if the request has been carried
-// out or is another one's, and else the errors of [Keys.Begin].
+// Hold claims the key of a context's claim now if that is [Deferred]: before a write that does not
+// take the key itself. [Request.Do] lets every such write call it. It returns [ErrClaimLost] if the
+// request has been carried out or is another one's, and else the errors of [Keys.Begin].
 func Hold(ctx context.Context) error {
-	c := ClaimFrom(ctx)
-	if c == nil || !c.deferred {
+	p, _ := ctx.Value(contextKey{}).(pending)
+	c := p.claim
+	if c == nil || !c.deferred || p.joined {
 		return nil
 	}
 	replay, err := c.take(ctx, leaseOf(ctx))
@@ -352,13 +366,15 @@ type contextKey struct{}
 type pending struct {
 	claim  *Claim
 	answer func(result any) (Response, error)
+	// joined says that the write under the context takes the key.
+	joined bool
 }
 
 // WithClaim returns a context under which [Transact] keeps the answer to the
 // request of the claim. answer makes the answer from the result that is passed to
 // Transact; it is called before the commit.
 func WithClaim(ctx context.Context, claim *Claim, answer func(result any) (Response, error)) context.Context {
-	return context.WithValue(ctx, contextKey{}, pending{claim, answer})
+	return context.WithValue(ctx, contextKey{}, pending{claim: claim, answer: answer})
 }
 
 // ClaimFrom returns the claim that the context carries; nil if it carries none.
@@ -392,19 +408,42 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 	if err != nil {
 		return fmt.Errorf("%s: keep the answer: %w", pattern, err)
 	}
-	kept := dynamo.Update(p.claim.keys.table, p.claim.key, update, holds)
+	if err := p.transact(ctx, db, pattern, writes, update, holds); err != nil {
+		return err
+	}
+	p.claim.kept = &response
+	return nil
+}
+
+// Claiming is the transaction with which the work of a request begins: [dynamo.DB.Transact], which
+// also claims the key of a context's claim that is [Deferred]. The pattern's last write is then
+// schema.ClaimKey of the table of the keys.
+//
+// It returns errors as [Transact] does. The work goes on, and ends with Transact.
+func Claiming(ctx context.Context, db *dynamo.DB, pattern string, writes ...dynamo.Write) error {
+	p, ok := ctx.Value(contextKey{}).(pending)
+	if !ok || !p.claim.deferred {
+		return db.Transact(ctx, pattern, writes...)
+	}
+	update, free, err := p.claim.claiming(leaseOf(ctx))
+	if err != nil {
+		return fmt.Errorf("%s: %w", pattern, err)
+	}
+	return p.claim.tried(ctx, p.transact(ctx, db, pattern, writes, update, free))
+}
+
+// transact does the writes, and the update of the key's item, all or none.
+func (p pending) transact(ctx context.Context, db *dynamo.DB, pattern string, writes []dynamo.Write, update expression.UpdateBuilder, condition expression.ConditionBuilder) error {
+	key := dynamo.Update(p.claim.keys.table, p.claim.key, update, condition)
+	p.joined = true
 	// The caller's slice stays unchanged: the caller may try again with it.
-	err = db.Transact(ctx, pattern, append(slices.Clone(writes), kept)...)
+	err := db.Transact(context.WithValue(ctx, contextKey{}, p), pattern, append(slices.Clone(writes), key)...)
 	if refused, ok := errors.AsType[*dynamo.TransactionError](err); ok {
 		if stored, lost := refused.Failed(len(writes)); lost {
 			return p.claim.lost(stored)
 		}
 	}
-	if err != nil {
-		return err
-	}
-	p.claim.kept = &response
-	return nil
+	return err
 }
 
 // bodyAttribute returns text where possible, so that people can read it in the table. DynamoDB

@@ -45,6 +45,9 @@ func shop() schema.Database {
 			schema.AccessPattern{Name: "GetOrder", Operation: schema.GetItem, Table: "Orders", Consistent: true},
 			schema.AccessPattern{Name: "PlaceOrder", Operation: schema.TransactWriteItems, Writes: []schema.Write{
 				{Table: "Orders", Operation: schema.UpdateItem}, schema.KeepAnswer("Keys"),
+			}},
+			schema.AccessPattern{Name: "OpenOrder", Operation: schema.TransactWriteItems, Writes: []schema.Write{
+				{Table: "Orders", Operation: schema.UpdateItem}, schema.ClaimKey("Keys"),
 			}}),
 	}
 }
@@ -914,4 +917,82 @@ func TestHold(t *testing.T) {
 	if err := idempotency.Hold(t.Context()); err != nil {
 		t.Errorf("without a claim: %v", err)
 	}
+}
+
+// The transaction with which the work begins claims the key, and the one that completes it keeps the
+// answer: two requests in all.
+func TestClaiming(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	// do opens an order, does what is meant to happen meanwhile, and places the order.
+	do := func(key, content string, condition expression.ConditionBuilder, meanwhile func() error) (idempotency.Response, bool, error) {
+		return idempotency.Request{
+			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Deferred: true,
+			Answer: func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil },
+		}.Do(t.Context(), func(ctx context.Context) (any, error) {
+			if err := idempotency.Claiming(ctx, s.DB, "OpenOrder", placed(key, condition)); err != nil {
+				return nil, err
+			}
+			if err := meanwhile(); err != nil {
+				return nil, err
+			}
+			return created, idempotency.Transact(ctx, s.DB, "PlaceOrder", created, placed(key, always))
+		})
+	}
+	nothing := func() error { return nil }
+	s.Recorder.Requests()
+	response, replayed, err := do("key", string(request), always, func() error {
+		s.wantRunning(t, "key", start.Add(idempotency.DefaultLease))
+		// A second attempt opens nothing, another request neither.
+		_, _, err := do("key", string(request), always, nothing)
+		if _, running := errors.AsType[*idempotency.RunningError](err); !running || s.times(t, "key") != 1 {
+			t.Errorf("meanwhile: got %v, opened %d times", err, s.times(t, "key"))
+		}
+		if _, _, err := do("key", "other", always, nothing); !errors.Is(err, idempotency.ErrOtherRequest) {
+			t.Errorf("another request: got %v", err)
+		}
+		s.Recorder.Requests()
+		return nil
+	})
+	if made := s.Recorder.Requests(); err != nil || replayed || response.Status != created.Status || len(made) != 1 || s.times(t, "key") != 2 {
+		t.Errorf("got %v, replayed %v, %v after %v", response, replayed, err, made)
+	}
+	if response, replayed, err := do("key", string(request), always, nothing); err != nil || !replayed || response.Status != created.Status || s.times(t, "key") != 2 {
+		t.Errorf("the repeat: got %v, replayed %v, %v, placed %d times", response, replayed, err, s.times(t, "key"))
+	}
+
+	// A refused transaction leaves no claim, and neither does one whose work fails after it.
+	never := expression.AttributeExists(expression.Name("no_such_attribute"))
+	if _, _, err := do("refused", string(request), never, nothing); err == nil || s.stored(t, "refused") != nil {
+		t.Errorf("got %v, and the key %v", err, s.stored(t, "refused"))
+	}
+	failed := errors.New("failed")
+	if _, _, err := do("failed", string(request), always, func() error { return failed }); !errors.Is(err, failed) {
+		t.Errorf("got %v", err)
+	}
+	if _, replayed, err := do("failed", string(request), always, nothing); err != nil || replayed {
+		t.Errorf("after a failure: replayed %v, %v", replayed, err)
+	}
+	// An answer that is lost on the way is asked for again; one that never comes releases the claim.
+	s.Wire.Lose(2)
+	if _, _, err := do("lost", string(request), always, nothing); err != nil || s.times(t, "lost") != 2 {
+		t.Errorf("got %v, placed %d times", err, s.times(t, "lost"))
+	}
+	claim, _, err := s.keys.Begin(t.Context(), scope, "unanswered", request, idempotency.Deferred)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := true
+	s.Wire.Answers(func(string) (answer dynamotest.Answer) {
+		if first {
+			answer = dynamotest.Answer{Done: true, Err: io.ErrUnexpectedEOF}
+		}
+		first = false
+		return answer
+	})
+	once := retry.WithBudget(t.Context(), retry.NewBudget(1))
+	if err := idempotency.Claiming(idempotency.WithClaim(once, claim, nil), s.DB, "OpenOrder", placed("unanswered", always)); !errors.Is(err, retry.ErrUnanswered) {
+		t.Errorf("got %v; want ErrUnanswered", err)
+	}
+	s.claim(t, "unanswered")
 }

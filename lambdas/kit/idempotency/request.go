@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/retry"
 )
 
@@ -32,9 +33,10 @@ type Request struct {
 	// Wait is how long an attempt waits for another one that is running. Zero: not
 	// at all.
 	Wait time.Duration
-	// Deferred claims the key no sooner than the answer is kept ([Deferred]). The work writes by one
-	// [Transact], and asks [Hold] before any other write. An error of the work without a final answer is
-	// returned as it is, also if the request has been carried out before. No attempt waits.
+	// Deferred claims the key with the work's first write to a table ([Deferred]). The work does nothing
+	// else before that could not be done twice. An error of the work before its first write, and without
+	// a final answer, is returned as it is, also if the request has been carried out before. No attempt
+	// waits.
 	Deferred bool
 	// Answer makes the answer from the result of the work. A store that keeps answers with
 	// its work passes the same result to [Transact].
@@ -74,7 +76,7 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 	if replay != nil {
 		return *replay, true, nil
 	}
-	result, err := work(WithClaim(ctx, claim, r.Answer))
+	result, err := work(dynamo.BeforeWrites(WithClaim(ctx, claim, r.Answer), Hold))
 	if kept, ok := claim.Kept(); ok && err == nil {
 		return kept, false, nil
 	}
