@@ -2,8 +2,16 @@ package todo
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
+	"strconv"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/onesynthtest"
 )
@@ -105,9 +113,39 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("got %v for another user's key; want another task", created)
 	}
 
+	// While the first attempt is running, a repeat is refused, whatever it asks for.
+	for _, earlier := range before {
+		on.reopen(t, one.ID, earlier.key)
+		again := one.MustSend(t, earlier.method, earlier.path, onesynthtest.Key(earlier.key), earlier.body)
+		refused(t, again, http.StatusConflict)
+		if _, told := again.RetryAfter(); !told {
+			t.Errorf("got %v; want the time of the next attempt", again)
+		}
+	}
+
 	// The deletion's answer outlives all other items of the user.
 	key := onesynthtest.Key(onesynthtest.Unique("key"))
 	deleted := other.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil)
 	read[struct{}](t, deleted, http.StatusNoContent)
 	isReplay(t, other.MustSend(t, http.MethodDelete, "/api/v1/users/me", key, nil), deleted)
+}
+
+// reopen makes a key one whose first attempt is running, for another minute.
+func (p *target) reopen(t testing.TB, user, key string) {
+	t.Helper()
+	sum := sha256.Sum256([]byte(key))
+	if _, err := p.Database.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(p.Tables["AppData"]),
+		Key: map[string]types.AttributeValue{
+			"PK": &types.AttributeValueMemberS{Value: "IDEMPOTENCY#" + user}, "SK": &types.AttributeValueMemberS{Value: "KEY#" + hex.EncodeToString(sum[:])},
+		},
+		ConditionExpression: aws.String("attribute_exists(request_digest)"),
+		UpdateExpression:    aws.String("SET claim = :claim, claimed_until = :until REMOVE http_status_code, response_data"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":claim": &types.AttributeValueMemberS{Value: "another"},
+			":until": &types.AttributeValueMemberN{Value: strconv.FormatInt(time.Now().Add(time.Minute).UnixMilli(), 10)},
+		},
+	}); err != nil {
+		t.Fatal(err)
+	}
 }

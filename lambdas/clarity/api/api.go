@@ -72,7 +72,7 @@ func newServer(a *API) *server {
 		MaxBodyBytes: maxBody,
 		Errors:       failures(),
 		Idempotency: httpapi.Idempotency{
-			Keys: a.Keys,
+			Keys: a.Keys, Claim: idempotency.WithWrite,
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
 				"Two requests are the same if method, path, If-Match and body are, byte for byte. " +
 				"A body of the wrong form does not use its key up, nor does a request that fails for a reason that passes (409 with Retry-After, 5xx).",

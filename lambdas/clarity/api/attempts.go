@@ -47,7 +47,7 @@ func (s *server) registerAttempts() {
 	versioned := map[string]string{"ETag": "The attempt's version, for If-Match."}
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/attempts", ID: "createAttempt", Status: http.StatusCreated, Form: clarity.Attempt{}, KeyOptional: true, Deferred: true,
+		Method: http.MethodPost, Path: "/attempts", ID: "createAttempt", Status: http.StatusCreated, Form: clarity.Attempt{}, KeyOptional: true,
 		Headers:     map[string]string{"ETag": versioned["ETag"], "Location": "The path of the attempt."},
 		Location:    "/attempts/{attemptId}",
 		Description: "Stores an attempt, and evaluates a completed one." + evaluated,
@@ -63,7 +63,7 @@ func (s *server) registerAttempts() {
 	})
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/attempts/{id}", ID: "saveAttempt", Form: clarity.Attempt{}, KeyOptional: true, Deferred: true, Headers: versioned, IfMatch: "the attempt",
+		Method: http.MethodPut, Path: "/attempts/{id}", ID: "saveAttempt", Form: clarity.Attempt{}, KeyOptional: true, Headers: versioned, IfMatch: "the attempt",
 		Description: "Changes an attempt in progress. Completing it evaluates it, and makes the time of submission its timestamp." + evaluated,
 		Precisely:   precisely,
 		Errors:      append(of, clarity.ErrScenarioNotFound, clarity.ErrNotInProgress, &clarity.RunningError{}, &clarity.VersionError{Current: 4}),

@@ -34,7 +34,10 @@ const (
 type Idempotency struct {
 	// Keys remember requests; each caller's are a scope of their own.
 	Keys idempotency.Claims
-	// Wait is how long a repeat waits while the first attempt is running. Zero: not at all.
+	// Claim says when a request claims its key.
+	Claim idempotency.Moment
+	// Wait is how long a repeat waits while the first attempt is running. Zero: not at all. It needs
+	// [idempotency.BeforeWork].
 	Wait time.Duration
 	// Description says in the OpenAPI document what the key does.
 	Description string
@@ -58,7 +61,7 @@ func Mutate[I, R any](s *Server, op Operation, work func(context.Context, *I) (R
 	Register(s, s.once(op), func(ctx context.Context, input *I) (*mutated, error) {
 		request := requestFrom(ctx)
 		response, replayed, err := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Wait: s.config.Idempotency.Wait, Deferred: op.Deferred, Log: s.config.Log,
+			Keys: s.config.Idempotency.Keys, Scope: request.caller.ID, Key: request.key, Content: request.content, Wait: s.config.Idempotency.Wait, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
 			Answer: answered(func(result R) (int, any) { return answer(ctx, input, result) }),
 			Refusal: func(err error) (idempotency.Response, bool) {
 				if !s.isFinal(err) {
@@ -96,7 +99,7 @@ func ServeOnce[I, R, B any](s *Server, op Operation, key func(*I) (key string, c
 	op.Errors = append(slices.Clone(op.Errors), &idempotency.RunningError{})
 	Serve(s, op, func(ctx context.Context, input *I) (body B, err error) {
 		request := idempotency.Request{
-			Keys: s.config.Idempotency.Keys, Scope: CallerFrom(ctx).ID, Wait: s.config.Idempotency.Wait, Log: s.config.Log,
+			Keys: s.config.Idempotency.Keys, Scope: CallerFrom(ctx).ID, Wait: s.config.Idempotency.Wait, Claim: s.config.Idempotency.Claim, Log: s.config.Log,
 			Answer: answered(func(result R) (int, any) { return status, answer(result) }),
 		}
 		if request.Key, request.Content, err = key(input); err != nil {

@@ -55,9 +55,6 @@ type Operation struct {
 	// KeyOptional lets a request of [Mutate] leave the idempotency key out. It is then carried out
 	// each time.
 	KeyOptional bool
-	// Deferred claims the idempotency key of a request of [Mutate] no sooner than its answer is kept:
-	// see [idempotency.Request.Deferred].
-	Deferred bool
 	// HasBody says that an operation of DELETE has a body. Those of POST, PUT and PATCH have one
 	// without it.
 	HasBody bool

@@ -8,9 +8,9 @@
 // then another attempt takes over. If the first one was merely slow, it can no longer
 // commit.
 //
-// A claim costs a write and a round trip of its own. Where the work begins with a transaction, the
-// claim can be [Deferred]: the transaction itself takes the key, [Claiming] for the work that goes on
-// after it, and [Transact] for the work that it completes.
+// A claim costs a write and a round trip of its own. Where the work does nothing but read and write
+// tables, it need not wait for the claim: its first write does ([WhileReading]), or takes the key
+// itself ([WithWrite]).
 //
 // The platform's rules know nothing of this: the claim travels in the context ([WithClaim]). The
 // keys are items with the attributes of schema.IdempotencyAttributes, in any table that has a time
@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -43,11 +44,8 @@ const (
 	Retention = 24 * time.Hour
 	// DefaultLease is the lease of an attempt whose context has no deadline.
 	DefaultLease = 30 * time.Second
-	// Deferred is the lease of a claim that [Keys.Begin] makes without a request. The work's first
-	// write then takes the key, unless the key has an answer, another attempt holds it, or it belongs
-	// to another request: [Claiming] with its transaction, [Transact] and [Keys.Settle] together with
-	// the answer, and [Hold] by a write of its own. Until then the request does not count as
-	// running: of two attempts at the same time both do the work, and one commits.
+	// Deferred is the lease of a claim that [Keys.Begin] makes without a request. It is made later, as
+	// [WithWrite] says.
 	Deferred time.Duration = -1
 )
 
@@ -188,13 +186,13 @@ func (c *Claim) claiming(lease time.Duration) (update expression.UpdateBuilder, 
 
 // tried notes how the write of a claim ended, and returns its error.
 func (c *Claim) tried(ctx context.Context, err error) error {
-	if err == nil || errors.Is(err, retry.ErrUnanswered) {
+	if err == nil {
 		c.deferred = false
 	}
 	if errors.Is(err, retry.ErrUnanswered) {
 		// The claim may be stored, and no one else can release it. If this fails too, it
 		// ends with its lease.
-		_ = c.keys.Release(ctx, c)
+		_ = c.release(ctx)
 	}
 	return err
 }
@@ -281,6 +279,10 @@ func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	if claim.kept != nil || claim.deferred {
 		return nil
 	}
+	return claim.release(ctx)
+}
+
+func (c *Claim) release(ctx context.Context) error {
 	end := time.Now().Add(releaseTimeout)
 	if deadline, ok := ctx.Deadline(); ok {
 		if late := deadline.Add(lateReleaseTimeout); late.Before(end) {
@@ -289,8 +291,8 @@ func (k *Keys) Release(ctx context.Context, claim *Claim) error {
 	}
 	ctx, cancel := retry.ToRelease(dynamo.WithoutWaiting(ctx), end)
 	defer cancel()
-	_, err := dynamo.Held(k.db.Update(ctx, schema.SettleIdempotencyKey, claim.key,
-		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), claim.holds(), nil))
+	_, err := dynamo.Held(c.keys.db.Update(ctx, schema.SettleIdempotencyKey, c.key,
+		expression.Remove(dynamo.Name(claimToken)).Remove(dynamo.Name(claimedUntil)), c.holds(), nil))
 	return err
 }
 
@@ -302,11 +304,17 @@ type Claim struct {
 	token  string
 	digest string // of the request
 	kept   *Response
+	// beside says that the claim is made while the work reads.
+	beside bool
+
+	// making guards the following while the claim is made.
+	making sync.Mutex
 	// deferred says that the key is not claimed yet.
 	deferred bool
-	// replay or refused is what a deferred claim found instead of a free key.
-	replay  *Response
-	refused error
+	// replay or refused is what a deferred claim found instead of a free key, failed the error with
+	// which it could not be made.
+	replay          *Response
+	refused, failed error
 }
 
 // Kept returns the answer that was kept under the key, if one was.
@@ -344,21 +352,32 @@ func (c *Claim) lost(stored dynamo.Item) error {
 	return ErrClaimLost
 }
 
-// Hold claims the key of a context's claim now if that is [Deferred]: before a write that does not
-// take the key itself. [Request.Do] lets every such write call it. It returns [ErrClaimLost] if the
-// request has been carried out or is another one's, and else the errors of [Keys.Begin].
-func Hold(ctx context.Context) error {
+// hold makes the claim of a context that is deferred, unless the write under the context does. Every
+// write of the work calls it. It returns [ErrClaimLost] if the request has been carried out, is running
+// or is another one's, and else the errors of [Keys.Begin].
+func hold(ctx context.Context) error {
 	p, _ := ctx.Value(contextKey{}).(pending)
-	c := p.claim
-	if c == nil || !c.deferred || p.joined {
+	if p.joined {
 		return nil
 	}
-	replay, err := c.take(ctx, leaseOf(ctx))
-	if _, running := errors.AsType[*RunningError](err); replay != nil || running || errors.Is(err, ErrOtherRequest) {
-		c.replay, c.refused = replay, err
+	return p.claim.hold(ctx)
+}
+
+func (c *Claim) hold(ctx context.Context) error {
+	c.making.Lock()
+	defer c.making.Unlock()
+	if c.deferred && c.replay == nil && c.refused == nil && c.failed == nil {
+		replay, err := c.take(ctx, leaseOf(ctx))
+		if _, running := errors.AsType[*RunningError](err); replay != nil || running || errors.Is(err, ErrOtherRequest) {
+			c.replay, c.refused = replay, err
+		} else {
+			c.failed = err
+		}
+	}
+	if c.replay != nil || c.refused != nil {
 		return ErrClaimLost
 	}
-	return err
+	return c.failed
 }
 
 type contextKey struct{}
@@ -397,6 +416,11 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 	if !ok {
 		return db.Transact(ctx, pattern, writes...)
 	}
+	if p.claim.beside {
+		if err := p.claim.hold(ctx); err != nil {
+			return err
+		}
+	}
 	if p.claim.kept != nil {
 		return fmt.Errorf("%s: the request has been answered already: one request has one transaction that completes it", pattern)
 	}
@@ -416,13 +440,13 @@ func Transact(ctx context.Context, db *dynamo.DB, pattern string, result any, wr
 }
 
 // Claiming is the transaction with which the work of a request begins: [dynamo.DB.Transact], which
-// also claims the key of a context's claim that is [Deferred]. The pattern's last write is then
+// also makes the claim of the context, if that is to be made with a write. The pattern's last write is then
 // schema.ClaimKey of the table of the keys.
 //
 // It returns errors as [Transact] does. The work goes on, and ends with Transact.
 func Claiming(ctx context.Context, db *dynamo.DB, pattern string, writes ...dynamo.Write) error {
 	p, ok := ctx.Value(contextKey{}).(pending)
-	if !ok || !p.claim.deferred {
+	if !ok || p.claim.beside || !p.claim.deferred {
 		return db.Transact(ctx, pattern, writes...)
 	}
 	update, free, err := p.claim.claiming(leaseOf(ctx))

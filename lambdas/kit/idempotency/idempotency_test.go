@@ -48,7 +48,8 @@ func shop() schema.Database {
 			}},
 			schema.AccessPattern{Name: "OpenOrder", Operation: schema.TransactWriteItems, Writes: []schema.Write{
 				{Table: "Orders", Operation: schema.UpdateItem}, schema.ClaimKey("Keys"),
-			}}),
+			}},
+			schema.AccessPattern{Name: "CountOrder", Operation: schema.UpdateItem, Table: "Orders"}),
 	}
 }
 
@@ -641,9 +642,10 @@ func TestRandomAttempts(t *testing.T) {
 				}
 				claims = append(claims, claim)
 			},
-			"hold": func(r *rapid.T) {
-				if err := idempotency.Hold(idempotency.WithClaim(ctx, pick(r), nil)); err != nil && !errors.Is(err, idempotency.ErrClaimLost) {
-					r.Fatalf("Hold: %v", err)
+			"begin work": func(r *rapid.T) {
+				err := idempotency.Claiming(idempotency.WithClaim(ctx, pick(r), nil), s.DB, "OpenOrder", placed("open", always))
+				if err != nil && !errors.Is(err, idempotency.ErrClaimLost) {
+					r.Fatalf("Claiming: %v", err)
 				}
 			},
 			"begin other": func(r *rapid.T) {
@@ -776,16 +778,16 @@ func TestRacingAttempts(t *testing.T) {
 	}
 }
 
-// A request whose claim is deferred makes no request of its own before the work's transaction, and has
-// the outcome that a claimed one has.
-func TestDeferred(t *testing.T) {
+// A request that claims its key with the work's transaction makes no request of its own before that, and
+// has the outcome that a claimed one has.
+func TestWithWrite(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	refused := errors.New("refused")
 	// do does the work, which is refused instead if refusal says so.
 	do := func(key, content string, refusal bool) (idempotency.Response, bool, error) {
 		return idempotency.Request{
-			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Deferred: true,
+			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Claim: idempotency.WithWrite,
 			Answer: func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil },
 			Refusal: func(err error) (idempotency.Response, bool) {
 				return idempotency.Response{Status: 400}, errors.Is(err, refused)
@@ -849,8 +851,8 @@ func TestDeferred(t *testing.T) {
 	}
 }
 
-// Deferred attempts that race: all do the work, one commits, and all have its answer.
-func TestRacingDeferredAttempts(t *testing.T) {
+// Attempts that race to claim the key with their work: all do it, one commits, and all have its answer.
+func TestRacingWrites(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	var group sync.WaitGroup
@@ -861,7 +863,7 @@ func TestRacingDeferredAttempts(t *testing.T) {
 			for {
 				answer := idempotency.Response{Status: 201, Body: fmt.Append(nil, "made by ", i)}
 				response, _, err := idempotency.Request{
-					Keys: s.keys, Scope: scope, Key: "key", Content: request, Deferred: true,
+					Keys: s.keys, Scope: scope, Key: "key", Content: request, Claim: idempotency.WithWrite,
 					Answer: func(any) (idempotency.Response, error) { return answer, nil },
 				}.Do(t.Context(), func(ctx context.Context) (any, error) {
 					return nil, idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always))
@@ -885,37 +887,139 @@ func TestRacingDeferredAttempts(t *testing.T) {
 	}
 }
 
-// Hold claims a key before other writes: a second attempt does not begin.
-func TestHold(t *testing.T) {
+// While the work reads, the key is claimed. Nothing is written and nothing else answered if the request
+// has been carried out, is running, or is another one's, whatever the work comes to.
+func TestWhileReading(t *testing.T) {
 	t.Parallel()
 	s := open(t)
-	deferred := func(content []byte) (context.Context, *idempotency.Claim) {
-		claim, _, err := s.keys.Begin(t.Context(), scope, "key", content, idempotency.Deferred)
-		if err != nil {
+	refused, failed := errors.New("refused"), errors.New("failed")
+	do := func(key string, content []byte, work func(context.Context) (any, error)) (idempotency.Response, bool, error) {
+		return idempotency.Request{
+			Keys: s.keys, Scope: scope, Key: key, Content: content, Claim: idempotency.WhileReading,
+			Answer: func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil },
+			Refusal: func(err error) (idempotency.Response, bool) {
+				return idempotency.Response{Status: 400}, errors.Is(err, refused)
+			},
+		}.Do(t.Context(), work)
+	}
+	count := func(ctx context.Context) (any, error) {
+		return created, s.Update(ctx, "CountOrder", []any{"counted"}, expression.Add(expression.Name("placed"), expression.Value(1)), always, nil)
+	}
+	works := map[string]struct {
+		work func(context.Context) (any, error)
+		want int
+		err  error
+	}{
+		"transaction": {func(ctx context.Context) (any, error) {
+			return created, idempotency.Transact(ctx, s.DB, "PlaceOrder", created, placed("placed", always))
+		}, 201, nil},
+		"beginning": {func(ctx context.Context) (any, error) {
+			return created, idempotency.Claiming(ctx, s.DB, "OpenOrder", placed("opened", always))
+		}, 201, nil},
+		"write":   {count, 201, nil},
+		"nothing": {func(context.Context) (any, error) { return created, nil }, 201, nil},
+		"refusal": {func(context.Context) (any, error) { return nil, refused }, 400, nil},
+		"failure": {func(context.Context) (any, error) { return nil, failed }, 0, failed},
+	}
+	written := func() int { return s.times(t, "placed") + s.times(t, "opened") + s.times(t, "counted") }
+	for name, test := range works {
+		before := written()
+		s.claim(t, name+" running")
+		_, _, err := do(name+" running", request, test.work)
+		if running, ok := errors.AsType[*idempotency.RunningError](err); !ok || !running.Until.Equal(start.Add(lease)) {
+			t.Errorf("%s, while another attempt is running: got %v", name, err)
+		}
+		if _, _, err := do(name+" running", []byte("other"), test.work); !errors.Is(err, idempotency.ErrOtherRequest) {
+			t.Errorf("%s, another request: got %v", name, err)
+		}
+		kept := idempotency.Response{Status: 409, Body: []byte("kept")}
+		if err := s.keys.Settle(t.Context(), s.claim(t, name+" done"), kept); err != nil {
 			t.Fatal(err)
 		}
-		return idempotency.WithClaim(t.Context(), claim, nil), claim
-	}
-	holder, claim := deferred(request)
-	for range 2 {
-		if err := idempotency.Hold(holder); err != nil {
-			t.Fatal(err)
+		if response, replayed, err := do(name+" done", request, test.work); err != nil || !replayed || response.Status != 409 || string(response.Body) != "kept" {
+			t.Errorf("%s, after the answer: got %v, replayed %v, %v", name, response, replayed, err)
+		}
+		if after := written(); after != before {
+			t.Errorf("%s: %d writes without a claim", name, after-before)
+		}
+		response, replayed, err := do(name, request, test.work)
+		if response.Status != test.want || replayed || !errors.Is(err, test.err) {
+			t.Errorf("%s: got %v, replayed %v, %v", name, response, replayed, err)
+		}
+		if test.err == nil {
+			s.wantReplay(t, name, response)
+		} else {
+			s.claim(t, name) // no claim is left behind
 		}
 	}
-	s.wantRunning(t, "key", start.Add(idempotency.DefaultLease))
-	for _, content := range [][]byte{request, []byte("other")} {
-		other, _ := deferred(content)
-		if err := idempotency.Hold(other); !errors.Is(err, idempotency.ErrClaimLost) {
-			t.Errorf("a second attempt: got %v; want ErrClaimLost", err)
+
+	// The work reads though the claim has no answer yet, and writes after it.
+	reading := make(chan struct{})
+	s.Recorder.Faults(func(operation schema.Operation) error {
+		if operation == schema.UpdateItem {
+			<-reading
 		}
+		return nil
+	}, nil)
+	s.Recorder.Requests()
+	if _, _, err := do("beside", request, func(ctx context.Context) (any, error) {
+		s.times(t, "counted")
+		close(reading)
+		return count(ctx)
+	}); err != nil {
+		t.Error(err)
 	}
-	s.mustPlace(t, "1", claim)
-	late, _ := deferred(request)
-	if err := idempotency.Hold(late); !errors.Is(err, idempotency.ErrClaimLost) {
-		t.Errorf("after the answer: got %v; want ErrClaimLost", err)
+	s.Recorder.Faults(nil, nil)
+	var made []schema.Operation
+	for _, each := range s.Recorder.Requests() {
+		made = append(made, each.Operation)
 	}
-	if err := idempotency.Hold(t.Context()); err != nil {
-		t.Errorf("without a claim: %v", err)
+	if diff := cmp.Diff([]schema.Operation{schema.GetItem, schema.UpdateItem, schema.UpdateItem, schema.UpdateItem}, made); diff != "" {
+		t.Errorf("the requests (-want +got):\n%s", diff)
+	}
+
+	// A claim that AWS refuses is made once, and the work writes nothing.
+	before := written()
+	s.Wire.Answers(func(operation string) dynamotest.Answer {
+		if operation == "UpdateItem" {
+			return dynamotest.Throttled()
+		}
+		return dynamotest.Answer{}
+	})
+	sent := s.Wire.Attempts()
+	once := idempotency.Request{Keys: s.keys, Scope: scope, Key: "busy", Content: request, Claim: idempotency.WhileReading}
+	_, _, err := once.Do(retry.WithBudget(t.Context(), retry.NewBudget(1)), count)
+	if sent = s.Wire.Attempts() - sent; !errors.Is(err, retry.ErrBusy) || sent != 1 || written() != before {
+		t.Errorf("got %v after %d requests, %d writes", err, sent, written()-before)
+	}
+}
+
+// Attempts that race while they read: one does the work, and each has its answer or learns that it is
+// running.
+func TestRacingReads(t *testing.T) {
+	t.Parallel()
+	s := open(t)
+	var group sync.WaitGroup
+	var answered atomic.Int32
+	for range 16 {
+		group.Go(func() {
+			response, _, err := idempotency.Request{
+				Keys: s.keys, Scope: scope, Key: "key", Content: request, Claim: idempotency.WhileReading,
+				Answer: func(any) (idempotency.Response, error) { return created, nil },
+			}.Do(t.Context(), func(ctx context.Context) (any, error) {
+				s.times(t, "1")
+				return nil, idempotency.Transact(ctx, s.DB, "PlaceOrder", nil, placed("1", always))
+			})
+			if _, running := errors.AsType[*idempotency.RunningError](err); err == nil && response.Status == created.Status {
+				answered.Add(1)
+			} else if !running {
+				t.Errorf("got %v, %v", response, err)
+			}
+		})
+	}
+	group.Wait()
+	if n := s.times(t, "1"); n != 1 || answered.Load() == 0 {
+		t.Errorf("the work was done %d times, and answered %d times", n, answered.Load())
 	}
 }
 
@@ -927,7 +1031,7 @@ func TestClaiming(t *testing.T) {
 	// do opens an order, does what is meant to happen meanwhile, and places the order.
 	do := func(key, content string, condition expression.ConditionBuilder, meanwhile func() error) (idempotency.Response, bool, error) {
 		return idempotency.Request{
-			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Deferred: true,
+			Keys: s.keys, Scope: scope, Key: key, Content: []byte(content), Claim: idempotency.WithWrite,
 			Answer: func(result any) (idempotency.Response, error) { return result.(idempotency.Response), nil },
 		}.Do(t.Context(), func(ctx context.Context) (any, error) {
 			if err := idempotency.Claiming(ctx, s.DB, "OpenOrder", placed(key, condition)); err != nil {

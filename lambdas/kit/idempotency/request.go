@@ -21,6 +21,25 @@ type Claims interface {
 	Release(ctx context.Context, claim *Claim) error
 }
 
+// Moment says when an attempt claims its key. Whichever it is, no write of the work is made without
+// the claim.
+type Moment int
+
+const (
+	// BeforeWork claims the key, and then begins the work.
+	BeforeWork Moment = iota
+	// WhileReading begins the work at once. It may read tables meanwhile; its writes to tables wait for
+	// the claim, and so does its outcome, which is dropped if the request has been carried out, is
+	// running or is another one's. It costs what BeforeWork does, and no round trip.
+	WhileReading
+	// WithWrite claims the key with the work's first write: [Claiming] with its transaction, [Transact]
+	// and [Keys.Settle] together with the answer, any other write by one before it. Until then the
+	// request does not count as running: of two attempts at the same time both do the work, and one
+	// commits. An error of the work before its first write, and without a final answer, is returned as
+	// it is, also if the request has been carried out before.
+	WithWrite
+)
+
 // Request is a request that is carried out once, however often it is sent.
 type Request struct {
 	// Keys remember requests.
@@ -33,11 +52,9 @@ type Request struct {
 	// Wait is how long an attempt waits for another one that is running. Zero: not
 	// at all.
 	Wait time.Duration
-	// Deferred claims the key with the work's first write to a table ([Deferred]). The work does nothing
-	// else before that could not be done twice. An error of the work before its first write, and without
-	// a final answer, is returned as it is, also if the request has been carried out before. No attempt
-	// waits.
-	Deferred bool
+	// Claim says when the key is claimed. But for [BeforeWork], the work does nothing before its first
+	// write that could not be done twice, and no attempt waits.
+	Claim Moment
 	// Answer makes the answer from the result of the work. A store that keeps answers with
 	// its work passes the same result to [Transact].
 	Answer func(result any) (Response, error)
@@ -76,7 +93,17 @@ func (r Request) Do(ctx context.Context, work func(context.Context) (result any,
 	if replay != nil {
 		return *replay, true, nil
 	}
-	result, err := work(dynamo.BeforeWrites(WithClaim(ctx, claim, r.Answer), Hold))
+	working := dynamo.BeforeWrites(WithClaim(ctx, claim, r.Answer), hold)
+	if claim.beside = r.Claim == WhileReading; claim.beside {
+		// The work's writes and its end learn how it goes.
+		go func() { _ = hold(working) }()
+	}
+	result, err := work(working)
+	if claim.beside {
+		if lost := hold(working); lost != nil {
+			err = lost
+		}
+	}
 	if kept, ok := claim.Kept(); ok && err == nil {
 		return kept, false, nil
 	}
@@ -120,7 +147,7 @@ func (c *Claim) found() (response Response, replayed bool, err error) {
 // begin claims the key. While another attempt is running, it waits, for no longer than
 // Wait.
 func (r Request) begin(ctx context.Context) (*Claim, *Response, error) {
-	if r.Deferred {
+	if r.Claim != BeforeWork {
 		return r.Keys.Begin(ctx, r.Scope, r.Key, r.Content, Deferred)
 	}
 	end := time.Now().Add(r.Wait)

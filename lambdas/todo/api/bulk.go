@@ -67,7 +67,7 @@ type CompletedDeleted struct {
 
 func (s *server) registerBulk() {
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPost, Path: "/api/v1/tasks/bulk", ID: "changeTasks", Status: http.StatusOK, Deferred: true,
+		Method: http.MethodPost, Path: "/api/v1/tasks/bulk", ID: "changeTasks", Status: http.StatusOK,
 		Form:        httpapi.OneOf{StatusesSet{}, CompletedDeleted{}},
 		Description: "Changes the status of up to 50 tasks, of all for which that is allowed at once; or deletes all completed tasks.",
 		Precisely:   httpapi.Forms{"body.task_ids": httpapi.DistinctItems},

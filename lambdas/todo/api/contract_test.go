@@ -3,7 +3,9 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -145,6 +147,55 @@ func TestDeathAfterCommit(t *testing.T) {
 	}
 	if got := p.do(t, as("ann", "GET /api/v1/tasks/stats", ""), 200)["total"]; got != 1.0 {
 		t.Errorf("there are %v tasks", got)
+	}
+}
+
+// While an attempt at a mutation is running, another one is refused and changes nothing, whatever it
+// would come to; when the first one has given up, it is carried out.
+func TestRunning(t *testing.T) {
+	t.Parallel()
+	p := newUser(t)
+	path := p.create(t, "ann", `{"title":"x"}`)
+	missing := "/api/v1/tasks/0195c2a4-7b1e-7c3d-9a54-3f6f0d2b8e11"
+	bulk := `{"action":"set_status","status":"in_progress","task_ids":["` + strings.TrimPrefix(path, "/api/v1/tasks/") + `"]}`
+	for _, test := range []struct {
+		line, body string
+		status     int
+	}{
+		{"PUT /api/v1/users/me", `{"email":"ann@example.com","name":"Bea"}`, 200},
+		{"POST /api/v1/users/me", `{"email":"ann@example.com","name":"Bea"}`, 409},
+		{"POST /api/v1/tasks", `{"title":"y"}`, 201},
+		{"PATCH " + path, `{"title":"z"}`, 200},
+		{"PUT " + path, `{"title":"w"}`, 200},
+		{"PATCH " + missing, `{"title":"z"}`, 404},
+		{"POST /api/v1/tasks/bulk", bulk, 200},
+		{"DELETE " + missing, "", 404},
+		{"DELETE " + path, "", 204},
+		{"POST /api/v1/tasks/bulk", `{"action":"delete_completed"}`, 200},
+		{"DELETE /api/v1/users/me", "", 204},
+	} {
+		method, target, _ := strings.Cut(test.line, " ")
+		key := rand.Text()
+		claim, _, err := p.keys.Begin(t.Context(), "ann", key, fmt.Appendf(nil, "%s\n%s\n\n%s", method, target, test.body), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := func() string {
+			return as("ann", "GET /api/v1/tasks", "").do(p).Body.String() + as("ann", "GET /api/v1/users/me", "").do(p).Body.String()
+		}
+		before, r := state(), as("ann", test.line, test.body).with("Idempotency-Key: "+key)
+		if w := r.do(p); w.Code != 409 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "another attempt") {
+			t.Errorf("%s: got %d %v %s while another attempt is running", test.line, w.Code, w.Header(), w.Body)
+		}
+		if after := state(); after != before {
+			t.Errorf("%s: %s became %s", test.line, before, after)
+		}
+		if err := p.keys.Release(t.Context(), claim); err != nil {
+			t.Fatal(err)
+		}
+		if w := r.do(p); w.Code != test.status || w.Header().Get("Idempotency-Replayed") != "" {
+			t.Errorf("%s: got %d %s after that; want %d", test.line, w.Code, w.Body, test.status)
+		}
 	}
 }
 

@@ -94,7 +94,7 @@ func (s *server) registerTasks() {
 
 	changeErrors := []error{todo.ErrTaskCompleted, todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}}
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK, Deferred: true, Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
+		Method: http.MethodPut, Path: "/api/v1/tasks/{task_id}", ID: "replaceTask", Status: http.StatusOK, Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Replaces a task: a field that is left out is cleared, but for the status.",
 		Precisely:   precisely,
 		Errors:      changeErrors,
@@ -107,7 +107,7 @@ func (s *server) registerTasks() {
 	}, func(_ context.Context, _ *replaceInput, t todo.Task) (int, any) { return http.StatusOK, t })
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK, Deferred: true, Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
+		Method: http.MethodPatch, Path: "/api/v1/tasks/{task_id}", ID: "changeTask", Status: http.StatusOK, Form: todo.Task{}, Headers: versioned, IfMatch: "the task",
 		Description: "Changes the fields that are given (RFC 7396): null clears one.",
 		Precisely:   precisely,
 		Errors:      changeErrors,
@@ -120,7 +120,7 @@ func (s *server) registerTasks() {
 	}, func(_ context.Context, _ *changeInput, t todo.Task) (int, any) { return http.StatusOK, t })
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodDelete, Path: "/api/v1/tasks/{task_id}", ID: "deleteTask", Status: http.StatusNoContent, Deferred: true, IfMatch: "the task",
+		Method: http.MethodDelete, Path: "/api/v1/tasks/{task_id}", ID: "deleteTask", Status: http.StatusNoContent, IfMatch: "the task",
 		Description: "Deletes a task.",
 		Precisely:   precisely,
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrTaskNotFound, &todo.VersionError{Current: 4}},

@@ -33,7 +33,7 @@ func (s *server) registerUsers() {
 	})
 
 	httpapi.Mutate(s.Server, httpapi.Operation{
-		Method: http.MethodPut, Path: "/api/v1/users/me", ID: "replaceUser", Status: http.StatusOK, Deferred: true, Form: todo.User{},
+		Method: http.MethodPut, Path: "/api/v1/users/me", ID: "replaceUser", Status: http.StatusOK, Form: todo.User{},
 		Description: "Replaces name and email address.",
 		Errors:      []error{todo.ErrUserNotFound, todo.ErrEmailTaken},
 	}, func(ctx context.Context, input *userInput) (todo.User, error) {

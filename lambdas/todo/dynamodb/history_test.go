@@ -94,12 +94,7 @@ func (h *history) drawTask(r *rapid.T) string {
 // request sends a request as the API does: it claims a key, does the work, and
 // keeps the answer. died says that the process did not live to answer.
 func (h *history) request(r *rapid.T, user, key string, do func(context.Context) (any, error)) (answer string, err error, died bool) {
-	lease := time.Second
-	// A deletion of a user claims its key before all.
-	if !strings.HasPrefix(key, "delete user") && rapid.Bool().Draw(r, "deferred") {
-		lease = idempotency.Deferred
-	}
-	claim, replay, err := h.world.keys.Begin(h.t.Context(), user, key, []byte(key), lease)
+	claim, replay, err := h.world.keys.Begin(h.t.Context(), user, key, []byte(key), time.Second)
 	if err != nil {
 		r.Fatalf("%s of %s: claim: %v", key, user, err)
 	}
@@ -131,17 +126,6 @@ func (h *history) request(r *rapid.T, user, key string, do func(context.Context)
 		h.world.advance(2 * time.Second) // its lease ends
 		return "", nil, true
 	}
-	// A deferred claim finds the answer last.
-	replayed := func() (answer string, err error, died bool) {
-		claim, replay, err := h.world.keys.Begin(h.t.Context(), user, key, []byte(key), time.Second)
-		if lease != idempotency.Deferred || err != nil || replay == nil {
-			r.Fatalf("%s of %s: the claim was lost; then got %v, %v, %v", key, user, claim, replay, err)
-		}
-		return string(replay.Body), nil, false
-	}
-	if errors.Is(err, idempotency.ErrClaimLost) {
-		return replayed()
-	}
 	kept, isKept := claim.Kept()
 	if isKept && err == nil && string(kept.Body) != answer {
 		r.Fatalf("%s of %s: answered %s, kept %s", key, user, answer, kept.Body)
@@ -151,9 +135,7 @@ func (h *history) request(r *rapid.T, user, key string, do func(context.Context)
 		if err != nil {
 			response = idempotency.Response{Status: 400, Body: []byte("error: " + err.Error())}
 		}
-		if err := h.world.keys.Settle(h.t.Context(), claim, response); errors.Is(err, idempotency.ErrClaimLost) {
-			return replayed()
-		} else if err != nil {
+		if err := h.world.keys.Settle(h.t.Context(), claim, response); err != nil {
 			r.Fatalf("%s of %s: settle: %v", key, user, err)
 		}
 	}

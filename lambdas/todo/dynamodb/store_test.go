@@ -368,12 +368,7 @@ func (hurried) Deadline() (time.Time, bool) { return time.Now().Add(2 * time.Sec
 // is kept shows what the store passed.
 func (w *world) claimed(t testing.TB, ctx context.Context, user, key string) (context.Context, *idempotency.Claim) {
 	t.Helper()
-	return w.claimedFor(t, ctx, user, key, time.Minute)
-}
-
-func (w *world) claimedFor(t testing.TB, ctx context.Context, user, key string, lease time.Duration) (context.Context, *idempotency.Claim) {
-	t.Helper()
-	claim, replay, err := w.keys.Begin(t.Context(), user, key, []byte("request "+key), lease)
+	claim, replay, err := w.keys.Begin(t.Context(), user, key, []byte("request "+key), time.Minute)
 	if err != nil || claim == nil {
 		t.Fatalf("claim: %v, %v", replay, err)
 	}

@@ -209,10 +209,6 @@ func (s *Store) DeleteTasks(ctx context.Context, user string, read []todo.Task, 
 	writes = recount(writes, user, read, nil)
 	const pattern = "DeleteCompletedTasks"
 	if result == nil {
-		// Only one attempt at the request may delete: another one would count other tasks.
-		if err := idempotency.Hold(ctx); err != nil {
-			return err
-		}
 		return dynamo.UnlessStale(s.db.Transact(ctx, pattern, writes...), noUser(len(read)))
 	}
 	return dynamo.UnlessStale(idempotency.Transact(ctx, s.db, pattern, *result, writes...), noUser(len(read)))
