@@ -113,6 +113,12 @@ func (l *limiter) CountRead(ctx context.Context, limit schema.RateLimit, caller 
 	return l.CountRequest(ctx, limit, caller, now)
 }
 
+func (l *limiter) GiveBack(limit schema.RateLimit, caller string, _ time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.used[limit.Name+" "+caller]--
+}
+
 // callers returns the callers that were counted towards any limit.
 func (l *limiter) callers() (callers []string) {
 	for key := range l.used {

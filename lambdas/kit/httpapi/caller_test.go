@@ -33,6 +33,8 @@ func (c *counted) CountRead(ctx context.Context, limit schema.RateLimit, caller 
 	return c.CountRequest(ctx, limit, caller, now)
 }
 
+func (*counted) GiveBack(schema.RateLimit, string, time.Time) {}
+
 // A token, a header or a fingerprint identifies a caller, and a route of a group admits only its
 // members. Refused callers are not counted.
 func TestCallers(t *testing.T) {

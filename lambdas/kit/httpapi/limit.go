@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -21,11 +22,13 @@ type RateLimiter interface {
 	// CountRead is CountRequest for a call that changes nothing, whose caller need not have the
 	// last few calls of the limit.
 	CountRead(ctx context.Context, limit schema.RateLimit, caller string, now time.Time) (ratelimit.State, error)
+	// GiveBack gives a call back that CountRead has counted and that is not made.
+	GiveBack(limit schema.RateLimit, caller string, now time.Time)
 }
 
-// count counts a call towards the caller's limit of the route. It counts the call towards
-// the limit of the caller's address too, if the route has one. A call that the caller's
-// limit refuses does not count for the address, which others share. The answer has the
+// count counts a call towards the caller's limit of the route. At the same time it counts the call towards
+// the limit of the caller's address, if the route has one: as a read, because the address gets a call back
+// that the caller's limit refuses, for others share it. The answer has the
 // state of the caller's limit, unless the address's limit is reached.
 func (s *Server) count(ctx *Context, caller Caller) error {
 	limit, ok := s.config.Platform.RateLimit(ctx.Route.RateLimit)
@@ -82,12 +85,21 @@ func (s *Server) countCall(ctx context.Context, route schema.Route, limit schema
 	if route.Method == http.MethodGet {
 		countCall = s.config.Limiter.CountRead
 	}
-	state, err := countCall(ctx, limit, who, now)
-	if err == nil && limit.AddressRequests > 0 && caller.ID != "" {
-		ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window, Per: schema.PerAddress}
-		_, err = countCall(ctx, ofAddress, caller.Address, now)
+	if limit.AddressRequests == 0 || caller.ID == "" {
+		return countCall(ctx, limit, who, now)
 	}
-	return state, err
+	ofAddress := schema.RateLimit{Name: limit.Name + "-address", Requests: limit.AddressRequests, Window: limit.Window, Per: schema.PerAddress}
+	counted := make(chan error, 1)
+	go func() {
+		_, err := s.config.Limiter.CountRead(ctx, ofAddress, caller.Address, now)
+		counted <- err
+	}()
+	state, err := countCall(ctx, limit, who, now)
+	addressErr := <-counted
+	if err != nil && addressErr == nil {
+		s.config.Limiter.GiveBack(ofAddress, caller.Address, now)
+	}
+	return state, cmp.Or(err, addressErr)
 }
 
 // describeLimit adds the limit of its route to an operation, and the headers that report it to

@@ -38,6 +38,8 @@ func (l *late) CountRead(ctx context.Context, limit schema.RateLimit, caller str
 	return l.CountRequest(ctx, limit, caller, now)
 }
 
+func (*late) GiveBack(schema.RateLimit, string, time.Time) {}
+
 // An operation reads while its call is counted. It writes after the count, and writes nothing beyond the
 // limit. Its own outcome changes neither.
 func TestCountWhileReading(t *testing.T) {

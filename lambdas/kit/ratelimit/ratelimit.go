@@ -94,7 +94,7 @@ type window struct {
 
 	mu      sync.Mutex
 	left    int // calls that are counted in the table and have not been made
-	counted int // calls that the table counts, at the last write in turn
+	counted int // calls that the table counts, at the last write
 	// reached is when the table last counted as many calls as the limit allows.
 	reached time.Time
 }
@@ -117,11 +117,28 @@ func (c *Counter) CountRead(ctx context.Context, limit schema.RateLimit, caller 
 	return c.count(ctx, limit, caller, now, max(1, limit.Requests/stepsOfLimit))
 }
 
-func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller string, now time.Time, step int) (State, error) {
+// GiveBack gives a call back that was counted at now and is not made: the caller's next call to this process
+// needs no count. It makes no request to DynamoDB. The call stays counted if the process ends before the next one, or
+// remembers 10,000 other callers.
+func (c *Counter) GiveBack(limit schema.RateLimit, caller string, now time.Time) {
+	counter, end := counterOf(limit, caller, now)
+	if w := c.window(counter, end, now); w != nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.left++
+	}
+}
+
+// counterOf is the name of a caller's counter, and when its window ends.
+func counterOf(limit schema.RateLimit, caller string, now time.Time) (string, time.Time) {
 	start := now.Truncate(limit.Window)
-	state := State{Limit: limit.Requests, Reset: start.Add(limit.Window)}
 	hash := sha256.Sum256([]byte(caller))
-	counter := fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix())
+	return fmt.Sprintf("%s#%s#%d", limit.Name, hex.EncodeToString(hash[:]), start.Unix()), start.Add(limit.Window)
+}
+
+func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller string, now time.Time, step int) (State, error) {
+	counter, end := counterOf(limit, caller, now)
+	state := State{Limit: limit.Requests, Reset: end}
 	w := c.window(counter, state.Reset, now)
 	if w == nil {
 		counted, err := c.reserve(ctx, counter, state, 1)
@@ -131,8 +148,7 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 	if done, err := w.take(&state, now); done {
 		return state, err
 	}
-	inTurn := step > 1
-	if inTurn {
+	if step > 1 {
 		select {
 		case w.turn <- struct{}{}:
 			defer func() { <-w.turn }()
@@ -150,7 +166,7 @@ func (c *Counter) count(ctx context.Context, limit schema.RateLimit, caller stri
 		step = 1
 		counted, err = c.reserve(ctx, counter, state, step)
 	}
-	return w.counts(state, counted, step, inTurn, now, err)
+	return w.counts(state, counted, step, now, err)
 }
 
 // window returns what is known of a counter; nil if there is no room to remember it.
@@ -196,7 +212,7 @@ func (w *window) step(most, limit int) int {
 }
 
 // counts remembers the outcome of a write that reserved calls, and makes the first of them.
-func (w *window) counts(state State, counted, step int, inTurn bool, now time.Time, err error) (State, error) {
+func (w *window) counts(state State, counted, step int, now time.Time, err error) (State, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if limited, ok := errors.AsType[*LimitedError](err); ok {
@@ -210,9 +226,7 @@ func (w *window) counts(state State, counted, step int, inTurn bool, now time.Ti
 		return state, err
 	}
 	state.Remaining = state.Limit - counted + step - 1
-	if inTurn {
-		w.left, w.counted = step-1, counted
-	}
+	w.left, w.counted = w.left+step-1, max(w.counted, counted)
 	return state, nil
 }
 

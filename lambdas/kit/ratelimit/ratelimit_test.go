@@ -131,3 +131,31 @@ func TestReadsAndChanges(t *testing.T) {
 		t.Error("a call beyond the limit was allowed")
 	}
 }
+
+// A call that is given back is the next one's, without a request, also of a limit that is counted one by one.
+func TestGiveBack(t *testing.T) {
+	t.Parallel()
+	tables := open(t)
+	for name, requests := range map[string]int{"in steps": 60, "one by one": 5} {
+		limit := schema.RateLimit{Name: name, Requests: requests, Window: time.Hour, Per: schema.PerAddress}
+		counter := ratelimit.New(tables.DB, "Counts", nil)
+		for i := range requests {
+			if !call(t, counter, true, limit) {
+				t.Fatalf("%s: call %d was refused", name, i+1)
+			}
+			attempts := tables.Wire.Attempts()
+			counter.GiveBack(limit, "caller", start)
+			if !call(t, counter, true, limit) || tables.Wire.Attempts() != attempts {
+				t.Fatalf("%s: a call that was given back was refused, or counted again", name)
+			}
+		}
+		if call(t, counter, true, limit) {
+			t.Errorf("%s: a call beyond the limit was allowed", name)
+		}
+		counter.GiveBack(limit, "caller", start)
+		if call(t, counter, false, limit) != call(t, counter, true, limit) {
+			continue
+		}
+		t.Errorf("%s: one call was given back at the limit, and none or two were allowed", name)
+	}
+}

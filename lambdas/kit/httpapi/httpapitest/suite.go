@@ -80,6 +80,9 @@ func (u Unlimited) CountRead(ctx context.Context, limit schema.RateLimit, caller
 	return u.CountRequest(ctx, limit, caller, now)
 }
 
+// GiveBack implements [httpapi.RateLimiter].
+func (Unlimited) GiveBack(schema.RateLimit, string, time.Time) {}
+
 // Ledger are idempotency keys that grant every claim and note what becomes of it. The zero
 // value is ready to use.
 type Ledger struct {
