@@ -39,12 +39,14 @@ type PeopleStore interface {
 	// [MaxRank].
 	CountAbove(ctx context.Context, period Period, day string, points int) (int, error)
 	// Subscribe stores a subscription. If its token has one already, that one is
-	// made active with the new interval and person, and returned instead.
+	// made active with the new interval and person, and returned instead; its times need not be read for that.
 	Subscribe(ctx context.Context, subscription Subscription) (Subscription, error)
-	// FindSubscription returns the id of the subscription that has the token, or, when
-	// that is empty, of the last one that the person made. It returns
-	// [ErrSubscriptionNotFound].
-	FindSubscription(ctx context.Context, token, personHash string) (id string, err error)
+	// FindSubscription returns the id of the subscription that has the first of the tokens that
+	// any has, or else of the last one that the person made (personHash empty: unknown), and the token that
+	// it has. It returns [ErrSubscriptionNotFound].
+	FindSubscription(ctx context.Context, personHash string, tokens ...string) (id, token string, err error)
+	// RenewSubscription is ChangeSubscription with a token for a subscription that was found: from is the token that it had.
+	RenewSubscription(ctx context.Context, id, from, token string, interval time.Duration, now time.Time) error
 	// ChangeSubscription sets a subscription's token (empty: as it is) and interval
 	// (zero: as it is) and makes it active. A token that another subscription has
 	// moves here and ends that one. It returns [ErrSubscriptionNotFound].

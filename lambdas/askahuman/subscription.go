@@ -2,7 +2,6 @@ package askahuman
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 	"unicode"
@@ -75,31 +74,23 @@ func (p *People) ChangeSubscription(ctx context.Context, id string, change Subsc
 }
 
 // RenewSubscription gives a device's subscription a new token, and a new interval if there
-// is one, and makes it active again. It is the subscription that has the old token, or else
+// is one, makes it active again, and returns its id. It is the subscription that has the old token, or else
 // the one that has the new token already, or else the last one that the person made
 // (personHash empty: unknown): a token is the device's own, and several devices can be one
 // person. It returns an [*validate.Error] or [ErrSubscriptionNotFound].
-func (p *People) RenewSubscription(ctx context.Context, personHash string, device SubscriptionRenewal) (Subscription, error) {
+func (p *People) RenewSubscription(ctx context.Context, personHash string, device SubscriptionRenewal) (id string, err error) {
 	if err := validateDevice(device, &device.Token, device.OldToken); err != nil {
-		return Subscription{}, err
+		return "", err
 	}
-	oldToken := ""
+	tokens := []string{device.Token}
 	if device.OldToken != nil {
-		oldToken = *device.OldToken
+		tokens = []string{*device.OldToken, device.Token}
 	}
-	for _, known := range []struct{ token, personHash string }{{token: oldToken}, {token: device.Token}, {personHash: personHash}} {
-		if known.token == "" && known.personHash == "" {
-			continue
-		}
-		id, err := p.Store.FindSubscription(ctx, known.token, known.personHash)
-		if err == nil {
-			return p.ChangeSubscription(ctx, id, SubscriptionChange{Token: &device.Token, Interval: device.Interval})
-		}
-		if !errors.Is(err, ErrSubscriptionNotFound) {
-			return Subscription{}, wrap(err, "find the subscription")
-		}
+	id, from, err := p.Store.FindSubscription(ctx, personHash, tokens...)
+	if err != nil {
+		return "", wrap(err, "find the subscription")
 	}
-	return Subscription{}, ErrSubscriptionNotFound
+	return id, wrap(p.Store.RenewSubscription(ctx, id, from, device.Token, minutes(device.Interval), clock(p.Now)), "renew subscription "+id)
 }
 
 // Unsubscribe ends a subscription. It returns [ErrSubscriptionNotFound].

@@ -21,7 +21,7 @@ type PeopleService interface {
 	Leaderboard(ctx context.Context, personHash string, period askahuman.Period, limit int) (askahuman.Leaderboard, error)
 	Subscribe(ctx context.Context, personHash string, device askahuman.NewSubscription) (askahuman.Subscription, error)
 	ChangeSubscription(ctx context.Context, id string, change askahuman.SubscriptionChange) (askahuman.Subscription, error)
-	RenewSubscription(ctx context.Context, personHash string, device askahuman.SubscriptionRenewal) (askahuman.Subscription, error)
+	RenewSubscription(ctx context.Context, personHash string, device askahuman.SubscriptionRenewal) (id string, err error)
 	Unsubscribe(ctx context.Context, id string) error
 }
 
@@ -193,7 +193,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		if err == nil {
 			h.Metrics.Emit(ctx, kit.Count("Subscribed", 1))
 		}
-		return subscribed(subscription), err
+		return subscribed(subscription.ID), err
 	})
 
 	httpapi.Serve(s, httpapi.Operation{
@@ -202,8 +202,8 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		Precisely:   httpapi.Forms{"body.fcm_token": token, "body.old_fcm_token": token},
 		Errors:      []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *renewInput) (Subscription, error) {
-		subscription, err := h.Service.RenewSubscription(ctx, caller(ctx), askahuman.SubscriptionRenewal(input.Body))
-		return subscribed(subscription), err
+		id, err := h.Service.RenewSubscription(ctx, caller(ctx), askahuman.SubscriptionRenewal(input.Body))
+		return subscribed(id), err
 	})
 
 	httpapi.Serve(s, httpapi.Operation{
@@ -217,7 +217,7 @@ func (h *HumanAPI) register(s *httpapi.Server) {
 		Errors: []error{askahuman.ErrSubscriptionNotFound},
 	}, func(ctx context.Context, input *changeInput) (Subscription, error) {
 		subscription, err := h.Service.ChangeSubscription(ctx, input.ID, askahuman.SubscriptionChange(input.Body))
-		return subscribed(subscription), err
+		return subscribed(subscription.ID), err
 	})
 
 	httpapi.Register(s, httpapi.Operation{
@@ -265,6 +265,4 @@ func humanQuestion(question askahuman.Question) HumanQuestion {
 	return wire
 }
 
-func subscribed(subscription askahuman.Subscription) Subscription {
-	return Subscription{SubscriptionID: subscription.ID, Status: "active"}
-}
+func subscribed(id string) Subscription { return Subscription{SubscriptionID: id, Status: "active"} }

@@ -81,9 +81,10 @@ func (s stub) ChangeSubscription(ctx context.Context, id string, change askahuma
 	_, err := people().ChangeSubscription(ctx, id, change)
 	return s.unless(err).subscription()
 }
-func (s stub) RenewSubscription(ctx context.Context, person string, device askahuman.SubscriptionRenewal) (askahuman.Subscription, error) {
+func (s stub) RenewSubscription(ctx context.Context, person string, device askahuman.SubscriptionRenewal) (string, error) {
 	_, err := people().RenewSubscription(ctx, person, device)
-	return s.unless(err).subscription()
+	sub, err := s.unless(err).subscription()
+	return sub.ID, err
 }
 func (s stub) Unsubscribe(context.Context, string) error { return s.work() }
 

@@ -59,14 +59,19 @@ func TestStages(t *testing.T) {
 		{"GET", "/agent/questions", "", "", 200, 1},
 		{"GET", "/agent/questions/019c1db0-05a8-72b7-a84e-105f0b112a65", "", "", 200, 1},
 		{"DELETE", "/agent/questions/019c1db0-05a8-72b7-a84e-105f0b112a65", "", "", 204, 2},
-		// A person's read counts for the person, and then for the address.
-		{"GET", "/human/questions", "", "", 200, 2},
-		{"GET", "/human/questions/019c1db0-05a8-72b7-a84e-105f0b112a65", "", "", 200, 2},
+		{"GET", "/human/questions", "", "", 200, 1},
+		{"GET", "/human/questions/019c1db0-05a8-72b7-a84e-105f0b112a65", "", "", 200, 1},
 		{"POST", "/human/responses", answer, "", 201, 2},
 		{"GET", "/human/stats", "", "", 200, 2},
 		{"GET", "/human/leaderboard", "", "", 200, 2},
+		{"POST", "/human/push/subscribe", `{"fcm_token":"token"}`, "", 201, 2},
+		{"POST", "/human/push/subscribe", `{"fcm_token":"token"}`, "unsubscribed", 201, 2},
+		{"PUT", "/human/push/subscribe", `{"fcm_token":"new","old_fcm_token":"token"}`, "", 200, 2},
+		{"PUT", "/human/push/subscribe/019c1db0-05a8-72b7-a84e-105f0b112a65", `{"min_interval_minutes":60}`, "", 200, 2},
+		{"PUT", "/human/push/subscribe/019c1db0-05a8-72b7-a84e-105f0b112a65", `{"fcm_token":"new"}`, "", 200, 2},
+		{"DELETE", "/human/push/subscribe/019c1db0-05a8-72b7-a84e-105f0b112a65", "", "", 204, 2},
 	} {
-		t.Run(test.method+test.path+test.key, func(t *testing.T) {
+		t.Run(test.method+test.path+test.body+test.key, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				db, wire := dynamotest.Refused(t, schema.AskAHuman().Database, func(string) dynamotest.Answer { return dynamotest.Answer{} })
@@ -74,8 +79,13 @@ func TestStages(t *testing.T) {
 				wire.Engine = slow{wire.Engine, map[string]string{
 					"Questions": fmt.Sprintf(`{"question_id":{"S":"019c1db0-05a8-72b7-a84e-105f0b112a65"},"agent_id":{"S":"me"},"status":{"S":"OPEN"},"type":{"S":"text"},"required_responses":{"N":"3"},"current_responses":{"N":"0"},"created_at":{"S":%q},"deadline":{"S":%q},"expires_at":{"N":"%d"}}`,
 						askahuman.FormatTime(now), askahuman.FormatTime(now.Add(time.Hour)), now.Add(24*time.Hour).Unix()),
+					"Subscriptions": fmt.Sprintf(`{"subscription_id":{"S":"019c1db0-05a8-72b7-a84e-105f0b112a65"},"fcm_token":{"S":"token"},"token_owner":{"S":"019c1db0-05a8-72b7-a84e-105f0b112a65"},"fingerprint_hash":{"S":"p"},"min_interval_minutes":{"N":"30"},"created_at":{"S":%[1]q},"updated_at":{"S":%[1]q},"last_notified_at":{"S":%[1]q}}`,
+						askahuman.FormatTime(now)),
 					"UserStats": `{"fingerprint_hash":{"S":"p"},"total_points":{"N":"5"},"total_answers":{"N":"1"},"version":{"N":"1"}}`,
 				}}
+				if test.key == "unsubscribed" {
+					delete(wire.Engine.(slow).items, "Subscriptions")
+				}
 				store := dynamodb.New(db, dynamodb.Shards{})
 				options := api.Options{RateLimiter: store.Limiter(), Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 				handler := (&api.AgentAPI{Service: &askahuman.Agents{Store: store}, Keys: store.Keys(), OpenAgents: true, Options: options}).Handler()

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/onesynth-cdk/onesynth/lambdas/askahuman"
 	"github.com/onesynth-cdk/onesynth/lambdas/kit/dynamo"
@@ -49,23 +51,34 @@ func ofPerson(personHash, subscriptionID string) []dynamo.Write {
 }
 
 // notOfPerson returns the write that removes a subscription, which ends or becomes another
-// person's, from its person's item. heir is then their last one; empty: the item is deleted. It
-// returns none when the item does not name the subscription. Make the write on the condition that
-// the subscription is unchanged since it was read.
-func (s *Store) notOfPerson(ctx context.Context, sub subscription, heir string) ([]dynamo.Write, error) {
+// person's, from its person's item. heir is then their last one; empty: the item is deleted. The write
+// holds if the item names the subscription; none for an unknown person. Give it to [Store.transact].
+func notOfPerson(sub subscription, heir string) []dynamo.Write {
 	if sub.PersonHash == "" {
-		return nil, nil
+		return nil
 	}
-	key := personKey(sub.PersonHash)
-	last, err := s.subscriptionItem(ctx, key)
-	if err != nil || last == nil || last.TokenOwner != sub.ID {
-		return nil, err
-	}
-	named := dynamo.Equal("token_owner", sub.ID)
+	key, named := personKey(sub.PersonHash), dynamo.Equal("token_owner", sub.ID)
 	if heir != "" {
-		return []dynamo.Write{dynamo.Put("Subscriptions", subscription{ID: key, TokenOwner: heir}, named)}, nil
+		return []dynamo.Write{dynamo.Put("Subscriptions", subscription{ID: key, TokenOwner: heir}, named)}
 	}
-	return []dynamo.Write{dynamo.Delete("Subscriptions", []any{key}, named)}, nil
+	return []dynamo.Write{dynamo.Delete("Subscriptions", []any{key}, named)}
+}
+
+// transact makes writes on the condition that a subscription is unchanged since it was read, and with them what
+// [notOfPerson] returns, unless the person's item names another subscription. It returns [retry.ErrStale] when
+// another condition fails.
+func (s *Store) transact(ctx context.Context, pattern string, writes, left []dynamo.Write) error {
+	err := s.db.Transact(ctx, pattern, slices.Concat(writes, left)...)
+	refused, ok := errors.AsType[*dynamo.TransactionError](err)
+	if !ok {
+		return err
+	}
+	if len(left) > 0 {
+		if _, another := refused.Failed(len(writes)); another {
+			return s.transact(ctx, pattern, writes, nil)
+		}
+	}
+	return retry.ErrStale
 }
 
 func tokenOwner(token, subscriptionID string) subscription {
@@ -140,6 +153,19 @@ func (s *Store) subscriptionItem(ctx context.Context, id string) (*subscription,
 	return &item, nil
 }
 
+// subscriptionItems reads items of the table at the same time; nil in place of one that is not there.
+func (s *Store) subscriptionItems(ctx context.Context, ids ...string) ([]*subscription, error) {
+	items := make([]*subscription, len(ids))
+	group, ctx := errgroup.WithContext(ctx)
+	for i, id := range ids {
+		group.Go(func() (err error) {
+			items[i], err = s.subscriptionItem(ctx, id)
+			return err
+		})
+	}
+	return items, group.Wait()
+}
+
 // Subscribe implements [askahuman.PeopleStore].
 func (s *Store) Subscribe(ctx context.Context, sub askahuman.Subscription) (stored askahuman.Subscription, err error) {
 	err = retry.Do(ctx, func() error {
@@ -152,30 +178,54 @@ func (s *Store) Subscribe(ctx context.Context, sub askahuman.Subscription) (stor
 // subscribe returns [retry.ErrStale] when another request has changed the token
 // meanwhile.
 func (s *Store) subscribe(ctx context.Context, sub askahuman.Subscription) (askahuman.Subscription, error) {
-	err := s.db.Transact(ctx, "CreateSubscription", append([]dynamo.Write{
+	owner, err := s.subscriptionItem(ctx, tokenKey(sub.Token))
+	switch {
+	case err != nil:
+		return sub, err
+	case owner != nil:
+		return s.subscribeAgain(ctx, owner.TokenOwner, sub)
+	}
+	err = s.db.Transact(ctx, "CreateSubscription", append([]dynamo.Write{
 		dynamo.Put("Subscriptions", newSubscription(sub), dynamo.Absent("subscription_id")),
 		dynamo.Put("Subscriptions", tokenOwner(sub.Token, sub.ID), dynamo.Absent("subscription_id")),
 	}, ofPerson(sub.PersonHash, sub.ID)...)...)
-	var refused *dynamo.TransactionError
-	if !errors.As(err, &refused) {
+	refused, ok := errors.AsType[*dynamo.TransactionError](err)
+	if !ok {
 		return sub, err
 	}
 	if _, taken := refused.Failed(0); taken {
 		return sub, fmt.Errorf("subscription %s exists already", sub.ID)
 	}
-	item, _ := refused.Failed(1)
-	var owner subscription
-	if err := attributevalue.UnmarshalMap(item, &owner); err != nil {
-		return sub, fmt.Errorf("read token owner: %w", err)
-	}
-	existing, err := s.subscriptionItem(ctx, owner.TokenOwner)
-	if err != nil {
+	return sub, retry.ErrStale
+}
+
+// subscribeAgain renews the subscription that has a token. Most often its person and its interval stay, so
+// the first write has that as its condition and needs no read: what it refuses it returns.
+func (s *Store) subscribeAgain(ctx context.Context, id string, sub askahuman.Subscription) (askahuman.Subscription, error) {
+	err := s.db.Transact(ctx, "UpdateSubscription", append([]dynamo.Write{
+		dynamo.Update("Subscriptions", []any{id}, activation(sub.UpdatedAt),
+			dynamo.Equal("fcm_token", sub.Token).And(samePerson(sub.PersonHash), sameInterval(sub.Interval))),
+	}, ofPerson(sub.PersonHash, id)...)...)
+	sub.ID = id
+	refused, ok := errors.AsType[*dynamo.TransactionError](err)
+	if !ok {
 		return sub, err
 	}
-	if existing == nil || existing.Token != sub.Token {
+	item, _ := refused.Failed(0)
+	var existing subscription
+	if err := attributevalue.UnmarshalMap(item, &existing); err != nil {
+		return sub, fmt.Errorf("read subscription %s: %w", id, err)
+	}
+	if existing.Token != sub.Token {
 		return sub, retry.ErrStale
 	}
-	return s.renew(ctx, *existing, sub.Interval, sub.PersonHash, sub.UpdatedAt)
+	return s.renew(ctx, existing, sub.Interval, sub.PersonHash, sub.UpdatedAt)
+}
+
+// activation is the change that makes a subscription active and keeps its interval.
+func activation(now time.Time) expression.UpdateBuilder {
+	return expression.Set(dynamo.Name("active"), expression.Value(active)).
+		Set(dynamo.Name("updated_at"), expression.Value(formatTime(now)))
 }
 
 // renew makes a subscription active with an interval, and with a person unless
@@ -186,22 +236,13 @@ func (s *Store) renew(ctx context.Context, existing subscription, interval time.
 	if err != nil {
 		return renewed, err
 	}
-	writes := append([]dynamo.Write{
-		dynamo.Update("Subscriptions", []any{existing.ID}, update, unchangedSubscription(existing)),
-	}, ofPerson(personHash, existing.ID)...)
+	var left []dynamo.Write
 	if renewed.PersonHash != existing.PersonHash {
-		left, err := s.notOfPerson(ctx, existing, "")
-		if err != nil {
-			return renewed, err
-		}
-		writes = append(writes, left...)
+		left = notOfPerson(existing, "")
 	}
-	err = s.db.Transact(ctx, "UpdateSubscription", writes...)
-	var refused *dynamo.TransactionError
-	if errors.As(err, &refused) {
-		return renewed, retry.ErrStale
-	}
-	return renewed, err
+	return renewed, s.transact(ctx, "UpdateSubscription", append([]dynamo.Write{
+		dynamo.Update("Subscriptions", []any{existing.ID}, update, unchangedSubscription(existing)),
+	}, ofPerson(personHash, existing.ID)...), left)
 }
 
 // unchangedSubscription is true while a subscription is as it was read: with the same token and
@@ -221,6 +262,11 @@ func samePerson(personHash string) expression.ConditionBuilder {
 	return dynamo.Equal("fingerprint_hash", personHash)
 }
 
+// sameInterval is true of the subscriptions with an interval.
+func sameInterval(interval time.Duration) expression.ConditionBuilder {
+	return dynamo.Equal("min_interval_minutes", minutes(interval))
+}
+
 func renewal(existing subscription, interval time.Duration, personHash string, now time.Time) (expression.UpdateBuilder, askahuman.Subscription, error) {
 	renewed, err := existing.domain()
 	if err != nil {
@@ -235,10 +281,9 @@ func renewal(existing subscription, interval time.Duration, personHash string, n
 	renewed.Active = true
 	renewed.UpdatedAt = now
 	renewed.NextNotificationAt = nextNotification(renewed.LastNotifiedAt, renewed.Interval)
-	update := expression.Set(dynamo.Name("min_interval_minutes"), expression.Value(minutes(renewed.Interval))).
-		Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(renewed.NextNotificationAt))).
-		Set(dynamo.Name("active"), expression.Value(active)).
-		Set(dynamo.Name("updated_at"), expression.Value(formatTime(now)))
+	update := activation(now).
+		Set(dynamo.Name("min_interval_minutes"), expression.Value(minutes(renewed.Interval))).
+		Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(renewed.NextNotificationAt)))
 	if personHash != "" {
 		update = update.Set(dynamo.Name("fingerprint_hash"), expression.Value(personHash))
 	}
@@ -246,61 +291,91 @@ func renewal(existing subscription, interval time.Duration, personHash string, n
 }
 
 // FindSubscription implements [askahuman.PeopleStore].
-func (s *Store) FindSubscription(ctx context.Context, token, personHash string) (string, error) {
-	key := personKey(personHash)
-	if token != "" {
-		key = tokenKey(token)
+func (s *Store) FindSubscription(ctx context.Context, personHash string, tokens ...string) (id, token string, err error) {
+	var keys []string
+	for _, token := range tokens {
+		keys = append(keys, tokenKey(token))
 	}
-	owner, err := s.subscriptionItem(ctx, key)
-	switch {
-	case err != nil:
-		return "", err
-	case owner == nil:
-		return "", askahuman.ErrSubscriptionNotFound
-	case token != "":
-		return owner.TokenOwner, nil
+	if personHash != "" {
+		keys = append(keys, personKey(personHash))
+	}
+	owners, err := s.subscriptionItems(ctx, keys...)
+	if err != nil {
+		return "", "", err
+	}
+	for i, token := range tokens {
+		if owners[i] != nil {
+			return owners[i].TokenOwner, token, nil
+		}
+	}
+	if personHash == "" || owners[len(tokens)] == nil {
+		return "", "", askahuman.ErrSubscriptionNotFound
 	}
 	// It may have ended, or gone to another person, since the item was read.
-	last, err := s.subscriptionItem(ctx, owner.TokenOwner)
+	last, err := s.subscriptionItem(ctx, owners[len(tokens)].TokenOwner)
 	switch {
 	case err != nil:
-		return "", err
+		return "", "", err
 	case last == nil || last.PersonHash != personHash:
-		return "", askahuman.ErrSubscriptionNotFound
+		return "", "", askahuman.ErrSubscriptionNotFound
 	}
-	return last.ID, nil
+	return last.ID, last.Token, nil
+}
+
+// RenewSubscription implements [askahuman.PeopleStore]. Its conditions say what is known of the
+// subscription, so that it need not be read.
+func (s *Store) RenewSubscription(ctx context.Context, id, from, token string, interval time.Duration, now time.Time) error {
+	known, update := dynamo.Equal("fcm_token", from), activation(now)
+	if interval > 0 {
+		known = known.And(sameInterval(interval))
+	}
+	var moved []dynamo.Write
+	if token != from {
+		update = update.Set(dynamo.Name("fcm_token"), expression.Value(token))
+		moved = []dynamo.Write{
+			dynamo.Put("Subscriptions", tokenOwner(token, id), dynamo.Absent("subscription_id")),
+			dynamo.Delete("Subscriptions", []any{tokenKey(from)}, expression.ConditionBuilder{}),
+		}
+	}
+	err := s.transact(ctx, "UpdateSubscription", append([]dynamo.Write{dynamo.Update("Subscriptions", []any{id}, update, known)}, moved...), nil)
+	if errors.Is(err, retry.ErrStale) {
+		_, err = s.ChangeSubscription(ctx, id, token, interval, now)
+	}
+	return err
 }
 
 // ChangeSubscription implements [askahuman.PeopleStore].
 func (s *Store) ChangeSubscription(ctx context.Context, id, token string, interval time.Duration, now time.Time) (changed askahuman.Subscription, err error) {
 	err = retry.Do(ctx, func() error {
-		existing, err := s.subscriptionItem(ctx, id)
+		keys := []string{id}
+		if token != "" {
+			keys = append(keys, tokenKey(token))
+		}
+		items, err := s.subscriptionItems(ctx, keys...)
 		if err != nil {
 			return err
 		}
+		existing := items[0]
 		if existing == nil || existing.Token == "" {
 			return askahuman.ErrSubscriptionNotFound
 		}
 		if token == "" || token == existing.Token {
 			changed, err = s.renew(ctx, *existing, interval, "", now)
 		} else {
-			changed, err = s.moveToken(ctx, *existing, token, interval, now)
+			changed, err = s.moveToken(ctx, *existing, items[1], token, interval, now)
 		}
 		return err
 	})
 	return changed, err
 }
 
-func (s *Store) moveToken(ctx context.Context, existing subscription, token string, interval time.Duration, now time.Time) (askahuman.Subscription, error) {
+// moveToken gives a subscription a token, whose owner is as it was read.
+func (s *Store) moveToken(ctx context.Context, existing subscription, owner *subscription, token string, interval time.Duration, now time.Time) (askahuman.Subscription, error) {
 	update, changed, err := renewal(existing, interval, "", now)
 	if err != nil {
 		return changed, err
 	}
 	changed.Token = token
-	owner, err := s.subscriptionItem(ctx, tokenKey(token))
-	if err != nil {
-		return changed, err
-	}
 	ownerUnchanged := dynamo.Absent("subscription_id")
 	if owner != nil {
 		ownerUnchanged = dynamo.Equal("token_owner", owner.TokenOwner)
@@ -311,6 +386,7 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, token stri
 		dynamo.Put("Subscriptions", tokenOwner(token, existing.ID), ownerUnchanged),
 		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
 	}
+	var left []dynamo.Write
 	if owner != nil && owner.TokenOwner != existing.ID {
 		ended, err := s.subscriptionItem(ctx, owner.TokenOwner)
 		if err != nil {
@@ -323,48 +399,27 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, token stri
 		if ended.PersonHash == existing.PersonHash {
 			heir = existing.ID
 		}
-		left, err := s.notOfPerson(ctx, *ended, heir)
-		if err != nil {
-			return changed, err
-		}
-		writes = append(append(writes, dynamo.Delete("Subscriptions", []any{ended.ID}, unchangedSubscription(*ended))), left...)
+		writes = append(writes, dynamo.Delete("Subscriptions", []any{ended.ID}, unchangedSubscription(*ended)))
+		left = notOfPerson(*ended, heir)
 	}
-	err = s.db.Transact(ctx, "UpdateSubscription", writes...)
-	var refused *dynamo.TransactionError
-	if errors.As(err, &refused) {
-		return changed, retry.ErrStale
-	}
-	return changed, err
+	return changed, s.transact(ctx, "UpdateSubscription", writes, left)
 }
 
 // Unsubscribe implements [askahuman.PeopleStore].
 func (s *Store) Unsubscribe(ctx context.Context, id string) error {
-	return retry.Do(ctx, func() error { return s.unsubscribe(ctx, id) })
-}
-
-// unsubscribe returns [retry.ErrStale] when another request has changed the
-// subscription meanwhile.
-func (s *Store) unsubscribe(ctx context.Context, id string) error {
-	existing, err := s.subscriptionItem(ctx, id)
-	if err != nil {
-		return err
-	}
-	if existing == nil || existing.Token == "" {
-		return askahuman.ErrSubscriptionNotFound
-	}
-	left, err := s.notOfPerson(ctx, *existing, "")
-	if err != nil {
-		return err
-	}
-	err = s.db.Transact(ctx, "DeleteSubscription", append([]dynamo.Write{
-		dynamo.Delete("Subscriptions", []any{id}, unchangedSubscription(*existing)),
-		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
-	}, left...)...)
-	var refused *dynamo.TransactionError
-	if errors.As(err, &refused) {
-		return retry.ErrStale
-	}
-	return err
+	return retry.Do(ctx, func() error {
+		existing, err := s.subscriptionItem(ctx, id)
+		if err != nil {
+			return err
+		}
+		if existing == nil || existing.Token == "" {
+			return askahuman.ErrSubscriptionNotFound
+		}
+		return s.transact(ctx, "DeleteSubscription", []dynamo.Write{
+			dynamo.Delete("Subscriptions", []any{id}, unchangedSubscription(*existing)),
+			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
+		}, notOfPerson(*existing, ""))
+	})
 }
 
 // DueSubscriptions implements [askahuman.NotifierStore].
@@ -407,7 +462,7 @@ func dueAsRead(sub askahuman.Subscription) expression.ConditionBuilder {
 	return dynamo.Equal("active", active).And(
 		dynamo.Equal("fcm_token", sub.Token),
 		samePerson(sub.PersonHash),
-		dynamo.Equal("min_interval_minutes", minutes(sub.Interval)),
+		sameInterval(sub.Interval),
 		dynamo.Equal("next_notification_at", formatTime(sub.NextNotificationAt)))
 }
 
@@ -492,7 +547,7 @@ func (s *Store) ReleaseSubscription(ctx context.Context, sub askahuman.Subscript
 	_, err := dynamo.Held(s.db.Update(ctx, "ReleaseSubscription", []any{sub.ID},
 		expression.Set(dynamo.Name("last_notified_at"), expression.Value(before.LastNotifiedAt)).
 			Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(sub.NextNotificationAt))),
-		dynamo.Equal("last_notified_at", at).And(dynamo.Equal("min_interval_minutes", minutes(sub.Interval))), nil))
+		dynamo.Equal("last_notified_at", at).And(sameInterval(sub.Interval)), nil))
 	if sub.PersonHash == "" {
 		return err
 	}

@@ -44,7 +44,13 @@ func TestItemsOfSubscriptionsGoWithThem(t *testing.T) {
 	}
 	change := func(random *rand.Rand) error {
 		token := fmt.Sprint("token-", random.IntN(3))
-		switch random.IntN(6) {
+		switch random.IntN(8) {
+		case 6, 7:
+			id, from, err := store.FindSubscription(ctx, fmt.Sprint("person-", random.IntN(2)), fmt.Sprint("token-", random.IntN(3)))
+			if err != nil {
+				return err
+			}
+			return store.RenewSubscription(ctx, id, from, token, time.Duration(random.IntN(2))*time.Hour, now())
 		case 0:
 			return store.Unsubscribe(ctx, any(random))
 		case 1, 2:

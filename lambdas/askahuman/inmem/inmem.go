@@ -327,18 +327,26 @@ func renewed(subscription askahuman.Subscription) askahuman.Subscription {
 }
 
 // FindSubscription implements [askahuman.PeopleStore].
-func (s *Store) FindSubscription(ctx context.Context, token, personHash string) (string, error) {
-	return locked(ctx, s, func() (string, error) {
-		id := s.lastOf[personHash]
-		if token != "" {
-			owner, _ := s.byToken(token)
-			id = owner.ID
+func (s *Store) FindSubscription(ctx context.Context, personHash string, tokens ...string) (id, token string, err error) {
+	found, err := locked(ctx, s, func() (askahuman.Subscription, error) {
+		for _, token := range tokens {
+			if owner, ok := s.byToken(token); ok {
+				return owner, nil
+			}
 		}
-		if id == "" {
-			return "", askahuman.ErrSubscriptionNotFound
+		last, ok := s.subscriptions[s.lastOf[personHash]]
+		if !ok {
+			return last, askahuman.ErrSubscriptionNotFound
 		}
-		return id, nil
+		return last, nil
 	})
+	return found.ID, found.Token, err
+}
+
+// RenewSubscription implements [askahuman.PeopleStore].
+func (s *Store) RenewSubscription(ctx context.Context, id, _, token string, interval time.Duration, now time.Time) error {
+	_, err := s.ChangeSubscription(ctx, id, token, interval, now)
+	return err
 }
 
 // ChangeSubscription implements [askahuman.PeopleStore].

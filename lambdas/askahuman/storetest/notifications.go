@@ -104,7 +104,14 @@ func subscribeSameToken(t *testing.T, s Store) {
 func findSubscription(t *testing.T, s Store) {
 	find := func(token, personHash, want string) {
 		t.Helper()
-		id, err := s.FindSubscription(t.Context(), token, personHash)
+		var tokens []string
+		if token != "" {
+			tokens = []string{"a token of no one", token}
+		}
+		id, has, err := s.FindSubscription(t.Context(), personHash, tokens...)
+		if token != "" && err == nil && has != token {
+			t.Errorf("FindSubscription(%q): it has the token %q", token, has)
+		}
 		if want == "" {
 			wantError(t, err, askahuman.ErrSubscriptionNotFound)
 		} else if id != want || err != nil {
@@ -151,6 +158,51 @@ func findSubscription(t *testing.T, s Store) {
 	Must(s.ChangeSubscription(t.Context(), taker.ID, "moved", 0, start.Add(2*time.Minute)))(t)
 	find("", person(2), "")
 	find("", person(3), taker.ID)
+}
+
+// renewSubscription renews a subscription on what was read of it, which is mostly still so.
+func renewSubscription(t *testing.T, s Store) {
+	subscription := mustSubscribe(t, s, newSubscription("token", person(0), start))
+	now := start.Add(time.Minute)
+	mustClaim(t, s, subscription.ID, uuid.NewString(), now)
+	OK(t, s.DeactivateSubscription(t.Context(), subscription, now))
+	taken := mustSubscribe(t, s, newSubscription("taken", person(1), start))
+	wait := 30 * time.Minute
+	for _, test := range []struct {
+		from, to string
+		interval time.Duration
+	}{
+		{"token", "second", 0},
+		{"second", "third", 30 * time.Minute},
+		{"third", "third", 0},
+		// It has another interval, and then another token than it had.
+		{"third", "fourth", 10 * time.Minute},
+		{"token", "fifth", 0},
+		{"token", "fifth", 20 * time.Minute},
+		// Another subscription has the token, and ends.
+		{"fifth", "taken", 0},
+	} {
+		OK(t, s.RenewSubscription(t.Context(), subscription.ID, test.from, test.to, test.interval, now))
+		if test.interval > 0 {
+			wait = test.interval
+		}
+		if _, early := due(t, s, now.Add(wait-time.Millisecond))[subscription.ID]; early {
+			t.Errorf("%+v: due before the interval has passed", test)
+		}
+		if got := due(t, s, now.Add(wait))[subscription.ID]; got.Token != test.to || got.Interval != wait || got.PersonHash != person(0) {
+			t.Errorf("%+v: due %+v", test, got)
+		}
+		if id, _, err := s.FindSubscription(t.Context(), "", test.to); id != subscription.ID || err != nil {
+			t.Errorf("%+v: the token is of %s, %v", test, id, err)
+		}
+		if test.from != test.to {
+			_, _, err := s.FindSubscription(t.Context(), "", test.from)
+			wantError(t, err, askahuman.ErrSubscriptionNotFound)
+		}
+	}
+	wantError(t, s.Unsubscribe(t.Context(), taken.ID), askahuman.ErrSubscriptionNotFound)
+	OK(t, s.Unsubscribe(t.Context(), subscription.ID))
+	wantError(t, s.RenewSubscription(t.Context(), subscription.ID, "taken", "token", 0, now), askahuman.ErrSubscriptionNotFound)
 }
 
 func subscribeRace(t *testing.T, s Store) {

@@ -68,6 +68,7 @@ func Run(t *testing.T, newStore func(t *testing.T) Store) {
 		"ChangeSubscription/TokenMoves":     tokenMoves,
 		"ChangeSubscription/Race":           tokenMoveRace,
 		"FindSubscription":                  findSubscription,
+		"RenewSubscription":                 renewSubscription,
 		"Unsubscribe":                       unsubscribe,
 		"DueQuestions":                      dueQuestions,
 		"ClaimQuestion/Race":                claimQuestionRace,
