@@ -61,7 +61,7 @@ func AskAHuman() Platform {
 					"ListRecentAnswers", "GetNotificationMark", "GetUserStats", "SubmitResponse",
 					"ListTopTotal", "ListTopDaily", "ListTopWeekly",
 					"CountAboveTotal", "CountAboveDaily", "CountAboveWeekly",
-					"GetSubscription", "CreateSubscription", "UpdateSubscription", "DeleteSubscription",
+					"GetSubscription", "CreateSubscription", "ChangeSubscription", "UpdateSubscription", "DeleteSubscription",
 				},
 			},
 			{
@@ -76,7 +76,7 @@ func AskAHuman() Platform {
 				Secrets: []string{"FCMCredentials"},
 				AccessPatterns: []string{
 					"ListDueQuestions", "GetQuestion", "EndQuestion", "ClaimQuestion",
-					"ListDueSubscriptions", "ClaimSubscription", "DeferSubscription", "MarkNotified",
+					"ListDueSubscriptions", "GetOwnResponse", "ClaimPerson", "ClaimSubscription", "DeferSubscription", "MarkNotified",
 					"ReleaseSubscription", "ReleasePerson", "DeactivateSubscription",
 				},
 			},
@@ -199,6 +199,7 @@ func askAHumanTables() []Table {
 				{"next_notification_at", String, "From when the person may be notified again: " + timestampFormat},
 				{"created_at", String, timestampFormat},
 				{"updated_at", String, timestampFormat},
+				{"claim", String, "Random token of the notifier's write that claimed it last"},
 				{"active", String, "true while the subscription is active; absent otherwise"},
 				{"fingerprint_hash", String, "Anonymised person, if the subscription was made with a fingerprint"},
 				{"token_owner", String, "On a TOKEN# item: the subscription that has the token; on a PERSON# item: the person's last one"},
@@ -251,7 +252,7 @@ func askAHumanTables() []Table {
 			Attributes: slices.Concat([]Attribute{
 				{"guard_key", String, "Partition key: RATE#limit#caller#window, OPEN#agent, IDEMPOTENCY#digest or NOTIFIED#person"},
 				{"open_question_ids", StringSet, "OPEN#: the agent's questions that are open or partial, each with a place of the agent's quota"},
-				{"claimed_at", String, "NOTIFIED#: when a run last claimed the person, on any of their devices, and did not give the claim back: " + timestampFormat},
+				{"claimed_at", String, "NOTIFIED#: when a run last claimed the person, on any of their devices, and did not give the claim back: " + timestampFormat + "; claim is the random token of that write"},
 				{"claimed_before", String, "NOTIFIED#: what claimed_at was before that claim, the Unix epoch if there was none: " + timestampFormat},
 				{"notified_at", String, "NOTIFIED#: when the claim was made of the last notification that was sent to the person: " + timestampFormat},
 				{"question_id", String, "NOTIFIED#: the question of that notification"},
@@ -418,11 +419,16 @@ func askAHumanAccessPatterns() []AccessPattern {
 			},
 		},
 		{
+			Name:        "ChangeSubscription",
+			Description: "Change a subscription's interval, and make it active, if it is as it was read or known.",
+			Operation:   UpdateItem, Table: "Subscriptions",
+		},
+		{
 			Name:        "UpdateSubscription",
-			Description: "Change a subscription's interval or token.",
+			Description: "Change a subscription's token or person.",
 			Operation:   TransactWriteItems,
 			Writes: []Write{
-				{Table: "Subscriptions", Operation: UpdateItem, Description: "token, interval and activity, if it is as it was read"},
+				{Table: "Subscriptions", Operation: UpdateItem, Description: "token, interval and activity, if it is as it was read or known"},
 				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the person's last subscription, if a known person subscribes again"},
 				{Table: "Subscriptions", Operation: PutItem, Optional: true, Description: "the new token's owner"},
 				{Table: "Subscriptions", Operation: DeleteItem, Optional: true, Description: "the old token's owner"},
@@ -462,14 +468,14 @@ func askAHumanAccessPatterns() []AccessPattern {
 			KeyConditions: []KeyCondition{{"active", Equal}, {"next_notification_at", LessOrEqual}},
 		},
 		{
+			Name:        "ClaimPerson",
+			Description: "Take a person for one notification, unless one was sent or may be sent within the interval, on any device.",
+			Operation:   UpdateItem, Table: "Guards",
+		},
+		{
 			Name:        "ClaimSubscription",
-			Description: "Take a subscription and its person for one notification, unless another run has, or the person was notified within the interval on another device.",
-			Operation:   TransactWriteItems,
-			Writes: []Write{
-				{Table: "Subscriptions", Operation: UpdateItem, Description: "last and next notification, if the next one is due"},
-				{Table: "Responses", Operation: ConditionCheckItem, Optional: true, Description: "the person has not answered, if the person is known"},
-				{Table: "Guards", Operation: UpdateItem, Optional: true, Description: "the claim on the person, if the person is known and the interval has passed"},
-			},
+			Description: "Take a subscription for one notification, if it is due as read: last and next notification. ClaimPerson comes first, if the person is known.",
+			Operation:   UpdateItem, Table: "Subscriptions",
 		},
 		{
 			Name:        "DeferSubscription",

@@ -36,8 +36,8 @@ func (described) AskAHuman() Measured {
 			{Name: "stats  GET /human/stats", Clients: single, Patterns: []string{"GetUserStats"}, Client: client(begin, (*asker).needAnswered, (*asker).stats)},
 			{Name: "top    GET /human/leaderboard, of all time", Clients: single, Client: client(begin, (*asker).needAnswered, (*asker).leaderboard)},
 			{Name: "notify POST /human/push/subscribe", Clients: single, Patterns: []string{"CreateSubscription"}, Client: client(begin, (*asker).unsubscribe, (*asker).subscribe)},
-			{Name: "renew  PUT /human/push/subscribe", Clients: single, Client: client(begin, (*asker).needSubscription, (*asker).renew)},
-			{Name: "change PUT /human/push/subscribe/{id}", Clients: single, Patterns: []string{"UpdateSubscription"}, Client: client(begin, (*asker).needSubscription, (*asker).change)},
+			{Name: "renew  PUT /human/push/subscribe", Clients: single, Patterns: []string{"UpdateSubscription"}, Client: client(begin, (*asker).needSubscription, (*asker).renew)},
+			{Name: "change PUT /human/push/subscribe/{id}", Clients: single, Patterns: []string{"ChangeSubscription"}, Client: client(begin, (*asker).needSubscription, (*asker).change)},
 			{Name: "end    DELETE /human/push/subscribe/{id}", Clients: single, Patterns: []string{"DeleteSubscription"}, Client: client(begin, (*asker).subscribe, (*asker).unsubscribe)},
 		},
 	}

@@ -203,20 +203,74 @@ func TestLostClaims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	known := sub
+	known.ID, known.Token, known.PersonHash = uuid.NewString(), "another token", "person"
+	storetest.Must(store.Subscribe(ctx, known))(t)
 	for _, claim := range []struct {
-		name string
-		do   func() (bool, error)
+		name     string
+		do       func() (bool, error)
+		attempts int
 	}{
-		{"ClaimQuestion", func() (bool, error) { return store.ClaimQuestion(ctx, q, start, start.Add(time.Minute)) }},
-		{"ClaimSubscription", func() (bool, error) { return store.ClaimSubscription(ctx, sub, q.ID, start) }},
+		{"ClaimQuestion", func() (bool, error) { return store.ClaimQuestion(ctx, q, start, start.Add(time.Minute)) }, 2},
+		{"ClaimSubscription", func() (bool, error) { return store.ClaimSubscription(ctx, sub, q.ID, start) }, 2},
+		// The person's answer is read, and both writes are lost.
+		{"ClaimPerson", func() (bool, error) { return store.ClaimSubscription(ctx, known, q.ID, start) }, 5},
 	} {
 		for i, want := range []bool{true, false} {
-			before := tables.Wire.Attempts()
-			tables.Wire.Lose(1)
-			if got, err := claim.do(); got != want || err != nil || want && tables.Wire.Attempts() != before+2 {
-				t.Errorf("%s %d: got %v, %v; want %v", claim.name, i+1, got, err, want)
+			before, lost := tables.Wire.Attempts(), false
+			tables.Wire.Answers(func(operation string) dynamotest.Answer {
+				// The first of the two attempts at each write.
+				if lost = operation != "GetItem" && !lost; lost {
+					return dynamotest.Answer{Done: true, Err: io.ErrUnexpectedEOF}
+				}
+				return dynamotest.Answer{}
+			})
+			if got, err := claim.do(); got != want || err != nil || want && tables.Wire.Attempts() != before+claim.attempts {
+				t.Errorf("%s %d: got %v, %v after %d attempts; want %v", claim.name, i+1, got, err, tables.Wire.Attempts()-before, want)
 			}
 		}
+	}
+}
+
+// A person whose subscription could not be claimed, be it that the write failed or that its answer never came, may be
+// claimed at once.
+func TestPersonIsGivenBack(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	tables := dynamotest.Open(t, schema.AskAHuman().Database)
+	store := dynamodb.New(tables.DB, dynamodb.Shards{})
+	sub := storetest.Must(store.Subscribe(ctx, askahuman.Subscription{
+		ID: uuid.NewString(), Token: "token", Interval: time.Hour, NextNotificationAt: time.Unix(0, 0), Active: true, PersonHash: "person", CreatedAt: start, UpdatedAt: start,
+	}))(t)
+	broken := errors.New("broken")
+	second := func() func(schema.Operation) error {
+		writes := 0
+		return func(operation schema.Operation) error {
+			if operation == schema.UpdateItem {
+				writes++
+			}
+			if writes == 2 {
+				writes++
+				return broken
+			}
+			return nil
+		}
+	}
+	none := func(schema.Operation) error { return nil }
+	for name, faults := range map[string][2]func(schema.Operation) error{"failed": {second(), none}, "unanswered": {none, second()}} {
+		tables.Recorder.Faults(faults[0], faults[1])
+		if claimed, err := store.ClaimSubscription(ctx, sub, uuid.NewString(), start); claimed || !errors.Is(err, broken) {
+			t.Errorf("%s: got %v, %v; want an error", name, claimed, err)
+		}
+		tables.Recorder.Faults(nil, nil)
+		at := storetest.Must(store.DueSubscriptions(ctx, start, 10))(t)
+		if len(at) != 1 || !at[0].LastNotifiedAt.IsZero() {
+			t.Errorf("%s: due %+v; want the subscription as it was", name, at)
+		}
+		if claimed, err := store.ClaimSubscription(ctx, sub, uuid.NewString(), start); !claimed || err != nil {
+			t.Errorf("%s: then got %v, %v; want a claim", name, claimed, err)
+		}
+		storetest.OK(t, store.ReleaseSubscription(ctx, sub, start))
 	}
 }
 

@@ -97,6 +97,10 @@ func TestEveryAccessPattern(t *testing.T) {
 		must(held(store.ClaimSubscription(ctx, sub, answered.ID, start)))
 		return func() error { return store.ReleaseSubscription(ctx, sub, start) }
 	}
+	claim := func() func() error {
+		sub := subscribe()
+		return func() error { return held(store.ClaimSubscription(ctx, sub, answered.ID, start)) }
+	}
 	limit, _ := platform.RateLimit("poll")
 
 	later := start.Add(2 * time.Hour)
@@ -190,9 +194,13 @@ func TestEveryAccessPattern(t *testing.T) {
 		"CreateSubscription": func() func() error {
 			return func() error { _, err := store.Subscribe(ctx, newSubscription("new token")); return err }
 		},
-		"UpdateSubscription": func() func() error {
+		"ChangeSubscription": func() func() error {
 			sub := subscribe()
 			return func() error { _, err := store.ChangeSubscription(ctx, sub.ID, "", time.Hour, start); return err }
+		},
+		"UpdateSubscription": func() func() error {
+			sub := subscribe()
+			return func() error { return store.RenewSubscription(ctx, sub.ID, sub.Token, uuid.NewString(), 0, start) }
 		},
 		"DeleteSubscription": func() func() error {
 			sub := subscribe()
@@ -209,10 +217,8 @@ func TestEveryAccessPattern(t *testing.T) {
 		"ListDueSubscriptions": func() func() error {
 			return func() error { _, err := store.DueSubscriptions(ctx, later, 100); return err }
 		},
-		"ClaimSubscription": func() func() error {
-			sub := subscribe()
-			return func() error { return held(store.ClaimSubscription(ctx, sub, answered.ID, start)) }
-		},
+		"ClaimPerson":       claim,
+		"ClaimSubscription": claim,
 		"DeferSubscription": func() func() error {
 			sub := subscribe()
 			must(held(store.ClaimSubscription(ctx, sub, answered.ID, start)))

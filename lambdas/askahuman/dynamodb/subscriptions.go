@@ -2,6 +2,7 @@ package dynamodb
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,9 @@ const active = "true"
 // out items without it.
 var never = formatTime(time.Unix(0, 0))
 
+// releaseTime is how long the release of a person takes at most.
+const releaseTime = 3 * time.Second
+
 func tokenKey(token string) string { return "TOKEN#" + digest(token) }
 
 func personKey(personHash string) string { return "PERSON#" + personHash }
@@ -64,21 +68,35 @@ func notOfPerson(sub subscription, heir string) []dynamo.Write {
 	return []dynamo.Write{dynamo.Delete("Subscriptions", []any{key}, named)}
 }
 
-// transact makes writes on the condition that a subscription is unchanged since it was read, and with them what
-// [notOfPerson] returns, unless the person's item names another subscription. It returns [retry.ErrStale] when
-// another condition fails.
-func (s *Store) transact(ctx context.Context, pattern string, writes, left []dynamo.Write) error {
+// transact makes writes, the first one of a subscription, and with them what
+// [notOfPerson] returns, unless the person's item names another subscription. It returns [retry.ErrStale], and the
+// subscription as it is, when another condition fails.
+func (s *Store) transact(ctx context.Context, pattern string, writes, left []dynamo.Write) (dynamo.Item, error) {
 	err := s.db.Transact(ctx, pattern, slices.Concat(writes, left)...)
 	refused, ok := errors.AsType[*dynamo.TransactionError](err)
 	if !ok {
-		return err
+		return nil, err
 	}
 	if len(left) > 0 {
 		if _, another := refused.Failed(len(writes)); another {
 			return s.transact(ctx, pattern, writes, nil)
 		}
 	}
-	return retry.ErrStale
+	item, _ := refused.Failed(0)
+	return item, retry.ErrStale
+}
+
+// update is transact with a change of a subscription as the first write. The change alone costs half: a repeat after
+// a lost answer changes the same again.
+func (s *Store) update(ctx context.Context, id string, update expression.UpdateBuilder, condition expression.ConditionBuilder, others, left []dynamo.Write) (dynamo.Item, error) {
+	if len(others)+len(left) > 0 {
+		return s.transact(ctx, "UpdateSubscription", append([]dynamo.Write{dynamo.Update("Subscriptions", []any{id}, update, condition)}, others...), left)
+	}
+	err := s.db.Update(ctx, "ChangeSubscription", []any{id}, update, condition, nil)
+	if refused, ok := errors.AsType[*dynamo.ConditionError](err); ok {
+		return refused.Item, retry.ErrStale
+	}
+	return nil, err
 }
 
 func tokenOwner(token, subscriptionID string) subscription {
@@ -202,16 +220,12 @@ func (s *Store) subscribe(ctx context.Context, sub askahuman.Subscription) (aska
 // subscribeAgain renews the subscription that has a token. Most often its person and its interval stay, so
 // the first write has that as its condition and needs no read: what it refuses it returns.
 func (s *Store) subscribeAgain(ctx context.Context, id string, sub askahuman.Subscription) (askahuman.Subscription, error) {
-	err := s.db.Transact(ctx, "UpdateSubscription", append([]dynamo.Write{
-		dynamo.Update("Subscriptions", []any{id}, activation(sub.UpdatedAt),
-			dynamo.Equal("fcm_token", sub.Token).And(samePerson(sub.PersonHash), sameInterval(sub.Interval))),
-	}, ofPerson(sub.PersonHash, id)...)...)
+	item, err := s.update(ctx, id, activation(sub.UpdatedAt),
+		dynamo.Equal("fcm_token", sub.Token).And(samePerson(sub.PersonHash), sameInterval(sub.Interval)), ofPerson(sub.PersonHash, id), nil)
 	sub.ID = id
-	refused, ok := errors.AsType[*dynamo.TransactionError](err)
-	if !ok {
+	if !errors.Is(err, retry.ErrStale) {
 		return sub, err
 	}
-	item, _ := refused.Failed(0)
 	var existing subscription
 	if err := attributevalue.UnmarshalMap(item, &existing); err != nil {
 		return sub, fmt.Errorf("read subscription %s: %w", id, err)
@@ -240,9 +254,8 @@ func (s *Store) renew(ctx context.Context, existing subscription, interval time.
 	if renewed.PersonHash != existing.PersonHash {
 		left = notOfPerson(existing, "")
 	}
-	return renewed, s.transact(ctx, "UpdateSubscription", append([]dynamo.Write{
-		dynamo.Update("Subscriptions", []any{existing.ID}, update, unchangedSubscription(existing)),
-	}, ofPerson(personHash, existing.ID)...), left)
+	_, err = s.update(ctx, existing.ID, update, unchangedSubscription(existing), ofPerson(personHash, existing.ID), left)
+	return renewed, err
 }
 
 // unchangedSubscription is true while a subscription is as it was read: with the same token and
@@ -337,7 +350,7 @@ func (s *Store) RenewSubscription(ctx context.Context, id, from, token string, i
 			dynamo.Delete("Subscriptions", []any{tokenKey(from)}, expression.ConditionBuilder{}),
 		}
 	}
-	err := s.transact(ctx, "UpdateSubscription", append([]dynamo.Write{dynamo.Update("Subscriptions", []any{id}, update, known)}, moved...), nil)
+	_, err := s.update(ctx, id, update, known, moved, nil)
 	if errors.Is(err, retry.ErrStale) {
 		_, err = s.ChangeSubscription(ctx, id, token, interval, now)
 	}
@@ -380,9 +393,7 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, owner *sub
 	if owner != nil {
 		ownerUnchanged = dynamo.Equal("token_owner", owner.TokenOwner)
 	}
-	writes := []dynamo.Write{
-		dynamo.Update("Subscriptions", []any{existing.ID},
-			update.Set(dynamo.Name("fcm_token"), expression.Value(token)), unchangedSubscription(existing)),
+	others := []dynamo.Write{
 		dynamo.Put("Subscriptions", tokenOwner(token, existing.ID), ownerUnchanged),
 		dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
 	}
@@ -399,10 +410,11 @@ func (s *Store) moveToken(ctx context.Context, existing subscription, owner *sub
 		if ended.PersonHash == existing.PersonHash {
 			heir = existing.ID
 		}
-		writes = append(writes, dynamo.Delete("Subscriptions", []any{ended.ID}, unchangedSubscription(*ended)))
+		others = append(others, dynamo.Delete("Subscriptions", []any{ended.ID}, unchangedSubscription(*ended)))
 		left = notOfPerson(*ended, heir)
 	}
-	return changed, s.transact(ctx, "UpdateSubscription", writes, left)
+	_, err = s.update(ctx, existing.ID, update.Set(dynamo.Name("fcm_token"), expression.Value(token)), unchangedSubscription(existing), others, left)
+	return changed, err
 }
 
 // Unsubscribe implements [askahuman.PeopleStore].
@@ -415,10 +427,11 @@ func (s *Store) Unsubscribe(ctx context.Context, id string) error {
 		if existing == nil || existing.Token == "" {
 			return askahuman.ErrSubscriptionNotFound
 		}
-		return s.transact(ctx, "DeleteSubscription", []dynamo.Write{
+		_, err = s.transact(ctx, "DeleteSubscription", []dynamo.Write{
 			dynamo.Delete("Subscriptions", []any{id}, unchangedSubscription(*existing)),
 			dynamo.Delete("Subscriptions", []any{tokenKey(existing.Token)}, expression.ConditionBuilder{}),
 		}, notOfPerson(*existing, ""))
+		return err
 	})
 }
 
@@ -471,33 +484,57 @@ func setNotified(last, next time.Time) expression.UpdateBuilder {
 		Set(dynamo.Name("next_notification_at"), expression.Value(formatTime(next)))
 }
 
-// ClaimSubscription implements [askahuman.NotifierStore].
+// ClaimSubscription implements [askahuman.NotifierStore]. It claims the person, and then the subscription: no other run
+// claims a subscription of the person in between. A run that dies there makes the person wait, as one does that dies
+// before it sends.
 func (s *Store) ClaimSubscription(ctx context.Context, sub askahuman.Subscription, questionID string, now time.Time) (bool, error) {
-	writes := []dynamo.Write{
-		dynamo.Update("Subscriptions", []any{sub.ID}, setNotified(now, now.Add(sub.Interval)), dueAsRead(sub)),
-	}
 	if sub.PersonHash != "" {
-		claimedAt := dynamo.Name("claimed_at")
-		writes = append(writes,
-			dynamo.Check("Responses", []any{questionID, askahuman.ResponseID(questionID, sub.PersonHash)}, dynamo.Absent("response_id")),
-			dynamo.Update("Guards", notifiedKey(sub.PersonHash),
-				expression.Set(claimedAt, expression.Value(formatTime(now))).
-					Set(dynamo.Name("claimed_before"), claimedAt.IfNotExists(expression.Value(never))).
-					Set(dynamo.Name("expires_at"), notifiedEnd(now)),
-				dynamo.Absent("claimed_at").Or(claimedAt.LessThanEqual(expression.Value(formatTime(now.Add(-sub.Interval)))))))
+		if answered, err := s.HasAnswered(ctx, questionID, sub.PersonHash); answered || err != nil {
+			return false, err
+		}
+		if claimed, person, err := s.claimPerson(ctx, sub, now); err != nil {
+			return false, err
+		} else if !claimed {
+			return false, s.deferSubscription(ctx, sub, person, now)
+		}
 	}
-	err := s.db.Transact(ctx, "ClaimSubscription", writes...)
-	var refused *dynamo.TransactionError
-	if !errors.As(err, &refused) {
-		return err == nil, err
+	claimed, _, err := s.claim(ctx, "ClaimSubscription", []any{sub.ID}, setNotified(now, now.Add(sub.Interval)), dueAsRead(sub))
+	if !claimed && sub.PersonHash != "" {
+		ctx, cancel := retry.ToRelease(ctx, time.Now().Add(releaseTime))
+		defer cancel()
+		err = errors.Join(err, s.ReleaseSubscription(ctx, sub, now))
 	}
-	if _, stale := refused.Failed(0); stale {
-		return false, nil
+	return claimed, err
+}
+
+// claimPerson takes a person for one notification. It returns the person's item if nothing may be sent
+// within the interval.
+func (s *Store) claimPerson(ctx context.Context, sub askahuman.Subscription, now time.Time) (bool, dynamo.Item, error) {
+	claimedAt := dynamo.Name("claimed_at")
+	return s.claim(ctx, "ClaimPerson", notifiedKey(sub.PersonHash),
+		expression.Set(claimedAt, expression.Value(formatTime(now))).
+			Set(dynamo.Name("claimed_before"), claimedAt.IfNotExists(expression.Value(never))).
+			Set(dynamo.Name("expires_at"), notifiedEnd(now)),
+		dynamo.Absent("claimed_at").Or(claimedAt.LessThanEqual(expression.Value(formatTime(now.Add(-sub.Interval))))))
+}
+
+// claim makes a write on a condition that the write itself ends, so that one run alone makes it. The write leaves a
+// random token, by which a run recognises its own write when the answer was lost. If another run was
+// first, claim returns the item as it is.
+func (s *Store) claim(ctx context.Context, pattern string, key []any, update expression.UpdateBuilder, condition expression.ConditionBuilder) (bool, dynamo.Item, error) {
+	token := rand.Text()
+	err := s.db.Update(ctx, pattern, key, update.Set(dynamo.Name("claim"), expression.Value(token)), condition, nil)
+	refused, ok := errors.AsType[*dynamo.ConditionError](err)
+	if !ok {
+		return err == nil, nil, err
 	}
-	if person, ok := refused.Failed(2); ok {
-		return false, s.deferSubscription(ctx, sub, person, now)
+	var last struct {
+		Claim string `dynamodbav:"claim"`
 	}
-	return false, nil
+	if err := attributevalue.UnmarshalMap(refused.Item, &last); err != nil {
+		return false, nil, fmt.Errorf("read the last claim: %w", err)
+	}
+	return last.Claim == token, refused.Item, nil
 }
 
 // deferSubscription makes a subscription due when the interval since its person was last

@@ -1,6 +1,7 @@
 package dynamodb_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -14,7 +15,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
-// The table of write units in docs/COST.md is what an ask and the answers to it cost.
+// sending is a push service that takes all.
+type sending struct{}
+
+func (sending) Send(context.Context, askahuman.PushMessage) error { return nil }
+
+// The table of write units in docs/COST.md is what an ask, the answers to it and its notifications cost.
 func TestUnits(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -41,6 +47,17 @@ func TestUnits(t *testing.T) {
 			storetest.Must(people.Answer(ctx, hash, nil, askahuman.Answer{QuestionID: question.ID, Text: new("Only when it is at fault.")}))(t)
 		}
 	}
+	subscribe := func(person string) func() {
+		return func() {
+			storetest.Must(people.Subscribe(ctx, person, askahuman.NewSubscription{Token: "token-of-" + person}))(t)
+		}
+	}
+	notifier := &askahuman.Notifier{Store: store, Push: sending{}, Now: clock}
+	notify := func() {
+		if report := storetest.Must(notifier.Run(ctx))(t); report.Notified != 1 {
+			t.Errorf("got %+v; want one notification", report)
+		}
+	}
 	var got strings.Builder
 	for _, line := range []struct {
 		what string
@@ -48,6 +65,9 @@ func TestUnits(t *testing.T) {
 	}{
 		{"ask", ask}, {"first answer to a question, also the person's first", answer(1)}, {"further answer, the person's first", answer(2)}, {"last answer, the person's first", answer(3)},
 		{"", ask}, {"first answer to a question", answer(1)}, {"further answer", answer(2)}, {"last answer", answer(3)},
+		// The ledger is of writes one after the other: of one person for each question.
+		{"", ask}, {"", subscribe("person")}, {"notification of a question to one person", notify},
+		{"", ask}, {"", subscribe("")}, {"notification of a question to one unknown person", notify},
 	} {
 		ledger := tables.Writes(t, database, line.do)
 		if line.what != "" {

@@ -422,6 +422,16 @@ func claimSubscription(t *testing.T, s Store) {
 	}
 	// A claim is no notification.
 	wantNotified(t, s, question, person(0), time.Time{})
+
+	// A subscription that has changed since it was read is not claimed, and its person need not wait.
+	later := now.Add(time.Hour)
+	before = due(t, s, later)[subscription.ID]
+	other := mustSubscribe(t, s, newSubscription("another device", person(0), later))
+	Must(s.ChangeSubscription(t.Context(), subscription.ID, "a new token", 0, later))(t)
+	if claimed, err := s.ClaimSubscription(t.Context(), before, question, later); claimed || err != nil {
+		t.Errorf("a claim on an older token = %v, %v; want false and no error", claimed, err)
+	}
+	mustClaim(t, s, other.ID, question, later)
 }
 
 func wantNotified(t *testing.T, s Store, questionID, personHash string, want time.Time) {
