@@ -23,6 +23,8 @@ const (
 func (described) AskAHuman() Measured {
 	addresses := &atomic.Uint32{}
 	begin := func(l *Run) *asker { return &asker{caller: caller{run: l}, addresses: addresses} }
+	// A subscription, its token and its person; or, of a renewal, the old token and the new one.
+	moved := Transaction{Items: 3, Indexed: 1}
 	return Measured{
 		Routes: []Route{
 			{Name: "warm   without DynamoDB", Clients: []int{1}, Client: client(begin, slowly, (*asker).refused)},
@@ -35,10 +37,10 @@ func (described) AskAHuman() Measured {
 			{Name: "look   GET /human/questions/{id}", Clients: single, Patterns: []string{"GetQuestion", "GetOwnResponse"}, Client: client(begin, (*asker).needQuestion, (*asker).look)},
 			{Name: "stats  GET /human/stats", Clients: single, Patterns: []string{"GetUserStats"}, Client: client(begin, (*asker).needAnswered, (*asker).stats)},
 			{Name: "top    GET /human/leaderboard, of all time", Clients: single, Client: client(begin, (*asker).needAnswered, (*asker).leaderboard)},
-			{Name: "notify POST /human/push/subscribe", Clients: single, Patterns: []string{"CreateSubscription"}, Client: client(begin, (*asker).unsubscribe, (*asker).subscribe)},
-			{Name: "renew  PUT /human/push/subscribe", Clients: single, Patterns: []string{"UpdateSubscription"}, Client: client(begin, (*asker).needSubscription, (*asker).renew)},
+			{Name: "notify POST /human/push/subscribe", Clients: single, Patterns: []string{"CreateSubscription"}, Transaction: moved, Client: client(begin, (*asker).unsubscribe, (*asker).subscribe)},
+			{Name: "renew  PUT /human/push/subscribe", Clients: single, Patterns: []string{"UpdateSubscription"}, Transaction: moved, Client: client(begin, (*asker).needSubscription, (*asker).renew)},
 			{Name: "change PUT /human/push/subscribe/{id}", Clients: single, Patterns: []string{"ChangeSubscription"}, Client: client(begin, (*asker).needSubscription, (*asker).change)},
-			{Name: "end    DELETE /human/push/subscribe/{id}", Clients: single, Patterns: []string{"DeleteSubscription"}, Client: client(begin, (*asker).subscribe, (*asker).unsubscribe)},
+			{Name: "end    DELETE /human/push/subscribe/{id}", Clients: single, Patterns: []string{"DeleteSubscription"}, Transaction: moved, Client: client(begin, (*asker).subscribe, (*asker).unsubscribe)},
 		},
 	}
 }
