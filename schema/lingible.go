@@ -33,7 +33,7 @@ func Lingible() Platform {
 				AccessPatterns: slices.Concat(language, []string{
 					"GetUser", "GetUsage", "CreateUser", "UpgradeUser", "BeginAccountDeletion",
 					"ChargeTranslation", "StoreTranslation", "ListTranslations", "ListTranslationKeys", "DeleteTranslation",
-					"GetEntry", "Submit", "GetSubmission", "GetSubmissions", "GetSubmissionByID", "ListSubmissionsByStatus", "ListUserSubmissions", "ReviewSubmission", "Vote",
+					"GetEntry", "Submit", "GetSubmissions", "GetSubmissionByID", "ListSubmissionsByStatus", "ListUserSubmissions", "ReviewSubmission", "Vote",
 					"CountTerm", "ListTrending", "ListTrendingByCategory",
 					"ListQuizByDifficulty", "ListQuizByCategory", "GetWrongAnswers", "GetQuizSession", "GetLatestQuizSession", "AskQuestion", "AnswerQuestion", "EndQuiz", "ListQuizDays",
 					CountRequest, ClaimIdempotencyKey, SettleIdempotencyKey,
@@ -63,7 +63,7 @@ func Lingible() Platform {
 					BatchSize: 5, ReportItemFailures: true,
 					Failures: Failures{Description: "new submissions that could not be read; the revalidator validates them"},
 				},
-				AccessPatterns: slices.Concat(language, []string{"GetSubmission", "JudgeSubmission", "ReviewSubmission"}),
+				AccessPatterns: slices.Concat(language, []string{"GetSubmissions", "JudgeSubmission", "ReviewSubmission"}),
 			},
 			{
 				Name:        "revalidator",
@@ -76,7 +76,7 @@ func Lingible() Platform {
 					Every:    5 * time.Minute,
 					Failures: Failures{Description: "runs of the revalidator"},
 				},
-				AccessPatterns: slices.Concat(language, []string{"ListByValidationStatus", "GetSubmission", "JudgeSubmission", "ReviewSubmission"}),
+				AccessPatterns: slices.Concat(language, []string{"ListByValidationStatus", "GetSubmissions", "JudgeSubmission", "ReviewSubmission"}),
 			},
 			{
 				Name:        "exporter",
@@ -121,7 +121,7 @@ func Lingible() Platform {
 					Failures: Failures{Description: "deletions of accounts that could not be finished"},
 				},
 				AccessPatterns: []string{
-					"GetUser", "ListUserItems", "DeleteUserItem", "WithdrawVote", "ListUserSubmissions", "GetSubmission", "DeleteSubmission",
+					"GetUser", "ListUserItems", "DeleteUserItem", "WithdrawVote", "ListUserSubmissions", "GetSubmissions", "DeleteSubmission",
 					"ListTranslationKeys", "DeleteTranslation",
 				},
 			},
@@ -441,8 +441,7 @@ func lingibleAccessPatterns() []AccessPattern {
 			write(users, PutItem, "that the user has submitted the term, unless within 7 days"),
 			write(users, UpdateItem, "the times of the user's submissions, if they and the tier are as read"),
 			KeepAnswer(users)),
-		get("GetSubmission", "Submissions", "A submission as it is now.", ""),
-		{Name: "GetSubmissions", Description: "The submissions of a list.", Operation: BatchGetItem, Table: "Submissions", Consistent: true},
+		{Name: "GetSubmissions", Description: "A submission as it is now, or those of a list.", Operation: BatchGetItem, Table: "Submissions", Consistent: true},
 		query("GetSubmissionByID", "Submissions", "SubmissionsByIdIndex", "A submission by its id.", "Get by ID", KeyCondition{"submission_id", Equal}),
 		query("ListSubmissionsByStatus", "Submissions", "SubmissionsStatusIndex", "Submissions of one status, oldest first.", "Query by status", KeyCondition{"status", Equal}),
 		descending(query("ListUserSubmissions", "Submissions", "SubmissionsByUserIndex", "The keys of a user's submissions, newest first.", "Query by user", KeyCondition{"user_id", Equal})),

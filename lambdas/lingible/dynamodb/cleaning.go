@@ -95,8 +95,7 @@ func (s *Store) deleteVote(ctx context.Context, user, id string) error {
 // deleteSubmission deletes a submission, and before it the items of the votes for it.
 func (s *Store) deleteSubmission(ctx context.Context, submission key) error {
 	return retry.Do(ctx, func() error {
-		var read lingible.Submission
-		found, err := s.db.Get(ctx, "GetSubmission", &read, submission.values()...)
+		read, found, err := s.submission(ctx, submission)
 		if err != nil || !found {
 			return err
 		}

@@ -1,7 +1,8 @@
 // Package dynamodb stores Lingible in DynamoDB: the tables and access patterns of schema.Lingible.
 //
-// Each write that uses up what a user has left depends on the user's usage, in one transaction: so
-// no limit is overshot, and nothing is added for a user whose account is deleted.
+// Each write that uses up what a user has left, or adds something of a user, depends on the user's
+// usage, alone or in one transaction: so no limit is overshot, and nothing is added for a user whose
+// account is deleted.
 package dynamodb
 
 import (

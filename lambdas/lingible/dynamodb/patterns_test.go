@@ -278,9 +278,6 @@ func (m *measured) submissionCases() dynamotest.Cases {
 			ctx := m.claimed()
 			return func() error { return second(m.Submit(ctx, m.Caller("ann"), proposal("measured"))) }
 		},
-		"GetSubmission": read(func(s lingible.Submission) (lingible.Submission, bool, error) {
-			return store.Submission(ctx, lingible.Slug(s.Term), s.ID)
-		}),
 		"GetSubmissionByID": read(func(s lingible.Submission) (lingible.Submission, bool, error) { return store.FindSubmission(ctx, s.ID) }),
 		"GetSubmissions":    listed(func(user string) (lingible.SubmissionList, error) { return m.Mine(ctx, user, 100, "") }),
 		"ListUserSubmissions": listed(func(user string) (lingible.SubmissionList, error) {

@@ -77,9 +77,16 @@ func formatted(times []time.Time) []string {
 }
 
 // Submission implements [lingible.ModerationStore].
-func (s *Store) Submission(ctx context.Context, slug, id string) (submission lingible.Submission, found bool, err error) {
-	found, err = s.db.Get(ctx, "GetSubmission", &submission, submissionKey(slug, id).values()...)
-	return submission, found, err
+func (s *Store) Submission(ctx context.Context, slug, id string) (lingible.Submission, bool, error) {
+	return s.submission(ctx, submissionKey(slug, id))
+}
+
+func (s *Store) submission(ctx context.Context, at key) (submission lingible.Submission, found bool, err error) {
+	read, err := dynamo.ReadBatch[lingible.Submission](ctx, s.db, "GetSubmissions", at.values())
+	if err != nil || read[0] == nil {
+		return submission, false, err
+	}
+	return *read[0], true, nil
 }
 
 // FindSubmission implements [lingible.ModerationStore].

@@ -410,7 +410,7 @@ func TestOneValidation(t *testing.T) {
 	}
 	all.Wait()
 	killed := m.submitted("killed")
-	after := m.kill(schema.GetItem)
+	after := m.kill(schema.BatchGetItem)
 	if err := validate(killed); !after() || !errors.Is(err, errKilled) || m.stored(killed).Status != lingible.Pending {
 		t.Errorf("killed before its write: got %v", err)
 	}
