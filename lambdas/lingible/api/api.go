@@ -79,7 +79,8 @@ func newServer(a *API) *server {
 		// The operations read and write tables, ask models, and read the lexicon of Amazon S3.
 		CountWhileReading: true,
 		Idempotency: httpapi.Idempotency{
-			Keys: userKeys{a.Keys, a.Users},
+			Keys:  userKeys{a.Keys, a.Users},
+			Claim: idempotency.WhileReading,
 			Description: "A key of the caller's choice, in printable ASCII; without one the request is carried out each time. The same request with the same key is carried out once and answered alike for 24 hours, also if it was refused; with another request the key is refused. " +
 				"Two requests are the same if method, path and body are, byte for byte. " +
 				"A body of the wrong form does not use its key up, nor does a request that is refused for the caller's tier, or fails for a reason that passes (409 with Retry-After, 429, 5xx).",
