@@ -56,7 +56,7 @@ func (b *bench) compare(ctx context.Context) error {
 	return nil
 }
 
-// plainAssembly copies the assembly, with the yardstick as each of its functions.
+// plainAssembly copies the assembly, with the yardstick as its functions.
 func (b *bench) plainAssembly(ctx context.Context) error {
 	folder := b.path("plain.out")
 	if err := os.CopyFS(folder, os.DirFS(b.path("cdk.out"))); err != nil {
@@ -71,58 +71,75 @@ func (b *bench) plainAssembly(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	handlers, err := filepath.Glob(filepath.Join(folder, "asset.*", "bootstrap"))
-	if err != nil {
-		return err
-	}
-	if len(handlers) == 0 {
-		return errors.New("the assembly has no handlers to replace")
-	}
-	for _, handler := range handlers {
-		if err := errors.Join(os.Remove(handler), os.WriteFile(handler, program, 0o755)); err != nil {
-			return err
-		}
-	}
 	for _, p := range b.platforms {
-		if err := configurePlain(filepath.Join(folder, p.stack()+".template.json")); err != nil {
-			return err
+		file := filepath.Join(folder, p.stack()+".template.json")
+		handlers, err := configurePlain(file)
+		if err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if len(handlers) == 0 {
+			return fmt.Errorf("%s has no handlers to replace", file)
+		}
+		for _, asset := range handlers {
+			handler := filepath.Join(folder, "asset."+asset, "bootstrap")
+			if err := errors.Join(os.Remove(handler), os.WriteFile(handler, program, 0o755)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// configurePlain gives the functions of a template the settings of Go's runtime that package kit chooses.
-func configurePlain(file string) error {
+// configurePlain gives the functions of a template the settings of Go's runtime that package kit chooses, and
+// returns the hashes of their assets. A function that a user pool calls stays as it is: without it no one
+// signs up.
+func configurePlain(file string) (assets []string, err error) {
 	content, err := os.ReadFile(file)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var template map[string]any
 	if err := json.Unmarshal(content, &template); err != nil {
-		return err
+		return nil, err
+	}
+	at := func(value any, path ...string) any {
+		for _, name := range path {
+			object, _ := value.(map[string]any)
+			value = object[name]
+		}
+		return value
 	}
 	resources, _ := template["Resources"].(map[string]any)
+	ofUserPools := map[string]bool{}
 	for _, r := range resources {
-		resource, _ := r.(map[string]any)
-		if resource["Type"] != "AWS::Lambda::Function" {
+		if at(r, "Type") == "AWS::Lambda::Permission" && at(r, "Properties", "Principal") == "cognito-idp.amazonaws.com" {
+			if arn, _ := at(r, "Properties", "FunctionName", "Fn::GetAtt").([]any); len(arn) > 0 {
+				ofUserPools[fmt.Sprint(arn[0])] = true
+			}
+		}
+	}
+	for id, r := range resources {
+		if at(r, "Type") != "AWS::Lambda::Function" || ofUserPools[id] {
 			continue
 		}
-		properties, _ := resource["Properties"].(map[string]any)
-		environment, _ := properties["Environment"].(map[string]any)
-		variables, ok := environment["Variables"].(map[string]any)
+		properties, _ := at(r, "Properties").(map[string]any)
+		variables, ok := at(properties, "Environment", "Variables").(map[string]any)
 		if !ok {
 			variables = map[string]any{}
 			properties["Environment"] = map[string]any{"Variables": variables}
 		}
 		if err := json.Unmarshal([]byte(plainSettings), &variables); err != nil {
-			return err
+			return nil, err
 		}
+		key, _ := at(properties, "Code", "S3Key").(string)
+		assets = append(assets, strings.TrimSuffix(key, ".zip"))
 	}
 	changed, err := json.Marshal(template)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return os.WriteFile(file, changed, 0o644)
+	slices.Sort(assets)
+	return slices.Compact(assets), os.WriteFile(file, changed, 0o644)
 }
 
 // side is ours or the yardstick.
