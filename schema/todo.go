@@ -32,7 +32,7 @@ func Todo() Platform {
 					"ListTasksByPriority", "ListTasksWithPriority",
 					"ListTasksByCategory", "ListTasksWithCategory",
 					"SetTaskStatuses", "DeleteCompletedTasks",
-					"BeginUserDeletion", "GetUserDeletion", "ListItemKeys", "EraseItems", "AnswerUserDeletion",
+					"DeleteUser", "BeginUserDeletion", "GetUserDeletion", "ListItemKeys", "EraseItems", "AnswerUserDeletion",
 					ClaimIdempotencyKey, SettleIdempotencyKey,
 				},
 			},
@@ -41,7 +41,7 @@ func Todo() Platform {
 				Description: "Finishes the deletion of users whose request could not",
 				// Enough to erase some 20,000 items in one go.
 				Timeout: 5 * time.Minute,
-				// Every deletion that begins. The request itself erases first.
+				// Every deletion of several writes. The request itself erases first.
 				Trigger: OnStream{
 					ID: "Erasure", Table: "AppData", Changes: "deletions of users",
 					Filters:   []map[string]any{{"dynamodb": map[string]any{"NewImage": map[string]any{"deletion": map[string]any{"S": []any{map[string]any{"exists": true}}}}}}},
@@ -59,7 +59,7 @@ func Todo() Platform {
 		Metrics: []Metric{
 			{Name: "TasksCreated", Function: "todoapi", Unit: Count, Description: "tasks created; a repeat with the same idempotency key is none"},
 			{Name: "TasksCompleted", Function: "todoapi", Unit: Count, Description: "tasks completed, one by one or in bulk; one that was completed before is none"},
-			{Name: "UsersErased", Function: "eraser", Unit: Count, Description: "deletions of users that the eraser found done or finished"},
+			{Name: "UsersErased", Function: "eraser", Unit: Count, Description: "deletions of users in several writes that the eraser found done or finished"},
 			{Name: "EraserFailures", Function: "eraser", Unit: Count, Description: "deletions that failed, and come again"},
 		},
 		Routes: todoRoutes(),
@@ -231,6 +231,12 @@ func todoAccessPatterns() []AccessPattern {
 			optional(write(UpdateItem, "the counts, if the user exists and is not being deleted")),
 			KeepAnswer(table)),
 
+		transaction("DeleteUser", "Delete a user and everything of theirs, up to 96 tasks and idempotency keys.", "", "",
+			write(DeleteItem, "the user, if it is still as it was read"),
+			write(DeleteItem, "the address's owner"),
+			write(DeleteItem, "the counts, if they are still as they were read"),
+			optional(each(write(DeleteItem, "a task, if it still has the version that was read, or an idempotency key"))),
+			KeepAnswer(table)),
 		transaction("BeginUserDeletion", "Delete a user's own item. From then on nothing can be added.", "", "",
 			write(DeleteItem, "the user, if it is still as it was read"),
 			write(DeleteItem, "the address's owner"),
@@ -243,7 +249,7 @@ func todoAccessPatterns() []AccessPattern {
 		{
 			Name: "ListItemKeys", Description: "The keys of all items with a user's partition key: tasks, or idempotency keys.",
 			Operation: Query, Table: table, Consistent: true,
-			KeyConditions: []KeyCondition{{"PK", Equal}}, Attributes: []string{"PK", "SK", "deletion"},
+			KeyConditions: []KeyCondition{{"PK", Equal}}, Attributes: []string{"PK", "SK", "deletion", "version"},
 		},
 		transaction("EraseItems", "Delete up to 99 items of a user that is being deleted.", "", "",
 			write(ConditionCheckItem, "the counts: this deletion is still going on"),

@@ -49,21 +49,28 @@ func (s *Service) UpdateUser(ctx context.Context, id string, in UserInput) (User
 	return user, nil
 }
 
-// DeleteUser deletes a user and all their items. After its first write the user no longer exists.
-// It reports whether the deletion is complete: near the invocation's deadline it leaves the rest to
-// the background ([Eraser]).
+// DeleteUser deletes a user and all their items: in one write, or in as many as they need. After the
+// first one the user no longer exists. It reports whether the deletion is complete: near the
+// invocation's deadline it leaves the rest to the background ([Eraser]).
 //
 // It returns [ErrUserNotFound], or [ErrUserBeingDeleted] when another request carries out the
 // deletion, or began it less than 15 minutes ago.
 func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err error) {
 	var deletion Deletion
 	err = retry.Do(ctx, func() error {
-		read, err := s.Store.User(ctx, id)
+		var read User
+		var deleted bool
+		var err error
+		if outOfTime(ctx) {
+			read, err = s.Store.User(ctx, id)
+		} else {
+			read, deleted, err = s.Store.DeleteUser(ctx, id)
+		}
 		if errors.Is(err, ErrUserNotFound) {
 			deletion, err = s.resumeDeletion(ctx, id)
 			return err
 		}
-		if err != nil {
+		if err != nil || deleted {
 			return err
 		}
 		deletion = Deletion{User: id}

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	// maxWrites is how many parts a transaction has at most ("Transactions", DynamoDB
+	// MaxWrites is how many parts a transaction has at most ("Transactions", DynamoDB
 	// developer guide).
-	maxWrites = 100
+	MaxWrites = 100
 	// eraseParallel is how many items are deleted at once, each on its own. One
 	// partition key takes 1,000 writes a second.
 	eraseParallel = 16
@@ -56,7 +56,7 @@ func (db *DB) Erase(ctx context.Context, e Erasure, partitions ...any) (complete
 	if err != nil {
 		return false, err
 	}
-	most := maxWrites - len(e.Checks)
+	most := MaxWrites - len(e.Checks)
 	var keys [][]any
 	for _, partition := range partitions {
 		for item, err := range db.Items(ctx, e.List, Query{Values: []any{partition}, PageSize: most}) {

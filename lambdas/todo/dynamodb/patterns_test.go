@@ -126,10 +126,16 @@ func TestEveryAccessPattern(t *testing.T) {
 				return err
 			}
 		},
+		"DeleteUser": func() func() error {
+			w.user(t, "ivy")
+			w.task(t, "ivy", full)
+			ctx, _ := w.claimed(t, t.Context(), "ivy", "delete")
+			return func() error { return second(w.DeleteUser(ctx, "ivy")) }
+		},
 		"BeginUserDeletion": func() func() error {
 			w.user(t, "carol")
 			ctx, _ := w.claimed(t, t.Context(), "carol", "delete")
-			return func() error { return second(w.DeleteUser(ctx, "carol")) }
+			return func() error { return second(w.DeleteUser(hurried{ctx}, "carol")) }
 		},
 		"GetUserDeletion": func() func() error {
 			_, ctx := begun("dora")()

@@ -248,6 +248,128 @@ func TestConflicts(t *testing.T) {
 	w.check(t)
 }
 
+// A user with few items is deleted in one write, whose answer is kept. It takes what came meanwhile
+// along, in further writes.
+func TestDeletionAtOnce(t *testing.T) {
+	t.Parallel()
+	in := todo.TaskInput{Title: "a", Category: "c", Priority: todo.High, DueDate: "2026-01-01"}
+	type meanwhile func(ctx context.Context, other *todo.Service, task todo.Task) error
+	create := func(ctx context.Context, other *todo.Service, _ todo.Task) error {
+		return second(other.CreateTask(ctx, "ada", in))
+	}
+	remove := func(ctx context.Context, other *todo.Service, task todo.Task) error {
+		return other.DeleteTask(ctx, "ada", task.ID, 0)
+	}
+	for name, test := range map[string]struct {
+		tasks     int
+		meanwhile meanwhile
+		atOnce    bool
+	}{
+		"none": {0, nil, true},
+		"few":  {3, nil, true},
+		// Beside these there are two keys.
+		"most":    {94, nil, true},
+		"more":    {95, nil, false},
+		"created": {3, create, false},
+		"changed": {3, func(ctx context.Context, other *todo.Service, task todo.Task) error {
+			return second(other.ChangeTask(ctx, "ada", task.ID, todo.TaskChange{Title: new("b")}, 0))
+		}, false},
+		"removed": {3, remove, false},
+		"exchanged": {3, func(ctx context.Context, other *todo.Service, task todo.Task) error {
+			must(t, remove(ctx, other, task))
+			return create(ctx, other, task)
+		}, false},
+		"renamed": {3, func(ctx context.Context, other *todo.Service, _ todo.Task) error {
+			return second(other.UpdateUser(ctx, "ada", todo.UserInput{Email: "new@example.com", Name: "Ada"}))
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, w := t.Context(), newWorld(t)
+			w.user(t, "ada")
+			w.user(t, "bob")
+			w.task(t, "bob", in)
+			if test.tasks > 0 {
+				w.fill(t, "ada", test.tasks-1, in, func(int) string { return in.Title })
+				w.task(t, "ada", in)
+			}
+			for _, key := range []string{"first", "second"} {
+				claimed, _ := w.claimed(t, ctx, "ada", key)
+				must(t, second(w.UpdateUser(claimed, "ada", todo.UserInput{Email: "ada@example.com", Name: key})))
+			}
+			if test.meanwhile != nil {
+				task := w.list(t, "ada", todo.TaskFilter{Limit: 1})[0]
+				other := &todo.Service{Store: w.storeWithoutFaults(t, "todoapi"), Now: w.clock}
+				interfere := sync.OnceFunc(func() { must(t, test.meanwhile(ctx, other, task)) })
+				w.tables.Recorder.Faults(func(operation schema.Operation) error {
+					if operation == schema.TransactWriteItems {
+						interfere()
+					}
+					return nil
+				}, nil)
+			}
+			claimed, _ := w.claimed(t, ctx, "ada", "delete")
+			w.tables.Recorder.Requests()
+			if complete, err := w.DeleteUser(claimed, "ada"); err != nil || !complete {
+				t.Fatalf("got %v, %v", complete, err)
+			}
+			writes := 0
+			for _, made := range w.tables.Recorder.Requests() {
+				if made.Operation == schema.TransactWriteItems {
+					writes++
+				}
+			}
+			if (writes == 1) != test.atOnce {
+				t.Errorf("made %d transactions; want one: %v", writes, test.atOnce)
+			}
+			w.tables.Recorder.Faults(nil, nil)
+			if left := w.left(t, "ada"); len(left) != 1 || w.replay(t, "ada", "delete") != "todo.Erased" {
+				t.Errorf("left are %v, want the request's own key", left)
+			}
+			if left := w.left(t, "bob"); len(left) != 4 {
+				t.Errorf("of bob there are %v", left)
+			}
+			// The user can come back at once.
+			w.user(t, "ada")
+			w.check(t)
+		})
+	}
+}
+
+// Small users are deleted while their tasks are created, changed and deleted: none is left.
+func TestDeletionAtOnceRace(t *testing.T) {
+	t.Parallel()
+	ctx, w := t.Context(), newWorld(t)
+	var wait sync.WaitGroup
+	for i := range 8 {
+		user := fmt.Sprint("user", i)
+		w.user(t, user)
+		task := w.task(t, user, todo.TaskInput{Title: "first"})
+		claimed, _ := w.claimed(t, ctx, user, "delete")
+		for _, do := range []func() error{
+			func() error { return second(w.CreateTask(ctx, user, todo.TaskInput{Title: "late"})) },
+			func() error {
+				return second(w.ChangeTask(ctx, user, task.ID, todo.TaskChange{Title: new("late")}, 0))
+			},
+			func() error { return w.DeleteTask(ctx, user, task.ID, 0) },
+			func() error { return second(w.DeleteUser(claimed, user)) },
+		} {
+			wait.Go(func() {
+				if err := do(); err != nil && !errors.Is(err, todo.ErrUserNotFound) && !errors.Is(err, todo.ErrTaskNotFound) {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	wait.Wait()
+	for i := range 8 {
+		if left := w.left(t, fmt.Sprint("user", i)); len(left) != 1 {
+			t.Errorf("left are %v, want the request's own key", left)
+		}
+	}
+	w.check(t)
+}
+
 // deletable is a user with more than one transaction deletes, and used keys.
 func deletable(t testing.TB, w *world) {
 	t.Helper()
