@@ -567,21 +567,27 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
+// unanswered is a context whose first request has no answer and is not made again; done says whether it
+// is carried out.
+func (s *till) unanswered(t testing.TB, done bool) context.Context {
+	first := true
+	s.Wire.Answers(func(string) (answer dynamotest.Answer) {
+		if first {
+			answer = dynamotest.Answer{Done: done, Err: io.ErrUnexpectedEOF}
+		}
+		first = false
+		return answer
+	})
+	return retry.WithBudget(t.Context(), retry.NewBudget(1))
+}
+
 // A claim that may be stored, but whose answers were all lost, is released: the next attempt need
 // not wait for the lease of an attempt that never began.
 func TestUnansweredClaimIsReleased(t *testing.T) {
 	t.Parallel()
 	s := open(t)
 	for name, done := range map[string]bool{"stored": true, "not stored": false} {
-		first := true
-		s.Wire.Answers(func(string) (answer dynamotest.Answer) {
-			if first {
-				answer = dynamotest.Answer{Done: done, Err: io.ErrUnexpectedEOF}
-			}
-			first = false
-			return answer
-		})
-		once := retry.WithBudget(t.Context(), retry.NewBudget(1))
+		once := s.unanswered(t, done)
 		if claim, replay, err := s.keys.Begin(once, scope, name, request, lease); claim != nil || replay != nil || !errors.Is(err, retry.ErrUnanswered) {
 			t.Errorf("%s: got %v, %v, %v; want ErrUnanswered", name, claim, replay, err)
 		}
@@ -1086,15 +1092,7 @@ func TestClaiming(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := true
-	s.Wire.Answers(func(string) (answer dynamotest.Answer) {
-		if first {
-			answer = dynamotest.Answer{Done: true, Err: io.ErrUnexpectedEOF}
-		}
-		first = false
-		return answer
-	})
-	once := retry.WithBudget(t.Context(), retry.NewBudget(1))
+	once := s.unanswered(t, true)
 	if err := idempotency.Claiming(idempotency.WithClaim(once, claim, nil), s.DB, "OpenOrder", placed("unanswered", always)); !errors.Is(err, retry.ErrUnanswered) {
 		t.Errorf("got %v; want ErrUnanswered", err)
 	}
