@@ -385,7 +385,7 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 	dead := errors.New("the process is dead")
 	attempt := func(key string) (idempotency.Response, error) {
 		response, _, err := idempotency.Request{
-			Keys: keys, Scope: ann.ID, Key: key, Content: []byte("request"), Log: slog.New(slog.DiscardHandler),
+			Keys: keys, Scope: ann.ID, Key: key, Content: []byte("request"), Claim: idempotency.WhileReading, Log: slog.New(slog.DiscardHandler),
 			Answer: func(result any) (idempotency.Response, error) {
 				return idempotency.Response{Status: 200, Body: []byte(result.(lingible.ChargedTranslation).ID)}, nil
 			},
@@ -394,11 +394,11 @@ func TestTranslationIsChargedOnce(t *testing.T) {
 		})
 		return response, err
 	}
-	for died := 1; ; died++ {
-		before, made := dailyUsed(t, w, ann), 0
+	for died := int64(1); ; died++ {
+		before, made := dailyUsed(t, w, ann), atomic.Int64{}
 		key := fmt.Sprint("key ", died)
 		w.Tables.Recorder.Faults(nil, func(schema.Operation) error {
-			if made++; made >= died {
+			if made.Add(1) >= died {
 				return dead
 			}
 			return nil
