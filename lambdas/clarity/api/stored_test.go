@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -160,20 +161,21 @@ func TestKilled(t *testing.T) {
 					key := fmt.Sprintf("Idempotency-Key: %s-%d", kill, step)
 					ctx, cancel := context.WithCancel(t.Context())
 					had, called := len(attempts(t, api, "ann")), w.Judge.Calls()
-					made, dead := 0, false
+					var made atomic.Int64 // scenario and attempt are read at the same time
+					var dead atomic.Bool
 					count := func(schema.Operation) error {
-						if made++; made == step {
-							dead = true
+						if made.Add(1) == int64(step) {
+							dead.Store(true)
 							cancel()
 						}
-						if dead && kill != "context" {
+						if dead.Load() && kill != "context" {
 							return errDead
 						}
 						return nil
 					}
 					if kill == "after" {
 						w.Tables.Recorder.Faults(func(schema.Operation) error {
-							if dead {
+							if dead.Load() {
 								return errDead
 							}
 							return nil
@@ -184,7 +186,7 @@ func TestKilled(t *testing.T) {
 					first := sendIn(t, ctx, api, "ann", line, body, key)
 					w.Tables.Recorder.Faults(nil, nil)
 					cancel()
-					if survived = !dead; survived {
+					if survived = !dead.Load(); survived {
 						break
 					}
 					where := fmt.Sprintf("killed %s request %d (%d %s)", kill, step, first.Code, first.Error)

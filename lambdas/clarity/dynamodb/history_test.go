@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -77,9 +78,9 @@ func TestRandomHistories(t *testing.T) {
 			return func(r *rapid.T) {
 				before := w.Judge.Calls()
 				if die := rapid.IntRange(0, 12).Draw(r, "dies at"); die > 0 && die < 6 {
-					made := 0
+					var made atomic.Int64 // scenario and attempt are read at the same time
 					w.Tables.Recorder.Faults(func(schema.Operation) error {
-						if made++; made >= die {
+						if made.Add(1) >= int64(die) {
 							return errors.New("the process is dead")
 						}
 						return nil
