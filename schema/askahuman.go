@@ -275,6 +275,7 @@ func askAHumanAccessPatterns() []AccessPattern {
 			Operation:   Query, Table: "Questions", Index: "ByStatus", Descending: true,
 			KeyConditions: []KeyCondition{{"status", Equal}, {"created_at", LessOrEqual}},
 			Filter:        []string{"deadline"},
+			Attributes:    []string{"question_id", "prompt", "type", "options", "audience", "required_responses", "current_responses", "created_at"},
 		},
 		{
 			Name: "ListAgentQuestions", Seed: "Agent's questions",

@@ -10,8 +10,8 @@ type PeopleStore interface {
 	// Question reads one question as it is now. It returns [ErrQuestionNotFound].
 	Question(ctx context.Context, id string, now time.Time) (Question, error)
 	// OpenQuestions reads up to limit questions that are open or partial and
-	// before their deadline, newest first, after a position. more says whether
-	// there may be further ones.
+	// before their deadline, newest first, after a position. It reads what a feed shows
+	// of them alone. more says whether there may be further ones.
 	OpenQuestions(ctx context.Context, limit int, after Position, now time.Time) (questions []Question, more bool, err error)
 	// HasAnswered reports whether the person has answered the question.
 	HasAnswered(ctx context.Context, questionID, personHash string) (bool, error)
