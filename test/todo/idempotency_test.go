@@ -113,7 +113,7 @@ func TestRepeats(t *testing.T) {
 		t.Errorf("got %v for another user's key; want another task", created)
 	}
 
-	// While the first attempt is running, a repeat is refused, whatever it asks for.
+	// While the first attempt is running, each repeat is refused.
 	for _, earlier := range before {
 		on.reopen(t, one.ID, earlier.key)
 		again := one.MustSend(t, earlier.method, earlier.path, onesynthtest.Key(earlier.key), earlier.body)

@@ -894,7 +894,7 @@ func TestRacingWrites(t *testing.T) {
 }
 
 // While the work reads, the key is claimed. Nothing is written and nothing else answered if the request
-// has been carried out, is running, or is another one's, whatever the work comes to.
+// has been carried out, is running, or is another one's: the outcome of the work does not matter.
 func TestWhileReading(t *testing.T) {
 	t.Parallel()
 	s := open(t)

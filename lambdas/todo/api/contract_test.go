@@ -150,8 +150,8 @@ func TestDeathAfterCommit(t *testing.T) {
 	}
 }
 
-// While an attempt at a mutation is running, another one is refused and changes nothing, whatever it
-// would come to; when the first one has given up, it is carried out.
+// While an attempt at a mutation is running, another one is refused and changes nothing, even if it
+// would end in 404; when the first one has given up, it is carried out.
 func TestRunning(t *testing.T) {
 	t.Parallel()
 	p := newUser(t)
