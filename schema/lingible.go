@@ -423,7 +423,7 @@ func lingibleAccessPatterns() []AccessPattern {
 			write(users, DeleteItem, "the usage"),
 			write(users, PutItem, "when the account was deleted, for a day: tokens from before make no new one")),
 		consistent(returning(query("ListUserItems", users, "", "All items of a user.", "", KeyCondition{"PK", Equal}), "PK", "SK", "submission_id", "term_key")),
-		one("DeleteUserItem", DeleteItem, users, "Delete an item of a user who has deleted the account, or the note of a vote for a submission that is gone."),
+		one("DeleteUserItem", DeleteItem, users, "Delete one item of a deleted account, or the note of a vote whose submission is gone."),
 		offered(descending(query("ListUsersByTier", users, "UsersTierIndex", "The keys of the users of a tier, those first that changed last. For reports.", "Query by tier", KeyCondition{"tier", Equal}))),
 
 		one("ChargeTranslation", UpdateItem, users, "Charge a translation that is neither kept nor has an idempotency key, if the tier is as read and its limit is not reached."),

@@ -189,8 +189,8 @@ func end(ctx context.Context) (time.Time, error) {
 	return end, nil
 }
 
-// evaluate is one try to evaluate a completed attempt. It claims the attempt, so that no other try
-// runs, and goes on as [Service.try].
+// evaluate tries once to evaluate a completed attempt. It claims the attempt, so that no other try
+// runs, and continues with [Service.try].
 //
 // It returns a [*RunningError], a [*LimitError], or an error of the store, or one that wraps
 // [context.DeadlineExceeded] if no time is left.

@@ -44,7 +44,7 @@ type Store interface {
 	Attempts(ctx context.Context, user string, most int, from string) (AttemptList, error)
 	// CreateAttempt stores an attempt, unless there is one with its id. It returns the one that is
 	// stored then, and whether it was created. An attempt with a claim counts as an evaluation of its
-	// user on the day of its timestamp, of which limit are allowed; beyond, it returns a [*LimitError].
+	// user on the day of its timestamp. A day has at most limit: CreateAttempt returns a [*LimitError] beyond it.
 	CreateAttempt(ctx context.Context, attempt Attempt, limit int) (stored Attempt, created bool, err error)
 	// SaveAttempt stores a changed attempt, if it still is in progress and has the version before.
 	// Otherwise it returns [retry.ErrStale]. An attempt with a claim counts as in CreateAttempt.

@@ -432,9 +432,9 @@ type waitKey struct{}
 // returns an error: the write then returns that error as it is. It waits for what the context has it wait
 // for already, first. Reads do not wait.
 func BeforeWrites(ctx context.Context, wait func(context.Context) error) context.Context {
-	before := ctx
+	first, _ := ctx.Value(waitKey{}).(func(context.Context) error)
 	return context.WithValue(ctx, waitKey{}, func(ctx context.Context) error {
-		if first, _ := before.Value(waitKey{}).(func(context.Context) error); first != nil {
+		if first != nil {
 			if err := first(ctx); err != nil {
 				return err
 			}

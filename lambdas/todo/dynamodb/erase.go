@@ -22,7 +22,10 @@ func (s *Store) DeleteUser(ctx context.Context, id string) (read todo.User, dele
 	var tasks, keys dynamo.Page
 	group, reading := errgroup.WithContext(ctx)
 	group.Go(func() (err error) { read, err = s.User(reading, id); return err })
-	group.Go(func() error { return second(s.db.Get(reading, "GetTaskCounts", &count, countsKey(id)...)) })
+	group.Go(func() error {
+		_, err := s.db.Get(reading, "GetTaskCounts", &count, countsKey(id)...)
+		return err
+	})
 	for partition, page := range map[string]*dynamo.Page{taskPrefix: &tasks, idempotencyPrefix: &keys} {
 		group.Go(func() (err error) {
 			*page, err = s.db.Page(reading, "ListItemKeys", dynamo.Query{Values: []any{partition + id}, PageSize: dynamo.MaxWrites})
@@ -71,8 +74,6 @@ func ownKey(ctx context.Context) string {
 	own, _ := claim.Key()[1].(string)
 	return own
 }
-
-func second[T any](_ T, err error) error { return err }
 
 // EraseItems implements [todo.EraserStore]. It leaves the idempotency keys of the
 // request that began the deletion, and of the one that continues it, because repeats
