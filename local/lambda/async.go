@@ -64,11 +64,12 @@ func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, er
 func (s *Service) deliver(f *function, id string, payload []byte) {
 	ctx := s.background
 	retries, maxAge := DefaultMaxRetries, DefaultMaxAge
-	if f.Async.MaxRetries != nil {
-		retries = *f.Async.MaxRetries
+	async := f.definition().Async
+	if async.MaxRetries != nil {
+		retries = *async.MaxRetries
 	}
-	if f.Async.MaxAge > 0 {
-		maxAge = f.Async.MaxAge
+	if async.MaxAge > 0 {
+		maxAge = async.MaxAge
 	}
 	expires := time.Now().Add(maxAge)
 	attempt, backoff := 0, time.Second
@@ -110,15 +111,15 @@ func (s *Service) deliver(f *function, id string, payload []byte) {
 
 // abandon sends a failed event to the function's on-failure destination and dead-letter queue.
 func (s *Service) abandon(f *function, id string, payload []byte, condition string, attempts int, result Result) {
-	ctx := s.background
+	ctx, of := s.background, f.definition()
 	s.log(f, fmt.Sprintf("asynchronous invocation %s given up after %d attempts (%s): %s", id, attempts, condition, result.Payload))
 	if s.options.Queues == nil {
 		return
 	}
-	if queue := f.Async.OnFailure; queue != "" {
+	if queue := of.Async.OnFailure; queue != "" {
 		record := map[string]any{
 			"version": "1.0", "timestamp": time.Now().UTC().Format("2006-01-02T15:04:05.000Z"),
-			"requestContext": map[string]any{"requestId": id, "functionArn": f.ARN + ":$LATEST", "condition": condition, "approximateInvokeCount": attempts},
+			"requestContext": map[string]any{"requestId": id, "functionArn": of.ARN + ":$LATEST", "condition": condition, "approximateInvokeCount": attempts},
 			"requestPayload": raw(payload),
 		}
 		if result.FunctionError != "" {
@@ -133,7 +134,7 @@ func (s *Service) abandon(f *function, id string, payload []byte, condition stri
 			s.log(f, fmt.Sprintf("on-failure destination %s: %v", queue, err))
 		}
 	}
-	if queue := f.Async.DeadLetter; queue != "" {
+	if queue := of.Async.DeadLetter; queue != "" {
 		var document struct{ ErrorMessage string }
 		json.Unmarshal(result.Payload, &document)
 		attributes := map[string]string{"RequestID": id, "ErrorCode": "200", "ErrorMessage": document.ErrorMessage}

@@ -22,18 +22,25 @@ import (
 // instance is one process of a function and the Runtime API server that it alone talks to.
 type instance struct {
 	function *function
-	work     chan *invocation // one slot: filled only while the instance is idle
-	exited   chan struct{}
-	process  atomic.Pointer[os.Process]
-	served   atomic.Int64
-	began    time.Time
-	stream   string
+	// of is the definition that the instance runs.
+	of      *Function
+	work    chan *invocation // one slot: filled only while the instance is idle
+	exited  chan struct{}
+	process atomic.Pointer[os.Process]
+	served  atomic.Int64
+	began   time.Time
+	stream  string
 
-	// ready, init, idle and dying are guarded by function.mu.
-	ready bool
-	idle  bool
-	dying bool
-	init  time.Duration
+	// ready, init, idle, dying and retired are guarded by function.mu.
+	ready   bool
+	idle    bool
+	dying   bool
+	retired bool
+	init    time.Duration
+
+	// started and printed are a successor's: how its start ended, and what it wrote before its first invocation.
+	started chan error
+	printed ring
 
 	mu        sync.Mutex
 	current   *invocation
@@ -64,9 +71,9 @@ func (inst *instance) run() {
 	defer server.Close()
 
 	inst.stream = inst.began.UTC().Format("2006/01/02") + "/[$LATEST]" + strings.ReplaceAll(newRequestID(), "-", "")
-	command := exec.Command(filepath.Join(f.Code, "bootstrap"))
-	command.Dir = f.Code
-	command.Env = f.environment(listener.Addr().String(), inst.stream)
+	command := exec.Command(filepath.Join(inst.of.Code, "bootstrap"))
+	command.Dir = inst.of.Code
+	command.Env = inst.of.environment(f.service.options, listener.Addr().String(), inst.stream)
 	output := &lineWriter{emit: inst.line}
 	command.Stdout, command.Stderr = output, output
 	command.WaitDelay = time.Second
@@ -87,12 +94,12 @@ func (inst *instance) run() {
 	inst.process.Store(command.Process)
 	// The process is known before its first request is served.
 	go server.Serve(listener)
-	initTimer := time.AfterFunc(max(initTimeout, f.Timeout), func() {
+	initTimer := time.AfterFunc(max(initTimeout, inst.of.Timeout), func() {
 		f.mu.Lock()
 		late := !inst.ready
 		f.mu.Unlock()
 		if late {
-			inst.line(fmt.Sprintf("no call to the Runtime API within %v of starting: killed", max(initTimeout, f.Timeout)))
+			inst.line(fmt.Sprintf("no call to the Runtime API within %v of starting: killed", max(initTimeout, inst.of.Timeout)))
 			killGroup(command.Process.Pid)
 		}
 	})
@@ -172,9 +179,9 @@ func (inst *instance) next(w http.ResponseWriter, r *http.Request) {
 	default:
 	}
 	inv.started = time.Now()
-	inv.deadline = inv.started.Add(f.Timeout)
+	inv.deadline = inv.started.Add(inst.of.Timeout)
 	inst.current = inv
-	inv.timer = time.AfterFunc(f.Timeout, func() { inst.timeout(inv) })
+	inv.timer = time.AfterFunc(inst.of.Timeout, func() { inst.timeout(inv) })
 	inst.mu.Unlock()
 	inst.served.Add(1)
 
@@ -182,7 +189,7 @@ func (inst *instance) next(w http.ResponseWriter, r *http.Request) {
 	h["Content-Type"] = []string{"application/json"}
 	h["Lambda-Runtime-Aws-Request-Id"] = []string{inv.id}
 	h["Lambda-Runtime-Deadline-Ms"] = []string{strconv.FormatInt(inv.deadline.UnixMilli(), 10)}
-	h["Lambda-Runtime-Invoked-Function-Arn"] = []string{f.ARN}
+	h["Lambda-Runtime-Invoked-Function-Arn"] = []string{inst.of.ARN}
 	h["Lambda-Runtime-Trace-Id"] = []string{traceID(inv.started, inv.id)}
 	h["Content-Length"] = []string{strconv.Itoa(len(inv.payload))}
 	w.Write(inv.payload)
@@ -205,7 +212,7 @@ func (inst *instance) timeout(inv *invocation) {
 	if process := inst.process.Load(); process != nil {
 		killGroup(process.Pid)
 	}
-	message := fmt.Sprintf("RequestId: %s Error: Task timed out after %.2f seconds", inv.id, f.Timeout.Seconds())
+	message := fmt.Sprintf("RequestId: %s Error: Task timed out after %.2f seconds", inv.id, inst.of.Timeout.Seconds())
 	inst.line(message)
 	f.finish(inv, failure(inv.id, "Sandbox.Timedout", message))
 }
@@ -305,8 +312,8 @@ func refuse(w http.ResponseWriter, status int, errorType, message string) {
 
 // environment returns a process's variables: Lambda's and the function's. None comes from the shell that started the run, because
 // its credentials and settings must not reach a function.
-func (f *function) environment(runtimeAPI, stream string) []string {
-	region := cmp.Or(f.Region, f.service.options.Region)
+func (f *Function) environment(options Options, runtimeAPI, stream string) []string {
+	region := cmp.Or(f.Region, options.Region)
 	env := []string{
 		"PATH=/usr/local/bin:/usr/bin:/bin:/opt/bin",
 		"LANG=en_US.UTF-8",
@@ -328,8 +335,8 @@ func (f *function) environment(runtimeAPI, stream string) []string {
 		"AWS_LAMBDA_LOG_GROUP_NAME=" + f.LogGroup,
 		"AWS_LAMBDA_LOG_STREAM_NAME=" + stream,
 	}
-	if f.service.options.Endpoint != "" {
-		env = append(env, "AWS_ENDPOINT_URL="+f.service.options.Endpoint)
+	if options.Endpoint != "" {
+		env = append(env, "AWS_ENDPOINT_URL="+options.Endpoint)
 	}
 	for name, value := range f.Environment {
 		env = append(env, name+"="+value)
@@ -340,12 +347,15 @@ func (f *function) environment(runtimeAPI, stream string) []string {
 // line records one line of the process, if its role may write logs.
 func (inst *instance) line(text string) {
 	f := inst.function
+	if inst.started != nil && inst.served.Load() == 0 {
+		inst.printed.add(text)
+	}
 	inst.logs.Do(func() {
 		authorise := f.service.options.AuthoriseLogs
 		if authorise == nil {
 			return
 		}
-		if err := authorise(f.Name, f.LogGroup, inst.stream); err != nil {
+		if err := authorise(f.Name, inst.of.LogGroup, inst.stream); err != nil {
 			inst.logsDrop = true
 			f.service.log(f, fmt.Sprintf("its log lines are dropped, as on AWS: %v", err))
 		}

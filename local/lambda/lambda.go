@@ -125,7 +125,9 @@ type Service struct {
 
 	mu        sync.RWMutex
 	functions map[string]*function
-	closed    bool
+	// removed functions may have instances that finish their last invocation.
+	removed []*function
+	closed  bool
 
 	background       context.Context
 	cancelBackground context.CancelFunc
@@ -167,21 +169,8 @@ func (s *Service) launch() {
 // Add makes a function known. It refuses a function that could not run here or on AWS: no bootstrap, a
 // binary for another processor, reserved or too large environment. No process is started: see Warm.
 func (s *Service) Add(definition Function) error {
-	if definition.Timeout == 0 {
-		definition.Timeout = DefaultTimeout
-	}
-	if definition.MemoryMB == 0 {
-		definition.MemoryMB = DefaultMemoryMB
-	}
-	if definition.LogGroup == "" {
-		definition.LogGroup = "/aws/lambda/" + definition.Name
-	}
-	if err := definition.Check(); err != nil {
+	if err := definition.complete(); err != nil {
 		return err
-	}
-	limit := s.options.MaxInstances
-	if r := definition.ReservedConcurrency; r != nil {
-		limit = min(limit, *r)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,8 +180,33 @@ func (s *Service) Add(definition Function) error {
 	if _, ok := s.functions[definition.Name]; ok {
 		return fmt.Errorf("function %s: two functions have this name", definition.Name)
 	}
-	s.functions[definition.Name] = &function{Function: definition, service: s, limit: limit, instances: map[*instance]struct{}{}}
+	s.functions[definition.Name] = &function{
+		Name: definition.Name, service: s, current: &definition, limit: s.limit(&definition), instances: map[*instance]struct{}{},
+	}
 	return nil
+}
+
+// complete sets what the definition leaves to defaults, and checks it.
+func (f *Function) complete() error {
+	if f.Timeout == 0 {
+		f.Timeout = DefaultTimeout
+	}
+	if f.MemoryMB == 0 {
+		f.MemoryMB = DefaultMemoryMB
+	}
+	if f.LogGroup == "" {
+		f.LogGroup = "/aws/lambda/" + f.Name
+	}
+	return f.Check()
+}
+
+// limit is the most instances of a function.
+func (s *Service) limit(of *Function) int {
+	limit := s.options.MaxInstances
+	if r := of.ReservedConcurrency; r != nil {
+		limit = min(limit, *r)
+	}
+	return limit
 }
 
 // Check returns why the function could not run here or on AWS. Add checks, too.
@@ -289,7 +303,7 @@ func (s *Service) Close() {
 		return
 	}
 	s.closed = true
-	functions := slices.Collect(maps.Values(s.functions))
+	functions := slices.AppendSeq(slices.Clone(s.removed), maps.Values(s.functions))
 	s.mu.Unlock()
 	for _, f := range functions {
 		f.close()
@@ -327,9 +341,11 @@ type Status struct {
 
 // Instance is one live process of a function.
 type Instance struct {
-	PID         int     `json:"pid"`
-	Busy        bool    `json:"busy"`
-	Ready       bool    `json:"ready"`
+	PID   int  `json:"pid"`
+	Busy  bool `json:"busy"`
+	Ready bool `json:"ready"`
+	// Retired says that newer code has taken over: the instance finishes its invocation, and ends.
+	Retired     bool    `json:"retired,omitempty"`
 	Invocations int64   `json:"invocations"`
 	InitMilli   float64 `json:"init_ms"`
 	// RSSBytes is the resident memory, 0 where the system does not tell.

@@ -12,18 +12,24 @@ import (
 // work takes the oldest queued invocation, or waits among the idle; an invocation takes the idle
 // instance used last, so that a quiet function keeps few instances busy, or queues.
 type function struct {
-	Function
+	// Name is that of every definition.
+	Name    string
 	service *Service
-	limit   int
 	lines   ring
 
-	mu        sync.Mutex
+	mu sync.Mutex
+	// current is the newest definition that has run. New instances are of it, but for a successor.
+	current   *Function
+	limit     int
 	instances map[*instance]struct{}
+	// successor is the first instance of the next definition, until it is ready or has ended.
+	successor *instance
 	idle      []*instance
 	queue     []*invocation
 	starting  int
 	active    int // in flight or queued
 	closed    bool
+	invoked   time.Time // the last time
 
 	invocations, errors, throttles, timeouts, coldStarts, deaths int64
 	busyTime                                                     time.Duration
@@ -49,13 +55,14 @@ func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
 		f.mu.Unlock()
 		return Result{}, ErrClosed
 	}
-	if f.ReservedConcurrency != nil && f.active >= *f.ReservedConcurrency {
+	if reserved := f.current.ReservedConcurrency; reserved != nil && f.active >= *reserved {
 		f.throttles++
 		f.mu.Unlock()
-		return Result{}, fmt.Errorf("function %s: %w (%d)", f.Name, ErrThrottled, *f.ReservedConcurrency)
+		return Result{}, fmt.Errorf("function %s: %w (%d)", f.Name, ErrThrottled, *reserved)
 	}
 	f.active++
 	f.invocations++
+	f.invoked = time.Now()
 	if n := len(f.idle); n > 0 {
 		inst := f.idle[n-1]
 		f.idle = f.idle[:n-1]
@@ -86,28 +93,41 @@ func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
 
 // growLocked starts instances until each queued invocation has one coming, within the limit.
 func (f *function) growLocked() {
-	for !f.closed && f.starting < len(f.queue) && len(f.instances) < f.limit {
-		f.startLocked()
+	for !f.closed && f.starting < len(f.queue) && f.countLocked() < f.limit {
+		f.startLocked(f.current, nil)
+		f.starting++
 	}
 }
 
-func (f *function) startLocked() {
-	inst := &instance{function: f, work: make(chan *invocation, 1), exited: make(chan struct{})}
+// countLocked is how many instances take invocations, now or once they have started.
+func (f *function) countLocked() (n int) {
+	for inst := range f.instances {
+		if !inst.retired && inst != f.successor {
+			n++
+		}
+	}
+	return n
+}
+
+// startLocked starts an instance of a definition. The channel of a successor, and of no other, hears how its start ended.
+func (f *function) startLocked(of *Function, started chan error) *instance {
+	inst := &instance{function: f, of: of, work: make(chan *invocation, 1), exited: make(chan struct{}), started: started}
 	f.instances[inst] = struct{}{}
-	f.starting++
 	f.coldStarts++
 	f.service.running.Add(1)
 	go func() {
 		defer f.service.running.Done()
 		inst.run()
 	}()
+	return inst
 }
 
 func (f *function) warm() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !f.closed && len(f.instances) == 0 && f.limit > 0 {
-		f.startLocked()
+		f.startLocked(f.current, nil)
+		f.starting++
 	}
 }
 
@@ -123,13 +143,21 @@ func (f *function) offer(inst *instance) *invocation {
 		inst.ready = true
 		inst.init = time.Since(inst.began)
 		f.lastInit = inst.init
-		f.starting--
+		if inst == f.successor {
+			f.succeedLocked()
+		} else {
+			f.starting--
+		}
 	}
 	// The next poll gets work that went to a poll whose connection broke.
 	select {
 	case inv := <-inst.work:
 		return inv
 	default:
+	}
+	if inst.retired {
+		inst.stop()
+		return nil
 	}
 	if len(f.queue) > 0 {
 		inv := f.queue[0]
@@ -187,10 +215,14 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 	f.mu.Lock()
 	delete(f.instances, inst)
 	f.withdrawLocked(inst)
-	if !inst.ready {
+	failed := inst == f.successor
+	closed := f.closed
+	if failed {
+		f.successor = nil
+	} else if !inst.ready {
 		f.starting--
 	}
-	if !f.closed {
+	if !f.closed && !inst.retired {
 		f.deaths++
 	}
 	var unseen *invocation
@@ -201,7 +233,7 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 	}
 	var victim *invocation
 	// An instance that was killed during its start did not fail to start: the invocation gets the next one.
-	if !inst.ready && !inst.dying && len(f.queue) > 0 {
+	if !inst.ready && !failed && !inst.dying && len(f.queue) > 0 {
 		victim = f.queue[0]
 		f.queue = slices.Delete(f.queue, 0, 1)
 		f.active--
@@ -210,6 +242,12 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 	f.growLocked()
 	f.mu.Unlock()
 
+	switch {
+	case failed && closed:
+		inst.started <- ErrClosed
+	case failed:
+		inst.started <- &StartError{Function: f.Name, Reason: reason, Report: report, Lines: inst.printed.all()}
+	}
 	if victim != nil {
 		if report != nil {
 			report.RequestID = victim.id
@@ -260,7 +298,7 @@ func (f *function) status() Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := Status{
-		Name: f.Name, ARN: f.ARN, Invocations: f.invocations, Errors: f.errors, Throttles: f.throttles,
+		Name: f.Name, ARN: f.current.ARN, Invocations: f.invocations, Errors: f.errors, Throttles: f.throttles,
 		Timeouts: f.timeouts, ColdStarts: f.coldStarts, Deaths: f.deaths, Queued: len(f.queue), MaxInstances: f.limit,
 		LastInitMilli: milliseconds(f.lastInit), Instances: []Instance{},
 	}
@@ -273,7 +311,7 @@ func (f *function) status() Status {
 			continue
 		}
 		s.Instances = append(s.Instances, Instance{
-			PID: process.Pid, Busy: inst.ready && !inst.idle, Ready: inst.ready, Invocations: inst.served.Load(),
+			PID: process.Pid, Busy: inst.ready && !inst.idle, Ready: inst.ready, Retired: inst.retired, Invocations: inst.served.Load(),
 			InitMilli: milliseconds(inst.init), RSSBytes: residentBytes(process.Pid),
 		})
 	}
