@@ -77,6 +77,7 @@ func TestUsage(t *testing.T) {
 		"NoSubject":   {[]string{"token"}, 2, "--sub"},
 		"Duration":    {[]string{"token", "--sub", "a", "--expires", "soon"}, 2, "--expires"},
 		"NothingRuns": {[]string{"push", "--console", "http://127.0.0.1:1"}, 1, "start it with onesynth local"},
+		"NoDocument":  {[]string{"openapi", "--assembly", os.TempDir()}, 1, "make synth"},
 		"NoAssembly":  {[]string{"local", "--assembly", os.TempDir(), "--port", "0", "--console-port", "0"}, 1, "make synth"},
 	} {
 		t.Run(name, func(t *testing.T) {
