@@ -52,9 +52,9 @@ node_modules: package-lock.json
 	npm ci --no-audit --no-fund
 	@touch $@
 
-# The rules of test/security bring a CDK of their own, which nothing else needs.
-test/security/node_modules: test/security/package-lock.json
-	cd test/security && npm ci --no-audit --no-fund
+# The rules of test/security bring a CDK of their own, which nothing else needs. test/clients has what makes typed clients.
+test/%/node_modules: test/%/package-lock.json
+	cd $(@D) && npm ci --no-audit --no-fund
 	@touch $@
 
 .PHONY: bin/onesynth
@@ -98,7 +98,7 @@ CI_PYTHON = $(if $(CI),$(shell python3 -c 'import ensurepip, sys, venv; sys.vers
 .PHONY: modules
 modules:
 	@go list -deps -test ./... >/dev/null
-	@cd test && go list -deps -test $$(go list ./... | grep -v /security) >/dev/null
+	@cd test && go list -deps -test $$(go list ./... | grep -v /security) tool >/dev/null
 	@cd examples/shortener && go list -deps -test ./... >/dev/null
 
 # A DynamoDB Local that ends after some thousand requests, such as one that a test starts for itself, ends before the
@@ -139,7 +139,7 @@ test-security:
 .PHONY: test
 test: export ONESYNTH_CACHE = $(HANDLERS)
 test: ## Run every check and test, on this machine alone
-	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules modules linted $(CI_PYTHON)
+	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules test/clients/node_modules modules linted $(CI_PYTHON)
 	@mkdir -p $(HANDLERS)/binaries && find $(HANDLERS)/binaries -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -r {} +
 	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(KEPT:%=./%/...)
 	$(SHARED_BRIEFLY) $(EACH_TIME) $(PACKAGES_AT_ONCE) $(OTHERS)

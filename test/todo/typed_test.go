@@ -1,0 +1,173 @@
+package todo
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/oapi-codegen/runtime" // what a client of oapi-codegen imports
+	"golang.org/x/mod/modfile"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// block is a block of code in a document: its language, and its lines.
+var block = regexp.MustCompile("(?ms)^```(\\w+)\n(.*?)^```$")
+
+// source is a block that says which file it is.
+var source = regexp.MustCompile(`(?s)^// (\S+)\n(.*)$`)
+
+// prepares matches a command of docs/CLIENTS.md that the test replaces by what it has already.
+var prepares = regexp.MustCompile(`^(npm install|go get|npx cdk synth|export) `)
+
+// The commands of docs/CLIENTS.md make typed clients of the assembly, and the clients work.
+func TestTypedClients(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "CLIENTS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := typedClients(t)
+	onesynth := platform.Onesynth(t)
+	target := ownRun(t, local.Options{})
+	token, err := exec.CommandContext(t.Context(), onesynth, "token", "--sub", "alice", "--console", target.Run.ConsoleURL()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment := append(os.Environ(), "API_URL="+target.URL, "TOKEN="+strings.TrimSpace(string(token)), "GOWORK=off",
+		"PATH="+filepath.Dir(onesynth)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+
+	carriedOut, pinned := 0, versions(t)
+	for _, found := range block.FindAllStringSubmatch(string(content), -1) {
+		if found[1] != "console" {
+			file := source.FindStringSubmatch(found[2])
+			if file == nil {
+				t.Fatalf("a block of docs/CLIENTS.md names no file in its first line:\n%s", found[2])
+			}
+			if err := os.WriteFile(filepath.Join(folder, file[1]), []byte(file[2]), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		for _, shown := range strings.Split("\n"+found[2], "\n$ ")[1:] {
+			command, want, _ := strings.Cut(shown, "\n")
+			if prepares.MatchString(command) {
+				for _, word := range strings.Fields(command) {
+					if i := strings.LastIndex(word, "@"); i > 0 && !slices.Contains(pinned, word) {
+						t.Errorf("docs/CLIENTS.md installs %s; the tests have %s", word, strings.Join(pinned, ", "))
+					}
+				}
+				continue
+			}
+			running := exec.CommandContext(t.Context(), "bash", "-c", command)
+			running.Dir, running.Env, running.Stderr = folder, environment, t.Output()
+			got, err := running.Output()
+			if err != nil {
+				t.Fatalf("%s: %v\n%s", command, err, got)
+			}
+			// What a tool says of its own work is its own.
+			if want = strings.TrimSpace(want); want != "" && strings.TrimSpace(string(got)) != want {
+				t.Errorf("%s\nprints %s; docs/CLIENTS.md shows %s", command, got, want)
+			}
+			carriedOut++
+		}
+	}
+	if carriedOut != 6 {
+		t.Errorf("docs/CLIENTS.md: carried out %d commands, want 6", carriedOut)
+	}
+}
+
+// typedClients returns a folder that has what docs/CLIENTS.md installs: the Go module example.com/client, node_modules, and the
+// assembly.
+func typedClients(t *testing.T) string {
+	t.Helper()
+	assembly, err := filepath.Abs(suite.Local(t, "dev").Assembly(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, root := t.TempDir(), platform.Root(t)
+	modules := filepath.Join(root, "test", "clients", "node_modules")
+	if _, err := os.Stat(filepath.Join(modules, "openapi-typescript")); err != nil {
+		t.Fatalf("%v: run make test/clients/node_modules at the root of the repository", err)
+	}
+	for name, target := range map[string]string{"node_modules": modules, "cdk.out": assembly} {
+		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	requirements := parseModule(t)
+	if err := requirements.AddModuleStmt("example.com/client"); err != nil {
+		t.Fatal(err)
+	}
+	for _, replaced := range slices.Clone(requirements.Replace) {
+		if err := requirements.AddReplace(replaced.Old.Path, replaced.Old.Version, root, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	formatted, err := requirements.Format()
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "test", "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"go.mod": formatted, "go.sum": sums, "package.json": []byte(`{"type": "module"}`)} {
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// versions are the packages that the tests have, as npm install and go get take them.
+func versions(t *testing.T) (all []string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(platform.Root(t), "test", "clients", "package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packages struct{ Dependencies, DevDependencies map[string]string }
+	if err := json.Unmarshal(content, &packages); err != nil {
+		t.Fatal(err)
+	}
+	for _, group := range []map[string]string{packages.Dependencies, packages.DevDependencies} {
+		for name, version := range group {
+			all = append(all, name+"@"+version)
+		}
+	}
+	requirements := parseModule(t)
+	for _, required := range requirements.Require {
+		if strings.HasPrefix(required.Mod.Path, "github.com/oapi-codegen/") {
+			all = append(all, required.Mod.String())
+		}
+		for _, tool := range requirements.Tool {
+			if rest, ok := strings.CutPrefix(tool.Path, required.Mod.Path); ok {
+				all = append(all, fmt.Sprintf("%s%s@%s", required.Mod.Path, rest, required.Mod.Version))
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// parseModule reads the go.mod of the tests.
+func parseModule(t *testing.T) *modfile.File {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(platform.Root(t), "test", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := modfile.Parse("go.mod", content, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return parsed
+}
