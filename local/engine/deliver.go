@@ -114,6 +114,7 @@ func (m *mapping) invoke(ctx context.Context, batch []record) (done int, err err
 func (m *mapping) giveUp(shard string, batch []record, condition string, invocations int) {
 	m.streams.options.Log.Error("stream records are given up", "stream of", m.table.Name, "function", m.function.Name, "records", len(batch), "condition", condition)
 	m.note(func(d *Delivery) { d.GivenUp += len(batch) })
+	m.noteExpired(batch)
 	if m.destination == "" {
 		return
 	}

@@ -37,6 +37,8 @@ type mapping struct {
 	waiting  map[string]waiting // by shard
 	flushes  uint64             // how many were asked for
 	flushed  map[string]uint64  // how many a shard that is being read has done
+	// expiredRecords are the sequence numbers of records in batches that were given up whose items time to live deleted.
+	expiredRecords map[string]bool
 }
 
 // name tells mappings apart in every run of the assembly.

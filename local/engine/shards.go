@@ -17,19 +17,24 @@ import (
 
 // call makes one request to the engine. The JSON of records passes as it is: it is what functions get.
 func (s *Streams) call(ctx context.Context, target string, input, output any) error {
+	return s.engine.call(ctx, s.accessKey, target, input, output)
+}
+
+// call makes one request on the database of the access key. JSON within input and output passes as it is.
+func (e *Engine) call(ctx context.Context, accessKey, target string, input, output any) error {
 	body, err := json.Marshal(input)
 	if err != nil {
 		return fmt.Errorf("%s: %w", target, err)
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.engine.url+"/", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url+"/", bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("%s: %w", target, err)
 	}
 	request.Header.Set("Content-Type", "application/x-amz-json-1.0")
 	request.Header.Set("X-Amz-Target", target)
 	request.Header.Set("Authorization", fmt.Sprintf(
-		"AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0", s.accessKey, Region))
-	response, err := s.engine.transport.RoundTrip(request)
+		"AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0", accessKey, Region))
+	response, err := e.transport.RoundTrip(request)
 	if err != nil {
 		return fmt.Errorf("%s: %w", target, err)
 	}
