@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -522,4 +523,52 @@ func attributesDigest(attributes map[string]MessageAttribute) string {
 		}
 	}
 	return digest(encoded)
+}
+
+// Errors of Hold, to be matched with errors.Is.
+var (
+	// ErrNoMessage says that a queue has no message of the id.
+	ErrNoMessage = errors.New("no such message in the queue")
+	// ErrMessageInUse says that a reader has received the message and may still delete it, or that another call holds it.
+	ErrMessageInUse = errors.New("the message is in use: a reader has received it, or it is being worked off")
+)
+
+// holding is the longest that Hold keeps a message from readers.
+const holding = 24 * time.Hour
+
+// Hold takes a message from the queue's readers until release is called, which removes it, or gives it back. Errors: ErrNoMessage,
+// ErrMessageInUse.
+func (q *Queue) Hold(id string) (message Message, release func(remove bool), err error) {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	at := slices.IndexFunc(q.messages, func(message *Message) bool { return message.ID == id })
+	if at < 0 {
+		return Message{}, nil, fmt.Errorf("%w: got %q in queue %s", ErrNoMessage, id, q.Name)
+	}
+	held := q.messages[at]
+	if held.visible.After(time.Now()) {
+		return Message{}, nil, fmt.Errorf("%w: %s", ErrMessageInUse, id)
+	}
+	held.visible, held.receipt = time.Now().Add(holding), ""
+	return *held, func(remove bool) {
+		q.mutex.Lock()
+		defer q.mutex.Unlock()
+		if remove {
+			q.messages = slices.DeleteFunc(q.messages, func(message *Message) bool { return message == held })
+			return
+		}
+		held.visible = time.Now()
+		close(q.arrived)
+		q.arrived = make(chan struct{})
+	}, nil
+}
+
+// Sources are the queues whose dead-letter queue this is, sorted by name.
+func (s *Server) Sources(dead *Queue) (sources []*Queue) {
+	for _, queue := range s.Queues() {
+		if queue.dead == dead {
+			sources = append(sources, queue)
+		}
+	}
+	return sources
 }

@@ -16,6 +16,7 @@ import (
 	"hash/crc32"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -322,6 +323,13 @@ func (s *Server) Refused() []Refusal {
 
 func (u Use) compare(other Use) int {
 	return strings.Compare(u.Function+"\x00"+u.Action+"\x00"+u.Resource, other.Function+"\x00"+other.Action+"\x00"+other.Resource)
+}
+
+// Callers returns the names of the functions and others that were registered, sorted.
+func (s *Server) Callers() []string {
+	s.mutex.RLock()
+	defer s.mutex.RUnlock()
+	return slices.Sorted(maps.Keys(s.callers))
 }
 
 // UnusedGrants returns the Allow grants of the function's role that no request so far has used.

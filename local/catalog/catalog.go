@@ -50,3 +50,24 @@ type Column struct {
 	// Type is AWS Glue's: string, bigint, double, boolean, date or timestamp, or another type of the table.
 	Type string `json:"type"`
 }
+
+// Question is a query of a lake.
+type Question struct {
+	// Database names the lake, and Stack the stack that declares it. Default: the run's only lake.
+	Database string `json:"database"`
+	Stack    string `json:"stack"`
+	// SQL is one SELECT, SHOW, DESCRIBE or EXPLAIN.
+	SQL string `json:"sql"`
+	// Most is how many rows the answer has at the most. Default: all.
+	Most int `json:"most"`
+}
+
+// Answer is what a query found.
+type Answer struct {
+	// Columns have the engine's names of types.
+	Columns []Column `json:"columns"`
+	// Rows have the text of each column's value, as Amazon Athena writes it, and nil for null.
+	Rows [][]*string `json:"rows"`
+	// More says that there are rows beyond the asked number.
+	More bool `json:"more,omitempty"`
+}

@@ -321,6 +321,19 @@ func (s *Service) Lines(name string) ([]string, error) {
 	return f.lines.all(), nil
 }
 
+// WithDeadLetter returns the names of the functions whose failed events go to the dead-letter queue, sorted.
+func (s *Service) WithDeadLetter(queueARN string) (names []string) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for name, f := range s.functions {
+		if f.definition().Async.DeadLetter == queueARN {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
 // Status is a function's figures since the start of the run.
 type Status struct {
 	Name          string  `json:"name"`
