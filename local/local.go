@@ -91,6 +91,9 @@ type Options struct {
 	// CheckLake finds views and saved queries of a lake that do not run, while the run starts. Its error ends the run; its warnings
 	// are printed. Default: no check, because this package has no engine for queries. The command has one.
 	CheckLake func(context.Context, catalog.Lake) (warnings []string, err error)
+	// QueryLake answers SQL on the lakes of the run with that console, for the console's page. Default: the page has no SQL, because
+	// this package has no engine for queries. The command has one.
+	QueryLake func(ctx context.Context, console string, question catalog.Question) (catalog.Answer, error)
 	// NoSchedules keeps schedules from firing by themselves; they still run by name.
 	NoSchedules bool
 	// RetryDelay is the wait between attempts of asynchronous invocations. Default: Lambda's.

@@ -16,6 +16,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/buckets"
+	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
@@ -87,12 +88,12 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if err := r.startDatabases(ctx); err != nil {
 		return err
 	}
-	view := cloud{assembly: r.assembly, aws: r.aws, databases: r.databases, buckets: r.buckets, lakes: r.lakes}
+	view := cloud{assembly: r.assembly, aws: r.aws, databases: r.databases, buckets: r.buckets, lakes: r.lakes, functions: r.functions}
 	r.parts.serve(r.ports.aws, r.aws)
 	r.parts.serve(r.ports.inbox, r.inbox)
 	r.parts.serve(r.ports.console, console.New(console.Options{
 		APIs: r.apis, Functions: r.functions, Schedules: r.schedules, Users: r.users, Cloud: view, Inbox: r.inbox, Issuer: r.issuer,
-		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()),
+		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()), QueryLake: r.queryLake(),
 	}))
 	for resource, g := range gateways {
 		r.parts.serve(r.ports.apis[resource], g)
@@ -252,6 +253,9 @@ func (r *Runner) addAPIs() (map[*assembly.Resource]*gateway.Gateway, error) {
 			entry.URL += "/" + api.Stage
 		}
 		for _, route := range api.Routes {
+			if path, ok := strings.CutPrefix(route.Key, "GET "); ok && strings.HasSuffix(path, "/openapi.json") {
+				entry.OpenAPI = entry.URL + path
+			}
 			if route.Authorizer != nil {
 				entry.Issuer, entry.Audience = route.Authorizer.Issuer, route.Authorizer.Audience
 			}
@@ -259,6 +263,16 @@ func (r *Runner) addAPIs() (map[*assembly.Resource]*gateway.Gateway, error) {
 		r.apis = append(r.apis, entry)
 	}
 	return gateways, errors.Join(problems...)
+}
+
+// queryLake is how the console answers SQL, if the options say how.
+func (r *Runner) queryLake() func(context.Context, catalog.Question) (catalog.Answer, error) {
+	if r.options.QueryLake == nil {
+		return nil
+	}
+	return func(ctx context.Context, question catalog.Question) (catalog.Answer, error) {
+		return r.options.QueryLake(ctx, r.ConsoleURL(), question)
+	}
 }
 
 func (r *Runner) addSchedules() error {

@@ -8,6 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
@@ -15,6 +18,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
 )
 
 // database tells programs beside the run how to reach the tables.
@@ -36,6 +40,7 @@ type cloud struct {
 	databases *engine.Databases
 	buckets   *buckets.Store
 	lakes     []catalog.Lake
+	functions *lambda.Service
 }
 
 func (c cloud) Capacity() any           { return nonNil(c.aws.Capacity()) }
@@ -85,11 +90,32 @@ func (c cloud) OpenObject(bucket, key string) (buckets.Object, io.ReadCloser, er
 
 // queueView is a queue on the console.
 type queueView struct {
-	Name     string           `json:"name"`
-	ARN      string           `json:"arn"`
-	URL      string           `json:"url"`
-	Messages int              `json:"messages"`
-	Content  []awsapi.Message `json:"content,omitempty"`
+	Name     string        `json:"name"`
+	ARN      string        `json:"arn"`
+	URL      string        `json:"url"`
+	Messages int           `json:"messages"`
+	Content  []messageView `json:"content,omitempty"`
+}
+
+// messageView is a message, with what can be done about it.
+type messageView struct {
+	awsapi.Message
+	// Cut says that the body is longer.
+	Cut bool `json:"cut,omitempty"`
+	// Again is what doing it again would be, and Cannot why it cannot be done.
+	Again  string `json:"again,omitempty"`
+	Cannot string `json:"cannot,omitempty"`
+}
+
+// longestBody is how much of a body a list of messages shows.
+const longestBody = 8 << 10
+
+func (c cloud) view(queue *awsapi.Queue, message awsapi.Message) messageView {
+	plan := c.planAgain(queue, message)
+	if plan.why != "" {
+		return messageView{Message: message, Cannot: plan.why}
+	}
+	return messageView{Message: message, Again: plan.String()}
 }
 
 func (c cloud) Queues() any {
@@ -100,13 +126,91 @@ func (c cloud) Queues() any {
 	return views
 }
 
-func (c cloud) Queue(name string) (any, bool) {
+func (c cloud) Queue(name string, most int) (any, bool) {
 	queue := c.aws.Queue(name)
 	if queue == nil {
 		return nil, false
 	}
 	messages := queue.Messages()
-	return queueView{Name: queue.Name, ARN: queue.ARN, URL: queue.URL, Messages: len(messages), Content: messages}, true
+	view := queueView{Name: queue.Name, ARN: queue.ARN, URL: queue.URL, Messages: len(messages)}
+	if most > 0 {
+		messages = messages[:min(most, len(messages))]
+	}
+	for _, message := range messages {
+		one := c.view(queue, message)
+		if most > 0 && len(one.Body) > longestBody {
+			one.Body, one.Cut = strings.ToValidUTF8(one.Body[:longestBody], ""), true
+		}
+		view.Content = append(view.Content, one)
+	}
+	return view, true
+}
+
+func (c cloud) Message(name, id string) (any, bool) {
+	queue := c.aws.Queue(name)
+	if queue == nil {
+		return nil, false
+	}
+	messages := queue.Messages()
+	at := slices.IndexFunc(messages, func(message awsapi.Message) bool { return message.ID == id })
+	if at < 0 {
+		return nil, false
+	}
+	return c.view(queue, messages[at]), true
+}
+
+// permissionsView is what a function or schedule may do, and did.
+type permissionsView struct {
+	Function string           `json:"function"`
+	Used     []permissionView `json:"used"`
+	Unused   []permissionView `json:"unused"`
+	Refused  []permissionView `json:"refused"`
+}
+
+type permissionView struct {
+	Action   string `json:"action"`
+	Resource string `json:"resource"`
+	// Source is the policy with an unused grant, and Times how often a permission was refused.
+	Source string `json:"source,omitempty"`
+	Times  int    `json:"times,omitempty"`
+}
+
+func (c cloud) Permissions() any {
+	views := map[string]*permissionsView{}
+	for _, name := range c.aws.Callers() {
+		view := &permissionsView{Function: name, Used: []permissionView{}, Unused: []permissionView{}, Refused: []permissionView{}}
+		for _, grant := range c.aws.UnusedGrants(name) {
+			view.Unused = append(view.Unused, permissionView{Action: grant.Action, Resource: grant.Resource, Source: grant.Source})
+		}
+		views[name] = view
+	}
+	for _, use := range c.aws.Used() {
+		if view := views[use.Function]; view != nil {
+			view.Used = append(view.Used, permissionView{Action: use.Action, Resource: use.Resource})
+		}
+	}
+	for _, refusal := range c.aws.Refused() {
+		if view := views[refusal.Function]; view != nil {
+			view.Refused = append(view.Refused, permissionView{Action: refusal.Action, Resource: refusal.Resource, Times: refusal.Times})
+		}
+	}
+	all := []permissionsView{}
+	for _, name := range slices.Sorted(maps.Keys(views)) {
+		all = append(all, *views[name])
+	}
+	return all
+}
+
+func (c cloud) Items(ctx context.Context, query engine.ItemsQuery) (engine.Items, error) {
+	return c.databases.Items(ctx, query)
+}
+
+func (c cloud) ReplaceItem(ctx context.Context, table, stack string, was, item map[string]json.RawMessage) error {
+	return c.databases.ReplaceItem(ctx, table, stack, was, item)
+}
+
+func (c cloud) Browse(bucket, prefix, after string, most int) (buckets.Page, error) {
+	return c.buckets.Browse(bucket, prefix, after, most)
 }
 
 func nonNil[T any](list []T) []T {

@@ -1,6 +1,6 @@
-// Package console is the JSON view of a local run: what runs where, what it has done, and the few levers
-// that tests and people need. It serves this machine only: requests that a web page of another site could
-// cause are refused.
+// Package console is the view of a local run: what runs where, what it has done, and the levers that tests
+// and people need. It has JSON for programs, and a page for people, which is made from that JSON. It serves
+// this machine only: requests that a web page of another site could cause are refused.
 package console
 
 import (
@@ -9,15 +9,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/buckets"
+	"github.com/onesynth-cdk/onesynth/local/catalog"
+	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
@@ -25,7 +26,8 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
-const maxBody = 1 << 20
+// maxBody holds two items of DynamoDB, of 400 KB each, in its JSON.
+const maxBody = 4 << 20
 
 // Functions is what the console shows and does with functions.
 type Functions interface {
@@ -61,9 +63,17 @@ type Cloud interface {
 	// Faults are the faults that are injected now; SetFaults replaces them from JSON.
 	Faults() any
 	SetFaults(document []byte) error
-	// Queues are all queues with their number of messages; Queue is one with its messages, if it exists.
+	// Permissions are those of each function and schedule: used, granted without use, and refused.
+	Permissions() any
+	// Queues are all queues with their number of messages; Queue is one with its oldest messages, up to most of them, or all if it is 0.
+	// The bodies of messages are cut if most is not 0. Message is one of them. The last result is false if there is none.
 	Queues() any
-	Queue(name string) (any, bool)
+	Queue(name string, most int) (any, bool)
+	Message(queue, id string) (any, bool)
+	// Again does what failed, according to a message, and then removes the message. DropMessage removes it at once.
+	// Errors: *Problem, awsapi.ErrNoMessage, awsapi.ErrMessageInUse, and why it failed again.
+	Again(ctx context.Context, queue, message string) (Again, error)
+	DropMessage(queue, message string) error
 	// Streams tell how far the delivery of stream records to functions is.
 	Streams() any
 	// FlushStreams delivers what was written before the call and returns when functions have taken it.
@@ -73,6 +83,7 @@ type Cloud interface {
 	// Errors: buckets.ErrNoBucket, buckets.ErrNoObject.
 	Buckets() any
 	Objects(bucket, prefix string) (any, error)
+	Browse(bucket, prefix, after string, most int) (buckets.Page, error)
 	OpenObject(bucket, key string) (buckets.Object, io.ReadCloser, error)
 	// Lakes are the catalogs: []catalog.Lake.
 	Lakes() any
@@ -80,6 +91,9 @@ type Cloud interface {
 	Outputs() []StackOutputs
 	// Tables are as the engine describes them.
 	Tables(ctx context.Context) (any, error)
+	// Items reads a page of a table; ReplaceItem changes, adds or deletes an item. Errors as those of [engine.Databases].
+	Items(ctx context.Context, query engine.ItemsQuery) (engine.Items, error)
+	ReplaceItem(ctx context.Context, table, stack string, was, item map[string]json.RawMessage) error
 	// Sweep deletes expired items now and returns how many.
 	Sweep(ctx context.Context) (int, error)
 }
@@ -92,6 +106,19 @@ type API struct {
 	// Issuer and Audience are those of the API's JWT authorizer, if it has one.
 	Issuer   string   `json:"issuer,omitempty"`
 	Audience []string `json:"audience,omitempty"`
+	// OpenAPI is where the API serves its OpenAPI document, if it does.
+	OpenAPI string `json:"openapi,omitempty"`
+}
+
+// Again is what was done with a failed message.
+type Again struct {
+	// Did says it to people.
+	Did string `json:"did"`
+	// Function took Records events or records of a stream; it is empty if the message went to another queue.
+	Function string `json:"function,omitempty"`
+	Records  int    `json:"records"`
+	// Payload is the function's answer, if it was invoked with an event.
+	Payload json.RawMessage `json:"payload,omitempty"`
 }
 
 // StackOutputs are the outputs of a stack, by logical id.
@@ -122,7 +149,7 @@ type EnvironmentDatabase struct {
 	AccessKey string `json:"access_key"`
 }
 
-// Options of a console. All fields are needed.
+// Options of a console. All fields but QueryLake are needed.
 type Options struct {
 	APIs      []API
 	Functions Functions
@@ -134,24 +161,28 @@ type Options struct {
 	// Endpoint is the AWS endpoint of the run, DynamoDB the engine behind it.
 	Endpoint string
 	DynamoDB Database
+	// QueryLake answers SQL on the lakes. Default: the console says that this program cannot.
+	QueryLake func(ctx context.Context, question catalog.Question) (catalog.Answer, error)
 }
 
 // Console is an http.Handler.
 type Console struct {
 	options Options
 	mux     *http.ServeMux
+	pages   assets
 }
 
 // New returns the console of a run.
 func New(options Options) *Console {
-	c := &Console{options: options, mux: http.NewServeMux()}
+	c := &Console{options: options, mux: http.NewServeMux(), pages: readAssets()}
 	get := func(path string, answer func(*http.Request) (any, error)) {
 		c.mux.HandleFunc("GET "+path, c.answer(answer))
 	}
 	post := func(path string, answer func(*http.Request) (any, error)) {
 		c.mux.HandleFunc("POST "+path, c.answer(answer))
 	}
-	get("/{$}", c.index)
+	c.mux.HandleFunc("GET /{$}", c.home)
+	c.mux.Handle("GET /page/", c.pages)
 	get("/functions", func(*http.Request) (any, error) { return options.Functions.Functions(), nil })
 	post("/functions/{name}/kill", c.kill)
 	post("/functions/{name}/invoke", c.invoke)
@@ -161,17 +192,23 @@ func New(options Options) *Console {
 	c.mux.HandleFunc("DELETE /capacity", c.answer(func(*http.Request) (any, error) { options.Cloud.ResetCapacity(); return nil, nil }))
 	get("/used-permissions", func(*http.Request) (any, error) { return options.Cloud.UsedPermissions(), nil })
 	get("/refused", func(*http.Request) (any, error) { return options.Cloud.RefusedPermissions(), nil })
+	get("/permissions", func(*http.Request) (any, error) { return options.Cloud.Permissions(), nil })
 	get("/faults", func(*http.Request) (any, error) { return options.Cloud.Faults(), nil })
 	post("/faults", c.faults)
 	get("/outputs", func(*http.Request) (any, error) { return options.Cloud.Outputs(), nil })
 	get("/dynamodb", func(*http.Request) (any, error) { return options.DynamoDB, nil })
 	get("/tables", func(r *http.Request) (any, error) { return options.Cloud.Tables(r.Context()) })
+	get("/tables/{name}/items", c.items)
+	post("/tables/{name}/items", c.replaceItem)
 	post("/sweep", func(r *http.Request) (any, error) {
 		n, err := options.Cloud.Sweep(r.Context())
 		return map[string]int{"deleted": n}, err
 	})
 	get("/queues", func(*http.Request) (any, error) { return options.Cloud.Queues(), nil })
 	get("/queues/{name}", c.queue)
+	get("/queues/{name}/messages/{id}", c.message)
+	post("/queues/{name}/messages/{id}/again", c.again)
+	c.mux.HandleFunc("DELETE /queues/{name}/messages/{id}", c.answer(c.dropMessage))
 	get("/streams", func(*http.Request) (any, error) { return options.Cloud.Streams(), nil })
 	post("/streams/flush", func(r *http.Request) (any, error) {
 		if err := options.Cloud.FlushStreams(r.Context()); err != nil {
@@ -183,19 +220,21 @@ func New(options Options) *Console {
 	get("/buckets/{name}", func(r *http.Request) (any, error) {
 		return options.Cloud.Objects(r.PathValue("name"), r.URL.Query().Get("prefix"))
 	})
+	get("/buckets/{name}/browse", c.browse)
 	c.mux.HandleFunc("GET /buckets/{name}/objects/{key...}", c.object)
+	post("/lakes/query", c.queryLake)
 	get("/lakes", func(*http.Request) (any, error) { return options.Cloud.Lakes(), nil })
 	get("/schedules", func(*http.Request) (any, error) { return options.Schedules.Schedules(), nil })
 	post("/schedules/{name}/run", c.runSchedule)
 	get("/user-pools", func(*http.Request) (any, error) { return options.Users.Pools(), nil })
-	get("/push", func(*http.Request) (any, error) { return options.Inbox.Messages(), nil })
+	get("/push", c.push)
 	c.mux.HandleFunc("DELETE /push", c.answer(func(*http.Request) (any, error) { options.Inbox.Clear(); return nil, nil }))
 	post("/push/faults", c.pushFault)
 	post("/token", c.token)
 	get("/.well-known/openid-configuration", c.discovery)
 	get("/.well-known/jwks.json", func(*http.Request) (any, error) { return options.Issuer.JWKS() })
 	c.mux.HandleFunc("/", c.answer(func(r *http.Request) (any, error) {
-		return nil, &problem{http.StatusNotFound, fmt.Sprintf("no %s %s here: GET / lists what there is", r.Method, r.URL.Path)}
+		return nil, &Problem{http.StatusNotFound, fmt.Sprintf("no %s %s here: GET / lists what there is", r.Method, r.URL.Path)}
 	}))
 	return c
 }
@@ -210,52 +249,31 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mux.ServeHTTP(w, r)
 }
 
-// guard refuses names that a foreign DNS answer may have pointed here, and requests from other sites' pages.
-func guard(r *http.Request) error {
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if !loopback(host) {
-		return fmt.Errorf("host %q: the console answers only to localhost and 127.0.0.1", r.Host)
-	}
-	if origin := r.Header.Get("Origin"); origin != "" {
-		parsed, err := url.Parse(origin)
-		if err != nil || parsed.Host != r.Host {
-			return fmt.Errorf("origin %q: web pages of other sites may not use the console", origin)
-		}
-	}
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" && r.Method != http.MethodGet {
-		return errors.New("web pages of other sites may not use the console")
-	}
-	return nil
+// Problem is an answer other than success.
+type Problem struct {
+	// Status is one of HTTP, such as http.StatusConflict.
+	Status int
+	// Message says to people what was got, and what to do.
+	Message string
 }
 
-func loopback(host string) bool {
-	if host == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(strings.Trim(host, "[]"))
-	return ip != nil && ip.IsLoopback()
-}
-
-type problem struct {
-	status  int
-	message string
-}
-
-func (p *problem) Error() string { return p.message }
+// Error is the message.
+func (p *Problem) Error() string { return p.Message }
 
 func (c *Console) answer(handler func(*http.Request) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		document, err := handler(r)
-		var p *problem
+		var p *Problem
+		var refused *engine.RequestError
 		switch {
 		case errors.As(err, &p):
-			writeJSON(w, p.status, map[string]string{"error": p.message})
-		case errors.Is(err, lambda.ErrNotFound), errors.Is(err, schedule.ErrNotFound), errors.Is(err, lambda.ErrNotRunning),
-			errors.Is(err, buckets.ErrNoBucket), errors.Is(err, buckets.ErrNoObject):
+			writeJSON(w, p.Status, map[string]string{"error": p.Message})
+		case is(err, lambda.ErrNotFound, schedule.ErrNotFound, lambda.ErrNotRunning, buckets.ErrNoBucket, buckets.ErrNoObject, engine.ErrNoTable, awsapi.ErrNoMessage):
 			writeJSON(w, http.StatusNotFound, map[string]string{"error": err.Error()})
+		case is(err, engine.ErrItemChanged, engine.ErrRecordsGone, engine.ErrNoMapping, awsapi.ErrMessageInUse):
+			writeJSON(w, http.StatusConflict, map[string]string{"error": err.Error()})
+		case errors.As(err, &refused), is(err, engine.ErrItem):
+			writeJSON(w, http.StatusBadRequest, map[string]string{"error": err.Error()})
 		case err != nil:
 			writeJSON(w, http.StatusBadGateway, map[string]string{"error": err.Error()})
 		case document == nil:
@@ -264,6 +282,10 @@ func (c *Console) answer(handler func(*http.Request) (any, error)) http.HandlerF
 			writeJSON(w, http.StatusOK, document)
 		}
 	}
+}
+
+func is(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
 }
 
 func writeJSON(w http.ResponseWriter, status int, document any) {
@@ -280,9 +302,9 @@ func (c *Console) index(*http.Request) (any, error) {
 		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB.Endpoint,
 		"links": []string{
 			"GET /functions", "POST /functions/{name}/kill", "POST /functions/{name}/invoke", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
-			"GET /outputs", "GET /dynamodb", "GET /tables", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /user-pools", "GET /push", "DELETE /push", "POST /push/faults",
-			"GET /queues", "GET /queues/{name}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX",
-			"GET /buckets/{name}/objects/{key}", "GET /lakes", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "POST /token",
+			"GET /outputs", "GET /dynamodb", "GET /tables", "GET /tables/{name}/items?index=&partition=&sort=&text=&limit=&after=", "POST /tables/{name}/items", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /user-pools", "GET /push?limit=", "DELETE /push", "POST /push/faults",
+			"GET /queues", "GET /queues/{name}?limit=", "GET /queues/{name}/messages/{id}", "POST /queues/{name}/messages/{id}/again", "DELETE /queues/{name}/messages/{id}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX", "GET /buckets/{name}/browse?prefix=&after=&limit=",
+			"GET /buckets/{name}/objects/{key}?first=BYTES", "GET /lakes", "POST /lakes/query", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "GET /permissions", "POST /token",
 			"GET /.well-known/openid-configuration", "GET /.well-known/jwks.json",
 		},
 	}, nil
@@ -304,7 +326,7 @@ type Invocation struct {
 func (c *Console) invoke(r *http.Request) (any, error) {
 	event, err := io.ReadAll(r.Body)
 	if err != nil || !json.Valid(event) {
-		return nil, &problem{http.StatusBadRequest, fmt.Sprintf("body: write the function's event as JSON, up to %d bytes", maxBody)}
+		return nil, &Problem{http.StatusBadRequest, fmt.Sprintf("body: write the function's event as JSON, up to %d bytes", maxBody)}
 	}
 	result, err := c.options.Functions.Invoke(r.Context(), r.PathValue("name"), event)
 	if err != nil {
@@ -319,7 +341,7 @@ func (c *Console) invoke(r *http.Request) (any, error) {
 func (c *Console) logs(r *http.Request) (any, error) {
 	name := r.URL.Query().Get("function")
 	if name == "" {
-		return nil, &problem{http.StatusBadRequest, "give the function: /logs?function=NAME (GET /functions lists them)"}
+		return nil, &Problem{http.StatusBadRequest, "give the function: /logs?function=NAME (GET /functions lists them)"}
 	}
 	return c.options.Functions.Lines(name)
 }
@@ -327,20 +349,12 @@ func (c *Console) logs(r *http.Request) (any, error) {
 func (c *Console) faults(r *http.Request) (any, error) {
 	document, err := io.ReadAll(r.Body)
 	if err != nil {
-		return nil, &problem{http.StatusBadRequest, err.Error()}
+		return nil, &Problem{http.StatusBadRequest, err.Error()}
 	}
 	if err := c.options.Cloud.SetFaults(document); err != nil {
-		return nil, &problem{http.StatusBadRequest, err.Error()}
+		return nil, &Problem{http.StatusBadRequest, err.Error()}
 	}
 	return c.options.Cloud.Faults(), nil
-}
-
-func (c *Console) queue(r *http.Request) (any, error) {
-	queue, ok := c.options.Cloud.Queue(r.PathValue("name"))
-	if !ok {
-		return nil, &problem{http.StatusNotFound, fmt.Sprintf("no queue %q: GET /queues lists them", r.PathValue("name"))}
-	}
-	return queue, nil
 }
 
 // object answers with the bytes of an object.
@@ -351,12 +365,19 @@ func (c *Console) object(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer content.Close()
+	size := object.Size
+	if first, err := strconv.ParseInt(r.URL.Query().Get("first"), 10, 64); err == nil && first >= 0 && first < size {
+		size = first
+		w.Header().Set("X-Object-Size", strconv.FormatInt(object.Size, 10))
+	}
+	// Whoever stored the object must not run scripts at the console's origin.
 	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", "attachment")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Content-Length", strconv.FormatInt(object.Size, 10))
+	w.Header().Set("Content-Length", strconv.FormatInt(size, 10))
 	w.Header().Set("ETag", `"`+object.ETag+`"`)
 	w.Header().Set("Last-Modified", object.LastModified.Format(http.TimeFormat))
-	io.Copy(w, content)
+	_, _ = io.CopyN(w, content, size)
 }
 
 func (c *Console) runSchedule(r *http.Request) (any, error) {
@@ -376,10 +397,10 @@ func (c *Console) pushFault(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if request.Token == "" {
-		return nil, &problem{http.StatusBadRequest, `write {"token": DEVICE_TOKEN, "error": "UNREGISTERED"}; error "" lets the token pass again`}
+		return nil, &Problem{http.StatusBadRequest, `write {"token": DEVICE_TOKEN, "error": "UNREGISTERED"}; error "" lets the token pass again`}
 	}
 	if err := c.options.Inbox.Fail(request.Token, request.Error); err != nil {
-		return nil, &problem{http.StatusBadRequest, err.Error()}
+		return nil, &Problem{http.StatusBadRequest, err.Error()}
 	}
 	return nil, nil
 }
@@ -417,13 +438,13 @@ func (c *Console) token(r *http.Request) (any, error) {
 		return nil, err
 	}
 	if request.Subject == "" {
-		return nil, &problem{http.StatusBadRequest, "sub: a token needs a subject"}
+		return nil, &Problem{http.StatusBadRequest, "sub: a token needs a subject"}
 	}
 	var lifetime time.Duration
 	if request.Expires != "" {
 		var err error
 		if lifetime, err = time.ParseDuration(request.Expires); err != nil || lifetime == 0 {
-			return nil, &problem{http.StatusBadRequest, fmt.Sprintf("expires %q: want a duration such as 30m or 1h", request.Expires)}
+			return nil, &Problem{http.StatusBadRequest, fmt.Sprintf("expires %q: want a duration such as 30m or 1h", request.Expires)}
 		}
 	}
 	audience, apis, err := c.fill(&request)
@@ -494,7 +515,7 @@ func (c *Console) fill(request *TokenRequest) (audience []string, matching []API
 		}
 	}
 	if request.Stack != "" && !slices.Contains(stacks, request.Stack) {
-		return nil, nil, &problem{http.StatusBadRequest, fmt.Sprintf("stack %q has no API with a JWT authorizer; those that have one: %s", request.Stack, strings.Join(stacks, ", "))}
+		return nil, nil, &Problem{http.StatusBadRequest, fmt.Sprintf("stack %q has no API with a JWT authorizer; those that have one: %s", request.Stack, strings.Join(stacks, ", "))}
 	}
 	if len(matching) == 0 {
 		// Tests of refusals ask for a token of an audience that no API has.
@@ -504,7 +525,7 @@ func (c *Console) fill(request *TokenRequest) (audience []string, matching []API
 		if request.Issuer != "" {
 			return audience, matching, nil
 		}
-		return nil, nil, &problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (to make one anyway, give iss)"}
+		return nil, nil, &Problem{http.StatusConflict, "no API of this run has a JWT authorizer: requests need no token (to make one anyway, give iss)"}
 	}
 	request.Issuer = matching[0].Issuer
 	for _, api := range matching {
@@ -522,7 +543,7 @@ func decode(r *http.Request, into any) error {
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(into); err != nil {
-		return &problem{http.StatusBadRequest, "body: " + err.Error()}
+		return &Problem{http.StatusBadRequest, "body: " + err.Error()}
 	}
 	return nil
 }

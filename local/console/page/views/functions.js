@@ -1,0 +1,95 @@
+// Functions: figures, instances, lines, and levers.
+
+import {at, get, post} from '../api.js';
+import {action, field, h, problem, put, say, table} from '../dom.js';
+import {bytesOf, number, pretty, took} from '../format.js';
+import {lines} from '../lines.js';
+import {every} from '../live.js';
+
+export const name = 'functions';
+export const title = 'Functions';
+
+export async function show(context) {
+  return context.parts.length > 0 ? one(context) : list(context);
+}
+
+async function list({signal}) {
+  const place = h('div');
+  const draw = async () => {
+    const functions = await get('/functions', null, signal);
+    put(place, table({caption: 'Figures since the start of the run', rows: functions, columns: [
+      {label: 'Function', cell: (f) => h('a', {href: `#/functions${at(f.name)}`, 'data-key': f.name}, f.name)},
+      {label: 'Invocations', number: true, cell: (f) => number(f.invocations)},
+      {label: 'Errors', number: true, cell: (f) => h('span', {class: f.errors ? 'bad' : null}, number(f.errors))},
+      {label: 'Time-outs', number: true, cell: (f) => h('span', {class: f.timeouts ? 'bad' : null}, number(f.timeouts))},
+      {label: 'Throttled', number: true, cell: (f) => number(f.throttles)},
+      {label: 'Cold starts', number: true, cell: (f) => number(f.cold_starts)},
+      {label: 'Mean', number: true, cell: (f) => (f.mean_ms ? took(f.mean_ms) : '–')},
+      {label: 'Instances', number: true, cell: (f) => `${f.instances.filter((instance) => instance.busy).length} busy of ${f.instances.length}`},
+    ]}));
+  };
+  await draw();
+  every(2000, draw, signal);
+  return [h('h1', {tabindex: '-1'}, title), place];
+}
+
+async function one({parts, signal}) {
+  const [wanted] = parts;
+  const figures = h('div');
+  const written = h('div');
+  const path = `/functions${at(wanted)}`;
+  const draw = async () => {
+    const f = (await get('/functions', null, signal)).find((other) => other.name === wanted);
+    if (!f) throw new Error(`This run has no function ${wanted}.`);
+    put(figures,
+      h('dl', {class: 'figures'}, [['Invocations', f.invocations], ['Errors', f.errors], ['Time-outs', f.timeouts], ['Throttled', f.throttles], ['Queued', f.queued], ['Deaths', f.deaths]]
+        .map(([label, value]) => h('div', null, h('dt', null, label), h('dd', null, number(value))))),
+      table({caption: `Instances, at most ${f.max_instances}`, rows: f.instances, empty: 'No instance runs. The next invocation starts one.', columns: [
+        {label: 'Process', cell: (i) => i.pid}, {label: 'State', cell: (i) => h('span', {class: `badge ${i.busy ? 'warn' : 'good'}`}, i.busy ? 'busy' : i.ready ? 'ready' : 'starting')},
+        {label: 'Invocations', number: true, cell: (i) => number(i.invocations)}, {label: 'Start', number: true, cell: (i) => took(i.init_ms)},
+        {label: 'Memory', number: true, cell: (i) => (i.rss_bytes ? bytesOf(i.rss_bytes) : '–')}]}));
+  };
+  let seen = '';
+  const read = async () => {
+    const newest = await newestLines(wanted, signal);
+    const text = JSON.stringify(newest);
+    if (text === seen) return;
+    seen = text;
+    put(written, lines(newest));
+  };
+  await Promise.all([draw(), read()]);
+  every(2000, () => Promise.all([draw(), read()]), signal);
+
+  const event = h('textarea', {rows: '6', spellcheck: 'false', 'aria-label': 'Event as JSON', value: '{}'});
+  const answer = h('div', {'aria-live': 'polite'});
+  const form = h('form', {onsubmit: async (submitted) => {
+    submitted.preventDefault();
+    put(answer, h('p', {class: 'muted'}, 'The function works …'));
+    try {
+      const result = await post(`${path}/invoke`, event.value, signal);
+      put(answer, result.function_error && h('p', {class: 'bad'}, `It failed: ${result.function_error}`), h('pre', {tabindex: '0', 'aria-label': 'Answer'}, pretty(result.payload)));
+    } catch (error) {
+      if (error.name !== 'AbortError') put(answer, problem(error));
+    }
+    await Promise.all([draw(), read()]);
+  }}, field('Event, past all roles', event, 'wide'), h('button', {class: 'primary'}, 'Invoke'));
+
+  return [
+    h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/functions'}, 'Functions')), h('li', null, wanted)),
+    h('h1', {tabindex: '-1'}, wanted), figures,
+    h('div', {class: 'bar'}, action('Kill an instance', async () => {
+      const killed = await post(`${path}/kill`, {});
+      say(`Process ${killed.killed} is killed`);
+      await draw();
+    }, {sure: 'Kill it?', kind: 'danger', key: 'kill'}), h('a', {href: `#/permissions?function=${encodeURIComponent(wanted)}`}, 'Permissions')),
+    h('h2', null, 'Invoke'), h('div', {class: 'card'}, form, answer),
+    h('h2', null, 'Newest log lines'), written,
+  ];
+}
+
+const mostLines = 200;
+
+async function newestLines(name, signal) {
+  const read = await get('/lines', {function: name}, signal);
+  return read.slice(-mostLines);
+}

@@ -1,0 +1,50 @@
+// What functions may do, did, and may not.
+
+import {get} from '../api.js';
+import {field, h, put, table} from '../dom.js';
+import {number, plural} from '../format.js';
+
+export const name = 'permissions';
+export const title = 'Permissions';
+
+export async function show({parameters, signal}) {
+  const all = await get('/permissions', null, signal);
+  const opened = parameters.get('function');
+  const search = h('input', {type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'function, action or resource'});
+  const place = h('div');
+  const draw = () => {
+    const wanted = search.value.trim().toLowerCase();
+    const passes = (one) => !wanted || `${one.action} ${one.resource}`.toLowerCase().includes(wanted);
+    put(place, all.map((one) => {
+      const named = one.function.toLowerCase().includes(wanted);
+      const lists = Object.fromEntries(['used', 'unused', 'refused'].map((kind) => [kind, one[kind].filter((permission) => named || passes(permission))]));
+      const count = lists.used.length + lists.unused.length + lists.refused.length;
+      return wanted && count === 0 && !named ? null : section(one.function, lists, one.function === opened);
+    }));
+  };
+  search.addEventListener('input', draw);
+  draw();
+  return [
+    h('h1', {tabindex: '-1'}, title),
+    h('p', {class: 'muted'}, 'By what functions asked of their roles since the start. A grant that is unused here may still be needed: send the requests that need it.'),
+    h('div', {class: 'bar', role: 'search'}, field('Search', search, 'wide')), place,
+  ];
+}
+
+function section(name, {used, unused, refused}, open) {
+  const content = h('div');
+  const fill = () => put(content, list('Refused', refused, (one) => plural(one.times, 'time')), list('Unused', unused, (one) => one.source), list('Used', used));
+  const details = h('details', {class: 'card', ontoggle: () => details.open && content.childElementCount === 0 && fill(), open},
+    h('summary', null, h('strong', null, name), ' ', refused.length > 0 && [h('span', {class: 'badge bad'}, `${number(refused.length)} refused`), ' '],
+      h('span', {class: 'badge warn'}, `${number(unused.length)} unused`), ' ', h('span', {class: 'badge good'}, `${number(used.length)} used`)), content);
+  return details;
+}
+
+function list(kind, permissions, note) {
+  if (permissions.length === 0) return null;
+  return table({caption: kind, rows: permissions, columns: [
+    {label: 'Action', cell: (one) => h('code', null, one.action)},
+    {label: 'Resource', cell: (one) => h('code', null, one.resource)},
+    ...(note ? [{label: kind === 'Refused' ? 'How often' : 'Policy', cell: note}] : []),
+  ]});
+}

@@ -1,0 +1,76 @@
+// Queues, and failed messages once more.
+
+import {at, get, post, send} from '../api.js';
+import {action, h, put, say, table} from '../dom.js';
+import {number, plural, pretty, when} from '../format.js';
+import {every} from '../live.js';
+
+export const name = 'queues';
+export const title = 'Queues';
+
+export async function show(context) {
+  return context.parts.length > 0 ? one(context) : list(context);
+}
+
+async function list({signal}) {
+  const place = h('div');
+  const draw = async () => put(place, table({caption: 'Queues of the run', rows: await get('/queues', null, signal), empty: 'The assembly has no queue.', columns: [
+    {label: 'Queue', cell: (queue) => h('a', {href: `#/queues${at(queue.name)}`, 'data-key': queue.name}, queue.name)},
+    {label: 'Messages', number: true, cell: (queue) => h('span', {class: `badge ${queue.messages ? 'warn' : ''}`}, number(queue.messages))},
+  ]}));
+  await draw();
+  every(2000, draw, signal);
+  return [h('h1', {tabindex: '-1'}, title), place];
+}
+
+const most = 50;
+
+async function one({parts, signal}) {
+  const [wanted] = parts;
+  const path = `/queues${at(wanted)}`;
+  const place = h('div');
+  let seen = '';
+  const draw = async () => {
+    const queue = await get(path, {limit: most}, signal);
+    const text = JSON.stringify(queue);
+    if (text === seen) return;
+    seen = text;
+    const messages = queue.content ?? [];
+    put(place, h('p', {class: 'muted'}, queue.messages === 0 ? '' : queue.messages > messages.length ? `The oldest ${messages.length} of ${plural(queue.messages, 'message')}.` : plural(queue.messages, 'message') + '.'),
+      messages.length === 0 && h('p', {class: 'empty'}, 'The queue is empty.'),
+      messages.map((message) => card(path, message, draw)));
+  };
+  await draw();
+  every(2000, draw, signal);
+  return [h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/queues'}, 'Queues')), h('li', null, wanted)), h('h1', {tabindex: '-1'}, wanted), place];
+}
+
+function card(path, message, draw) {
+  const own = `${path}/messages${at(message.id)}`;
+  const attributes = Object.entries(message.attributes ?? {});
+  const reason = attributes.find(([name]) => name === 'ERROR_MESSAGE' || name === 'ErrorMessage')?.[1].StringValue;
+  const body = h('pre', {tabindex: '0', 'aria-label': 'Body'}, pretty(message.body));
+  const hint = `does-${message.id}`;
+  return h('section', {class: 'card', 'aria-label': `Message ${message.id}`},
+    h('h2', {style: {'margin-top': '0'}}, 'Message of ', when(message.sent), ' ', message.received > 0 && h('span', {class: 'badge'}, `received ${plural(message.received, 'time')}`)),
+    reason && h('p', {class: 'bad'}, reason),
+    body,
+    message.cut && h('p', null, action('Show all of it', async () => {
+      const whole = await get(own);
+      body.textContent = pretty(whole.body);
+    })),
+    attributes.length > 0 && h('details', null, h('summary', null, plural(attributes.length, 'attribute')),
+      h('dl', null, attributes.map(([name, attribute]) => [h('dt', null, name), h('dd', null, h('code', null, attribute.StringValue ?? attribute.BinaryValue ?? ''))]))),
+    h('div', {class: 'bar'},
+      message.again && action('Again', async () => {
+        const done = await post(`${own}/again`, {});
+        say(done.function ? `${done.function} took it, and the message is removed` : 'The message is sent');
+        await draw();
+      }, {kind: 'primary', key: `again-${message.id}`, describedby: hint}),
+      action('Remove', async () => {
+        await send('DELETE', own);
+        say('The message is removed');
+        await draw();
+      }, {sure: 'Remove it for good?', kind: 'danger', key: `remove-${message.id}`}),
+      h('span', {class: 'muted', id: hint}, message.again ? `Again: ${message.again}.` : `It cannot be done again: ${message.cannot}.`)));
+}
