@@ -45,6 +45,9 @@ type Source struct {
 	Packages []string
 	// Flags are flags of "go build". Default: those of [Flags].
 	Flags []string
+	// OwnGroup makes the toolchain lead a group of processes of its own, so that the end of the context ends the compilers and
+	// the linker too. The end of a group that this process belongs to does not end it then. Unix alone has such groups.
+	OwnGroup bool
 }
 
 // Flags returns the flags that make a build reproducible and small, and leave out
@@ -237,7 +240,7 @@ func (t toolchain) inspect(ctx context.Context) ([]mainPackage, error) {
 	compiler, linker := t.flags()
 	arguments := append([]string{"list", "-export", "-deps", listFormat}, compiler...)
 	for _, p := range t.source.Packages {
-		arguments = append(arguments, t.place.prefix+path.Clean(filepath.ToSlash(p)))
+		arguments = append(arguments, t.pattern(p))
 	}
 	listing, err := t.run(ctx, arguments)
 	if err != nil {
@@ -278,14 +281,22 @@ func (t toolchain) flags() (compiler []string, linker string) {
 	return compiler, linker
 }
 
+// environment is added to that of this process. With a developer's settings for other builds, the binaries would differ between
+// machines.
+func (t toolchain) environment() []string {
+	return append([]string{
+		"CGO_ENABLED=0", "GOOS=" + t.target.System, "GOARCH=" + t.target.Processor,
+		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOFLAGS=",
+	}, t.place.environment...)
+}
+
 func (t toolchain) run(ctx context.Context, arguments []string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", arguments...)
 	command.Dir = t.place.directory
-	// With a developer's settings for other builds, the binaries would differ between machines.
-	command.Env = append(os.Environ(),
-		"CGO_ENABLED=0", "GOOS="+t.target.System, "GOARCH="+t.target.Processor,
-		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=", "GOFIPS140=off", "GOFLAGS=")
-	command.Env = append(command.Env, t.place.environment...)
+	command.Env = append(os.Environ(), t.environment()...)
+	if t.source.OwnGroup {
+		ownGroup(command)
+	}
 	output, err := output(command)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("building %s: %w", strings.Join(t.source.Packages, ", "), context.Cause(ctx))

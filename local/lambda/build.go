@@ -90,18 +90,28 @@ func BuildForThisMachine(ctx context.Context, functions []Declared, folders []st
 
 // foreignBuilds groups the functions that have a recipe and do not run here into as few builds as possible.
 func foreignBuilds(functions []Declared, searched []string) []*foreign {
+	return builds(functions, searched, func(f *Declared) (gobuild.Target, bool) {
+		foreign := errors.Is(CheckBootstrap(f.Code, f.Architecture), ErrArchitecture)
+		return gobuild.Target{System: "linux", Processor: Processor(f.Architecture)}, foreign
+	})
+}
+
+// builds groups the functions that have a recipe and a target into as few builds as possible.
+func builds(functions []Declared, searched []string, targetOf func(*Declared) (gobuild.Target, bool)) []*foreign {
 	var builds []*foreign
 	for i := range functions {
 		f := &functions[i]
-		architecture := f.Architecture
-		if f.recipe == nil || !errors.Is(CheckBootstrap(f.Code, architecture), ErrArchitecture) {
+		if f.recipe == nil {
 			continue
 		}
-		target := gobuild.Target{System: "linux", Processor: Processor(architecture)}
+		target, ok := targetOf(f)
+		if !ok {
+			continue
+		}
 		at := slices.IndexFunc(builds, func(b *foreign) bool { return b.takes(f, target) })
 		if at < 0 {
 			at = len(builds)
-			b := &foreign{source: gobuild.Source{Module: f.recipe.Module, Flags: f.recipe.Flags}, target: target, directory: f.recipe.Directory}
+			b := &foreign{source: gobuild.Source{Module: f.recipe.Module, Flags: f.recipe.Flags, OwnGroup: true}, target: target, directory: f.recipe.Directory}
 			for _, folder := range searched {
 				if b.directory != "" {
 					b.source.From = append(b.source.From, filepath.Join(folder, filepath.FromSlash(b.directory)))
