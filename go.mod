@@ -29,6 +29,7 @@ require (
 	github.com/aws/smithy-go v1.28.7
 	github.com/danielgtaylor/huma/v2 v2.37.3
 	github.com/duckdb/duckdb-go/v2 v2.10505.0
+	github.com/fsnotify/fsnotify v1.10.1
 	github.com/golang-jwt/jwt/v5 v5.3.0
 	github.com/google/go-cmp v0.7.0
 	github.com/google/licensecheck v0.3.1
