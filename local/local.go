@@ -104,8 +104,26 @@ type Options struct {
 	// Observe is called with each request of a function to DynamoDB before it is carried out, and what it returns before the function
 	// gets the answer: [awsapi.Options] has the details. Default: none.
 	Observe func(function, operation string, body []byte) (answered func())
+	// Watch makes the run follow its source: functions are built again when a Go file of them is saved. Default: it does not.
+	Watch bool
+	// Changed is called when the run begins to do something about saved files, and when it has ended. It must return at once. Default: none.
+	Changed func(Change)
 	// Log receives the lines of the run and of functions. Default: none are written.
 	Log io.Writer
+}
+
+// Change is what a run does about saved files.
+type Change struct {
+	// What is "build", of functions, or "apply", of another assembly.
+	What string `json:"what"`
+	// State is "began", "done" or "failed".
+	State string `json:"state"`
+	// Functions are the names of the functions that are built, as in the template.
+	Functions []string `json:"functions"`
+	// Text is what went wrong, such as the compiler's message.
+	Text string `json:"text,omitempty"`
+	// Milliseconds is how long it took since the first file was saved.
+	Milliseconds float64 `json:"took_ms,omitempty"`
 }
 
 // fcm is Firebase Cloud Messaging's address: the inbox stands in for it in functions' variables.
@@ -120,6 +138,7 @@ type Runner struct {
 	ports   *ports
 
 	assembly  *assembly.Assembly
+	declared  []lambda.Declared
 	engine    *engine.Engine
 	databases *engine.Databases
 	aws       *awsapi.Server

@@ -106,6 +106,9 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if !r.options.NoSchedules {
 		r.schedules.Start()
 	}
+	if r.options.Watch {
+		return r.follow(ctx)
+	}
 	return nil
 }
 
@@ -183,6 +186,7 @@ func (r *Runner) startServices(functions []lambda.Declared) (err error) {
 		Log: r.log.function, AuthoriseLogs: logs{r.assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
 	})
 	r.parts.onStop(r.functions.Close)
+	r.declared = functions
 	for _, f := range functions {
 		if err := r.functions.Add(f.Function); err != nil {
 			return err

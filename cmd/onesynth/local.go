@@ -24,6 +24,7 @@ type localCommand struct {
 	SSMParameter     map[string]string `name:"ssm-parameter" help:"Value of a parameter of Systems Manager that exists elsewhere; may be repeated." placeholder:"NAME=VALUE"`
 	MaxInstances     int               `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
 	SweepInterval    time.Duration     `help:"Time between two looks at which items have expired; negative: they stay until POST /sweep of the console." default:"5s"`
+	Watch            bool              `help:"Follow the source: a saved Go file builds the functions again that it is part of, and replaces them."`
 	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
 }
 
@@ -48,7 +49,7 @@ func (c *localCommand) options(set settings) local.Options {
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
 		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock,
-		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, CheckLake: checkLake, QueryLake: lakequery.Ask, Log: os.Stdout,
+		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, CheckLake: checkLake, QueryLake: lakequery.Ask, Log: os.Stdout,
 	}
 	if len(c.Stack) == 0 {
 		options.Stacks = set.Stacks

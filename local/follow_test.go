@@ -1,0 +1,292 @@
+package local_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/local"
+)
+
+// worker is a function of the standard library alone, which compiles fast. It answers with the text of the package words, and keeps
+// items in its table.
+const worker = `package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+
+	"example.com/fixture/words"
+)
+
+func handle(event map[string]any) (int, string) {
+	parameters, _ := event["pathParameters"].(map[string]any)
+	id := fmt.Sprint(parameters["id"])
+	switch event["routeKey"] {
+	case "PUT /items/{id}":
+		return dynamodb("PutItem", map[string]any{"Item": map[string]any{"id": map[string]any{"S": id}}})
+	case "GET /items/{id}":
+		status, text := dynamodb("GetItem", map[string]any{"Key": map[string]any{"id": map[string]any{"S": id}}, "ConsistentRead": true})
+		if text == "{}" {
+			status = 404
+		}
+		return status, text
+	}
+	return 200, words.Text
+}
+
+func dynamodb(operation string, input map[string]any) (int, string) {
+	input["TableName"] = os.Getenv("TABLE")
+	body, _ := json.Marshal(input)
+	request, err := http.NewRequest("POST", os.Getenv("AWS_ENDPOINT_URL"), bytes.NewReader(body))
+	if err != nil {
+		return 502, err.Error()
+	}
+	request.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	request.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential="+os.Getenv("AWS_ACCESS_KEY_ID")+"/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 502, err.Error()
+	}
+	defer response.Body.Close()
+	text, _ := io.ReadAll(response.Body)
+	return response.StatusCode, string(text)
+}
+
+func main() {
+	runtime := "http://" + os.Getenv("AWS_LAMBDA_RUNTIME_API") + "/2018-06-01/runtime/invocation/"
+	for {
+		next, err := http.Get(runtime + "next")
+		if err != nil {
+			os.Exit(1)
+		}
+		var event map[string]any
+		_ = json.NewDecoder(next.Body).Decode(&event)
+		next.Body.Close()
+		status, text := handle(event)
+		answer, _ := json.Marshal(map[string]any{"statusCode": status, "body": text})
+		response, err := http.Post(runtime+next.Header.Get("Lambda-Runtime-Aws-Request-Id")+"/response", "application/json", bytes.NewReader(answer))
+		if err != nil {
+			os.Exit(1)
+		}
+		response.Body.Close()
+	}
+}
+`
+
+func words(text string) string { return fmt.Sprintf("package words\n\nconst Text = %q\n", text) }
+
+// fixture is a module of a developer, with the assembly of its app.
+type fixture struct {
+	folder string
+}
+
+func newFixture(t testing.TB) *fixture {
+	t.Helper()
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{folder: folder}
+	f.save(t, "go.mod", "module example.com/fixture\n\ngo 1.26\n")
+	f.save(t, "lambdas/worker/main.go", worker)
+	f.save(t, "words/words.go", words("first"))
+	return f
+}
+
+func (f *fixture) save(t testing.TB, name, text string) {
+	t.Helper()
+	path := filepath.Join(f.folder, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+"~", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// synthesise writes the assembly of the template into a folder of the module, with the function's present code.
+func (f *fixture) synthesise(t testing.TB, template object, name string) string {
+	t.Helper()
+	template["Resources"].(object)["Function"].(object)["Metadata"] = object{"onesynth": object{"build": object{
+		"module": "example.com/fixture", "package": "lambdas/worker", "flags": gobuild.Flags(),
+	}}}
+	assembly := filepath.Join(f.folder, name)
+	if err := os.Rename(write(t, template), assembly); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o", filepath.Join(assembly, "asset.code", "bootstrap"), "./lambdas/worker")...)
+	build.Dir, build.Env = f.folder, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=")
+	if err := os.Remove(filepath.Join(assembly, "asset.code", "bootstrap")); err != nil {
+		t.Fatal(err)
+	}
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return assembly
+}
+
+// changes records what a run tells of its builds.
+type changes struct {
+	mu  sync.Mutex
+	all []local.Change
+}
+
+func (c *changes) add(change local.Change) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, change)
+}
+
+func (c *changes) has(what, state, text string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, change := range c.all {
+		if change.What == what && change.State == state && strings.Contains(change.Text, text) {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *fixture) start(t *testing.T, template object) (*local.Runner, *output, *changes) {
+	t.Helper()
+	heard := &changes{}
+	assembly := f.synthesise(t, template, "cdk.out")
+	r, printed := start(t, template, func(o *local.Options) { o.Assembly, o.Watch, o.Changed = assembly, true, heard.add })
+	return r, printed, heard
+}
+
+func TestFollow(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r, printed, heard := f.start(t, template())
+	url := r.URL("Items")
+	answers := func(text string) func() bool {
+		return func() bool { _, got := call(t, "GET", url+"/environment", ""); return got == text }
+	}
+	want(t, 200, "first")(call(t, "GET", url+"/environment", ""))
+
+	f.save(t, "words/words.go", words("second"))
+	eventually(t, "the new code answers", answers("second"))
+	eventually(t, "the change is told", func() bool { return heard.has("build", "began", "") && heard.has("build", "done", "") })
+
+	f.save(t, "words/words.go", "package words\n\nconst Text = 1 + \"x\"\n")
+	eventually(t, "the compiler's message is told", func() bool { return heard.has("build", "failed", "words/words.go:3:14: ") })
+	want(t, 200, "second")(call(t, "GET", url+"/environment", ""))
+	if got := printed.String(); !strings.Contains(got, "the former code goes on:\n") || strings.Contains(got, "\n# example.com") {
+		t.Errorf("printed %s", got)
+	}
+
+	// What failed is built again with any file of it, and what was missing may come later.
+	f.save(t, "words/words.go", "package words\n\nimport \"example.com/fixture/more\"\n\nconst Text = more.Text\n")
+	eventually(t, "the missing package is told", func() bool { return heard.has("build", "failed", "example.com/fixture/more") })
+	f.save(t, "more/more.go", "package more\n\nconst Text = \"third\"\n")
+	eventually(t, "the new package counts", answers("third"))
+	f.save(t, "more/more.go", "package more\n\nconst Text = \"fourth\"\n")
+	eventually(t, "the new package is watched", answers("fourth"))
+
+	f.save(t, "more/more.go", "package more\n\nconst Text = \"fifth\"\n\nfunc init() { panic(\"no luck\") }\n")
+	eventually(t, "the end at the start is told", func() bool { return heard.has("build", "failed", "panic: no luck") })
+	want(t, 200, "fourth")(call(t, "GET", url+"/environment", ""))
+	f.save(t, "more/more.go", "package more\n\nconst Text = \"sixth\"\n")
+	eventually(t, "the mended code answers", answers("sixth"))
+}
+
+// Saves in a row lose no request that was acknowledged, and the newest code answers in the end.
+func TestFollowUnderLoad(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r, printed, _ := f.start(t, template())
+	url := r.URL("Items")
+	ended := make(chan struct{})
+	acknowledged := make([][]string, 2)
+	var working sync.WaitGroup
+	for client := range acknowledged {
+		working.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				id := fmt.Sprintf("%d-%d", client, n)
+				if status, body := call(t, http.MethodPut, url+"/items/"+id, ""); status != http.StatusOK {
+					t.Errorf("item %s: got %d %s", id, status, body)
+					return
+				}
+				acknowledged[client] = append(acknowledged[client], id)
+			}
+		})
+	}
+	for n := range 8 {
+		text := fmt.Sprint("version ", n)
+		f.save(t, "words/words.go", words(text))
+		if n%2 == 0 {
+			continue // the next save overtakes this one
+		}
+		eventually(t, "the newest code answers", func() bool { _, got := call(t, "GET", url+"/environment", ""); return got == text })
+	}
+	close(ended)
+	working.Wait()
+	for _, ids := range acknowledged {
+		for _, id := range ids {
+			if status, body := call(t, http.MethodGet, url+"/items/"+id, ""); status != http.StatusOK {
+				t.Errorf("item %s: got %d %s", id, status, body)
+			}
+		}
+	}
+	status := r.Functions().Functions()[0]
+	if status.Errors != 0 || status.Deaths != 0 || len(status.Instances) == 0 {
+		t.Fatalf("got %+v\n%s", status, printed)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", status.Instances[0].PID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _, found := strings.Cut(program, "/watch/")
+	if !found {
+		t.Fatalf("the newest code runs in %s", program)
+	}
+	if len(processes(t, code)) == 0 {
+		t.Fatal("no process is found before the end")
+	}
+	r.Close()
+	if left := append(processes(t, code), processes(t, f.folder)...); len(left) > 0 {
+		t.Errorf("left processes %v", left)
+	}
+}
+
+// processes are those whose program or working folder is in the folder.
+func processes(t *testing.T, folder string) (found []string) {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, process := range all {
+		for _, link := range []string{"exe", "cwd"} {
+			if target, err := os.Readlink(filepath.Join(process, link)); err == nil && strings.HasPrefix(target, folder) {
+				found = append(found, process+" "+target)
+			}
+		}
+	}
+	return found
+}
