@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/onesynth-cdk/onesynth/bench/routes"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/schema"
 )
 
@@ -53,7 +53,7 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 		writes := writeUnits(r, u)
 		// DynamoDB Local counts indexes twice in a transaction, as it does the items. DynamoDB counts them once (docs/COST.md).
 		once := writes - max(r.Transaction.Indexed, 1)*u.transactIndexes/2
-		c := routes.PriceOf(u.read, writes, milliseconds(slices.Min(result.times)), memory)
+		c := trace.PriceOf(u.read, writes, milliseconds(slices.Min(result.times)), memory)
 		row := fmt.Sprintf("%.1f\t%.1f\t%.1f\t%s", u.read, writes, once, c)
 		fmt.Fprintf(b.out, "%s\t%s\n", r.Name, row)
 		fmt.Fprintf(document, "| %s | %s |\n", strings.Join(strings.Fields(r.Name), " "), strings.ReplaceAll(row, "\t", " | "))
@@ -63,7 +63,7 @@ func (b *bench) pricesOf(ctx context.Context, l *local, p platform, document *st
 
 // memoryOf is the memory of the functions that serve routes, in MB.
 func memoryOf(platform schema.Platform) int {
-	memory := routes.DefaultMemory
+	memory := trace.DefaultMemory
 	for _, f := range platform.Functions {
 		if slices.ContainsFunc(platform.Routes, func(r schema.Route) bool { return r.Function == f.Name }) {
 			memory = max(memory, f.MemoryMegabytes)

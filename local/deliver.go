@@ -13,6 +13,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/awsapi"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 // target delivers the events of schedules to functions, under the schedule's role.
@@ -41,11 +42,11 @@ func (t target) authorise(s schedule.Schedule, action, resource string) error {
 }
 
 // Deliver invokes the function asynchronously.
-func (t target) Deliver(_ context.Context, s schedule.Schedule, event []byte) error {
+func (t target) Deliver(ctx context.Context, s schedule.Schedule, event []byte) error {
 	if err := t.authorise(s, "lambda:InvokeFunction", s.Target); err != nil {
 		return err
 	}
-	_, err := t.functions.InvokeAsync(functionName(s), event)
+	_, err := t.functions.InvokeAsync(about(ctx, s), functionName(s), event)
 	if errors.Is(err, lambda.ErrTooLarge) {
 		return &deliveryError{code: "RequestTooLargeException", err: err}
 	}
@@ -57,7 +58,7 @@ func (t target) DeliverAndWait(ctx context.Context, s schedule.Schedule, event [
 	if err := t.authorise(s, "lambda:InvokeFunction", s.Target); err != nil {
 		return err
 	}
-	result, err := t.functions.Invoke(ctx, functionName(s), event)
+	result, err := t.functions.Invoke(about(ctx, s), functionName(s), event)
 	if err != nil {
 		return err
 	}
@@ -73,6 +74,10 @@ func (t target) DeadLetter(_ context.Context, s schedule.Schedule, body string, 
 		return err
 	}
 	return send(t.aws, s.DeadLetter, body, attributes)
+}
+
+func about(ctx context.Context, s schedule.Schedule) context.Context {
+	return trace.About(ctx, trace.Origin{Kind: trace.Schedule, Path: s.Name})
 }
 
 func functionName(s schedule.Schedule) string {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/local/watch"
 )
 
@@ -133,7 +134,7 @@ func (f *follower) handle(ctx context.Context, change watch.Change) {
 // build builds the functions of a change, and replaces those that run. Building ends with the context of that name, replacing with ctx.
 func (f *follower) build(ctx, building context.Context, change watch.Change) error {
 	names := change.Functions
-	f.tell(Change{What: "build", State: "began", Functions: names})
+	f.trace.Changed(trace.Change{What: "build", State: "began", Functions: f.labels(names)})
 	// Linking takes the most time, so with many functions the one that was asked last comes first.
 	batches := [][]string{names}
 	if len(names) > atOnce {
@@ -148,7 +149,7 @@ func (f *follower) build(ctx, building context.Context, change watch.Change) err
 		if err != nil && ctx.Err() == nil && !errors.Is(err, errOvertaken) {
 			text := f.explain(err)
 			f.log.printf("%s", text)
-			f.tell(Change{What: "build", State: "failed", Functions: batch, Text: text, Milliseconds: since(change.Saved)})
+			f.trace.Changed(trace.Change{What: "build", State: "failed", Functions: f.labels(batch), Text: text, Milliseconds: since(change.Saved)})
 		}
 		problems = append(problems, err)
 		if failure := (*gobuild.CompileError)(nil); errors.As(err, &failure) || building.Err() != nil {
@@ -199,8 +200,8 @@ func (f *follower) buildBatch(ctx, building context.Context, names []string, cha
 		}
 	}
 	if len(replaced) > 0 {
-		f.log.printf("new code after %.1f s (built in %.1f s): %s", time.Since(change.Saved).Seconds(), took.Seconds(), f.titles(replaced))
-		f.tell(Change{What: "build", State: "done", Functions: replaced, Milliseconds: since(change.Saved)})
+		f.log.printf("new code after %.1f s (built in %.1f s): %s", time.Since(change.Saved).Seconds(), took.Seconds(), strings.Join(f.labels(replaced), ", "))
+		f.trace.Changed(trace.Change{What: "build", State: "done", Functions: f.labels(replaced), Milliseconds: since(change.Saved)})
 	}
 	return errors.Join(problems...)
 }
@@ -242,23 +243,17 @@ func (f *follower) explain(err error) string {
 	return "the former code goes on: " + err.Error()
 }
 
-func (r *Runner) tell(change Change) {
-	if r.options.Changed != nil {
-		r.options.Changed(change)
-	}
-}
-
-// titles are the functions' names for people.
-func (r *Runner) titles(names []string) string {
-	var titles []string
+// labels are what people call the functions.
+func (r *Runner) labels(names []string) []string {
+	var labels []string
 	for _, name := range names {
-		title := name
+		label := name
 		if at := slices.IndexFunc(r.declared, func(d lambda.Declared) bool { return d.Name == name }); at >= 0 {
-			title = r.declared[at].Title()
+			label = r.declared[at].Label
 		}
-		titles = append(titles, title)
+		labels = append(labels, label)
 	}
-	return strings.Join(titles, ", ")
+	return labels
 }
 
 // named are files for people, the first few of many.

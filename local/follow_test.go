@@ -13,6 +13,7 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/gobuild"
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 // worker is a function of the standard library alone, which compiles fast. It answers with the text of the package words, and keeps
@@ -143,10 +144,10 @@ func (f *fixture) synthesise(t testing.TB, template object, name string) string 
 // changes records what a run tells of its builds.
 type changes struct {
 	mu  sync.Mutex
-	all []local.Change
+	all []trace.Change
 }
 
-func (c *changes) add(change local.Change) {
+func (c *changes) add(change trace.Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all = append(c.all, change)
@@ -167,7 +168,16 @@ func (f *fixture) start(t *testing.T, template object) (*local.Runner, *output, 
 	t.Helper()
 	heard := &changes{}
 	assembly := f.synthesise(t, template, "cdk.out")
-	r, printed := start(t, template, func(o *local.Options) { o.Assembly, o.Watch, o.Changed = assembly, true, heard.add })
+	r, printed := start(t, template, func(o *local.Options) { o.Assembly, o.Watch = assembly, true })
+	events, stop := r.Trace().Listen()
+	t.Cleanup(stop)
+	go func() {
+		for event := range events {
+			if change, ok := event.Data.(trace.Change); ok {
+				heard.add(change)
+			}
+		}
+	}()
 	return r, printed, heard
 }
 

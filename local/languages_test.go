@@ -41,7 +41,7 @@ func TestOtherLanguages(t *testing.T) {
 	}
 	printed := &output{}
 	r, err := local.Start(t.Context(), local.Options{
-		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true, Log: printed,
+		Assembly: dir, DynamoDB: enginetest.Engine(t).URL(), AccessKey: enginetest.AccessKey(), NoSchedules: true, Log: printed, LogFormat: local.LogJSON,
 	})
 	if err != nil {
 		t.Fatal(err)

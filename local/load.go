@@ -194,3 +194,20 @@ func refuseSameNames(a *assembly.Assembly) error {
 	}
 	return errors.Join(problems...)
 }
+
+// keyAttributes returns the names of the key attributes of a table.
+func (r *Runner) keyAttributes(table string) (names []string) {
+	for _, resource := range r.assembly.Tables() {
+		var p struct {
+			KeySchema []struct{ AttributeName string }
+		}
+		if resource.Name != table || resource.Decode(&p) != nil {
+			continue
+		}
+		for _, key := range p.KeySchema {
+			names = append(names, key.AttributeName)
+		}
+		return names
+	}
+	return nil
+}

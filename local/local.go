@@ -31,6 +31,7 @@ import (
 	"context"
 	"crypto/rand"
 	"io"
+	"log/slog"
 	"path/filepath"
 	"time"
 
@@ -48,6 +49,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
@@ -106,24 +108,14 @@ type Options struct {
 	Observe func(function, operation string, body []byte) (answered func())
 	// Watch makes the run follow its source: functions are built again when a Go file of them is saved. Default: it does not.
 	Watch bool
-	// Changed is called when the run begins to do something about saved files, and when it has ended. It must return at once. Default: none.
-	Changed func(Change)
-	// Log receives the lines of the run and of functions. Default: none are written.
+	// Log receives the lines of the run: what runs where, and requests as LogFormat says. Default: none are written.
 	Log io.Writer
-}
-
-// Change is what a run does about saved files.
-type Change struct {
-	// What is "build", of functions, or "apply", of another assembly.
-	What string `json:"what"`
-	// State is "began", "done" or "failed".
-	State string `json:"state"`
-	// Functions are the names of the functions that are built, as in the template.
-	Functions []string `json:"functions"`
-	// Text is what went wrong, such as the compiler's message.
-	Text string `json:"text,omitempty"`
-	// Milliseconds is how long it took since the first file was saved.
-	Milliseconds float64 `json:"took_ms,omitempty"`
+	// LogFormat is the form of lines about requests. Default: LogText.
+	LogFormat LogFormat
+	// LogLevel is the lowest level of functions' lines that LogText shows. Default: slog.LevelInfo.
+	LogLevel slog.Level
+	// LogColours says that LogText has the colours of a terminal.
+	LogColours bool
 }
 
 // fcm is Firebase Cloud Messaging's address: the inbox stands in for it in functions' variables.
@@ -145,6 +137,7 @@ type Runner struct {
 	functions *lambda.Service
 	schedules *schedule.Scheduler
 	users     *userpool.Pools
+	trace     *trace.Recorder
 	inbox     *inbox.Inbox
 	issuer    *gateway.Issuer
 	buckets   *buckets.Store
@@ -205,6 +198,9 @@ func (r *Runner) AWS() *awsapi.Server { return r.aws }
 // DynamoDB is a client on the tables of the run's first account and region; most runs have only one. No role restricts it, and
 // its capacity is not counted.
 func (r *Runner) DynamoDB() *dynamodb.Client { return r.databases.Client() }
+
+// Trace keeps what the newest requests did.
+func (r *Runner) Trace() *trace.Recorder { return r.trace }
 
 // Functions are the run's functions: figures, logs, Invoke, Kill.
 func (r *Runner) Functions() *lambda.Service { return r.functions }

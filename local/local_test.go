@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -383,7 +384,7 @@ func TestRun(t *testing.T) {
 		want(t, 401, "Unauthorized")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token.AccessToken))
 	})
 	t.Run("AsynchronousFailure", func(t *testing.T) {
-		if _, err := r.Functions().InvokeAsync("worker", []byte(`{"Tick":"fail"}`)); err != nil {
+		if _, err := r.Functions().InvokeAsync(t.Context(), "worker", []byte(`{"Tick":"fail"}`)); err != nil {
 			t.Fatal(err)
 		}
 		queue := r.AWS().Queues()[0]
@@ -401,7 +402,20 @@ func TestRun(t *testing.T) {
 		want(t, 200, `ü`)(call(t, "GET", url+"/items/a", ""))
 	})
 	t.Run("Console", func(t *testing.T) { testConsole(t, r) })
-	if !strings.Contains(printed.String(), "[items] access GET /items/{id} 200") || !strings.Contains(printed.String(), "[worker] tick 1") {
+	for _, form := range []string{`(?m)^\d\d:\d\d:\d\d  GET /items/a  200  \d+ ms  1 read  worker`, `(?m)^\d\d:\d\d:\d\d  schedule \S+  ok  \d+ ms.*\n          tick 1$`} {
+		if !regexp.MustCompile(form).MatchString(printed.String()) {
+			t.Errorf("printed no %s:\n%s", form, printed)
+		}
+	}
+}
+
+// TestLogJSON runs functions and an API whose lines are printed as they come.
+func TestLogJSON(t *testing.T) {
+	t.Parallel()
+	r, printed := start(t, template(), func(o *local.Options) { o.LogFormat = local.LogJSON })
+	want(t, 200, "pid")(call(t, "GET", r.URL("")+"/environment", ""))
+	eventually(t, "the access log is printed", func() bool { return strings.Contains(printed.String(), "[items] access GET /environment 200") })
+	if strings.Contains(printed.String(), " ms  ") {
 		t.Errorf("printed %s", printed)
 	}
 }

@@ -9,12 +9,31 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/trace"
+)
+
+// LogFormat is a form of lines about requests.
+type LogFormat int
+
+const (
+	// LogText has a line for each request, and below it what functions logged meanwhile.
+	LogText LogFormat = iota
+	// LogJSON has each line that functions and stages of APIs log, as they write it, in JSON mostly, behind the name in brackets.
+	LogJSON
 )
 
 // log serialises what the run and its functions print.
 type log struct {
+	format LogFormat
+	text   trace.Text
+
 	mu     sync.Mutex
 	writer io.Writer
+}
+
+func newLog(options Options) *log {
+	return &log{format: options.LogFormat, text: trace.Text{Level: options.LogLevel, Colours: options.LogColours}, writer: options.Log}
 }
 
 func (l *log) Write(p []byte) (int, error) {
@@ -32,7 +51,26 @@ func (l *log) line(text string) { l.printf("%s", text) }
 // structured is the log with levels and attributes.
 func (l *log) structured() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
 
-func (l *log) function(name, line string) { l.printf("[%s] %s", name, line) }
+// function prints a line of a function or stage.
+func (l *log) function(name, line string) {
+	if l.format == LogJSON {
+		l.printf("[%s] %s", name, line)
+	}
+}
+
+// ended prints a request that has ended.
+func (l *log) ended(request trace.Summary, lines []trace.Line) {
+	if l.format == LogText {
+		l.Write([]byte(l.text.Request(request, lines)))
+	}
+}
+
+// stray prints a line that belongs to no request that is under way.
+func (l *log) stray(line trace.Line) {
+	if l.format == LogText {
+		l.Write([]byte(l.text.Line(line)))
+	}
+}
 
 // announce prints what runs where; its last line is "ready".
 func (r *Runner) announce() {

@@ -24,6 +24,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
@@ -59,7 +60,7 @@ func Start(ctx context.Context, options Options) (*Runner, error) {
 	if options.Log == nil {
 		options.Log = io.Discard
 	}
-	r := &Runner{options: options, log: &log{writer: options.Log}, parts: newGroup(ctx)}
+	r := &Runner{options: options, log: newLog(options), parts: newGroup(ctx)}
 	if err := r.start(ctx); err != nil {
 		r.Close()
 		return nil, err
@@ -78,6 +79,7 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	r.trace = trace.New(trace.Options{Keys: r.keyAttributes, Ended: r.log.ended, Stray: r.log.stray})
 	if err := r.startServices(functions); err != nil {
 		return err
 	}
@@ -92,7 +94,7 @@ func (r *Runner) start(ctx context.Context) (err error) {
 	r.parts.serve(r.ports.aws, r.aws)
 	r.parts.serve(r.ports.inbox, r.inbox)
 	r.parts.serve(r.ports.console, console.New(console.Options{
-		APIs: r.apis, Functions: r.functions, Schedules: r.schedules, Users: r.users, Cloud: view, Inbox: r.inbox, Issuer: r.issuer,
+		APIs: r.apis, Functions: r.functions, Schedules: r.schedules, Users: r.users, Cloud: view, Inbox: r.inbox, Issuer: r.issuer, Trace: r.trace,
 		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()), QueryLake: r.queryLake(),
 	}))
 	for resource, g := range gateways {
@@ -176,14 +178,14 @@ func (r *Runner) startServices(functions []lambda.Declared) (err error) {
 	r.aws, err = awsapi.New(awsapi.Options{
 		Assembly: r.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, AccessKeys: r.databases.AccessKeys(), Region: engine.Region,
 		Dir: r.options.Data, SSMParameters: r.options.SSMParameters, ModelsURL: r.options.ModelsURL, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Wrote: r.databases.Wrote,
-		Observe: r.options.Observe, Log: r.log.structured(),
+		Observe: r.options.Observe, Trace: r.trace, Log: r.log.structured(),
 	})
 	if err != nil {
 		return err
 	}
 	r.functions = lambda.New(lambda.Options{
 		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws),
-		Log: r.log.function, AuthoriseLogs: logs{r.assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
+		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{r.assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
 	})
 	r.parts.onStop(r.functions.Close)
 	r.declared = functions
@@ -244,7 +246,7 @@ func (r *Runner) addAPIs() (map[*assembly.Resource]*gateway.Gateway, error) {
 		}
 		name := api.Name
 		g, err := gateway.New(api, gateway.Options{
-			Invoker: r.functions, Log: r.log.line,
+			Invoker: r.functions, Stack: resource.Stack.Name, Trace: r.trace, Log: r.log.line,
 			AccessLog: func(line string) { r.log.function(name, line) },
 		})
 		if err != nil {

@@ -191,7 +191,7 @@ func (r *roles) fail(t testing.TB, target *Target, name string, role *policy.Rol
 	}
 	event := Unique("run")
 	r.act(t, target, name, role)
-	if _, err := target.Run.Functions().InvokeAsync(name, []byte(`"`+event+`"`)); err != nil {
+	if _, err := target.Run.Functions().InvokeAsync(t.Context(), name, []byte(`"`+event+`"`)); err != nil {
 		t.Fatal(err)
 	}
 	return event

@@ -25,6 +25,8 @@ type localCommand struct {
 	MaxInstances     int               `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
 	SweepInterval    time.Duration     `help:"Time between two looks at which items have expired; negative: they stay until POST /sweep of the console." default:"5s"`
 	Watch            bool              `help:"Follow the source: a saved Go file builds the functions again that it is part of, and replaces them."`
+	Log              string            `help:"Form of the log: ${enum}. text has a line for each request, json the lines of functions as they wrote them." enum:"text,json" default:"text"`
+	LogLevel         string            `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug,info,warn,error" default:"info"`
 	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
 }
 
@@ -50,6 +52,10 @@ func (c *localCommand) options(set settings) local.Options {
 		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock,
 		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, CheckLake: checkLake, QueryLake: lakequery.Ask, Log: os.Stdout,
+		LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),
+	}
+	if c.Log == "json" {
+		options.LogFormat = local.LogJSON
 	}
 	if len(c.Stack) == 0 {
 		options.Stacks = set.Stacks

@@ -19,6 +19,7 @@ type commands struct {
 	Token       tokenCommand       `cmd:"" help:"Mint a token that the JWT authorizers of the running assembly accept."`
 	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished, or list the schedules."`
 	Push        pushCommand        `cmd:"" help:"List the push messages that the running assembly has sent."`
+	Logs        logsCommand        `cmd:"" help:"Print the requests of the running assembly with what functions logged, and go on with -f."`
 	Lake        lakeCommand        `cmd:"" help:"Query a lake of the running assembly with SQL, or list what is in it."`
 	Seed        seedCommand        `cmd:"" help:"Load the initial data of a platform, of the running assembly or of a deployed stack. Repeating it adds nothing twice."`
 	Agent       agentCommand       `cmd:"" help:"Issue, list and revoke the keys that AI agents show, of the running assembly or of a deployed stack."`

@@ -54,7 +54,8 @@ func (c *capacity) row(key capacityKey) *CapacityRow {
 	return c.rows[key]
 }
 
-func (c *capacity) add(function, operation string, write bool, input *dynamodbInput, answer []byte, taken time.Duration) {
+// add counts a request, and returns the units that it consumed.
+func (c *capacity) add(function, operation string, write bool, input *dynamodbInput, answer []byte, taken time.Duration) (reads, writes float64) {
 	table, index := input.target()
 	reported := consumedBy(answer)
 	c.mutex.Lock()
@@ -74,8 +75,10 @@ func (c *capacity) add(function, operation string, write bool, input *dynamodbIn
 		}
 		if into := row(table, index); write {
 			into.WriteUnits += units
+			writes += units
 		} else {
 			into.ReadUnits += units
+			reads += units
 		}
 	}
 	row(table, index).Time += taken
@@ -92,6 +95,7 @@ func (c *capacity) add(function, operation string, write bool, input *dynamodbIn
 			consume(entry.TableName, name, part.CapacityUnits)
 		}
 	}
+	return reads, writes
 }
 
 // consumedBy reads an answer's capacity. An answer that is no JSON, or has none, such as an error, consumed nothing.

@@ -37,7 +37,7 @@ type dynamodbInput struct {
 	}
 }
 
-func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, environment, operation string, body []byte) {
+func (s *Server) dynamodb(w *traced, r *http.Request, by *caller, environment, operation string, body []byte) {
 	write, known := consuming[operation]
 	if !known && !slices.Contains(described, operation) {
 		writeError(w, unknown("dynamodb", operation))
@@ -52,6 +52,8 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, en
 		writeError(w, &apiError{Type: "com.amazon.coral.service#SerializationException", Message: err.Error()})
 		return
 	}
+	w.Call.Write = write
+	w.Table, w.Index = input.target()
 	for _, needed := range s.needs(environment, operation, &input) {
 		if err := s.authorise(by, needed.action, needed.resource); err != nil {
 			writeError(w, err)
@@ -97,7 +99,7 @@ func (s *Server) dynamodb(w http.ResponseWriter, r *http.Request, by *caller, en
 		return
 	}
 	if known {
-		s.capacity.add(by.function, operation, write, &input, answer, taken)
+		w.ReadUnits, w.WriteUnits = s.capacity.add(by.function, operation, write, &input, answer, taken)
 		if hangs {
 			neverAnswer(r)
 		}

@@ -116,13 +116,14 @@ func notServedByS3(what string) error {
 
 // serveS3 serves a request with the bucket in the path: the form that SDKs choose by themselves when the endpoint is an IP
 // address.
-func (s *Server) serveS3(w http.ResponseWriter, r *http.Request, by *caller) {
+func (s *Server) serveS3(w *traced, r *http.Request, by *caller) {
 	bucket, key, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	operation, ok := findS3Operation(r.Method, key != "", r.URL.Query())
 	if !ok || bucket == "" {
 		refuseS3(w, r, notServedByS3(r.Method+" "+r.URL.RequestURI()))
 		return
 	}
+	w.Operation, w.Bucket, w.Body = operation.name, bucket, []byte(key)
 	if payload := r.Header.Get("X-Amz-Content-Sha256"); strings.HasSuffix(payload, "-TRAILER") {
 		refuseS3(w, r, notServedByS3(payload))
 		return
@@ -137,7 +138,7 @@ func (s *Server) serveS3(w http.ResponseWriter, r *http.Request, by *caller) {
 		return
 	}
 	drop := faults.dropResponse()
-	answer := w
+	var answer http.ResponseWriter = w
 	if drop {
 		answer = discard{http.Header{}}
 	}

@@ -29,6 +29,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/buckets"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 // ErrUnknownFunction reports a function that was not registered.
@@ -63,6 +64,8 @@ type Options struct {
 	// Observe is called with each request of a function before the engine carries it out: the function, the operation and its input in
 	// DynamoDB's JSON, which it must not keep. What it returns is called before the function gets its answer. Both may wait. Default: none.
 	Observe func(function, operation string, body []byte) (answered func())
+	// Trace keeps the requests of functions. Default: nothing is kept.
+	Trace *trace.Recorder
 	// Log gets a line per refused request. Default: none.
 	Log *slog.Logger
 }
@@ -381,9 +384,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &apiError{Type: "com.amazon.coral.service#UnrecognizedClientException", Message: "The security token included in the request is invalid."})
 		return
 	}
+	call := s.begin(w, r, service, operation)
+	defer s.end(call, r)
+	w = call
 	caller := &caller{function: registered.function, role: registered.role, region: region, decisions: registered.decisions}
 	if service == "s3" && s.s3 != nil {
-		s.serveS3(w, r, caller)
+		s.serveS3(call, r, caller)
 		return
 	}
 	body, err := readBody(w, r)
@@ -391,9 +397,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeError(w, &apiError{Type: "com.amazon.coral.service#SerializationException", Message: "request body: " + err.Error()})
 		return
 	}
+	call.Body = body
 	switch {
 	case service == "dynamodb" && strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_20120810."):
-		s.dynamodb(w, r, caller, assembly.Environment(caller.account(), region), operation, body)
+		s.dynamodb(call, r, caller, assembly.Environment(caller.account(), region), operation, body)
 	case service == "secretsmanager":
 		respond(w, operation, s.secretsManager(caller, operation), r.Context(), body)
 	case service == "ssm":

@@ -23,6 +23,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
@@ -158,6 +159,7 @@ type Options struct {
 	Cloud     Cloud
 	Inbox     *inbox.Inbox
 	Issuer    *gateway.Issuer
+	Trace     *trace.Recorder
 	// Endpoint is the AWS endpoint of the run, DynamoDB the engine behind it.
 	Endpoint string
 	DynamoDB Database
@@ -187,6 +189,10 @@ func New(options Options) *Console {
 	post("/functions/{name}/kill", c.kill)
 	post("/functions/{name}/invoke", c.invoke)
 	get("/logs", c.logs)
+	get("/lines", c.lines)
+	get("/requests", c.requests)
+	get("/requests/{id}", c.request)
+	c.mux.HandleFunc("GET /events", c.events)
 	get("/capacity", func(*http.Request) (any, error) { return options.Cloud.Capacity(), nil })
 	get("/engine", func(*http.Request) (any, error) { return options.Cloud.EngineUse(), nil })
 	c.mux.HandleFunc("DELETE /capacity", c.answer(func(*http.Request) (any, error) { options.Cloud.ResetCapacity(); return nil, nil }))
@@ -301,7 +307,7 @@ func (c *Console) index(*http.Request) (any, error) {
 	return map[string]any{
 		"apis": c.options.APIs, "aws_endpoint": c.options.Endpoint, "dynamodb": c.options.DynamoDB.Endpoint,
 		"links": []string{
-			"GET /functions", "POST /functions/{name}/kill", "POST /functions/{name}/invoke", "GET /logs?function=NAME", "GET /engine", "GET /capacity", "DELETE /capacity",
+			"GET /functions", "POST /functions/{name}/kill", "POST /functions/{name}/invoke", "GET /logs?function=NAME", "GET /lines?function=NAME&request=ID&after=SEQ", "GET /requests?search=TEXT&limit=N&before=SEQ", "GET /requests/{id}", "GET /events", "GET /engine", "GET /capacity", "DELETE /capacity",
 			"GET /outputs", "GET /dynamodb", "GET /tables", "GET /tables/{name}/items?index=&partition=&sort=&text=&limit=&after=", "POST /tables/{name}/items", "POST /sweep", "GET /schedules", "POST /schedules/{name}/run", "GET /user-pools", "GET /push?limit=", "DELETE /push", "POST /push/faults",
 			"GET /queues", "GET /queues/{name}?limit=", "GET /queues/{name}/messages/{id}", "POST /queues/{name}/messages/{id}/again", "DELETE /queues/{name}/messages/{id}", "GET /streams", "POST /streams/flush", "GET /buckets", "GET /buckets/{name}?prefix=PREFIX", "GET /buckets/{name}/browse?prefix=&after=&limit=",
 			"GET /buckets/{name}/objects/{key}?first=BYTES", "GET /lakes", "POST /lakes/query", "GET /faults", "POST /faults", "GET /used-permissions", "GET /refused", "GET /permissions", "POST /token",

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 // Conditions of messages to a failure destination.
@@ -82,6 +84,7 @@ func (m *mapping) invoke(ctx context.Context, batch []record) (done int, err err
 	if err != nil {
 		return 0, fmt.Errorf("make event: %w", err)
 	}
+	ctx = trace.About(ctx, trace.Origin{Kind: trace.Stream, Path: m.table.Name})
 	answer, err := m.streams.options.Invoke.Invoke(ctx, m.function.Name, payload)
 	if err != nil {
 		return 0, err

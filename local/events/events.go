@@ -3,6 +3,7 @@
 package events
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/buckets"
 	"github.com/onesynth-cdk/onesynth/local/pattern"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 // service is the name that resource-based policies know Amazon EventBridge by.
@@ -20,7 +22,7 @@ const service = "events.amazonaws.com"
 
 // Functions takes events without waiting for what becomes of them (lambda.Service).
 type Functions interface {
-	InvokeAsync(name string, payload []byte) (requestID string, err error)
+	InvokeAsync(ctx context.Context, name string, payload []byte) (requestID string, err error)
 }
 
 // Rules are the rules on events of buckets that invoke functions. They do not change.
@@ -142,6 +144,7 @@ func (rules Rules) Deliver(created buckets.Created, functions Functions, log fun
 	if err != nil {
 		panic(err) // texts, numbers and a time of this century always encode
 	}
+	ctx := trace.About(context.Background(), trace.Origin{Kind: trace.Objects, Path: created.Bucket + "/" + created.Object.Key})
 	for _, r := range rules {
 		if r.account != created.Account || r.region != created.Region {
 			continue
@@ -150,7 +153,7 @@ func (rules Rules) Deliver(created buckets.Created, functions Functions, log fun
 			continue
 		}
 		for _, function := range r.targets {
-			if _, err := functions.InvokeAsync(function, text); err != nil {
+			if _, err := functions.InvokeAsync(ctx, function, text); err != nil {
 				log(fmt.Sprintf("rule %s: the event of %s in bucket %s did not reach %s: %v", r.name, created.Object.Key, created.Bucket, function, err))
 			}
 		}

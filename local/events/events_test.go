@@ -1,6 +1,7 @@
 package events_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +21,7 @@ import (
 // functions remember what they get. The function broken takes nothing.
 type functions map[string][]string
 
-func (f functions) InvokeAsync(name string, payload []byte) (string, error) {
+func (f functions) InvokeAsync(_ context.Context, name string, payload []byte) (string, error) {
 	if name == "broken" {
 		return "", errors.New("closed")
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 	"golang.org/x/time/rate"
 )
 
@@ -81,6 +82,10 @@ type Throttle struct {
 // Options of a Gateway.
 type Options struct {
 	Invoker Invoker
+	// Stack is the name of the API's stack, for Trace.
+	Stack string
+	// Trace keeps what requests do; nil keeps nothing.
+	Trace *trace.Recorder
 	// AccessLog receives a line per request when the stage has a format; nil drops them.
 	AccessLog func(line string)
 	// Log receives the lines that API Gateway writes only to its execution log, such as a missing permission; nil drops them.
@@ -176,6 +181,12 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer func() { g.options.AccessLog(g.accessLine(r, c)) }()
 	}
 	c.route, c.parameters = g.match(r.Method, c.path)
+	origin := trace.Origin{Kind: trace.HTTP, Stack: g.options.Stack, API: g.api.Name, Method: r.Method, Path: r.URL.RequestURI()}
+	if c.route != nil {
+		origin.Route = c.route.Key
+	}
+	ctx, traced := g.options.Trace.Begin(r.Context(), c.requestID, origin)
+	defer func() { traced.End(c.status, cmp.Or(c.failed, c.message)) }()
 	if g.cors(w, r, c) {
 		return
 	}
@@ -218,7 +229,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, c, http.StatusRequestEntityTooLarge, "Request Entity Too Large")
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), c.route.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.route.Timeout)
 	defer cancel()
 	invoked := time.Now()
 	result, err := g.options.Invoker.Invoke(ctx, c.route.Function, event)

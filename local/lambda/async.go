@@ -37,8 +37,8 @@ type Queues interface {
 
 // InvokeAsync queues an event for a function and returns its request id, as Lambda's asynchronous
 // invocation does: it retries function errors, waits while throttled, and sends an event that fails for
-// good to the function's failure queues. It fails with ErrNotFound, ErrTooLarge or ErrClosed.
-func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, err error) {
+// good to the function's failure queues. The end of ctx, which may say what the event is about ([trace.About]), does not end that. It fails with ErrNotFound, ErrTooLarge or ErrClosed.
+func (s *Service) InvokeAsync(ctx context.Context, name string, payload []byte) (requestID string, err error) {
 	f, err := s.function(name)
 	if err != nil {
 		return "", err
@@ -56,13 +56,15 @@ func (s *Service) InvokeAsync(name string, payload []byte) (requestID string, er
 	s.mu.RUnlock()
 	go func() {
 		defer s.running.Done()
-		s.deliver(f, id, payload)
+		s.deliver(ctx, f, id, payload)
 	}()
 	return id, nil
 }
 
-func (s *Service) deliver(f *function, id string, payload []byte) {
-	ctx := s.background
+func (s *Service) deliver(origin context.Context, f *function, id string, payload []byte) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(origin))
+	defer cancel()
+	defer context.AfterFunc(s.background, cancel)()
 	retries, maxAge := DefaultMaxRetries, DefaultMaxAge
 	async := f.definition().Async
 	if async.MaxRetries != nil {
@@ -98,7 +100,7 @@ func (s *Service) deliver(f *function, id string, payload []byte) {
 			return
 		}
 		wait := s.options.RetryDelay(attempt)
-		s.log(f, fmt.Sprintf("asynchronous invocation %s failed, attempt %d of %d; next in %v", id, attempt, retries+1, wait))
+		s.log(f, "", fmt.Sprintf("asynchronous invocation %s failed, attempt %d of %d; next in %v", id, attempt, retries+1, wait))
 		if time.Now().Add(wait).After(expires) {
 			s.abandon(f, id, payload, "EventAgeExceeded", attempt, result)
 			return
@@ -112,7 +114,7 @@ func (s *Service) deliver(f *function, id string, payload []byte) {
 // abandon sends a failed event to the function's on-failure destination and dead-letter queue.
 func (s *Service) abandon(f *function, id string, payload []byte, condition string, attempts int, result Result) {
 	ctx, of := s.background, f.definition()
-	s.log(f, fmt.Sprintf("asynchronous invocation %s given up after %d attempts (%s): %s", id, attempts, condition, result.Payload))
+	s.log(f, "", fmt.Sprintf("asynchronous invocation %s given up after %d attempts (%s): %s", id, attempts, condition, result.Payload))
 	if s.options.Queues == nil {
 		return
 	}
@@ -131,7 +133,7 @@ func (s *Service) abandon(f *function, id string, payload []byte, condition stri
 			err = s.options.Queues.SendMessage(ctx, f.Name, queue, string(body), nil)
 		}
 		if err != nil {
-			s.log(f, fmt.Sprintf("on-failure destination %s: %v", queue, err))
+			s.log(f, "", fmt.Sprintf("on-failure destination %s: %v", queue, err))
 		}
 	}
 	if queue := of.Async.DeadLetter; queue != "" {
@@ -139,7 +141,7 @@ func (s *Service) abandon(f *function, id string, payload []byte, condition stri
 		json.Unmarshal(result.Payload, &document)
 		attributes := map[string]string{"RequestID": id, "ErrorCode": "200", "ErrorMessage": document.ErrorMessage}
 		if err := s.options.Queues.SendMessage(ctx, f.Name, queue, string(payload), attributes); err != nil {
-			s.log(f, fmt.Sprintf("dead-letter queue %s: %v", queue, err))
+			s.log(f, "", fmt.Sprintf("dead-letter queue %s: %v", queue, err))
 		}
 	}
 }

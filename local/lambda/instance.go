@@ -17,6 +17,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 // instance is one process of a function and the Runtime API server that it alone talks to.
@@ -28,6 +30,7 @@ type instance struct {
 	exited  chan struct{}
 	process atomic.Pointer[os.Process]
 	served  atomic.Int64
+	newest  atomic.Pointer[string] // id of the invocation that it took last
 	began   time.Time
 	stream  string
 
@@ -183,22 +186,17 @@ func (inst *instance) next(w http.ResponseWriter, r *http.Request) {
 	inst.current = inv
 	inv.timer = time.AfterFunc(inst.of.Timeout, func() { inst.timeout(inv) })
 	inst.mu.Unlock()
-	inst.served.Add(1)
+	inv.traced.Handed(inst.served.Add(1) == 1)
+	inst.newest.Store(&inv.id)
 
 	h := w.Header()
 	h["Content-Type"] = []string{"application/json"}
 	h["Lambda-Runtime-Aws-Request-Id"] = []string{inv.id}
 	h["Lambda-Runtime-Deadline-Ms"] = []string{strconv.FormatInt(inv.deadline.UnixMilli(), 10)}
 	h["Lambda-Runtime-Invoked-Function-Arn"] = []string{inst.of.ARN}
-	h["Lambda-Runtime-Trace-Id"] = []string{traceID(inv.started, inv.id)}
+	h["Lambda-Runtime-Trace-Id"] = []string{trace.TraceID(inv.started, inv.id)}
 	h["Content-Length"] = []string{strconv.Itoa(len(inv.payload))}
 	w.Write(inv.payload)
-}
-
-// traceID has X-Ray's shape; the sampling decision is 0, as there is no X-Ray here.
-func traceID(t time.Time, id string) string {
-	hex := strings.ReplaceAll(id, "-", "")
-	return fmt.Sprintf("Root=1-%08x-%s;Parent=%s;Sampled=0", uint32(t.Unix()), hex[:24], hex[16:])
 }
 
 func (inst *instance) timeout(inv *invocation) {
@@ -357,16 +355,22 @@ func (inst *instance) line(text string) {
 		}
 		if err := authorise(f.Name, inst.of.LogGroup, inst.stream); err != nil {
 			inst.logsDrop = true
-			f.service.log(f, fmt.Sprintf("its log lines are dropped, as on AWS: %v", err))
+			f.service.log(f, "", fmt.Sprintf("its log lines are dropped, as on AWS: %v", err))
 		}
 	})
 	if !inst.logsDrop {
-		f.service.log(f, text)
+		invocation := ""
+		if newest := inst.newest.Load(); newest != nil {
+			invocation = *newest
+		}
+		f.service.log(f, invocation, text)
 	}
 }
 
-func (s *Service) log(f *function, text string) {
+// log keeps a line, of an invocation or of none.
+func (s *Service) log(f *function, invocation, text string) {
 	f.lines.add(text)
+	s.options.Trace.Line(f.Name, f.definition().Label, invocation, text)
 	if s.options.Log != nil {
 		s.options.Log(f.Name, text)
 	}

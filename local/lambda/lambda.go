@@ -21,6 +21,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 // Limits of AWS Lambda ("Lambda quotas", AWS Lambda developer guide).
@@ -77,6 +79,8 @@ type Function struct {
 	// AccessKeyID and SecretAccessKey are what the function signs its AWS calls with. The key id tells
 	// the AWS endpoint which function is calling.
 	AccessKeyID, SecretAccessKey string
+	// Label is what people call the function, as it is short; "" means Name.
+	Label string
 	// LogGroup is the CloudWatch log group that the function's lines belong to; "" means /aws/lambda/NAME.
 	LogGroup string
 	// Async says what happens to asynchronous invocations that fail.
@@ -91,6 +95,8 @@ type Options struct {
 	Region string
 	// Endpoint is given to functions as AWS_ENDPOINT_URL, so that every AWS call stays on this machine.
 	Endpoint string
+	// Trace keeps what invocations do; nil keeps nothing.
+	Trace *trace.Recorder
 	// Log receives every line that functions write; nil drops them (they stay readable with Lines).
 	Log func(function, line string)
 	// AuthoriseLogs is asked once per instance whether the function's role may write to its log group
@@ -193,6 +199,9 @@ func (f *Function) complete() error {
 	}
 	if f.MemoryMB == 0 {
 		f.MemoryMB = DefaultMemoryMB
+	}
+	if f.Label == "" {
+		f.Label = f.Name
 	}
 	if f.LogGroup == "" {
 		f.LogGroup = "/aws/lambda/" + f.Name
@@ -336,7 +345,9 @@ func (s *Service) WithDeadLetter(queueARN string) (names []string) {
 
 // Status is a function's figures since the start of the run.
 type Status struct {
-	Name          string  `json:"name"`
+	Name string `json:"name"`
+	// Label is what people call the function.
+	Label         string  `json:"label"`
 	ARN           string  `json:"arn"`
 	Invocations   int64   `json:"invocations"`
 	Errors        int64   `json:"errors"`

@@ -497,7 +497,7 @@ func TestInvokeAsync(t *testing.T) {
 	retries := 1
 	s := newService(t, lambda.Options{Queues: queues, RetryDelay: func(int) time.Duration { return time.Millisecond }},
 		lambda.Function{Async: lambda.Async{OnFailure: "arn:failure", DeadLetter: "arn:dead", MaxRetries: &retries}})
-	if _, err := s.InvokeAsync("fn", []byte(`{"error":"never works"}`)); err != nil {
+	if _, err := s.InvokeAsync(t.Context(), "fn", []byte(`{"error":"never works"}`)); err != nil {
 		t.Fatal(err)
 	}
 	record, dead := <-queues, <-queues

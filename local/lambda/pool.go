@@ -2,10 +2,13 @@ package lambda
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 // function is the pool of one function's instances and the queue before it. An instance that asks for
@@ -43,6 +46,7 @@ type invocation struct {
 	deadline time.Time
 	timer    *time.Timer
 	done     chan Result
+	traced   *trace.Function
 }
 
 func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
@@ -63,6 +67,7 @@ func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
 	f.active++
 	f.invocations++
 	f.invoked = time.Now()
+	inv.traced = f.service.options.Trace.Invoke(ctx, inv.id, f.Name, f.current.Label, f.current.MemoryMB)
 	if n := len(f.idle); n > 0 {
 		inst := f.idle[n-1]
 		f.idle = f.idle[:n-1]
@@ -77,6 +82,7 @@ func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
 	select {
 	case result := <-inv.done:
 		if result.RequestID == "" {
+			inv.traced.End(ErrClosed.Error())
 			return Result{}, ErrClosed
 		}
 		return result, nil
@@ -86,6 +92,7 @@ func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
 	if i := slices.Index(f.queue, inv); i >= 0 {
 		f.queue = slices.Delete(f.queue, i, i+1)
 		f.active--
+		inv.traced.End("the caller did not wait for an instance")
 	}
 	f.mu.Unlock()
 	return Result{RequestID: inv.id}, fmt.Errorf("function %s: %w", f.Name, ctx.Err())
@@ -200,6 +207,7 @@ func (f *function) requeue(inv *invocation) {
 // finish answers an invocation exactly once: the goroutine that removed it from its instance calls it.
 func (f *function) finish(inv *invocation, result Result) {
 	inv.timer.Stop()
+	inv.traced.End(problem(result))
 	f.mu.Lock()
 	f.active--
 	f.busyTime += time.Since(inv.started)
@@ -249,12 +257,13 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 		inst.started <- &StartError{Function: f.Name, Reason: reason, Report: report, Lines: inst.printed.all()}
 	}
 	if victim != nil {
+		result := failure(victim.id, "Runtime.ExitError", fmt.Sprintf("RequestId: %s Error: Runtime exited with error: %s", victim.id, reason))
 		if report != nil {
 			report.RequestID = victim.id
-			victim.done <- *report
-		} else {
-			victim.done <- failure(victim.id, "Runtime.ExitError", fmt.Sprintf("RequestId: %s Error: Runtime exited with error: %s", victim.id, reason))
+			result = *report
 		}
+		victim.traced.End(problem(result))
+		victim.done <- result
 	}
 	if inv := inst.take(""); inv != nil {
 		f.finish(inv, failure(inv.id, "Runtime.ExitError", fmt.Sprintf("RequestId: %s Error: Runtime exited with error: %s", inv.id, reason)))
@@ -298,7 +307,7 @@ func (f *function) status() Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := Status{
-		Name: f.Name, ARN: f.current.ARN, Invocations: f.invocations, Errors: f.errors, Throttles: f.throttles,
+		Name: f.Name, Label: f.current.Label, ARN: f.current.ARN, Invocations: f.invocations, Errors: f.errors, Throttles: f.throttles,
 		Timeouts: f.timeouts, ColdStarts: f.coldStarts, Deaths: f.deaths, Queued: len(f.queue), MaxInstances: f.limit,
 		LastInitMilli: milliseconds(f.lastInit), Instances: []Instance{},
 	}
@@ -317,6 +326,18 @@ func (f *function) status() Status {
 	}
 	slices.SortFunc(s.Instances, func(a, b Instance) int { return a.PID - b.PID })
 	return s
+}
+
+// problem is what a result says of the function's failure; "" if it succeeded.
+func problem(result Result) string {
+	if result.FunctionError == "" {
+		return ""
+	}
+	var document struct{ ErrorType, ErrorMessage string }
+	if json.Unmarshal(result.Payload, &document) != nil || document.ErrorMessage == "" {
+		return string(result.Payload)
+	}
+	return document.ErrorType + ": " + document.ErrorMessage
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -81,7 +81,21 @@ func Read(a *assembly.Assembly, folder string) (functions []Declared, problems [
 		}
 		functions = append(functions, f)
 	}
+	tellApart(functions)
 	return functions, problems
+}
+
+// tellApart gives functions whose labels are the same their names as labels.
+func tellApart(functions []Declared) {
+	times := map[string]int{}
+	for _, f := range functions {
+		times[f.Label]++
+	}
+	for i := range functions {
+		if f := &functions[i]; times[f.Label] > 1 {
+			f.Label = f.Name
+		}
+	}
 }
 
 func readFunction(a *assembly.Assembly, resource *assembly.Resource, async Async, folder string) (Declared, error) {
@@ -139,7 +153,7 @@ func readFunction(a *assembly.Assembly, resource *assembly.Resource, async Async
 		return Declared{}, fmt.Errorf("%s: %w", resource, err)
 	}
 	if ok {
-		read.recipe = &recipe
+		read.recipe, read.Label = &recipe, recipe.Name()
 	}
 	return read, nil
 }

@@ -46,11 +46,3 @@ func (p *Workplace) Functions() map[string][]string {
 	}
 	return names
 }
-
-// Title is the name of the function for people: the last part of its package, or else the function's own.
-func (d *Declared) Title() string {
-	if d.recipe == nil {
-		return d.Name
-	}
-	return d.recipe.Name()
-}

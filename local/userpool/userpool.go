@@ -21,6 +21,7 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/local/trace"
 )
 
 const (
@@ -252,6 +253,7 @@ func (p *Pools) call(ctx context.Context, of *pool, payload []byte) error {
 	if of.refused != "" {
 		return errors.New(of.refused)
 	}
+	ctx = trace.About(ctx, trace.Origin{Kind: trace.SignUp, Path: of.resource.Ref})
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
 	result, err := p.options.Functions.Invoke(ctx, of.function, payload)

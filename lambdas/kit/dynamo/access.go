@@ -7,8 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/expression"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/onesynth-cdk/onesynth/schema"
@@ -22,6 +24,8 @@ type access struct {
 	condition  *string // of the key; nil: none
 	projection *string // nil: all attributes
 	names      map[string]string
+	// named says in the User-Agent which pattern a request is for.
+	named func(*dynamodb.Options)
 }
 
 // comparisons are the key conditions, of a name and its values.
@@ -34,6 +38,8 @@ var comparisons = map[schema.Comparison]string{
 // which makes those of filters.
 func accessOf(p schema.AccessPattern, table schema.Table) (*access, error) {
 	a := &access{AccessPattern: p, table: table}
+	named := awsmiddleware.AddUserAgentKeyValue("access-pattern", p.Name)
+	a.named = func(o *dynamodb.Options) { o.APIOptions = append(o.APIOptions, named) }
 	placeholders := map[string]string{}
 	name := func(attribute string) string {
 		if placeholders[attribute] == "" {

@@ -48,7 +48,7 @@ func (db *DB) BatchGet(ctx context.Context, pattern string, keys ...[]any) ([]It
 	for batch := range slices.Chunk(wanted, maxBatch) {
 		for round := 1; ; round++ {
 			asked.Keys = batch
-			output, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{name: asked}})
+			output, err := db.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{name: asked}}, p.named)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 			}

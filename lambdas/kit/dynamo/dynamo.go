@@ -193,7 +193,7 @@ func (db *DB) Get(ctx context.Context, pattern string, out any, key ...any) (boo
 	if input.Key, err = keyOf(p.table, key); err != nil {
 		return false, fmt.Errorf("%s: %w", pattern, err)
 	}
-	output, err := db.client.GetItem(ctx, input)
+	output, err := db.client.GetItem(ctx, input, p.named)
 	if err != nil {
 		return false, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
@@ -315,7 +315,7 @@ func (db *DB) Count(ctx context.Context, pattern string, limit int, values ...an
 }
 
 func (db *DB) query(ctx context.Context, pattern string, input *dynamodb.QueryInput) (output *dynamodb.QueryOutput, err error) {
-	if output, err = db.client.Query(ctx, input); err != nil {
+	if output, err = db.client.Query(ctx, input, db.accesses[pattern].named); err != nil {
 		return nil, fmt.Errorf("%s: %w", pattern, kit.Failure(err))
 	}
 	return output, nil
@@ -378,7 +378,7 @@ func (db *DB) Put(ctx context.Context, pattern string, item any, condition expre
 	_, err = db.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: w.table, Item: w.item, ConditionExpression: w.Condition(),
 		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(), ReturnValuesOnConditionCheckFailure: allOld,
-	})
+	}, db.accesses[pattern].named)
 	return failure(pattern, err)
 }
 
@@ -395,7 +395,7 @@ func (db *DB) Delete(ctx context.Context, pattern string, key []any, condition e
 	_, err = db.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: w.table, Key: w.key, ConditionExpression: w.Condition(),
 		ExpressionAttributeNames: w.Names(), ExpressionAttributeValues: w.Values(), ReturnValuesOnConditionCheckFailure: allOld,
-	})
+	}, db.accesses[pattern].named)
 	return failure(pattern, err)
 }
 
@@ -416,7 +416,7 @@ func (db *DB) Update(ctx context.Context, pattern string, key []any, update expr
 	if out != nil {
 		input.ReturnValues = types.ReturnValueUpdatedNew
 	}
-	output, err := db.client.UpdateItem(ctx, input)
+	output, err := db.client.UpdateItem(ctx, input, db.accesses[pattern].named)
 	if err != nil || out == nil {
 		return failure(pattern, err)
 	}
@@ -524,7 +524,7 @@ func (db *DB) Transact(ctx context.Context, pattern string, writes ...Write) err
 	// One token for all attempts: if the answer to one was lost, the next does not conflict with
 	// its writes, but reports their success ("Idempotency", TransactWriteItems).
 	token := cryptorand.Text()
-	_, err = db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token})
+	_, err = db.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}, p.named)
 	var canceled *types.TransactionCanceledException
 	if errors.As(err, &canceled) {
 		failed := map[int]Item{}

@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/trace"
+)
+
+type logsCommand struct {
+	running
+	Function string `arg:"" optional:"" help:"Function, by its name or by the short one that the log shows. Default: all."`
+	Follow   bool   `short:"f" help:"Go on with what happens from now on, until Ctrl-C."`
+	Request  string `help:"Id of a request or of an invocation: its line, and what functions logged meanwhile." placeholder:"ID"`
+	Log      string `help:"Form: ${enum}. text has a line for each request, json the lines of functions as they wrote them." enum:"text,json" default:"text"`
+	LogLevel string `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug,info,warn,error" default:"info"`
+}
+
+// Help returns the text of --help below the summary.
+func (c *logsCommand) Help() string {
+	return fmt.Sprintf("The run keeps the newest %d requests and %d lines; this shows up to 500 requests with their lines.", trace.MaxRequests, trace.MaxLines)
+}
+
+// Run prints the log.
+func (c *logsCommand) Run(ctx context.Context) error {
+	if c.Request != "" && (c.Follow || c.Function != "") {
+		return errors.New("--request shows all of one request that the run keeps: leave out -f and FUNCTION")
+	}
+	p := &logPrinter{out: os.Stdout, raw: c.Log == "json", text: trace.Text{Level: levelOf(c.LogLevel), Colours: coloured(os.Stdout)}, pending: map[string][]trace.Line{}}
+	if c.Request != "" {
+		var details trace.Details
+		if err := c.call(ctx, http.MethodGet, "/requests/"+url.PathEscape(c.Request), nil, &details); err != nil {
+			return err
+		}
+		var lines []trace.Line
+		if err := c.call(ctx, http.MethodGet, "/lines?"+url.Values{"request": {details.ID}}.Encode(), nil, &lines); err != nil {
+			return err
+		}
+		p.past([]trace.Summary{details.Summary}, lines)
+		return p.err
+	}
+	if c.Function != "" {
+		label, err := c.label(ctx)
+		if err != nil {
+			return err
+		}
+		p.label = label
+	}
+	// Events first: what happens while the lists are read is in both, and printed once.
+	var events io.ReadCloser
+	if c.Follow {
+		var err error
+		if events, err = c.listen(ctx); err != nil {
+			return err
+		}
+		defer events.Close()
+	}
+	var requests console.Requests
+	if err := c.call(ctx, http.MethodGet, "/requests?limit=500", nil, &requests); err != nil {
+		return err
+	}
+	var lines []trace.Line
+	if err := c.call(ctx, http.MethodGet, "/lines", nil, &lines); err != nil {
+		return err
+	}
+	if requests.Next > 0 {
+		lines = slices.DeleteFunc(lines, func(l trace.Line) bool { return l.Seq < requests.Requests[len(requests.Requests)-1].Seq })
+	}
+	slices.Reverse(requests.Requests)
+	p.past(requests.Requests, lines)
+	if !c.Follow || p.err != nil {
+		return p.err
+	}
+	err := p.follow(events)
+	if ctx.Err() != nil {
+		return nil
+	}
+	return cmp.Or(err, fmt.Errorf("the run at %s has ended, or sent more than could be printed", c.Console))
+}
+
+// label returns what the log calls the function.
+func (c *logsCommand) label(ctx context.Context) (string, error) {
+	var functions []lambda.Status
+	if err := c.call(ctx, http.MethodGet, "/functions", nil, &functions); err != nil {
+		return "", err
+	}
+	var known []string
+	for _, f := range functions {
+		if f.Name == c.Function || f.Label == c.Function {
+			return f.Label, nil
+		}
+		known = append(known, f.Label)
+	}
+	return "", fmt.Errorf("FUNCTION: got %q, allowed are %s", c.Function, strings.Join(known, ", "))
+}
+
+// listen opens the stream of events.
+func (c *logsCommand) listen(ctx context.Context) (io.ReadCloser, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.Console+"/events", nil)
+	if err != nil {
+		return nil, fmt.Errorf("console address: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		response.Body.Close()
+		return nil, fmt.Errorf("GET /events answered %s: is %s the console of a local run?", response.Status, c.Console)
+	}
+	return response.Body, nil
+}
+
+// logPrinter prints requests when they have ended, with their lines.
+type logPrinter struct {
+	out  io.Writer
+	raw  bool
+	text trace.Text
+	// label chooses a function; empty: all.
+	label string
+	// pending are the lines of requests that have not ended.
+	pending map[string][]trace.Line
+	// seq is the newest event that was printed, and ended the requests that were.
+	seq   int64
+	ended map[string]bool
+	err   error
+}
+
+func (p *logPrinter) print(text string) {
+	if text != "" && p.err == nil {
+		_, p.err = io.WriteString(p.out, text)
+	}
+}
+
+// past prints what has happened: requests and lines in the order in which they came.
+func (p *logPrinter) past(requests []trace.Summary, lines []trace.Line) {
+	p.ended = map[string]bool{}
+	listed := map[string]bool{}
+	for _, r := range requests {
+		listed[r.ID] = true
+	}
+	next := 0
+	strays := func(before int64) {
+		for ; next < len(lines) && lines[next].Seq < before; next++ {
+			p.seq = max(p.seq, lines[next].Seq)
+			if l := lines[next]; listed[l.Request] && !p.raw {
+				p.pending[l.Request] = append(p.pending[l.Request], l)
+			} else {
+				p.line(l)
+			}
+		}
+	}
+	if p.raw {
+		strays(1 << 62)
+		return
+	}
+	own := map[string][]trace.Line{}
+	for _, l := range lines {
+		if listed[l.Request] {
+			own[l.Request] = append(own[l.Request], l)
+		}
+	}
+	for _, r := range requests {
+		strays(r.Seq)
+		if !r.Running {
+			p.request(r, own[r.ID])
+		}
+	}
+	strays(1 << 62)
+	for id := range p.ended {
+		delete(p.pending, id)
+	}
+}
+
+func (p *logPrinter) request(r trace.Summary, lines []trace.Line) {
+	p.ended[r.ID] = true
+	if p.label == "" || slices.Contains(r.Functions, p.label) {
+		p.print(p.text.Request(r, lines))
+	}
+}
+
+func (p *logPrinter) line(l trace.Line) {
+	switch {
+	case p.label != "" && l.Label != p.label:
+	case p.raw:
+		p.print(l.Text + "\n")
+	default:
+		p.print(p.text.Line(l))
+	}
+}
+
+// follow prints events until the stream ends.
+func (p *logPrinter) follow(events io.Reader) error {
+	reader := bufio.NewReader(events)
+	kind := ""
+	for {
+		text, err := reader.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("events: %w", err)
+		}
+		if name, ok := strings.CutPrefix(text, "event: "); ok {
+			kind = strings.TrimSpace(name)
+		}
+		data, ok := strings.CutPrefix(text, "data: ")
+		if !ok {
+			continue
+		}
+		if err := p.event(kind, []byte(data)); err != nil {
+			return err
+		}
+	}
+}
+
+func (p *logPrinter) event(kind string, data []byte) error {
+	switch kind {
+	case "request":
+		var r trace.Summary
+		if err := json.Unmarshal(data, &r); err != nil {
+			return fmt.Errorf("event: %w", err)
+		}
+		switch {
+		case p.raw || p.ended[r.ID] || r.Running:
+		default:
+			lines := p.pending[r.ID]
+			delete(p.pending, r.ID)
+			p.request(r, lines)
+		}
+	case "line":
+		var l trace.Line
+		if err := json.Unmarshal(data, &l); err != nil {
+			return fmt.Errorf("event: %w", err)
+		}
+		if l.Seq <= p.seq {
+			return p.err
+		}
+		if l.Request != "" && !p.raw && !p.ended[l.Request] {
+			p.pending[l.Request] = append(p.pending[l.Request], l)
+		} else {
+			p.line(l)
+		}
+	}
+	return p.err
+}
+
+// levelOf reads a level that the flags allow.
+func levelOf(name string) (level slog.Level) {
+	if level.UnmarshalText([]byte(name)) != nil {
+		return slog.LevelInfo
+	}
+	return level
+}
+
+// coloured reports whether a file is a terminal whose user has not asked for texts without colours (NO_COLOR).
+func coloured(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
