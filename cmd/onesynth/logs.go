@@ -59,6 +59,8 @@ func (c *logsCommand) Run(ctx context.Context) error {
 		}
 		p.label = label
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	// Events first: what happens while the lists are read is in both, and printed once.
 	var events io.ReadCloser
 	if c.Follow {
@@ -66,7 +68,6 @@ func (c *logsCommand) Run(ctx context.Context) error {
 		if events, err = c.listen(ctx); err != nil {
 			return err
 		}
-		defer events.Close()
 	}
 	var requests console.Requests
 	if err := c.call(ctx, http.MethodGet, "/requests?limit=500", nil, &requests); err != nil {
@@ -85,7 +86,7 @@ func (c *logsCommand) Run(ctx context.Context) error {
 		return p.err
 	}
 	err := p.follow(events)
-	if ctx.Err() != nil {
+	if errors.Is(err, context.Canceled) {
 		return nil
 	}
 	return cmp.Or(err, fmt.Errorf("the run at %s has ended, or sent more than could be printed", c.Console))

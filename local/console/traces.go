@@ -98,12 +98,11 @@ func (c *Console) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 			line, isLine := event.Data.(trace.Line)
-			if only != "" && only != event.Type || isLine && !filter.Takes(line) {
-				continue
-			}
-			if !writeEvent(w, event.Type, event.ID(), event.Data) {
+			wanted := (only == "" || only == event.Type) && (!isLine || filter.Takes(line))
+			if wanted && !writeEvent(w, event.Type, event.ID(), event.Data) {
 				return
 			}
+			// Events that come at the same time are sent together.
 			if len(events) > 0 {
 				continue
 			}
