@@ -39,7 +39,7 @@ func TestTraces(t *testing.T) {
 		"/requests?limit=2":                 {200, `"next": 4`},
 		"/requests?before=4":                {200, `"id": "00000000-`},
 		"/requests?search=nothing":          {200, `"requests": []`},
-		"/requests?limit=-1":                {400, `limit: got \"-1\", a number from 0 up is allowed`},
+		"/requests?limit=-1":                {400, `limit: got \"-1\": write a number from 1 to 500`},
 		"/requests?before=x":                {400, `before: got \"x\"`},
 		"/requests/" + second:               {200, `"text": "line 1"`},
 		"/requests/none":                    {404, `no request \"none\": the run keeps the newest 10000`},
