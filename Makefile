@@ -81,6 +81,10 @@ OTHERS = $$(go list ./... | grep -v -e onesynth/local $(KEPT:%=-e onesynth/%))
 ASSEMBLIES = $(CURDIR)/bin/assemblies/$(STATE)
 STATE = $(eval STATE := $(shell { go version; node --version; java -version; find . \( -name node_modules -o -name .git -o -path ./bin -o -path ./cdk.out \) -prune -o -type f -exec cksum {} + | sort; } 2>&1 | cksum | tr ' ' -))$(STATE)
 
+# The tests of the console's page need a Chromium. CI installs Debian's where there is none; elsewhere the tests say how to get one, and are skipped.
+BROWSER = $(CHROMIUM)$(shell for name in chromium chromium-browser google-chrome google-chrome-stable chrome microsoft-edge; do command -v $$name; done; ls -d /Applications/*Chrom*.app 2>/dev/null)
+CI_BROWSER = $(if $(CI),$(if $(BROWSER),,$(shell command -v apt-get >/dev/null && test "$$(id -u)" = 0 && echo browser)))
+
 # What the tests of all packages synthesise and run links each handler once, and again when its packages
 # have changed. Those that compare builds have caches of their own.
 HANDLERS = $(CURDIR)/bin/handlers
@@ -113,6 +117,15 @@ SHARED_BRIEFLY = $(BRIEF_JAVA) $(SHARED)
 # One package more than there are processors, because tests wait for other processes and for timers.
 PACKAGES_AT_ONCE = -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
+# The rules that the console's page is held against.
+test/console/node_modules: test/console/package-lock.json
+	cd test/console && npm ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: browser
+browser: ## Install Debian's Chromium, for the tests of the console's page; needs root
+	@apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null
+
 # Two commands at the same time would compile the CDK twice.
 .PHONY: linted
 linted: bin/cdk-app bin/lint
@@ -139,7 +152,8 @@ test-security:
 .PHONY: test
 test: export ONESYNTH_CACHE = $(HANDLERS)
 test: ## Run every check and test, on this machine alone
-	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules test/clients/node_modules modules linted $(CI_PYTHON)
+	@$(MAKE) --no-print-directory -j 6 node_modules test/security/node_modules test/clients/node_modules test/console/node_modules modules linted $(CI_PYTHON) $(CI_BROWSER)
+	@$(if $(CI)$(BROWSER),,echo "no Chromium found: the tests of the console's page are skipped (apt-get install chromium, or CHROMIUM=PATH)")
 	@mkdir -p $(HANDLERS)/binaries && find $(HANDLERS)/binaries -mindepth 1 -maxdepth 1 -mtime +0 -exec rm -r {} +
 	$(SHARED) $(GO_TEST) $(PACKAGES_AT_ONCE) -race $(KEPT:%=./%/...)
 	$(SHARED_BRIEFLY) $(EACH_TIME) $(PACKAGES_AT_ONCE) $(OTHERS)
@@ -182,6 +196,11 @@ bin/lint:
 lint: bin/lint ## Check format, and what go vet and staticcheck.conf look for
 	@unformatted=$$(gofmt -l *.go bench check cmd constructs cron examples finding gobuild intrinsic lambdas lint local onesynthtest platforms schema test); test -z "$$unformatted" || { echo "run gofmt -w on:"; echo "$$unformatted"; exit 1; }
 	for module in . test examples/shortener; do (cd $$module && $(CURDIR)/bin/lint ./...) || exit 1; done
+
+# The browser's run of all platforms, as CONSOLE.md shows it.
+.PHONY: screenshots
+screenshots: node_modules test/console/node_modules ## Write the pictures of the console's page into docs/console
+	cd test && go test -count=1 -run TestPictures ./console -pictures $(CURDIR)/docs/console
 
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios

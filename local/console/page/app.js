@@ -103,23 +103,28 @@ start((stands) => {
 // What --watch does, in a banner.
 const banner = document.getElementById('change');
 let folding;
+let underWay = false;
 on('change', (change) => {
+  // A new connection hears of the newest change again: only one that was under way here has just ended.
+  const ended = change.state === 'done';
+  if (ended && !underWay) return;
+  underWay = !ended;
   clearTimeout(folding);
-  const of = change.functions?.length ? ` ${change.functions.join(', ')}` : '';
+  const of = change.functions?.length ? change.functions.join(', ') : 'the functions';
   const time = change.took_ms ? ` in ${took(change.took_ms)}` : '';
+  const what = {
+    build: {began: `Building ${of} …`, done: `New code of ${of} runs, built${time}`, failed: `The build of ${of} failed: the former code runs on`},
+    apply: {began: 'Applying the change …', done: `The change is applied${time}`, failed: 'The change was not applied: the run is as it was'},
+  }[change.what]?.[change.state] ?? `${change.what}: ${change.state}`;
   banner.className = `change ${change.state}`;
   banner.hidden = false;
-  const what = {
-    build: {began: `Building${of} …`, done: `Built${of}${time}`, failed: `The build${of} failed: the former code runs on`},
-    apply: {began: `Applying the change …`, done: `New code runs${time}:${of}`, failed: 'The change could not be applied: the run is as it was'},
-  }[change.what]?.[change.state] ?? `${change.what}: ${change.state}`;
-  put(banner, h('strong', null, what.replace(/:$/, '')), change.state === 'failed'
-    ? [h('button', {type: 'button', onclick: () => { banner.hidden = true; }}, 'Hide'), change.text && h('pre', null, change.text)]
-    : null);
-  if (change.state === 'done') {
-    folding = setTimeout(() => { banner.hidden = true; }, 6000);
-    if (change.what === 'apply') show();
-  }
+  put(banner, h('strong', null, what), change.state === 'failed' && [
+    h('button', {type: 'button', onclick: () => { banner.hidden = true; }}, 'Hide'),
+    change.text && h('pre', {tabindex: '0', 'aria-label': 'What the compiler says'}, change.text)]);
+  if (!ended) return;
+  folding = setTimeout(() => { banner.hidden = true; }, 6000);
+  // There may be other routes and tables now. What someone writes stays.
+  if (change.what === 'apply' && !document.querySelector('dialog') && !document.activeElement?.matches('input, textarea, select')) show();
 });
 
 addEventListener('unhandledrejection', (event) => {

@@ -8,7 +8,10 @@ let report = () => {};
 function open() {
   if (source || document.hidden) return;
   source = new EventSource('/events');
-  source.onopen = () => report(true);
+  source.onopen = () => {
+    report(true);
+    for (const listener of listeners.get('open') ?? []) listener();
+  };
   source.onerror = () => report(false);
   for (const kind of ['request', 'line', 'change']) {
     source.addEventListener(kind, (event) => {
@@ -33,7 +36,7 @@ export function start(tell) {
   open();
 }
 
-/** on calls a function with each event of a kind, until the signal. */
+/** on calls a function with each event of a kind, until the signal. Of the kind open are new connections: what came before is not told. */
 export function on(kind, listener, signal) {
   if (!listeners.has(kind)) listeners.set(kind, new Set());
   listeners.get(kind).add(listener);

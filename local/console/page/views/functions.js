@@ -5,6 +5,7 @@ import {action, field, h, problem, put, say, table} from '../dom.js';
 import {bytesOf, number, pretty, took} from '../format.js';
 import {lines} from '../lines.js';
 import {every} from '../live.js';
+import {byStack, load} from '../names.js';
 
 export const name = 'functions';
 export const title = 'Functions';
@@ -15,10 +16,11 @@ export async function show(context) {
 
 async function list({signal}) {
   const place = h('div');
+  await load();
   const draw = async () => {
     const functions = await get('/functions', null, signal);
-    put(place, table({caption: 'Figures since the start of the run', rows: functions, columns: [
-      {label: 'Function', cell: (f) => h('a', {href: `#/functions${at(f.name)}`, 'data-key': f.name}, f.name)},
+    put(place, byStack(functions, (f) => f.name).map(([stack, own]) => table({caption: stack || 'Functions', rows: own, class: 'even', columns: [
+      {label: 'Function', cell: (f) => h('a', {href: `#/functions${at(f.name)}`, 'data-key': f.name, title: f.name}, f.label || f.name)},
       {label: 'Invocations', number: true, cell: (f) => number(f.invocations)},
       {label: 'Errors', number: true, cell: (f) => h('span', {class: f.errors ? 'bad' : null}, number(f.errors))},
       {label: 'Time-outs', number: true, cell: (f) => h('span', {class: f.timeouts ? 'bad' : null}, number(f.timeouts))},
@@ -26,22 +28,25 @@ async function list({signal}) {
       {label: 'Cold starts', number: true, cell: (f) => number(f.cold_starts)},
       {label: 'Mean', number: true, cell: (f) => (f.mean_ms ? took(f.mean_ms) : '–')},
       {label: 'Instances', number: true, cell: (f) => `${f.instances.filter((instance) => instance.busy).length} busy of ${f.instances.length}`},
-    ]}));
+    ]})), functions.length === 0 && h('p', {class: 'empty'}, 'The assembly has no function.'));
   };
   await draw();
   every(2000, draw, signal);
-  return [h('h1', {tabindex: '-1'}, title), place];
+  return [h('h1', {tabindex: '-1'}, title), h('p', {class: 'muted'}, 'Figures since the start of the run.'), place];
 }
 
 async function one({parts, signal}) {
   const [wanted] = parts;
   const figures = h('div');
+  const heading = h('h1', {tabindex: '-1'}, wanted);
   const written = h('div');
   const path = `/functions${at(wanted)}`;
   const draw = async () => {
     const f = (await get('/functions', null, signal)).find((other) => other.name === wanted);
     if (!f) throw new Error(`This run has no function ${wanted}.`);
+    heading.textContent = f.label || f.name;
     put(figures,
+      h('p', {class: 'muted'}, h('code', null, f.arn)),
       h('dl', {class: 'figures'}, [['Invocations', f.invocations], ['Errors', f.errors], ['Time-outs', f.timeouts], ['Throttled', f.throttles], ['Queued', f.queued], ['Deaths', f.deaths]]
         .map(([label, value]) => h('div', null, h('dt', null, label), h('dd', null, number(value))))),
       table({caption: `Instances, at most ${f.max_instances}`, rows: f.instances, empty: 'No instance runs. The next invocation starts one.', columns: [
@@ -76,7 +81,7 @@ async function one({parts, signal}) {
 
   return [
     h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/functions'}, 'Functions')), h('li', null, wanted)),
-    h('h1', {tabindex: '-1'}, wanted), figures,
+    heading, figures,
     h('div', {class: 'bar'}, action('Kill an instance', async () => {
       const killed = await post(`${path}/kill`, {});
       say(`Process ${killed.killed} is killed`);

@@ -26,7 +26,7 @@ export async function show({parameters, signal, go}) {
     put(saved, h('option', {value: ''}, 'of your own'), queries.map((query) => h('option', {value: query.name}, query.name)));
     put(described);
     sql.value = views.length ? `SELECT * FROM ${views[0].name} LIMIT 100` : tables.length ? `SELECT * FROM ${tables[0].name} LIMIT 100` : 'SELECT 1';
-    put(content, h('h3', null, 'What there is'),
+    put(content, h('h2', {style: {'margin-top': '0'}}, 'What there is'),
       [...tables.map((one) => ['Table', one, [...one.columns, ...one.partition_keys]]), ...views.map((one) => ['View', one, one.columns])]
         .map(([kind, one, columns]) => h('details', null, h('summary', null, `${kind} `, h('strong', null, one.name)),
           h('dl', null, columns.map((column) => [h('dt', null, column.name), h('dd', null, h('code', null, column.type))])))));

@@ -3,12 +3,13 @@
 import {get} from '../api.js';
 import {field, h, put, table} from '../dom.js';
 import {number, plural} from '../format.js';
+import {brief, load} from '../names.js';
 
 export const name = 'permissions';
 export const title = 'Permissions';
 
 export async function show({parameters, signal}) {
-  const all = await get('/permissions', null, signal);
+  const [all] = await Promise.all([get('/permissions', null, signal), load()]);
   const opened = parameters.get('function');
   const search = h('input', {type: 'search', autocomplete: 'off', spellcheck: 'false', placeholder: 'function, action or resource'});
   const place = h('div');
@@ -35,7 +36,7 @@ function section(name, {used, unused, refused}, open) {
   const content = h('div');
   const fill = () => put(content, list('Refused', refused, (one) => plural(one.times, 'time')), list('Unused', unused, (one) => one.source), list('Used', used));
   const details = h('details', {class: 'card', ontoggle: () => details.open && content.childElementCount === 0 && fill(), open},
-    h('summary', null, h('strong', null, name), ' ', refused.length > 0 && [h('span', {class: 'badge bad'}, `${number(refused.length)} refused`), ' '],
+    h('summary', null, h('strong', {title: name}, name.startsWith('schedule/') ? `schedule ${brief(name.slice('schedule/'.length))}` : brief(name)), ' ', refused.length > 0 && [h('span', {class: 'badge bad'}, `${number(refused.length)} refused`), ' '],
       h('span', {class: 'badge warn'}, `${number(unused.length)} unused`), ' ', h('span', {class: 'badge good'}, `${number(used.length)} used`)), content);
   return details;
 }

@@ -4,6 +4,7 @@ import {at, get, post, send} from '../api.js';
 import {action, h, put, say, table} from '../dom.js';
 import {number, plural, pretty, when} from '../format.js';
 import {every} from '../live.js';
+import {brief, byStack, load} from '../names.js';
 
 export const name = 'queues';
 export const title = 'Queues';
@@ -14,10 +15,11 @@ export async function show(context) {
 
 async function list({signal}) {
   const place = h('div');
-  const draw = async () => put(place, table({caption: 'Queues of the run', rows: await get('/queues', null, signal), empty: 'The assembly has no queue.', columns: [
-    {label: 'Queue', cell: (queue) => h('a', {href: `#/queues${at(queue.name)}`, 'data-key': queue.name}, queue.name)},
+  await load();
+  const draw = async () => put(place, byStack(await get('/queues', null, signal), (queue) => queue.name).map(([stack, own]) => table({caption: stack || 'Queues', rows: own, class: 'even', columns: [
+    {label: 'Queue', cell: (queue) => h('a', {href: `#/queues${at(queue.name)}`, 'data-key': queue.name, title: queue.name}, brief(queue.name))},
     {label: 'Messages', number: true, cell: (queue) => h('span', {class: `badge ${queue.messages ? 'warn' : ''}`}, number(queue.messages))},
-  ]}));
+  ]})));
   await draw();
   every(2000, draw, signal);
   return [h('h1', {tabindex: '-1'}, title), place];
@@ -27,6 +29,7 @@ const most = 50;
 
 async function one({parts, signal}) {
   const [wanted] = parts;
+  await load();
   const path = `/queues${at(wanted)}`;
   const place = h('div');
   let seen = '';
@@ -42,7 +45,7 @@ async function one({parts, signal}) {
   };
   await draw();
   every(2000, draw, signal);
-  return [h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/queues'}, 'Queues')), h('li', null, wanted)), h('h1', {tabindex: '-1'}, wanted), place];
+  return [h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/queues'}, 'Queues')), h('li', null, wanted)), h('h1', {tabindex: '-1', title: wanted}, brief(wanted)), place];
 }
 
 function card(path, message, draw) {

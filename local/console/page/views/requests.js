@@ -118,8 +118,7 @@ async function list({parameters, signal, go}) {
       if (!signal.aborted) draw();
     }, 150);
   }, signal);
-  // What came while the page was hidden was not told.
-  document.addEventListener('visibilitychange', () => document.hidden || paused || load(), {signal});
+  on('open', () => paused || load(), signal);
 
   const search = h('input', {type: 'search', value: text, placeholder: 'path, status, function, error', autocomplete: 'off', spellcheck: 'false'});
   let typing;
@@ -169,13 +168,13 @@ async function trace({parts, signal, reload}) {
     waterfall(one),
     h('h2', null, 'Log lines'), lines(all, {named: (one.invocations ?? []).length > 1}),
     h('div', {class: 'split'},
-      h('section', {class: 'card', 'aria-label': 'Details'}, h('h3', null, 'Details'), h('dl', null,
+      h('section', {class: 'card', 'aria-label': 'Details'}, h('h2', {style: {'margin-top': '0'}}, 'Details'), h('dl', null,
         h('dt', null, 'Id'), h('dd', null, h('code', null, one.id), ' ', copy(() => one.id)),
         h('dt', null, 'Began'), h('dd', null, new Date(one.at).toLocaleString()),
         one.route && [h('dt', null, 'Route'), h('dd', null, h('code', null, one.route))],
         one.stack && [h('dt', null, 'Stack'), h('dd', null, one.stack)],
         h('dt', null, 'Logs in a terminal'), h('dd', null, h('code', null, `onesynth logs --request ${one.id}`)))),
-      h('section', {class: 'card', 'aria-label': 'Cost'}, h('h3', null, 'A million such requests'), h('dl', null,
+      h('section', {class: 'card', 'aria-label': 'Cost'}, h('h2', {style: {'margin-top': '0'}}, 'A million such requests'), h('dl', null,
         Object.entries(cost).filter(([part]) => part !== 'total').map(([part, dollars]) => [h('dt', null, part.replaceAll('_', ' ')), h('dd', null, money(dollars))]),
         h('dt', null, h('strong', null, 'together')), h('dd', null, h('strong', null, money(cost.total)))))),
   ];

@@ -4,16 +4,18 @@ import {at, get, post} from '../api.js';
 import {action, h, put, say, table} from '../dom.js';
 import {number, short, when} from '../format.js';
 import {every} from '../live.js';
+import {load, named} from '../names.js';
 
 export const name = 'schedules';
 export const title = 'Schedules';
 
 export async function show({signal}) {
   const place = h('div');
+  await load();
   const draw = async () => put(place, table({caption: 'Schedules of the run', rows: await get('/schedules', null, signal), empty: 'The assembly has no schedule.', columns: [
-    {label: 'Schedule', cell: (one) => one.name},
+    {label: 'Schedule', cell: (one) => named(one.name)},
     {label: 'When', cell: (one) => [h('code', null, one.expression), one.timezone && ` ${one.timezone}`]},
-    {label: 'Function', cell: (one) => short(one.target)},
+    {label: 'Function', cell: (one) => named(short(one.target))},
     {label: 'State', cell: (one) => (one.enabled ? h('span', {class: 'badge good'}, 'on') : h('span', {class: 'badge'}, 'off'))},
     {label: 'Next', class: 'nowrap', cell: (one) => when(one.next)},
     {label: 'Last', class: 'nowrap', cell: (one) => when(one.last)},

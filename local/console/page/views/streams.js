@@ -4,16 +4,18 @@ import {get, post} from '../api.js';
 import {action, h, put, say, table} from '../dom.js';
 import {nanoseconds, number} from '../format.js';
 import {every} from '../live.js';
+import {load, named} from '../names.js';
 
 export const name = 'streams';
 export const title = 'Streams';
 
 export async function show({signal}) {
   const place = h('div');
+  await load();
   const draw = async () => put(place, table({
     caption: 'Tables whose changes invoke functions', rows: await get('/streams', null, signal), empty: 'No function reads the stream of a table.', columns: [
-      {label: 'Table', cell: (one) => one.table},
-      {label: 'Function', cell: (one) => one.function},
+      {label: 'Table', cell: (one) => named(one.table)},
+      {label: 'Function', cell: (one) => named(one.function)},
       {label: 'Read', number: true, cell: (one) => number(one.read)},
       {label: 'Filtered', number: true, cell: (one) => number(one.filtered)},
       {label: 'Waiting', number: true, cell: (one) => number(one.waiting)},

@@ -4,6 +4,7 @@ import {at, get, post} from '../api.js';
 import {action, copy, dialog, field, h, problem, put, say, select, table} from '../dom.js';
 import {cut, number, plural} from '../format.js';
 import {exact, plain, typed} from '../item.js';
+import {brief, load} from '../names.js';
 
 export const name = 'tables';
 export const title = 'Tables';
@@ -15,14 +16,14 @@ export async function show(context) {
 const keysOf = (keys) => keys.map((key) => `${key.attribute} (${key.type})`).join(', ');
 
 async function list({signal}) {
-  const tables = await get('/tables', null, signal);
+  const [tables] = await Promise.all([get('/tables', null, signal), load()]);
   const stacks = [...new Set(tables.map((one) => one.stack))];
   return [h('h1', {tabindex: '-1'}, title), stacks.map((stack) => table({
     caption: stack, rows: tables.filter((one) => one.stack === stack), columns: [
-      {label: 'Table', cell: (one) => h('a', {href: `#/tables${at(one.name)}?stack=${encodeURIComponent(one.stack)}`}, one.logical_id ? one.name : `${one.name} (existing)`)},
+      {label: 'Table', cell: (one) => h('a', {href: `#/tables${at(one.name)}?stack=${encodeURIComponent(one.stack)}`, title: one.name}, one.logical_id ? brief(one.name) : `${one.name} (existing)`)},
       {label: 'Items', number: true, cell: (one) => number(one.items)},
       {label: 'Key', cell: (one) => h('code', null, keysOf(one.keys))},
-      {label: 'Indexes', cell: (one) => one.indexes.map((index) => h('div', null, index.name, ' ', h('code', {class: 'muted'}, keysOf(index.keys))))},
+      {label: 'Indexes', cell: (one) => one.indexes.map((index) => h('div', null, h('strong', null, index.name), ' ', h('code', {class: 'muted'}, keysOf(index.keys))))},
       {label: 'Stream', cell: (one) => one.stream ?? '–'},
       {label: 'Expires by', cell: (one) => (one.time_to_live ? h('code', null, one.time_to_live) : '–')},
     ]})), tables.length === 0 && h('p', {class: 'empty'}, 'The assembly has no table.')];
@@ -33,6 +34,7 @@ const perPage = 50;
 async function one({parts, parameters, signal, go, reload}) {
   const [wanted] = parts;
   const stack = parameters.get('stack') ?? '';
+  await load();
   const described = (await get('/tables', null, signal)).find((other) => other.name === wanted && (!stack || other.stack === stack));
   if (!described) throw new Error(`This run has no table ${wanted}.`);
   const asked = Object.fromEntries(['index', 'partition', 'sort', 'text'].map((name) => [name, parameters.get(name) ?? '']));
@@ -67,7 +69,23 @@ async function one({parts, parameters, signal, go, reload}) {
         ]}),
       h('div', {class: 'bar'},
         after.length > 1 && action('Previous page', async () => { after.pop(); await draw(); }, {key: 'previous'}),
-        read.next && action(read.items.length === 0 ? 'Look further' : 'Next page', async () => { after.push(read.next); await draw(); }, {key: 'next'})));
+        read.next && (read.items.length === 0
+          ? action('Look further', () => further(read), {key: 'next'})
+          : action('Next page', async () => { after.push(read.next); await draw(); }, {key: 'next'}))));
+  };
+
+  // Each answer is of some thousand items, so that a large table keeps no one waiting. This goes on until an item is found.
+  const further = async (read) => {
+    let next = read.next;
+    for (let examined = read.examined; next;) {
+      const more = await get(path, {...asked, stack, limit: perPage, after: next}, signal);
+      examined += more.examined;
+      say(`${number(examined)} items read`);
+      if (more.items.length > 0 || !more.next) break;
+      next = more.next;
+    }
+    after.push(next);
+    await draw();
   };
 
   const write = async (was, item) => {
@@ -142,9 +160,9 @@ async function one({parts, parameters, signal, go, reload}) {
   h('a', {href: `#/tables${at(wanted)}?stack=${encodeURIComponent(stack)}`}, 'Clear'));
   await draw();
   return [
-    h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/tables'}, 'Tables')), h('li', null, wanted)),
-    h('h1', {tabindex: '-1'}, wanted),
-    h('p', {class: 'muted'}, `${plural(described.items, 'item')}. Key: ${keysOf(described.keys)}.${described.time_to_live ? ` Expires by ${described.time_to_live}.` : ''}`),
+    h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/tables'}, 'Tables')), h('li', null, described.stack)),
+    h('h1', {tabindex: '-1', title: wanted}, brief(wanted)),
+    h('p', {class: 'muted'}, h('code', null, wanted), ` has ${plural(described.items, 'item')}. Key: ${keysOf(described.keys)}.${described.time_to_live ? ` Expires by ${described.time_to_live}.` : ''}`),
     form, h('div', {class: 'bar'}, h('button', {type: 'button', onclick: () => edit(null)}, 'Add an item'), h('button', {type: 'button', onclick: () => reload()}, 'Read again')),
     place,
   ];

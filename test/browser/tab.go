@@ -1,0 +1,234 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is the longest that a tab waits for what it is told to.
+const patience = 30 * time.Second
+
+// Tab is a page of the browser. A test fails if its page throws, opens a dialog, breaks its content security policy, or writes an error
+// to the console.
+type Tab struct {
+	t       testing.TB
+	ctx     context.Context
+	mutex   sync.Mutex
+	wrong   []string
+	excused []string
+}
+
+// Options of a tab. The zero value is a light page of a laptop.
+type Options struct {
+	// Width and Height are the page's. Default: 1280 by 800.
+	Width, Height int64
+	// Dark asks for dark colours.
+	Dark bool
+}
+
+// Open opens an address in a new tab, which closes with the test.
+func (b *Browser) Open(t testing.TB, address string, options Options) *Tab {
+	t.Helper()
+	if options.Width == 0 {
+		options.Width, options.Height = 1280, 800
+	}
+	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
+	tab := &Tab{t: t, ctx: ctx}
+	t.Cleanup(func() {
+		cancel()
+		tab.mutex.Lock()
+		defer tab.mutex.Unlock()
+		for _, problem := range tab.wrong {
+			t.Errorf("in the page: %s", problem)
+		}
+	})
+	if err := chromedp.Listen(ctx, tab.hear); err != nil {
+		t.Fatal(err)
+	}
+	scheme := "light"
+	if options.Dark {
+		scheme = "dark"
+	}
+	tab.do(
+		command(log.Enable, cdp.Empty{}),
+		chromedp.EmulateViewport(options.Width, options.Height),
+		command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}}),
+		chromedp.Navigate(address),
+	)
+	return tab
+}
+
+// command is a command of the browser's protocol as a step.
+func command[P, R any](one cdp.Command[P, R], parameters P) chromedp.Action[chromedp.Void] {
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, one, parameters)
+		return err
+	})
+}
+
+// hear collects what must not happen.
+func (tab *Tab) hear(event any) {
+	wrong := ""
+	switch event := event.(type) {
+	case *runtime.EventExceptionThrown:
+		wrong = "exception: " + event.ExceptionDetails.Text
+		if event.ExceptionDetails.Exception != nil {
+			wrong += " " + event.ExceptionDetails.Exception.Description
+		}
+	case *runtime.EventConsoleAPICalled:
+		if event.Type == "error" || event.Type == "assert" {
+			wrong = fmt.Sprintf("console.%s", event.Type)
+			for _, argument := range event.Args {
+				wrong += fmt.Sprintf(" %s%s", argument.Value, argument.Description)
+			}
+		}
+	case *log.EventEntryAdded:
+		if event.Entry.Level == "error" || event.Entry.Source == "security" {
+			wrong = fmt.Sprintf("%s %s: %s %s", event.Entry.Source, event.Entry.Level, event.Entry.Text, event.Entry.URL)
+		}
+	case *page.EventJavascriptDialogOpening:
+		wrong = "dialog: " + event.Message
+	}
+	if wrong == "" {
+		return
+	}
+	tab.mutex.Lock()
+	defer tab.mutex.Unlock()
+	for _, text := range tab.excused {
+		if strings.Contains(wrong, text) {
+			return
+		}
+	}
+	tab.wrong = append(tab.wrong, wrong)
+}
+
+// Excuse expects errors with the text, such as that of a request which has to fail.
+func (tab *Tab) Excuse(text string) {
+	tab.mutex.Lock()
+	defer tab.mutex.Unlock()
+	tab.excused = append(tab.excused, text)
+}
+
+func (tab *Tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		tab.t.Fatal(err)
+	}
+}
+
+// Evaluate returns the value of a JavaScript expression, which may be a promise.
+func Evaluate[T any](tab *Tab, expression string) T {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+	if err != nil {
+		tab.t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}
+
+// quote writes a text as one of JavaScript.
+func quote(text string) string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // a text always encodes
+	}
+	return string(quoted)
+}
+
+// Until waits until a JavaScript expression is true.
+func (tab *Tab) Until(expression string) {
+	tab.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(15 * time.Millisecond) {
+		if Evaluate[bool](tab, "Boolean("+expression+")") {
+			return
+		}
+		if time.Now().After(deadline) {
+			tab.t.Fatalf("never became true: %s\nthe page has: %.3000s", expression, tab.Text("body"))
+		}
+	}
+}
+
+// Text returns the text of the first element of a selector.
+func (tab *Tab) Text(selector string) string {
+	tab.t.Helper()
+	return Evaluate[string](tab, "document.querySelector("+quote(selector)+")?.innerText ?? ''")
+}
+
+// See waits until the page shows the text.
+func (tab *Tab) See(text string) {
+	tab.t.Helper()
+	tab.Until("document.body.innerText.includes(" + quote(text) + ")")
+}
+
+// Click clicks the first button, link or summary with the text or accessible name, in an open dialog if there is one.
+func (tab *Tab) Click(name string) {
+	tab.t.Helper()
+	// The element may come with the next drawing.
+	tab.Until(`(() => {
+		const within = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document;
+		const wanted = ` + quote(name) + `;
+		const found = [...within.querySelectorAll('button, a, summary, input[type=checkbox]')].find((one) => (one.innerText ?? '').trim() === wanted || one.getAttribute('aria-label') === wanted || one.closest('label')?.innerText.trim() === wanted);
+		if (!found || found.disabled) return false;
+		found.click();
+		return true;
+	})()`)
+}
+
+// Fill writes into the control with the label.
+func (tab *Tab) Fill(label, value string) {
+	tab.t.Helper()
+	tab.Until(`(() => {
+		const within = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document;
+		const wanted = ` + quote(label) + `;
+		const control = [...within.querySelectorAll('input, textarea, select')].find((one) =>
+			one.getAttribute('aria-label') === wanted || (one.closest('label')?.firstChild?.textContent ?? '').trim() === wanted);
+		if (!control) return false;
+		control.focus();
+		control.value = ` + quote(value) + `;
+		control.dispatchEvent(new Event('input', {bubbles: true}));
+		control.dispatchEvent(new Event('change', {bubbles: true}));
+		return true;
+	})()`)
+}
+
+// Press presses keys, such as those of package kb.
+func (tab *Tab) Press(keys string) {
+	tab.t.Helper()
+	tab.do(chromedp.KeyEvent(keys))
+}
+
+// Resize makes the page as large.
+func (tab *Tab) Resize(width, height int64) {
+	tab.t.Helper()
+	tab.do(chromedp.EmulateViewport(width, height))
+}
+
+// Picture is what the page looks like, as WebP.
+func (tab *Tab) Picture(quality int64) []byte {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	result, err := chromedp.Call(ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: "webp", Quality: &quality})
+	if err != nil {
+		tab.t.Fatal(err)
+	}
+	return result.Data
+}

@@ -1,0 +1,293 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+// quietTable is a table of the run whose changes invoke no function, and whose keys are texts.
+func quietTable(t *testing.T, run *local.Runner) engine.Table {
+	t.Helper()
+	tables, err := run.Tables(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tables {
+		texts := true
+		for _, key := range table.Keys {
+			texts = texts && key.Type == "S"
+		}
+		if table.Stream == "" && texts {
+			return table
+		}
+	}
+	t.Fatal("the run has no table without a stream whose keys are texts")
+	return engine.Table{}
+}
+
+// item makes an item of the table whose keys all begin with the text.
+func item(table engine.Table, key string, attributes map[string]string) map[string]types.AttributeValue {
+	made := map[string]types.AttributeValue{}
+	for name, value := range attributes {
+		made[name] = &types.AttributeValueMemberS{Value: value}
+	}
+	for _, part := range table.Keys {
+		made[part.Attribute] = &types.AttributeValueMemberS{Value: key}
+	}
+	return made
+}
+
+func put(t *testing.T, run *local.Runner, table engine.Table, made map[string]types.AttributeValue) {
+	t.Helper()
+	if _, err := run.DynamoDB().PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table.Name, Item: made}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stored is an attribute of the item with the key; it is empty if there is none.
+func stored(t *testing.T, run *local.Runner, table engine.Table, key, attribute string) string {
+	t.Helper()
+	got, err := run.DynamoDB().GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table.Name, Key: item(table, key, nil), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, _ := got.Item[attribute].(*types.AttributeValueMemberS)
+	if value == nil {
+		return ""
+	}
+	return value.Value
+}
+
+func tableView(table engine.Table, parameters string) string {
+	return "#/tables/" + url.PathEscape(table.Name) + "?stack=" + url.QueryEscape(table.Stack) + parameters
+}
+
+func TestEditItem(t *testing.T) {
+	run, _ := start(t)
+	table := quietTable(t, run)
+	for _, key := range []string{"edit-1", "edit-2", "edit-3"} {
+		put(t, run, table, item(table, key, map[string]string{"note": "the note of " + key}))
+	}
+	_, tab := open(t, tableView(table, "&text=edit-"), browser.Options{})
+	edited := func(key, note string) string {
+		plain := map[string]string{"note": note}
+		for _, part := range table.Keys {
+			plain[part.Attribute] = key
+		}
+		text, err := json.Marshal(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	change := func(key, note string) {
+		tab.Click(key)
+		tab.Fill("Item as JSON", edited(key, note))
+		tab.Click("Save")
+	}
+	change("edit-1", "a newer note")
+	tab.See("a newer note")
+	if got := stored(t, run, table, "edit-1", "note"); got != "a newer note" {
+		t.Errorf("got %q", got)
+	}
+
+	// Another has changed the item since the page read it.
+	put(t, run, table, item(table, "edit-2", map[string]string{"note": "changed by another"}))
+	tab.Excuse("409")
+	change("edit-2", "changed here")
+	tab.See("has changed since it was read")
+	if got := stored(t, run, table, "edit-2", "note"); got != "changed by another" {
+		t.Errorf("got %q", got)
+	}
+	tab.Fill("Item as JSON", "{")
+	tab.Click("Save")
+	tab.See("The text is no JSON")
+	tab.Excuse("400")
+	tab.Fill("Item as JSON", `{"note": "without a key"}`)
+	tab.Click("Save")
+	tab.See("of the table's key")
+	tab.Click("Close")
+
+	// What plain JSON cannot hold is edited with its types.
+	put(t, run, table, map[string]types.AttributeValue{
+		table.Keys[0].Attribute: &types.AttributeValueMemberS{Value: "edit-4"}, table.Keys[len(table.Keys)-1].Attribute: &types.AttributeValueMemberS{Value: "edit-4"},
+		"large": &types.AttributeValueMemberN{Value: "12345678901234567890.5"}, "bytes": &types.AttributeValueMemberB{Value: []byte{0, 255}},
+	})
+	tab.Click("Read again")
+	tab.Click("edit-4")
+	if text := browser.Evaluate[string](tab, "document.querySelector('dialog textarea').value"); !strings.Contains(text, `"12345678901234567890.5"`) || !strings.Contains(text, `"B"`) {
+		t.Errorf("got %s", text)
+	}
+	tab.Click("Close")
+
+	tab.Click("edit-3")
+	tab.Click("Delete")
+	tab.Click("Delete the item?")
+	tab.Until("!document.querySelector('dialog') && !document.querySelector('main table').innerText.includes('edit-3')")
+	if got := stored(t, run, table, "edit-3", "note"); got != "" {
+		t.Errorf("the item is still there: %q", got)
+	}
+	tab.Click("Add an item")
+	tab.Fill("Item as JSON", edited("edit-5", "a new one"))
+	tab.Click("Add")
+	tab.See("a new one")
+	if got := stored(t, run, table, "edit-5", "note"); got != "a new one" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestFilterItems(t *testing.T) {
+	run, _ := start(t)
+	table := quietTable(t, run)
+	for i := range 60 {
+		put(t, run, table, item(table, fmt.Sprintf("filter-%02d", i), map[string]string{"note": fmt.Sprintf("note %02d", i)}))
+	}
+	_, tab := open(t, tableView(table, ""), browser.Options{})
+	tab.Fill("Text", "note 4")
+	tab.Click("Filter")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 10")
+	tab.Fill("Text", "filter-")
+	tab.Click("Filter")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 50")
+	tab.Click("Next page")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 10")
+	tab.Click("Previous page")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 50")
+	tab.Fill("Text", "")
+	tab.Fill(table.Keys[0].Attribute+" is", "filter-07")
+	tab.Click("Filter")
+	tab.Until("document.querySelectorAll('main tbody tr').length === 1")
+	if text := tab.Text("main table"); !strings.Contains(text, "note 07") {
+		t.Errorf("got %s", text)
+	}
+}
+
+func TestRunSchedule(t *testing.T) {
+	run, tab := open(t, "#/schedules", browser.Options{})
+	schedule := run.Schedules().Schedules()[0]
+	tab.Click("Run now")
+	tab.See(schedule.Name + " has run")
+	if after := run.Schedules().Schedules()[0]; after.Fired != schedule.Fired+1 || after.LastError != "" {
+		t.Errorf("got %+v", after)
+	}
+}
+
+func TestSwitchFaults(t *testing.T) {
+	run, tab := open(t, "#/faults", browser.Options{})
+	defer func() {
+		if err := run.AWS().SetFaults(awsapi.Faults{}); err != nil {
+			t.Error(err)
+		}
+	}()
+	tab.Click("Turn on (10 %)")
+	tab.See("On: redeliver.")
+	if faults := run.AWS().Faults(); faults.Redeliver != 0.1 {
+		t.Errorf("got %+v", faults)
+	}
+	browser.Evaluate[bool](tab, `(() => { const slider = document.querySelector('input[type=range]'); slider.value = 50; slider.dispatchEvent(new Event('input')); slider.dispatchEvent(new Event('change')); return true; })()`)
+	tab.See("On: throttle, redeliver.")
+	if faults := run.AWS().Faults(); faults.Throttle != 0.13 { // half of the way, to the third power
+		t.Errorf("got %+v", faults)
+	}
+	tab.Click("Turn all off")
+	tab.See("All faults are off.")
+	if faults := run.AWS().Faults(); faults != (awsapi.Faults{}) {
+		t.Errorf("got %+v", faults)
+	}
+}
+
+// A failed message is done again, and stays in the queue until that succeeds.
+func TestFailedMessageAgain(t *testing.T) {
+	run, _ := start(t)
+	queue, schedule := run.AWS().Queues()[0], run.Schedules().Schedules()[0]
+	queue.Purge()
+	failed := func(target, event string) {
+		attributes := map[string]awsapi.MessageAttribute{}
+		for name, value := range map[string]string{"SCHEDULE_ARN": "arn:aws:scheduler:::schedule/" + schedule.Name, "TARGET_ARN": target, "ERROR_MESSAGE": "it was <b>throttled</b>"} {
+			attributes[name] = awsapi.MessageAttribute{DataType: "String", StringValue: value}
+		}
+		queue.Send(event, attributes)
+	}
+	failed(schedule.Target, `{"version": "0"}`)
+	_, tab := open(t, "#/queues/"+url.PathEscape(queue.Name), browser.Options{})
+	tab.See("it was <b>throttled</b>")
+	name := schedule.Target[strings.LastIndexByte(schedule.Target, ':')+1:]
+	tab.See("invoke " + name + " with the event")
+	tab.Click("Again")
+	tab.See("The queue is empty.")
+	if messages := queue.Messages(); len(messages) > 0 {
+		t.Errorf("got %+v", messages)
+	}
+
+	tab.Excuse("404")
+	failed("arn:aws:lambda:us-east-1:000000000000:function:gone", `{"version": "0"}`)
+	tab.See("invoke gone with the event")
+	tab.Click("Again")
+	tab.See("the message stays in the queue: no such function")
+	if messages := queue.Messages(); len(messages) != 1 {
+		t.Errorf("got %+v", messages)
+	}
+	queue.Purge()
+	queue.Send(`{"orders": "of someone else"}`, nil)
+	tab.See("It cannot be done again: the message does not say what failed")
+	tab.Click("Remove")
+	tab.Click("Remove it for good?")
+	tab.See("The queue is empty.")
+}
+
+func TestSQL(t *testing.T) {
+	_, tab := open(t, "#/lake", browser.Options{})
+	tab.Fill("SQL", `SELECT * FROM (VALUES (DATE '2026-01-01', 3, 'a'), (DATE '2026-01-02', 7, '<img src=x onerror=alert(1)>'), (DATE '2026-01-03', 5, NULL)) AS t(day, n, name)`)
+	tab.Click("Run")
+	tab.See("<img src=x onerror=alert(1)>")
+	if label := browser.Evaluate[string](tab, "document.querySelector('svg.chart').getAttribute('aria-label')"); !strings.HasPrefix(label, "n along day: 3 values, from 3 to 7 at 2026-01-02") {
+		t.Errorf("got %q", label)
+	}
+	if points := browser.Evaluate[int](tab, "document.querySelectorAll('svg.chart circle').length"); points != 3 {
+		t.Errorf("the line has %d points", points)
+	}
+	tab.Fill("Chart", "bars")
+	tab.Until("document.querySelectorAll('svg.chart rect').length === 3")
+	tab.Excuse("400")
+	tab.Fill("SQL", "SELECT nothing FROM nowhere")
+	tab.Click("Run")
+	tab.See("nowhere")
+	tab.Fill("SQL", "DROP TABLE x")
+	tab.Click("Run")
+	tab.See("not a query")
+}
+
+func TestToken(t *testing.T) {
+	_, tab := open(t, "", browser.Options{})
+	tab.Fill("Subject", "alice@corp.example")
+	tab.Click("Make a token")
+	tab.Until("document.querySelector('textarea[aria-label=Token]')?.value.split('.').length === 3")
+}
+
+func TestInvokeAndKill(t *testing.T) {
+	run, _ := start(t)
+	name := run.Functions().Functions()[0].Name
+	_, tab := open(t, "#/functions/"+url.PathEscape(name), browser.Options{})
+	tab.Fill("Event as JSON", `{"version": "2.0"}`)
+	tab.Click("Invoke")
+	tab.Until("document.querySelector('pre[aria-label=Answer]')")
+	tab.Click("Kill an instance")
+	tab.Click("Kill it?")
+	tab.See("is killed")
+	tab.Excuse("400")
+	tab.Fill("Event as JSON", `not JSON`)
+	tab.Click("Invoke")
+	tab.See("write the function's event as JSON")
+}

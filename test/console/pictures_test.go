@@ -1,0 +1,49 @@
+package console
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+var pictures = flag.String("pictures", "", "write a picture of each view, light and dark, into the `folder`")
+
+// The pictures of docs/CONSOLE.md, by make screenshots.
+func TestPictures(t *testing.T) {
+	if *pictures == "" {
+		t.Skip("pictures are written with -pictures FOLDER")
+	}
+	run, driven := start(t)
+	shots := fillForPictures(t, run)
+	for scheme, dark := range map[string]bool{"light": false, "dark": true} {
+		tab := driven.Open(t, run.ConsoleURL()+"/", browser.Options{Dark: dark, Width: 1200, Height: 760})
+		shown(tab, "")
+		for _, shot := range shots {
+			goTo(tab, shot.view)
+			for _, step := range shot.steps {
+				step(tab)
+			}
+			picture := tab.Picture(72)
+			if len(picture) > 60<<10 {
+				t.Errorf("%s: the picture has %d bytes, want 60 KiB at the most", shot.name, len(picture))
+			}
+			if err := os.WriteFile(filepath.Join(*pictures, shot.name+"-"+scheme+".webp"), picture, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if shot.after != nil {
+				shot.after(tab)
+			}
+		}
+	}
+}
+
+// shot is a picture of a view, after some steps.
+type shot struct {
+	name, view string
+	steps      []func(*browser.Tab)
+	// after leaves the view as others need it.
+	after func(*browser.Tab)
+}

@@ -1,0 +1,110 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+const (
+	manyRequests = 10_000
+	manyItems    = 50_000
+	// mostElements and mostBytes bound what a view makes and reads, however much there is.
+	mostElements = 6000
+	mostBytes    = 600 << 10
+)
+
+// fill writes many items, past all functions.
+func fill(ctx context.Context, run *local.Runner, table engine.Table) error {
+	const atOnce = 25
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(8)
+	for first := 0; first < manyItems; first += atOnce {
+		group.Go(func() error {
+			var requests []types.WriteRequest
+			for i := first; i < first+atOnce; i++ {
+				requests = append(requests, types.WriteRequest{PutRequest: &types.PutRequest{Item: item(table, fmt.Sprintf("many-%05d", i), map[string]string{
+					"note": fmt.Sprintf("the note of item %d", i), "state": "open", "text": "a text of some length, as items have it",
+				})}})
+			}
+			_, err := run.DynamoDB().BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table.Name: requests}})
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+// record writes many requests into the run's record, each with an invocation, calls and a line.
+func record(run *local.Runner) {
+	for i := range manyRequests {
+		ctx, request := run.Trace().Begin(context.Background(), fmt.Sprintf("many-%05d", i), trace.Origin{
+			Kind: trace.HTTP, Stack: "many", API: "many", Method: "POST", Path: fmt.Sprintf("/things/%d", i), Route: "POST /things/{id}",
+		})
+		id := fmt.Sprintf("1-%08x-%024x", i, i)
+		function := run.Trace().Invoke(ctx, id, "many", "things", 256)
+		function.Handed(false)
+		for range 3 {
+			run.Trace().Call("Root="+id, trace.Call{
+				Service: "dynamodb", Operation: "PutItem", Pattern: "PutThing", Table: "things", Began: time.Now(), Took: time.Millisecond, WriteUnits: 1, Write: true, Status: 200,
+				Body: []byte(`{"TableName": "things", "Item": {"id": {"S": "1"}}}`),
+			})
+		}
+		run.Trace().Line("many", "things", id, `{"level": "INFO", "msg": "put a thing"}`)
+		function.End("")
+		request.End(201, "")
+	}
+}
+
+// With many requests and items, every view makes a page of bounded size from answers of bounded size. How long that took is printed: it
+// depends on the machine.
+func TestManyRequestsAndItems(t *testing.T) {
+	run, tab := open(t, "#/requests", browser.Options{})
+	table := quietTable(t, run)
+	began := time.Now()
+	if err := fill(t.Context(), run, table); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d items written in %s", manyItems, time.Since(began).Round(time.Millisecond))
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	record(run)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	t.Logf("%d requests recorded: %d KiB", manyRequests, (int64(after.HeapAlloc)-int64(before.HeapAlloc))>>10)
+
+	// The last item that a scan finds may be far behind the first page.
+	goTo(tab, tableView(table, "&text=item+31234"))
+	tab.Click("Look further")
+	tab.See("many-31234")
+
+	all := append(views(t, run), "#/requests?search=things%2F99", "#/requests/many-09999", tableView(table, ""), tableView(table, "&partition=many-31234"),
+		tableView(table, "&text=item+31234"), tableView(table, "&text=nowhere"))
+	for _, view := range all {
+		browser.Evaluate[bool](tab, "performance.clearResourceTimings(), true")
+		milliseconds := goTo(tab, view)
+		if problem := tab.Text(".problem"); problem != "" {
+			t.Errorf("%s: %s", view, problem)
+		}
+		elements := browser.Evaluate[int](tab, "document.querySelectorAll('*').length")
+		bytes := browser.Evaluate[int](tab, "performance.getEntriesByType('resource').filter((one) => one.initiatorType === 'fetch').reduce((sum, one) => sum + one.decodedBodySize, 0)")
+		t.Logf("%6.0f ms %6d elements %7d bytes  %s", milliseconds, elements, bytes, view)
+		if elements > mostElements {
+			t.Errorf("%s: got %d elements, want %d at the most", view, elements, mostElements)
+		}
+		if bytes > mostBytes {
+			t.Errorf("%s: read %d bytes, want %d at the most", view, bytes, mostBytes)
+		}
+	}
+}

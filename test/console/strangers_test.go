@@ -1,0 +1,129 @@
+package console
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+const (
+	image  = `<img src=x onerror=alert(1)>`
+	script = `<script>alert(2)</script>`
+)
+
+// push sends a message to a device through the run's inbox, as a function would.
+func push(t *testing.T, run *local.Runner, device, title, body string) {
+	t.Helper()
+	text, err := run.Inbox().ServiceAccount("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var account struct {
+		Email string `json:"client_email"`
+		Key   string `json:"private_key"`
+		URI   string `json:"token_uri"`
+	}
+	if err := json.Unmarshal([]byte(text), &account); err != nil {
+		t.Fatal(err)
+	}
+	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(account.Key))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{
+		"iss": account.Email, "aud": account.URI, "iat": time.Now().Unix(), "exp": time.Now().Add(time.Hour).Unix(),
+		"scope": "https://www.googleapis.com/auth/firebase.messaging",
+	}).SignedString(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.PostForm(account.URI, url.Values{"grant_type": {"urn:ietf:params:oauth:grant-type:jwt-bearer"}, "assertion": {signed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	var token struct {
+		Access string `json:"access_token"`
+	}
+	if err := json.NewDecoder(response.Body).Decode(&token); err != nil {
+		t.Fatal(err)
+	}
+	message, err := json.Marshal(map[string]any{"message": map[string]any{"token": device, "notification": map[string]string{"title": title, "body": body}, "data": map[string]string{"kind": "sample"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status, err := call(t, http.MethodPost, run.Inbox().URL()+"/v1/projects/local/messages:send", token.Access, string(message)); err != nil || status != http.StatusOK {
+		t.Fatalf("got %d, %v", status, err)
+	}
+}
+
+// What strangers stored is text, in every view.
+func TestStrangersTexts(t *testing.T) {
+	run, _ := start(t)
+	table := quietTable(t, run)
+	put(t, run, table, item(table, image, map[string]string{"note": script, image: "name"}))
+	queue := run.AWS().Queues()[0]
+	queue.Purge()
+	queue.Send(`{"text": "`+image+script+`"}`, nil)
+	push(t, run, "device-"+script, image, script)
+	bucket := run.Buckets().Buckets()[0].Name
+	for key, content := range map[string]string{"strangers/" + image + ".html": "<!doctype html><script>alert(3)</script>", "strangers/" + strings.Repeat("long", 60): "text"} {
+		if _, err := run.Buckets().Backend().PutObject(bucket, key, map[string]string{"Content-Type": "text/html"}, bytes.NewReader([]byte(content)), int64(len(content)), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	api := run.APIs()[0].URL
+	if _, err := call(t, http.MethodGet, api+"/"+url.PathEscape(image+script), "", ""); err != nil {
+		t.Fatal(err)
+	}
+	_, tab := open(t, "", browser.Options{})
+	for _, one := range []struct{ view, sees string }{
+		{tableView(table, "&partition="+url.QueryEscape(image)), image},
+		{"#/queues/" + url.PathEscape(queue.Name), image},
+		{"#/push", image},
+		{"#/buckets/" + url.PathEscape(bucket) + "?prefix=" + url.QueryEscape("strangers/"), image},
+		{"#/requests", "onerror"},
+		{"#/requests/" + newestRequest(t, run), "onerror"},
+		{"#/requests?search=" + url.QueryEscape(image), ""},
+		{"#/" + url.PathEscape(script), ""},
+		{"#/tables/" + url.PathEscape(image), image},
+	} {
+		goTo(tab, one.view)
+		if one.sees != "" {
+			tab.See(one.sees)
+		}
+		if made := browser.Evaluate[int](tab, "document.querySelectorAll('body script, img[src=\"x\"], main b').length"); made != 0 {
+			t.Errorf("%s: %d elements were made of texts", one.view, made)
+		}
+	}
+	goTo(tab, tableView(table, "&partition="+url.QueryEscape(image)))
+	tab.Click(image)
+	tab.Until("document.querySelector('dialog[open]')")
+	tab.Click("Close")
+	goTo(tab, "#/buckets/"+url.PathEscape(bucket)+"?prefix="+url.QueryEscape("strangers/"))
+	tab.Click(image + ".html")
+	tab.See("alert(3)")
+	tab.Click("Close")
+
+	// An object is never a page at the console's origin.
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, run.ConsoleURL()+"/buckets/"+bucket+"/objects/"+url.PathEscape("strangers/"+image+".html"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = response.Body.Close(); response.StatusCode != 200 || response.Header.Get("Content-Type") != "application/octet-stream" || response.Header.Get("Content-Disposition") != "attachment" {
+		t.Errorf("got %s %v", response.Status, response.Header)
+	}
+}

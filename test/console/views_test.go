@@ -1,0 +1,155 @@
+package console
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+// views are the addresses of all views, with the first of each kind of thing opened.
+func views(t *testing.T, run *local.Runner) []string {
+	t.Helper()
+	all := []string{"#/", "#/requests", "#/functions", "#/tables", "#/streams", "#/queues", "#/schedules", "#/push", "#/buckets", "#/lake", "#/permissions", "#/faults"}
+	tables, err := run.Tables(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all = append(all, fmt.Sprintf("#/tables/%s?stack=%s", url.PathEscape(tables[0].Name), url.QueryEscape(tables[0].Stack)),
+		"#/functions/"+url.PathEscape(run.Functions().Functions()[0].Name), "#/queues/"+url.PathEscape(run.AWS().Queues()[0].Name))
+	if buckets := run.Buckets().Buckets(); len(buckets) > 0 {
+		all = append(all, "#/buckets/"+url.PathEscape(buckets[0].Name)+"?prefix=")
+	}
+	if newest := newestRequest(t, run); newest != "" {
+		all = append(all, "#/requests/"+newest)
+	}
+	return all
+}
+
+// Every view opens, has one heading, and fits a phone without scrolling to the side.
+func TestViews(t *testing.T) {
+	run, tab := open(t, "", browser.Options{})
+	if _, err := call(t, "GET", openAPI(t, run), "", ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, view := range views(t, run) {
+		goTo(tab, view)
+		if problem := tab.Text(".problem"); problem != "" {
+			t.Errorf("%s: %s", view, problem)
+		}
+		if headings := browser.Evaluate[int](tab, "document.querySelectorAll('h1').length"); headings != 1 {
+			t.Errorf("%s: got %d headings", view, headings)
+		}
+		if focused := browser.Evaluate[string](tab, "document.activeElement?.tagName ?? ''"); focused != "H1" {
+			t.Errorf("%s: the focus is on %s, want the heading", view, focused)
+		}
+	}
+	tab.Resize(360, 740)
+	for _, view := range views(t, run) {
+		goTo(tab, view)
+		if width := browser.Evaluate[int](tab, "document.documentElement.scrollWidth"); width > 360 {
+			t.Errorf("%s: is %d pixels wide on a phone; too wide are %v", view, width, browser.Evaluate[[]string](tab, `[...document.querySelectorAll('main *')]
+				.filter((one) => one.getBoundingClientRect().right > 361 && !one.closest('.scroll')).map((one) => one.outerHTML.slice(0, 120)).slice(0, 5)`))
+		}
+	}
+}
+
+// The rules of axe-core find nothing, in light and dark, on a laptop and a phone.
+func TestAccessibility(t *testing.T) {
+	start(t)
+	rules, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatalf("axe-core is not there: run `npm ci` in test/console: %v", err)
+	}
+	for _, options := range []browser.Options{{}, {Dark: true}, {Width: 360, Height: 740}} {
+		run, tab := open(t, "", options)
+		if _, err := call(t, "GET", openAPI(t, run), "", ""); err != nil {
+			t.Fatal(err)
+		}
+		browser.Evaluate[bool](tab, string(rules)+"; true")
+		for _, view := range views(t, run) {
+			goTo(tab, view)
+			findings := browser.Evaluate[[]string](tab, `axe.run(document, {resultTypes: ['violations']}).then((results) =>
+				results.violations.flatMap((rule) => rule.nodes.map((node) => rule.id + ': ' + node.target.join(' ') + ': ' + (node.any[0] ?? node.all[0] ?? node.none[0])?.message)))`)
+			for _, finding := range findings[:min(8, len(findings))] {
+				t.Errorf("%+v %s: %s", options, view, finding)
+			}
+		}
+	}
+}
+
+// Someone without a mouse reaches a view, a control and the way back, and no element keeps the focus.
+func TestKeyboard(t *testing.T) {
+	_, tab := open(t, "", browser.Options{})
+	const tabKey, enter, space, escape = "\t", "\r", " ", "\u001b"
+	focused := func() string {
+		return browser.Evaluate[string](tab, "(document.activeElement?.innerText || document.activeElement?.getAttribute('aria-label') || document.activeElement?.tagName || '').trim()")
+	}
+	tab.Press(tabKey)
+	if got := focused(); got != "Skip to content" {
+		t.Fatalf("the first stop is %q", got)
+	}
+	tab.Press(enter)
+	if got := browser.Evaluate[string](tab, "document.activeElement.id"); got != "main" {
+		t.Errorf("skipping leads to %q", got)
+	}
+	// From the top, along the views, to the faults.
+	browser.Evaluate[bool](tab, "document.activeElement.blur(), true")
+	tab.Press(tabKey)
+	var stops []string
+	for range 60 {
+		tab.Press(tabKey)
+		stops = append(stops, focused())
+		if focused() == "Faults" {
+			break
+		}
+	}
+	if !slices.Contains(stops, "Requests") || stops[len(stops)-1] != "Faults" {
+		t.Fatalf("got the stops %q", stops)
+	}
+	if outline := browser.Evaluate[string](tab, "getComputedStyle(document.activeElement).outlineStyle"); outline == "none" {
+		t.Error("the focus is not seen")
+	}
+	tab.Press(enter)
+	shown(tab, "#/faults")
+	// The heading has the focus. The switches follow; space turns one.
+	for range 20 {
+		tab.Press(tabKey)
+		if strings.HasPrefix(focused(), "Turn on") {
+			break
+		}
+	}
+	if browser.Evaluate[string](tab, "document.activeElement.getAttribute('role')") != "switch" {
+		t.Fatalf("no switch has the focus, but %q", focused())
+	}
+	tab.Press(space)
+	tab.Until("document.activeElement.getAttribute('aria-checked') === 'true'")
+	tab.Press(space)
+	tab.Until("document.activeElement.getAttribute('aria-checked') === 'false'")
+	// A dialog keeps the focus until Escape, and gives it back.
+	goTo(tab, "#/tables")
+	tab.Until("document.querySelector('main tbody a')")
+	browser.Evaluate[bool](tab, "document.querySelector('main tbody a').focus(), true")
+	tab.Press(enter)
+	tab.Until("[...document.querySelectorAll('button')].some((one) => one.innerText === 'Add an item')")
+	browser.Evaluate[bool](tab, "[...document.querySelectorAll('button')].find((one) => one.innerText === 'Add an item').focus(), true")
+	tab.Press(enter)
+	tab.Until("document.querySelector('dialog[open]')?.contains(document.activeElement)")
+	for range 8 {
+		tab.Press(tabKey)
+		if outside := browser.Evaluate[bool](tab, "document.activeElement !== document.body && !document.querySelector('dialog[open]').contains(document.activeElement)"); outside {
+			t.Errorf("the focus left the dialog: %q", focused())
+		}
+	}
+	tab.Press(escape)
+	tab.Until("!document.querySelector('dialog')")
+	if got := focused(); got != "Add an item" {
+		t.Errorf("after the dialog the focus is on %q", got)
+	}
+}
