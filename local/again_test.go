@@ -1,0 +1,172 @@
+package local_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/awsapi"
+)
+
+// withFailures is the template with batches that are given up after the first failure, a dead-letter queue of the function, and a queue
+// with a dead-letter queue of its own.
+func withFailures() object {
+	changed := template()
+	mapping := properties(changed, "Mapping")
+	mapping["MaximumRetryAttempts"], mapping["DestinationConfig"] = 0, object{"OnFailure": object{"Destination": arn("Queue")}}
+	resources := changed["Resources"].(object)
+	resources["DeadEvents"] = object{"Type": "AWS::SQS::Queue"}
+	resources["DeadJobs"] = object{"Type": "AWS::SQS::Queue"}
+	resources["Jobs"] = object{"Type": "AWS::SQS::Queue", "Properties": object{"RedrivePolicy": object{"deadLetterTargetArn": arn("DeadJobs"), "maxReceiveCount": 1}}}
+	properties(changed, "Function")["DeadLetterConfig"] = object{"TargetArn": arn("DeadEvents")}
+	statements := resources["Role"].(object)["Properties"].(object)["Policies"].([]object)[0]["PolicyDocument"].(object)
+	statements["Statement"] = append(statements["Statement"].([]object), allow(arn("DeadEvents"), "sqs:SendMessage"))
+	return changed
+}
+
+// failed is the path of the only message of a queue on the console, once there is one.
+func failed(t *testing.T, r *local.Runner, name string) string {
+	t.Helper()
+	queue := queueOf(t, r, name)
+	eventually(t, "a message in "+name, func() bool { return len(queue.Messages()) == 1 })
+	return r.ConsoleURL() + "/queues/" + queue.Name + "/messages/" + queue.Messages()[0].ID
+}
+
+func queueOf(t *testing.T, r *local.Runner, name string) *awsapi.Queue {
+	t.Helper()
+	for _, queue := range r.AWS().Queues() {
+		if strings.HasSuffix(queue.Name, "-"+name) {
+			return queue
+		}
+	}
+	t.Fatalf("no queue %s", name)
+	return nil
+}
+
+func TestAgain(t *testing.T) {
+	t.Parallel()
+	r, _ := start(t, withFailures(), nil)
+	queue := queueOf(t, r, "Queue")
+
+	// A batch of the stream. The function fails while DynamoDB throttles it.
+	want(t, 200, "1")(call(t, "POST", r.ConsoleURL()+"/faults", `{"throttle":1}`))
+	if err := put(t, r, "one"); err != nil {
+		t.Fatal(err)
+	}
+	message := failed(t, r, "Queue")
+	want(t, 200, "read the batch again from its stream, and invoke worker")(call(t, "GET", message, ""))
+	want(t, 502, "the message stays in the queue")(call(t, "POST", message+"/again", ""))
+	want(t, 200, "0")(call(t, "POST", r.ConsoleURL()+"/faults", `{}`))
+	want(t, 200, `"records": 1`)(call(t, "POST", message+"/again", ""))
+	want(t, 200, `"INSERT one"`)(call(t, "GET", r.URL("")+"/items/seen", ""))
+	want(t, 404, "no such message")(call(t, "POST", message+"/again", ""))
+
+	// An asynchronous invocation has a record, and its event in the dead-letter queue.
+	if _, err := r.Functions().InvokeAsync(t.Context(), "worker", []byte(`{"Tick": "fail"}`)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"Queue", "DeadEvents"} {
+		message = failed(t, r, name)
+		want(t, 200, "invoke worker with the event")(call(t, "GET", message, ""))
+		want(t, 502, "tick failed")(call(t, "POST", message+"/again", ""))
+		want(t, 204, "")(call(t, "DELETE", message, ""))
+		want(t, 404, "no such message")(call(t, "DELETE", message, ""))
+	}
+	queueOf(t, r, "DeadEvents").Send(`{"Tick": "late"}`, map[string]awsapi.MessageAttribute{"RequestID": {DataType: "String", StringValue: "1"}})
+	message = failed(t, r, "DeadEvents")
+	// One of several at the same time does it.
+	statuses := make([]int, 4)
+	var together sync.WaitGroup
+	for i := range statuses {
+		together.Go(func() { statuses[i], _ = call(t, "POST", message+"/again", "") })
+	}
+	together.Wait()
+	done := 0
+	for _, status := range statuses {
+		switch status {
+		case http.StatusOK:
+			done++
+		case http.StatusConflict, http.StatusNotFound:
+		default:
+			t.Errorf("got %v", statuses)
+		}
+	}
+	if done != 1 {
+		t.Errorf("got %v, want one success", statuses)
+	}
+	want(t, 200, "late")(call(t, "GET", r.URL("")+"/items/tick", ""))
+
+	// The event of a schedule.
+	queue.Send(`{"Tick": "scheduled"}`, map[string]awsapi.MessageAttribute{
+		"SCHEDULE_ARN": {DataType: "String", StringValue: "arn:aws:scheduler:us-east-1:000000000000:schedule/default/tick"},
+		"TARGET_ARN":   {DataType: "String", StringValue: "arn:aws:lambda:us-east-1:000000000000:function:worker"},
+	})
+	want(t, 200, `"function": "worker"`)(call(t, "POST", failed(t, r, "Queue")+"/again", ""))
+	want(t, 200, "scheduled")(call(t, "GET", r.URL("")+"/items/tick", ""))
+
+	// A message of another queue goes back there.
+	queueOf(t, r, "DeadJobs").Send("a job", nil)
+	want(t, 200, "Jobs, from which it came")(call(t, "POST", failed(t, r, "DeadJobs")+"/again", ""))
+	if jobs := queueOf(t, r, "Jobs").Messages(); len(jobs) != 1 || jobs[0].Body != "a job" {
+		t.Errorf("got %+v", jobs)
+	}
+
+	// Another message says nothing of what failed.
+	queue.Send("anything", nil)
+	message = failed(t, r, "Queue")
+	want(t, 200, `"cannot"`)(call(t, "GET", message, ""))
+	want(t, 409, "does not say what failed")(call(t, "POST", message+"/again", ""))
+	want(t, 404, "no queue")(call(t, "POST", r.ConsoleURL()+"/queues/none/messages/1/again", ""))
+}
+
+// put writes an item into the table, past all functions.
+func put(t *testing.T, r *local.Runner, id string) error {
+	t.Helper()
+	tables, err := r.Tables(t.Context())
+	if err != nil {
+		return err
+	}
+	status, body := call(t, "POST", r.ConsoleURL()+"/tables/"+tables[0].Name+"/items", fmt.Sprintf(`{"item": {"id": {"S": %q}}}`, id))
+	if status != http.StatusNoContent {
+		return fmt.Errorf("got %d %s", status, body)
+	}
+	return nil
+}
+
+func TestConsoleData(t *testing.T) {
+	t.Parallel()
+	r, _ := start(t, template(), nil)
+	base := r.ConsoleURL()
+	if err := put(t, r, "a"); err != nil {
+		t.Fatal(err)
+	}
+	tables, err := r.Tables(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := base + "/tables/" + tables[0].Name + "/items"
+	want(t, 200, `"S": "a"`)(call(t, "GET", items+"?partition=a", ""))
+	want(t, 200, `"examined"`)(call(t, "GET", items+"?text=zzz&limit=1", ""))
+	want(t, 400, "limit")(call(t, "GET", items+"?limit=0", ""))
+	want(t, 400, "limit")(call(t, "GET", items+"?limit=1000", ""))
+	want(t, 404, "no such table")(call(t, "GET", base+"/tables/none/items", ""))
+	want(t, 409, "has this key")(call(t, "POST", items, `{"item": {"id": {"S": "a"}}}`))
+	want(t, 400, "not an item")(call(t, "POST", items, `{"item": {"id": "a"}}`))
+	want(t, 400, "body")(call(t, "POST", items, `{"item": []}`))
+	want(t, 204, "")(call(t, "POST", items, `{"was": {"id": {"S": "a"}}}`))
+	want(t, 409, "it is gone")(call(t, "POST", items, `{"was": {"id": {"S": "a"}}}`))
+
+	want(t, 200, "null")(call(t, "PUT", r.URL("")+"/objects/b", "content"))
+	bucket := r.Buckets().Buckets()[0].Name
+	want(t, 200, `"events/"`)(call(t, "GET", base+"/buckets/"+bucket+"/browse", ""))
+	want(t, 200, `"key": "events/b"`)(call(t, "GET", base+"/buckets/"+bucket+"/browse?prefix=events/", ""))
+	want(t, 404, "no such bucket")(call(t, "GET", base+"/buckets/none/browse", ""))
+	want(t, 200, "cont")(call(t, "GET", base+"/buckets/"+bucket+"/objects/events/b?first=4", ""))
+
+	want(t, 200, `"unused"`)(call(t, "GET", base+"/permissions", ""))
+	want(t, 501, "no engine for SQL")(call(t, "POST", base+"/lakes/query", `{"sql": "SELECT 1"}`))
+	want(t, 200, "[]")(call(t, "GET", base+"/push?limit=10", ""))
+}
