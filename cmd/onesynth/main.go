@@ -15,6 +15,7 @@ import (
 )
 
 type commands struct {
+	Init        initCommand        `cmd:"" help:"Write a platform of your own, which builds, passes its tests and runs."`
 	Local       localCommand       `cmd:"" help:"Run a cloud assembly on this machine: functions, HTTP APIs, tables, streams, buckets, schedules, queues, secrets."`
 	Token       tokenCommand       `cmd:"" help:"Mint a token that the JWT authorizers of the running assembly accept."`
 	RunSchedule runScheduleCommand `cmd:"" help:"Run a schedule of the running assembly now and wait until its function has finished, or list the schedules."`

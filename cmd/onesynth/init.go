@@ -1,0 +1,90 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/scaffold"
+)
+
+type initCommand struct {
+	Name     string `arg:"" help:"Name of the platform, such as short-links: lower-case letters, digits and single hyphens."`
+	Dir      string `help:"Folder to write, which is not there yet, or empty. Default: NAME." type:"path" placeholder:"DIR"`
+	Module   string `help:"Path of the Go module. Default: example.com/NAME." placeholder:"PATH"`
+	Onesynth string `help:"Checkout of Onesynth that the platform takes the library from. Default: none, or where this command was built, if no module proxy has its version." type:"path" placeholder:"DIR"`
+}
+
+// Help returns the text of --help below the summary.
+func (c *initCommand) Help() string {
+	return `The platform keeps notes of users: one table, one function with four routes, tests, a Makefile and workflows of GitHub Actions. It builds, passes its tests and runs; its README.md says what to change next. Nothing is overwritten.`
+}
+
+// Run writes the platform, and resolves the modules that it requires.
+func (c *initCommand) Run(ctx context.Context) error {
+	project := scaffold.Project{Name: c.Name, Folder: cmp.Or(c.Dir, c.Name), Module: c.Module, Checkout: c.Onesynth}
+	if project.Checkout == "" {
+		project.Version, project.Checkout = ownVersion()
+	}
+	files, err := project.Write()
+	if err != nil {
+		return fmt.Errorf("nothing is written:\n%w", err)
+	}
+	fmt.Printf("%s: wrote %d files; resolving modules\n", project.Folder, len(files))
+	tidy := exec.CommandContext(ctx, "go", "mod", "tidy")
+	tidy.Dir, tidy.Stderr = project.Folder, os.Stderr
+	if err := tidy.Run(); err != nil {
+		return fmt.Errorf("go mod tidy: %w: the files are written; run it again in %s", err, project.Folder)
+	}
+	fmt.Printf("\n  cd %s\n  make run      # the first time, it compiles the CDK: about a minute\n\nREADME.md says what else there is, and what to change next.\n", project.Folder)
+	return nil
+}
+
+// ownVersion returns the version of the library in this command, if a module proxy has it, or else the checkout that it was built
+// in, if that can be found.
+func ownVersion() (version, checkout string) {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if version := publishedVersion(info); version != "" {
+			return version, ""
+		}
+	}
+	if executable, err := os.Executable(); err == nil {
+		checkout = checkoutAbove(filepath.Dir(executable))
+	}
+	if working, err := os.Getwd(); err == nil && checkout == "" {
+		checkout = checkoutAbove(working)
+	}
+	return "", checkout
+}
+
+// publishedVersion returns the version of the library in a program, or "" if the program has it from a folder.
+func publishedVersion(info *debug.BuildInfo) string {
+	for _, m := range append(info.Deps, &info.Main) {
+		// A build in a checkout has a version, too, but no checksum.
+		if m.Path == scaffold.LibraryModule() && m.Replace == nil && m.Sum != "" {
+			return m.Version
+		}
+	}
+	return ""
+}
+
+// checkoutAbove returns the folder of the library's module that a folder is in, or "".
+func checkoutAbove(folder string) string {
+	for {
+		content, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if err == nil && modfile.ModulePath(content) == scaffold.LibraryModule() {
+			return folder
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			return ""
+		}
+		folder = above
+	}
+}
