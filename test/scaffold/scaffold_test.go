@@ -1,0 +1,238 @@
+// Package scaffold checks what onesynth init writes: README.md's way from nothing to the first answer, the project's own tests,
+// and each command of its workflows that needs no AWS account.
+package scaffold
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/cmd/onesynth/scaffold"
+	"github.com/onesynth-cdk/onesynth/onesynthtest"
+	"github.com/onesynth-cdk/onesynth/test/platform"
+)
+
+// TestMain reads the name of a folder that is called after all files of the repository: Go then runs the tests again when one has
+// changed.
+func TestMain(m *testing.M) {
+	_ = os.Getenv("ONESYNTH_TEST_ASSEMBLIES")
+	os.Exit(m.Run())
+}
+
+// npm stands in for npm ci, with the packages of this repository.
+const npm = `#!/bin/sh
+[ "$*" = ci ] || { echo "npm $*: want npm ci" >&2; exit 1; }
+ln -sfn %[1]q node_modules && touch node_modules
+`
+
+// project is a project that the command has written.
+type project struct {
+	name, folder string
+	environment  []string
+}
+
+// command is a command in the project's folder.
+func (p *project) command(ctx context.Context, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...)
+	command.Dir, command.Env = p.folder, p.environment
+	return command
+}
+
+// run runs a command in the project's folder.
+func (p *project) run(t *testing.T, arguments ...string) string {
+	t.Helper()
+	output, err := p.command(t.Context(), arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v\n%s", arguments, err, output)
+	}
+	return string(output)
+}
+
+// programs writes shell scripts into a folder, and returns it.
+func programs(t *testing.T, scripts map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, script := range scripts {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// first are the commands that README.md shows from nothing to the first answer.
+func first(t *testing.T) (commands []string, answer string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(platform.Root(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(content), "\n## Make your own\n")
+	_, block, _ := strings.Cut(section, "\n```console\n")
+	block, _, ok := strings.Cut(block, "\n```\n")
+	parts := strings.Split("\n"+block, "\n$ ")[1:]
+	if !ok || len(parts) != 3 {
+		t.Fatalf(`README.md: below "Make your own" got the commands %q, want three`, parts)
+	}
+	last, answer, ok := strings.Cut(parts[2], "\n{")
+	if !ok {
+		t.Fatalf("README.md shows no answer to %s", parts[2])
+	}
+	return []string{parts[0], parts[1], last}, "{" + answer
+}
+
+// newProject carries out README.md's first command, with this checkout.
+func newProject(t *testing.T, init string) *project {
+	t.Helper()
+	root, onesynth := platform.Root(t), platform.Onesynth(t)
+	words := strings.Fields(init)
+	if want := "go run " + scaffold.LibraryModule() + "/cmd/onesynth@latest init"; len(words) != 5 || strings.Join(words[:4], " ") != want {
+		t.Fatalf("README.md: got %q, want %s NAME", init, want)
+	}
+	stand := programs(t, map[string]string{"npm": fmt.Sprintf(npm, filepath.Join(root, "node_modules"))})
+	p := &project{name: words[4], folder: filepath.Join(t.TempDir(), words[4])}
+	p.environment = append(os.Environ(), "GOWORK=off", "CDK_VALIDATION=false", "PATH="+stand+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	command := exec.CommandContext(t.Context(), onesynth, "init", p.name, "--onesynth", root)
+	command.Dir = filepath.Dir(p.folder)
+	output, err := command.CombinedOutput()
+	if err != nil || !strings.Contains(string(output), "make run") {
+		t.Fatalf("onesynth init: %v\n%s", err, output)
+	}
+	// A second time, it overwrites nothing.
+	again := exec.CommandContext(t.Context(), onesynth, "init", p.name, "--onesynth", root)
+	again.Dir = command.Dir
+	if output, err := again.CombinedOutput(); err == nil || !strings.Contains(string(output), "the folder is not empty") {
+		t.Errorf("onesynth init, again: got %v, %s", err, output)
+	}
+	return p
+}
+
+// The three commands of README.md lead from nothing to the first answer. The project passes our lint and its own tests, and each
+// step of its workflows that needs no account succeeds.
+func TestProject(t *testing.T) {
+	if os.Getenv("ONESYNTH_TEST_TARGET") == "aws" {
+		t.Skip("skipped on AWS: it runs on this machine alone")
+	}
+	commands, answer := first(t)
+	p := newProject(t, commands[0])
+	t.Run("Lint", func(t *testing.T) {
+		lint := filepath.Join(t.TempDir(), "lint")
+		build := exec.CommandContext(t.Context(), "go", "build", "-o", lint, ".")
+		build.Dir = filepath.Join(platform.Root(t), "lint")
+		if output, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		p.run(t, lint, "./...")
+	})
+	t.Run("Run", func(t *testing.T) { p.checkRun(t, commands[1], commands[2], answer) })
+	t.Run("Workflows", p.checkWorkflows)
+}
+
+// checkRun carries out README.md's second and third command, and compares the answer up to what is new each time.
+func (p *project) checkRun(t *testing.T, run, request, answer string) {
+	if want := "make -C " + p.name + " run"; run != want {
+		t.Fatalf("README.md: got %q, want %q", run, want)
+	}
+	p.freePorts(t)
+	command := p.command(t.Context(), "make", "run")
+	// Ctrl-C reaches all processes of the terminal.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	interrupt := func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
+	command.Cancel, command.Stderr = interrupt, t.Output()
+	printed, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	addresses := map[string]string{}
+	lines := bufio.NewScanner(io.TeeReader(printed, t.Output()))
+	for lines.Scan() && lines.Text() != "ready" {
+		if words := strings.Fields(lines.Text()); len(words) > 1 {
+			addresses[words[0]] = words[1]
+		}
+	}
+	if lines.Text() != "ready" {
+		t.Fatalf("make run ended: %v", command.Wait())
+	}
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		_, _ = io.Copy(io.Discard, printed)
+	}()
+	asked := strings.NewReplacer("localhost:8080", strings.TrimPrefix(addresses["API"], "http://"), "onesynth token", "onesynth token --console "+addresses["console"]).Replace(request)
+	curl := p.command(t.Context(), "bash", "-c", asked)
+	curl.Dir = filepath.Dir(p.folder)
+	got, err := curl.Output()
+	if want := anew.ReplaceAllString(answer, ""); err != nil || strings.TrimSpace(anew.ReplaceAllString(string(got), "")) != want {
+		t.Errorf("%s\nprints %s, %v; README.md shows %s", asked, got, err, answer)
+	}
+	if err := interrupt(); err != nil {
+		t.Error(err)
+	}
+	<-drained
+	// make reports the interrupt.
+	if err := command.Wait(); err != nil && !strings.Contains(err.Error(), "exit status 2") && !strings.Contains(err.Error(), "signal: interrupt") {
+		t.Errorf("make run, interrupted: %v", err)
+	}
+	onesynthtest.Settled(t, "no process is left", func() bool {
+		return errors.Is(syscall.Kill(-command.Process.Pid, 0), syscall.ESRCH)
+	})
+}
+
+// anew matches what is another each time: ids and times.
+var anew = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:]{8}Z`)
+
+// freePorts lets the project's runs take free ports, as its cdk.json can say.
+func (p *project) freePorts(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(p.folder, "cdk.json")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var settings map[string]any
+	if err := json.Unmarshal(content, &settings); err != nil {
+		t.Fatal(err)
+	}
+	settings["context"] = map[string]any{"onesynth": map[string]any{"port": 0, "consolePort": 0}}
+	if content, err = json.Marshal(settings); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Projects of awkward names build, and go vet finds nothing in them.
+func TestNames(t *testing.T) {
+	t.Parallel()
+	root := platform.Root(t)
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "x9-y-10", "func", "test", "main", strings.Repeat("long", 10)} {
+		t.Run(name, func(t *testing.T) {
+			p := &project{folder: filepath.Join(t.TempDir(), "project"), environment: append(os.Environ(), "GOWORK=off")}
+			if _, err := (scaffold.Project{Name: name, Folder: p.folder, Checkout: root}).Write(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(p.folder, "go.sum"), sums, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p.run(t, "go", "vet", "-mod=mod", "./...")
+		})
+	}
+}

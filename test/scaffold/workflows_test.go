@@ -1,0 +1,356 @@
+package scaffold
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rhysd/actionlint"
+	"go.yaml.in/yaml/v3"
+)
+
+// needAccount are the steps, as FILE/JOB/STEP, that need an AWS account. A new step with a command runs in the tests unless it is
+// named here. Those that call make are only resolved.
+var needAccount = []string{"platform.yml/preview/Check and deploy", "platform.yml/production/Check and deploy"}
+
+// expressions are the values of expressions in a workflow that the tests run.
+var expressions = map[string]string{"github.event.number": "17", "github.token": "secret"}
+
+// expression matches an expression of a workflow.
+var expression = regexp.MustCompile(`\$\{\{ *(.*?) *\}\}`)
+
+// pinned matches an action of one major version, or of one commit.
+var pinned = regexp.MustCompile(`^[\w.-]+/[\w./-]+@(v\d+|[0-9a-f]{40})$`)
+
+// step is a step with a command.
+type step struct {
+	name, command, shell string
+	environment          []string
+}
+
+// checkWorkflows checks the workflows, and carries out their commands.
+func (p *project) checkWorkflows(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(p.folder, ".github", "workflows", "*.yml"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("workflows: got %v, %v", files, err)
+	}
+	p.lintWorkflows(t, files)
+	p.run(t, "bash", "-e", "-c", setUp(t, p))
+	var environments, skipped []string
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		workflow, problems := actionlint.Parse(content)
+		if len(problems) > 0 {
+			t.Fatalf("%s: %v", file, problems)
+		}
+		checkPermission(t, file, workflow)
+		// In the order of the file, a job comes after those that it needs.
+		inOrder := slices.SortedFunc(maps.Values(workflow.Jobs), func(a, b *actionlint.Job) int { return a.Pos.Line - b.Pos.Line })
+		for _, job := range inOrder {
+			if job.Environment != nil {
+				environments = append(environments, job.Environment.Name.Value)
+			}
+			for _, s := range steps(t, filepath.Base(file)+"/"+job.ID.Value, workflow, job) {
+				if slices.Contains(needAccount, s.name) {
+					skipped = append(skipped, s.name)
+					if strings.HasPrefix(s.command, "make ") {
+						s.command = "make --dry-run " + strings.TrimPrefix(s.command, "make ")
+					}
+				}
+				p.carryOut(t, s)
+			}
+		}
+	}
+	if !slices.Equal(skipped, needAccount) {
+		t.Errorf("steps that need an account: got %v, want %v", skipped, needAccount)
+	}
+	slices.Sort(environments)
+	p.checkRole(t, slices.Compact(environments))
+}
+
+// lintWorkflows looks for what GitHub would refuse.
+func (p *project) lintWorkflows(t *testing.T, files []string) {
+	t.Helper()
+	var found bytes.Buffer
+	// It looks for local actions in the repository around the working folder.
+	p.run(t, "git", "init", "--quiet")
+	repository, err := actionlint.NewProject(p.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	linter, err := actionlint.NewLinter(&found, &actionlint.LinterOptions{WorkingDir: p.folder})
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := linter.LintFiles(files, repository)
+	if err != nil || len(problems) > 0 {
+		t.Errorf("actionlint: %v\n%s", err, &found)
+	}
+}
+
+// setUp returns the commands of the action that all jobs begin with.
+func setUp(t *testing.T, p *project) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(p.folder, ".github", "actions", "setup", "action.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Runs struct {
+			Steps []struct{ Uses, Run, Shell string }
+		}
+	}
+	if err := yaml.Unmarshal(content, &action); err != nil {
+		t.Fatal(err)
+	}
+	var commands []string
+	for _, one := range action.Runs.Steps {
+		if one.Uses != "" && !pinned.MatchString(one.Uses) {
+			t.Errorf("action.yml uses %s; want one major version, or a commit", one.Uses)
+		}
+		if one.Run != "" && one.Shell == "" {
+			t.Errorf("action.yml: %q has no shell", one.Run)
+		}
+		commands = append(commands, one.Run)
+	}
+	return strings.Join(commands, "\n")
+}
+
+// checkPermission checks that a workflow may only read, and that exactly the jobs that take the role may ask for a token.
+func checkPermission(t *testing.T, file string, workflow *actionlint.Workflow) {
+	t.Helper()
+	allowed := func(of *actionlint.Permissions) map[string]string {
+		if of == nil {
+			return nil
+		}
+		if of.All != nil {
+			return map[string]string{"all": of.All.Value}
+		}
+		scopes := map[string]string{}
+		for name, scope := range of.Scopes {
+			scopes[name] = scope.Value.Value
+		}
+		return scopes
+	}
+	if got := allowed(workflow.Permissions); len(got) != 1 || got["contents"] != "read" {
+		t.Errorf("%s: got the permissions %v; want contents: read", file, got)
+	}
+	for id, job := range workflow.Jobs {
+		takesRole := false
+		for _, one := range job.Steps {
+			if action, ok := one.Exec.(*actionlint.ExecAction); ok {
+				uses := action.Uses.Value
+				takesRole = takesRole || strings.HasPrefix(uses, "aws-actions/")
+				if !strings.HasPrefix(uses, "./") && !pinned.MatchString(uses) {
+					t.Errorf("%s, job %s uses %s; want one major version, or a commit", file, id, uses)
+				}
+			}
+		}
+		scopes := allowed(job.Permissions)
+		for name, value := range scopes {
+			if value != "read" && (name != "id-token" || value != "write") {
+				t.Errorf("%s, job %s: got the permission %s: %s", file, id, name, value)
+			}
+		}
+		if takesRole != (scopes["id-token"] == "write") || takesRole != (job.Environment != nil) {
+			t.Errorf("%s, job %s: takes a role: %t; permissions %v, environment %v", file, id, takesRole, scopes, job.Environment)
+		}
+	}
+}
+
+// steps are the steps of a job with commands.
+func steps(t *testing.T, place string, workflow *actionlint.Workflow, job *actionlint.Job) (all []step) {
+	t.Helper()
+	resolved := func(of *actionlint.Env) (variables []string) {
+		if of == nil {
+			return nil
+		}
+		for _, variable := range of.Vars {
+			value := expression.ReplaceAllStringFunc(variable.Value.Value, func(found string) string {
+				known, ok := expressions[expression.FindStringSubmatch(found)[1]]
+				if !ok {
+					t.Errorf("%s: the tests know no value of %s", place, found)
+				}
+				return known
+			})
+			variables = append(variables, variable.Name.Value+"="+value)
+		}
+		return variables
+	}
+	shell := "bash -e"
+	if workflow.Defaults != nil && workflow.Defaults.Run != nil && workflow.Defaults.Run.Shell != nil {
+		shell = workflow.Defaults.Run.Shell.Value
+	}
+	for _, one := range job.Steps {
+		run, ok := one.Exec.(*actionlint.ExecRun)
+		if !ok {
+			continue
+		}
+		if one.Name == nil {
+			t.Fatalf("%s: a step with a command has no name: %s", place, run.Run.Value)
+		}
+		if expression.MatchString(run.Run.Value) {
+			t.Errorf("%s/%s: hand values to the command in its environment: an expression in it is code", place, one.Name.Value)
+		}
+		all = append(all, step{place + "/" + one.Name.Value, run.Run.Value, shell, append(resolved(job.Env), resolved(one.Env)...)})
+	}
+	return all
+}
+
+// aws and gh stand in for the commands that a runner of GitHub has.
+const (
+	aws = `#!/bin/sh
+case "$*" in
+"cloudformation list-stacks "*) printf '%s\n' links-prod links-dev-pr-17 links-dev-alice other-dev-pr-17 links-dev-pr-18 links-dev-pr-404 links-dev-pr-19 ;;
+"cloudformation delete-stack --stack-name "*) echo "$4" >> "$REMOVED" ;;
+*) echo "aws $*" >&2; exit 1 ;;
+esac
+`
+	gh = `#!/bin/sh
+[ "$GH_TOKEN" = secret ] && [ "$*" = "pr view $3 --repo you/links --json state --jq .state" ] || { echo "gh $*" >&2; exit 1; }
+case "$3" in
+17) echo CLOSED ;;
+18) echo OPEN ;;
+19) echo MERGED ;;
+*) exit 1 ;;
+esac
+`
+)
+
+// carryOut runs a step as GitHub does, and checks what it leaves.
+func (p *project) carryOut(t *testing.T, s step) {
+	t.Run(strings.ReplaceAll(s.name, "/", " "), func(t *testing.T) {
+		folder := programs(t, map[string]string{"aws": aws, "gh": gh})
+		output, removed := filepath.Join(folder, "output"), filepath.Join(folder, "removed")
+		path := p.environment[len(p.environment)-1]
+		arguments := []string{"bash", "-e", "-c", s.command}
+		if s.shell == "bash" {
+			arguments = []string{"bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", s.command}
+		}
+		command := p.command(t.Context(), arguments...)
+		command.Env = append(slices.Clone(p.environment), "PATH="+folder+string(filepath.ListSeparator)+strings.TrimPrefix(path, "PATH="),
+			"GITHUB_OUTPUT="+output, "GITHUB_REPOSITORY=you/links", "REMOVED="+removed)
+		command.Env = append(command.Env, s.environment...)
+		want := ""
+		switch {
+		case strings.HasSuffix(s.name, "/Say where it is"):
+			want = "url=https://links.example.com\n"
+			p.writeOutputs(t, "links-dev-pr-17", "https://links.example.com")
+		case strings.HasSuffix(s.name, "/Remove the stacks of closed pull requests"):
+			want, output = "links-dev-pr-17\nlinks-dev-pr-19\n", removed
+		}
+		if printed, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", s.command, err, printed)
+		}
+		if got, err := os.ReadFile(output); want != "" && (err != nil || string(got) != want) {
+			t.Errorf("%s\nleaves %q, %v; want %q", s.command, got, err, want)
+		}
+		if strings.Contains(s.command, "openapi") {
+			p.checkDocument(t)
+		}
+	})
+}
+
+// writeOutputs writes what the CDK command writes of the outputs of a deployed stack: those of the assembly, with the address of
+// its API.
+func (p *project) writeOutputs(t *testing.T, stack, address string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(p.folder, "cdk.out", "links-prod.template.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct{ Outputs map[string]any }
+	if err := json.Unmarshal(content, &template); err != nil {
+		t.Fatal(err)
+	}
+	outputs := map[string]string{}
+	for name := range template.Outputs {
+		outputs[name] = "other"
+		if strings.HasSuffix(name, "ApiUrl") {
+			outputs[name] = address
+		}
+	}
+	if content, err = json.Marshal(map[string]any{stack: outputs}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(p.folder, "outputs.json"), content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkDocument checks that the project's OpenAPI document has its routes.
+func (p *project) checkDocument(t *testing.T) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(p.folder, "openapi.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document struct {
+		OpenAPI string
+		Paths   map[string]map[string]struct{ OperationID string }
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	if got := document.Paths["/notes"]["post"].OperationID; document.OpenAPI == "" || got != "createNote" {
+		t.Errorf("openapi.json: got version %q, and for POST /notes %q", document.OpenAPI, got)
+	}
+}
+
+// checkRole checks the template of the role: jobs of one environment of the repository may take it, and no others.
+func (p *project) checkRole(t *testing.T, environments []string) {
+	content, err := os.Open(filepath.Join(p.folder, ".github", "role.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Close()
+	text, err := io.ReadAll(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Parameters struct {
+			Environment struct {
+				AllowedValues []string `yaml:"AllowedValues"`
+			} `yaml:"Environment"`
+		} `yaml:"Parameters"`
+		Resources struct {
+			Role struct {
+				Properties struct {
+					AssumeRolePolicyDocument struct {
+						Statement []struct {
+							Action    string                       `yaml:"Action"`
+							Condition map[string]map[string]string `yaml:"Condition"`
+						} `yaml:"Statement"`
+					} `yaml:"AssumeRolePolicyDocument"`
+				} `yaml:"Properties"`
+			} `yaml:"Role"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	if got := slices.Sorted(slices.Values(template.Parameters.Environment.AllowedValues)); !slices.Equal(got, environments) {
+		t.Errorf("role.yml allows the environments %v; the workflows have %v", got, environments)
+	}
+	trust := template.Resources.Role.Properties.AssumeRolePolicyDocument.Statement
+	const issuer = "token.actions.githubusercontent.com"
+	want := map[string]string{issuer + ":aud": "sts.amazonaws.com", issuer + ":sub": "repo:${Repository}:environment:${Environment}"}
+	if len(trust) != 1 || trust[0].Action != "sts:AssumeRoleWithWebIdentity" || len(trust[0].Condition) != 1 || !maps.Equal(trust[0].Condition["StringEquals"], want) {
+		t.Errorf("role.yml: got the trust %+v; want %v", trust, want)
+	}
+	// A wildcard names all resources only where CloudFormation knows no others.
+	if all := regexp.MustCompile(`(?m)^ +Action: (\S+)\n +Resource: "\*"$`).FindAllStringSubmatch(string(text), -1); len(all) != 1 || all[0][1] != "cloudformation:ListStacks" || strings.Count(string(text), `"*"`) != 1 {
+		t.Errorf("role.yml: got %v for all resources; want cloudformation:ListStacks", all)
+	}
+}
