@@ -166,16 +166,16 @@ func build(ctx context.Context, source Source, target Target, cacheFolder string
 	defer unlock()
 	binaries := map[string]Binary{}
 	var missing []mainPackage
-	for _, m := range mains {
-		binary, err := cache.read(m.key)
-		if errors.Is(err, errMiss) {
+	kept, failures := cache.readAll(mains)
+	for i, m := range mains {
+		if errors.Is(failures[i], errMiss) {
 			missing = append(missing, m)
 			continue
 		}
-		if err != nil {
-			return nil, err
+		if failures[i] != nil {
+			return nil, failures[i]
 		}
-		binaries[m.name()] = m.describe(binary)
+		binaries[m.name()] = m.describe(kept[i])
 	}
 	if len(missing) == 0 {
 		return binaries, nil

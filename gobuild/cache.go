@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // cacheVariable is the environment variable with the folder of the cache.
@@ -111,6 +114,22 @@ func (c cache) read(key string) (Binary, error) {
 		_ = os.Chtimes(used, now, now) // only delays the removal of an entry
 	}
 	return Binary{Directory: folder, Hash: hash, Size: size}, nil
+}
+
+// readAll returns the binary of each package, or the error of [cache.read]. It reads several at a time: where nothing has changed,
+// the hashes take a third of the build.
+func (c cache) readAll(mains []mainPackage) ([]Binary, []error) {
+	binaries, failures := make([]Binary, len(mains)), make([]error, len(mains))
+	var reading errgroup.Group
+	reading.SetLimit(runtime.NumCPU())
+	for i, m := range mains {
+		reading.Go(func() error {
+			binaries[i], failures[i] = c.read(m.key)
+			return nil
+		})
+	}
+	_ = reading.Wait() // failures has the errors
+	return binaries, failures
 }
 
 // write moves a binary from the toolchain's output into the cache.

@@ -43,7 +43,7 @@ type OnObjects struct {
 	Failures Failures
 }
 
-const objectsPrefix = `^([a-z0-9-]+/)+$`
+var objectsPrefix = expression(`^([a-z0-9-]+/)+$`)
 
 // WithDefaults returns the trigger of a function with its defaults filled in.
 func (o OnObjects) WithDefaults(of Function) OnObjects {

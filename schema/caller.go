@@ -55,11 +55,11 @@ func (c Caller) String() string { return c.Name }
 // Authenticated reports whether such a caller has to show a token.
 func (c Caller) Authenticated() bool { return c.Token != NoToken }
 
-const (
-	callerName = `^[a-z][a-z0-9-]*$`
-	scopeName  = `^[a-z][a-z0-9]*/[a-z0-9._-]+$`
-	groupName  = `^[A-Za-z0-9._-]{1,128}$`
-	headerName = `^[A-Za-z0-9-]+$`
+var (
+	callerName = expression(`^[a-z][a-z0-9-]*$`)
+	scopeName  = expression(`^[a-z][a-z0-9]*/[a-z0-9._-]+$`)
+	groupName  = expression(`^[A-Za-z0-9._-]{1,128}$`)
+	headerName = expression(`^[A-Za-z0-9-]+$`)
 )
 
 // Callers returns the kinds of callers that the routes have, each once, in the order of

@@ -187,7 +187,7 @@ func (l Lake) Entity(name string) (Entity, bool) {
 
 // lakeName is what Amazon Athena takes without quotes ("Name databases, tables,
 // and columns").
-const lakeName = `^[a-z][a-z0-9_]*$`
+var lakeName = expression(`^[a-z][a-z0-9_]*$`)
 
 // validate adds what the catalog, or the first record of the stream, would refuse. at is
 // the path to the lake.

@@ -86,12 +86,14 @@ func LakeMetrics() []Metric {
 	}
 }
 
+var metricName = expression(`^[A-Za-z][A-Za-z0-9]{0,254}$`)
+
 // validateMetrics finds metrics of no function, and two of one name of a function.
 func (p Platform) validateMetrics(f *findings, functions map[string]bool) {
 	unique(f, "Metrics", p.Metrics, func(m Metric) string { return m.Function + "/" + m.Name })
 	for _, m := range p.Metrics {
 		path := fmt.Sprintf("Metrics[%s/%s]", m.Function, m.Name)
-		if !matches(`^[A-Za-z][A-Za-z0-9]{0,254}$`, m.Name) {
+		if !matches(metricName, m.Name) {
 			f.add(path+".Name", quoted(m.Name), "write up to 255 letters and digits, a letter first")
 		}
 		if !functions[m.Function] {

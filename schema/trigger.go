@@ -133,9 +133,9 @@ const (
 	maxSignUp      = 5 * time.Second // Amazon Cognito's ("Customizing user pool workflows with Lambda triggers")
 	minMemory      = 128             // MB
 	maxMemory      = 10240           // MB
-
-	variableName = `^[A-Z][A-Z0-9_]*$`
 )
+
+var variableName = expression(`^[A-Z][A-Z0-9_]*$`)
 
 // ConstructID is the construct id of the function: ID, or its name with a capital.
 func (f Function) ConstructID() string {

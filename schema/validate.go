@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/onesynth-cdk/onesynth/finding"
 )
@@ -19,17 +20,24 @@ const (
 	maxKeyAttributes       = 4 // of a partition key, and of a sort key
 )
 
-// The patterns are compiled when they are used: every handler imports this
+// The patterns are compiled when they are first used: every handler imports this
 // package, and none validates.
-const (
-	tableName     = `^[a-zA-Z0-9_.-]{3,255}$`
-	logicalName   = `^[A-Z][A-Za-z0-9]*$`
-	functionName  = `^[a-z][a-z0-9]*$`
-	pathParameter = `^\{[a-z][a-z0-9_]*\+?\}$`
-	pathSegment   = `^[a-zA-Z0-9._~:@-]*$`
+var (
+	tableName     = expression(`^[a-zA-Z0-9_.-]{3,255}$`)
+	logicalName   = expression(`^[A-Z][A-Za-z0-9]*$`)
+	functionName  = expression(`^[a-z][a-z0-9]*$`)
+	pathParameter = expression(`^\{[a-z][a-z0-9_]*\+?\}$`)
+	pathSegment   = expression(`^[a-zA-Z0-9._~:@-]*$`)
 )
 
-func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
+// pattern is a regular expression that is compiled when it is first used.
+type pattern func() *regexp.Regexp
+
+func expression(text string) pattern {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+func matches(p pattern, text string) bool { return p().MatchString(text) }
 
 // findings gather what is wrong with a schema.
 type findings struct{ list finding.List }
