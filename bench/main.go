@@ -29,7 +29,7 @@ func main() {
 	flag.StringVar(&b.arch, "arch", "", "`processor` to synthesise for, arm64 or x86_64: with that of this machine, runs need not build the handlers again (default arm64)")
 	flag.BoolVar(&b.write, "write", false, "write the prices of routes into docs/COST.md")
 	platformName := flag.String("platform", "", "measure the platform of this `name` only (default all)")
-	only := flag.String("only", "", "measure one `part`: synthesis, start, requests, compare, prices, asks or lake (default all)")
+	only := flag.String("only", "", "measure one `part`: synthesis, loop, start, requests, compare, prices, asks or lake (default all)")
 	flag.Parse()
 	if err := b.run(ctx, *only, *platformName); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -62,11 +62,11 @@ type part struct {
 }
 
 func (b *bench) run(ctx context.Context, only, platform string) error {
-	parts := []part{{"synthesis", b.synthesis}, {"start", b.start}, {"requests", b.requests}, {"compare", b.compare}, {"prices", b.prices}, {"asks", b.asks}, {"lake", b.lake}}
+	parts := []part{{"synthesis", b.synthesis}, {"loop", b.loop}, {"start", b.start}, {"requests", b.requests}, {"compare", b.compare}, {"prices", b.prices}, {"asks", b.asks}, {"lake", b.lake}}
 	if only != "" {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == only })
 		if i < 0 {
-			return fmt.Errorf("got -only %s, allowed is synthesis, start, requests, compare, prices, asks or lake", only)
+			return fmt.Errorf("got -only %s, allowed is synthesis, loop, start, requests, compare, prices, asks or lake", only)
 		}
 		parts = parts[i : i+1]
 	}
@@ -126,15 +126,31 @@ func (b *bench) title(text string) {
 
 // synthesise returns a function that writes an app's assembly into a folder.
 func (b *bench) synthesise(ctx context.Context, app, out string, arguments ...string) func() error {
+	return func() error { return synthesised(app, b.command(ctx, app, out, arguments...)) }
+}
+
+// synthesiseUnchecked is synthesise of the platforms, without the check of the templates.
+func (b *bench) synthesiseUnchecked(ctx context.Context, out string, arguments ...string) func() error {
 	return func() error {
-		cmd := exec.CommandContext(ctx, b.path(app), arguments...)
-		cmd.Dir = b.root
-		cmd.Env = append(os.Environ(), "CDK_OUTDIR="+b.path(out), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1", "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION=1")
-		if output, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("synthesise %s: %w\n%s", app, err, output)
-		}
-		return nil
+		cmd := b.command(ctx, "cdk-app", out, arguments...)
+		cmd.Env = append(cmd.Env, "CDK_VALIDATION=false")
+		return synthesised("cdk-app", cmd)
 	}
+}
+
+// command is an app that writes its assembly into a folder.
+func (b *bench) command(ctx context.Context, app, out string, arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, b.path(app), arguments...)
+	cmd.Dir = b.root
+	cmd.Env = append(os.Environ(), "CDK_OUTDIR="+b.path(out), "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=1", "JSII_SILENCE_WARNING_DEPRECATED_NODE_VERSION=1")
+	return cmd
+}
+
+func synthesised(app string, cmd *exec.Cmd) error {
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("synthesise %s: %w\n%s", app, err, output)
+	}
+	return nil
 }
 
 // synthesis compares the app of all platforms with the small one. It runs them in turn, so
