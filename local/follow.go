@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -174,7 +175,7 @@ func (f *follower) buildBatch(ctx, building context.Context, names []string, cha
 		if len(packages) == 0 {
 			continue
 		}
-		built, err := place.Build(building, packages, change.Packages, gobuild.Quick, folder)
+		built, err := f.buildPackages(building, place, packages, change.Packages, folder)
 		if err != nil {
 			_ = os.RemoveAll(folder)
 			return err
@@ -204,6 +205,25 @@ func (f *follower) buildBatch(ctx, building context.Context, names []string, cha
 		f.trace.Changed(trace.Change{What: "build", State: "done", Functions: f.labels(replaced), Milliseconds: since(change.Saved)})
 	}
 	return errors.Join(problems...)
+}
+
+// buildPackages builds the package of the function that is debugged for the debugger, and the others for the next request.
+func (f *follower) buildPackages(ctx context.Context, place *lambda.Workplace, packages, changed []string, folder string) (map[string]string, error) {
+	built := map[string]string{}
+	for _, mode := range []gobuild.Mode{gobuild.Quick, gobuild.Debug} {
+		chosen := slices.DeleteFunc(slices.Clone(packages), func(p string) bool {
+			return (f.debugged != "" && p == place.Packages[f.debugged]) != (mode == gobuild.Debug)
+		})
+		if len(chosen) == 0 {
+			continue
+		}
+		folders, err := place.Build(ctx, chosen, changed, mode, folder)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(built, folders)
+	}
+	return built, nil
 }
 
 // replace puts newer code into the place of a function's, and returns when it takes requests.

@@ -77,6 +77,9 @@ func (r *Runner) openBuckets() (err error) {
 // readFunctions reads the functions, with binaries that run here, and gives them their access keys and the inbox.
 func (r *Runner) readFunctions(ctx context.Context) ([]lambda.Declared, error) {
 	functions, problems := lambda.Read(r.assembly, r.folder)
+	if err := r.debug(ctx, functions); err != nil {
+		return nil, errors.Join(append(problems, err)...)
+	}
 	if err := lambda.BuildForThisMachine(ctx, functions, r.searched(), r.log.line); err != nil {
 		return nil, errors.Join(append(problems, err)...)
 	}

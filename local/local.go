@@ -59,6 +59,9 @@ const PlatformPorts = -1
 // DefaultConsolePort is the console's port when the command line names none.
 const DefaultConsolePort = 8079
 
+// DefaultDebugPort is delve's port when the options name none: that of VS Code's and GoLand's own examples.
+const DefaultDebugPort = 2345
+
 // Options of a run. The zero value runs cdk.out on free ports, in memory.
 type Options struct {
 	// Assembly is the folder of the cloud assembly. Default: cdk.out.
@@ -108,6 +111,11 @@ type Options struct {
 	Observe func(function, operation string, body []byte) (answered func())
 	// Watch makes the run follow its source: functions are built again when a Go file of them is saved. Default: it does not.
 	Watch bool
+	// Debug is the function to run under delve: its name, or the last part of its package. It is built with debug information, has one
+	// instance, and no time-outs. Default: none.
+	Debug string
+	// DebugPort is the port on which delve listens. Default: DefaultDebugPort.
+	DebugPort int
 	// Log receives the lines of the run: what runs where, and requests as LogFormat says. Default: none are written.
 	Log io.Writer
 	// LogFormat is the form of lines about requests. Default: LogText.
@@ -129,8 +137,10 @@ type Runner struct {
 	parts   *group
 	ports   *ports
 
-	assembly  *assembly.Assembly
-	declared  []lambda.Declared
+	assembly *assembly.Assembly
+	declared []lambda.Declared
+	// debugged is the name of the function that runs under delve, or empty.
+	debugged  string
 	engine    *engine.Engine
 	databases *engine.Databases
 	aws       *awsapi.Server

@@ -80,6 +80,9 @@ func (r *Runner) announce() {
 	}
 	fmt.Fprintf(&lines, "%-10s %s\n", "console", r.ConsoleURL())
 	fmt.Fprintf(&lines, "%-10s %s\n", "DynamoDB", r.engine.URL())
+	if r.debugged != "" {
+		fmt.Fprintf(&lines, "%-10s 127.0.0.1:%d  %s under delve: attach a debugger there; requests have no time-outs\n", "debugger", r.debugPort(), strings.Join(r.labels([]string{r.debugged}), ""))
+	}
 	for _, table := range r.assembly.Tables() {
 		if table.Existing {
 			fmt.Fprintf(&lines, "%-10s %s  exists elsewhere; here as stack %s describes it\n", "table", table.Name, table.Stack.Name)

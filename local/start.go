@@ -204,7 +204,7 @@ func (r *Runner) startServices(functions []lambda.Declared) (err error) {
 		return err
 	}
 	r.parts.onStop(r.schedules.Close)
-	if r.users, err = userpool.New(r.assembly, userpool.Options{Functions: r.functions, Log: r.log.line}); err != nil {
+	if r.users, err = userpool.New(r.assembly, userpool.Options{Functions: r.functions, Debugged: r.isDebugged, Log: r.log.line}); err != nil {
 		return err
 	}
 	if idle := r.users.WithoutEffect(); len(idle) > 0 {
@@ -246,7 +246,7 @@ func (r *Runner) addAPIs() (map[*assembly.Resource]*gateway.Gateway, error) {
 		}
 		name := api.Name
 		g, err := gateway.New(api, gateway.Options{
-			Invoker: r.functions, Stack: resource.Stack.Name, Trace: r.trace, Log: r.log.line,
+			Invoker: r.functions, Debugged: r.isDebugged, Stack: resource.Stack.Name, Trace: r.trace, Log: r.log.line,
 			AccessLog: func(line string) { r.log.function(name, line) },
 		})
 		if err != nil {

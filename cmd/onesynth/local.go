@@ -27,6 +27,8 @@ type localCommand struct {
 	Watch            bool              `help:"Follow the source: a saved Go file builds the functions again that it is part of, and replaces them."`
 	Log              string            `help:"Form of the log: ${enum}. text has a line for each request, json the lines of functions as they wrote them." enum:"text,json" default:"text"`
 	LogLevel         string            `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug,info,warn,error" default:"info"`
+	Debug            string            `help:"Function to run under delve, with debug information, one instance and no time-outs: its name, or the last part of its package." placeholder:"FUNCTION"`
+	DebugPort        int               `help:"Port on which delve listens." default:"2345" placeholder:"PORT"`
 	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
 }
 
@@ -51,7 +53,7 @@ func (c *localCommand) options(set settings) local.Options {
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
 		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock,
-		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, CheckLake: checkLake, QueryLake: lakequery.Ask, Log: os.Stdout,
+		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, Debug: c.Debug, DebugPort: c.DebugPort, CheckLake: checkLake, QueryLake: lakequery.Ask, Log: os.Stdout,
 		LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),
 	}
 	if c.Log == "json" {

@@ -12,10 +12,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local/trace"
@@ -74,13 +76,14 @@ func (inst *instance) run() {
 	defer server.Close()
 
 	inst.stream = inst.began.UTC().Format("2006/01/02") + "/[$LATEST]" + strings.ReplaceAll(newRequestID(), "-", "")
-	command := exec.Command(filepath.Join(inst.of.Code, "bootstrap"))
+	words := append(slices.Clone(inst.of.Debugger), filepath.Join(inst.of.Code, "bootstrap"))
+	command := exec.Command(words[0], words[1:]...)
 	command.Dir = inst.of.Code
 	command.Env = inst.of.environment(f.service.options, listener.Addr().String(), inst.stream)
 	output := &lineWriter{emit: inst.line}
 	command.Stdout, command.Stderr = output, output
 	command.WaitDelay = time.Second
-	ownGroup(command)
+	ownGroup(command, inst.of.Debugger != nil)
 
 	started := make(chan error, 1)
 	select {
@@ -97,18 +100,18 @@ func (inst *instance) run() {
 	inst.process.Store(command.Process)
 	// The process is known before its first request is served.
 	go server.Serve(listener)
-	initTimer := time.AfterFunc(max(initTimeout, inst.of.Timeout), func() {
+	initTimer := time.AfterFunc(inst.of.startTime(), func() {
 		f.mu.Lock()
 		late := !inst.ready
 		f.mu.Unlock()
 		if late {
-			inst.line(fmt.Sprintf("no call to the Runtime API within %v of starting: killed", max(initTimeout, inst.of.Timeout)))
-			killGroup(command.Process.Pid)
+			inst.line(fmt.Sprintf("no call to the Runtime API within %v of starting: killed", inst.of.startTime()))
+			inst.kill()
 		}
 	})
 	inst.mu.Lock()
 	if inst.stopped {
-		killGroup(command.Process.Pid)
+		inst.kill()
 	}
 	inst.mu.Unlock()
 
@@ -137,9 +140,45 @@ func (inst *instance) stop() {
 	inst.mu.Lock()
 	defer inst.mu.Unlock()
 	inst.stopped = true
-	if process := inst.process.Load(); process != nil {
-		killGroup(process.Pid)
+	inst.kill()
+}
+
+// kill ends the process, if it is up. A debugger gets time to end the program, which is in a group of its own.
+func (inst *instance) kill() error {
+	process := inst.process.Load()
+	if process == nil {
+		return nil
 	}
+	if inst.of.Debugger == nil {
+		return killGroup(process.Pid)
+	}
+	time.AfterFunc(debuggerEnd, func() {
+		select {
+		case <-inst.exited:
+		default:
+			killGroup(process.Pid)
+		}
+	})
+	return process.Signal(syscall.SIGTERM)
+}
+
+// debuggerEnd is the longest that a debugger may take to end.
+const debuggerEnd = 3 * time.Second
+
+// startTime is the longest that an instance may take until it asks for work.
+func (f *Function) startTime() time.Duration {
+	if f.Debugger != nil {
+		return forDebugging
+	}
+	return max(initTimeout, f.Timeout)
+}
+
+// time is the longest that an invocation may take.
+func (f *Function) time() time.Duration {
+	if f.Debugger != nil {
+		return forDebugging
+	}
+	return f.Timeout
 }
 
 // take removes the current invocation if it has this id ("" means any) and hands it to the caller,
@@ -182,9 +221,9 @@ func (inst *instance) next(w http.ResponseWriter, r *http.Request) {
 	default:
 	}
 	inv.started = time.Now()
-	inv.deadline = inv.started.Add(inst.of.Timeout)
+	inv.deadline = inv.started.Add(inst.of.time())
 	inst.current = inv
-	inv.timer = time.AfterFunc(inst.of.Timeout, func() { inst.timeout(inv) })
+	inv.timer = time.AfterFunc(inst.of.time(), func() { inst.timeout(inv) })
 	inst.mu.Unlock()
 	inv.traced.Handed(inst.served.Add(1) == 1)
 	inst.newest.Store(&inv.id)
@@ -207,9 +246,7 @@ func (inst *instance) timeout(inv *invocation) {
 	f.mu.Lock()
 	f.timeouts++
 	f.mu.Unlock()
-	if process := inst.process.Load(); process != nil {
-		killGroup(process.Pid)
-	}
+	inst.kill()
 	message := fmt.Sprintf("RequestId: %s Error: Task timed out after %.2f seconds", inv.id, inst.of.Timeout.Seconds())
 	inst.line(message)
 	f.finish(inv, failure(inv.id, "Sandbox.Timedout", message))

@@ -85,7 +85,13 @@ type Function struct {
 	LogGroup string
 	// Async says what happens to asynchronous invocations that fail.
 	Async Async
+	// Debugger is a command that runs the program whose path follows as the last argument, and ends it on SIGTERM. The function has one
+	// instance then, and no time-outs. Newer code waits until the instance has ended, since a debugger has a port of its own. Default: none.
+	Debugger []string
 }
+
+// forDebugging is the deadline of invocations under a debugger: none that a person reaches.
+const forDebugging = 24 * time.Hour
 
 // Options of a Service. The zero value works, apart from functions that call AWS.
 type Options struct {
@@ -212,6 +218,9 @@ func (f *Function) complete() error {
 // limit is the most instances of a function.
 func (s *Service) limit(of *Function) int {
 	limit := s.options.MaxInstances
+	if of.Debugger != nil {
+		limit = 1
+	}
 	if r := of.ReservedConcurrency; r != nil {
 		limit = min(limit, *r)
 	}

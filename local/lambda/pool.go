@@ -25,6 +25,8 @@ type function struct {
 	current   *Function
 	limit     int
 	instances map[*instance]struct{}
+	// held says that no instance may start, because newer code waits for the end of a debugger.
+	held bool
 	// successor is the first instance of the next definition, until it is ready or has ended.
 	successor *instance
 	idle      []*instance
@@ -100,7 +102,7 @@ func (f *function) invoke(ctx context.Context, payload []byte) (Result, error) {
 
 // growLocked starts instances until each queued invocation has one coming, within the limit.
 func (f *function) growLocked() {
-	for !f.closed && f.starting < len(f.queue) && f.countLocked() < f.limit {
+	for !f.closed && !f.held && f.starting < len(f.queue) && f.countLocked() < f.limit {
 		f.startLocked(f.current, nil)
 		f.starting++
 	}
@@ -109,7 +111,8 @@ func (f *function) growLocked() {
 // countLocked is how many instances take invocations, now or once they have started.
 func (f *function) countLocked() (n int) {
 	for inst := range f.instances {
-		if !inst.retired && inst != f.successor {
+		// A debugger keeps its port until it ends.
+		if inst.of.Debugger != nil || !inst.retired && inst != f.successor {
 			n++
 		}
 	}
@@ -248,6 +251,11 @@ func (f *function) exited(inst *instance, reason string, report *Result) {
 		f.errors++
 	}
 	f.growLocked()
+	// A person may end the program in the debugger, and wants to go on with the next request.
+	if inst.of == f.current && inst.of.Debugger != nil && inst.ready && len(f.instances) == 0 && !f.closed && !f.held {
+		f.startLocked(f.current, nil)
+		f.starting++
+	}
 	f.mu.Unlock()
 
 	switch {
@@ -285,8 +293,7 @@ func (f *function) kill() (int, error) {
 	// No invocation may go to an instance that is about to die.
 	f.withdrawLocked(target)
 	target.dying = true
-	pid := target.process.Load().Pid
-	return pid, killGroup(pid)
+	return target.process.Load().Pid, target.kill()
 }
 
 func (f *function) close() {

@@ -9,9 +9,13 @@ import (
 )
 
 // ownGroup makes a child lead its own process group, so that a terminal's Ctrl-C reaches only the
-// runner and a kill reaches the child's children, and has the kernel kill it should the runner die.
-func ownGroup(command *exec.Cmd) {
+// runner and a kill reaches the child's children, and has the kernel kill it should the runner die. A debugger is asked to end,
+// because it has to end the program.
+func ownGroup(command *exec.Cmd, debugger bool) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if debugger {
+		command.SysProcAttr.Pdeathsig = syscall.SIGTERM
+	}
 }
 
 // residentBytes is the process's resident set, or 0 when it has gone.

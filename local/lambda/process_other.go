@@ -11,7 +11,7 @@ import (
 
 // ownGroup makes a child lead its own process group, so that a terminal's Ctrl-C reaches only the
 // runner and a kill reaches the child's children. Only Linux ends children of a killed runner by itself.
-func ownGroup(command *exec.Cmd) {
+func ownGroup(command *exec.Cmd, _ bool) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 

@@ -85,14 +85,14 @@ func Read(a *assembly.Assembly, folder string) (functions []Declared, problems [
 	return functions, problems
 }
 
-// tellApart gives functions whose labels are the same their names as labels.
+// tellApart gives functions without a label, and those whose labels are the same, their names as labels.
 func tellApart(functions []Declared) {
 	times := map[string]int{}
 	for _, f := range functions {
 		times[f.Label]++
 	}
 	for i := range functions {
-		if f := &functions[i]; times[f.Label] > 1 {
+		if f := &functions[i]; f.Label == "" || times[f.Label] > 1 {
 			f.Label = f.Name
 		}
 	}

@@ -49,6 +49,13 @@ func (s *Service) Replace(ctx context.Context, definition Function) error {
 	if err != nil {
 		return err
 	}
+	if definition.Debugger != nil {
+		release, err := f.endDebugger(ctx)
+		defer release()
+		if err != nil {
+			return err
+		}
+	}
 	successor, err := f.replace(&definition)
 	if err != nil || successor == nil {
 		return err
@@ -133,6 +140,32 @@ func (f *function) replace(definition *Function) (*instance, error) {
 	}
 	f.successor = f.startLocked(definition, make(chan error, 1))
 	return f.successor, nil
+}
+
+// endDebugger waits until the instances have ended, and lets none start until release.
+func (f *function) endDebugger(ctx context.Context) (release func(), err error) {
+	f.mu.Lock()
+	f.held = true
+	if f.successor != nil {
+		f.abandonLocked(f.successor)
+	}
+	f.retireLocked(nil)
+	ending := slices.Collect(maps.Keys(f.instances))
+	f.mu.Unlock()
+	release = func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.held = false
+		f.growLocked()
+	}
+	for _, inst := range ending {
+		select {
+		case <-inst.exited:
+		case <-ctx.Done():
+			return release, fmt.Errorf("function %s: %w", f.Name, context.Cause(ctx))
+		}
+	}
+	return release, nil
 }
 
 // succeedLocked puts the successor, which is ready, into the place of the former instances.

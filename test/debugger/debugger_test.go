@@ -1,0 +1,301 @@
+// Package debugger debugs a function of a run with the real delve.
+package debugger
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-delve/delve/service/api"
+	"github.com/go-delve/delve/service/rpc2"
+
+	"github.com/onesynth-cdk/onesynth/gobuild"
+)
+
+// timeout is the function's: a breakpoint holds it for longer.
+const timeout = time.Second
+
+type object = map[string]any
+
+func ref(id string) object { return object{"Ref": id} }
+func arn(id string) object { return object{"Fn::GetAtt": []string{id, "Arn"}} }
+
+// assembly writes a cloud assembly with the function echo behind an API.
+func assembly(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "asset.code"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", append(append([]string{"build"}, gobuild.Flags()...), "-o", filepath.Join(folder, "asset.code", "bootstrap"), "./echo")...)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=")
+	run(t, build)
+	resources := object{
+		"Role": object{"Type": "AWS::IAM::Role", "Properties": object{
+			"AssumeRolePolicyDocument": object{"Statement": []object{{"Effect": "Allow", "Action": "sts:AssumeRole", "Principal": object{"Service": "lambda.amazonaws.com"}}}},
+			"Policies": []object{{"PolicyName": "logs", "PolicyDocument": object{"Statement": []object{
+				{"Effect": "Allow", "Action": []string{"logs:CreateLogStream", "logs:PutLogEvents"}, "Resource": "*"},
+			}}}},
+		}},
+		"Function": object{
+			"Type": "AWS::Lambda::Function",
+			"Properties": object{
+				"FunctionName": "greeter", "Runtime": "provided.al2023", "Handler": "bootstrap", "Code": object{"S3Bucket": "b", "S3Key": "code.zip"}, "Role": arn("Role"),
+				"Timeout": int(timeout.Seconds()), "Architectures": []string{map[string]string{"amd64": "x86_64", "arm64": "arm64"}[runtime.GOARCH]},
+			},
+			"Metadata": object{"onesynth": object{"build": object{
+				"module": "github.com/onesynth-cdk/onesynth/test", "package": "debugger/echo", "flags": gobuild.Flags(),
+			}}},
+		},
+		"Api":   object{"Type": "AWS::ApiGatewayV2::Api", "Properties": object{"Name": "greetings", "ProtocolType": "HTTP"}},
+		"Stage": object{"Type": "AWS::ApiGatewayV2::Stage", "Properties": object{"ApiId": ref("Api"), "StageName": "$default", "AutoDeploy": true}},
+		"Integration": object{"Type": "AWS::ApiGatewayV2::Integration", "Properties": object{
+			"ApiId": ref("Api"), "IntegrationType": "AWS_PROXY", "IntegrationUri": arn("Function"), "PayloadFormatVersion": "2.0", "TimeoutInMillis": 500,
+		}},
+		"Permission": object{"Type": "AWS::Lambda::Permission", "Properties": object{
+			"Action": "lambda:InvokeFunction", "FunctionName": arn("Function"), "Principal": "apigateway.amazonaws.com",
+			"SourceArn": object{"Fn::Join": []any{"", []any{"arn:aws:execute-api:", ref("AWS::Region"), ":", ref("AWS::AccountId"), ":", ref("Api"), "/*/*"}}},
+		}},
+		"Route": object{"Type": "AWS::ApiGatewayV2::Route", "Properties": object{
+			"ApiId": ref("Api"), "RouteKey": "GET /hello/{name}", "AuthorizationType": "NONE", "Target": object{"Fn::Join": []any{"", []any{"integrations/", ref("Integration")}}},
+		}},
+	}
+	documents := object{
+		"Greeter.template.json": object{"Resources": resources},
+		"Greeter.assets.json": object{"version": "48.0.0", "files": object{"code": object{
+			"source": object{"path": "asset.code", "packaging": "zip"}, "destinations": object{"d": object{"bucketName": "b", "objectKey": "code.zip"}},
+		}}},
+		"manifest.json": object{"version": "48.0.0", "artifacts": object{
+			"Greeter.assets": object{"type": "cdk:asset-manifest", "properties": object{"file": "Greeter.assets.json"}},
+			"Greeter": object{
+				"type": "aws:cloudformation:stack", "environment": "aws://unknown-account/unknown-region", "properties": object{"templateFile": "Greeter.template.json"},
+			},
+		}},
+	}
+	for name, document := range documents {
+		text, err := json.Marshal(document)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func run(t *testing.T, command *exec.Cmd) {
+	t.Helper()
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", command.Args, err, output)
+	}
+}
+
+// printed is what the command has printed.
+type printed struct {
+	mutex sync.Mutex
+	text  bytes.Buffer
+}
+
+func (p *printed) Write(text []byte) (int, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.text.Write(text)
+}
+
+func (p *printed) String() string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.text.String()
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for range 12000 {
+		if done() {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Fatalf("never happened: %s", what)
+}
+
+// lineOf is the number of the line with the text.
+func lineOf(t *testing.T, file, text string) int {
+	t.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(content), "\n") {
+		if strings.Contains(line, text) {
+			return i + 1
+		}
+	}
+	t.Fatalf("%s has no line with %q", file, text)
+	return 0
+}
+
+func TestDebug(t *testing.T) {
+	t.Parallel()
+	programs := t.TempDir()
+	run(t, exec.Command("go", "build", "-o", programs, "github.com/go-delve/delve/cmd/dlv"))
+	command := exec.Command("go", "build", "-o", programs, "./cmd/onesynth")
+	command.Dir = filepath.Join("..", "..")
+	run(t, command)
+	folder := assembly(t)
+	t.Run("Stops", func(t *testing.T) { t.Parallel(); stops(t, programs, folder) })
+	t.Run("Errors", func(t *testing.T) { t.Parallel(); refuses(t, programs, folder) })
+}
+
+// A debugger stops in the handler of a running API, reads a variable, and goes on. The request is answered, although it was held for longer
+// than the function's time-out and its integration's.
+func stops(t *testing.T, programs, folder string) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := free.Addr().(*net.TCPAddr).Port
+	free.Close()
+
+	command := exec.Command(filepath.Join(programs, "onesynth"), "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug", "echo", "--debug-port", fmt.Sprint(port))
+	command.Env = append(os.Environ(), "PATH="+programs+string(os.PathListSeparator)+os.Getenv("PATH"))
+	output := &printed{}
+	command.Stdout, command.Stderr = output, output
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- command.Wait() }()
+	t.Cleanup(func() { _ = command.Process.Kill() })
+	eventually(t, "the run is ready", func() bool {
+		select {
+		case err := <-ended:
+			t.Fatalf("the run ended: %v\n%s", err, output)
+		default:
+		}
+		return strings.Contains(output.String(), "\nready\n") && strings.Contains(output.String(), "API server listening at")
+	})
+	url := regexp.MustCompile(`API +(http://\S+)`).FindStringSubmatch(output.String())[1]
+	if !strings.Contains(output.String(), fmt.Sprintf("127.0.0.1:%d  echo under delve", port)) {
+		t.Errorf("printed %s", output)
+	}
+
+	// Before the first answer, delve may not have let the program go on yet, and would do so at the breakpoint.
+	if first := get(url + "/hello/nobody"); first.err != nil || first.body != "hello nobody" {
+		t.Fatalf("got %+v\n%s", first, output)
+	}
+	client := rpc2.NewClient(fmt.Sprintf("127.0.0.1:%d", port))
+	if _, err := client.Halt(); err != nil {
+		t.Fatal(err)
+	}
+	// The debugger knows files by their paths here, so an editor needs no translation of paths.
+	file, err := filepath.Abs(filepath.Join("echo", "main.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	breakpoint, err := client.CreateBreakpoint(&api.Breakpoint{File: file, Line: lineOf(t, file, "// the breakpoint")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := client.Continue()
+	answered := make(chan answer, 1)
+	go func() { answered <- get(url + "/hello/alice") }()
+	var state *api.DebuggerState
+	select {
+	case state = <-stopped:
+	case got := <-answered:
+		t.Fatalf("the request was answered with %+v, and the breakpoint not reached\n%s", got, output)
+	}
+	if state.Err != nil || state.CurrentThread == nil || state.CurrentThread.Breakpoint == nil || state.CurrentThread.Breakpoint.ID != breakpoint.ID {
+		t.Fatalf("stopped at %+v", state)
+	}
+	variable, err := client.EvalVariable(api.EvalScope{GoroutineID: -1}, "name", api.LoadConfig{MaxStringLen: 100})
+	if err != nil || variable.Value != "alice" {
+		t.Fatalf("got %+v, %v\n%s", variable, err, output)
+	}
+	// Without the debugger this would end the instance.
+	time.Sleep(timeout + timeout/2)
+	if _, err := client.ClearBreakpoint(breakpoint.ID); err != nil {
+		t.Fatal(err)
+	}
+	client.Continue()
+	if got := <-answered; got.err != nil || got.status != http.StatusOK || got.body != "hello alice" {
+		t.Errorf("got %+v\n%s", got, output)
+	}
+
+	if err := command.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil || !strings.HasSuffix(output.String(), "ended\n") {
+		t.Errorf("got %v\n%s", err, output)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	for _, process := range processes(t) {
+		if program, err := os.Readlink(filepath.Join(process, "exe")); err == nil && (strings.HasPrefix(program, programs) || strings.Contains(program, "/debug/echo/")) {
+			t.Errorf("%s is left: %s", process, program)
+		}
+	}
+}
+
+type answer struct {
+	status int
+	body   string
+	err    error
+}
+
+func get(url string) answer {
+	response, err := http.Get(url)
+	if err != nil {
+		return answer{err: err}
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, string(body), err}
+}
+
+func processes(t *testing.T) []string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func refuses(t *testing.T, programs, folder string) {
+	for name, test := range map[string]struct{ function, path, want string }{
+		"Unknown": {"none", os.Getenv("PATH"), `got "none", which is no function of the run: write one of echo (greeter)`},
+		"NoDelve": {"greeter", filepath.Dir(lookup(t, "go")) + string(os.PathListSeparator) + filepath.Dir(lookup(t, "java")), "go install github.com/go-delve/delve/cmd/dlv@latest"},
+	} {
+		command := exec.Command(filepath.Join(programs, "onesynth"), "local", "--assembly", folder, "--port", "0", "--console-port", "0", "--debug", test.function)
+		command.Env = append(os.Environ(), "PATH="+test.path, "GOBIN="+t.TempDir(), "GOPATH="+t.TempDir())
+		if output, err := command.CombinedOutput(); err == nil || !strings.Contains(string(output), test.want) {
+			t.Errorf("%s: got %v, %s", name, err, output)
+		}
+	}
+}
+
+func lookup(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
