@@ -205,7 +205,7 @@ screenshots: node_modules test/console/node_modules ## Write the pictures of the
 .PHONY: bench
 bench: node_modules ## Measure, and print figures and ratios
 	go test -count=1 -run 'TestEveryAccessPattern|TestHottestKey' -v ./lambdas/*/dynamodb
-	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./local/lakequery
+	go test -run - -bench . ./lambdas/lake ./lambdas/clarity/rubric ./lambdas/lingible/language ./local/lakequery ./local/trace
 	go run ./bench -arch $(OWN_ARCH)
 
 .PHONY: golden

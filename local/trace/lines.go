@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"encoding/json"
 	"log/slog"
 	"maps"
@@ -31,11 +32,11 @@ func (r *Recorder) Line(function, label, invocation, text string) {
 	if r == nil {
 		return
 	}
-	record := Parse(text)
-	line := Line{Function: function, Label: label, Level: record.Level, Text: cut(text, maxText)}
+	level, named := header(text)
+	line := Line{Function: function, Label: label, Level: level, Text: cut(text, maxText)}
 	r.mutex.Lock()
 	line.At = r.now()
-	kept := r.byInvocation[traceRoot(record.Invocation)]
+	kept := r.byInvocation[traceRoot(named)]
 	if kept == nil {
 		kept = r.byInvocation[traceRoot(invocation)]
 	}
@@ -165,6 +166,23 @@ func Parse(text string) Record {
 		record.Attributes = append(record.Attributes, Attribute{name, take(name)})
 	}
 	return record
+}
+
+// header returns the level and the invocation of a record, as [Parse] does, without reading the rest.
+func header(text string) (level, invocation string) {
+	if !strings.HasPrefix(text, "{") {
+		return Parse(text).Level, ""
+	}
+	var members struct {
+		Level      slog.Level
+		Invocation string `json:"request_id"`
+		Other      string `json:"requestId"`
+	}
+	if json.Unmarshal([]byte(text), &members) != nil {
+		record := Parse(text)
+		return record.Level, record.Invocation
+	}
+	return levelName(members.Level), cmp.Or(members.Invocation, members.Other)
 }
 
 func levelName(level slog.Level) string {

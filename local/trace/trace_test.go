@@ -283,6 +283,11 @@ func TestParse(t *testing.T) {
 		`{"level":`:                                                  {Level: "info", Message: `{"level":`},
 		"panic: boom":                                                {Level: "error", Message: "panic: boom"},
 	} {
+		recorder := trace.New(trace.Options{})
+		recorder.Line("f", "f", "", text)
+		if got := recorder.Lines(trace.LineFilter{})[0].Level; got != want.Level {
+			t.Errorf("%s: kept as %s, want %s", text, got, want.Level)
+		}
 		got, _ := json.Marshal(trace.Parse(text))
 		wanted, _ := json.Marshal(want)
 		if string(got) != string(wanted) {
@@ -345,5 +350,27 @@ func TestText(t *testing.T) {
 	}
 	if got := (trace.Text{}).Line(lines[0]); got != "" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// BenchmarkRequest is what a request with three calls and two lines costs a run. Once the record is full, each
+// makes room for itself.
+func BenchmarkRequest(b *testing.B) {
+	r := trace.New(trace.Options{})
+	body := []byte(`{"TableName":"Links","Key":{"code":{"S":"abc"}},"UpdateExpression":"ADD #0 :2\nSET #1 = :3","ExpressionAttributeNames":{"#0":"clicks","#1":"at"}}`)
+	b.ReportAllocs()
+	for n := 0; b.Loop(); n++ {
+		own := id(n)
+		ctx, request := r.Begin(b.Context(), own+"g", trace.Origin{Kind: trace.HTTP, API: "Links", Method: "POST", Path: "/links", Route: "POST /links"})
+		f := r.Invoke(ctx, own, "links-LinksAPI", "linksapi", 512)
+		f.Handed(false)
+		header := trace.TraceID(time.Now(), own)
+		for range 3 {
+			r.Call(header, trace.Call{Service: "dynamodb", Operation: "UpdateItem", Table: "Links", WriteUnits: 1, Status: 200, Body: body})
+		}
+		r.Line("links-LinksAPI", "linksapi", own, `{"timestamp":"2026-11-23T05:26:00.637423544Z","level":"INFO","message":"request","function_name":"links","status":201,"ms":45.028,"request_id":"`+own+`","route":"POST /links"}`)
+		r.Line("links-LinksAPI", "linksapi", own, `{"Asked":1,"_aws":{"Timestamp":1795412372662}}`)
+		f.End("")
+		request.End(201, "")
 	}
 }

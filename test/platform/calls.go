@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/onesynth-cdk/onesynth/bench/routes"
 	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/trace"
+	"github.com/onesynth-cdk/onesynth/schema"
 )
 
 var writeCalls = flag.Bool("write-calls", false, "write the platform's part of docs/CALLS.md")
@@ -38,6 +41,7 @@ func (s *Suite) checkCalls(t *testing.T) {
 			t.Errorf("package routes has no request of %s: add one", route)
 		}
 	}
+	s.checkTraces(t, target.Run.Trace())
 	path := filepath.Join(Root(t), "docs", "CALLS.md")
 	document, err := os.ReadFile(path)
 	if err != nil {
@@ -60,5 +64,32 @@ func (s *Suite) checkCalls(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, title+got); diff != "" {
 		t.Errorf("%s is stale: run `make calls` (-want +got):\n%s", path, diff)
+	}
+}
+
+// checkTraces checks that the record of the run has the access pattern of every call of DynamoDB, one that the schema has.
+func (s *Suite) checkTraces(t *testing.T, recorder *trace.Recorder) {
+	requests, _ := recorder.Requests(trace.Search{})
+	calls := 0
+	for _, request := range requests {
+		details, ok := recorder.Request(request.ID)
+		if !ok {
+			t.Fatalf("the run lists the request %s, and does not have it", request.ID)
+		}
+		for _, invocation := range details.Invocations {
+			for _, call := range invocation.Calls {
+				if call.Service != "dynamodb" {
+					continue
+				}
+				calls++
+				known := func(p schema.AccessPattern) bool { return len(call.Patterns) == 1 && call.Patterns[0] == p.Name }
+				if !slices.ContainsFunc(s.Platform.Database.AccessPatterns, known) {
+					t.Errorf("%s %s: the function %s makes the call %s %s by the access patterns %q: the schema has to have it", request.Method, request.Path, invocation.Label, call.Operation, call.Table, call.Patterns)
+				}
+			}
+		}
+	}
+	if calls == 0 {
+		t.Errorf("%d requests have no call of DynamoDB", len(requests))
 	}
 }
