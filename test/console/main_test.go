@@ -97,7 +97,7 @@ func shown(tab *browser.Tab, view string) {
 	tab.Until(fmt.Sprintf("document.getElementById('main').dataset.shown === %q && !document.getElementById('main').hasAttribute('aria-busy')", view))
 }
 
-// go to shows another view, and returns how many milliseconds that took.
+// goTo shows another view, and returns how many milliseconds that took.
 func goTo(tab *browser.Tab, view string) float64 {
 	return browser.Evaluate[float64](tab, fmt.Sprintf(`new Promise((done, fail) => {
 		const began = performance.now(), main = document.getElementById('main'), view = %q;
@@ -107,7 +107,7 @@ func goTo(tab *browser.Tab, view string) float64 {
 			else setTimeout(look, 2);
 		};
 		delete main.dataset.shown;
-		if (location.hash === view) location.reload();
+		if (location.hash === view) dispatchEvent(new HashChangeEvent('hashchange'));
 		location.hash = view;
 		look();
 	})`, view))

@@ -26,7 +26,7 @@ func TestPictures(t *testing.T) {
 			for _, step := range shot.steps {
 				step(tab)
 			}
-			picture := tab.Picture(72)
+			picture := tab.Picture(50)
 			if len(picture) > 60<<10 {
 				t.Errorf("%s: the picture has %d bytes, want 60 KiB at the most", shot.name, len(picture))
 			}

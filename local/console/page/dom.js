@@ -42,20 +42,27 @@ export function put(element, ...children) {
 
 /**
  * table makes a table with a caption. A column has a label, cell(row), which returns a node or text, and may have number, and
- * class for its cells. The first column names the row.
+ * class for its cells: roomy leaves it out where there is little room. The first column names the row.
  */
 export function table({caption, columns, rows, empty, named = true, class: kind}) {
   if (rows.length === 0) return h('p', {class: 'empty'}, empty ?? 'There is nothing here yet.');
   return scroll(caption, h('table', {class: kind},
     h('caption', null, caption),
-    h('thead', null, h('tr', null, columns.map((column) => h('th', {scope: 'col', class: column.number ? 'number' : null}, column.label)))),
+    head(columns),
     h('tbody', null, rows.map((row) => rowOf(columns, row, named)))));
 }
+
+/** head makes the headings of a table's columns. */
+export function head(columns) {
+  return h('thead', null, h('tr', null, columns.map((column) => h('th', {scope: 'col', class: classOf(column)}, column.label))));
+}
+
+const classOf = (column) => [column.number ? 'number' : '', column.class ?? ''].join(' ').trim() || null;
 
 /** rowOf makes one row of a table. */
 export function rowOf(columns, row, named = true) {
   return h('tr', null, columns.map((column, i) => {
-    const kind = [column.number ? 'number' : '', column.class ?? ''].join(' ').trim() || null;
+    const kind = classOf(column);
     return i === 0 && named ? h('th', {scope: 'row', class: kind}, column.cell(row)) : h('td', {class: kind}, column.cell(row));
   }));
 }

@@ -3,7 +3,8 @@
 import {h} from './dom.js';
 import {clock} from './format.js';
 
-const known = new Set(['time', 'level', 'msg', 'message', 'stack', 'stackTrace']);
+// What a line says beside these is shown: they are its time and place, which the list has, or describe its metrics.
+const known = new Set(['time', 'level', 'msg', 'message', 'stack', 'stackTrace', 'timestamp', 'function_name', 'request_id', '_aws']);
 
 /** parsed reads a line that a logger wrote as JSON. */
 function parsed(text) {

@@ -16,7 +16,7 @@ export const stackOf = (name) => stacks?.find((stack) => name.startsWith(`${stac
 /** brief leaves out the stack's name and the hash. */
 export function brief(name) {
   const stack = stackOf(name);
-  return (stack ? name.slice(stack.length + 1) : name).replace(/(.)[0-9A-F]{8}$/, '$1');
+  return (stack ? name.slice(stack.length + 1) : name).replace(/(.)(?:[0-9A-F]{8}|[0-9a-f]{8})$/, '$1');
 }
 
 /** named shows a brief name, with the whole one as its title. */

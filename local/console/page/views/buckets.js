@@ -2,6 +2,7 @@
 
 import {at, bytes, get} from '../api.js';
 import {action, dialog, h, put, table} from '../dom.js';
+import {brief, load} from '../names.js';
 import {bytesOf, number, pretty, when} from '../format.js';
 
 export const name = 'buckets';
@@ -12,8 +13,9 @@ export async function show(context) {
 }
 
 async function list({signal}) {
+  await load();
   return [h('h1', {tabindex: '-1'}, title), table({caption: 'Buckets of the run', rows: await get('/buckets', null, signal), empty: 'The assembly has no bucket.', columns: [
-    {label: 'Bucket', cell: (bucket) => h('a', {href: `#/buckets${at(bucket.name)}`}, bucket.name)},
+    {label: 'Bucket', cell: (bucket) => h('a', {href: `#/buckets${at(bucket.name)}`, title: bucket.name}, brief(bucket.name))},
     {label: 'Objects', number: true, cell: (bucket) => number(bucket.objects)},
     {label: 'Size', number: true, cell: (bucket) => bytesOf(bucket.bytes)},
   ]})];

@@ -15,7 +15,7 @@ export async function show({parameters, signal, go}) {
   const keyOf = (lake) => `${lake.stack} ${lake.database}`;
   const chosen = select(lakes.map((lake) => [keyOf(lake), `${lake.database} of ${lake.stack}`]), parameters.get('lake') ?? keyOf(lakes[0]));
   const lake = () => lakes.find((one) => keyOf(one) === chosen.value) ?? lakes[0];
-  const sql = h('textarea', {rows: '8', spellcheck: 'false', 'aria-label': 'SQL'});
+  const sql = h('textarea', {rows: '5', spellcheck: 'false', 'aria-label': 'SQL'});
   const saved = h('select');
   const described = h('p', {class: 'muted'});
   const content = h('div');

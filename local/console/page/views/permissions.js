@@ -16,7 +16,7 @@ export async function show({parameters, signal}) {
   const draw = () => {
     const wanted = search.value.trim().toLowerCase();
     const passes = (one) => !wanted || `${one.action} ${one.resource}`.toLowerCase().includes(wanted);
-    put(place, all.map((one) => {
+    put(place, [...all].sort((a, b) => (b.function === opened) - (a.function === opened)).map((one) => {
       const named = one.function.toLowerCase().includes(wanted);
       const lists = Object.fromEntries(['used', 'unused', 'refused'].map((kind) => [kind, one[kind].filter((permission) => named || passes(permission))]));
       const count = lists.used.length + lists.unused.length + lists.refused.length;
@@ -35,7 +35,7 @@ export async function show({parameters, signal}) {
 function section(name, {used, unused, refused}, open) {
   const content = h('div');
   const fill = () => put(content, list('Refused', refused, (one) => plural(one.times, 'time')), list('Unused', unused, (one) => one.source), list('Used', used));
-  const details = h('details', {class: 'card', ontoggle: () => details.open && content.childElementCount === 0 && fill(), open},
+  const details = h('details', {class: 'card tight', ontoggle: () => details.open && content.childElementCount === 0 && fill(), open},
     h('summary', null, h('strong', {title: name}, name.startsWith('schedule/') ? `schedule ${brief(name.slice('schedule/'.length))}` : brief(name)), ' ', refused.length > 0 && [h('span', {class: 'badge bad'}, `${number(refused.length)} refused`), ' '],
       h('span', {class: 'badge warn'}, `${number(unused.length)} unused`), ' ', h('span', {class: 'badge good'}, `${number(used.length)} used`)), content);
   return details;

@@ -1,10 +1,11 @@
 // Requests as they come, and what each did.
 
 import {at, get} from '../api.js';
-import {action, copy, field, h, put, rowOf, scroll, table} from '../dom.js';
+import {action, copy, field, h, head, put, rowOf, scroll, table} from '../dom.js';
 import {clock, money, number, plural, pretty, status, took, when} from '../format.js';
 import {lines} from '../lines.js';
 import {on} from '../live.js';
+import {brief, load as loadNames} from '../names.js';
 
 export const name = 'requests';
 export const title = 'Requests';
@@ -19,17 +20,17 @@ export async function show(context) {
 
 const columns = [
   {label: 'Time', class: 'nowrap', cell: (one) => when(one.at)},
-  {label: 'Request', cell: (one) => h('a', {href: `#/requests${at(one.id)}`, 'data-key': `r${one.seq}`}, ...nameOf(one))},
+  {label: 'Request', cell: (one) => h('a', {class: 'request', href: `#/requests${at(one.id)}`, 'data-key': `r${one.seq}`}, ...nameOf(one))},
   {label: 'Status', cell: (one) => outcome(one)},
   {label: 'Took', number: true, cell: (one) => (one.running ? '…' : took(one.took_ms))},
-  {label: 'Reads', number: true, cell: (one) => (one.reads ? h('span', {title: `${number(one.read_units)} units`}, number(one.reads)) : '')},
-  {label: 'Writes', number: true, cell: (one) => (one.writes ? h('span', {title: `${number(one.write_units)} units`}, number(one.writes)) : '')},
-  {label: 'Functions', cell: (one) => (one.functions ?? []).join(', ')},
+  {label: 'Reads', class: 'roomy', number: true, cell: (one) => (one.reads ? h('span', {title: `${number(one.read_units)} units`}, number(one.reads)) : '')},
+  {label: 'Writes', class: 'roomy', number: true, cell: (one) => (one.writes ? h('span', {title: `${number(one.write_units)} units`}, number(one.writes)) : '')},
+  {label: 'Functions', class: 'roomy', cell: (one) => (one.functions ?? []).join(', ')},
 ];
 
 function nameOf(one) {
   if (one.kind === 'http') return [h('span', {class: 'method'}, one.method), ' ', h('span', {class: 'path'}, one.path)];
-  return [h('span', {class: 'method'}, one.kind), ' ', h('span', {class: 'path'}, one.route || one.path || (one.functions ?? []).join(', ') || one.id)];
+  return [h('span', {class: 'method'}, one.kind), ' ', h('span', {class: 'path'}, brief(one.path || one.route || (one.functions ?? []).join(', ') || one.id))];
 }
 
 function outcome(one) {
@@ -45,6 +46,7 @@ function matches(one, text) {
 }
 
 async function list({parameters, signal, go}) {
+  await loadNames();
   let text = parameters.get('search') ?? '';
   let rows = [];
   let next;
@@ -82,7 +84,7 @@ async function list({parameters, signal, go}) {
     count.textContent = held.size ? `${plural(held.size, 'newer request')} wait` : rows.length ? `The newest ${plural(rows.length, 'request')}` : '';
   };
   const region = scroll('Requests, newest first', h('table', null, h('caption', {class: 'hidden'}, 'Requests, newest first'),
-    h('thead', null, h('tr', null, columns.map((column) => h('th', {scope: 'col', class: column.number ? 'number' : null}, column.label)))), body));
+    head(columns), body));
 
   const load = async () => {
     const read = await get('/requests', {limit: page, search: text}, signal);
@@ -151,7 +153,7 @@ async function list({parameters, signal, go}) {
 const mostCalls = 400;
 
 async function trace({parts, signal, reload}) {
-  const one = await get(`/requests${at(parts[0])}`, null, signal);
+  const [one] = await Promise.all([get(`/requests${at(parts[0])}`, null, signal), loadNames()]);
   if (one.running) {
     on('request', (ended) => ended.id === one.id && !ended.running && reload(), signal);
   }
@@ -202,7 +204,7 @@ function waterfall(one) {
     for (const call of invocation.calls ?? []) {
       rows.push({
         depth: 2, what: [h('span', {class: 'muted'}, call.service, ' '), call.operation, (call.patterns ?? []).map((pattern) => [' ', h('strong', null, pattern)])],
-        on: [[call.table, call.index].filter(Boolean).join(' / ') || call.bucket || '', call.key && [h('br'), h('code', null, call.key)]],
+        on: [[call.table && brief(call.table), call.index].filter(Boolean).join(' / ') || (call.bucket && brief(call.bucket)) || '', call.key && [h('br'), h('code', null, call.table ? call.key.replaceAll(call.table, brief(call.table)) : call.key)]],
         units: [call.read_units && `${number(call.read_units)} R`, call.write_units && `${number(call.write_units)} W`].filter(Boolean).join(' '),
         cost: call.cost_per_million, took: call.took_ms, error: call.error || (call.status >= 400 ? `status ${call.status}` : ''),
         input: call.input, bars: [bar(one, call.began_ms, call.took_ms ?? 0, call.error || call.status >= 400 ? 'bad' : 'call')],
@@ -213,9 +215,9 @@ function waterfall(one) {
   const shown = rows.slice(0, mostCalls);
   return [
     table({class: 'waterfall', caption: 'What the request did', rows: shown, empty: 'The request invoked nothing.', columns: [
-      {label: 'Step', cell: (row) => h('div', {class: `depth${row.depth}`}, row.what, row.error && h('div', {class: 'bad'}, row.error),
+      {label: 'Step', class: 'step', cell: (row) => h('div', {class: `depth${row.depth}`}, row.what, row.error && h('div', {class: 'bad'}, row.error),
         row.input && h('details', null, h('summary', {class: 'muted'}, 'Input'), h('pre', {tabindex: '0', 'aria-label': 'Input'}, pretty(row.input))))},
-      {label: 'On', cell: (row) => row.on},
+      {label: 'On', class: 'on', cell: (row) => row.on},
       {label: 'Units', number: true, cell: (row) => row.units ?? ''},
       {label: 'A million', number: true, cell: (row) => (row.cost ? money(row.cost) : '')},
       {label: 'Took', number: true, cell: (row) => took(row.took)},

@@ -21,11 +21,10 @@ export async function show({signal}) {
       {label: 'Waiting', number: true, cell: (one) => number(one.waiting)},
       {label: 'Done', number: true, cell: (one) => number(one.done)},
       {label: 'Given up', number: true, cell: (one) => h('span', {class: one.given_up ? 'bad' : null}, number(one.given_up))},
-      {label: 'Invocations', number: true, cell: (one) => number(one.invocations)},
-      {label: 'Failures', number: true, cell: (one) => h('span', {class: one.failures ? 'bad' : null}, number(one.failures))},
+      {label: 'Invoked', number: true, cell: (one) => number(one.invocations)},
+      {label: 'Failed', number: true, cell: (one) => h('span', {class: one.failures ? 'bad' : null}, number(one.failures))},
       {label: 'Lag', number: true, cell: (one) => nanoseconds(one.lag_ns)},
-      {label: 'Last delay', number: true, cell: (one) => nanoseconds(one.last_delay_ns)},
-      {label: 'Longest', number: true, cell: (one) => nanoseconds(one.longest_delay_ns)},
+      {label: 'Delay', number: true, cell: (one) => h('span', {title: `longest: ${nanoseconds(one.longest_delay_ns)}`}, nanoseconds(one.last_delay_ns))},
     ]}));
   await draw();
   every(1500, draw, signal);

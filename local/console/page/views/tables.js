@@ -55,14 +55,16 @@ async function one({parts, parameters, signal, go, reload}) {
     const keys = [...new Set([...described.keys, ...(index?.keys ?? [])].map((key) => key.attribute))];
     const counts = new Map();
     for (const item of read.items) for (const attribute of Object.keys(item)) if (!keys.includes(attribute)) counts.set(attribute, (counts.get(attribute) ?? 0) + 1);
-    const others = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1)).slice(0, 6).map(([attribute]) => attribute);
+    // The keys of other indexes say little: they come last.
+    const indexed = new Set(described.indexes.flatMap((other) => other.keys.map((key) => key.attribute)));
+    const others = [...counts].sort(([a, m], [b, n]) => indexed.has(a) - indexed.has(b) || n - m || (a < b ? -1 : 1)).slice(0, 7).map(([attribute]) => attribute);
     const first = after.length === 1 ? 1 : null;
     put(place,
       table({
         caption: `${plural(read.items.length, 'item')}${first ? '' : `, page ${after.length}`}, ${number(read.examined)} read to find them`, rows: read.items,
         empty: read.next ? `None of ${plural(read.examined, 'item')} that were read has it. There are more.` : 'No item.',
         columns: [
-          ...keys.map((attribute, i) => ({label: attribute, cell: (item) => (i === 0
+          ...keys.map((attribute, i) => ({label: attribute, class: 'key', cell: (item) => (i === 0
             ? h('button', {type: 'button', class: 'link mono', onclick: () => edit(item)}, cut(value(item[attribute]), 60))
             : h('code', null, cut(value(item[attribute]), 60)))})),
           ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'}, cut(value(item[attribute]), 80))})),
@@ -134,6 +136,8 @@ async function one({parts, parameters, signal, go, reload}) {
         copy(() => text.value),
         h('button', {type: 'button', onclick: () => close()}, 'Close'),
         action(item === null ? 'Add' : 'Save', attempt(() => write(item, types.checked ? current() : typed(current()))), {kind: 'primary'})));
+    text.setSelectionRange(0, 0);
+    text.scrollTop = 0;
   };
 
   const index = select([['', 'the table'], ...described.indexes.map((other) => other.name)], asked.index, {name: 'index'});
