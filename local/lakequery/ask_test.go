@@ -1,0 +1,44 @@
+package lakequery_test
+
+import (
+	"errors"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/onesynth-cdk/onesynth/local/catalog"
+	"github.com/onesynth-cdk/onesynth/local/lakequery"
+)
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(small(map[string][]byte{
+		"events/day=2026-03-01/a.parquet": write(t, thing{"b", 7, 0.5, true, time.UnixMilli(1).UTC()}, thing{"a", -2, 0, false, time.UnixMilli(2).UTC()}, thing{"c", 3, 0, false, time.UnixMilli(3).UTC()}),
+	}))
+	t.Cleanup(server.Close)
+	got, err := lakequery.Ask(t.Context(), server.URL, catalog.Question{SQL: "SELECT day, name, nullif(n, 7) AS n FROM things ORDER BY name", Most: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(text string) *string { return &text }
+	want := catalog.Answer{
+		Columns: []catalog.Column{{Name: "day", Type: "DATE"}, {Name: "name", Type: "VARCHAR"}, {Name: "n", Type: "BIGINT"}},
+		Rows:    [][]*string{{text("2026-03-01"), text("a"), text("-2")}, {text("2026-03-01"), text("b"), nil}},
+		More:    true,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got, err = lakequery.Ask(t.Context(), server.URL, catalog.Question{Database: "shop", SQL: "SELECT 1 WHERE false"}); err != nil || got.Rows == nil || got.More {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	var unknown *lakequery.DatabaseError
+	if _, err := lakequery.Ask(t.Context(), server.URL, catalog.Question{Database: "other", SQL: "SELECT 1"}); !errors.As(err, &unknown) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := lakequery.Ask(t.Context(), server.URL, catalog.Question{SQL: "DROP VIEW totals"}); !errors.Is(err, lakequery.ErrNotQuery) {
+		t.Errorf("got %v", err)
+	}
+}
