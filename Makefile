@@ -1,5 +1,5 @@
-# Every target takes ENV=dev (the default), ENV=prod or ENV=tokens, as cdk.json describes them,
-# and ARCH=arm64 or ARCH=x86_64.
+# Every target takes ENV=dev (the default), ENV=prod or ENV=tokens, as cdk.json describes them, or a stage of
+# your own with such settings, ENV=dev-alice; and ARCH=arm64 or ARCH=x86_64.
 ENV ?= dev
 ARCH ?=
 

@@ -7,6 +7,9 @@
 //	cdk synth -c env=prod -c arch=x86_64
 //	CDK_OUTDIR=cdk.out go run . -c env=prod -c arch=x86_64
 //
+// An environment is one of cdk.json. With a suffix, as in dev-alice and dev-pr-17, it is a stage of its own, with
+// the settings of the environment.
+//
 // With -c platform=NAME it declares the stack of that platform alone.
 package main
 
@@ -18,6 +21,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,7 +106,7 @@ func choosePlatforms(values map[string]any, all []*platforms.Platform) ([]*platf
 	return chosen, nil
 }
 
-// chooseEnvironment returns the name of the environment that the context value "env"
+// chooseEnvironment returns the name of the environment or stage that the context value "env"
 // names, or else "environment" in cdk.json, and the platforms with its settings. The
 // context value "arch", arm64 or x86_64, sets their processor.
 func chooseEnvironment(values map[string]any) (string, []*platforms.Platform, error) {
@@ -111,25 +115,56 @@ func chooseEnvironment(values map[string]any) (string, []*platforms.Platform, er
 		name, _ = values["environment"].(string)
 	}
 	environments, _ := values["environments"].(map[string]any)
-	chosen, ok := environments[name]
-	if !ok {
-		return "", nil, fmt.Errorf("env: got %q, allowed is one of %s: choose one with -c env=…, or describe %q under context.environments in cdk.json",
-			name, strings.Join(slices.Sorted(maps.Keys(environments)), ", "), name)
-	}
-	text, err := json.Marshal(chosen)
+	environment, suffix, err := splitStage(name, environments)
 	if err != nil {
-		return "", nil, fmt.Errorf("environment %s: %w", name, err)
+		return "", nil, err
+	}
+	text, err := json.Marshal(environments[environment])
+	if err != nil {
+		return "", nil, fmt.Errorf("environment %s: %w", environment, err)
 	}
 	all, err := platforms.Configure(text)
 	if err != nil {
-		return "", nil, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs are the fields of the platform's Props", name, err)
+		return "", nil, fmt.Errorf("context.environments.%s in cdk.json: %w: its members are platforms, and theirs are the fields of the platform's Props", environment, err)
 	}
-	if arch, _ := values["arch"].(string); arch != "" {
-		for _, p := range all {
+	for _, p := range all {
+		if arch, _ := values["arch"].(string); arch != "" {
 			p.Common().Architecture = gofunction.Architecture(arch)
+		}
+		// An account has each table once.
+		if suffix != "" && p.Common().Prefix != "" {
+			p.Common().Prefix += "-" + suffix
 		}
 	}
 	return name, all, nil
+}
+
+// stageSuffix is what follows the environment and a hyphen in the name of a stage.
+var stageSuffix = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// longestSuffix is the most characters of that. Longer ones would not fit into the names of the resources.
+const longestSuffix = 20
+
+// splitStage returns the environment of a stage, and the suffix that makes it a stage of its own, if it has one.
+func splitStage(name string, environments map[string]any) (environment, suffix string, err error) {
+	if _, ok := environments[name]; ok {
+		return name, "", nil
+	}
+	for known := range environments {
+		// The longest is meant, if one environment begins like another.
+		if own, ok := strings.CutPrefix(name, known+"-"); ok && len(known) > len(environment) {
+			environment, suffix = known, own
+		}
+	}
+	switch {
+	case environment == "":
+		return "", "", fmt.Errorf("env: got %q, allowed is one of %s, or one with a suffix, such as dev-alice: choose with -c env=…, or describe %q under context.environments in cdk.json",
+			name, strings.Join(slices.Sorted(maps.Keys(environments)), ", "), name)
+	case len(suffix) > longestSuffix || !stageSuffix.MatchString(suffix):
+		return "", "", fmt.Errorf("env: got %q: after %s- write at most %d lower-case letters, digits and single hyphens, such as %s-alice",
+			name, environment, longestSuffix, environment)
+	}
+	return environment, suffix, nil
 }
 
 // readContext returns the CDK's context. The CDK command hands it over in environment

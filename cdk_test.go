@@ -354,12 +354,52 @@ func checkValue(t *testing.T, path string, want any, field reflect.Value) {
 	}
 }
 
+// A stage of its own has the settings of its environment, and names of its own.
+func TestChooseStage(t *testing.T) {
+	t.Parallel()
+	name := platforms.All()[0].Name()
+	environments := map[string]any{
+		"dev":    map[string]any{name: map[string]any{"removeWithStack": true}},
+		"dev-eu": map[string]any{name: map[string]any{"removeWithStack": true, "prefix": "eu"}},
+		"prod":   map[string]any{name: map[string]any{"prefix": "own", "deletionProtection": true}},
+	}
+	for stage, want := range map[string]struct {
+		removed, protected bool
+		prefix             string
+	}{
+		"dev":             {true, false, ""},
+		"dev-alice":       {true, false, ""},
+		"dev-pr-17":       {true, false, ""},
+		"dev-eu":          {true, false, "eu"},
+		"dev-eu-alice":    {true, false, "eu-alice"},
+		"dev-europe":      {true, false, ""},
+		"prod":            {false, true, "own"},
+		"prod-blue-green": {false, true, "own-blue-green"},
+	} {
+		got, all, err := chooseEnvironment(map[string]any{"env": stage, "environments": environments})
+		if err != nil || got != stage {
+			t.Errorf("%s: got %q, %v", stage, got, err)
+			continue
+		}
+		if set := all[0].Common(); set.RemoveWithStack != want.removed || set.DeletionProtection != want.protected || set.Prefix != want.prefix {
+			t.Errorf("%s: got RemoveWithStack %t, DeletionProtection %t, Prefix %q; want %+v", stage, set.RemoveWithStack, set.DeletionProtection, set.Prefix, want)
+		}
+		if err := all[0].Props.Validate(); err != nil {
+			t.Errorf("%s: %v", stage, err)
+		}
+	}
+}
+
 func TestChooseEnvironmentErr(t *testing.T) {
 	t.Parallel()
 	name := platforms.All()[0].Name()
 	tests := map[string]struct{ values, want string }{
 		"Empty":           {`{}`, `env: got ""`},
-		"Unknown":         {`{"env":"staging","environments":{"prod":{},"dev":{}}}`, `got "staging", allowed is one of dev, prod`},
+		"Unknown":         {`{"env":"staging","environments":{"prod":{},"dev":{}}}`, `got "staging", allowed is one of dev, prod, or one with a suffix`},
+		"UnknownOfStage":  {`{"env":"development-alice","environments":{"prod":{},"dev":{}}}`, `got "development-alice", allowed is one of dev, prod`},
+		"NoSuffix":        {`{"env":"dev-","environments":{"dev":{}}}`, `got "dev-": after dev- write at most 20 lower-case letters`},
+		"WrongSuffix":     {`{"env":"dev-Alice","environments":{"dev":{}}}`, `got "dev-Alice": after dev-`},
+		"LongSuffix":      {`{"env":"dev-` + strings.Repeat("x", 21) + `","environments":{"dev":{}}}`, `after dev-`},
 		"UnknownPlatform": {`{"env":"dev","environments":{"dev":{"clarify":{}}}}`, `context.environments.dev in cdk.json: json: unknown field "clarify": its members are platforms`},
 		"UnknownProp":     {`{"env":"dev","environments":{"dev":{"` + name + `":{"prefixes":2}}}}`, name + `: json: unknown field "prefixes"`},
 		"WrongType":       {`{"env":"dev","environments":{"dev":{"` + name + `":{"noAlarms":"2"}}}}`, "context.environments.dev in cdk.json: " + name + ": json: cannot unmarshal string"},
