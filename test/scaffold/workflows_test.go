@@ -14,6 +14,8 @@ import (
 
 	"github.com/rhysd/actionlint"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
 // needAccount are the steps, as FILE/JOB/STEP, that need an AWS account. A new step with a command runs in the tests unless it is
@@ -74,9 +76,49 @@ func (p *project) checkWorkflows(t *testing.T) {
 	if !slices.Equal(skipped, needAccount) {
 		t.Errorf("steps that need an account: got %v, want %v", skipped, needAccount)
 	}
+	t.Run("Page", p.checkPage)
 	slices.Sort(environments)
 	p.checkRole(t, slices.Compact(environments))
 }
+
+// checkPage checks that what docs/CI.md shows of the files is what they say, and carries out what it shows for other systems.
+func (p *project) checkPage(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(platform.Root(t), "docs", "CI.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files strings.Builder
+	for _, file := range []string{"actions/setup/action.yml", "workflows/platform.yml", "workflows/stages.yml", "role.yml"} {
+		written, err := os.ReadFile(filepath.Join(p.folder, ".github", filepath.FromSlash(file)))
+		if err != nil || !strings.Contains(string(content), ".github/"+file) {
+			t.Errorf("docs/CI.md does not name .github/%s: %v", file, err)
+		}
+		files.Write(written)
+	}
+	shown := yamlBlock.FindAllStringSubmatch(string(content), -1)
+	for _, block := range shown {
+		if !strings.Contains(files.String(), block[1]) {
+			t.Errorf("docs/CI.md shows what no file says:\n%s", block[1])
+		}
+	}
+	if len(shown) != 3 {
+		t.Errorf("docs/CI.md shows %d parts of files, want 3", len(shown))
+	}
+	_, section, _ := strings.Cut(string(content), "\n## Elsewhere\n")
+	_, script, _ := strings.Cut(section, "\n```sh\n")
+	script, _, ok := strings.Cut(script, "\n```\n")
+	if !ok {
+		t.Fatal(`docs/CI.md shows no commands below "Elsewhere"`)
+	}
+	// The run has free ports here.
+	script = strings.ReplaceAll(script, "localhost:8080", "$(awk '/^API/ {print $2}' local.log)")
+	if printed := p.run(t, "bash", "-e", "-c", script); !strings.Contains(printed, `"openapi":"3.1.0"`) {
+		t.Errorf("docs/CI.md: the commands below \"Elsewhere\" print %s", printed)
+	}
+}
+
+// yamlBlock matches what docs/CI.md shows of the files.
+var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 
 // lintWorkflows looks for what GitHub would refuse.
 func (p *project) lintWorkflows(t *testing.T, files []string) {
