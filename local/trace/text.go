@@ -3,6 +3,7 @@ package trace
 // Requests as people read them.
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"path"
@@ -61,8 +62,9 @@ func (t Text) Request(s Summary, lines []Line) string {
 	if calls := strings.TrimSpace(counted(s.Reads, "read") + " " + counted(s.Writes, "write")); calls != "" {
 		columns = append(columns, calls)
 	}
-	if len(s.Functions) > 0 {
-		columns = append(columns, t.paint(faint, strings.Join(s.Functions, ", ")))
+	// A request that reached no function was refused by its API.
+	if by := cmp.Or(strings.Join(s.Functions, ", "), s.API); by != "" {
+		columns = append(columns, t.paint(faint, by))
 	}
 	if s.ColdStart {
 		columns = append(columns, t.paint(faint, "cold start"))

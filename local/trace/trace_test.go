@@ -326,8 +326,8 @@ func TestText(t *testing.T) {
 	}{
 		"Request": {request: trace.Summary{At: at, Kind: trace.HTTP, Method: "POST", Path: "/links", Status: 201, Milliseconds: 36.4, Reads: 2, Writes: 1, Functions: []string{"linksapi"}},
 			want: "12:00:01  POST /links  201  36 ms  2 reads 1 write  linksapi\n"},
-		"Refused": {request: trace.Summary{At: at, Kind: trace.HTTP, Method: "GET", Path: "/\x1b[31m\n/x", Status: 401, Error: "Unauthorized"},
-			want: "12:00:01  GET /\\u001b[31m\n            /x  401  0 ms\n"},
+		"Refused": {request: trace.Summary{At: at, Kind: trace.HTTP, API: "Links", Method: "GET", Path: "/\x1b[31m\n/x", Status: 401, Error: "Unauthorized"},
+			want: "12:00:01  GET /\\u001b[31m\n            /x  401  0 ms  Links\n"},
 		"Panic": {request: trace.Summary{At: at, Kind: trace.HTTP, Method: "GET", Path: "/", Status: 500, Error: "Runtime.ExitError: exit status 2", Functions: []string{"linksapi"}, ColdStart: true}, lines: lines,
 			want: "12:00:01  GET /  500  0 ms  linksapi  cold start\n          Runtime.ExitError: exit status 2\n          WARN  slow  table=Links\n          ERROR  panic  error=index out of range\n" +
 				"            links.(*Store).Create  links/store.go:42\n            main.main  linksapi/main.go:7\n"},
