@@ -41,11 +41,14 @@ function section(name, {used, unused, refused}, open) {
   return details;
 }
 
+/** resource leaves out of an ARN what all have: partition, region and account. */
+const resource = (arn) => arn.replace(/^arn:aws:([^:]*):[^:]*:[^:]*:/, '$1 ');
+
 function list(kind, permissions, note) {
   if (permissions.length === 0) return null;
   return table({caption: kind, rows: permissions, columns: [
     {label: 'Action', cell: (one) => h('code', null, one.action)},
-    {label: 'Resource', cell: (one) => h('code', null, one.resource)},
+    {label: 'Resource', cell: (one) => h('code', {title: one.resource}, resource(one.resource))},
     ...(note ? [{label: kind === 'Refused' ? 'How often' : 'Policy', cell: note}] : []),
   ]});
 }
