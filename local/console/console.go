@@ -247,6 +247,8 @@ func New(options Options) *Console {
 
 // ServeHTTP answers requests of this machine's own programs.
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// No page of another origin may have what the console answers, as an image or a script either.
+	w.Header().Set("Cross-Origin-Resource-Policy", "same-origin")
 	if err := guard(r); err != nil {
 		writeJSON(w, http.StatusForbidden, map[string]string{"error": err.Error()})
 		return

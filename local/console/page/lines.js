@@ -4,7 +4,7 @@ import {h} from './dom.js';
 import {clock} from './format.js';
 
 // What a line says beside these is shown: they are its time and place, which the list has, or describe its metrics.
-const known = new Set(['time', 'level', 'msg', 'message', 'stack', 'stackTrace', 'timestamp', 'function_name', 'request_id', '_aws']);
+const known = new Set(['time', 'level', 'msg', 'message', 'stack', 'stackTrace', 'timestamp', 'function_name', 'request_id', '_aws', 'errorMessage']);
 
 /** parsed reads a line that a logger wrote as JSON. */
 function parsed(text) {
@@ -17,6 +17,22 @@ function parsed(text) {
 }
 
 const shown = (value) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** frames writes a stack, the innermost call first, without those of Go's runtime: that of a panic, or the list of AWS Lambda. */
+export function frames(stack) {
+  if (!stack) return '';
+  if (Array.isArray(stack)) return stack.map((call) => (typeof call === 'string' ? call : `${call.label}\n    ${call.path}:${call.line}`)).join('\n');
+  const rows = String(stack).trim().split('\n').filter((row) => !row.startsWith('goroutine '));
+  const calls = [];
+  for (let i = 0; i + 1 < rows.length; i += 2) {
+    if (!rows[i + 1].startsWith('\t')) return stack;
+    // What is above a panic is how it was recovered.
+    if (rows[i].startsWith('panic(')) calls.length = 0;
+    if (/^(runtime[./]|panic\()/.test(rows[i])) continue;
+    calls.push(`${rows[i].replace(/\([^()]*\)$/, '')}\n    ${rows[i + 1].trim().replace(/ \+0x[0-9a-f]+$/, '')}`);
+  }
+  return calls.length > 0 ? calls.join('\n') : stack;
+}
 
 /** line makes the list element of a line: {at, function, level, text}. */
 export function line(entry, {named} = {}) {
@@ -31,11 +47,11 @@ export function line(entry, {named} = {}) {
     else element.append(entry.text);
     return element;
   }
-  element.append(String(document.msg ?? document.message ?? ''));
+  element.append(String(document.msg ?? document.message ?? document.errorMessage ?? ''));
   const rest = Object.entries(document).filter(([name]) => !known.has(name));
   if (rest.length) element.append(h('span', {class: 'attributes'}, ' ', rest.map(([name, value]) => `${name}=${shown(value)}`).join('  ')));
-  const stack = document.stack ?? document.stackTrace;
-  if (stack) element.append(h('pre', null, typeof stack === 'string' ? stack : JSON.stringify(stack, null, 2)));
+  const calls = frames(document.stack ?? document.stackTrace);
+  if (calls) element.append(h('pre', null, calls));
   return element;
 }
 

@@ -39,12 +39,14 @@ async function one({parts, signal}) {
   const [wanted] = parts;
   const figures = h('div');
   const heading = h('h1', {tabindex: '-1'}, wanted);
+  const requests = h('a', null, 'Requests');
   const written = h('div');
   const path = `/functions${at(wanted)}`;
   const draw = async () => {
     const f = (await get('/functions', null, signal)).find((other) => other.name === wanted);
     if (!f) throw new Error(`This run has no function ${wanted}.`);
     heading.textContent = f.label || f.name;
+    requests.href = `#/requests?search=${encodeURIComponent(f.label || f.name)}`;
     put(figures,
       h('p', {class: 'muted'}, h('code', null, f.arn)),
       h('dl', {class: 'figures'}, [['Invocations', f.invocations], ['Errors', f.errors], ['Time-outs', f.timeouts], ['Throttled', f.throttles], ['Queued', f.queued], ['Deaths', f.deaths]]
@@ -86,7 +88,7 @@ async function one({parts, signal}) {
       const killed = await post(`${path}/kill`, {});
       say(`Process ${killed.killed} is killed`);
       await draw();
-    }, {sure: 'Kill it?', kind: 'danger', key: 'kill'}), h('a', {href: `#/permissions?function=${encodeURIComponent(wanted)}`}, 'Permissions')),
+    }, {sure: 'Kill it?', kind: 'danger', key: 'kill'}), h('a', {href: `#/permissions?function=${encodeURIComponent(wanted)}`}, 'Permissions'), requests),
     h('h2', null, 'Invoke'), h('div', {class: 'card'}, form, answer),
     h('h2', null, 'Newest log lines'), written,
   ];

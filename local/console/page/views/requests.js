@@ -25,7 +25,7 @@ const columns = [
   {label: 'Took', number: true, cell: (one) => (one.running ? '…' : took(one.took_ms))},
   {label: 'Reads', class: 'roomy', number: true, cell: (one) => (one.reads ? h('span', {title: `${number(one.read_units)} units`}, number(one.reads)) : '')},
   {label: 'Writes', class: 'roomy', number: true, cell: (one) => (one.writes ? h('span', {title: `${number(one.write_units)} units`}, number(one.writes)) : '')},
-  {label: 'Functions', class: 'roomy', cell: (one) => (one.functions ?? []).join(', ')},
+  {label: 'Functions', class: 'roomy', cell: (one) => [(one.functions ?? []).join(', '), one.cold_start && [' ', h('span', {class: 'badge warn'}, 'cold')]]},
 ];
 
 function nameOf(one) {
@@ -197,14 +197,15 @@ function waterfall(one) {
   for (const invocation of one.invocations ?? []) {
     const waited = invocation.waited_ms ?? 0;
     rows.push({
-      depth: 1, what: [h('strong', null, invocation.label || invocation.function), invocation.cold_start && [' ', h('span', {class: 'badge warn'}, 'cold start')]],
+      depth: 1, what: [h('a', {href: `#/functions${at(invocation.function)}`}, invocation.label || invocation.function), invocation.cold_start && [' ', h('span', {class: 'badge warn'}, 'cold start')]],
       on: waited >= 1 ? `waited ${took(waited)} for an instance` : '', took: invocation.took_ms, error: invocation.error,
       bars: [waited > 0 && bar(one, invocation.began_ms, waited, 'waited'), bar(one, (invocation.began_ms ?? 0) + waited, invocation.took_ms ?? 0, invocation.error ? 'function bad' : 'function')],
     });
     for (const call of invocation.calls ?? []) {
       rows.push({
         depth: 2, what: [h('span', {class: 'muted'}, call.service, ' '), call.operation, (call.patterns ?? []).map((pattern) => [' ', h('strong', null, pattern)])],
-        on: [[call.table && brief(call.table), call.index].filter(Boolean).join(' / ') || (call.bucket && brief(call.bucket)) || '', call.key && [h('br'), h('code', null, call.table ? call.key.replaceAll(call.table, brief(call.table)) : call.key)]],
+        on: [call.table ? h('a', {href: `#/tables${at(call.table)}${call.index ? `?index=${encodeURIComponent(call.index)}` : ''}`}, [brief(call.table), call.index].filter(Boolean).join(' / '))
+          : call.bucket && h('a', {href: `#/buckets${at(call.bucket)}`}, brief(call.bucket)), call.key && [h('br'), h('code', null, call.table ? call.key.replaceAll(call.table, brief(call.table)) : call.key)]],
         units: [call.read_units && `${number(call.read_units)} R`, call.write_units && `${number(call.write_units)} W`].filter(Boolean).join(' '),
         cost: call.cost_per_million, took: call.took_ms, error: call.error || (call.status >= 400 ? `status ${call.status}` : ''),
         input: call.input, bars: [bar(one, call.began_ms, call.took_ms ?? 0, call.error || call.status >= 400 ? 'bad' : 'call')],
