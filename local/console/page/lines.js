@@ -4,7 +4,7 @@ import {h} from './dom.js';
 import {clock} from './format.js';
 
 // What a line says beside these is shown: they are its time and place, which the list has, or describe its metrics.
-const known = new Set(['time', 'level', 'msg', 'message', 'stack', 'stackTrace', 'timestamp', 'function_name', 'request_id', '_aws', 'errorMessage']);
+const known = new Set(['time', 'level', 'msg', 'message', 'stack', 'stackTrace', 'timestamp', 'function_name', 'FunctionName', 'request_id', '_aws', 'errorMessage']);
 
 /** parsed reads a line that a logger wrote as JSON. */
 function parsed(text) {

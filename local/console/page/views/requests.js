@@ -182,6 +182,13 @@ async function trace({parts, signal, reload}) {
   ];
 }
 
+/** keysOf are the keys of a call, each of a transaction or a batch by itself, without the table's name, which is beside them. */
+function keysOf(call) {
+  if (!call.key) return [];
+  const keys = /^(Transact|Batch)/.test(call.operation) ? call.key.split('; ') : [call.key];
+  return keys.map((key) => (call.table ? key.replace(`${call.table} `, '') : key));
+}
+
 const figure = (label, value) => h('div', null, h('dt', null, label), h('dd', null, value));
 
 /** bar draws where on the time of the whole request a part is. */
@@ -203,9 +210,9 @@ function waterfall(one) {
     });
     for (const call of invocation.calls ?? []) {
       rows.push({
-        depth: 2, what: [h('span', {class: 'muted'}, call.service, ' '), call.operation, (call.patterns ?? []).map((pattern) => [' ', h('strong', null, pattern)])],
+        depth: 2, what: [(call.patterns ?? []).map((pattern) => h('div', null, h('strong', null, pattern))), h('span', {class: 'muted'}, call.service, ' '), call.operation],
         on: [call.table ? h('a', {href: `#/tables${at(call.table)}${call.index ? `?index=${encodeURIComponent(call.index)}` : ''}`}, [brief(call.table), call.index].filter(Boolean).join(' / '))
-          : call.bucket && h('a', {href: `#/buckets${at(call.bucket)}`}, brief(call.bucket)), call.key && [h('br'), h('code', null, call.table ? call.key.replaceAll(call.table, brief(call.table)) : call.key)]],
+          : call.bucket && h('a', {href: `#/buckets${at(call.bucket)}`}, brief(call.bucket)), keysOf(call).map((key) => h('div', null, h('code', null, key)))],
         units: [call.read_units && `${number(call.read_units)} R`, call.write_units && `${number(call.write_units)} W`].filter(Boolean).join(' '),
         cost: call.cost_per_million, took: call.took_ms, error: call.error || (call.status >= 400 ? `status ${call.status}` : ''),
         input: call.input, bars: [bar(one, call.began_ms, call.took_ms ?? 0, call.error || call.status >= 400 ? 'bad' : 'call')],

@@ -65,7 +65,7 @@ async function one({parts, parameters, signal, go, reload}) {
         empty: read.next ? `None of ${plural(read.examined, 'item')} that were read has it. There are more.` : 'No item.',
         columns: [
           ...keys.map((attribute, i) => ({label: attribute, class: 'key', cell: (item) => (i === 0
-            ? h('button', {type: 'button', class: 'link mono', onclick: () => edit(item)}, cut(value(item[attribute]), 60))
+            ? h('button', {type: 'button', class: 'link mono', 'aria-label': keys.length > 1 ? keys.map((key) => cut(value(item[key]), 60)).join(' / ') : null, onclick: () => edit(item)}, cut(value(item[attribute]), 60))
             : h('code', null, cut(value(item[attribute]), 60)))})),
           ...others.map((attribute) => ({label: attribute, cell: (item) => h('span', {class: 'cut'}, cut(value(item[attribute]), 80))})),
         ]}),

@@ -1,0 +1,48 @@
+package browser_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/onesynth-cdk/onesynth/test/browser"
+)
+
+func TestFind(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"google-chrome", "own"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, test := range map[string]struct {
+		path, variable, want string
+	}{
+		"OnPath":       {path: folder, want: "google-chrome"},
+		"Given":        {path: folder, variable: filepath.Join(folder, "own"), want: "own"},
+		"GivenOnPath":  {path: folder, variable: "own", want: "own"},
+		"GivenWrong":   {path: folder, variable: filepath.Join(folder, "gone")},
+		"NoneAnywhere": {path: t.TempDir()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if test.want == "" && test.variable == "" && runtime.GOOS == "darwin" {
+				t.Skip("the applications of this Mac may have one")
+			}
+			t.Setenv("PATH", test.path)
+			t.Setenv(browser.Variable, test.variable)
+			got, err := browser.Find()
+			if test.want == "" {
+				if !errors.Is(err, browser.ErrNone) || !strings.Contains(err.Error(), "apt-get install chromium") {
+					t.Errorf("got %q, %v", got, err)
+				}
+				return
+			}
+			if err != nil || filepath.Base(got) != test.want {
+				t.Errorf("got %q, %v", got, err)
+			}
+		})
+	}
+}
