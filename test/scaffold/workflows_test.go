@@ -249,16 +249,16 @@ func steps(t *testing.T, place string, workflow *actionlint.Workflow, job *actio
 	return all
 }
 
-// aws and gh stand in for the commands that a runner of GitHub has.
+// awsCommand and ghCommand stand in for the commands that a runner of GitHub has.
 const (
-	aws = `#!/bin/sh
+	awsCommand = `#!/bin/sh
 case "$*" in
 "cloudformation list-stacks "*) printf '%s\n' links-prod links-dev-pr-17 links-dev-alice other-dev-pr-17 links-dev-pr-18 links-dev-pr-404 links-dev-pr-19 ;;
 "cloudformation delete-stack --stack-name "*) echo "$4" >> "$REMOVED" ;;
 *) echo "aws $*" >&2; exit 1 ;;
 esac
 `
-	gh = `#!/bin/sh
+	ghCommand = `#!/bin/sh
 [ "$GH_TOKEN" = secret ] && [ "$*" = "pr view $3 --repo you/links --json state --jq .state" ] || { echo "gh $*" >&2; exit 1; }
 case "$3" in
 17) echo CLOSED ;;
@@ -272,7 +272,7 @@ esac
 // carryOut runs a step as GitHub does, and checks what it leaves.
 func (p *project) carryOut(t *testing.T, s step) {
 	t.Run(strings.ReplaceAll(s.name, "/", " "), func(t *testing.T) {
-		folder := programs(t, map[string]string{"aws": aws, "gh": gh})
+		folder := programs(t, map[string]string{"aws": awsCommand, "gh": ghCommand})
 		output, removed := filepath.Join(folder, "output"), filepath.Join(folder, "removed")
 		path := p.environment[len(p.environment)-1]
 		arguments := []string{"bash", "-e", "-c", s.command}

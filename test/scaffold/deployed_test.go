@@ -1,0 +1,57 @@
+package scaffold
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/rhysd/actionlint"
+)
+
+// The steps that need an account deploy a pull request to an emulator of AWS, and say where it is. Then it is removed. MiniStack
+// does not know the resource of GitHub's provider, so the template of the role is not deployed.
+func TestDeployed(t *testing.T) {
+	if os.Getenv("AWS_ENDPOINT_URL") == "" {
+		t.Skip("AWS_ENDPOINT_URL names no emulator of AWS: run make test-emulator")
+	}
+	commands, _ := first(t)
+	p := newProject(t, commands[0])
+	p.environment = append(p.environment, "CI=true")
+	p.run(t, "bash", "-e", "-c", setUp(t, p))
+	file := filepath.Join(p.folder, ".github", "workflows", "platform.yml")
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflow, problems := actionlint.Parse(content)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	output := filepath.Join(t.TempDir(), "output")
+	for _, s := range steps(t, "platform.yml/preview", workflow, workflow.Jobs["preview"]) {
+		p.step(t, s, "GITHUB_OUTPUT="+output)
+	}
+	if said, err := os.ReadFile(output); err != nil || !regexp.MustCompile(`^url=https?://\S+\n$`).Match(said) {
+		t.Errorf("the address: got %q, %v", said, err)
+	}
+	stack := p.name + "-dev-pr-17"
+	if checked := p.run(t, "make", "check", "STAGE=dev-pr-17"); !strings.Contains(checked, stack+": nothing speaks against the deployment") {
+		t.Errorf("make check: got %s", checked)
+	}
+	if removed := p.run(t, "make", "destroy", "STAGE=dev-pr-17"); !strings.Contains(removed, stack+": destroyed") {
+		t.Errorf("make destroy: got %s", removed)
+	}
+}
+
+// step carries out a step, with further variables.
+func (p *project) step(t *testing.T, s step, variables ...string) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "bash", "-e", "-c", s.command)
+	command.Dir, command.Env = p.folder, append(append(os.Environ(), p.environment...), append(s.environment, variables...)...)
+	if printed, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", s.name, err, printed)
+	}
+}
