@@ -34,7 +34,7 @@ func (c *initCommand) Run(ctx context.Context) error {
 	}
 	files, err := project.Write()
 	if err != nil {
-		return fmt.Errorf("nothing is written:\n%w", err)
+		return err
 	}
 	fmt.Printf("%s: wrote %d files; resolving modules\n", project.Folder, len(files))
 	tidy := exec.CommandContext(ctx, "go", "mod", "tidy")

@@ -253,7 +253,8 @@ func steps(t *testing.T, place string, workflow *actionlint.Workflow, job *actio
 const (
 	awsCommand = `#!/bin/sh
 case "$*" in
-"cloudformation list-stacks "*) printf '%s\n' links-prod links-dev-pr-17 links-dev-alice other-dev-pr-17 links-dev-pr-18 links-dev-pr-404 links-dev-pr-19 ;;
+"cloudformation list-stacks "*) printf '%s\n' links-prod links-dev-pr-16 links-dev-pr-17 links-dev-alice other-dev-pr-17 links-dev-pr-18 links-dev-pr-404 links-dev-pr-19 ;;
+"cloudformation delete-stack --stack-name links-dev-pr-16") echo "it is being updated" >&2; exit 254 ;;
 "cloudformation delete-stack --stack-name "*) echo "$4" >> "$REMOVED" ;;
 *) echo "aws $*" >&2; exit 1 ;;
 esac
@@ -261,7 +262,7 @@ esac
 	ghCommand = `#!/bin/sh
 [ "$GH_TOKEN" = secret ] && [ "$*" = "pr view $3 --repo you/links --json state --jq .state" ] || { echo "gh $*" >&2; exit 1; }
 case "$3" in
-17) echo CLOSED ;;
+16 | 17) echo CLOSED ;;
 18) echo OPEN ;;
 19) echo MERGED ;;
 *) exit 1 ;;
