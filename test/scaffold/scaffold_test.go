@@ -22,11 +22,14 @@ import (
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
-// TestMain reads the name of a folder that is called after all files of the repository: Go then runs the tests again when one has
-// changed.
-func TestMain(m *testing.M) {
+// onThisMachine skips a test on AWS. It also reads the name of a folder that is called after all files of the repository: Go then
+// runs the test again when one has changed.
+func onThisMachine(t *testing.T) {
+	t.Helper()
 	_ = os.Getenv("ONESYNTH_TEST_ASSEMBLIES")
-	os.Exit(m.Run())
+	if os.Getenv("ONESYNTH_TEST_TARGET") == "aws" {
+		t.Skip("skipped on AWS: it runs on this machine alone")
+	}
 }
 
 // npm stands in for npm ci, with the packages of this repository.
@@ -120,9 +123,7 @@ func newProject(t *testing.T, init string) *project {
 // The three commands of README.md lead from nothing to the first answer. The project passes our lint and its own tests, and each
 // step of its workflows that needs no account succeeds.
 func TestProject(t *testing.T) {
-	if os.Getenv("ONESYNTH_TEST_TARGET") == "aws" {
-		t.Skip("skipped on AWS: it runs on this machine alone")
-	}
+	onThisMachine(t)
 	commands, answer := first(t)
 	p := newProject(t, commands[0])
 	t.Run("Lint", func(t *testing.T) {
@@ -218,9 +219,7 @@ func (p *project) freePorts(t *testing.T) {
 // Projects of awkward names build, and go vet finds nothing in them.
 func TestNames(t *testing.T) {
 	t.Parallel()
-	if os.Getenv("ONESYNTH_TEST_TARGET") == "aws" {
-		t.Skip("skipped on AWS: it runs on this machine alone")
-	}
+	onThisMachine(t)
 	root := platform.Root(t)
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	if err != nil {
