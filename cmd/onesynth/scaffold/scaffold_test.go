@@ -166,6 +166,26 @@ func TestPackages(t *testing.T) {
 	}
 }
 
+// The workflows install the versions that docs/VERSIONS.md says everything is tested with.
+func TestWorkflowVersions(t *testing.T) {
+	t.Parallel()
+	action := written(t, scaffold.Project{Name: "links", Version: "v0.3.1"})[".github/actions/setup/action.yml"]
+	versions := read(t, filepath.Join(root, "docs", "VERSIONS.md"))
+	for tool, setting := range map[string]string{"Java": "java-version", "Node.js": "node-version"} {
+		_, after, _ := strings.Cut(action, setting+": ")
+		version, _, _ := strings.Cut(after, "\n")
+		row := ""
+		for line := range strings.Lines(versions) {
+			if strings.HasPrefix(line, "| "+tool+",") {
+				row = strings.TrimSpace(line)
+			}
+		}
+		if version == "" || !strings.HasSuffix(row, " "+version+" |") {
+			t.Errorf("action.yml installs %s %q; docs/VERSIONS.md says %q", tool, version, row)
+		}
+	}
+}
+
 // All that is wrong is said at once, and nothing is written.
 func TestWriteErr(t *testing.T) {
 	t.Parallel()
