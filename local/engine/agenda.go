@@ -53,6 +53,16 @@ func (a *agenda) add(table int, key string, at int64) {
 	}
 }
 
+// all are the entries.
+func (a *agenda) all() (entries []agendaEntry) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	for _, entry := range a.queue {
+		entries = append(entries, *entry)
+	}
+	return entries
+}
+
 // due takes up to most items out of the agenda, those that it is time to look at, the earliest first.
 func (a *agenda) due(now int64, most int) (due []agendaItem) {
 	a.mutex.Lock()

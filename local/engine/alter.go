@@ -29,18 +29,10 @@ func alter(ctx context.Context, client *dynamodb.Client, table *types.TableDescr
 	for _, index := range input.GlobalSecondaryIndexes {
 		wants[aws.ToString(index.IndexName)] = shapeOfIndex(index.IndexName, index.KeySchema, index.Projection, kinds(input.AttributeDefinitions))
 	}
-	fixed, declared := *table, *input
-	fixed.GlobalSecondaryIndexes, declared.GlobalSecondaryIndexes = nil, nil
-	fixed.StreamSpecification, declared.StreamSpecification = nil, nil
-	if shapeOf(&fixed) != shapeOfInput(&declared) {
+	if fixed, declared := withoutChangeable(table, input); shapeOf(fixed) != shapeOfInput(declared) {
 		return table, nil
 	}
-	var added []types.GlobalSecondaryIndex
-	for _, index := range input.GlobalSecondaryIndexes {
-		if name := aws.ToString(index.IndexName); had[name] != wants[name] {
-			added = append(added, index)
-		}
-	}
+	added := newIndexes(table, input)
 	if err := fits(ctx, client, input, added); err != nil {
 		return nil, err
 	}
@@ -95,6 +87,28 @@ func alter(ctx context.Context, client *dynamodb.Client, table *types.TableDescr
 		}
 	}
 	return table, nil
+}
+
+// withoutChangeable leaves out what alter can change: global indexes and the stream.
+func withoutChangeable(table *types.TableDescription, input *dynamodb.CreateTableInput) (*types.TableDescription, *dynamodb.CreateTableInput) {
+	fixed, declared := *table, *input
+	fixed.GlobalSecondaryIndexes, declared.GlobalSecondaryIndexes = nil, nil
+	fixed.StreamSpecification, declared.StreamSpecification = nil, nil
+	return &fixed, &declared
+}
+
+// newIndexes are the global indexes of the input that the table does not have like that.
+func newIndexes(table *types.TableDescription, input *dynamodb.CreateTableInput) (added []types.GlobalSecondaryIndex) {
+	had, attributes := map[string]string{}, kinds(table.AttributeDefinitions)
+	for _, index := range table.GlobalSecondaryIndexes {
+		had[aws.ToString(index.IndexName)] = shapeOfIndex(index.IndexName, index.KeySchema, index.Projection, attributes)
+	}
+	for _, index := range input.GlobalSecondaryIndexes {
+		if had[aws.ToString(index.IndexName)] != shapeOfIndex(index.IndexName, index.KeySchema, index.Projection, kinds(input.AttributeDefinitions)) {
+			added = append(added, index)
+		}
+	}
+	return added
 }
 
 func viewOf(stream *types.StreamSpecification) string {

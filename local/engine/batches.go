@@ -57,8 +57,8 @@ func (m *mapping) read(ctx context.Context, s shard) {
 			continue
 		}
 		r.take(ctx, got.Records)
-		ended := got.NextShardIterator == ""
-		if !r.deliverBatches(ctx, ended || asked > flushed) {
+		ended, finishing := got.NextShardIterator == "", m.finishing()
+		if !r.deliverBatches(ctx, ended || finishing || asked > flushed) {
 			return
 		}
 		if len(got.Records) > 0 && len(r.pending) == 0 {
@@ -71,10 +71,21 @@ func (m *mapping) read(ctx context.Context, s shard) {
 			return
 		}
 		r.shard.iterator = got.NextShardIterator
+		if finishing {
+			m.leave(s.ShardId, r.shard.iterator)
+			return
+		}
 		if len(got.Records) == 0 && !wait(ctx, m.streams.options.PollInterval) {
 			return
 		}
 	}
+}
+
+// leave notes where a shard is to be read on.
+func (m *mapping) leave(shard, iterator string) {
+	m.mutex.Lock()
+	defer m.mutex.Unlock()
+	m.left[shard] = iterator
 }
 
 // begin gives a shard that was found after the start its iterator: the shard is new, and all of it counts. False: ctx ended.

@@ -19,7 +19,7 @@ type checkpoints struct {
 	places map[string]map[string]string
 }
 
-// newCheckpoints reads the file, if there is one. Without a path nothing is kept.
+// newCheckpoints reads the file, if there is one. Without a path they end with the run.
 func newCheckpoints(path string) (*checkpoints, error) {
 	c := &checkpoints{path: path, places: map[string]map[string]string{}}
 	if path == "" {
@@ -50,9 +50,6 @@ func (c *checkpoints) of(mapping string) map[string]string {
 
 // reach keeps a place. The map that of returned does not change.
 func (c *checkpoints) reach(mapping, shard, sequence string) error {
-	if c.path == "" {
-		return nil
-	}
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	reached := map[string]string{shard: sequence}
@@ -62,6 +59,9 @@ func (c *checkpoints) reach(mapping, shard, sequence string) error {
 		}
 	}
 	c.places[mapping] = reached
+	if c.path == "" {
+		return nil
+	}
 	text, err := json.Marshal(c.places)
 	if err != nil {
 		return fmt.Errorf("places in streams: %w", err)

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,6 +29,9 @@ type DatabasesOptions struct {
 	AccessKey string
 	// Dir keeps which database belongs to which account and region, and how far each stream was read. Default: nothing is kept.
 	Dir string
+	// Former are the databases that these come after: the same accounts and regions have the same databases, with the places in their
+	// streams, and what is known of items that expire. Default: none.
+	Former *Databases
 	// SweepInterval is [SweeperOptions].Interval.
 	SweepInterval time.Duration
 	// Log gets failures in the background. Default: none.
@@ -40,6 +44,8 @@ type Databases struct {
 	engine  *Engine
 	options DatabasesOptions
 	all     []*database
+	// made are the names of the tables that the run has made, by access key: they are its own, also in an engine that others use.
+	made *sync.Map
 }
 
 type database struct {
@@ -50,14 +56,23 @@ type database struct {
 	client    *dynamodb.Client
 	sweeper   *Sweeper
 	streams   *Streams
+	// endSweeper ends the deletion of what expires.
+	endSweeper context.CancelFunc
 }
 
 func (d *database) environment() string { return d.source.Stacks[0].Environment() }
 
 // OpenDatabases reads which tables the assembly has, and makes nothing yet.
 func OpenDatabases(engine *Engine, source *assembly.Assembly, options DatabasesOptions) (*Databases, error) {
-	opened := &Databases{engine: engine, options: options}
-	ends, err := suffixes(source, options.Dir)
+	opened := &Databases{engine: engine, options: options, made: &sync.Map{}}
+	known := map[string]string{}
+	if former := options.Former; former != nil {
+		opened.made = former.made
+		for _, one := range former.all {
+			known[one.environment()] = one.suffix
+		}
+	}
+	ends, err := suffixes(source, options.Dir, known)
 	if err != nil {
 		return nil, err
 	}
@@ -81,8 +96,7 @@ const suffixesFile = "environments.json"
 // run of one, and data from before there were several, need none. Kept data keeps its suffix, also when stacks of further regions
 // come or only some are chosen. The access key without a suffix becomes free once the assembly has no stack of its account and
 // region, as when a stack gets an Env.
-func suffixes(source *assembly.Assembly, folder string) (map[string]string, error) {
-	kept := map[string]string{}
+func suffixes(source *assembly.Assembly, folder string, kept map[string]string) (map[string]string, error) {
 	path := ""
 	if folder != "" {
 		path = filepath.Join(folder, suffixesFile)
@@ -163,6 +177,10 @@ func (d *Databases) ReadStreams(options StreamsOptions) (err error) {
 			}
 			options.Checkpoints = filepath.Join(d.options.Dir, name)
 		}
+		options.former = nil
+		if former := d.former(one); former != nil {
+			options.former = former.streams
+		}
 		if one.streams, err = NewStreams(d.engine, one.accessKey, one.source, options); err != nil {
 			return err
 		}
@@ -175,11 +193,59 @@ func (d *Databases) ReadStreams(options StreamsOptions) (err error) {
 func (d *Databases) CreateTables(ctx context.Context, log func(line string)) error {
 	for _, one := range d.all {
 		var err error
-		if d.engine.PID() != 0 {
-			err = CreateOrAlterTables(ctx, one.client, one.source, log)
-		} else {
-			err = CreateTables(ctx, one.client, one.source)
+		if err = one.createTables(ctx, d, log, d.options.Former != nil); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// RemoveIndexes removes the indexes and ends the streams that CreateTables has kept for the code of the former assembly.
+func (d *Databases) RemoveIndexes(ctx context.Context, log func(line string)) error {
+	for _, one := range d.all {
+		if err := one.createTables(ctx, d, log, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *database) createTables(ctx context.Context, of *Databases, log func(line string), keep bool) error {
+	return eachTable(ctx, d.source, func(ctx context.Context, table *assembly.Resource, input *dynamodb.CreateTableInput) error {
+		name := d.accessKey + " " + table.Name
+		_, own := of.made.Load(name)
+		progress := log
+		if of.engine.PID() == 0 && !own {
+			progress = nil
+		}
+		made, err := createTable(ctx, d.client, input, table.Existing, keep, progress)
+		if made {
+			of.made.Store(name, true)
+		}
+		return err
+	})
+}
+
+// former is the database that one comes after, or nil.
+func (d *Databases) former(one *database) *database {
+	if d.options.Former == nil {
+		return nil
+	}
+	for _, other := range d.options.Former.all {
+		if other.accessKey == one.accessKey {
+			return other
+		}
+	}
+	return nil
+}
+
+// Check returns why a table that the engine has could not become what the assembly declares: another key, another local index, or
+// items that do not fit a new index. It changes nothing. Errors: ErrTableDiffers, ErrUnfitItems.
+func (d *Databases) Check(ctx context.Context) error {
+	for _, one := range d.all {
+		err := eachTable(ctx, one.source, func(ctx context.Context, _ *assembly.Resource, input *dynamodb.CreateTableInput) error {
+			return check(ctx, one.client, input)
+		})
 		if err != nil {
 			return err
 		}
@@ -197,7 +263,24 @@ func (d *Databases) Start(ctx context.Context) (<-chan struct{}, error) {
 			return nil, err
 		}
 		working.Go(func() { <-delivering })
-		working.Go(func() { one.sweeper.Run(ctx) })
+		if former := d.former(one); former != nil {
+			one.sweeper.succeed(former.sweeper)
+		}
+		sweeping, end := context.WithCancel(ctx)
+		one.endSweeper = end
+		working.Go(func() { one.sweeper.Run(sweeping) })
+	}
+	if former := d.options.Former; former != nil {
+		for _, one := range former.all {
+			one.endSweeper()
+			if goesOn := slices.ContainsFunc(d.all, func(next *database) bool { return next.accessKey == one.accessKey }); !goesOn {
+				for _, m := range one.streams.mappings {
+					m.end(ctx)
+				}
+			}
+		}
+		// The former ones hold what came before them.
+		d.options.Former = nil
 	}
 	ended := make(chan struct{})
 	go func() {

@@ -3,6 +3,8 @@ package engine
 // What an event source mapping says, and whether it can be served.
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -31,6 +33,15 @@ type mapping struct {
 	destination string
 	engineARN   string
 	arn         string
+	// declared is all that the assembly says of it: a mapping that says the same goes on when the assembly changes.
+	declared string
+
+	// finish is closed when the mapping is to deliver what it has read, and to end; cancel ends it at once, ended is closed then.
+	finish chan struct{}
+	cancel context.CancelFunc
+	ended  chan struct{}
+	// left are the places at which shards are to be read on, by shard, when the mapping has finished.
+	left map[string]string
 
 	mutex    sync.Mutex
 	delivery Delivery
@@ -66,7 +77,7 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 	if declared.Enabled != nil && !*declared.Enabled {
 		return nil, nil
 	}
-	read := &mapping{streams: s, arn: declared.EventSourceArn, waiting: map[string]waiting{}, flushed: map[string]uint64{}, position: declared.StartingPosition, batchSize: 100,
+	read := &mapping{streams: s, arn: declared.EventSourceArn, waiting: map[string]waiting{}, flushed: map[string]uint64{}, finish: make(chan struct{}), ended: make(chan struct{}), left: map[string]string{}, position: declared.StartingPosition, batchSize: 100,
 		window: time.Duration(declared.MaximumBatchingWindowInSeconds) * time.Second, retries: -1,
 		bisect: declared.BisectBatchOnFunctionError, partial: slices.Contains(declared.FunctionResponseTypes, "ReportBatchItemFailures"),
 		destination: declared.DestinationConfig.OnFailure.Destination}
@@ -108,6 +119,11 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 			return nil, fmt.Errorf("got failure destination %q: a local run sends to the assembly's queues", read.destination)
 		}
 	}
+	text, err := json.Marshal([]any{resource.Properties, read.table.Properties["StreamSpecification"], read.function.ARN})
+	if err != nil {
+		return nil, err
+	}
+	read.declared = string(text)
 	read.delivery = Delivery{Function: read.function.Name, Table: read.table.Name, StreamARN: read.arn}
 	// "Using AWS Lambda with Amazon DynamoDB", execution role permissions. Lambda creates the mapping when all four are allowed
 	// on the stream.
@@ -120,9 +136,6 @@ func (s *Streams) read(source *assembly.Assembly, resource *assembly.Resource) (
 		if err := s.options.Authorise(read.function.Name, "sqs:SendMessage", read.destination); err != nil {
 			return nil, err
 		}
-	}
-	if s.options.Sweeper != nil {
-		read.expired = s.options.Sweeper.watch(read.table.Name)
 	}
 	return read, nil
 }

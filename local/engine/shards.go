@@ -156,7 +156,7 @@ func (m *mapping) run(ctx context.Context, first []shard) {
 	for _, s := range first {
 		begin(s)
 	}
-	for wait(ctx, 5*time.Second) {
+	for m.wait(ctx, 5*time.Second) {
 		found, err := m.shards(ctx)
 		if err != nil {
 			m.log(ctx, "find shards", err)
@@ -172,5 +172,19 @@ func (m *mapping) run(ctx context.Context, first []shard) {
 func (m *mapping) log(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		m.streams.options.Log.Error(what, "stream of", m.table.Name, "function", m.function.Name, "error", err)
+	}
+}
+
+// wait returns false when the mapping is to finish, or ctx ended.
+func (m *mapping) wait(ctx context.Context, duration time.Duration) bool {
+	timer := time.NewTimer(duration)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-m.finish:
+		return false
+	case <-ctx.Done():
+		return false
 	}
 }

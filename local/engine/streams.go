@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,6 +44,9 @@ type StreamsOptions struct {
 	RetryDelay time.Duration
 	// Log gets what fails. Default: none.
 	Log *slog.Logger
+
+	// former are the streams of the former assembly: mappings that it has like this go on, and others go on where theirs ended.
+	former *Streams
 }
 
 // Streams delivers the records of tables' streams to functions, as event source mappings of AWS Lambda do: in order within a
@@ -73,17 +77,24 @@ func NewStreams(engine *Engine, accessKey string, source *assembly.Assembly, opt
 	if options.Authorise == nil {
 		options.Authorise = func(string, string, string) error { return nil }
 	}
-	places, err := newCheckpoints(options.Checkpoints)
-	if err != nil {
-		return nil, err
+	streams := &Streams{engine: engine, accessKey: accessKey, options: options}
+	if options.former != nil {
+		streams.checkpoints = options.former.checkpoints
+	} else {
+		var err error
+		if streams.checkpoints, err = newCheckpoints(options.Checkpoints); err != nil {
+			return nil, err
+		}
 	}
-	streams := &Streams{engine: engine, accessKey: accessKey, options: options, checkpoints: places}
 	for _, resource := range source.Resources("AWS::Lambda::EventSourceMapping") {
 		read, err := streams.read(source, resource)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", resource, err)
 		}
 		if read != nil {
+			if !streams.adopt(&read) && options.Sweeper != nil {
+				read.expired = options.Sweeper.watch(read.table.Name)
+			}
 			streams.mappings = append(streams.mappings, read)
 		}
 	}
@@ -98,7 +109,19 @@ func (s *Streams) Start(ctx context.Context) (<-chan struct{}, error) {
 		shards []shard
 	}
 	var readings []reading
+	former := map[string]*mapping{}
+	if s.options.former != nil {
+		for _, m := range s.options.former.mappings {
+			if !slices.Contains(s.mappings, m) {
+				former[m.name()] = m
+				m.end(ctx)
+			}
+		}
+	}
 	for _, m := range s.mappings {
+		if m.cancel != nil {
+			continue // it goes on
+		}
 		var described struct {
 			Table struct{ LatestStreamArn string }
 		}
@@ -112,9 +135,20 @@ func (s *Streams) Start(ctx context.Context) (<-chan struct{}, error) {
 		if err != nil {
 			return nil, err
 		}
+		other := former[m.name()]
+		if other != nil {
+			other.mutex.Lock()
+			m.delivery = other.delivery
+			other.mutex.Unlock()
+		}
 		for i := range shards {
-			if shards[i].iterator, err = m.resume(ctx, shards[i].ShardId); err != nil {
-				return nil, err
+			if other != nil && other.engineARN == m.engineARN {
+				shards[i].iterator = other.left[shards[i].ShardId]
+			}
+			if shards[i].iterator == "" {
+				if shards[i].iterator, err = m.resume(ctx, shards[i].ShardId); err != nil {
+					return nil, err
+				}
 			}
 			m.noteFlushed(shards[i].ShardId, 0)
 		}
@@ -123,13 +157,64 @@ func (s *Streams) Start(ctx context.Context) (<-chan struct{}, error) {
 	done := make(chan struct{})
 	var group sync.WaitGroup
 	for _, reading := range readings {
-		group.Go(func() { reading.of.run(ctx, reading.shards) })
+		m := reading.of
+		working, cancel := context.WithCancel(ctx)
+		m.cancel = cancel
+		group.Go(func() {
+			defer close(m.ended)
+			defer cancel()
+			m.run(working, reading.shards)
+		})
 	}
+	s.options.former = nil
 	go func() {
 		group.Wait()
 		close(done)
 	}()
 	return done, nil
+}
+
+// adopt puts the mapping of the former assembly into the place of one that is declared like it, if there is such.
+func (s *Streams) adopt(read **mapping) bool {
+	if s.options.former == nil {
+		return false
+	}
+	for _, m := range s.options.former.mappings {
+		if m.name() == (*read).name() && m.declared == (*read).declared && m.cancel != nil {
+			*read = m
+			return true
+		}
+	}
+	return false
+}
+
+// finishTime is how long a mapping may take to deliver what it has read, when another assembly has it no more or differently.
+const finishTime = 5 * time.Second
+
+// end ends a mapping: at best when it has delivered what it has read.
+func (m *mapping) end(ctx context.Context) {
+	if m.cancel == nil {
+		return
+	}
+	close(m.finish)
+	most := time.NewTimer(finishTime)
+	defer most.Stop()
+	select {
+	case <-m.ended:
+	case <-most.C:
+	case <-ctx.Done():
+	}
+	m.cancel()
+	<-m.ended
+}
+
+func (m *mapping) finishing() bool {
+	select {
+	case <-m.finish:
+		return true
+	default:
+		return false
+	}
 }
 
 // Deliveries returns the state of each mapping, in the order of the assembly.

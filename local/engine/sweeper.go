@@ -91,6 +91,32 @@ func NewSweeper(client *dynamodb.Client, source *assembly.Assembly, options Swee
 	return sweeper, nil
 }
 
+// succeed takes over from another sweeper which items to look at when, and who hears of deletions. The other one notes no more.
+func (s *Sweeper) succeed(former *Sweeper) {
+	places := map[int]int{}
+	for i, table := range former.tables {
+		if at := slices.IndexFunc(s.tables, func(t sweptTable) bool { return t.name == table.name }); at >= 0 {
+			places[i] = at
+		}
+	}
+	for _, item := range former.agenda.all() {
+		if place, ok := places[item.table]; ok {
+			s.note(place, item.key, item.at)
+		}
+	}
+	former.mutex.Lock()
+	defer former.mutex.Unlock()
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for table, watchers := range former.watchers {
+		for _, watcher := range watchers {
+			if !slices.Contains(s.watchers[table], watcher) {
+				s.watchers[table] = append(s.watchers[table], watcher)
+			}
+		}
+	}
+}
+
 // Run deletes what expires until ctx ends. Failures are logged and do not end it. With a negative interval it returns at once.
 func (s *Sweeper) Run(ctx context.Context) {
 	if !s.tracks() {

@@ -133,7 +133,8 @@ func (p *tableProperties) input(name string) *dynamodb.CreateTableInput {
 // and a stream that is not asked for. Errors: ErrTableDiffers, or the engine's.
 func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) error {
 	return eachTable(ctx, source, func(ctx context.Context, table *assembly.Resource, input *dynamodb.CreateTableInput) error {
-		return createTable(ctx, client, input, table.Existing, nil)
+		_, err := createTable(ctx, client, input, table.Existing, false, nil)
+		return err
 	})
 }
 
@@ -143,7 +144,8 @@ func CreateTables(ctx context.Context, client *dynamodb.Client, source *assembly
 // declaring it is left as it is. Errors: ErrTableDiffers, ErrUnfitItems, or the engine's.
 func CreateOrAlterTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly, progress func(line string)) error {
 	return eachTable(ctx, source, func(ctx context.Context, table *assembly.Resource, input *dynamodb.CreateTableInput) error {
-		return createTable(ctx, client, input, table.Existing, progress)
+		_, err := createTable(ctx, client, input, table.Existing, false, progress)
+		return err
 	})
 }
 
@@ -156,7 +158,7 @@ func eachTable(ctx context.Context, source *assembly.Assembly, create func(conte
 				return err
 			}
 			if err := create(ctx, resource, properties.input(resource.Name)); err != nil {
-				return fmt.Errorf("create table %s: %w", resource, err)
+				return fmt.Errorf("table %s: %w", resource, err)
 			}
 			return nil
 		})
@@ -164,30 +166,79 @@ func eachTable(ctx context.Context, source *assembly.Assembly, create func(conte
 	return group.Wait()
 }
 
-// createTable alters a table that the engine has if progress is not nil.
-func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput, existing bool, progress func(string)) error {
-	_, err := client.CreateTable(ctx, input)
+// createTable alters a table that the engine has if progress is not nil. With keep, indexes and a stream that are not asked for stay.
+func createTable(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput, existing, keep bool, progress func(string)) (made bool, err error) {
+	_, err = client.CreateTable(ctx, input)
 	var exists *types.ResourceInUseException
 	kept := errors.As(err, &exists)
 	if err != nil && !kept {
-		return err
+		return false, err
 	}
 	table, err := active(ctx, client, input.TableName)
 	if err != nil || !kept {
-		return err
+		return err == nil, err
 	}
 	switch {
 	case existing:
 		table = needed(table, input)
 	case progress != nil:
+		if keep {
+			input = withKept(table, input)
+		}
 		if table, err = alter(ctx, client, table, input, progress); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if got, want := shapeOf(table), shapeOfInput(input); got != want {
+		return false, fmt.Errorf("%w: got %s, want %s", ErrTableDiffers, got, want)
+	}
+	return false, nil
+}
+
+// withKept is the input with the indexes of the table that it does not name, and with its stream if it asks for none.
+func withKept(table *types.TableDescription, input *dynamodb.CreateTableInput) *dynamodb.CreateTableInput {
+	all := *input
+	all.GlobalSecondaryIndexes = slices.Clone(input.GlobalSecondaryIndexes)
+	all.AttributeDefinitions = slices.Clone(input.AttributeDefinitions)
+	for _, index := range table.GlobalSecondaryIndexes {
+		if slices.ContainsFunc(input.GlobalSecondaryIndexes, func(asked types.GlobalSecondaryIndex) bool {
+			return aws.ToString(asked.IndexName) == aws.ToString(index.IndexName)
+		}) {
+			continue
+		}
+		all.GlobalSecondaryIndexes = append(all.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
+			IndexName: index.IndexName, KeySchema: index.KeySchema, Projection: index.Projection,
+		})
+		for _, attribute := range table.AttributeDefinitions {
+			known := slices.ContainsFunc(all.AttributeDefinitions, func(other types.AttributeDefinition) bool {
+				return aws.ToString(other.AttributeName) == aws.ToString(attribute.AttributeName)
+			})
+			if !known {
+				all.AttributeDefinitions = append(all.AttributeDefinitions, attribute)
+			}
+		}
+	}
+	if all.StreamSpecification == nil && viewOf(table.StreamSpecification) != "" {
+		all.StreamSpecification = table.StreamSpecification
+	}
+	return &all
+}
+
+// check returns why a table that the engine has could not become what the input asks for.
+func check(ctx context.Context, client *dynamodb.Client, input *dynamodb.CreateTableInput) error {
+	described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: input.TableName})
+	var missing *types.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fixed, declared := withoutChangeable(described.Table, input)
+	if got, want := shapeOf(fixed), shapeOfInput(declared); got != want {
 		return fmt.Errorf("%w: got %s, want %s", ErrTableDiffers, got, want)
 	}
-	return nil
+	return fits(ctx, client, input, newIndexes(described.Table, input))
 }
 
 // active describes a table once it and its indexes can be used. DynamoDB Local can leave an index CREATING for ever: after a
