@@ -75,7 +75,7 @@ func (s *Server) dynamodb(w *traced, r *http.Request, by *caller, environment, o
 	}
 	started := time.Now()
 	engine := s.engine
-	if own, ok := s.engines[environment]; ok {
+	if own, ok := s.served.Load().engines[environment]; ok {
 		engine = own
 	}
 	answered := func() {}
@@ -159,7 +159,7 @@ func (s *Server) needs(environment, operation string, input *dynamodbInput) []re
 
 // tableARN is the ARN of a table that a request in the environment names.
 func (s *Server) tableARN(environment, name string) string {
-	if arn, ok := s.tables[place{environment, name}]; ok {
+	if arn, ok := s.served.Load().tables[place{environment, name}]; ok {
 		return arn
 	}
 	if strings.HasPrefix(name, "arn:") {

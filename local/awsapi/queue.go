@@ -44,16 +44,23 @@ type Queue struct {
 	// Name, ARN and URL identify the queue.
 	Name, ARN, URL string
 
-	visibility time.Duration
-	retention  time.Duration
-	wait       time.Duration
-	delay      time.Duration
-	most       int
-	dead       *Queue
-
 	mutex    sync.Mutex
+	set      queueSettings
 	messages []*Message
 	arrived  chan struct{}
+}
+
+// queueSettings are what another assembly may change.
+type queueSettings struct {
+	visibility, retention, wait, delay time.Duration
+	most                               int
+	dead                               *Queue
+}
+
+func (q *Queue) settings() queueSettings {
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	return q.set
 }
 
 // number is a JSON number that may be written as a text, as CloudFormation and redrive policies do.
@@ -65,13 +72,15 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-func (s *Server) readQueues() error {
+// readQueues reads the queues. A queue that the former assembly has, too, stays with its messages; what it returns gives it the
+// properties of this one.
+func (s *served) readQueues(former *served) (apply func(), err error) {
 	type redrive struct {
 		DeadLetterTargetArn string `json:"deadLetterTargetArn"`
 		MaxReceiveCount     number `json:"maxReceiveCount"`
 	}
-	redrives := map[*Queue]redrive{}
-	for _, resource := range s.options.Assembly.Resources("AWS::SQS::Queue") {
+	redrives, read := map[*Queue]redrive{}, map[string]*Queue{}
+	for _, resource := range s.assembly.Resources("AWS::SQS::Queue") {
 		var declared struct {
 			FifoQueue                     any
 			VisibilityTimeout             *number
@@ -81,10 +90,10 @@ func (s *Server) readQueues() error {
 			RedrivePolicy                 *redrive
 		}
 		if err := resource.Decode(&declared); err != nil {
-			return err
+			return nil, err
 		}
 		if declared.FifoQueue != nil && fmt.Sprint(declared.FifoQueue) != "false" {
-			return fmt.Errorf("%s: FIFO queues are not served by a local run: use a standard queue", resource)
+			return nil, fmt.Errorf("%s: FIFO queues are not served by a local run: use a standard queue", resource)
 		}
 		seconds := func(given *number, otherwise time.Duration) time.Duration {
 			if given == nil {
@@ -94,33 +103,52 @@ func (s *Server) readQueues() error {
 		}
 		queue := &Queue{
 			Name: resource.Name, ARN: resource.ARN, URL: resource.Ref,
-			visibility: seconds(declared.VisibilityTimeout, 30*time.Second),
-			retention:  seconds(declared.MessageRetentionPeriod, 4*24*time.Hour),
-			wait:       seconds(&declared.ReceiveMessageWaitTimeSeconds, 0),
-			delay:      seconds(&declared.DelaySeconds, 0),
-			arrived:    make(chan struct{}),
+			set: queueSettings{
+				visibility: seconds(declared.VisibilityTimeout, 30*time.Second), retention: seconds(declared.MessageRetentionPeriod, 4*24*time.Hour),
+				wait: seconds(&declared.ReceiveMessageWaitTimeSeconds, 0), delay: seconds(&declared.DelaySeconds, 0),
+			},
+			arrived: make(chan struct{}),
 		}
-		s.queues[resource.ARN] = queue
+		if s.queues[resource.ARN] = former.queues[resource.ARN]; s.queues[resource.ARN] == nil {
+			s.queues[resource.ARN] = queue
+		}
+		read[resource.ARN] = queue
 		if declared.RedrivePolicy != nil {
 			redrives[queue] = *declared.RedrivePolicy
 		}
 	}
 	for queue, policy := range redrives {
-		queue.dead, queue.most = s.queues[policy.DeadLetterTargetArn], int(policy.MaxReceiveCount)
-		if queue.dead == nil {
-			return fmt.Errorf("queue %s: dead-letter queue %s is not in the assembly", queue.Name, policy.DeadLetterTargetArn)
+		queue.set.dead, queue.set.most = s.queues[policy.DeadLetterTargetArn], int(policy.MaxReceiveCount)
+		if queue.set.dead == nil {
+			return nil, fmt.Errorf("queue %s: dead-letter queue %s is not in the assembly", queue.Name, policy.DeadLetterTargetArn)
 		}
 	}
-	return nil
+	return func() {
+		for arn, queue := range s.queues {
+			queue.become(read[arn])
+		}
+	}, nil
+}
+
+// become takes the properties of another queue, and keeps its messages.
+func (q *Queue) become(other *Queue) {
+	if q == other {
+		return
+	}
+	next := other.settings()
+	q.mutex.Lock()
+	defer q.mutex.Unlock()
+	q.set = next
 }
 
 // Queue returns the queue with the ARN, URL or name, or nil.
 func (s *Server) Queue(id string) *Queue {
-	if queue := s.queues[id]; queue != nil {
+	queues := s.served.Load().queues
+	if queue := queues[id]; queue != nil {
 		return queue
 	}
 	name := id[strings.LastIndexByte(id, '/')+1:]
-	for _, queue := range s.queues {
+	for _, queue := range queues {
 		if queue.Name == name {
 			return queue
 		}
@@ -130,12 +158,12 @@ func (s *Server) Queue(id string) *Queue {
 
 // Queues returns every queue, sorted by name.
 func (s *Server) Queues() []*Queue {
-	return slices.SortedFunc(maps.Values(s.queues), func(a, b *Queue) int { return strings.Compare(a.Name, b.Name) })
+	return slices.SortedFunc(maps.Values(s.served.Load().queues), func(a, b *Queue) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Send puts a message into the queue and returns its id.
 func (q *Queue) Send(body string, attributes map[string]MessageAttribute) string {
-	return q.send(body, attributes, q.delay)
+	return q.send(body, attributes, q.settings().delay)
 }
 
 func (q *Queue) send(body string, attributes map[string]MessageAttribute, delay time.Duration) string {
@@ -197,21 +225,21 @@ func (q *Queue) take(most int, visibility time.Duration) (received []Message, ne
 	var dead []*Message
 	defer func() {
 		for _, message := range dead {
-			q.dead.push(message)
+			q.set.dead.push(message)
 		}
 	}()
 	q.mutex.Lock()
 	defer q.mutex.Unlock()
 	now, next := time.Now(), time.Minute
 	q.messages = slices.DeleteFunc(q.messages, func(message *Message) bool {
-		if now.Sub(message.Sent) > q.retention {
+		if now.Sub(message.Sent) > q.set.retention {
 			return true
 		}
 		if message.visible.After(now) {
 			next = min(next, message.visible.Sub(now))
 			return false
 		}
-		if q.dead != nil && message.Received >= q.most {
+		if q.set.dead != nil && message.Received >= q.set.most {
 			message.visible, message.receipt = now, ""
 			dead = append(dead, message)
 			return true
@@ -294,7 +322,7 @@ func (s *Server) sqs(by *caller, operation string) func(context.Context, []byte)
 		if queue != nil {
 			resource = queue.ARN
 		} else {
-			stack := s.options.Assembly.Stacks[0]
+			stack := s.served.Load().assembly.Stacks[0]
 			resource = fmt.Sprintf("arn:aws:sqs:%s:%s:%s", stack.Region, stack.Account, id[strings.LastIndexByte(id, '/')+1:])
 		}
 		if err := s.authorise(by, action, resource); err != nil {
@@ -330,7 +358,7 @@ func (e entry) check() error {
 }
 
 func (e entry) sendTo(queue *Queue) map[string]string {
-	delay := queue.delay
+	delay := queue.settings().delay
 	if e.DelaySeconds != nil {
 		delay = time.Duration(*e.DelaySeconds) * time.Second
 	}
@@ -395,7 +423,8 @@ func sendMessageBatch(_ context.Context, queue *Queue, in sqsInput) (any, error)
 }
 
 func receiveMessage(ctx context.Context, queue *Queue, in sqsInput) (any, error) {
-	most, visibility, wait := 1, queue.visibility, queue.wait
+	set := queue.settings()
+	most, visibility, wait := 1, set.visibility, set.wait
 	if in.MaxNumberOfMessages != nil {
 		if most = int(*in.MaxNumberOfMessages); most < 1 || most > 10 {
 			return nil, &apiError{Type: "com.amazonaws.sqs#InvalidParameterValue", QueryError: "InvalidParameterValue",
@@ -469,6 +498,7 @@ func changeMessageVisibility(_ context.Context, queue *Queue, in sqsInput) (any,
 }
 
 func getQueueAttributes(_ context.Context, queue *Queue, in sqsInput) (any, error) {
+	set := queue.settings()
 	waiting, working, delayed := 0, 0, 0
 	now := time.Now()
 	for _, message := range queue.Messages() {
@@ -486,11 +516,11 @@ func getQueueAttributes(_ context.Context, queue *Queue, in sqsInput) (any, erro
 		"ApproximateNumberOfMessages":           strconv.Itoa(waiting),
 		"ApproximateNumberOfMessagesNotVisible": strconv.Itoa(working),
 		"ApproximateNumberOfMessagesDelayed":    strconv.Itoa(delayed),
-		"VisibilityTimeout":                     strconv.Itoa(int(queue.visibility / time.Second)),
-		"MessageRetentionPeriod":                strconv.Itoa(int(queue.retention / time.Second)),
+		"VisibilityTimeout":                     strconv.Itoa(int(set.visibility / time.Second)),
+		"MessageRetentionPeriod":                strconv.Itoa(int(set.retention / time.Second)),
 	}
-	if queue.dead != nil {
-		attributes["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, queue.dead.ARN, queue.most)
+	if set.dead != nil {
+		attributes["RedrivePolicy"] = fmt.Sprintf(`{"deadLetterTargetArn":%q,"maxReceiveCount":%d}`, set.dead.ARN, set.most)
 	}
 	if !slices.Contains(in.AttributeNames, "All") {
 		maps.DeleteFunc(attributes, func(name, _ string) bool { return !slices.Contains(in.AttributeNames, name) })
@@ -566,7 +596,7 @@ func (q *Queue) Hold(id string) (message Message, release func(remove bool), err
 // Sources are the queues whose dead-letter queue this is, sorted by name.
 func (s *Server) Sources(dead *Queue) (sources []*Queue) {
 	for _, queue := range s.Queues() {
-		if queue.dead == dead {
+		if queue.settings().dead == dead {
 			sources = append(sources, queue)
 		}
 	}

@@ -44,21 +44,19 @@ var errNoValue = &apiError{
 	Message: "Secrets Manager can't find the specified secret value for staging label: AWSCURRENT",
 }
 
-func (s *Server) readSecrets() error {
-	kept := &keptSecrets{values: map[string]string{}}
-	if s.options.Dir != "" {
-		kept.path = filepath.Join(s.options.Dir, "secrets.json")
-		if err := kept.read(); err != nil {
-			return err
-		}
-	}
-	for _, resource := range s.options.Assembly.Resources("AWS::SecretsManager::Secret") {
+// readSecrets reads the secrets. A generated one that the former assembly has, too, keeps its value.
+func (s *Server) readSecrets(next, former *served) error {
+	for _, resource := range next.assembly.Resources("AWS::SecretsManager::Secret") {
 		var declared struct {
 			SecretString         *string
 			GenerateSecretString *generator
 		}
 		if err := resource.Decode(&declared); err != nil {
 			return err
+		}
+		if kept := former.secret(resource.ARN); kept != nil && declared.SecretString == nil && declared.GenerateSecretString != nil {
+			next.secrets = append(next.secrets, kept)
+			continue
 		}
 		entry := &secret{resource: resource, created: time.Now()}
 		// The first request makes it: an RSA key takes long, and the run is ready without it.
@@ -74,9 +72,9 @@ func (s *Server) readSecrets() error {
 			if template.Type == "service_account" && s.options.ServiceAccount != nil {
 				return s.options.ServiceAccount(declared.GenerateSecretString.SecretStringTemplate)
 			}
-			return kept.value(resource.Stack.Name+"/"+resource.LogicalID, declared.GenerateSecretString.make)
+			return s.kept.value(resource.Stack.Name+"/"+resource.LogicalID, declared.GenerateSecretString.make)
 		})
-		s.secrets = append(s.secrets, entry)
+		next.secrets = append(next.secrets, entry)
 	}
 	return nil
 }
@@ -213,7 +211,9 @@ func randomBelow(limit int) (int, error) {
 }
 
 // secret finds a secret by name, ARN, or ARN without the six characters that AWS adds.
-func (s *Server) secret(id string) *secret {
+func (s *Server) secret(id string) *secret { return s.served.Load().secret(id) }
+
+func (s *served) secret(id string) *secret {
 	at := slices.IndexFunc(s.secrets, func(entry *secret) bool {
 		arn := entry.resource.ARN
 		return id == entry.resource.Name || id == arn || id == arn[:len(arn)-7]

@@ -19,6 +19,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,20 +75,17 @@ type Options struct {
 type Server struct {
 	options Options
 	engine  *connections
-	// engines are the connections of options.AccessKeys.
-	engines map[string]*connections
-	tables  map[place]string
-	secrets []*secret
-	queues  map[string]*Queue
-	// parameters are those of AWS Systems Manager, as they were when the run started.
-	parameters map[place]parameter
-	started    time.Time
-	s3         http.Handler
+	// served is what the assembly declares. Apply replaces it.
+	served  atomic.Pointer[served]
+	kept    *keptSecrets
+	started time.Time
+	s3      http.Handler
 	// models forwards to options.ModelsURL; nil without one.
 	models http.Handler
 
-	mutex   sync.RWMutex
-	keys    map[string]string
+	mutex sync.RWMutex
+	// keys are the callers by access key: code that newer code replaces keeps its role until it ends.
+	keys    map[string]*caller
 	callers map[string]*caller
 	used    map[Use]bool
 	refused map[Use]int
@@ -95,6 +93,18 @@ type Server struct {
 	capacity  capacity
 	engineUse engineUse
 	faults    atomic.Pointer[injector]
+}
+
+// served is what an assembly declares of what the endpoint serves.
+type served struct {
+	assembly *assembly.Assembly
+	// engines are the connections to the databases that accounts and regions have.
+	engines map[string]*connections
+	tables  map[place]string
+	secrets []*secret
+	queues  map[string]*Queue
+	// parameters are those of AWS Systems Manager.
+	parameters map[place]parameter
 }
 
 // place is a name of AWS with the account and region in which it is unique.
@@ -176,53 +186,88 @@ func New(options Options) (*Server, error) {
 	if err != nil || engine.Scheme != "http" || engine.Port() == "" {
 		return nil, fmt.Errorf("engine URL: got %q: write http://HOST:PORT", options.EngineURL)
 	}
-	connect := func(accessKey string) *connections {
-		// The header selects the engine's database; DynamoDB Local checks no signature.
-		authorization := fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
-			accessKey, options.Region)
-		return newConnections(engine.Host, "/"+strings.TrimPrefix(engine.EscapedPath(), "/"), authorization)
-	}
 	server := &Server{
 		options: options,
-		engine:  connect(options.AccessKey),
-		engines: map[string]*connections{},
-		tables:  map[place]string{},
-		queues:  map[string]*Queue{},
-		keys:    map[string]string{},
+		kept:    &keptSecrets{values: map[string]string{}},
+		started: time.Now(),
+		keys:    map[string]*caller{},
 		callers: map[string]*caller{},
 		used:    map[Use]bool{},
 		refused: map[Use]int{},
 	}
-	for environment, accessKey := range options.AccessKeys {
-		server.engines[environment] = connect(accessKey)
-	}
-	for _, table := range options.Assembly.Tables() {
-		server.tables[place{table.Stack.Environment(), table.Name}] = table.ARN
+	server.engine = server.connect(engine, options.AccessKey)
+	if options.Dir != "" {
+		server.kept.path = filepath.Join(options.Dir, "secrets.json")
+		if err := server.kept.read(); err != nil {
+			return nil, err
+		}
 	}
 	if options.Buckets != nil {
 		server.s3 = newS3(options.Buckets)
 	}
-	if err := server.readQueues(); err != nil {
+	apply, err := server.Prepare(options.Assembly, options.AccessKeys)
+	if err != nil {
 		return nil, err
 	}
-	if err := server.readSecrets(); err != nil {
-		return nil, err
-	}
-	if err := server.readParameters(); err != nil {
-		return nil, err
-	}
+	apply()
 	if err := server.readModels(); err != nil {
 		return nil, err
 	}
 	return server, nil
 }
 
-// Register lets the function call with the access key, as the role. Registering a function again replaces its role.
+// connect makes connections to the database of an access key.
+func (s *Server) connect(engine *url.URL, accessKey string) *connections {
+	// The header selects the engine's database; DynamoDB Local checks no signature.
+	authorization := fmt.Sprintf("AWS4-HMAC-SHA256 Credential=%s/20260101/%s/dynamodb/aws4_request, SignedHeaders=host, Signature=0",
+		accessKey, s.options.Region)
+	return newConnections(engine.Host, "/"+strings.TrimPrefix(engine.EscapedPath(), "/"), authorization)
+}
+
+// Prepare reads another assembly, and its databases as of [Options].AccessKeys. What it returns makes the endpoint serve it: queues,
+// secrets and figures of the same names stay, and so do the tables of the former one, for code that is still at work. Errors as of New.
+func (s *Server) Prepare(source *assembly.Assembly, accessKeys map[string]string) (apply func(), err error) {
+	next := &served{assembly: source, engines: map[string]*connections{}, tables: map[place]string{}, queues: map[string]*Queue{}}
+	former := s.served.Load()
+	if former == nil {
+		former = &served{}
+	}
+	engine, err := url.Parse(s.options.EngineURL)
+	if err != nil {
+		return nil, fmt.Errorf("engine URL: %w", err)
+	}
+	for environment, accessKey := range accessKeys {
+		if next.engines[environment] = former.engines[environment]; next.engines[environment] == nil {
+			next.engines[environment] = s.connect(engine, accessKey)
+		}
+	}
+	maps.Copy(next.tables, former.tables)
+	for _, table := range source.Tables() {
+		next.tables[place{table.Stack.Environment(), table.Name}] = table.ARN
+	}
+	applyQueues, err := next.readQueues(former)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.readSecrets(next, former); err != nil {
+		return nil, err
+	}
+	if err := next.readParameters(s.options.SSMParameters); err != nil {
+		return nil, err
+	}
+	return func() {
+		applyQueues()
+		s.served.Store(next)
+	}, nil
+}
+
+// Register lets the function call with the access key, as the role. Registering a function again replaces its role; with another
+// access key, who calls with the former one keeps the former role.
 func (s *Server) Register(accessKey, function string, role *policy.Role) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.keys[accessKey] = function
-	s.callers[function] = &caller{function: function, role: role, decisions: &decisions{made: map[regional]policy.Decision{}}}
+	registered := &caller{function: function, role: role, decisions: &decisions{made: map[regional]policy.Decision{}}}
+	s.keys[accessKey], s.callers[function] = registered, registered
 }
 
 // Authorise checks an action of a function against its role and records it as used or refused. It serves the parts of the
@@ -235,6 +280,11 @@ func (s *Server) Authorise(function, action, resource string) error {
 		return fmt.Errorf("%w: got %q", ErrUnknownFunction, function)
 	}
 	return s.authorise(caller, action, resource)
+}
+
+// AuthoriseAs is Authorise under a role that is not in use yet. Errors: *DeniedError.
+func (s *Server) AuthoriseAs(function string, role *policy.Role, action, resource string) error {
+	return s.authorise(&caller{function: function, role: role, decisions: &decisions{made: map[regional]policy.Decision{}}}, action, resource)
 }
 
 func (s *Server) authorise(by *caller, action, resource string) error {
@@ -374,7 +424,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, operation, _ = strings.Cut(target, ".")
 	}
 	s.mutex.RLock()
-	registered := s.callers[s.keys[key]]
+	registered := s.keys[key]
 	s.mutex.RUnlock()
 	if key == "" {
 		writeError(w, &apiError{Type: "com.amazon.coral.service#MissingAuthenticationTokenException", Message: "Request is missing Authentication Token"})

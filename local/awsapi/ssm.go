@@ -12,19 +12,18 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 )
 
-// parameter is a parameter of AWS Systems Manager. It does not change during a run.
+// parameter is a parameter of AWS Systems Manager. It changes with the assembly alone.
 type parameter struct{ name, kind, value, arn string }
 
-func (s *Server) readParameters() error {
+func (s *served) readParameters(elsewhere map[string]string) error {
 	s.parameters = map[place]parameter{}
-	s.started = time.Now()
-	for _, environment := range s.options.Assembly.Environments() {
+	for _, environment := range s.assembly.Environments() {
 		stack := environment.Stacks[0]
-		for name, value := range s.options.SSMParameters {
+		for name, value := range elsewhere {
 			s.parameters[place{stack.Environment(), name}] = parameter{name: name, kind: "String", value: value, arn: assembly.ParameterARN(stack.Account, stack.Region, name)}
 		}
 	}
-	for _, resource := range s.options.Assembly.Resources("AWS::SSM::Parameter") {
+	for _, resource := range s.assembly.Resources("AWS::SSM::Parameter") {
 		var declared struct{ Type, Value string }
 		if err := resource.Decode(&declared); err != nil {
 			return err
@@ -64,10 +63,10 @@ func (s *Server) systemsManager(by *caller, account, region, operation string) f
 		if err := s.authorise(by, "ssm:"+operation, assembly.ParameterARN(account, region, name)); err != nil {
 			return parameter{}, "", err
 		}
-		found, ok := s.parameters[place{environment, name}]
+		found, ok := s.served.Load().parameters[place{environment, name}]
 		if !ok {
 			// The name of one that is not in a path may have the ARN of one that is: /name and name.
-			found, ok = s.parameters[place{environment, "/" + name}]
+			found, ok = s.served.Load().parameters[place{environment, "/" + name}]
 			ok = ok && strings.HasPrefix(given, "arn:")
 		}
 		if !ok || selector != "" && selector != "1" {
@@ -124,6 +123,7 @@ type byPath struct {
 }
 
 func (s *Server) parametersByPath(environment string, in byPath) (any, error) {
+	known := s.served.Load().parameters
 	first := 0
 	if in.NextToken != "" {
 		var err error
@@ -144,7 +144,7 @@ func (s *Server) parametersByPath(environment string, in byPath) (any, error) {
 	}
 	path := strings.TrimSuffix(in.Path, "/") + "/"
 	var names []string
-	for at := range maps.Keys(s.parameters) {
+	for at := range maps.Keys(known) {
 		rest, below := strings.CutPrefix(at.name, path)
 		if at.environment == environment && below && rest != "" && (in.Recursive || !strings.Contains(rest, "/")) {
 			names = append(names, at.name)
@@ -159,7 +159,7 @@ func (s *Server) parametersByPath(environment string, in byPath) (any, error) {
 	}
 	parameters := []any{}
 	for _, name := range names {
-		parameters = append(parameters, s.parameters[place{environment, name}].describe(s.started, ""))
+		parameters = append(parameters, known[place{environment, name}].describe(s.started, ""))
 	}
 	answer["Parameters"] = parameters
 	return answer, nil

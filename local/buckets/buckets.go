@@ -103,7 +103,22 @@ const partial = "put-"
 // New opens the assembly's buckets in the folder, which is made if it is missing, with the objects that an earlier run left
 // there. Errors name a bucket that cannot be served, or a file that is no object.
 func New(dir string, source *assembly.Assembly) (*Store, error) {
-	store := &Store{dir: dir, buckets: map[string]*bucket{}}
+	store := &Store{dir: dir}
+	apply, err := store.Prepare(source)
+	if err != nil {
+		return nil, err
+	}
+	apply()
+	return store, nil
+}
+
+// Prepare opens the buckets of another assembly. What it returns makes the store have these, and no others: buckets of the same names keep
+// their objects. Errors as of New.
+func (s *Store) Prepare(source *assembly.Assembly) (apply func(), err error) {
+	s.mutex.RLock()
+	former := s.buckets
+	s.mutex.RUnlock()
+	next, events := map[string]*bucket{}, map[string]bool{}
 	for _, resource := range source.Resources("AWS::S3::Bucket") {
 		var declared struct {
 			NotificationConfiguration, WebsiteConfiguration, ReplicationConfiguration map[string]any
@@ -111,8 +126,8 @@ func New(dir string, source *assembly.Assembly) (*Store, error) {
 		if err := resource.Decode(&declared); err != nil {
 			return nil, err
 		}
-		bridge, events := declared.NotificationConfiguration["EventBridgeConfiguration"].(map[string]any)
-		events = events && bridge["EventBridgeEnabled"] != false
+		bridge, sends := declared.NotificationConfiguration["EventBridgeConfiguration"].(map[string]any)
+		events[resource.Name] = sends && bridge["EventBridgeEnabled"] != false
 		delete(declared.NotificationConfiguration, "EventBridgeConfiguration")
 		for property, given := range map[string]map[string]any{
 			"NotificationConfiguration": declared.NotificationConfiguration, "WebsiteConfiguration": declared.WebsiteConfiguration,
@@ -122,14 +137,24 @@ func New(dir string, source *assembly.Assembly) (*Store, error) {
 				return nil, fmt.Errorf("%s: %s is not served by a local run: leave it out", resource, property)
 			}
 		}
-		opened, err := open(filepath.Join(dir, resource.Name))
+		if next[resource.Name] = former[resource.Name]; next[resource.Name] != nil {
+			continue
+		}
+		opened, err := open(filepath.Join(s.dir, resource.Name))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", resource, err)
 		}
-		opened.name, opened.arn, opened.account, opened.region, opened.events = resource.Name, resource.ARN, resource.Stack.Account, resource.Stack.Region, events
-		store.buckets[resource.Name] = opened
+		opened.name, opened.arn, opened.account, opened.region = resource.Name, resource.ARN, resource.Stack.Account, resource.Stack.Region
+		next[resource.Name] = opened
 	}
-	return store, nil
+	return func() {
+		s.mutex.Lock()
+		defer s.mutex.Unlock()
+		s.buckets = next
+		for name, one := range next {
+			one.events = events[name]
+		}
+	}, nil
 }
 
 func open(dir string) (*bucket, error) {
@@ -333,7 +358,10 @@ func (s *Store) put(name, key string, headers map[string]string, input io.Reader
 		return fmt.Errorf("object %s of bucket %s: %w", key, name, err)
 	}
 	sequence, err := s.replace(into, file.Name(), object, check)
-	if err == nil && into.events && s.onCreated != nil {
+	s.mutex.RLock()
+	tells := into.events
+	s.mutex.RUnlock()
+	if err == nil && tells && s.onCreated != nil {
 		s.onCreated(Created{Bucket: into.name, ARN: into.arn, Account: into.account, Region: into.region, Object: object.Object, Sequence: sequence})
 	}
 	return err

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"maps"
 	randv2 "math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +97,7 @@ type Scheduler struct {
 
 	mu        sync.Mutex
 	schedules map[string]*entry
+	started   bool
 }
 
 type entry struct {
@@ -107,6 +109,9 @@ type entry struct {
 	delivered  int
 	dead       int
 	lastError  string
+	// ctx ends when the schedule does.
+	ctx context.Context
+	end context.CancelFunc
 }
 
 // New returns a Scheduler without schedules. Rates count from now.
@@ -138,11 +143,71 @@ func sleep(ctx context.Context, d time.Duration) error {
 
 // Add makes a schedule known. A bad expression (cron.ErrExpression), time zone or name is refused.
 func (s *Scheduler) Add(definition Schedule) error {
+	e, err := s.read(definition)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.schedules[definition.Name]; ok {
+		return fmt.Errorf("schedule %s: two schedules have this name", definition.Name)
+	}
+	s.schedules[definition.Name] = e
+	if s.started {
+		s.startLocked(e)
+	}
+	return nil
+}
+
+// Check returns why a schedule would be refused. Add checks, too.
+func (s *Scheduler) Check(definition Schedule) error {
+	_, err := s.read(definition)
+	return err
+}
+
+// Change makes the schedules be these, and no others. One that is as it was goes on; the figures of one that is not stay. Errors as of
+// Add; nothing changes then.
+func (s *Scheduler) Change(definitions []Schedule) error {
+	next := map[string]*entry{}
+	var problems []error
+	for _, definition := range definitions {
+		e, err := s.read(definition)
+		problems = append(problems, err)
+		next[definition.Name] = e
+	}
+	if err := errors.Join(problems...); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for name, e := range next {
+		former := s.schedules[name]
+		if former != nil && reflect.DeepEqual(former.Schedule, e.Schedule) {
+			next[name] = former
+			continue
+		}
+		if former != nil {
+			e.last, e.fired, e.delivered, e.dead, e.lastError = former.last, former.fired, former.delivered, former.dead, former.lastError
+		}
+		if s.started {
+			s.startLocked(e)
+		}
+	}
+	for name, former := range s.schedules {
+		if next[name] != former {
+			former.end()
+		}
+	}
+	s.schedules = next
+	return nil
+}
+
+func (s *Scheduler) read(definition Schedule) (*entry, error) {
 	location := time.UTC
 	if definition.Timezone != "" {
 		var err error
 		if location, err = time.LoadLocation(definition.Timezone); err != nil {
-			return fmt.Errorf("schedule %s: time zone %q is no IANA name", definition.Name, definition.Timezone)
+			return nil, fmt.Errorf("schedule %s: time zone %q is no IANA name", definition.Name, definition.Timezone)
 		}
 	}
 	anchor := s.began
@@ -151,17 +216,12 @@ func (s *Scheduler) Add(definition Schedule) error {
 	}
 	expression, err := cron.Parse(definition.Expression, location, anchor)
 	if err != nil {
-		return fmt.Errorf("schedule %s: %w", definition.Name, err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, ok := s.schedules[definition.Name]; ok {
-		return fmt.Errorf("schedule %s: two schedules have this name", definition.Name)
+		return nil, fmt.Errorf("schedule %s: %w", definition.Name, err)
 	}
 	e := &entry{Schedule: definition, expression: expression}
-	e.next = e.after(s.began)
-	s.schedules[definition.Name] = e
-	return nil
+	e.ctx, e.end = context.WithCancel(s.ctx)
+	e.next = e.after(s.options.Now())
+	return e, nil
 }
 
 // after is the schedule's next time, the zero time when it has none.
@@ -183,16 +243,17 @@ func (e *entry) after(t time.Time) time.Time {
 func (s *Scheduler) Start() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.started = true
 	for _, e := range s.schedules {
-		if e.next.IsZero() {
-			continue
-		}
-		s.running.Add(1)
-		go func() {
-			defer s.running.Done()
-			s.loop(e)
-		}()
+		s.startLocked(e)
 	}
+}
+
+func (s *Scheduler) startLocked(e *entry) {
+	if e.next.IsZero() || s.ctx.Err() != nil {
+		return
+	}
+	s.running.Go(func() { s.loop(e) })
 }
 
 func (s *Scheduler) loop(e *entry) {
@@ -200,7 +261,7 @@ func (s *Scheduler) loop(e *entry) {
 		s.mu.Lock()
 		next := e.next
 		s.mu.Unlock()
-		if next.IsZero() || s.options.Sleep(s.ctx, next.Sub(s.options.Now())) != nil {
+		if next.IsZero() || s.options.Sleep(e.ctx, next.Sub(s.options.Now())) != nil {
 			return
 		}
 		s.mu.Lock()

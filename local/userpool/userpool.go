@@ -133,6 +133,22 @@ func (p *Pools) pool(id string) *pool {
 	return nil
 }
 
+// Keep takes over whose sign-ups other pools of the same ids have confirmed, and their figures.
+func (p *Pools) Keep(former *Pools) {
+	for _, one := range p.pools {
+		other := former.pool(one.resource.Ref)
+		if other == nil || other == one {
+			continue
+		}
+		other.mu.Lock()
+		one.mu.Lock()
+		maps.Copy(one.confirmed, other.confirmed)
+		one.failures += other.failures
+		one.mu.Unlock()
+		other.mu.Unlock()
+	}
+}
+
 // WithoutEffect names the triggers of pools that the run does not serve, such as "PreSignUp of AWS::Cognito::UserPool Users (App/Users)".
 func (p *Pools) WithoutEffect() []string { return p.idle }
 
