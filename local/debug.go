@@ -38,12 +38,14 @@ func (r *Runner) debug(ctx context.Context, functions []lambda.Declared) error {
 		return err
 	}
 	// Delve would say so in a line among others, and the function would never start.
-	listener, err := listen(r.debugPort())
-	if err != nil {
-		return fmt.Errorf("debugger: %w: stop what uses it, or choose another with --debug-port", err)
+	if r.debugged == "" {
+		listener, err := listen(r.debugPort())
+		if err != nil {
+			return fmt.Errorf("debugger: %w: stop what uses it, or choose another with --debug-port", err)
+		}
+		_ = listener.Close()
 	}
-	_ = listener.Close()
-	folder := filepath.Join(r.folder, "debug")
+	folder := filepath.Join(r.folder, "debug", strconv.Itoa(r.applied))
 	places, err := lambda.OpenWorkplaces(ctx, []lambda.Declared{*f}, r.searched(), folder)
 	if err != nil {
 		return fmt.Errorf("debug %s: %w", f.Label, err)

@@ -128,14 +128,14 @@ var errFunction = errors.New("the function failed")
 
 // logs stands in for CloudWatch Logs.
 type logs struct {
-	assembly *assembly.Assembly
+	assembly func() *assembly.Assembly
 	aws      *awsapi.Server
 }
 
 // authorise asks what CloudWatch Logs asks of the role of a function that writes its first line.
 func (l logs) authorise(function, group, stream string) error {
 	arn := "arn:aws:logs:" + assembly.DefaultRegion + ":" + assembly.DefaultAccount + ":log-group:" + group + ":log-stream:" + stream
-	if resource := l.assembly.ByName(function, "AWS::Lambda::Function"); resource != nil {
+	if resource := l.assembly().ByName(function, "AWS::Lambda::Function"); resource != nil {
 		arn = "arn:aws:logs:" + resource.Stack.Region + ":" + resource.Stack.Account + ":log-group:" + group + ":log-stream:" + stream
 	}
 	return errors.Join(l.aws.Authorise(function, "logs:CreateLogStream", arn), l.aws.Authorise(function, "logs:PutLogEvents", arn))

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/trace"
 	"github.com/onesynth-cdk/onesynth/local/watch"
@@ -43,6 +44,8 @@ type follower struct {
 	pending, failed watch.Change
 	// overtaken says that the last build was broken off. The next one is not, or saves in a row would keep all from ending.
 	overtaken bool
+	// app is the target of the app; nil if nothing tells how to synthesise.
+	app *watch.Target
 	// code are the folders of each function's code that this follower has built, the newest last.
 	code map[string][]string
 }
@@ -54,8 +57,21 @@ func (r *Runner) follow(ctx context.Context) error {
 		return fmt.Errorf("follow the source: %w", err)
 	}
 	var err error
-	if f.places, err = lambda.OpenWorkplaces(ctx, r.declared, r.searched(), f.folder); err != nil {
+	if f.places, err = lambda.OpenWorkplaces(ctx, r.design.Load().functions, r.searched(), f.folder); err != nil {
 		return fmt.Errorf("follow the source: %w", err)
+	}
+	command, err := r.appCommand()
+	switch {
+	case errors.Is(err, errNoApp):
+		r.log.printf("watch: %v", err)
+	case err != nil:
+		return fmt.Errorf("follow the source: %w", err)
+	default:
+		target, err := r.appTarget(command)
+		if err != nil {
+			return err
+		}
+		f.app = &target
 	}
 	if f.watcher, err = watch.New(ctx, f.targets(), 0); err != nil {
 		return fmt.Errorf("follow the source: %w", err)
@@ -68,7 +84,36 @@ func (f *follower) targets() (targets []watch.Target) {
 	for _, place := range f.places {
 		targets = append(targets, watch.Target{Listing: place.Listing(), Functions: place.Functions()})
 	}
+	if f.app != nil {
+		targets = append(targets, *f.app)
+	}
 	return targets
+}
+
+// reopen reads how the functions are built, if others than before run.
+func (f *follower) reopen(ctx context.Context) error {
+	had, has := map[string]bool{}, map[string]bool{}
+	for _, place := range f.places {
+		for name := range place.Packages {
+			had[name] = true
+		}
+	}
+	functions := f.design.Load().functions
+	for i := range functions {
+		if functions[i].Built() {
+			has[functions[i].Name] = true
+		}
+	}
+	if maps.Equal(had, has) {
+		return nil
+	}
+	f.builds++
+	places, err := lambda.OpenWorkplaces(ctx, functions, f.searched(), filepath.Join(f.folder, "modules"+strconv.Itoa(f.builds)))
+	if err != nil {
+		return err
+	}
+	f.places = places
+	return nil
 }
 
 // run does what saved files make necessary, until ctx ends.
@@ -98,7 +143,14 @@ func (f *follower) handle(ctx context.Context, change watch.Change) {
 	building, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended := make(chan error, 1)
-	go func() { ended <- f.build(ctx, building, change) }()
+	go func() {
+		// A synth builds the functions, too. Their new code waits for it: it may need what the synth declares.
+		if change.Synth {
+			ended <- f.apply(ctx, building, change)
+		} else {
+			ended <- f.build(ctx, building, change)
+		}
+	}()
 	var err error
 	for waiting := true; waiting; {
 		select {
@@ -125,7 +177,7 @@ func (f *follower) handle(ctx context.Context, change watch.Change) {
 		f.failed.Saved = time.Time{}
 	}
 	f.watcher.Failing(err != nil)
-	if err != nil || change.Relist {
+	if err != nil || change.Relist || change.Synth {
 		if err := f.watcher.List(ctx, f.targets()); err != nil && ctx.Err() == nil {
 			f.log.printf("watch: %v", err)
 		}
@@ -135,7 +187,7 @@ func (f *follower) handle(ctx context.Context, change watch.Change) {
 // build builds the functions of a change, and replaces those that run. Building ends with the context of that name, replacing with ctx.
 func (f *follower) build(ctx, building context.Context, change watch.Change) error {
 	names := change.Functions
-	f.trace.Changed(trace.Change{What: "build", State: "began", Functions: f.labels(names)})
+	f.told(change, "build", "began", f.labels(names), "")
 	// Linking takes the most time, so with many functions the one that was asked last comes first.
 	batches := [][]string{names}
 	if len(names) > atOnce {
@@ -150,7 +202,7 @@ func (f *follower) build(ctx, building context.Context, change watch.Change) err
 		if err != nil && ctx.Err() == nil && !errors.Is(err, errOvertaken) {
 			text := f.explain(err)
 			f.log.printf("%s", text)
-			f.trace.Changed(trace.Change{What: "build", State: "failed", Functions: f.labels(batch), Text: text, Milliseconds: since(change.Saved)})
+			f.told(change, "build", "failed", f.labels(batch), text)
 		}
 		problems = append(problems, err)
 		if failure := (*gobuild.CompileError)(nil); errors.As(err, &failure) || building.Err() != nil {
@@ -196,13 +248,16 @@ func (f *follower) buildBatch(ctx, building context.Context, names []string, cha
 	var replaced []string
 	for i, name := range names {
 		if problems[i] == nil {
+			f.changing.Lock()
+			f.newer[name] = true
+			f.changing.Unlock()
 			replaced = append(replaced, name)
 			f.keep(name, code[name])
 		}
 	}
 	if len(replaced) > 0 {
 		f.log.printf("new code after %.1f s (built in %.1f s): %s", time.Since(change.Saved).Seconds(), took.Seconds(), strings.Join(f.labels(replaced), ", "))
-		f.trace.Changed(trace.Change{What: "build", State: "done", Functions: f.labels(replaced), Milliseconds: since(change.Saved)})
+		f.told(change, "build", "done", f.labels(replaced), "")
 	}
 	return errors.Join(problems...)
 }
@@ -228,11 +283,11 @@ func (f *follower) buildPackages(ctx context.Context, place *lambda.Workplace, p
 
 // replace puts newer code into the place of a function's, and returns when it takes requests.
 func (r *Runner) replace(ctx context.Context, name, code string) error {
-	at := slices.IndexFunc(r.declared, func(d lambda.Declared) bool { return d.Name == name })
+	at := slices.IndexFunc(r.design.Load().functions, func(d lambda.Declared) bool { return d.Name == name })
 	if at < 0 {
 		return fmt.Errorf("replace code: %w: %s", lambda.ErrNotFound, name)
 	}
-	definition := r.declared[at].Function
+	definition := r.design.Load().functions[at].Function
 	definition.Code, definition.Architecture = code, ""
 	return r.functions.Replace(ctx, definition)
 }
@@ -263,13 +318,42 @@ func (f *follower) explain(err error) string {
 	return "the former code goes on: " + err.Error()
 }
 
+// told tells the console what becomes of a change.
+func (f *follower) told(change watch.Change, what, state string, functions []string, text string) {
+	told := trace.Change{What: what, State: state, Functions: functions, Text: text}
+	if state != "began" {
+		told.Milliseconds = since(change.Saved)
+	}
+	f.trace.Changed(told)
+}
+
+// notApplied tells people why an assembly is not applied, and what to do.
+func (f *follower) notApplied(ctx context.Context, change watch.Change, err error) error {
+	if ctx.Err() != nil || errors.Is(err, errOvertaken) {
+		return err
+	}
+	text := "not applied, the former design goes on: " + err.Error()
+	var start *lambda.StartError
+	switch {
+	case errors.As(err, &start):
+		text = "applied, but the former code goes on: " + err.Error()
+	case errors.Is(err, engine.ErrTableDiffers) && f.options.Data != "":
+		text += "\nend the run, remove the data folder " + f.options.Data + ", and start again; DynamoDB cannot change the key of a table, nor a local index"
+	case errors.Is(err, engine.ErrTableDiffers):
+		text += "\nend the run, and start again with empty tables; DynamoDB cannot change the key of a table, nor a local index"
+	}
+	f.log.printf("%s", text)
+	f.told(change, "apply", "failed", nil, text)
+	return err
+}
+
 // labels are what people call the functions.
 func (r *Runner) labels(names []string) []string {
 	var labels []string
 	for _, name := range names {
 		label := name
-		if at := slices.IndexFunc(r.declared, func(d lambda.Declared) bool { return d.Name == name }); at >= 0 {
-			label = r.declared[at].Label
+		if at := slices.IndexFunc(r.design.Load().functions, func(d lambda.Declared) bool { return d.Name == name }); at >= 0 {
+			label = r.design.Load().functions[at].Label
 		}
 		labels = append(labels, label)
 	}

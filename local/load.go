@@ -14,14 +14,40 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/assembly"
 	"github.com/onesynth-cdk/onesynth/local/buckets"
 	"github.com/onesynth-cdk/onesynth/local/catalog"
+	"github.com/onesynth-cdk/onesynth/local/console"
+	"github.com/onesynth-cdk/onesynth/local/engine"
 	"github.com/onesynth-cdk/onesynth/local/events"
+	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
+	"github.com/onesynth-cdk/onesynth/local/policy"
+	"github.com/onesynth-cdk/onesynth/local/schedule"
+	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
-// load reads the assembly, and refuses what cannot be run.
-func (r *Runner) load() error {
+// design is what a run has read of an assembly. Apply replaces it as a whole.
+type design struct {
+	assembly  *assembly.Assembly
+	functions []lambda.Declared
+	// roles are those of functions and, with scheduleCaller before the name, of schedules.
+	roles map[string]*policy.Role
+	// code has the SHA-256 of each function's program.
+	code      map[string]string
+	schedules []schedule.Schedule
+	rules     events.Rules
+	lakes     []catalog.Lake
+	users     *userpool.Pools
+	gateways  map[apiName]*gateway.Gateway
+	apis      []console.API
+	databases *engine.Databases
+	// opened are the APIs whose ports were opened for this assembly.
+	opened []apiName
+}
+
+// load reads the assembly in the folder, and refuses what cannot be run.
+func (r *Runner) load(folder string) (*design, error) {
+	d := &design{}
 	var problems []error
-	a, err := assembly.Load(r.options.Assembly, assembly.Options{Stacks: r.options.Stacks, SSMParameters: r.options.SSMParameters, URL: func(resource *assembly.Resource) string {
+	a, err := assembly.Load(folder, assembly.Options{Stacks: r.options.Stacks, SSMParameters: r.options.SSMParameters, URL: func(resource *assembly.Resource) string {
 		switch resource.Type {
 		case "AWS::SQS::Queue":
 			return url(r.ports.aws)
@@ -29,60 +55,64 @@ func (r *Runner) load() error {
 			if !resource.Stack.Selected {
 				return ""
 			}
+			name := nameOf(resource)
+			if listener, known := r.ports.apis[name]; known {
+				return url(listener)
+			}
 			listener, err := r.ports.listenAPI(resource.Stack, r.options)
 			if err != nil {
 				problems = append(problems, err)
 				return ""
 			}
-			r.ports.apis[resource] = listener
+			r.ports.apis[name] = listener
+			d.opened = append(d.opened, name)
 			return url(listener)
 		}
 		return ""
 	}})
 	if err := errors.Join(append(problems, err)...); err != nil {
-		return err
+		return d, err
 	}
-	r.assembly = a
+	d.assembly = a
 	for _, stack := range slices.Sorted(maps.Keys(r.options.Ports)) {
 		if !a.Has(stack) {
-			return fmt.Errorf("port of stack %q: the assembly has no stack of that name or display id", stack)
+			return d, fmt.Errorf("port of stack %q: the assembly has no stack of that name or display id", stack)
 		}
 	}
-	if r.rules, err = events.Read(a); err != nil {
-		return err
+	if d.rules, err = events.Read(a); err != nil {
+		return d, err
 	}
-	if err := r.refuseUnsupported(); err != nil {
-		return err
+	if err := r.refuseUnsupported(d); err != nil {
+		return d, err
 	}
 	if err := refuseSameNames(a); err != nil {
-		return err
+		return d, err
 	}
-	if err := r.openBuckets(); err != nil {
-		return err
-	}
-	r.lakes, err = catalog.Read(a)
-	return err
+	d.lakes, err = catalog.Read(a)
+	return d, err
 }
 
 // openBuckets keeps objects in the run's data folder, or else in its temporary folder.
-func (r *Runner) openBuckets() (err error) {
+func (r *Runner) openBuckets(of *assembly.Assembly) (err error) {
 	dir := subfolder(r.options.Data, bucketsFolder)
 	if dir == "" {
 		dir = subfolder(r.folder, bucketsFolder)
 	}
-	r.buckets, err = buckets.New(dir, r.assembly)
+	r.buckets, err = buckets.New(dir, of)
 	return err
 }
 
-// readFunctions reads the functions, with binaries that run here, and gives them their access keys and the inbox.
-func (r *Runner) readFunctions(ctx context.Context) ([]lambda.Declared, error) {
-	functions, problems := lambda.Read(r.assembly, r.folder)
+// readFunctions reads the functions, with binaries that run here, and gives them their access keys and the inbox. It unpacks code into
+// the folder.
+func (r *Runner) readFunctions(ctx context.Context, d *design, folder string) error {
+	functions, problems := lambda.Read(d.assembly, folder)
 	if err := r.debug(ctx, functions); err != nil {
-		return nil, errors.Join(append(problems, err)...)
+		return errors.Join(append(problems, err)...)
 	}
 	if err := lambda.BuildForThisMachine(ctx, functions, r.searched(), r.log.line); err != nil {
-		return nil, errors.Join(append(problems, err)...)
+		return errors.Join(append(problems, err)...)
 	}
+	d.roles = map[string]*policy.Role{}
 	for i := range functions {
 		f := &functions[i]
 		f.AccessKeyID, f.SecretAccessKey = accessKey(), secretKey
@@ -92,8 +122,10 @@ func (r *Runner) readFunctions(ctx context.Context) ([]lambda.Declared, error) {
 			}
 		}
 		problems = append(problems, f.Check())
+		d.roles[f.Name] = r.role(f.Name, f.Role)
 	}
-	return functions, errors.Join(problems...)
+	d.functions = functions
+	return errors.Join(problems...)
 }
 
 // searched returns the folders whose Go modules may require those of the functions: the folder of the assembly, and the working
@@ -109,12 +141,12 @@ func (r *Runner) searched() []string {
 }
 
 // checkLakes looks for views and queries that do not run, if the options say how.
-func (r *Runner) checkLakes(ctx context.Context) error {
+func (r *Runner) checkLakes(ctx context.Context, d *design) error {
 	if r.options.CheckLake == nil {
 		return nil
 	}
 	var problems []error
-	for _, lake := range r.lakes {
+	for _, lake := range d.lakes {
 		warnings, err := r.options.CheckLake(ctx, lake)
 		for _, warning := range warnings {
 			r.log.printf("warning: %s", warning)
@@ -124,14 +156,14 @@ func (r *Runner) checkLakes(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-func (r *Runner) refuseUnsupported() error {
+func (r *Runner) refuseUnsupported(d *design) error {
 	var refused []string
 	custom := false
-	without := r.assembly.Neighbours()
-	if without[rules] -= len(r.rules); without[rules] == 0 {
+	without := d.assembly.Neighbours()
+	if without[rules] -= len(d.rules); without[rules] == 0 {
 		delete(without, rules)
 	}
-	for _, resource := range r.assembly.Unsupported() {
+	for _, resource := range d.assembly.Unsupported() {
 		if slices.Contains(r.options.AllowUnsupported, resource.Type) {
 			without[resource.Type]++
 			continue
@@ -140,7 +172,9 @@ func (r *Runner) refuseUnsupported() error {
 		custom = custom || strings.HasPrefix(resource.Type, "Custom::") || resource.Type == "AWS::CloudFormation::CustomResource"
 	}
 	if len(refused) == 0 {
-		r.nameWithoutEffect(without)
+		if r.design.Load() == nil {
+			r.nameWithoutEffect(without)
+		}
 		return nil
 	}
 	remedy := "run with --allow-unsupported TYPE to leave a type without effect"
@@ -200,7 +234,7 @@ func refuseSameNames(a *assembly.Assembly) error {
 
 // keyAttributes returns the names of the key attributes of a table.
 func (r *Runner) keyAttributes(table string) (names []string) {
-	for _, resource := range r.assembly.Tables() {
+	for _, resource := range r.Assembly().Tables() {
 		var p struct {
 			KeySchema []struct{ AttributeName string }
 		}

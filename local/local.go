@@ -33,6 +33,8 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -43,14 +45,12 @@ import (
 	"github.com/onesynth-cdk/onesynth/local/catalog"
 	"github.com/onesynth-cdk/onesynth/local/console"
 	"github.com/onesynth-cdk/onesynth/local/engine"
-	"github.com/onesynth-cdk/onesynth/local/events"
 	"github.com/onesynth-cdk/onesynth/local/gateway"
 	"github.com/onesynth-cdk/onesynth/local/inbox"
 	"github.com/onesynth-cdk/onesynth/local/lambda"
 	"github.com/onesynth-cdk/onesynth/local/policy"
 	"github.com/onesynth-cdk/onesynth/local/schedule"
 	"github.com/onesynth-cdk/onesynth/local/trace"
-	"github.com/onesynth-cdk/onesynth/local/userpool"
 )
 
 // PlatformPorts is the Options.Port that gives each stack the port that it asks for.
@@ -109,8 +109,13 @@ type Options struct {
 	// Observe is called with each request of a function to DynamoDB before it is carried out, and what it returns before the function
 	// gets the answer: [awsapi.Options] has the details. Default: none.
 	Observe func(function, operation string, body []byte) (answered func())
-	// Watch makes the run follow its source: functions are built again when a Go file of them is saved. Default: it does not.
+	// Watch makes the run follow its source: functions are built again when a Go file of them is saved, and the app runs again when a
+	// file of its own is saved. Default: it does not.
 	Watch bool
+	// App is the command that synthesises, for Watch. Default: the app of cdk.json in the working folder.
+	App string
+	// Context are values of the app's context, as -c gives them to the CDK's command.
+	Context map[string]string
 	// Debug is the function to run under delve: its name, or the last part of its package. It is built with debug information, has one
 	// instance, and no time-outs. Default: none.
 	Debug string
@@ -137,23 +142,26 @@ type Runner struct {
 	parts   *group
 	ports   *ports
 
-	assembly *assembly.Assembly
-	declared []lambda.Declared
+	// design is what the assembly declares, and doors are what answers at the addresses of its HTTP APIs.
+	design  atomic.Pointer[design]
+	doors   map[apiName]*door
+	console door
+
 	// debugged is the name of the function that runs under delve, or empty.
 	debugged  string
 	engine    *engine.Engine
-	databases *engine.Databases
 	aws       *awsapi.Server
 	functions *lambda.Service
 	schedules *schedule.Scheduler
-	users     *userpool.Pools
 	trace     *trace.Recorder
 	inbox     *inbox.Inbox
 	issuer    *gateway.Issuer
 	buckets   *buckets.Store
-	rules     events.Rules
-	lakes     []catalog.Lake
-	apis      []console.API
+
+	// changing is held while another assembly is applied, and newer are the functions whose code is newer than the assembly's.
+	changing sync.Mutex
+	newer    map[string]bool
+	applied  int
 
 	// boundaries are the permissions boundaries that a warning has named.
 	boundaries []string
@@ -184,14 +192,14 @@ func Run(ctx context.Context, options Options) error {
 func (r *Runner) Close() { r.parts.close() }
 
 // Assembly is the assembly that runs, resolved.
-func (r *Runner) Assembly() *assembly.Assembly { return r.assembly }
+func (r *Runner) Assembly() *assembly.Assembly { return r.design.Load().assembly }
 
 // APIs are the HTTP APIs with their addresses.
-func (r *Runner) APIs() []console.API { return r.apis }
+func (r *Runner) APIs() []console.API { return r.design.Load().apis }
 
 // URL is the address of the stack's HTTP API, or of the only one when stack is "". It is "" when there is none.
 func (r *Runner) URL(stack string) string {
-	for _, api := range r.apis {
+	for _, api := range r.design.Load().apis {
 		if api.Stack == stack || stack == "" {
 			return api.URL
 		}
@@ -207,7 +215,7 @@ func (r *Runner) AWS() *awsapi.Server { return r.aws }
 
 // DynamoDB is a client on the tables of the run's first account and region; most runs have only one. No role restricts it, and
 // its capacity is not counted.
-func (r *Runner) DynamoDB() *dynamodb.Client { return r.databases.Client() }
+func (r *Runner) DynamoDB() *dynamodb.Client { return r.design.Load().databases.Client() }
 
 // Trace keeps what the newest requests did.
 func (r *Runner) Trace() *trace.Recorder { return r.trace }
@@ -218,6 +226,9 @@ func (r *Runner) Functions() *lambda.Service { return r.functions }
 // Schedules are the run's schedules.
 func (r *Runner) Schedules() *schedule.Scheduler { return r.schedules }
 
+// Issuer signs the tokens that the run's APIs take.
+func (r *Runner) Issuer() *gateway.Issuer { return r.issuer }
+
 // Inbox is the push inbox.
 func (r *Runner) Inbox() *inbox.Inbox { return r.inbox }
 
@@ -225,20 +236,24 @@ func (r *Runner) Inbox() *inbox.Inbox { return r.inbox }
 func (r *Runner) Buckets() *buckets.Store { return r.buckets }
 
 // Lakes are the catalogs that the assembly declares.
-func (r *Runner) Lakes() []catalog.Lake { return r.lakes }
+func (r *Runner) Lakes() []catalog.Lake { return r.design.Load().lakes }
 
 // Streams tells how far the delivery of stream records to functions is.
-func (r *Runner) Streams() []engine.Delivery { return r.databases.Deliveries() }
+func (r *Runner) Streams() []engine.Delivery { return r.design.Load().databases.Deliveries() }
 
 // FlushStreams delivers what was written before the call to functions now, and returns when they have taken it. Errors as
 // engine.Streams.Flush.
-func (r *Runner) FlushStreams(ctx context.Context) error { return r.databases.Flush(ctx) }
+func (r *Runner) FlushStreams(ctx context.Context) error { return r.design.Load().databases.Flush(ctx) }
 
 // Sweep deletes expired items now and returns how many.
-func (r *Runner) Sweep(ctx context.Context) (deleted int, err error) { return r.databases.Sweep(ctx) }
+func (r *Runner) Sweep(ctx context.Context) (deleted int, err error) {
+	return r.design.Load().databases.Sweep(ctx)
+}
 
 // Tables describes the tables as the engine does, with those properties that only the template has.
-func (r *Runner) Tables(ctx context.Context) ([]engine.Table, error) { return r.databases.Tables(ctx) }
+func (r *Runner) Tables(ctx context.Context) ([]engine.Table, error) {
+	return r.design.Load().databases.Tables(ctx)
+}
 
 // EnginePID is DynamoDB Local's process id, or 0 when it was given by URL.
 func (r *Runner) EnginePID() int { return r.engine.PID() }

@@ -75,7 +75,7 @@ func (l *log) stray(line trace.Line) {
 // announce prints what runs where; its last line is "ready".
 func (r *Runner) announce() {
 	var lines strings.Builder
-	for _, api := range r.apis {
+	for _, api := range r.APIs() {
 		fmt.Fprintf(&lines, "%-10s %s  (%s, stack %s)\n", "API", api.URL, api.Name, api.Stack)
 	}
 	fmt.Fprintf(&lines, "%-10s %s\n", "console", r.ConsoleURL())
@@ -83,7 +83,7 @@ func (r *Runner) announce() {
 	if r.debugged != "" {
 		fmt.Fprintf(&lines, "%-10s 127.0.0.1:%d  %s under delve: attach a debugger there; requests have no time-outs\n", "debugger", r.debugPort(), strings.Join(r.labels([]string{r.debugged}), ""))
 	}
-	for _, table := range r.assembly.Tables() {
+	for _, table := range r.Assembly().Tables() {
 		if table.Existing {
 			fmt.Fprintf(&lines, "%-10s %s  exists elsewhere; here as stack %s describes it\n", "table", table.Name, table.Stack.Name)
 		}

@@ -20,11 +20,16 @@ const (
 // ports are open from the beginning of a run, so that each part knows the addresses of the others.
 type ports struct {
 	aws, inbox, console net.Listener
-	apis                map[*assembly.Resource]net.Listener
+	apis                map[apiName]net.Listener
 }
 
+// apiName tells an HTTP API from the others of a run, and stays when the assembly changes.
+type apiName struct{ stack, logicalID string }
+
+func nameOf(api *assembly.Resource) apiName { return apiName{api.Stack.Name, api.LogicalID} }
+
 func openPorts(options Options) (_ *ports, err error) {
-	p := &ports{apis: map[*assembly.Resource]net.Listener{}}
+	p := &ports{apis: map[apiName]net.Listener{}}
 	for _, of := range []struct {
 		what     string
 		listener *net.Listener
@@ -74,8 +79,8 @@ func (p *ports) listenAPI(stack *assembly.Stack, options Options) (net.Listener,
 	switch {
 	case ok:
 		port = own
-		for resource := range p.apis {
-			if resource.Stack == stack && own > 0 {
+		for name := range p.apis {
+			if name.stack == stack.Name && own > 0 {
 				return listenFree(own + 1)
 			}
 		}

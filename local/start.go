@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/onesynth-cdk/onesynth/local/assembly"
@@ -60,7 +62,7 @@ func Start(ctx context.Context, options Options) (*Runner, error) {
 	if options.Log == nil {
 		options.Log = io.Discard
 	}
-	r := &Runner{options: options, log: newLog(options), parts: newGroup(ctx)}
+	r := &Runner{options: options, log: newLog(options), parts: newGroup(ctx), doors: map[apiName]*door{}, newer: map[string]bool{}}
 	if err := r.start(ctx); err != nil {
 		r.Close()
 		return nil, err
@@ -75,31 +77,26 @@ func (r *Runner) start(ctx context.Context) (err error) {
 		return fmt.Errorf("local run: %w", err)
 	}
 	r.parts.afterwards(func() { _ = os.RemoveAll(r.folder) })
-	functions, err := r.prepare(ctx)
+	d, err := r.prepare(ctx)
 	if err != nil {
 		return err
 	}
 	r.trace = trace.New(trace.Options{Keys: r.keyAttributes, Ended: r.log.ended, Stray: r.log.stray})
-	if err := r.startServices(functions); err != nil {
+	r.design.Store(d)
+	if err := r.startServices(d); err != nil {
 		return err
 	}
-	gateways, err := r.addAPIs()
-	if err != nil {
+	if err := r.readAPIs(d); err != nil {
 		return err
 	}
-	if err := r.startDatabases(ctx); err != nil {
+	if err := r.startDatabases(ctx, d); err != nil {
 		return err
 	}
-	view := cloud{assembly: r.assembly, aws: r.aws, databases: r.databases, buckets: r.buckets, lakes: r.lakes, functions: r.functions}
 	r.parts.serve(r.ports.aws, r.aws)
 	r.parts.serve(r.ports.inbox, r.inbox)
-	r.parts.serve(r.ports.console, console.New(console.Options{
-		APIs: r.apis, Functions: r.functions, Schedules: r.schedules, Users: r.users, Cloud: view, Inbox: r.inbox, Issuer: r.issuer, Trace: r.trace,
-		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()), QueryLake: r.queryLake(),
-	}))
-	for resource, g := range gateways {
-		r.parts.serve(r.ports.apis[resource], g)
-	}
+	r.showConsole(d)
+	r.parts.serve(r.ports.console, &r.console)
+	r.openDoors(d)
 	for _, status := range r.functions.Functions() {
 		if err := r.functions.Warm(status.Name); err != nil {
 			return err
@@ -116,7 +113,7 @@ func (r *Runner) start(ctx context.Context) (err error) {
 
 // prepare does everything that needs no tables: ports, the assembly and its functions. DynamoDB Local takes about a second to
 // start, and does so meanwhile. An error of the assembly comes before an error of the engine.
-func (r *Runner) prepare(ctx context.Context) (functions []lambda.Declared, err error) {
+func (r *Runner) prepare(ctx context.Context) (d *design, err error) {
 	engineCtx, cancel := context.WithTimeout(ctx, engineStart)
 	defer cancel()
 	var engineErr error
@@ -124,7 +121,7 @@ func (r *Runner) prepare(ctx context.Context) (functions []lambda.Declared, err 
 	starting.Go(func() {
 		r.engine, engineErr = engine.Start(engineCtx, engine.Options{URL: r.options.DynamoDB, Dir: subfolder(r.options.Data, "dynamodb")})
 	})
-	if functions, err = r.read(ctx); err != nil {
+	if d, err = r.read(ctx); err != nil {
 		cancel()
 	}
 	starting.Wait()
@@ -135,10 +132,10 @@ func (r *Runner) prepare(ctx context.Context) (functions []lambda.Declared, err 
 	if err == nil {
 		err = engineErr
 	}
-	return functions, err
+	return d, err
 }
 
-func (r *Runner) read(ctx context.Context) ([]lambda.Declared, error) {
+func (r *Runner) read(ctx context.Context) (*design, error) {
 	var err error
 	if r.ports, err = openPorts(r.options); err != nil {
 		return nil, err
@@ -146,14 +143,17 @@ func (r *Runner) read(ctx context.Context) ([]lambda.Declared, error) {
 	r.parts.afterwards(r.ports.close)
 	r.inbox = inbox.New(url(r.ports.inbox))
 	r.issuer = gateway.NewIssuer(r.options.Data)
-	if err := r.load(); err != nil {
-		return nil, err
-	}
-	functions, err := r.readFunctions(ctx)
+	d, err := r.load(r.options.Assembly)
 	if err != nil {
 		return nil, err
 	}
-	return functions, r.checkLakes(ctx)
+	if err := r.openBuckets(d.assembly); err != nil {
+		return nil, err
+	}
+	if err := r.readFunctions(ctx, d, r.folder); err != nil {
+		return nil, err
+	}
+	return d, r.checkLakes(ctx, d)
 }
 
 // watchEngine ends the run with the engine.
@@ -168,16 +168,16 @@ func (r *Runner) watchEngine(ctx context.Context) error {
 
 // startServices makes the AWS endpoint of functions, the functions, and the schedules that invoke them. Nothing calls them before
 // the servers answer.
-func (r *Runner) startServices(functions []lambda.Declared) (err error) {
-	r.databases, err = engine.OpenDatabases(r.engine, r.assembly, engine.DatabasesOptions{
-		AccessKey: r.options.AccessKey, Dir: r.options.Data, SweepInterval: r.options.SweepInterval, Log: r.log.structured(),
-	})
-	if err != nil {
+func (r *Runner) startServices(d *design) (err error) {
+	if err := r.openDatabases(d, nil); err != nil {
 		return err
 	}
 	r.aws, err = awsapi.New(awsapi.Options{
-		Assembly: r.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, AccessKeys: r.databases.AccessKeys(), Region: engine.Region,
-		Dir: r.options.Data, SSMParameters: r.options.SSMParameters, ModelsURL: r.options.ModelsURL, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount, Wrote: r.databases.Wrote,
+		Assembly: d.assembly, EngineURL: r.engine.URL(), AccessKey: r.options.AccessKey, AccessKeys: d.databases.AccessKeys(), Region: engine.Region,
+		Dir: r.options.Data, SSMParameters: r.options.SSMParameters, ModelsURL: r.options.ModelsURL, Buckets: r.buckets, ServiceAccount: r.inbox.ServiceAccount,
+		Wrote: func(environment, operation string, body []byte) {
+			r.design.Load().databases.Wrote(environment, operation, body)
+		},
 		Observe: r.options.Observe, Trace: r.trace, Log: r.log.structured(),
 	})
 	if err != nil {
@@ -185,48 +185,80 @@ func (r *Runner) startServices(functions []lambda.Declared) (err error) {
 	}
 	r.functions = lambda.New(lambda.Options{
 		MaxInstances: r.options.MaxInstances, Region: assembly.DefaultRegion, Endpoint: url(r.ports.aws),
-		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{r.assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
+		Trace: r.trace, Log: r.log.function, AuthoriseLogs: logs{r.Assembly, r.aws}.authorise, Queues: queues{r.aws}, RetryDelay: r.options.RetryDelay,
 	})
 	r.parts.onStop(r.functions.Close)
-	r.declared = functions
-	for _, f := range functions {
+	for _, f := range d.functions {
 		if err := r.functions.Add(f.Function); err != nil {
 			return err
 		}
-		r.aws.Register(f.AccessKeyID, f.Name, r.role(f.Name, f.Role))
-		if f.Traced {
-			for _, err := range authoriseTraces(r.aws, f.Name) {
-				r.log.function(f.Name, "its traces are dropped, as on AWS: "+err.Error())
-			}
-		}
+		r.register(f, d)
 	}
-	if err := r.addSchedules(); err != nil {
+	r.schedules = schedule.New(schedule.Options{Target: target{r.aws, r.functions}, Log: r.log.line})
+	if err := r.readSchedules(d); err != nil {
 		return err
 	}
+	if err := r.schedules.Change(d.schedules); err != nil {
+		return err
+	}
+	r.registerSchedules(d)
 	r.parts.onStop(r.schedules.Close)
-	if r.users, err = userpool.New(r.assembly, userpool.Options{Functions: r.functions, Debugged: r.isDebugged, Log: r.log.line}); err != nil {
+	if err := r.readUsers(d); err != nil {
 		return err
 	}
-	if idle := r.users.WithoutEffect(); len(idle) > 0 {
+	if idle := d.users.WithoutEffect(); len(idle) > 0 {
 		r.log.printf("without effect here: %s", strings.Join(idle, ", "))
 	}
-	r.buckets.OnCreated(func(created buckets.Created) { r.rules.Deliver(created, r.functions, r.log.line) })
+	r.buckets.OnCreated(func(created buckets.Created) { r.design.Load().rules.Deliver(created, r.functions, r.log.line) })
 	return nil
 }
 
+func (r *Runner) openDatabases(d *design, former *engine.Databases) (err error) {
+	d.databases, err = engine.OpenDatabases(r.engine, d.assembly, engine.DatabasesOptions{
+		AccessKey: r.options.AccessKey, Dir: r.options.Data, Former: former, SweepInterval: r.options.SweepInterval, Log: r.log.structured(),
+	})
+	return err
+}
+
+// register lets a function call AWS, as the role that the assembly gives it.
+func (r *Runner) register(f lambda.Declared, d *design) {
+	r.aws.Register(f.AccessKeyID, f.Name, d.roles[f.Name])
+	if f.Traced {
+		for _, err := range authoriseTraces(r.aws, f.Name) {
+			r.log.function(f.Name, "its traces are dropped, as on AWS: "+err.Error())
+		}
+	}
+}
+
+func (r *Runner) registerSchedules(d *design) {
+	for _, s := range d.schedules {
+		r.aws.Register(accessKey(), scheduleCaller+s.Name, d.roles[scheduleCaller+s.Name])
+	}
+}
+
 // startDatabases makes the tables, and begins to deliver their streams.
-func (r *Runner) startDatabases(ctx context.Context) error {
-	err := r.databases.ReadStreams(engine.StreamsOptions{
-		Invoke: streamInvoker{r.functions}, Authorise: r.aws.Authorise, Redeliver: r.aws.Redeliver, Log: r.log.structured(),
+func (r *Runner) startDatabases(ctx context.Context, d *design) error {
+	if err := r.readStreams(d); err != nil {
+		return err
+	}
+	if err := d.databases.CreateTables(ctx, r.log.line); err != nil {
+		return err
+	}
+	return r.deliverStreams(d)
+}
+
+func (r *Runner) readStreams(d *design) error {
+	return d.databases.ReadStreams(engine.StreamsOptions{
+		Invoke: streamInvoker{r.functions}, Redeliver: r.aws.Redeliver, Log: r.log.structured(),
+		Authorise: func(function, action, resource string) error {
+			return r.aws.AuthoriseAs(function, d.roles[function], action, resource)
+		},
 		Send: func(queueARN, body string) error { return send(r.aws, queueARN, body, nil) },
 	})
-	if err != nil {
-		return err
-	}
-	if err := r.databases.CreateTables(ctx, r.log.line); err != nil {
-		return err
-	}
-	ended, err := r.databases.Start(r.parts.ctx)
+}
+
+func (r *Runner) deliverStreams(d *design) error {
+	ended, err := d.databases.Start(r.parts.ctx)
 	if err != nil {
 		return err
 	}
@@ -234,12 +266,12 @@ func (r *Runner) startDatabases(ctx context.Context) error {
 	return nil
 }
 
-// addAPIs reads the HTTP APIs. They answer once serve has them.
-func (r *Runner) addAPIs() (map[*assembly.Resource]*gateway.Gateway, error) {
-	gateways := map[*assembly.Resource]*gateway.Gateway{}
+// readAPIs reads the HTTP APIs. They answer once their doors are open.
+func (r *Runner) readAPIs(d *design) error {
+	d.gateways = map[apiName]*gateway.Gateway{}
 	var problems []error
-	for _, resource := range r.assembly.Resources("AWS::ApiGatewayV2::Api") {
-		api, err := gateway.Read(r.assembly, resource, r.issuer)
+	for _, resource := range d.assembly.Resources("AWS::ApiGatewayV2::Api") {
+		api, err := gateway.Read(d.assembly, resource, r.issuer)
 		if err != nil {
 			problems = append(problems, err)
 			continue
@@ -253,8 +285,8 @@ func (r *Runner) addAPIs() (map[*assembly.Resource]*gateway.Gateway, error) {
 			problems = append(problems, fmt.Errorf("%s: %w", resource, err))
 			continue
 		}
-		gateways[resource] = g
-		entry := console.API{Stack: resource.Stack.Name, Name: name, URL: url(r.ports.apis[resource])}
+		d.gateways[nameOf(resource)] = g
+		entry := console.API{Stack: resource.Stack.Name, Name: name, URL: url(r.ports.apis[nameOf(resource)])}
 		if api.Stage != "" && api.Stage != "$default" {
 			entry.URL += "/" + api.Stage
 		}
@@ -266,9 +298,50 @@ func (r *Runner) addAPIs() (map[*assembly.Resource]*gateway.Gateway, error) {
 				entry.Issuer, entry.Audience = route.Authorizer.Issuer, route.Authorizer.Audience
 			}
 		}
-		r.apis = append(r.apis, entry)
+		d.apis = append(d.apis, entry)
 	}
-	return gateways, errors.Join(problems...)
+	return errors.Join(problems...)
+}
+
+// door is an address at which another handler may answer from one request to the next.
+type door struct{ handler atomic.Pointer[http.Handler] }
+
+// ServeHTTP answers as the present handler does, and with 404 while there is none.
+func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if handler := d.handler.Load(); handler != nil {
+		(*handler).ServeHTTP(w, r)
+		return
+	}
+	http.NotFound(w, r)
+}
+
+func (d *door) open(handler http.Handler) { d.handler.Store(&handler) }
+
+// openDoors makes the APIs answer. The addresses of those that the assembly has no more stay, with nothing behind them.
+func (r *Runner) openDoors(d *design) {
+	for name, g := range d.gateways {
+		if r.doors[name] == nil {
+			r.doors[name] = &door{}
+			r.doors[name].open(g)
+			r.parts.serve(r.ports.apis[name], r.doors[name])
+			continue
+		}
+		r.doors[name].open(g)
+	}
+	for name, one := range r.doors {
+		if d.gateways[name] == nil {
+			one.handler.Store(nil)
+		}
+	}
+}
+
+// showConsole makes the console show the assembly.
+func (r *Runner) showConsole(d *design) {
+	view := cloud{assembly: d.assembly, aws: r.aws, databases: d.databases, buckets: r.buckets, lakes: d.lakes, functions: r.functions}
+	r.console.open(console.New(console.Options{
+		APIs: d.apis, Functions: r.functions, Schedules: r.schedules, Users: d.users, Cloud: view, Inbox: r.inbox, Issuer: r.issuer, Trace: r.trace,
+		Endpoint: url(r.ports.aws), DynamoDB: view.database(r.engine.URL()), QueryLake: r.queryLake(),
+	}))
 }
 
 // queryLake is how the console answers SQL, if the options say how.
@@ -281,18 +354,23 @@ func (r *Runner) queryLake() func(context.Context, catalog.Question) (catalog.An
 	}
 }
 
-func (r *Runner) addSchedules() error {
-	r.schedules = schedule.New(schedule.Options{Target: target{r.aws, r.functions}, Log: r.log.line})
+func (r *Runner) readSchedules(d *design) error {
 	var problems []error
-	for _, resource := range r.assembly.Resources("AWS::Scheduler::Schedule") {
-		definition, role, err := schedule.Read(r.assembly, resource)
+	for _, resource := range d.assembly.Resources("AWS::Scheduler::Schedule") {
+		definition, role, err := schedule.Read(d.assembly, resource)
 		if err == nil {
-			r.aws.Register(accessKey(), scheduleCaller+definition.Name, r.role(definition.Name, role))
-			err = r.schedules.Add(definition)
+			d.roles[scheduleCaller+definition.Name] = r.role(definition.Name, role)
+			d.schedules = append(d.schedules, definition)
+			err = r.schedules.Check(definition)
 		}
 		problems = append(problems, err)
 	}
 	return errors.Join(problems...)
+}
+
+func (r *Runner) readUsers(d *design) (err error) {
+	d.users, err = userpool.New(d.assembly, userpool.Options{Functions: r.functions, Debugged: r.isDebugged, Log: r.log.line})
+	return err
 }
 
 // role returns the role that the run uses for a function or schedule. It warns of each permissions boundary that the assembly does

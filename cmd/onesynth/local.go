@@ -24,9 +24,11 @@ type localCommand struct {
 	SSMParameter     map[string]string `name:"ssm-parameter" help:"Value of a parameter of Systems Manager that exists elsewhere; may be repeated." placeholder:"NAME=VALUE"`
 	MaxInstances     int               `help:"Most processes of one function. Default: four per processor, at least eight." placeholder:"N"`
 	SweepInterval    time.Duration     `help:"Time between two looks at which items have expired; negative: they stay until POST /sweep of the console." default:"5s"`
-	Watch            bool              `help:"Follow the source: a saved Go file builds the functions again that it is part of, and replaces them."`
+	Watch            bool              `help:"Follow the source: a saved Go file builds the functions again that it is part of; one of the app synthesises again, and the run takes over what has changed."`
 	Log              string            `help:"Form of the log: ${enum}. text has a line for each request, json the lines of functions as they wrote them." enum:"text,json" default:"text"`
 	LogLevel         string            `help:"Lowest level of functions' lines in the form text: ${enum}." enum:"debug,info,warn,error" default:"info"`
+	App              string            `help:"Command that synthesises, for --watch. Default: the app of cdk.json." placeholder:"COMMAND"`
+	Context          map[string]string `short:"c" help:"Value of the app's context, for --watch; may be repeated." placeholder:"NAME=VALUE"`
 	Debug            string            `help:"Function to run under delve, with debug information, one instance and no time-outs: its name, or the last part of its package." placeholder:"FUNCTION"`
 	DebugPort        int               `help:"Port on which delve listens." default:"2345" placeholder:"PORT"`
 	NoSchedules      bool              `help:"Keep schedules from firing by themselves; onesynth run-schedule still runs them."`
@@ -53,7 +55,7 @@ func (c *localCommand) options(set settings) local.Options {
 		Assembly: c.Assembly, Stacks: c.Stack, Data: c.Data, DynamoDB: c.DynamoDB, AccessKey: c.AccessKey,
 		Port: *cmp.Or(c.Port, set.Port, &platform), ConsolePort: *cmp.Or(c.ConsolePort, set.ConsolePort, &console),
 		AllowUnsupported: append(c.AllowUnsupported, set.AllowUnsupported...), SSMParameters: map[string]string{}, ModelsURL: c.Bedrock,
-		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, Debug: c.Debug, DebugPort: c.DebugPort, CheckLake: checkLake, QueryLake: lakequery.Ask, Log: os.Stdout,
+		MaxInstances: c.MaxInstances, SweepInterval: c.SweepInterval, NoSchedules: c.NoSchedules, Watch: c.Watch, App: c.App, Context: c.Context, Debug: c.Debug, DebugPort: c.DebugPort, CheckLake: checkLake, QueryLake: lakequery.Ask, Log: os.Stdout,
 		LogLevel: levelOf(c.LogLevel), LogColours: coloured(os.Stdout),
 	}
 	if c.Log == "json" {

@@ -36,6 +36,9 @@ func OpenWorkplaces(ctx context.Context, functions []Declared, folders []string,
 	return places, nil
 }
 
+// Built reports whether the template says how the function is built.
+func (d *Declared) Built() bool { return d.recipe != nil }
+
 // Functions are the names of the functions by the import paths of their packages.
 func (p *Workplace) Functions() map[string][]string {
 	names := map[string][]string{}

@@ -1,0 +1,213 @@
+package local
+
+// How a run synthesises the app that its assembly is from.
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/gobuild"
+	"github.com/onesynth-cdk/onesynth/local/watch"
+)
+
+const (
+	appSettings = "cdk.json"
+	appContext  = "cdk.context.json"
+	// shownLines is how much of what a failing app has printed is shown.
+	shownLines = 40
+	// largestContext is the most bytes of a context in the environment, where the CDK's command puts it, too.
+	largestContext = 64 << 10
+)
+
+// errNoApp says that nothing tells how to synthesise.
+var errNoApp = errors.New("cdk.json of this folder names no app: constructs that are saved have no effect; name the app with --app")
+
+// SynthError says that the app failed.
+type SynthError struct {
+	// Output is the end of what the app printed.
+	Output string
+	// Cause is how its process ended.
+	Cause error
+}
+
+// Error has the cause, and the output below.
+func (e *SynthError) Error() string {
+	return fmt.Sprintf("the app failed (%v):\n%s", e.Cause, e.Output)
+}
+
+// Unwrap returns the cause.
+func (e *SynthError) Unwrap() error { return e.Cause }
+
+// readAppFile reads a file of the working folder, if there is one.
+func readAppFile(name string, into any) error {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return nil
+}
+
+// appCommand is the command of the app: the option, or what cdk.json says. Error: errNoApp.
+func (r *Runner) appCommand() (string, error) {
+	if r.options.App != "" {
+		return r.options.App, nil
+	}
+	var settings struct{ App string }
+	if err := readAppFile(appSettings, &settings); err != nil {
+		return "", err
+	}
+	if settings.App == "" {
+		return "", errNoApp
+	}
+	return settings.App, nil
+}
+
+// appTarget says which files make the app.
+func (r *Runner) appTarget(command string) (watch.Target, error) {
+	folder, err := os.Getwd()
+	if err != nil {
+		return watch.Target{}, fmt.Errorf("follow the app: %w", err)
+	}
+	target := watch.Target{App: true, Files: []string{filepath.Join(folder, appSettings), filepath.Join(folder, appContext)}}
+	patterns := packagesOf(command)
+	if len(patterns) == 0 {
+		// A program that was built before: its source is mostly here.
+		if found, err := filepath.Glob(filepath.Join(folder, "*.go")); err != nil || len(found) == 0 {
+			return target, nil
+		}
+		patterns = []string{"."}
+	}
+	target.Listing = gobuild.Listing{Directory: folder, Patterns: patterns}
+	return target, nil
+}
+
+// packagesOf are the package, or the files, that the command runs with "go run"; none if it runs another program.
+func packagesOf(command string) (packages []string) {
+	words := strings.Fields(command)
+	for i := 0; i+1 < len(words); i++ {
+		if words[i] != "go" || words[i+1] != "run" {
+			continue
+		}
+		for _, word := range words[i+2:] {
+			word = strings.Trim(word, `"';`)
+			switch {
+			case strings.HasPrefix(word, "-") && len(packages) == 0:
+			case strings.HasSuffix(word, ".go"):
+				packages = append(packages, word)
+			case len(packages) == 0:
+				return []string{word}
+			default:
+				return packages
+			}
+		}
+		return packages
+	}
+	return nil
+}
+
+// synthesise runs the app, which writes its assembly to the folder. The end of ctx ends the app with all that it
+// started. Errors: *SynthError, errNoApp, and the cause when ctx ends.
+func (r *Runner) synthesise(ctx context.Context, folder string) error {
+	command, err := r.appCommand()
+	if err != nil {
+		return err
+	}
+	environment, err := r.appEnvironment(folder)
+	if err != nil {
+		return err
+	}
+	// The CDK's command runs apps by the shell, too.
+	app := exec.CommandContext(ctx, "sh", "-c", command)
+	var printed bytes.Buffer
+	app.Stdout, app.Stderr, app.Env = &printed, &printed, environment
+	leadGroup(app)
+	err = app.Run()
+	endGroup(app)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		lines := strings.Split(strings.TrimSpace(printed.String()), "\n")
+		return &SynthError{Cause: err, Output: strings.Join(lines[max(0, len(lines)-shownLines):], "\n")}
+	}
+	if _, err := os.Stat(filepath.Join(folder, "manifest.json")); err != nil {
+		return fmt.Errorf("the app %q writes no assembly to the folder CDK_OUTDIR: do not set Outdir in its props", command)
+	}
+	return nil
+}
+
+// appEnvironment is what the CDK's command gives to an app: the context of cdk.json and of the command line, and the folder for the
+// assembly.
+func (r *Runner) appEnvironment(folder string) ([]string, error) {
+	var settings struct{ Context map[string]any }
+	if err := readAppFile(appSettings, &settings); err != nil {
+		return nil, err
+	}
+	values := map[string]any{}
+	maps.Copy(values, settings.Context)
+	if err := readAppFile(appContext, &values); err != nil {
+		return nil, err
+	}
+	if given := os.Getenv("CDK_CONTEXT_JSON"); given != "" {
+		if err := json.Unmarshal([]byte(given), &values); err != nil {
+			return nil, fmt.Errorf("CDK_CONTEXT_JSON: %w", err)
+		}
+	}
+	for name, value := range r.options.Context {
+		values[name] = value
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		return nil, fmt.Errorf("context of the app: %w", err)
+	}
+	// A run shows at once what it cannot do; the CDK's check of the templates takes most of a synth.
+	environment := append(os.Environ(), "CDK_OUTDIR="+folder, "CDK_VALIDATION=false")
+	if len(text) <= largestContext {
+		return append(environment, "CDK_CONTEXT_JSON="+string(text)), nil
+	}
+	file := folder + "-context.json"
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		return nil, fmt.Errorf("context of the app: %w", err)
+	}
+	return append(environment, "CDK_CONTEXT_JSON={}", "CONTEXT_OVERFLOW_LOCATION="+file), nil
+}
+
+// apply synthesises the app, and applies what it has written. The synth ends with the context synthesising, and the rest with ctx.
+func (f *follower) apply(ctx, synthesising context.Context, change watch.Change) error {
+	f.builds++
+	folder := filepath.Join(f.folder, "assembly"+strconv.Itoa(f.builds))
+	defer os.RemoveAll(folder)
+	f.told(change, "apply", "began", nil, "")
+	began := time.Now()
+	if err := f.synthesise(synthesising, folder); err != nil {
+		return f.notApplied(ctx, change, err)
+	}
+	took := time.Since(began)
+	applied, err := f.Apply(ctx, folder)
+	if problem := f.reopen(ctx); err == nil {
+		err = problem
+	}
+	if err != nil {
+		return f.notApplied(ctx, change, err)
+	}
+	f.log.printf("applied after %.1f s (synthesised in %.1f s): %s", time.Since(change.Saved).Seconds(), took.Seconds(), applied)
+	f.told(change, "apply", "done", append(applied.Added, applied.Replaced...), applied.String())
+	return nil
+}

@@ -1,0 +1,263 @@
+package local_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/onesynth-cdk/onesynth/local"
+	"github.com/onesynth-cdk/onesynth/local/engine"
+	"github.com/onesynth-cdk/onesynth/local/gateway"
+	"github.com/onesynth-cdk/onesynth/local/lambda"
+)
+
+func apply(t *testing.T, r *local.Runner, template object) local.Applied {
+	t.Helper()
+	applied, err := r.Apply(t.Context(), write(t, template))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return applied
+}
+
+// next is the template with another design: an index, a table, a function behind an API of its own, a route and a queue more; a route, a
+// grant and the schedule less; another time-out, variable and batch size.
+func next() object {
+	t := template()
+	resources := t["Resources"].(object)
+	table := properties(t, "Table")
+	table["AttributeDefinitions"] = []object{{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "owner", "AttributeType": "S"}}
+	table["GlobalSecondaryIndexes"] = []object{{
+		"IndexName": "ByOwner", "KeySchema": []object{{"AttributeName": "owner", "KeyType": "HASH"}}, "Projection": object{"ProjectionType": "ALL"},
+	}}
+	resources["Second"] = object{"Type": "AWS::DynamoDB::Table", "Properties": object{
+		"AttributeDefinitions": []object{{"AttributeName": "id", "AttributeType": "S"}}, "KeySchema": []object{{"AttributeName": "id", "KeyType": "HASH"}},
+		"BillingMode": "PAY_PER_REQUEST",
+	}}
+	resources["Letters"] = object{"Type": "AWS::SQS::Queue"}
+	resources["Other"] = object{"Type": "AWS::Lambda::Function", "Properties": object{
+		"FunctionName": "other", "Runtime": "provided.al2023", "Handler": "bootstrap", "Code": object{"S3Bucket": "b", "S3Key": "code.zip"},
+		"Role": arn("Role"), "Timeout": 6, "Architectures": properties(t, "Function")["Architectures"],
+		"Environment": object{"Variables": object{"TABLE": ref("Second"), "PUSH": "other"}},
+	}}
+	properties(t, "Function")["Timeout"] = 7
+	properties(t, "Function")["Environment"].(object)["Variables"].(object)["PUSH"] = "changed"
+	properties(t, "Mapping")["BatchSize"] = 7
+	delete(resources, "Schedule")
+	for id, resource := range resources {
+		p, _ := resource.(object)["Properties"].(object)
+		if p["RouteKey"] == "GET /secret" {
+			delete(resources, id)
+		}
+	}
+	resources["NewRoute"] = object{"Type": "AWS::ApiGatewayV2::Route", "Properties": object{
+		"ApiId": ref("Api"), "RouteKey": "GET /new", "AuthorizationType": "NONE", "Target": join("integrations/", ref("Integration")),
+	}}
+	statements := properties(t, "Role")["Policies"].([]object)[0]["PolicyDocument"].(object)
+	statements["Statement"] = slices.DeleteFunc(statements["Statement"].([]object), func(one object) bool {
+		return slices.Contains(one["Action"].([]string), "sqs:SendMessage")
+	})
+	// The failure queue of the function needs the grant.
+	delete(resources, "Failures")
+	return t
+}
+
+func TestApply(t *testing.T) {
+	t.Parallel()
+	r, printed := start(t, template(), nil)
+	url, console := r.URL("Items"), r.ConsoleURL()
+	token, err := gatewayToken(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, 200, "null")(call(t, "PUT", url+"/items/a", "kept"))
+	want(t, 200, "null")(call(t, "POST", url+"/messages", "kept"))
+	want(t, 200, "null")(call(t, "PUT", url+"/objects/a", "kept"))
+	_, secret := call(t, "GET", url+"/secret", "")
+	if err := r.FlushStreams(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	done, invocations := r.Streams()[0].Done, r.Functions().Functions()[0].Invocations
+
+	applied := apply(t, r, next())
+	if got := applied.String(); !strings.Contains(got, "added other; replaced worker") || !strings.Contains(got, "adds index ByOwner to ") {
+		t.Errorf("got %s", got)
+	}
+	if r.URL("Items") != url || r.ConsoleURL() != console {
+		t.Errorf("addresses changed to %s and %s", r.URL("Items"), r.ConsoleURL())
+	}
+	want(t, 200, `"kept"`)(call(t, "GET", url+"/items/a", ""))
+	want(t, 200, `"kept"`)(call(t, "GET", url+"/objects/a", ""))
+	want(t, 200, "changed")(call(t, "GET", url+"/environment", ""))
+	want(t, 404, "Not Found")(call(t, "GET", url+"/secret", ""))
+	want(t, 502, "no route GET /new")(call(t, "GET", url+"/new", ""))
+	want(t, 200, "alice")(call(t, "GET", url+"/me", "", "Authorization", "Bearer "+token))
+	want(t, 502, "is not authorized to perform: sqs:SendMessage")(call(t, "POST", url+"/messages", "refused"))
+	if messages := r.AWS().Queue(r.AWS().Queues()[1].ARN).Messages(); len(r.AWS().Queues()) != 2 || len(messages) != 1 || messages[0].Body != "kept" {
+		t.Errorf("got queues %+v with messages %+v", r.AWS().Queues(), messages)
+	}
+	if len(r.Schedules().Schedules()) != 0 {
+		t.Errorf("got %+v", r.Schedules().Schedules())
+	}
+	tables, err := r.Tables(t.Context())
+	if err != nil || len(tables) != 2 || len(tables[1].Indexes) != 1 || tables[1].Items == 0 {
+		t.Errorf("got %+v, %v", tables, err)
+	}
+	if got, err := r.Invoke(t.Context(), "other", []byte(`{"routeKey":"GET /environment"}`)); err != nil || !strings.Contains(string(got.Payload), "other") {
+		t.Errorf("got %s, %v", got.Payload, err)
+	}
+	worker := r.Functions().Functions()[1]
+	if worker.Name != "worker" || worker.Invocations <= invocations || worker.Deaths != 0 {
+		t.Errorf("got %+v", worker)
+	}
+	// The stream goes on where it was: what was delivered before does not come again.
+	want(t, 200, "null")(call(t, "PUT", url+"/items/b", "new"))
+	eventually(t, "each item's record is delivered once", func() bool {
+		tables, err := r.Tables(t.Context())
+		if err != nil || r.FlushStreams(t.Context()) != nil {
+			return false
+		}
+		return r.Streams()[0].Done == int(tables[1].Items) && r.Streams()[0].Done > done
+	})
+	want(t, 200, "ByOwner")(call(t, "GET", console+"/tables", ""))
+
+	// And back again: what is not declared any more goes, and the secret comes back as it was made, or new.
+	applied = apply(t, r, template())
+	if got := applied.String(); !strings.Contains(got, "replaced worker; removed other") || !strings.Contains(got, "removes index ByOwner") {
+		t.Errorf("got %s", got)
+	}
+	want(t, 200, `"kept"`)(call(t, "GET", url+"/items/a", ""))
+	want(t, 200, "")(call(t, "GET", url+"/secret", ""))
+	want(t, 200, secret)(call(t, "GET", url+"/secret", ""))
+	want(t, 404, "Not Found")(call(t, "GET", url+"/new", ""))
+	if _, err := r.Invoke(t.Context(), "other", nil); !errors.Is(err, lambda.ErrNotFound) {
+		t.Errorf("got %v", err)
+	}
+	if got := r.Schedules().Schedules(); len(got) != 1 || got[0].Name != "tick" {
+		t.Errorf("got %+v", got)
+	}
+	// The same again changes nothing: instances go on.
+	pid := r.Functions().Functions()[0].Instances[0].PID
+	if got := apply(t, r, template()).String(); got != "no function and no table has changed" {
+		t.Errorf("got %s", got)
+	}
+	if got := r.Functions().Functions()[0].Instances[0].PID; got != pid {
+		t.Errorf("instance %d became %d\n%s", pid, got, printed)
+	}
+}
+
+// gatewayToken is a token for the run's API.
+func gatewayToken(r *local.Runner) (string, error) {
+	api := r.APIs()[0]
+	return r.Issuer().Mint(gateway.Request{Issuer: api.Issuer, Audience: api.Audience, Subject: "alice"})
+}
+
+// What cannot be applied changes nothing.
+func TestApplyErrors(t *testing.T) {
+	t.Parallel()
+	r, _ := start(t, template(), nil)
+	url := r.URL("Items")
+	want(t, 200, "null")(call(t, "PUT", url+"/items/a", "kept"))
+	for name, test := range map[string]struct {
+		change func(object)
+		want   error
+		text   string
+	}{
+		"Unsupported": {func(t object) { t["Resources"].(object)["Cluster"] = object{"Type": "AWS::EKS::Cluster"} }, local.ErrUnsupported, "AWS::EKS::Cluster"},
+		"Key": {func(t object) {
+			properties(t, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "key", "AttributeType": "S"}}
+			properties(t, "Table")["KeySchema"] = []object{{"AttributeName": "key", "KeyType": "HASH"}}
+		}, engine.ErrTableDiffers, "keys (id S HASH)"},
+		"Items": {func(t object) {
+			properties(t, "Table")["AttributeDefinitions"] = []object{{"AttributeName": "id", "AttributeType": "S"}, {"AttributeName": "value", "AttributeType": "N"}}
+			properties(t, "Table")["GlobalSecondaryIndexes"] = []object{{
+				"IndexName": "ByValue", "KeySchema": []object{{"AttributeName": "value", "KeyType": "HASH"}}, "Projection": object{"ProjectionType": "ALL"},
+			}}
+		}, engine.ErrUnfitItems, "ByValue"},
+		"Grant": {func(t object) {
+			statements := properties(t, "Role")["Policies"].([]object)[0]["PolicyDocument"].(object)
+			statements["Statement"] = statements["Statement"].([]object)[:2]
+		}, nil, "dynamodb:DescribeStream"},
+		"Route":    {func(t object) { properties(t, "Integration")["PayloadFormatVersion"] = "1.0" }, nil, "Integration"},
+		"Schedule": {func(t object) { properties(t, "Schedule")["ScheduleExpression"] = "cron(never)" }, nil, "tick"},
+		"Variable": {func(t object) {
+			properties(t, "Function")["Environment"].(object)["Variables"].(object)["AWS_REGION"] = "x"
+		}, nil, "reserved by Lambda"},
+	} {
+		changed := next()
+		if name == "Schedule" {
+			changed = template() // the other has none
+		}
+		test.change(changed)
+		_, err := r.Apply(t.Context(), write(t, changed))
+		if err == nil || test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.text) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		want(t, 200, `"kept"`)(call(t, "GET", url+"/items/a", ""))
+		want(t, 404, "Not Found")(call(t, "GET", url+"/new", ""))
+		if tables, err := r.Tables(t.Context()); err != nil || len(tables) != 1 || len(tables[0].Indexes) != 0 {
+			t.Errorf("%s: got %+v, %v", name, tables, err)
+		}
+	}
+	if _, err := r.Apply(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), "no manifest.json") {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.Apply(ctx, write(t, next())); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	want(t, 200, `"kept"`)(call(t, "GET", url+"/items/a", ""))
+}
+
+// Requests are answered by the former design or by the next, and each item's record reaches its function.
+func TestApplyUnderLoad(t *testing.T) {
+	t.Parallel()
+	r, _ := start(t, template(), nil)
+	url := r.URL("Items")
+	ended := make(chan struct{})
+	var working sync.WaitGroup
+	counts := make([]int, 2)
+	for client := range counts {
+		working.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-ended:
+					counts[client] = n
+					return
+				default:
+				}
+				if status, body := call(t, http.MethodPut, fmt.Sprintf("%s/items/%d-%d", url, client, n), "x"); status != http.StatusOK {
+					t.Errorf("got %d %s", status, body)
+					counts[client] = n
+					return
+				}
+			}
+		})
+	}
+	for range 2 {
+		apply(t, r, next())
+		apply(t, r, template())
+	}
+	close(ended)
+	working.Wait()
+	for client, count := range counts {
+		for n := range count {
+			want(t, 200, `"x"`)(call(t, http.MethodGet, fmt.Sprintf("%s/items/%d-%d", url, client, n), ""))
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := r.FlushStreams(ctx); err != nil {
+		t.Error(err)
+	}
+	if status := r.Functions().Functions()[0]; status.Errors != 0 || status.Deaths != 0 {
+		t.Errorf("got %+v", status)
+	}
+}

@@ -1,0 +1,9 @@
+//go:build !unix
+
+package local
+
+import "os/exec"
+
+func leadGroup(*exec.Cmd) {}
+
+func endGroup(*exec.Cmd) {}
