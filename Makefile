@@ -68,7 +68,7 @@ run: export CDK_VALIDATION = false
 
 .PHONY: run
 run: node_modules synth bin/onesynth ## Run the platforms on this machine: install what is missing, synthesise, start; WATCH=1 follows the source
-	@bin/onesynth local $(if $(WATCH),--watch)
+	@bin/onesynth local $(if $(WATCH),--watch -c env=$(ENV) -c arch=$(or $(ARCH),$(OWN_ARCH)))
 
 # The tests of these folders look at nothing but the module and the release of DynamoDB Local
 # (TestKeptResults), so Go takes their results from its cache until one of them changes.
