@@ -390,21 +390,30 @@ type Index struct {
 	Local      bool     `json:"local,omitempty"`
 }
 
+// describedAtOnce bounds the requests of DescribeTables.
+const describedAtOnce = 8
+
 // DescribeTables describes every table of the assembly, in the assembly's order.
 func DescribeTables(ctx context.Context, client *dynamodb.Client, source *assembly.Assembly) ([]Table, error) {
-	tables := []Table{}
-	for _, resource := range source.Tables() {
-		properties, err := readProperties(resource)
-		if err != nil {
-			return nil, err
-		}
-		described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(resource.Name)})
-		if err != nil {
-			return nil, fmt.Errorf("describe %s: %w", resource, err)
-		}
-		tables = append(tables, describe(resource, properties, described.Table))
+	resources := source.Tables()
+	tables := make([]Table, len(resources))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(describedAtOnce)
+	for i, resource := range resources {
+		group.Go(func() error {
+			properties, err := readProperties(resource)
+			if err != nil {
+				return err
+			}
+			described, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(resource.Name)})
+			if err != nil {
+				return fmt.Errorf("describe %s: %w", resource, err)
+			}
+			tables[i] = describe(resource, properties, described.Table)
+			return nil
+		})
 	}
-	return tables, nil
+	return tables, group.Wait()
 }
 
 func describe(resource *assembly.Resource, properties *tableProperties, described *types.TableDescription) Table {

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -31,29 +32,30 @@ func TestRequestsLive(t *testing.T) {
 	run, tab := open(t, "#/requests", browser.Options{})
 	tab.Until("document.getElementById('live').classList.contains('on')")
 	api := run.APIs()[0].URL
+	mark := rand.Text()
 	send := func(path string) {
 		if _, err := call(t, http.MethodGet, api+path, "", ""); err != nil {
 			t.Fatal(err)
 		}
 	}
-	send("/live-one")
-	tab.See("/live-one")
+	send("/" + mark + "-one")
+	tab.See(mark + "-one")
 	tab.Click("Pause")
-	send("/live-two")
+	send("/" + mark + "-two")
 	// Requests of other tests may come, too.
 	tab.Until(`/\d+ newer requests? wait/.test(document.body.innerText)`)
-	if strings.Contains(tab.Text("main"), "/live-two") {
+	if strings.Contains(tab.Text("main"), mark+"-two") {
 		t.Error("the list has changed although it pauses")
 	}
 	tab.Click("Pause")
-	tab.See("/live-two")
-	tab.Fill("Search", "live-one")
+	tab.See(mark + "-two")
+	tab.Fill("Search", mark+"-one")
 	tab.Until("document.querySelectorAll('main tbody tr').length === 1")
-	send("/live-three")
-	send("/live-one?again=1")
+	send("/" + mark + "-three")
+	send("/" + mark + "-one?again=1")
 	tab.Until("document.querySelectorAll('main tbody tr').length === 2")
 	tab.Fill("Search", "")
-	tab.See("/live-three")
+	tab.See(mark + "-three")
 
 	// A request that a function answers.
 	if _, err := call(t, http.MethodGet, openAPI(t, run), "", ""); err != nil {
@@ -87,14 +89,15 @@ func TestStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, request := run.Trace().Begin(t.Context(), "panicked", trace.Origin{Kind: trace.HTTP, Method: "GET", Path: "/links", Route: "GET /links"})
-	const id = "00000000-0000-4000-8000-00000000beef"
+	mark := rand.Text()
+	ctx, request := run.Trace().Begin(t.Context(), "panicked-"+mark, trace.Origin{Kind: trace.HTTP, Method: "GET", Path: "/links", Route: "GET /links"})
+	id := "panicked-" + mark
 	function := run.Trace().Invoke(ctx, id, "links", "linksapi", 256)
 	function.Handed(true)
 	run.Trace().Line("links", "linksapi", id, string(line))
 	function.End("Unhandled: the function has ended")
 	request.End(500, "")
-	goTo(tab, "#/requests/panicked")
+	goTo(tab, "#/requests/panicked-"+mark)
 	tab.See("index out of range <b>[3]</b>")
 	tab.See("Unhandled: the function has ended")
 	if got := tab.Text(".lines pre"); got != "example.com/links/api.(*API).list\n    example.com/links/api/list.go:41" {

@@ -69,7 +69,7 @@ func push(t *testing.T, run *local.Runner, device, title, body string) {
 // What strangers stored is text, in every view.
 func TestStrangersTexts(t *testing.T) {
 	run, _ := start(t)
-	table := quietTable(t, run)
+	table := quietTables(t, run)[0]
 	put(t, run, table, item(table, image, map[string]string{"note": script, image: "name"}))
 	queue := run.AWS().Queues()[0]
 	queue.Purge()

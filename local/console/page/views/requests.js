@@ -35,7 +35,7 @@ function nameOf(one) {
 
 function outcome(one) {
   if (one.running) return h('span', {class: 'badge'}, 'running');
-  if (one.kind === 'http') return one.error ? [status(one.status), ' ', h('span', {class: 'bad'}, 'error')] : status(one.status);
+  if (one.kind === 'http') return status(one.status);
   return one.error ? h('span', {class: 'badge bad'}, 'failed') : h('span', {class: 'badge good'}, 'done');
 }
 

@@ -31,7 +31,7 @@ async function list({signal}) {
 
 const perPage = 50;
 
-async function one({parts, parameters, signal, go, reload}) {
+async function one({parts, parameters, signal, go}) {
   const [wanted] = parts;
   const stack = parameters.get('stack') ?? '';
   await load();
@@ -167,7 +167,7 @@ async function one({parts, parameters, signal, go, reload}) {
     h('ol', {class: 'crumbs', 'aria-label': 'Place'}, h('li', null, h('a', {href: '#/tables'}, 'Tables')), h('li', null, described.stack)),
     h('h1', {tabindex: '-1', title: wanted}, brief(wanted)),
     h('p', {class: 'muted'}, h('code', null, wanted), ` has ${plural(described.items, 'item')}. Key: ${keysOf(described.keys)}.${described.time_to_live ? ` Expires by ${described.time_to_live}.` : ''}`),
-    form, h('div', {class: 'bar'}, h('button', {type: 'button', onclick: () => edit(null)}, 'Add an item'), h('button', {type: 'button', onclick: () => reload()}, 'Read again')),
+    form, h('div', {class: 'bar'}, h('button', {type: 'button', onclick: () => edit(null)}, 'Add an item'), action('Read again', draw)),
     place,
   ];
 }
