@@ -16,9 +16,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/onesynth-cdk/onesynth/cmd/onesynth/scaffold"
-	"github.com/onesynth-cdk/onesynth/onesynthtest"
 	"github.com/onesynth-cdk/onesynth/test/platform"
 )
 
@@ -144,12 +144,25 @@ func (p *project) checkRun(t *testing.T, run, request, answer string) {
 	if want := "make -C " + p.name + " run"; run != want {
 		t.Fatalf("README.md: got %q, want %q", run, want)
 	}
+	api, console := p.start(t)
+	asked := strings.NewReplacer("localhost:8080", strings.TrimPrefix(api, "http://"), "onesynth token", "onesynth token --console "+console).Replace(request)
+	curl := p.command(t.Context(), "bash", "-c", asked)
+	curl.Dir = filepath.Dir(p.folder)
+	got, err := curl.Output()
+	if want := anew.ReplaceAllString(answer, ""); err != nil || strings.TrimSpace(anew.ReplaceAllString(string(got), "")) != want {
+		t.Errorf("%s\nprints %s, %v; README.md shows %s", asked, got, err, answer)
+	}
+}
+
+// start runs the project by its Makefile, on free ports, and returns the addresses of its API and of the console. The run ends with
+// the test, as by Ctrl-C.
+func (p *project) start(t *testing.T) (api, console string) {
+	t.Helper()
 	p.freePorts(t)
-	command := p.command(t.Context(), "make", "run")
+	command := p.command(context.WithoutCancel(t.Context()), "make", "run")
 	// Ctrl-C reaches all processes of the terminal.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	interrupt := func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGINT) }
-	command.Cancel, command.Stderr = interrupt, t.Output()
+	command.Stderr = t.Output()
 	printed, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -157,6 +170,24 @@ func (p *project) checkRun(t *testing.T, run, request, answer string) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
+	drained := make(chan struct{})
+	t.Cleanup(func() {
+		if err := syscall.Kill(-command.Process.Pid, syscall.SIGINT); err != nil {
+			t.Error(err)
+		}
+		<-drained
+		// make reports the interrupt.
+		if err := command.Wait(); err != nil && !strings.Contains(err.Error(), "exit status 2") && !strings.Contains(err.Error(), "signal: interrupt") {
+			t.Errorf("make run, interrupted: %v", err)
+		}
+		for range 1000 {
+			if errors.Is(syscall.Kill(-command.Process.Pid, 0), syscall.ESRCH) {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		t.Error("make run leaves processes behind")
+	})
 	addresses := map[string]string{}
 	lines := bufio.NewScanner(io.TeeReader(printed, t.Output()))
 	for lines.Scan() && lines.Text() != "ready" {
@@ -164,32 +195,14 @@ func (p *project) checkRun(t *testing.T, run, request, answer string) {
 			addresses[words[0]] = words[1]
 		}
 	}
-	if lines.Text() != "ready" {
-		t.Fatalf("make run ended: %v", command.Wait())
-	}
-	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
 		_, _ = io.Copy(io.Discard, printed)
 	}()
-	asked := strings.NewReplacer("localhost:8080", strings.TrimPrefix(addresses["API"], "http://"), "onesynth token", "onesynth token --console "+addresses["console"]).Replace(request)
-	curl := p.command(t.Context(), "bash", "-c", asked)
-	curl.Dir = filepath.Dir(p.folder)
-	got, err := curl.Output()
-	if want := anew.ReplaceAllString(answer, ""); err != nil || strings.TrimSpace(anew.ReplaceAllString(string(got), "")) != want {
-		t.Errorf("%s\nprints %s, %v; README.md shows %s", asked, got, err, answer)
+	if lines.Text() != "ready" {
+		t.Fatal("make run ended")
 	}
-	if err := interrupt(); err != nil {
-		t.Error(err)
-	}
-	<-drained
-	// make reports the interrupt.
-	if err := command.Wait(); err != nil && !strings.Contains(err.Error(), "exit status 2") && !strings.Contains(err.Error(), "signal: interrupt") {
-		t.Errorf("make run, interrupted: %v", err)
-	}
-	onesynthtest.Settled(t, "no process is left", func() bool {
-		return errors.Is(syscall.Kill(-command.Process.Pid, 0), syscall.ESRCH)
-	})
+	return addresses["API"], addresses["console"]
 }
 
 // anew matches what is another each time: ids and times.
@@ -214,6 +227,23 @@ func (p *project) freePorts(t *testing.T) {
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// The project answers as its OpenAPI document says: see platform.Suite.CheckAnswers.
+func TestDocument(t *testing.T) {
+	onThisMachine(t)
+	program := os.Getenv("ONESYNTH_TEST_SCHEMATHESIS")
+	if program == "" {
+		t.Skip("ONESYNTH_TEST_SCHEMATHESIS names no program: run make test-documents")
+	}
+	commands, _ := first(t)
+	p := newProject(t, commands[0])
+	p.run(t, "bash", "-e", "-c", setUp(t, p))
+	api, console := p.start(t)
+	token := strings.TrimSpace(p.run(t, "bin/onesynth", "token", "--sub", "alice", "--console", console))
+	folder := filepath.Join(platform.Root(t), "test", "schemathesis")
+	p.environment = append(p.environment, "SCHEMATHESIS_HOOKS="+filepath.Join(folder, "hooks.py"), "PYTHONDONTWRITEBYTECODE=1")
+	p.run(t, program, "--config-file", filepath.Join(folder, "schemathesis.toml"), "run", api+"/openapi.json", "--request-timeout", "60", "--header", "Authorization: Bearer "+token)
 }
 
 // Projects of awkward names build, and go vet finds nothing in them.

@@ -340,13 +340,22 @@ func (p *project) checkDocument(t *testing.T) {
 	}
 	var document struct {
 		OpenAPI string
-		Paths   map[string]map[string]struct{ OperationID string }
+		Paths   map[string]map[string]struct {
+			OperationID string
+			Responses   map[string]any
+		}
 	}
 	if err := json.Unmarshal(content, &document); err != nil {
 		t.Fatal(err)
 	}
-	if got := document.Paths["/notes"]["post"].OperationID; document.OpenAPI == "" || got != "createNote" {
-		t.Errorf("openapi.json: got version %q, and for POST /notes %q", document.OpenAPI, got)
+	got := document.Paths["/notes"]["post"]
+	if document.OpenAPI == "" || got.OperationID != "createNote" {
+		t.Errorf("openapi.json: got version %q, and for POST /notes %q", document.OpenAPI, got.OperationID)
+	}
+	for _, status := range []string{"201", "400", "401", "409", "422", "429", "500", "503"} {
+		if got.Responses[status] == nil {
+			t.Errorf("openapi.json: POST /notes has no answer %s", status)
+		}
 	}
 }
 

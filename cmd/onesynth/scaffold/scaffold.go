@@ -64,7 +64,7 @@ type names struct {
 	Title, Platform, ID string
 }
 
-// LibraryModule is the path of this library's module.
+// LibraryModule is the path of this library's module, which changes if the module is published under another path.
 func LibraryModule() string {
 	return strings.TrimSuffix(reflect.TypeFor[Project]().PkgPath(), "/cmd/onesynth/scaffold")
 }
