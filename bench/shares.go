@@ -29,14 +29,15 @@ const profiler = `if ((process.argv[1] || "").endsWith("program.js")) {
 type shares struct {
 	// cdk is the time in aws-cdk-lib and constructs, jsii that in its runtime, which carries calls between Go and Node.js.
 	cdk, jsii time.Duration
-	// own is the time that the CDK's process waits for the Go program: the constructs, and the build of the handlers.
+	// own is the time that the CDK's process waits for the Go program: the constructs, with jsii's client, and the build of the
+	// handlers.
 	own time.Duration
 	// start is the rest: both processes' starts and ends.
 	start time.Duration
 }
 
 func (s shares) String() string {
-	return fmt.Sprintf("CDK %.2f s, jsii %.2f s, own work %.2f s, start and end of processes %.2f s", s.cdk.Seconds(), s.jsii.Seconds(), s.own.Seconds(), s.start.Seconds())
+	return fmt.Sprintf("CDK %.2f s, jsii %.2f s, our Go program %.2f s, start and end of processes %.2f s", s.cdk.Seconds(), s.jsii.Seconds(), s.own.Seconds(), s.start.Seconds())
 }
 
 // sharesOf synthesises once more, with a profile of the CDK's process.
