@@ -52,7 +52,8 @@ node_modules: package-lock.json
 	npm ci --no-audit --no-fund
 	@touch $@
 
-# The rules of test/security bring a CDK of their own, which nothing else needs. test/clients has what makes typed clients.
+# The rules of test/security bring a CDK of their own, which nothing else needs. test/clients has what makes typed clients,
+# test/console the rules of accessibility that the page has to meet.
 test/%/node_modules: test/%/package-lock.json
 	cd $(@D) && npm ci --no-audit --no-fund
 	@touch $@
@@ -117,14 +118,9 @@ SHARED_BRIEFLY = $(BRIEF_JAVA) $(SHARED)
 # One package more than there are processors, because tests wait for other processes and for timers.
 PACKAGES_AT_ONCE = -p $$(($$(getconf _NPROCESSORS_ONLN) + 1))
 
-# The rules that the console's page is held against.
-test/console/node_modules: test/console/package-lock.json
-	cd test/console && npm ci --no-audit --no-fund
-	@touch $@
-
 .PHONY: browser
 browser: ## Install Debian's Chromium, for the tests of the console's page; needs root
-	@apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium >/dev/null
+	@apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chromium fonts-dejavu-core >/dev/null
 
 # Two commands at the same time would compile the CDK twice.
 .PHONY: linted
