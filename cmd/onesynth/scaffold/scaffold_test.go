@@ -77,6 +77,7 @@ func TestWrite(t *testing.T) {
 				"notes_test.go":                    `Stack: "` + name + `-dev"`,
 				".github/workflows/platform.yml":   name + `-" + process.env.STAGE]["` + want.id + `ApiUrl"]`,
 				".github/actions/setup/action.yml": "npm ci",
+				"Makefile":                         "--watch $(CONTEXT)",
 				".gitignore":                       "/cdk.out/",
 			} {
 				if !strings.Contains(files[file], says) {
