@@ -140,6 +140,9 @@ func (r *Runner) synthesise(ctx context.Context, folder string) error {
 	leadGroup(app)
 	err = app.Run()
 	endGroup(app)
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // something that the app has left kept its output open
+	}
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
@@ -207,6 +210,7 @@ func (f *follower) apply(ctx, synthesising context.Context, change watch.Change)
 	if err != nil {
 		return f.notApplied(ctx, change, err)
 	}
+	f.said = ""
 	f.log.printf("applied after %.1f s (synthesised in %.1f s): %s", time.Since(change.Saved).Seconds(), took.Seconds(), applied)
 	f.told(change, "apply", "done", append(applied.Added, applied.Replaced...), applied.String())
 	return nil

@@ -46,6 +46,8 @@ type follower struct {
 	overtaken bool
 	// app is the target of the app; nil if nothing tells how to synthesise.
 	app *watch.Target
+	// said is why the last assembly was not applied.
+	said string
 	// code are the folders of each function's code that this follower has built, the newest last.
 	code map[string][]string
 }
@@ -127,14 +129,24 @@ func (f *follower) run(ctx context.Context) error {
 		}
 		f.pending.Add(f.watcher.Take())
 		for len(f.pending.Files) > 0 && ctx.Err() == nil {
-			change := f.pending
-			change.Add(f.failed)
+			change, again := f.pending, f.failed
 			f.pending, f.failed = watch.Change{}, watch.Change{}
-			if !change.Empty() {
+			// Functions need not wait for a synth that has failed and does not concern them; the synth is tried again after them.
+			if again.Synth && !change.Synth && !change.Empty() && !intersect(change.Functions, again.Functions) {
+				f.handle(ctx, change)
+				again.Add(f.failed)
+				change, f.failed = watch.Change{Saved: time.Now()}, watch.Change{}
+			}
+			change.Add(again)
+			if !change.Empty() && ctx.Err() == nil {
 				f.handle(ctx, change)
 			}
 		}
 	}
+}
+
+func intersect(a, b []string) bool {
+	return slices.ContainsFunc(a, func(one string) bool { return slices.Contains(b, one) })
 }
 
 // handle does what a change makes necessary. Files that are saved meanwhile break it off, if the one before was not.
@@ -342,7 +354,12 @@ func (f *follower) notApplied(ctx context.Context, change watch.Change, err erro
 	case errors.Is(err, engine.ErrTableDiffers):
 		text += "\nend the run, and start again with empty tables; DynamoDB cannot change the key of a table, nor a local index"
 	}
-	f.log.printf("%s", text)
+	if text == f.said {
+		f.log.printf("still not applied, for the reason above")
+	} else {
+		f.log.printf("%s", text)
+	}
+	f.said = text
 	f.told(change, "apply", "failed", nil, text)
 	return err
 }
