@@ -236,6 +236,34 @@ func TestEveryActionNeedsItsGrant(t *testing.T) {
 	}
 }
 
+// Newer code of a function has a role of its own. A changed role is that of all its code, and of no other function's.
+func TestChangeRole(t *testing.T) {
+	t.Parallel()
+	f := start(t, "["+allow("dynamodb:Scan", "questions")+"]")
+	role, err := policy.ForRole(f.assembly, "arn:aws:iam::000000000000:role/reader")
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := role.Without(role.Grants()[0])
+	allowed := func() bool { return calls["scan"].do(t, f) == nil }
+	f.server.Register("NEWERKEY", "asker", without)
+	if !allowed() {
+		t.Error("the former code lost the role with which it began")
+	}
+	f.server.ChangeRole("other", without)
+	if !allowed() {
+		t.Error("another function's role counts")
+	}
+	f.server.ChangeRole("asker", without)
+	if allowed() {
+		t.Error("the former code kept a role that has changed")
+	}
+	f.server.ChangeRole("asker", role)
+	if !allowed() {
+		t.Error("the role does not come back")
+	}
+}
+
 func TestGrantOnTableIsNoneOnIndex(t *testing.T) {
 	t.Parallel()
 	f := start(t, "["+allow("dynamodb:Query", "questions")+"]")

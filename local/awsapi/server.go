@@ -270,6 +270,19 @@ func (s *Server) Register(accessKey, function string, role *policy.Role) {
 	s.keys[accessKey], s.callers[function] = registered, registered
 }
 
+// ChangeRole gives the function another role, whatever access key it calls with.
+func (s *Server) ChangeRole(function string, role *policy.Role) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	changed := &caller{function: function, role: role, decisions: &decisions{made: map[regional]policy.Decision{}}}
+	s.callers[function] = changed
+	for key, former := range s.keys {
+		if former.function == function {
+			s.keys[key] = changed
+		}
+	}
+}
+
 // Authorise checks an action of a function against its role and records it as used or refused. It serves the parts of the
 // run that act for a function, such as its logs. Errors: *DeniedError, ErrUnknownFunction.
 func (s *Server) Authorise(function, action, resource string) error {
