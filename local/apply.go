@@ -87,7 +87,9 @@ func (r *Runner) Apply(ctx context.Context, folder string) (Applied, error) {
 	r.showConsole(next)
 	r.removeFunctions(former, next, &applied)
 	problems = append(problems, next.databases.RemoveIndexes(ctx, progress))
-	r.removeCode(former, next)
+	if len(r.newer) == 0 { // else instances of earlier code may still be started
+		r.removeCode(former, next)
+	}
 	return applied, errors.Join(problems...)
 }
 
