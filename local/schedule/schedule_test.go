@@ -209,11 +209,11 @@ func TestAddRefuses(t *testing.T) {
 func TestChange(t *testing.T) {
 	t.Parallel()
 	target := newTarget()
-	s := newScheduler(t, target, 0, schedule.Schedule{Name: "same", Expression: "rate(1 hour)", Input: "same"})
-	if err := s.Run(t.Context(), "same"); err != nil {
+	s := newScheduler(t, target, 0, schedule.Schedule{Name: "tick", Expression: "rate(1 hour)", Input: "tick"})
+	if err := s.Run(t.Context(), "tick"); err != nil {
 		t.Fatal(err)
 	}
-	same := schedule.Schedule{Name: "same", Expression: "rate(1 hour)", Input: "same"}
+	same := schedule.Schedule{Name: "tick", ARN: "arn:schedule", Target: "arn:target", Expression: "rate(1 hour)", Input: "tick"}
 	if err := s.Change([]schedule.Schedule{same, {Name: "new", Expression: "rate(1 minute)"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func TestChange(t *testing.T) {
 	if len(got) != 2 || got[0].Name != "new" || got[0].Next == nil || got[1].Fired != 1 || got[1].Delivered != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if err := s.Change([]schedule.Schedule{{Name: "same", Expression: "rate(2 hours)"}}); err != nil {
+	if err := s.Change([]schedule.Schedule{{Name: "tick", Expression: "rate(2 hours)"}}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Schedules(); len(got) != 1 || got[0].Expression != "rate(2 hours)" || got[0].Fired != 1 {
@@ -230,7 +230,7 @@ func TestChange(t *testing.T) {
 	if err := s.Change([]schedule.Schedule{{Name: "bad", Expression: "rate(never)"}}); !errors.Is(err, cron.ErrExpression) {
 		t.Errorf("got %v", err)
 	}
-	if got := s.Schedules(); len(got) != 1 || got[0].Name != "same" {
+	if got := s.Schedules(); len(got) != 1 || got[0].Name != "tick" {
 		t.Errorf("a refused change has changed %+v", got)
 	}
 	if err := s.Run(t.Context(), "new"); !errors.Is(err, schedule.ErrNotFound) {
