@@ -46,10 +46,12 @@ func write(t *testing.T, folder string, files map[string]string) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
+		// A file of another name beside an embedded one may be embedded, too, unless its name is hidden.
+		written := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"~")
+		if err := os.WriteFile(written, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Rename(path+"~", path); err != nil {
+		if err := os.Rename(written, path); err != nil {
 			t.Fatal(err)
 		}
 	}
