@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -67,12 +68,13 @@ func (s served) ask(ctx context.Context, loaded *assembly.Assembly, options Opti
 		}
 	}()
 
-	functions := lambda.New(lambda.Options{MaxInstances: 1, Region: assembly.DefaultRegion, Endpoint: address})
+	var printed printed
+	functions := lambda.New(lambda.Options{MaxInstances: 1, Region: assembly.DefaultRegion, Endpoint: address, Log: printed.add})
 	defer functions.Close()
 	if err := functions.Add(function.Function); err != nil {
 		return nil, err
 	}
-	return s.get(ctx, functions)
+	return s.get(ctx, functions, &printed)
 }
 
 // function returns the function behind the route, with a binary that runs here.
@@ -104,7 +106,7 @@ func refuseTables(w http.ResponseWriter, _ *http.Request) {
 }
 
 // get sends the request through the API, so that the function gets the event of API Gateway.
-func (s served) get(ctx context.Context, functions *lambda.Service) ([]byte, error) {
+func (s served) get(ctx context.Context, functions *lambda.Service, printed *printed) ([]byte, error) {
 	asked := &asking{Service: functions}
 	api, err := gateway.New(s.api, gateway.Options{Invoker: asked, Log: func(line string) { asked.said = append(asked.said, line) }})
 	if err != nil {
@@ -121,8 +123,9 @@ func (s served) get(ctx context.Context, functions *lambda.Service) ([]byte, err
 		return nil, err
 	}
 	if answered.status != http.StatusOK {
-		lines, _ := functions.Lines(s.api.Routes[0].Function)
-		asked.said = append(asked.said, lines[max(0, len(lines)-mostLines):]...)
+		// What a function has printed may come after its answer, but not after its end.
+		functions.Close()
+		asked.said = append(asked.said, printed.last(mostLines)...)
 		return nil, fmt.Errorf("got status %d %s\n%s", answered.status, bytes.TrimSpace(answered.body.Bytes()), strings.Join(asked.said, "\n"))
 	}
 	var described struct{ OpenAPI string }
@@ -130,6 +133,24 @@ func (s served) get(ctx context.Context, functions *lambda.Service) ([]byte, err
 		return nil, fmt.Errorf("got %.200q, which is no OpenAPI document in JSON: it has no version in the member openapi", answered.body.Bytes())
 	}
 	return answered.body.Bytes(), nil
+}
+
+// printed are the lines that a function has printed.
+type printed struct {
+	mutex sync.Mutex
+	lines []string
+}
+
+func (p *printed) add(_, line string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.lines = append(p.lines, line)
+}
+
+func (p *printed) last(most int) []string {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	return p.lines[max(0, len(p.lines)-most):]
 }
 
 // asking invokes functions, and keeps why one fails: API Gateway does not say that to callers.

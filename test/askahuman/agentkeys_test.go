@@ -52,7 +52,7 @@ func (o *output) String() string {
 func keyedRun(t testing.TB, options local.Options) *keyedTarget {
 	t.Helper()
 	k := &keyedTarget{log: &output{}}
-	options.Log = k.log
+	options.Log, options.LogFormat = k.log, local.LogJSON
 	k.target = &target{suite.OwnRunOf(t, "prod", options)}
 	if physical := k.Tables["AgentKeys"]; physical != "aah-agent-keys" {
 		t.Fatalf("got table %q; want aah-agent-keys", physical)
