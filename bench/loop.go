@@ -8,8 +8,8 @@ import (
 	dynamodblocal "github.com/onesynth-cdk/onesynth/local/engine"
 )
 
-// loop measures what a developer waits for, in turn, so that other load on the machine affects all of it: the start of a run, and
-// a synth of one platform and of all.
+// loop measures what a developer waits for: in turn, so that other load on the machine affects all of it, the start of a run, and
+// a synth of one platform and of all; then a save to its new code.
 func (b *bench) loop(ctx context.Context) error {
 	first := b.platforms[0]
 	context := []string{"-c", "env=dev", "-c", "arch=" + b.arch}
@@ -61,5 +61,5 @@ func (b *bench) loop(ctx context.Context) error {
 	b.row("  shares, in a profiled synth", ofOne.String(), "", true)
 	b.row(fmt.Sprintf("synth of all %d", len(b.platforms)), spread(alls), "", true)
 	b.row("  shares, in a profiled synth", ofAll.String(), "", true)
-	return nil
+	return b.watch(ctx)
 }

@@ -82,22 +82,3 @@ func (b *bench) seed(run *routes.Run) func(context.Context, string) error {
 		return nil
 	}
 }
-
-// start measures the time from the start of the command to its line "ready".
-func (b *bench) start(ctx context.Context) error {
-	var times []time.Duration
-	for range b.runs + 1 {
-		l, err := b.runLocal(ctx)
-		if err != nil {
-			return err
-		}
-		times = append(times, l.ready)
-		if err := l.stop(); err != nil {
-			return fmt.Errorf("stop onesynth local: %w", err)
-		}
-	}
-	times = times[1:]
-	b.title("onesynth local, with all stacks")
-	b.row("start to ready, from a built assembly", spread(times), "at most 3 s", median(times) <= 3*time.Second)
-	return nil
-}
