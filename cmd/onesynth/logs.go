@@ -153,36 +153,26 @@ func (p *logPrinter) past(requests []trace.Summary, lines []trace.Line) {
 	for _, r := range requests {
 		listed[r.ID] = true
 	}
-	next := 0
-	strays := func(before int64) {
-		for ; next < len(lines) && lines[next].Seq < before; next++ {
-			p.seq = max(p.seq, lines[next].Seq)
-			if l := lines[next]; listed[l.Request] && !p.raw {
-				p.pending[l.Request] = append(p.pending[l.Request], l)
-			} else {
-				p.line(l)
-			}
-		}
-	}
-	if p.raw {
-		strays(1 << 62)
-		return
-	}
-	own := map[string][]trace.Line{}
+	var strays []trace.Line
 	for _, l := range lines {
-		if listed[l.Request] {
-			own[l.Request] = append(own[l.Request], l)
+		p.seq = max(p.seq, l.Seq)
+		if listed[l.Request] && !p.raw {
+			p.pending[l.Request] = append(p.pending[l.Request], l)
+		} else {
+			strays = append(strays, l)
 		}
 	}
 	for _, r := range requests {
-		strays(r.Seq)
-		if !r.Running {
-			p.request(r, own[r.ID])
+		for ; len(strays) > 0 && strays[0].Seq < r.Seq; strays = strays[1:] {
+			p.line(strays[0])
+		}
+		if !p.raw && !r.Running {
+			p.request(r, p.pending[r.ID])
+			delete(p.pending, r.ID)
 		}
 	}
-	strays(1 << 62)
-	for id := range p.ended {
-		delete(p.pending, id)
+	for _, l := range strays {
+		p.line(l)
 	}
 }
 

@@ -270,7 +270,7 @@ func (s *Server) Register(accessKey, function string, role *policy.Role) {
 	s.keys[accessKey], s.callers[function] = registered, registered
 }
 
-// ChangeRole gives the function another role, whatever access key it calls with.
+// ChangeRole gives the function another role, under all of its access keys.
 func (s *Server) ChangeRole(function string, role *policy.Role) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()

@@ -44,7 +44,7 @@ var ErrExists = errors.New("the folder is not empty")
 
 // Project says what to write.
 type Project struct {
-	// Name is the platform's: at most 40 lower-case letters, digits and single hyphens, of which the first is a letter.
+	// Name is the platform's: at most 40 lower-case letters, digits and single hyphens. It begins with a letter.
 	Name string
 	// Folder is where it is written, which must not exist, or be empty but for .git. Default: Name.
 	Folder string
