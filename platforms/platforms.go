@@ -33,7 +33,7 @@ func All() []*Platform {
 	return []*Platform{
 		list("AskAHuman", "AI agents ask, people answer", askahuman.New, askahuman.Handlers,
 			func(p *askahuman.Props) *platform.Props { return &p.Props },
-			schema.AskAHuman(), schema.AskAHumanWithAgentKeys()),
+			schema.AskAHuman(), schema.AskAHumanWith(schema.AskAHumanParts{AgentKeys: true})),
 		list("Todo", "users keep tasks, and their changes fill a lake", todo.New, todo.Handlers,
 			func(p *todo.Props) *platform.Props { return &p.Props },
 			schema.Todo()),

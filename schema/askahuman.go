@@ -26,11 +26,30 @@ const (
 	PerPerson Identity = "person"
 )
 
-// AskAHuman is the platform on which AI agents ask and people answer: the four
-// tables of the seed (ADR-02), the indexes and attributes that its requirements
-// force in addition, and a fifth table for items that only guard the other four.
-// docs/DEVIATIONS.md gives the reason for each addition.
-func AskAHuman() Platform {
+// AskAHumanParts are the parts of Ask-a-Human that a stack can have or leave out. Each is described in
+// a file of its own, schema/askahuman_<part>.go.
+type AskAHumanParts struct {
+	// AgentKeys adds the table of issued keys.
+	AgentKeys bool
+}
+
+// AskAHuman is the platform on which AI agents ask and people answer, with every part that a stack has
+// by default.
+func AskAHuman() Platform { return AskAHumanWith(AskAHumanParts{}) }
+
+// AskAHumanWith is the platform with these parts.
+func AskAHumanWith(parts AskAHumanParts) Platform {
+	p := askAHumanAPI()
+	if parts.AgentKeys {
+		withAgentKeys(&p)
+	}
+	return p
+}
+
+// askAHumanAPI is the platform's API and its notifier: the four tables of the seed (ADR-02), the
+// indexes and attributes that its requirements force in addition, and a fifth table for items that
+// only guard the other four. docs/DEVIATIONS.md gives the reason for each addition.
+func askAHumanAPI() Platform {
 	return Platform{
 		Name:        "askahuman",
 		Title:       "Ask-a-Human",

@@ -1,17 +1,11 @@
 package schema
 
-// AskAHumanWithAgentKeys is [AskAHuman] whose agents show keys that were issued to
-// them: with the table of [AgentKeys], and the function agentapi reads it.
-func AskAHumanWithAgentKeys() Platform {
-	p, keys := AskAHuman(), AgentKeys()
+// withAgentKeys adds the table of [AgentKeys], which the function agentapi reads.
+func withAgentKeys(p *Platform) {
+	keys := AgentKeys()
 	p.Database.Tables = append(p.Database.Tables, keys.Tables...)
 	p.Database.AccessPatterns = append(p.Database.AccessPatterns, keys.AccessPatterns...)
-	for i := range p.Functions {
-		if p.Functions[i].Name == "agentapi" {
-			p.Functions[i].AccessPatterns = append(p.Functions[i].AccessPatterns, "GetAgentKey", "MarkAgentKeyUsed")
-		}
-	}
-	return p
+	p.function("agentapi").AccessPatterns = append(p.function("agentapi").AccessPatterns, "GetAgentKey", "MarkAgentKeyUsed")
 }
 
 // AgentKeys is the data model of issued keys. Operators issue, list and revoke them

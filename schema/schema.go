@@ -345,6 +345,9 @@ type Route struct {
 	// RateLimit names the limit that a call counts towards. Empty: none but the
 	// API's own throttling.
 	RateLimit string
+	// OutsideAPI says that the route is no operation of the platform's API, but a page or a protocol of
+	// its own: the OpenAPI document leaves it out.
+	OutsideAPI bool
 	// Summary is one line for people.
 	Summary string
 }
@@ -472,6 +475,11 @@ func (p Platform) RoutesOf(callers ...Caller) []string {
 // Function returns the function of that name.
 func (p Platform) Function(name string) (Function, bool) {
 	return named(p.Functions, name, func(x Function) string { return x.Name })
+}
+
+// function returns the function of that name, to add to. It panics if there is none.
+func (p *Platform) function(name string) *Function {
+	return &p.Functions[slices.IndexFunc(p.Functions, func(f Function) bool { return f.Name == name })]
 }
 
 // Grant is what a role must be allowed for a function's access patterns: one

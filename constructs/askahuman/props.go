@@ -139,10 +139,7 @@ func (p Props) validate(region string) error {
 
 // described is the platform with the props.
 func (p Props) described() schema.Platform {
-	described := schema.AskAHuman()
-	if p.AgentKeys {
-		described = schema.AskAHumanWithAgentKeys()
-	}
+	described := schema.AskAHumanWith(schema.AskAHumanParts{AgentKeys: p.AgentKeys})
 	for i, f := range described.Functions {
 		if runs, ok := f.Trigger.(schema.OnSchedule); ok && p.NotifyEvery != 0 {
 			runs.Every = p.NotifyEvery

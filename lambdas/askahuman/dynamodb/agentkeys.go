@@ -27,7 +27,7 @@ func OpenAgentKeys(environment kit.Environment, function string) (*AgentKeys, er
 	if environment.Getenv(schema.AgentKeys().Tables[0].EnvironmentVariable()) == "" {
 		return nil, nil
 	}
-	db, err := dynamo.Open(environment, schema.AskAHumanWithAgentKeys(), function)
+	db, err := dynamo.Open(environment, schema.AskAHumanWith(schema.AskAHumanParts{AgentKeys: true}), function)
 	if err != nil {
 		return nil, err
 	}
