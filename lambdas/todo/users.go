@@ -73,11 +73,15 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (complete bool, err
 		if err != nil || deleted {
 			return err
 		}
-		deletion = Deletion{User: id}
-		if deletion.ID, err = newID(s.moment()); err != nil {
+		begun := Deletion{User: id}
+		if begun.ID, err = newID(s.moment()); err != nil {
 			return err
 		}
-		return s.Store.BeginDeletion(ctx, read, deletion)
+		if err := s.Store.BeginDeletion(ctx, read, begun); err != nil {
+			return err
+		}
+		deletion = begun
+		return nil
 	})
 	if err != nil {
 		return false, err
